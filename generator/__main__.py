@@ -1,0 +1,5 @@
+"""`python -m generator` is `cardpress`."""
+
+from generator.cli import main
+
+main()
