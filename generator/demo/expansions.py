@@ -1,6 +1,4 @@
-"""The expansions of the demo lake: a fixed opening of awkward ones, then as many plain ones as the catalogue
-needs.
-"""
+"""The table `expansions`: a fixed opening of awkward ones, then as many plain ones as the catalogue needs."""
 
 from typing import NamedTuple
 

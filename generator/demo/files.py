@@ -7,6 +7,8 @@ the place.
 
 import json
 from collections.abc import Iterable
+from datetime import date
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pyarrow as pa
@@ -47,33 +49,27 @@ def claim(lake: Path, arguments: dict[str, int]) -> None:
 
 
 def _foreign(lake: Path) -> str | None:
-    """The first file of a lake's table that is not ours; in a folder without the note none is."""
-    marked = (lake / NOTE).exists()
-    found = sorted(
-        path.relative_to(lake).as_posix() for path in [*lake.rglob("*.parquet"), lake / RECIPE_FILE]
-    )
-    mine = {f"{table}.parquet" for table in WHOLE_TABLES} | {RECIPE_FILE} if marked else set()
-    return next(
-        (
-            name
-            for name in found
-            if name not in mine and not (marked and _is_part(name)) and (lake / name).exists()
-        ),
-        None,
-    )
+    """The first file of a lake's tables that is not ours; in a folder without the note none is ours."""
+    ours = _is_ours if (lake / NOTE).exists() else lambda name: False
+    found = [*lake.glob("*.parquet"), *lake.glob(RECIPE_FILE)]
+    for table in DAILY_TABLES:
+        found += (lake / table).rglob("*.parquet")
+    names = sorted(path.relative_to(lake).as_posix() for path in found)
+    return next((name for name in names if not ours(name)), None)
 
 
-def _is_part(name: str) -> bool:
-    table, _, rest = name.partition("/")
-    return table in DAILY_TABLES and rest.startswith("day=") and rest.endswith(f"/{_PART}")
+def _is_ours(name: str) -> bool:
+    if "/" in name:
+        return fnmatch(name, f"*/day=*/{_PART}")
+    return name == RECIPE_FILE or name.removesuffix(".parquet") in WHOLE_TABLES
 
 
-def part(lake: Path, table: str, day: object) -> Path:
+def part(lake: Path, table: str, day: date) -> Path:
     """Where a table's rows of one day stand."""
     return lake / table / f"day={day}" / _PART
 
 
-def remove_other_days(lake: Path, table: str, days: Iterable[object]) -> None:
+def remove_other_days(lake: Path, table: str, days: Iterable[date]) -> None:
     """Remove what an earlier run wrote for days that this one has not."""
     kept = {f"day={day}" for day in days}
     for path in (lake / table).glob(f"day=*/{_PART}"):
@@ -87,7 +83,7 @@ def write_table(path: Path, table: pa.Table) -> None:
     """Put a table in place whole; the same rows give the same bytes."""
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, **_WRITER_OPTIONS)
-    _write(path, sink.getvalue())
+    _write(path, sink.getvalue().to_pybytes())
 
 
 def write_json(path: Path, content: dict) -> None:
@@ -95,21 +91,20 @@ def write_json(path: Path, content: dict) -> None:
     _write(path, (json.dumps(content, indent=2) + "\n").encode())
 
 
-def _write(path: Path, content: bytes | pa.Buffer) -> None:
+def _write(path: Path, content: bytes) -> None:
     if _holds(path, content):
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.new")
-    with beside.open("wb") as file:
-        file.write(content)
+    beside.write_bytes(content)
     beside.replace(path)
 
 
-def _holds(path: Path, content: bytes | pa.Buffer) -> bool:
+def _holds(path: Path, content: bytes) -> bool:
     """Whether the file has this very content: then its time of change stays, and builds need not read it
     anew.
     """
     try:
-        return path.stat().st_size == len(content) and path.read_bytes() == memoryview(content)
+        return path.stat().st_size == len(content) and path.read_bytes() == content
     except FileNotFoundError:
         return False

@@ -1,5 +1,4 @@
-"""The table `filtered_checks`: each product's cheapest offers under the seller filter, checked about once a
-day.
+"""The table `filtered_checks`: the cheapest offers under the seller filter, checked about once a day.
 
 Lists of offers are kept on every day, so that any day can be the last; on every tenth day the lists were
 lost, and here and there one is missing. That costs 5 bytes an offer: a year of 78,000 products takes a few
@@ -57,7 +56,7 @@ class FilteredChecks:
         return pa.table(
             {
                 "id_product": self._ids[rows],
-                "checked_at": self._moments(day, rows, repeated, keys),
+                "checked_at": self._moments(day, rows, repeated, words[rows]),
                 "offers": count.astype(np.int32),
                 "lowest": pa.array(lowest / 100, mask=none),
                 "cheapest_seller": seller_names(cheapest, none),
@@ -72,9 +71,10 @@ class FilteredChecks:
         change = below(keys, 16, 3) - 1
         return np.where(usual == 0, field(keys, 32, 4) == 0, np.maximum(usual + change, 0)).astype(np.int64)
 
-    def _moments(self, day: int, rows: Integers, repeated: Integers, keys: Words) -> pa.Array:
+    def _moments(self, day: int, rows: Integers, repeated: Integers, words: Words) -> pa.Array:
         """The scraper goes round once a day from a new place; now and then one check is past midnight."""
-        second = (rows * SECONDS_A_DAY // len(self._ids) + day * 4_321 + field(keys, 8, 4)) % SECONDS_A_DAY
+        second = (rows * SECONDS_A_DAY // len(self._ids) + day * 4_321 + field(words, 24, 4)) % SECONDS_A_DAY
         second = np.minimum(second + repeated * (rows % 2) * 7_200, SECONDS_A_DAY - 1)
         late = (np.arange(len(rows)) == day * 97 % len(rows)) & falls(day, _LATE)
-        return moments(day, np.where(late, SECONDS_A_DAY + 5, second), field(keys, 40, 10) % 1000)
+        milliseconds = field(words, 28, 9) + repeated * (rows % 4 == 0)
+        return moments(day, np.where(late, SECONDS_A_DAY + 5, second), milliseconds)

@@ -1,5 +1,4 @@
-"""The table `fingerprints` and its recipe: hashes of made-up pictures for about 40 % of the singles with an
-image.
+"""The table `fingerprints` and its recipe: made-up hashes for about 40 % of the singles with an image.
 
 Every 50th entry has the art of the one before it, some hashes begin with zeros, and about one picture in
 twelve belongs to several products.

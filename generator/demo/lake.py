@@ -1,10 +1,9 @@
-"""Writes a whole demo lake: the catalogue first, then day after day, so that memory does not grow with the
-days.
-"""
+"""Writes a whole demo lake: the catalogue first, then day after day; memory does not grow with the days."""
 
 from collections.abc import Callable, Iterable
+from datetime import date
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import pyarrow as pa
 
@@ -21,6 +20,13 @@ from generator.demo.watchlist import make_watchlist
 from generator.errors import LakeError
 
 Progress = Callable[[Iterable[int]], Iterable[int]]
+
+
+class DailyTable(Protocol):
+    """A table made day by day, every day from 0 on in turn."""
+
+    def day(self, day: int) -> pa.Table | None:
+        """The day's rows; None where the day is missing."""
 
 
 class Written(NamedTuple):
@@ -70,11 +76,11 @@ def _write(lake: Path, products: int, days: int, seed: int, progress: Progress) 
     return {name: Written(table.num_rows, None) for name, table in whole.items()} | written
 
 
-def _write_days(lake: Path, daily: dict[str, object], days: Iterable[int]) -> dict[str, Written]:
-    rows: dict[str, dict] = {name: {} for name in daily}
+def _write_days(lake: Path, daily: dict[str, DailyTable], days: Iterable[int]) -> dict[str, Written]:
+    rows: dict[str, dict[date, int]] = {name: {} for name in daily}
     for day in days:
         for name, maker in daily.items():
-            table: pa.Table | None = maker.day(day)
+            table = maker.day(day)
             if table is not None:
                 files.write_table(files.part(lake, name, date_of(day)), table)
                 rows[name][date_of(day)] = table.num_rows

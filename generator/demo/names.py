@@ -5,17 +5,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from generator.demo.draw import Integers, Words, below, by_weight, chance, field, mix
-from generator.demo.text import joined
+from generator.demo.text import chosen, joined
 from generator.demo.words import CREATURES, ITEMS, MARKS, MOVES, ODD_NAMES, PEOPLE, SEALED
 
 _ODD_EVERY, _ODD_AT = 29, 7
 _FORM_WEIGHTS = [30, 40, 8, 12, 10]
 _STYLE_WEIGHTS = [40, 30, 10, 8, 12]
-
-
-def chosen(words: list[str], places: Integers) -> pa.Array:
-    """The words at these places."""
-    return pa.array(words, pa.string()).take(pa.array(places))
 
 
 def single_names(words: Words) -> pa.Array:
@@ -42,10 +37,14 @@ def single_names(words: Words) -> pa.Array:
     return _with_odd_names(pc.choose(pa.array(by_weight(_FORM_WEIGHTS, words, 48)), *forms))
 
 
+def oddly_named(count: int) -> np.ndarray:
+    """Which of so many products have one of the odd names; they must be singles."""
+    return np.arange(count) % _ODD_EVERY == _ODD_AT
+
+
 def _with_odd_names(names: pa.Array) -> pa.Array:
-    places = np.arange(len(names), dtype=np.int64)
-    odd = chosen(ODD_NAMES, places // _ODD_EVERY % len(ODD_NAMES))
-    return pc.if_else(pa.array(places % _ODD_EVERY == _ODD_AT), odd, names)
+    turn = np.arange(len(names), dtype=np.int64) // _ODD_EVERY % len(ODD_NAMES)
+    return pc.if_else(pa.array(oddly_named(len(names))), chosen(ODD_NAMES, turn), names)
 
 
 def sealed_names(words: Words, sets: pa.Array, wares: Integers) -> pa.Array:

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from generator.demo.draw import Integers, Words, below, by_weight, field, mix
+from generator.demo.text import chosen
 from generator.demo.words import CONDITION_WEIGHTS, CONDITIONS, SELLERS
 
 # Thousandths between an offer and the next: 18 of 64 none at all.
@@ -39,7 +40,7 @@ class Offers(NamedTuple):
     @property
     def conditions(self) -> pa.Array:
         """Mostly one of the seven codes."""
-        return _words_of(CONDITIONS, by_weight(CONDITION_WEIGHTS, self.words, 16))
+        return chosen(CONDITIONS, by_weight(CONDITION_WEIGHTS, self.words, 16))
 
     @property
     def quantities(self) -> pa.Array:
@@ -89,15 +90,10 @@ def first_words(keys: Words) -> Words:
 
 def seller_names(words: Words, mask: np.ndarray) -> pa.Array:
     """Sellers of these offers; null where `mask` is true."""
-    return _words_of(SELLERS, below(words, 0, len(SELLERS)), mask)
+    return chosen(SELLERS, below(words, 0, len(SELLERS)), mask)
 
 
 def condition_codes(words: Words, mask: np.ndarray) -> pa.Array:
     """Conditions of these offers, codes only; null where `mask` is true."""
     place = by_weight(CONDITION_WEIGHTS, words, 16)
-    return _words_of(CONDITIONS, np.where(place < 7, place, 0), mask)
-
-
-def _words_of(vocabulary: list[str], places: Integers, mask: np.ndarray | None = None) -> pa.Array:
-    indices = pa.array(places.astype(np.int32), mask=mask)
-    return pa.DictionaryArray.from_arrays(indices, pa.array(vocabulary, pa.string()))
+    return chosen(CONDITIONS, np.where(place < 7, place, 0), mask)

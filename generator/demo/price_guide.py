@@ -1,7 +1,7 @@
 """The table `price_guide`: one row per product and day, with the holes and absurdities of a real guide.
 
-A few days are missing (MISSING), on a few the guide was not made anew and repeats the day before (STALE).
-About 30 % of the rows differ from one day to the next.
+Every 29th day is missing, on every 19th the guide was not made anew and repeats the day before. About 30 % of
+the rows differ from one day to the next.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from generator.demo.draw import Integers, below, chance, draw, falls, field
 from generator.demo.products import Catalogue
 from generator.demo.walk import Walk
 
-_MISSING, _STALE = (29, 17), (19, 7)  # every 29th day, from the 18th on
+_MISSING, _STALE = (29, 17), (19, 7)
 _ABSENT_SHARE = 0.01
 _COLUMNS = ["low", "avg", "trend", "avg1", "avg7", "avg30"]
 _NULL_SHARES = [0.08, 0.18, 0.12, 0.16, 0.16, 0.16, 0.05, 0.35, 0.03, 0.2, 0.12, 0.08]

@@ -11,19 +11,18 @@ import pyarrow.compute as pc
 
 from generator.demo.draw import Integers, Words, below, by_quantile, by_weight, chance, draw, field
 from generator.demo.expansions import Expansions
-from generator.demo.names import chosen, numbers, sealed_names, single_names
-from generator.demo.text import joined, url_words
+from generator.demo.names import numbers, oddly_named, sealed_names, single_names
+from generator.demo.text import chosen, joined, url_words
 from generator.demo.times import moments
-from generator.demo.words import RARITIES, RARITY_WEIGHTS, SEALED, SEALED_FOLDERS
+from generator.demo.words import GAMES, RARITIES, RARITY_WEIGHTS, SEALED, SEALED_FOLDERS
 
-SEALED_SHARE = 0.06
-UNKNOWN_EXPANSION = 999_001
 GHOSTS = 2  # products that the daily tables know and the catalogue does not
-_LATE_SHARE, _LATE_DAYS = 0.03, 120
+_UNKNOWN_EXPANSION = 999_001
+_SEALED_SHARE, _LATE_SHARE, _LATE_DAYS = 0.06, 0.03, 120
 
 # How many of a million products cost at most so many cents.
 _PRICE_CURVE = [
-    (0, 2), (180_000, 3), (300_000, 12), (500_000, 70), (750_000, 430), (900_000, 2_200), (990_000, 31_000),
+    (0, 2), (230_000, 3), (320_000, 12), (500_000, 70), (750_000, 430), (900_000, 2_200), (990_000, 31_000),
     (999_000, 220_000), (1_000_000, 1_100_000),
 ]  # fmt: skip
 
@@ -50,14 +49,14 @@ def make_catalogue(seed: int, count: int, expansions: Expansions) -> Catalogue:
     """`count` products, grouped by expansion as ids are handed out, about 6 % of them sealed."""
     words = draw(seed, "products", count + GHOSTS, sheets=8)
     ids = 10_000 + np.cumsum(1 + below(words[0], 0, 4))
-    sealed = chance(words[0], 16, SEALED_SHARE)
+    sealed = chance(words[0], 16, _SEALED_SHARE) & ~oddly_named(count + GHOSTS)
     expansion = _expansion_of(words[1], expansions)
     level = by_quantile(_PRICE_CURVE, (field(words[2], 0, 32) * 1_000_000) >> 32)
     starts = np.where(chance(words[3], 0, _LATE_SHARE), 1 + below(words[3], 16, _LATE_DAYS), 0)
     cut = slice(0, count)
-    columns = _columns(words[:, cut], ids[cut], sealed[cut], expansion[cut], starts[cut], expansions)
+    facts = _facts(words[:, cut], ids[cut], sealed[cut], expansion[cut], starts[cut], expansions)
     return Catalogue(
-        table=pa.table(columns),
+        table=pa.table(_columns(facts, expansions)),
         expansions=expansions,
         ids=ids,
         cents=np.where(sealed, 300 + 3 * level, level),
@@ -75,38 +74,62 @@ def _expansion_of(words: Words, expansions: Expansions) -> Integers:
     return np.where(chance(words, 48, 0.01), stray, place)
 
 
-def _columns(
+class _Facts(NamedTuple):
+    """What the columns of `products` are made from, one entry per known product."""
+
+    words: np.ndarray  # eight sheets of them
+    ids: Integers
+    sealed: np.ndarray
+    expansion: Integers
+    starts: Integers
+    wares: Integers  # which kind of sealed product it would be
+    sets: pa.Array
+    codes: pa.Array
+    games: pa.Array
+
+
+def _facts(
     words: np.ndarray,
     ids: Integers,
     sealed: np.ndarray,
     expansion: Integers,
     starts: Integers,
-    expansions: Expansions,
-) -> dict[str, pa.Array]:
-    """The contract's columns of `products`, in its order."""
-    of_set = pa.array(expansion)
-    set_names = pa.concat_arrays([expansions.names, pa.array(["Lost & Found", "Loose Cards"])]).take(of_set)
-    codes = pa.concat_arrays([expansions.codes, pa.array(["LNF", "XXX"])]).take(of_set)
-    games = pc.fill_null(
-        pa.concat_arrays([expansions.games, pa.array(["Mythgrove", None])]).take(of_set), "Mythgrove"
+    sets: Expansions,
+) -> _Facts:
+    def of_set(known: pa.Array, unknown: str, none: str | None) -> pa.Array:
+        return pa.concat_arrays([known, pa.array([unknown, none], pa.string())]).take(pa.array(expansion))
+
+    return _Facts(
+        words=words,
+        ids=ids,
+        sealed=sealed,
+        expansion=expansion,
+        starts=starts,
+        wares=below(words[4], 32, len(SEALED)),
+        sets=of_set(sets.names, "Lost & Found", "Loose Cards"),
+        codes=of_set(sets.codes, "LNF", "XXX"),
+        games=pc.fill_null(of_set(sets.games, GAMES[0], GAMES[0]), GAMES[0]),
     )
-    wares = below(words[4], 32, len(SEALED))
-    single = pc.invert(pa.array(sealed))
-    name = pc.if_else(single, single_names(words[4]), sealed_names(words[5], set_names, wares))
-    number = _only(single, numbers(words[6], _position(expansion), codes, _style_words(expansion)))
-    image = _images(words[7], ids, sealed, codes)
+
+
+def _columns(facts: _Facts, expansions: Expansions) -> dict[str, pa.Array]:
+    """The contract's columns of `products`, in its order."""
+    words, single = facts.words, pa.array(~facts.sealed)
+    name = pc.if_else(single, single_names(words[4]), sealed_names(words[5], facts.sets, facts.wares))
+    printed = numbers(words[6], _position(facts.expansion), facts.codes, _style_words(facts.expansion))
+    number, image = _only(single, printed), _images(facts)
     return {
-        "id_product": pa.array(ids),
+        "id_product": pa.array(facts.ids),
         "name": name,
         "kind": pc.if_else(single, "single", "sealed"),
-        "category": _categories(words[7], single, games, wares),
-        "id_expansion": _expansion_ids(expansion, expansions),
+        "category": _categories(facts),
+        "id_expansion": _expansion_ids(facts.expansion, expansions),
         "rarity": _only(single, _rarities(words[2])),
         "number": number,
         "image": image,
         "image_large": _larger(words[7], image),
-        "url": _urls(words[5], name, set_names, games, codes, number, sealed, wares),
-        "date_added": _dates(words[3], expansion, starts, len(expansions.ids)),
+        "url": _urls(facts, name, number),
+        "date_added": _dates(facts, len(expansions.ids)),
     }
 
 
@@ -129,13 +152,13 @@ def _style_words(expansion: Integers) -> Words:
 
 
 def _expansion_ids(expansion: Integers, expansions: Expansions) -> pa.Array:
-    ids = np.append(expansions.ids, [UNKNOWN_EXPANSION, 0])[expansion]
+    ids = np.append(expansions.ids, [_UNKNOWN_EXPANSION, 0])[expansion]
     return pa.array(ids, mask=expansion == len(expansions.ids) + 1)
 
 
-def _categories(words: Words, single: pa.Array, games: pa.Array, wares: Integers) -> pa.Array:
-    ware = pc.if_else(single, "Single", chosen(SEALED, wares))
-    return _only(pa.array(~chance(words, 48, 0.01)), joined(games, " ", ware))
+def _categories(facts: _Facts) -> pa.Array:
+    ware = pc.if_else(pa.array(facts.sealed), chosen(SEALED, facts.wares), "Single")
+    return _only(pa.array(~chance(facts.words[7], 48, 0.01)), joined(facts.games, " ", ware))
 
 
 def _rarities(words: Words) -> pa.Array:
@@ -144,10 +167,10 @@ def _rarities(words: Words) -> pa.Array:
     return _only(pa.array(~chance(words, 48, 0.05)), rarity)
 
 
-def _images(words: Words, ids: Integers, sealed: np.ndarray, codes: pa.Array) -> pa.Array:
-    name = pc.cast(pa.array(ids), pa.string())
-    missing = np.where(sealed, chance(words, 0, 0.4), chance(words, 0, 0.08))
-    return _only(pa.array(~missing), joined("https://cards.example/scans/", codes, "/", name, ".jpg"))
+def _images(facts: _Facts) -> pa.Array:
+    words, name = facts.words[7], pc.cast(pa.array(facts.ids), pa.string())
+    missing = np.where(facts.sealed, chance(words, 0, 0.4), chance(words, 0, 0.08))
+    return _only(pa.array(~missing), joined("https://cards.example/scans/", facts.codes, "/", name, ".jpg"))
 
 
 def _larger(words: Words, image: pa.Array) -> pa.Array:
@@ -155,38 +178,27 @@ def _larger(words: Words, image: pa.Array) -> pa.Array:
     return _only(pa.array(~chance(words, 16, 0.05)), large)
 
 
-def _urls(
-    words: Words,
-    name: pa.Array,
-    sets: pa.Array,
-    games: pa.Array,
-    codes: pa.Array,
-    number: pa.Array,
-    sealed: np.ndarray,
-    wares: Integers,
-) -> pa.Array:
-    """Product pages; 6 % not known, a few with a query, a fragment or both."""
-    folder = pc.if_else(pa.array(sealed), chosen(SEALED_FOLDERS, wares), "Singles")
-    printed = pc.replace_substring_regex(pc.fill_null(number, ""), "[^0-9A-Za-z]", "")
-    tail = pc.if_else(pa.array(sealed), "", joined("-", codes, printed))
-    extra = chosen(
-        ["", "?utm_source=list", "#offers", "?language=3&isFoil=Y#top", "/"],
-        by_weight([94, 2, 1, 1, 2], words, 32),
-    )
-    place = joined(url_words(games), "/Products/", folder, "/", url_words(sets), "/", url_words(name))
-    return _only(pa.array(~chance(words, 48, 0.06)), joined("https://market.example/en/", place, tail, extra))
+def _urls(facts: _Facts, name: pa.Array, number: pa.Array) -> pa.Array:
+    """Product pages; 6 % not known, a few with a query, a fragment, both, or a slash at the end."""
+    words, sealed = facts.words[5], pa.array(facts.sealed)
+    folder = pc.if_else(sealed, chosen(SEALED_FOLDERS, facts.wares), "Singles")
+    printed = pc.replace_substring_regex(pc.fill_null(number, ""), r"^[A-Z]{3}(\d)", r"\1")
+    printed = pc.replace_substring_regex(printed, "[^0-9A-Za-z]", "")
+    tail = pc.if_else(sealed, "", joined("-", facts.codes, printed))
+    ends = ["", "?utm_source=list", "#offers", "?language=3&isFoil=Y#top", "/"]
+    end = chosen(ends, by_weight([94, 2, 1, 1, 2], words, 32))
+    parts = ("/Products/", folder, "/", url_words(facts.sets), "/", url_words(name), tail, end)
+    urls = joined("https://market.example/en/", url_words(facts.games), *parts)
+    return _only(pa.array(~chance(words, 48, 0.06)), urls)
 
 
-def _dates(words: Words, expansion: Integers, starts: Integers, expansions: int) -> pa.Array:
+def _dates(facts: _Facts, expansions: int) -> pa.Array:
     """When a product was added: unknown for the oldest expansions, one moment for most of an expansion.
 
     Those that enter the price guide during the history were added on the eve of the first day.
     """
-    days_ago = 20 + (expansions + 1 - expansion) * 5_000 // (expansions + 2)
+    words, eve = facts.words[3], facts.starts > 0
+    days_ago = 20 + (expansions + 1 - facts.expansion) * 5_000 // (expansions + 2)
     second = chance(words, 32, 0.1) * below(words, 48, 65_536)
-    eve = starts > 0
-    return moments(
-        np.where(eve, -1, -days_ago),
-        np.where(eve, 36_000, second),
-        mask=(expansion < expansions // 4) & ~eve,
-    )
+    unknown = (facts.expansion < expansions // 4) & ~eve
+    return moments(np.where(eve, -1, -days_ago), np.where(eve, 36_000, second), mask=unknown)

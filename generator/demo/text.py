@@ -1,11 +1,23 @@
-"""Names as they stand in the demo marketplace's urls: `Dr. Völk's Old Rope` is `Dr-Volks-Old-Rope`."""
+"""Columns of text, all rows at once: chosen from a vocabulary, joined, made fit for a url."""
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from generator.demo.draw import Integers
+
+
+def chosen(words: list[str], places: Integers, mask: np.ndarray | None = None) -> pa.Array:
+    """The words at these places; null where `mask` is true."""
+    return pa.array(words, pa.string()).take(pa.array(places, mask=mask))
+
 
 def url_words(names: pa.Array) -> pa.Array:
-    """Accents, brackets and punctuation vanish, spaces become hyphens; what leaves nothing is `Unnamed`."""
+    """As in a marketplace's urls: `Dr. Völk's Old Rope` is `Dr-Volks-Old-Rope`.
+
+    Accents, brackets and punctuation vanish, spaces become hyphens; what leaves nothing is
+    `Unnamed`.
+    """
     text = pc.fill_null(names, "")
     text = pc.replace_substring_regex(text, r" *\[.*\]$", "")
     text = pc.utf8_normalize(text, "NFKD")

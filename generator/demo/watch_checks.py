@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from generator.demo.draw import Integers, Words, below, chance, draw, falls, field
 from generator.demo.offers import Offers, lay_out, list_keys
+from generator.demo.text import chosen
 from generator.demo.times import SECONDS_A_DAY, moments
 from generator.demo.walk import Walk
 from generator.demo.watchlist import Watchlist
@@ -79,12 +80,10 @@ class WatchChecks:
 
 def _columns(offers: Offers) -> dict[str, pa.Array]:
     words = offers.words
-    comment = pa.array(below(words, 24, len(COMMENTS)).astype(np.int32), mask=field(words, 4, 2) != 0)
-    quantity = pa.array(below(words, 28, len(QUANTITIES)).astype(np.int32), mask=field(words, 20, 5) == 0)
     return {
         "seller": offers.sellers,
         "condition": offers.conditions,
-        "quantity": pa.DictionaryArray.from_arrays(quantity, pa.array(QUANTITIES)),
+        "quantity": chosen(QUANTITIES, below(words, 28, len(QUANTITIES)), field(words, 20, 5) == 0),
         "price": offers.prices,
-        "comment": pa.DictionaryArray.from_arrays(comment, pa.array(COMMENTS)),
+        "comment": chosen(COMMENTS, below(words, 24, len(COMMENTS)), field(words, 4, 2) != 0),
     }

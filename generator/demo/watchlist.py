@@ -1,6 +1,4 @@
-"""The table `watchlist`: about 24 tracked products, mostly dear ones, under slugs that put routes to the
-test.
-"""
+"""The table `watchlist`: 24 tracked products, mostly dear ones, under slugs that put routes to the test."""
 
 from typing import NamedTuple
 
@@ -10,8 +8,11 @@ import pyarrow.compute as pc
 
 from generator.demo.draw import Integers
 from generator.demo.products import Catalogue
+from generator.demo.text import url_words
+from generator.demo.words import GAMES
 
-_DEAR, _ACCENTED, _SEALED = 19, 2, 3
+_DEAR, _ACCENTED, _SEALED = 18, 2, 3
+_SIGNED = 3  # the product before, tracked once more for signed copies
 _NO_GAME = 9
 
 
@@ -23,18 +24,15 @@ class Watchlist(NamedTuple):
 
 
 def make_watchlist(catalogue: Catalogue) -> Watchlist:
-    """The dearest singles with a url, a few sealed products, a few with accents; fewer where there are no
-    more.
-    """
+    """The dearest singles with a url, some with accents, some sealed; fewer where there are no more."""
     rows = _rows(catalogue)
     products = catalogue.table.take(pa.array(rows))
     names, urls = products["name"].to_pylist(), products["url"].to_pylist()
+    games = [None if at == _NO_GAME else _game(url) for at, url in enumerate(urls)]
     columns = {
         "slug": pa.array(_slugs(names, urls, catalogue.ids[rows]), pa.string()),
         "name": pa.array(names, pa.string()),
-        "game": pa.array(
-            [None if at == _NO_GAME else _game(url) for at, url in enumerate(urls)], pa.string()
-        ),
+        "game": pa.array(games, pa.string()),
         "url": pa.array(urls, pa.string()),
     }
     return Watchlist(pa.table(columns), catalogue.cents[rows])
@@ -51,11 +49,13 @@ def _rows(catalogue: Catalogue) -> Integers:
         (has_url & ~sealed & accented, _ACCENTED),
         (has_url & sealed, _SEALED),
     ]
-    return np.concatenate([dear_first[kind[dear_first]][:most] for kind, most in kinds])
+    rows = np.concatenate([dear_first[kind[dear_first]][:most] for kind, most in kinds])
+    return np.insert(rows, _SIGNED, rows[_SIGNED - 1]) if len(rows) > _SIGNED else rows
 
 
 def _game(url: str) -> str:
-    return url.split("/")[4].replace("-", " ")
+    words = url_words(pa.array(GAMES)).to_pylist()
+    return GAMES[words.index(url.split("/")[4])]
 
 
 def _slugs(names: list[str], urls: list[str], ids: np.ndarray) -> list[str]:
@@ -72,12 +72,12 @@ def _slug(at: int, name: str, url: str, earlier: list[str]) -> str:
     *_, expansion, last = url.split("?")[0].split("#")[0].rstrip("/").split("/")
     if at == 1:
         return last  # upper case
-    if at == 3:
-        return earlier[2] + "-signed"  # the third's slug is how this one begins
+    if at == _SIGNED:
+        return earlier[-1] + "-signed"  # the slug before is how this one begins
     if at == 4:
         return f"{expansion}/{last}".lower()
     if at == 6:
         return f"{last.lower()} (50%)"
-    if not name.isascii() and at >= _DEAR:
+    if not name.isascii() and at > _DEAR:
         return name.lower().replace(" ", "-")
     return last.lower()

@@ -51,8 +51,9 @@ ODD_NAMES = [
     "Señor Quillpaw", "Öxling", "Ñandúfer [Über Kick]", "Façade Imp", "Łumen Fox", "Straßenkater",
     "STRASSENKATER", "Æthervole", "İnci Newt", "ﬁnchling", "Nº 7 Beetle", "Dr. Ōkamori", "Ratón꞉Rey",
     "カゲトカゲ[Shade Lizard]", "ヒカリの森", "ガラスのねこ", "Ms. \"Sly\" Otter",
-    "Kongo, \"\"Sleeping Yak\"\"", "\"Achoo! Run!\"", "Fire // Frost", "Token (Red */*)", "<b>Bold</b> Badger", "Tom & Jinx",
-    "Tide;Drop", "C:\\Imp", "Back\\slash Beetle", "#1 Stoat", "Who? What?!", "Plus+Minus", "Caret^Crow",
+    "Kongo, \"\"Sleeping Yak\"\"", "\"Achoo! Run!\"", "Fire // Frost", "Token (Red */*)",
+    "<b>Bold</b> Badger", "Tom & Jinx", "Tide;Drop", "C:\\Imp", "Back\\slash Beetle", "#1 Stoat",
+    "Who? What?!", "Plus+Minus", "Caret^Crow",
     "Dusk’s Boss's Orders", "Grin  Whisk", "Soot Yak ", "Twin★Toad", "Twin☆Toad", "δ Drake", "Embergrin",
     "embergrin", "Embergrin ★", "Embergrin [Cinder Dash | Warm Up]",
     "Our Surveys Show That Players Love Names Which Never Seem to End, so Here Is a Very Long "
@@ -82,7 +83,7 @@ RARITY_WEIGHTS = [30, 25, 16, 7, 2, 1, 5, 1, 5, 1, 1, 1, 3, 2]
 SEALED = [
     "Booster", "Booster Box", "Display", "Tin", "Box Set", "Theme Deck", "Coin", "Blister", "Lot",
 ]  # fmt: skip
-SEALED_FOLDERS = [ware.replace(" ", "-") + "s" for ware in SEALED]
+SEALED_FOLDERS = [ware.replace(" ", "-") + ("es" if ware.endswith("x") else "s") for ware in SEALED]
 
 _SELLERS_BEGIN = _spaced("""
     Kärtchen Señor Łukasz böse O'Malley カード Björn Chloé Zürich Nordic Paper Lucky Ñoño Rainy Dusty Tiny
