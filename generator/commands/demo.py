@@ -35,8 +35,8 @@ _LINE_EVERY = 10
 def demo(lake: Path, products: int, days: int, seed: int) -> None:
     """Write a realistic made-up lake into the folder LAKE.
 
-    The same arguments give the same bytes. One day more adds the files of that day and changes no other
-    table's file, so `--days 91` after `--days 90` is a night passing by.
+    The same arguments give the same bytes. One day more adds the files of that day and changes no table's
+    file that is there already, so `--days 91` after `--days 90` is a night passing by.
     """
     if str(lake).startswith("s3:"):
         raise click.BadParameter(
