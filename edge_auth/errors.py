@@ -2,6 +2,7 @@
 
 EdgeError
 ├── StoreError            the store failed: unreachable, refused, torn, a wrong hash. Never "not found"
+│   ├── MissingObject     an object that an index or a record names is not there
 │   └── Conflict          a conditional write lost: somebody else moved the object first
 ├── KeyFormatError        key records that cannot be read
 ├── NoLiveBuild           the store holds no live build
@@ -16,6 +17,10 @@ class EdgeError(Exception):
 
 class StoreError(EdgeError):
     """The store failed. A client sees 500, never 404: only an index decides that something does not exist."""
+
+
+class MissingObject(StoreError):
+    """An object that should be there is not: a failure of the store, not an answer."""
 
 
 class Conflict(StoreError):
