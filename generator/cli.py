@@ -6,6 +6,7 @@ import sys
 import click
 
 from edge_auth.errors import EdgeError
+from generator.commands.build import build
 from generator.errors import GeneratorError
 
 
@@ -29,6 +30,9 @@ class EnvironmentGroup(click.Group):
 @click.version_option(package_name="cardpress", prog_name="cardpress")
 def cli() -> None:
     """Turn a lake of card marketplace data into a precomputed, read-only JSON API."""
+
+
+cli.add_command(build)
 
 
 def main() -> None:

@@ -20,6 +20,11 @@ def words(text: str) -> list[str]:
     return fold(text).split()
 
 
+def word_text(text: str) -> str:
+    """The words of a name as one text, joined by single spaces."""
+    return " ".join(words(text))
+
+
 def number_filter_key(number: str) -> str:
     """What `number=` compares: folded, every run of digits without leading zeros (`TG04` is `tg4`, `000` is `0`)."""
     return _DIGITS.sub(lambda run: run.group().lstrip("0") or "0", fold(number))
