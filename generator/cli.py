@@ -7,6 +7,8 @@ import click
 
 from edge_auth.errors import EdgeError
 from generator.commands.build import build
+from generator.commands.look import builds, cat, export, verify
+from generator.commands.publish import publish, rollback
 from generator.errors import GeneratorError
 
 
@@ -32,7 +34,8 @@ def cli() -> None:
     """Turn a lake of card marketplace data into a precomputed, read-only JSON API."""
 
 
-cli.add_command(build)
+for command in (build, publish, rollback, builds, verify, cat, export):
+    cli.add_command(command)
 
 
 def main() -> None:

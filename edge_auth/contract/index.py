@@ -115,7 +115,7 @@ class Index:
         if self.pattern:
             number = key.removeprefix(self._prefix).removesuffix(self._suffix)
             return self.find_id(int(number)) if number.lstrip("-").isdecimal() else None
-        position = bisect_left(self._keys, key, key=pa.Scalar.as_py)
+        position = bisect_left(self._keys, key, key=lambda scalar: scalar.as_py())
         found = position < len(self._keys) and self._keys[position].as_py() == key
         return self.entry(position) if found else None
 
