@@ -116,9 +116,15 @@ def _record(lake: Lake, store: Store, plans: list[LayerPlan]) -> dict:
         "as_of": lake.as_of.isoformat(),
         "layers": {plan.name: {"digest": plan.digest, "inputs": plan.inputs} for plan in plans},
         "objects": {name: len(layer.index) for name, layer in layers.items()},
-        "bytes": {name: sum(f.size for f in (*layer.index.packs, *layer.index.files)) for name, layer in layers.items()},
+        "bytes": {
+            name: sum(f.size for f in (*layer.index.packs, *layer.index.files)) for name, layer in layers.items()
+        },
         "freshness": kept[1]["status"] | kept[0]["status"],
-        "left_out": [dict(zip(("table", "reason", "rows", "example"), row, strict=True)) for part in kept for row in part["left_out"]],
+        "left_out": [
+            dict(zip(("table", "reason", "rows", "example"), row, strict=True))
+            for part in kept
+            for row in part["left_out"]
+        ],
         "versions": {
             "cardpress": version("cardpress"),
             "duckdb": duckdb.__version__,

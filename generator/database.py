@@ -45,7 +45,11 @@ class Database:
 
     def __init__(self, threads: int | None = None, memory: str = "2GB"):
         self._scratch = tempfile.TemporaryDirectory(prefix="cardpress-")
-        settings = {"memory_limit": memory, "temp_directory": self._scratch.name, "threads": threads or os.cpu_count()}
+        settings = {
+            "memory_limit": memory,
+            "temp_directory": self._scratch.name,
+            "threads": threads or os.cpu_count(),
+        }
         self.connection = duckdb.connect(config=settings)
         self.connection.execute("set TimeZone = 'UTC'")
         for function in (fold, number_filter_key, number_sort_key, word_text):

@@ -11,6 +11,7 @@ import re
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -71,7 +72,9 @@ def open_lake(location: str, as_of: date | None = None) -> Lake:
     if "://" in location:
         raise LakeError(f"lake {location}: only a folder can be a lake in this version")
     if not root.is_dir():
-        raise LakeError(f"lake {location} is not a folder: make one with `cardpress demo {location}` or `cardpress ingest`")
+        raise LakeError(
+            f"lake {location} is not a folder: make one with `cardpress demo {location}` or `cardpress ingest`"
+        )
     files = [*_flat_files(root), *_daily_files(root)]
     if not any(f.table == "products" for f in files):
         raise LakeError(f"lake {location} has no products*.parquet, the one table that a build cannot do without")
@@ -144,10 +147,8 @@ class _HashCache:
         self.path = base / "cardpress" / "hashes.json"
         self.known: dict[str, list] = {}
         self.seen: dict[str, list] = {}
-        try:
+        with suppress(OSError, ValueError):  # nothing remembered
             self.known = json.loads(self.path.read_bytes())
-        except (OSError, ValueError):
-            pass  # nothing remembered
 
     def sha256(self, path: Path) -> str:
         """Digest of a file's content. Raises LakeError where it cannot be read."""
@@ -170,11 +171,8 @@ class _HashCache:
         """Remember what was seen, less what changed so recently that it may still change unnoticed."""
         latest = time.time_ns() - _SETTLED_NS
         settled = {name: entry for name, entry in self.seen.items() if entry[1] < latest}
-        try:
+        with suppress(OSError):  # not being able to remember is no reason to fail
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile("w", dir=self.path.parent, delete=False) as file:
                 json.dump(self.known | settled, file)
             os.replace(file.name, self.path)
-        except OSError:
-            pass  # not being able to remember is no reason to fail
-

@@ -8,7 +8,10 @@ import duckdb
 from generator.errors import LakeError
 from generator.lake import LakeFile
 
-_INTEGERS = {f"{sign}{width}int" for sign in ("", "u") for width in ("tiny", "small", "", "big", "huge")} | {"integer", "uinteger"}
+_INTEGERS = {f"{sign}{width}int" for sign in ("", "u") for width in ("tiny", "small", "", "big", "huge")} | {
+    "integer",
+    "uinteger",
+}
 _NUMBERS = _INTEGERS | {"float", "double", "decimal"}
 _ACCEPTED = {
     "bigint": _INTEGERS,
@@ -17,7 +20,14 @@ _ACCEPTED = {
     "timestamp": {f"timestamp{zone}{unit}" for zone in ("", "tz") for unit in ("", "_s", "_ms", "_us", "_ns")}
     | {"timestamp with time zone"},
 }
-_IN_WORDS = {"bigint": "an integer", "double": "a number", "varchar": "text", "timestamp": "a timestamp", "list": "a list"}
+_ONE_FILE = "read_parquet($1, hive_partitioning = false)"
+_IN_WORDS = {
+    "bigint": "an integer",
+    "double": "a number",
+    "varchar": "text",
+    "timestamp": "a timestamp",
+    "list": "a list",
+}
 
 
 @dataclass(frozen=True)
@@ -64,7 +74,7 @@ class LakeSchema:
         for path in paths:
             try:
                 described = self._connection.execute(
-                    "select column_name, column_type from (describe select * from read_parquet($1, hive_partitioning = false))",
+                    f"select column_name, column_type from (describe select * from {_ONE_FILE})",
                     [path],
                 ).fetchall()
             except duckdb.Error as error:
@@ -79,7 +89,9 @@ class LakeSchema:
             if column.name == "day":
                 expressions["day"] = "day"  # the partition's, whatever the file says
             elif actual is None and column.required:
-                raise LakeError(f"{table}: {path} lacks the required column {column.name}: all of its {self._rows(path)} rows")
+                raise LakeError(
+                    f"{table}: {path} lacks the required column {column.name}: all of its {self._rows(path)} rows"
+                )
             elif actual is None:
                 expressions[column.name] = f"null::{column.type}"
             elif not _fits(actual, column.type):
@@ -90,13 +102,14 @@ class LakeSchema:
 
     def _wrong_type(self, table: str, path: str, column: Column, actual) -> str:
         rows, example = self._connection.execute(
-            f'select count("{column.name}"), min("{column.name}"::varchar) from read_parquet($1, hive_partitioning = false)', [path]
+            f'select count("{column.name}"), min("{column.name}"::varchar) from {_ONE_FILE}',
+            [path],
         ).fetchone()
         wanted = _IN_WORDS.get(column.type.id, str(column.type))
         return f"{table}: column {column.name} of {path} holds {actual}, not {wanted}: {rows} rows, such as {example}"
 
     def _rows(self, path: str) -> int:
-        return self._connection.execute("select count(*) from read_parquet($1)", [path]).fetchone()[0]
+        return self._connection.execute(f"select count(*) from {_ONE_FILE}", [path]).fetchone()[0]
 
 
 def _fits(actual, declared) -> bool:

@@ -42,7 +42,9 @@ def verify(build: Build, progress: Progress) -> Verified:
             bar.update(1)
     if broken:
         more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
-        raise BuildError(f"build {build.id} is damaged: {broken[0]}{more}; `cardpress build` makes what is missing anew")
+        raise BuildError(
+            f"build {build.id} is damaged: {broken[0]}{more}; `cardpress build` makes what is missing anew"
+        )
     return Verified(objects, size)
 
 

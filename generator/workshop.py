@@ -90,7 +90,9 @@ class Workshop:
         """The open month as the open period, and views newest_<table> over it and all closed ones."""
         self.open_period(open_month(self.lake.as_of))
         for table in PRICE_TABLES:
-            closed = [f"union all by name from read_parquet('{_quoted(layer.file(table))}')" for layer in self.closed.values()]
+            closed = [
+                f"union all by name from read_parquet('{_quoted(layer.file(table))}')" for layer in self.closed.values()
+            ]
             self.db.connection.execute(f"create view all_{table} as from period_{table} " + " ".join(closed))
         self.db.run("views/newest")
         return True

@@ -1,8 +1,8 @@
 """Builds in a store: the pointer to the live one, the record of each, and reading their objects.
 
-    current.json                          Pointer, the one object that ever changes
-    builds/<id>.json                      the record: as-of day, layers, counts
-    layers/<layer>/<digest>/index.arrow   see `index`
+current.json                          Pointer, the one object that ever changes
+builds/<id>.json                      the record: as-of day, layers, counts
+layers/<layer>/<digest>/index.arrow   see `index`
 """
 
 import json
@@ -118,7 +118,9 @@ class Layer:
         """
         data = self.store.get(self.folder + entry.pack, entry.offset, entry.length)
         if sha256(data) != entry.stored_sha256:
-            raise StoreError(f"{self.folder}{entry.pack} at {entry.offset}: the bytes are not the ones that were written")
+            raise StoreError(
+                f"{self.folder}{entry.pack} at {entry.offset}: the bytes are not the ones that were written"
+            )
         return data
 
     def read(self, entry: Entry) -> bytes:
@@ -188,5 +190,3 @@ class Build:
         if key == names.STATUS_KEY:
             return self.status()
         return self.get(key)
-
-

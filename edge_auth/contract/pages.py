@@ -4,6 +4,7 @@ A page is `[\\n`, its items joined by `,\\n`, then `\\n]\\n`. JSON escapes line 
 feed is always a boundary: windows are cut, and the periods of a history are joined, by lines alone.
 """
 
+import itertools
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
@@ -44,7 +45,7 @@ def split_history(text: bytes) -> tuple[bytes, list[bytes]]:
     """
     start = text.index(b"{" + _HISTORY_MARKS[0])
     arrays, position = [], start + 1
-    for mark, following in zip(_HISTORY_MARKS, _HISTORY_MARKS[1:], strict=False):
+    for mark, following in itertools.pairwise(_HISTORY_MARKS):
         position += len(mark)
         # A closing mark stands at the beginning of a line; rows begin with a brace and cannot be mistaken for it.
         end = position if text.startswith(following, position) else text.index(b"\n" + following, position)

@@ -75,7 +75,9 @@ class FolderStore:
                 return file.read()
             data = os.pread(file.fileno(), length, offset)
         if len(data) != length:
-            raise StoreError(f"{name} in {self.location}: ends at {offset + len(data)}, expected {offset + length} bytes")
+            raise StoreError(
+                f"{name} in {self.location}: ends at {offset + len(data)}, expected {offset + length} bytes"
+            )
         return data
 
     def get_versioned(self, name: str) -> Versioned | None:
@@ -109,7 +111,9 @@ class FolderStore:
         with self._locked():
             current = self.get_versioned(name)
             if (current.etag if current else None) != etag:
-                raise Conflict(f"{name} in {self.location} was changed by somebody else meanwhile: look, then try again")
+                raise Conflict(
+                    f"{name} in {self.location} was changed by somebody else meanwhile: look, then try again"
+                )
             self.put(name, data)
 
     def stat(self, name: str) -> int | None:

@@ -16,12 +16,25 @@ from generator.publish import publish
 @click.command()
 @click.option("--lake", required=True, help="Folder of the source tables.")
 @store_option
-@click.option("--as-of", type=click.DateTime(["%Y-%m-%d"]), metavar="DAY", help="The day the build speaks for.  [default: the newest partition]")
+@click.option(
+    "--as-of",
+    type=click.DateTime(["%Y-%m-%d"]),
+    metavar="DAY",
+    help="The day the build speaks for.  [default: the newest partition]",
+)
 @click.option("--publish", "publish_it", is_flag=True, help="Make it the live build.")
 @click.option("--threads", type=click.IntRange(1), help="Threads to use.  [default: one per core]")
 @click.option("--memory", default="2GB", show_default=True, help="What DuckDB may use before it spills to disk.")
 @json_option
-def build(lake: str, store: str, as_of: datetime | None, publish_it: bool, threads: int | None, memory: str, as_json: bool) -> None:
+def build(
+    lake: str,
+    store: str,
+    as_of: datetime | None,
+    publish_it: bool,
+    threads: int | None,
+    memory: str,
+    as_json: bool,
+) -> None:
     """Make a build of LAKE in the store; print its id on the last line.
 
     Layers whose inputs did not change are not made again, so a second run costs seconds and a killed one resumes.
@@ -31,7 +44,9 @@ def build(lake: str, store: str, as_of: datetime | None, publish_it: bool, threa
     """
     progress = Progress()
     opened = open_store(store)
-    result = make_build(open_lake(lake, as_of and as_of.date()), opened, threads=threads, memory=memory, progress=progress)
+    result = make_build(
+        open_lake(lake, as_of and as_of.date()), opened, threads=threads, memory=memory, progress=progress
+    )
     _report(result, progress)
     if as_json:
         click.echo(json.dumps({"made": result.made} | result.record))

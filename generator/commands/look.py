@@ -39,10 +39,18 @@ def builds(store: str, as_json: bool) -> None:
         click.echo(json.dumps({"live": live, "hold": bool(pointer and pointer.hold), "builds": rows}))
         return
     for row in rows:
-        mark = "live" if row["live"] else "previous" if row["previous"] else ""
-        click.echo(f"{row['id']}  {row['products']:>9,} products  {row['objects']:>11,} objects  {row['bytes'] / 1e6:>9,.1f} MB  {mark}".rstrip())
+        click.echo(_line(row))
     if pointer and pointer.hold:
-        click.echo(f"a rollback holds: nothing is published until `cardpress publish BUILD --store {store}`", err=True)
+        click.echo(
+            f"a rollback holds: nothing is published until `cardpress publish BUILD --store {store}`",
+            err=True,
+        )
+
+
+def _line(row: dict) -> str:
+    mark = "live" if row["live"] else "previous" if row["previous"] else ""
+    counts = f"{row['products']:>9,} products  {row['objects']:>11,} objects  {row['bytes'] / 1e6:>9,.1f} MB"
+    return f"{row['id']}  {counts}  {mark}".rstrip()
 
 
 def _summary(record: dict, live: str | None, previous: list[str]) -> dict:

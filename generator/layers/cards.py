@@ -36,7 +36,8 @@ def plan_cards(lake: Lake) -> LayerPlan:
 def _objects(workshop: Workshop, ids: np.ndarray) -> Iterator[tuple[int, bytes]]:
     with workshop.db.connection.cursor() as cursor:
         cards = workshop.db.table(
-            f"select json from cards where id_product between {ids[0]} and {ids[-1]} order by id_product", cursor=cursor
+            f"select json from cards where id_product between {ids[0]} and {ids[-1]} order by id_product",
+            cursor=cursor,
         )
     buffer, starts = history.text_buffer(cards["json"])
     cuts = starts.tolist()

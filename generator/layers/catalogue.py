@@ -37,7 +37,13 @@ def plan_catalogue(lake: Lake) -> LayerPlan:
 def _make(workshop: Workshop, writer: LayerWriter) -> None:
     assert workshop.has_cards
     db = workshop.db
-    db.run("views/known_sets", "views/search_columns", "views/words", "views/catalogue_status", "views/prices_left_out")
+    db.run(
+        "views/known_sets",
+        "views/search_columns",
+        "views/words",
+        "views/catalogue_status",
+        "views/prices_left_out",
+    )
     _write_rows(workshop, writer)
     writer.add_file(f"{COLUMNS}.arrow", to_bytes(_columns(workshop)))
     writer.add_file(f"{WORDS}.arrow", to_bytes(db.table("from words order by word")))

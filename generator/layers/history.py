@@ -91,7 +91,11 @@ def text_buffer(texts: pa.ChunkedArray) -> tuple[memoryview, np.ndarray]:
     array = texts.combine_chunks() if texts.num_chunks != 1 else texts.chunk(0)
     array = array.cast(pa.large_string())
     _, offsets, data = array.buffers()
-    starts = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1] if offsets else np.zeros(1, np.int64)
+    starts = (
+        np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
+        if offsets
+        else np.zeros(1, np.int64)
+    )
     return memoryview(data) if data else memoryview(b""), starts
 
 

@@ -1,5 +1,6 @@
 """The layer lists: `cards/{kind}/{sort}/{n}.json`, the catalogue in every order, 100 Cards a page."""
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
@@ -20,16 +21,15 @@ PAGES_PER_PIECE = 50
 
 def plan_lists(lake: Lake) -> LayerPlan:
     """The layer of the rankings."""
-    return plan(
-        names.LISTS, _make, recipe=RECIPE, sql=(*CARDS_SQL, "views/rankings"), content=catalogue_content(lake)
-    )
+    return plan(names.LISTS, _make, recipe=RECIPE, sql=(*CARDS_SQL, "views/rankings"), content=catalogue_content(lake))
 
 
 def _make(workshop: Workshop, writer: LayerWriter) -> None:
     assert workshop.has_cards
     columns = ", ".join(f"rank_{sort}" for sort in names.SORTS)
     table = workshop.db.table(
-        f"select json || ',\n' as line, rankings.kind, {columns} from rankings join cards using (id_product) order by id_product"
+        f"select json || ',\n' as line, rankings.kind, {columns} "
+        "from rankings join cards using (id_product) order by id_product"
     )
     lines = table["line"].cast(pa.large_string()).combine_chunks()
     kinds = table["kind"].to_numpy(zero_copy_only=False)
@@ -53,7 +53,7 @@ def _pages(lines: pa.Array, order: np.ndarray, kind: str, sort: str) -> Iterator
     piece = PAGES_PER_PIECE * pages.CARDS_PER_PAGE
     for start in range(0, len(order), piece):
         buffer, starts = text_buffer(pa.chunked_array([lines.take(pa.array(order[start : start + piece]))]))
-        cuts = [*starts[:-1 : pages.CARDS_PER_PAGE].tolist(), int(starts[-1])]
-        for number, (first, end) in enumerate(zip(cuts, cuts[1:], strict=False), start // pages.CARDS_PER_PAGE):
+        cuts = [*starts[: -1 : pages.CARDS_PER_PAGE].tolist(), int(starts[-1])]
+        for number, (first, end) in enumerate(itertools.pairwise(cuts), start // pages.CARDS_PER_PAGE):
             items = bytes(buffer[first : end - len(pages.BETWEEN)])
             yield names.list_page(kind, sort, number), pages.OPEN + items + pages.CLOSE

@@ -44,7 +44,13 @@ class LayerPlan:
 
 
 def plan(
-    name: str, make: Callable, *, recipe: int, sql: tuple[str, ...], content: dict[str, list[str]], pattern: str = ""
+    name: str,
+    make: Callable,
+    *,
+    recipe: int,
+    sql: tuple[str, ...],
+    content: dict[str, list[str]],
+    pattern: str = "",
 ) -> LayerPlan:
     """Name a layer by what goes into it.
 

@@ -13,7 +13,13 @@ from generator.workshop import Workshop
 RECIPE = 1
 VIEWS = tuple(
     f"views/{view}"
-    for view in ("watchlist_items", "watchlist_histories", "watchlist_offers", "watchlist_status", "watch_left_out")
+    for view in (
+        "watchlist_items",
+        "watchlist_histories",
+        "watchlist_offers",
+        "watchlist_status",
+        "watch_left_out",
+    )
 )
 
 

@@ -55,7 +55,9 @@ group by id;
 
 WATCHLIST = """
 create table checks as
-select * from read_csv('{data}/pokemon-derived/pokemon_price_checks.csv.gz', types = {{'set': 'VARCHAR', 'number': 'VARCHAR'}});
+from read_csv(
+    '{data}/pokemon-derived/pokemon_price_checks.csv.gz', types = {{'set': 'VARCHAR', 'number': 'VARCHAR'}}
+);
 create table watched as
 select idProduct, min(cardmarket_url) as url, min(name) as name
 from checks join catalogue using (idProduct)
@@ -78,7 +80,10 @@ def main(data: str, lake: str) -> None:
     for table in ("products", "expansions", "watchlist"):
         root.mkdir(parents=True, exist_ok=True)
         connection.execute(f"copy (from {table} order by all) to '{root}/{table}.parquet'")
-    for table, rows in (("price_guide", "guide"), ("watch_checks", "(select *, checked_at::date as day from watch_checks)")):
+    for table, rows in (
+        ("price_guide", "guide"),
+        ("watch_checks", "(select *, checked_at::date as day from watch_checks)"),
+    ):
         for (day,) in connection.execute(f"select distinct day from {rows} order by day").fetchall():
             folder = root / table / f"day={day}"
             folder.mkdir(parents=True, exist_ok=True)
