@@ -2,10 +2,10 @@
 -- Kept by the layer watchlist.
 create view watch_left_out as
 with reasons as (
-    select 'of unknown slugs left out' as reason, count(*) as "rows", min(concat('slug ', slug)) as example
+    select 'rows of unknown slugs left out' as reason, count(*) as "rows", min(concat('slug ', slug)) as example
     from raw.watch_checks anti join raw.watchlist using (slug)
     union all
-    select 'with a time outside their day', count(*), min(concat('slug ', slug))
+    select 'rows with a time outside their day', count(*), min(concat('slug ', slug))
     from raw.watch_checks
     where checked_at::date <> day
 )

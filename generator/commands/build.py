@@ -59,7 +59,7 @@ def build(
 
 def _report(result: BuildResult, progress: Progress) -> None:
     for left_out in result.record["left_out"]:
-        progress.say("{table}: {rows:,} rows {reason}, such as {example}".format(**left_out))
+        progress.say("{table}: {rows:,} {reason}, such as {example}".format(**left_out))
     objects, size = sum(result.record["objects"].values()), sum(result.record["bytes"].values())
     done = f"made {', '.join(result.made)}" if result.made else "nothing to make: every layer was there"
     progress.say(f"{done}; {objects:,} objects, {size / 1e6:,.1f} MB")

@@ -2,7 +2,7 @@
 
 import json
 
-from edge_auth.contract import names
+from edge_auth.contract import names, pages
 from generator.lake import Lake
 from generator.layers.history import text_buffer
 from generator.layers.spec import LayerPlan, plan
@@ -26,7 +26,7 @@ def _make(workshop: Workshop, writer: LayerWriter) -> None:
     entries = workshop.db.table("select json || ',\n' as line from fingerprint_entries order by key")
     recipe = workshop.lake.recipe or NO_RECIPE
     head = {"version": recipe["version"], "count": len(entries), "image_url": recipe["image_url"]}
-    buffer, _ = text_buffer(entries["line"])
+    buffer, starts = text_buffer(entries["line"])
     opening = json.dumps(head, ensure_ascii=False, separators=(",", ":"))[:-1] + ',"entries":[\n'
-    body = opening.encode() + bytes(buffer[: max(0, len(buffer) - 2)]) + b"\n]}\n"
+    body = opening.encode() + bytes(buffer[: max(0, starts[-1] - len(pages.BETWEEN))]) + b"\n]}\n"
     writer.add(members([(names.FINGERPRINTS_KEY, body)]))

@@ -50,6 +50,8 @@ def _make(workshop: Workshop, writer: LayerWriter) -> None:
 
 def _pages(lines: pa.Array, order: np.ndarray, kind: str, sort: str) -> Iterator[tuple[str, bytes]]:
     """Keys and pages of one ranking; the lines are gathered in pieces, so that a ranking never lies in memory whole."""
+    if not len(order):
+        yield names.list_page(kind, sort, 0), pages.join_page([])
     piece = PAGES_PER_PIECE * pages.CARDS_PER_PAGE
     for start in range(0, len(order), piece):
         buffer, starts = text_buffer(pa.chunked_array([lines.take(pa.array(order[start : start + piece]))]))

@@ -24,7 +24,7 @@ def _make(workshop: Workshop, writer: LayerWriter) -> None:
 
 
 def in_pages(items, per_page: int, key) -> list[tuple[str, bytes]]:
-    """Items, each JSON text, as pages under their keys."""
+    """Items, each JSON text, as pages under their keys; an empty list is one empty page."""
     lines = [item.encode() for item in items]
-    starts = range(0, len(lines), per_page)
+    starts = range(0, max(len(lines), 1), per_page)
     return [(key(start // per_page), pages.join_page(lines[start : start + per_page])) for start in starts]
