@@ -6,6 +6,7 @@ import sys
 import click
 
 from edge_auth.errors import EdgeError
+from generator.commands.ingest import ingest
 from generator.errors import GeneratorError
 
 
@@ -40,3 +41,6 @@ def main() -> None:
             raise
         click.echo(f"cardpress: {error}", err=True)
         sys.exit(1)
+
+
+cli.add_command(ingest)
