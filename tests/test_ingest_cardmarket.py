@@ -1,11 +1,13 @@
 """`cardpress ingest cardmarket` from the outside: files in, Parquet out (contract sections 1 and 4)."""
 
 import gzip
+import io
 import itertools
 import json
 import os
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from datetime import datetime
 from pathlib import Path
 
@@ -13,6 +15,8 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
+from generator.cli import main
 
 DATA = Path(__file__).parents[1] / ".." / "shared" / "data"
 FIGURES = ("low", "avg", "trend", "avg1", "avg7", "avg30")
@@ -22,38 +26,49 @@ NOON = "2026-07-26T10:55:29+0200"
 NEXT_NOON = "2026-07-27T10:51:03+0200"
 
 
+def command(lake, *arguments):
+    named = ["--lake", str(lake)] if lake else []
+    return ["ingest", "cardmarket", *named, *map(str, arguments)]
+
+
 def run(lake, *arguments, **environment):
-    """The command as a process; arguments may be paths."""
+    """The command as a process of its own."""
     return subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "generator",
-            "ingest",
-            "cardmarket",
-            *(["--lake", lake] if lake else []),
-            *arguments,
-        ],
+        [sys.executable, "-m", "generator", *command(lake, *arguments)],
         capture_output=True,
         text=True,
         env={**os.environ, **environment},
     )
 
 
+def call(lake, *arguments):
+    """The command in this process, which spares the start of one: exit status, output, errors."""
+    before, out, err = sys.argv, io.StringIO(), io.StringIO()
+    sys.argv = ["cardpress", *command(lake, *arguments)]
+    try:
+        with redirect_stdout(out), redirect_stderr(err):
+            main()
+    except SystemExit as end:
+        return end.code, out.getvalue(), err.getvalue()
+    finally:
+        sys.argv = before
+    raise AssertionError("the command did not end with an exit status")
+
+
 def ingest(lake, *arguments):
     """The command's result, by table."""
-    done = run(lake, *arguments, "--json")
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    status, out, err = call(lake, *arguments, "--json")
+    assert status == 0, err
+    return json.loads(out)
 
 
 def refused(lake, *arguments):
     """The one line that a refused import says; it wrote nothing."""
     before = content(lake)
-    done = run(lake, *arguments)
-    assert (done.returncode, done.stdout) == (1, "")
+    status, out, err = call(lake, *arguments)
+    assert (status, out) == (1, "")
     assert content(lake) == before
-    (line,) = [line for line in done.stderr.splitlines() if not line.startswith("read ")]
+    (line,) = [line for line in err.splitlines() if not line.startswith("read ")]
     return line
 
 
@@ -435,7 +450,7 @@ def test_an_empty_list_makes_no_table(lake, write):
 
 def test_imports_at_the_same_time_do_not_lose_each_others_rows(lake, write):
     commands = [
-        [sys.executable, "-m", "generator", "ingest", "cardmarket", "--lake", lake, "--singles", file]
+        [sys.executable, "-m", "generator", *command(lake, "--singles", file)]
         for file in (write("products", [product(n)]) for n in range(3))
     ]
     processes = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for command in commands]
@@ -518,7 +533,9 @@ def test_a_missing_file_and_a_broken_lake_are_refused(lake, tmp_path, write):
     pq.write_table(pa.table({"id": [1]}), lake / "products.parquet")
     assert "no column id_product" in refused(lake, "--singles", write("products", [product(1)]))
     file = write("products", [product(1)])
-    assert "in lake" in run(file, "--singles", file).stderr.splitlines()[-1]
+    assert call(file, "--singles", file)[0] == 1  # a file for a lake
+    done = run(lake, "--singles", tmp_path / "none.json")
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (1, "", 1)
 
 
 def test_wrong_usage_exits_2(lake, write):
