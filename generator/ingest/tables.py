@@ -114,10 +114,9 @@ class Lake:
         self.folder = None if "://" in location else Path(location).absolute()
         with self._translated(location):
             if self.folder is None:
-                files, root = fs.FileSystem.from_uri(location)
+                self.files = _bucket(location)
             else:
-                files, root = fs.LocalFileSystem(), str(self.folder)
-        self.files = fs.SubTreeFileSystem(root, files)
+                self.files = fs.SubTreeFileSystem(str(self.folder), fs.LocalFileSystem())
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -190,6 +189,17 @@ class Lake:
         except (OSError, pa.ArrowException) as error:
             reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
             raise IngestError(f"{name} in lake {self.location}: {reason}") from error
+
+
+def _bucket(location: str) -> fs.FileSystem:
+    """An `s3://bucket/prefix`; endpoint, region and credentials are those of the AWS_… variables."""
+    scheme, _, path = location.partition("://")
+    if scheme != "s3" or not path.strip("/"):
+        raise IngestError(f"lake {location}: expected a folder or s3://bucket/prefix")
+    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+    # Delayed: one plain PUT per file of up to 5 MB, where the default is an upload in parts.
+    bucket = fs.S3FileSystem(endpoint_override=endpoint, allow_delayed_open=True)
+    return fs.SubTreeFileSystem(path.strip("/"), bucket)
 
 
 def _column(table: pa.Table, field: pa.Field) -> pa.ChunkedArray | pa.Array:
