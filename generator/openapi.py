@@ -1,5 +1,0 @@
-"""stub"""
-
-
-def document() -> bytes:
-    return b"{}\n"
