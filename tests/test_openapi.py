@@ -33,27 +33,27 @@ ENDPOINTS = """
 PARAMETERS = """
 | Path | Parameter | In | Type | Required | Default | Bounds |
 |---|---|---|---|---|---|---|
-| /api/v1/watchlist | limit | query | integer | no | 100 | 1 to 500 |
-| /api/v1/watchlist | offset | query | integer | no | 0 | minimum 0 |
-| /api/v1/watchlist/{slug} | slug | path | string | yes | none | not empty |
-| /api/v1/watchlist/{slug}/history | slug | path | string | yes | none | not empty |
-| /api/v1/watchlist/{slug}/offers | slug | path | string | yes | none | not empty |
-| /api/v1/watchlist/{slug}/history | view | query | string | no | daily | `daily`, `weekly`, `monthly` |
-| /api/v1/watchlist/{slug}/history | range | query | string | no | all | `all`, `30d`, `90d`, `365d` |
-| /api/v1/cards | q | query | string | no | none | at most 100 characters |
-| /api/v1/cards | set | query | string | no | none | - |
-| /api/v1/cards | number | query | string | no | none | - |
-| /api/v1/cards | rarity | query | string | no | none | - |
-| /api/v1/cards | kind | query | string | no | all | `all`, `single`, `sealed` |
-| /api/v1/cards | sort | query | string | no | trend | `trend` `low` `avg` `filtered` `name` `number` `newest` |
-| /api/v1/cards | order | query | string | no | none | `asc`, `desc` |
-| /api/v1/cards | limit | query | integer | no | 50 | 1 to 100 |
-| /api/v1/cards | offset | query | integer | no | 0 | minimum 0 |
-| /api/v1/cards/{idProduct} | idProduct | path | integer | yes | none | - |
-| /api/v1/cards/{idProduct} | days | query | integer | no | none | 1 to 3650 |
-| /api/v1/sets | q | query | string | no | none | - |
-| /api/v1/sets | limit | query | integer | no | 100 | 1 to 1000 |
-| /api/v1/sets | offset | query | integer | no | 0 | minimum 0 |
+| /watchlist | limit | query | integer | no | 100 | 1 to 500 |
+| /watchlist | offset | query | integer | no | 0 | minimum 0 |
+| /watchlist/{slug} | slug | path | string | yes | none | not empty |
+| /watchlist/{slug}/history | slug | path | string | yes | none | not empty |
+| /watchlist/{slug}/offers | slug | path | string | yes | none | not empty |
+| /watchlist/{slug}/history | view | query | string | no | daily | `daily`, `weekly`, `monthly` |
+| /watchlist/{slug}/history | range | query | string | no | all | `all`, `30d`, `90d`, `365d` |
+| /cards | q | query | string | no | none | at most 100 characters |
+| /cards | set | query | string | no | none | - |
+| /cards | number | query | string | no | none | - |
+| /cards | rarity | query | string | no | none | - |
+| /cards | kind | query | string | no | all | `all`, `single`, `sealed` |
+| /cards | sort | query | string | no | trend | `trend`, `low`, `avg`, `filtered`, `name`, `number`, `newest` |
+| /cards | order | query | string | no | none | `asc`, `desc` |
+| /cards | limit | query | integer | no | 50 | 1 to 100 |
+| /cards | offset | query | integer | no | 0 | minimum 0 |
+| /cards/{idProduct} | idProduct | path | integer | yes | none | - |
+| /cards/{idProduct} | days | query | integer | no | none | 1 to 3650 |
+| /sets | q | query | string | no | none | - |
+| /sets | limit | query | integer | no | 100 | 1 to 1000 |
+| /sets | offset | query | integer | no | 0 | minimum 0 |
 """
 
 FIELDS = """
@@ -333,7 +333,7 @@ def test_operation_ids_are_unique_and_tags_are_described():
     ("path", "name", "place", "type_", "required", "default", "limits"), rows(PARAMETERS)
 )
 def test_parameter(path, name, place, type_, required, default, limits):
-    parameter = parameters(path, place)[name]
+    parameter = parameters("/api/v1" + path, place)[name]
     expected = {"type": type_} | bounds(limits)
     if default != "none":
         expected["default"] = int(default) if type_ == "integer" else default
@@ -344,7 +344,7 @@ def test_parameter(path, name, place, type_, required, default, limits):
 
 
 def test_every_parameter_has_a_row_above():
-    told = {(path, name) for path, name, *_ in rows(PARAMETERS)}
+    told = {("/api/v1" + path, name) for path, name, *_ in rows(PARAMETERS)}
     assert told == {(path, name) for path in OPERATIONS for name in parameters(path, "query", "path")}
 
 
