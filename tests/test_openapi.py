@@ -45,7 +45,7 @@ PARAMETERS = """
 | /cards | number | query | string | no | none | - |
 | /cards | rarity | query | string | no | none | - |
 | /cards | kind | query | string | no | all | `all`, `single`, `sealed` |
-| /cards | sort | query | string | no | trend | `trend`, `low`, `avg`, `filtered`, `name`, `number`, `newest` |
+| /cards | sort | query | string | no | trend | `trend` `low` `avg` `filtered` `name` `number` `newest` |
 | /cards | order | query | string | no | none | `asc`, `desc` |
 | /cards | limit | query | integer | no | 50 | 1 to 100 |
 | /cards | offset | query | integer | no | 0 | minimum 0 |
