@@ -7,6 +7,7 @@ import click
 
 from edge_auth.errors import EdgeError
 from generator.commands.build import build
+from generator.commands.demo import demo
 from generator.commands.ingest import ingest
 from generator.commands.look import builds, cat, export, verify
 from generator.commands.publish import publish, rollback
@@ -22,7 +23,7 @@ def cli() -> None:
     """
 
 
-for command in (ingest, build, publish, rollback, builds, verify, cat, export):
+for command in (demo, ingest, build, publish, rollback, builds, verify, cat, export):
     cli.add_command(command)
 
 
@@ -37,6 +38,7 @@ def settable_by_environment(command: click.Command) -> None:
 
 
 settable_by_environment(cli)
+
 
 
 def main() -> None:

@@ -1,0 +1,106 @@
+"""The vocabulary of the demo lake. All of it is invented; no name is a product or a seller of anybody."""
+
+from itertools import product
+
+
+def _spaced(words: str) -> list[str]:
+    return words.split()
+
+
+GAMES = ["Mythgrove", "Starfall Duels", "Rune & Ruin", "Picnic Kaiju"]
+
+_BEGINNINGS = _spaced("""
+    Ember Moss Frost Gale Thorn Rust Lumen Brine Dusk Pebble Quill Spark Cinder Bramble Murk Glimmer Hollow
+    Copper Velvet Tumble Marrow Saffron Nettle Ivory Grim Hazel Soot Willow Rumble Shiver Amber Clover Onyx
+    Puddle Mirth Whistle Gravel Plume Vesper Zephyr Kettle Lantern Mottle Bristle Cobalt Drizzle Fennel
+    Juniper Russet Tangle
+""")
+_ENDINGS = _spaced("""
+    grin whisk fang tail hare newt vole drake finch toad lynx wyrm mane hoof beak shell claw paw snout crest
+    wing horn bite glow step song root leaf husk spine badger otter crow mantis beetle stoat ibis gecko tapir
+    yak
+""")
+CREATURES = [begin + end for begin, end in product(_BEGINNINGS, _ENDINGS)]
+MARKS = [" ★", " δ", " α", " Ω", " Lv. 3", " ex", " EX", " & Friends", " ♀", " ☆"]
+
+_MOVE_BEGINNINGS = _spaced("""
+    Cinder Warm Double Lunar Silent Hidden Rolling Bitter Golden Echo Frozen Sudden Spiral Thunder Drowsy
+    Mirror Feather Iron Hungry Stray Déjà Señal Götter Über
+""")
+_MOVE_ENDINGS = _spaced("""
+    Dash Up Slap Howl Drift Gaze Bloom Pounce Lullaby Ambush Shuffle Flare Tackle Whirl Nap Toll Promise
+    Charge Spore Écume Funke Kick Snare Tide
+""")
+MOVES = [f"{begin} {end}" for begin, end in product(_MOVE_BEGINNINGS, _MOVE_ENDINGS)]
+
+ITEMS = [
+    "Trail Ration", "Pocket Lens", "Swap Token", "Grand Swap Token", "Leaf Essence", "Fire Essence",
+    "Tide Essence", "Old Rope", "Night Ferry", "Lost Ticket", "Market Day", "Second Breakfast",
+    "Weather Vane", "Rusty Key", "Storm Jar", "Hidden Path", "Crystal Flask", "Guild Banner", "Snack Cart",
+    "Mending Thread", "Signal Fire", "Dream Ledger", "Sealed Letter", "Broken Compass",
+]  # fmt: skip
+PEOPLE = [
+    "Marla's", "Tobin’s", "Aunt Inés’", "Dr. Völk's", "Zoë's", "Captain Brix's", "Old Man Ødegård’s",
+    "Nuño’s",
+]  # fmt: skip
+
+# One of these stands at every 29th product, in turn: what searches, folding, JSON and HTML must get right.
+ODD_NAMES = [
+    "X", "N", "Qi", "Ow", "_____", "___ of the Week", "100% Grin", "%", "50%_off Voucher", "25x Swap Token",
+    "4 Prize Picnic", "3 vs 3 Hoof Brawl", "007 Ferret", "Café Ghoul", "Cafe\u0301 Ghoul", "Cafe Ghoul",
+    "Señor Quillpaw", "Öxling", "Ñandúfer [Über Kick]", "Façade Imp", "Łumen Fox", "Straßenkater",
+    "STRASSENKATER", "Æthervole", "İnci Newt", "ﬁnchling", "Nº 7 Beetle", "Dr. Ōkamori", "Ratón꞉Rey",
+    "カゲトカゲ[Shade Lizard]", "ヒカリの森", "ガラスのねこ", "Ms. \"Sly\" Otter",
+    "Kongo, \"\"Sleeping Yak\"\"", "\"Achoo! Run!\"", "Fire // Frost", "Token (Red */*)", "<b>Bold</b> Badger", "Tom & Jinx",
+    "Tide;Drop", "C:\\Imp", "Back\\slash Beetle", "#1 Stoat", "Who? What?!", "Plus+Minus", "Caret^Crow",
+    "Dusk’s Boss's Orders", "Grin  Whisk", "Soot Yak ", "Twin★Toad", "Twin☆Toad", "δ Drake", "Embergrin",
+    "embergrin", "Embergrin ★", "Embergrin [Cinder Dash | Warm Up]",
+    "Our Surveys Show That Players Love Names Which Never Seem to End, so Here Is a Very Long "
+    "Name for a Very Small Pebblehare With Rather Big Ideas",
+    "Vesper\u200eSong", "½ Hoof", "Ⅳ Lanterns", "٣ Stars", "Ẑealot", "Ex-Exile ex",
+]  # fmt: skip
+
+_SET_BEGINNINGS = _spaced("""
+    Ember Silver Broken Distant Crimson Sunken Whispering Eternal Shattered Verdant Obsidian Wandering
+    Forgotten Radiant Howling Gilded Starlit Ashen Tidal Feral Arcane Hallowed Restless Waning Jagged
+""")
+_SET_ENDINGS = _spaced("""
+    Court Horizon Depths Belfry Frontier Lagoon Vault Harvest Eclipse Crossing Summit Parade Gallery Relics
+    Garden Voyage Citadel Embers Accord Rift Orchard Season Masque Chorus Archive
+""")
+_SET_TAILS = ["", " Promos", " II", ": Encore", " Reprints", " 2", " Trainer Decks", " à la Carte"]
+SET_NAMES = [
+    f"{begin} {end}{tail}" for tail, begin, end in product(_SET_TAILS, _SET_BEGINNINGS, _SET_ENDINGS)
+]
+
+RARITIES = [
+    "Common", "Uncommon", "Rare", "Holo Rare", "Holo Rare ", "HoloRare", "Double Rare", "Double rare",
+    "Ultra Rare", "ULTRA RARE", "UltraRare", "Épique", "Secret Rare", "Promo",
+]  # fmt: skip
+RARITY_WEIGHTS = [30, 25, 16, 7, 2, 1, 5, 1, 5, 1, 1, 1, 3, 2]
+
+SEALED = [
+    "Booster", "Booster Box", "Display", "Tin", "Box Set", "Theme Deck", "Coin", "Blister", "Lot",
+]  # fmt: skip
+SEALED_FOLDERS = [ware.replace(" ", "-") + "s" for ware in SEALED]
+
+_SELLERS_BEGIN = _spaced("""
+    Kärtchen Señor Łukasz böse O'Malley カード Björn Chloé Zürich Nordic Paper Lucky Ñoño Rainy Dusty Tiny
+    Brass Œuvre Mad Český Grumpy Café Second Foil-Attic
+""")
+_SELLERS_END = _spaced("""
+    Kiste Cartas TCG karten Cards 屋 Hoard Trader Sammler Boutique Vault-24 Market Stube Corner (PRO) Deals
+    Shop_7 Collectables Hut Club 2000 Sons Bazaar &Co. Oy
+""")
+SELLERS = [f"{begin} {end}" for begin, end in product(_SELLERS_BEGIN, _SELLERS_END)]
+
+# The last two are no codes: offers that a build leaves out.
+CONDITIONS = ["NM", "EX", "MT", "GD", "LP", "PL", "PO", "Mint", "nm"]
+CONDITION_WEIGHTS = [500, 150, 80, 80, 80, 60, 45, 3, 2]
+
+COMMENTS = [
+    "Ships tomorrow", "signed, ask for photos", "Light scratch on the back…", "aus Sammlung, Nichtraucher",
+    "100% mint!!", "pack fresh → sleeve", "état neuf", "“see scan”", "NM/EX; no returns", "",
+    "line one\nline two",
+]  # fmt: skip
+QUANTITIES = ["1", "1", "1", "1", "2", "3", "4", "4+", "10+"]
