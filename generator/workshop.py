@@ -80,7 +80,7 @@ class Workshop:
             self.db.open_raw(table, self.lake.of(table, period.first, period.last))
         self.db.check(PRICE_TABLES)
         _ = self._has_price_views
-        self.db.run("views/period")
+        self.db.run("views/period", "views/history")
         self.db.connection.execute(
             "create or replace table history_sorted as from history order by id_product, part, day"
         )
@@ -110,7 +110,7 @@ class Workshop:
 
     @cached_property
     def _has_price_views(self) -> bool:
-        self.db.run(*(f"sources/{table}" for table in PRICE_TABLES), "views/history")
+        self.db.run(*(f"sources/{table}" for table in PRICE_TABLES))
         return True
 
     def _open(self, *tables: str) -> None:

@@ -1,6 +1,7 @@
--- The monitor's checks of the tracked products: one row per check. `newness` numbers a product's checks from the
+-- The monitor's checks of the tracked products: one row per check in watch_checks, and the newest of each product
+-- with its offers in newest_watch_checks. `newness` numbers a product's checks from the
 -- newest (1) on: by day, then time; at equal times the row that is greatest by all its columns comes first.
-create view watch_checks as
+create view all_watch_checks as
 select
     day,
     slug,
@@ -31,3 +32,10 @@ select
     ) as newness
 from raw.watch_checks
 semi join raw.watchlist using (slug);
+
+create table watch_checks as
+from (select * exclude (offer_list) from all_watch_checks);
+
+create table newest_watch_checks as
+from all_watch_checks
+where newness = 1;

@@ -1,17 +1,17 @@
--- One row per product, array of its history and day, over the files that are open as raw tables. The six columns
+-- One row per product, array of its history and day, over the period that is open. The six columns
 -- a to f hold the values of the array: `part` says which (0 price_guide, 1 filtered, 2 listing).
 -- Read by the layer cards and by those of closed periods.
-create view history as
+create or replace view history as
 select id_product, 0 as part, day, low as a, avg as b, trend as c, low_holo as d, avg_holo as e, trend_holo as f
 from price_guide
 union all
 select id_product, 1, day, lowest, offers, null, null, null, null
-from filtered_checks
+from filtered_days
 union all
 select id_product, 2, day, available, from_price, available_foil, from_price_foil, null, null
 from listings;
 
-create macro history_json(part, day, a, b, c, d, e, f) as case part
+create or replace macro history_json(part, day, a, b, c, d, e, f) as case part
     when 0 then to_json({
         'day': day,
         'low': a::double,

@@ -1,16 +1,13 @@
 -- One row per tracked product: the WatchlistItem as JSON. Read by the layer watchlist.
 create view watchlist_items as
-with newest as (
-    select * from watch_checks where newness = 1
-),
-
+with
 -- the prices that a change can be measured against, nearest to the moment first, then the earlier
 before_day as (
     select c.slug, arg_min(c.lowest_price, {
         'away': abs(epoch(c.checked_at - (n.checked_at - interval 24 hours))), 'at': c.checked_at, 'newness': c.newness
     }) as price
     from watch_checks as c
-    join newest as n using (slug)
+    join newest_watch_checks as n using (slug)
     where c.lowest_price is not null
         and c.checked_at between n.checked_at - interval 36 hours and n.checked_at - interval 12 hours
     group by all
@@ -21,7 +18,7 @@ before_week as (
         'away': abs(epoch(c.checked_at - (n.checked_at - interval 7 days))), 'at': c.checked_at, 'newness': c.newness
     }) as price
     from watch_checks as c
-    join newest as n using (slug)
+    join newest_watch_checks as n using (slug)
     where c.lowest_price is not null
         and c.checked_at between n.checked_at - interval 8 days and n.checked_at - interval 6 days
     group by all
@@ -58,7 +55,7 @@ select w.slug, w.slug_folded, to_json({
     'sparkline_14d': s.prices
 })::varchar as json
 from watchlist as w
-left join newest as n using (slug)
+left join newest_watch_checks as n using (slug)
 left join before_day as d using (slug)
 left join before_week as k using (slug)
 left join sparkline as s using (slug)

@@ -7,8 +7,7 @@ with ranked as (
         'place': place,
         'offer': offer
     })) as offers
-    from watch_checks
-    where newness = 1
+    from newest_watch_checks
 )
 
 select w.slug, to_json({

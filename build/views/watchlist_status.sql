@@ -8,5 +8,4 @@ select to_json({
         'last_checked': time_text(max(checked_at))
     }
 })::varchar as json
-from watch_checks
-where newness = 1;
+from newest_watch_checks;
