@@ -93,9 +93,7 @@ class Shim:
                 f"over the limit of {limit} requests per minute: wait {wait} seconds", Retry_After=str(wait)
             )
 
-    def _from_build(
-        self, endpoint: Endpoint, subject: str, values: dict, request: Request, carried: Carried
-    ) -> Answer:
+    def _from_build(self, endpoint: Endpoint, subject: str, values: dict, request: Request, carried: Carried) -> Answer:
         """Answer from one build; anew from its successor if it was pruned under our hands."""
         pin = request.headers.get("x-build")
         opened = self._opened(pin)
@@ -111,12 +109,10 @@ class Shim:
             return self._library.opened(pin)
         except UnknownBuild:
             live = self._library.opened().build.id
-            raise InvalidParameter(f"X-Build {shown(pin or '')} is no build kept here; the live one is {live}") from None
+            raise InvalidParameter(f"X-Build {shown(pin or '')} is not kept here; the live build is {live}") from None
 
 
-def _read(
-    opened: Opened, endpoint: Endpoint, subject: str, values: dict, request: Request, carried: Carried
-) -> Answer:
+def _read(opened: Opened, endpoint: Endpoint, subject: str, values: dict, request: Request, carried: Carried) -> Answer:
     carried.headers["X-Build"] = opened.build.id
     return _success(endpoint, endpoint.body(opened, subject, values), request, carried)
 

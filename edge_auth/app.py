@@ -16,7 +16,6 @@ from flask import Flask
 from edge_auth.answer import Shim
 from edge_auth.contract.keys import open_key_file
 from edge_auth.contract.store import open_store
-from edge_auth.errors import EdgeError
 from edge_auth.keyring import Keyring
 from edge_auth.library import Library
 from edge_auth.log import Log
@@ -84,9 +83,9 @@ class Gateway:
         )
 
 
-def create_app(settings: Settings) -> Flask:
-    """The application, to be made in the process that serves it."""
-    log = Log()
+def create_app(settings: Settings, log: Log | None = None) -> Flask:
+    """The application, to be made in the process that serves it; its log goes to standard error."""
+    log = log or Log()
     store = open_store(settings.store)
     keyring = Keyring(open_key_file(settings.store, settings.keys), log)
     counter = Counter(counter_file(settings.state, store.location), log.line)
@@ -97,11 +96,11 @@ def create_app(settings: Settings) -> Flask:
     def healthz() -> tuple[dict, int]:
         try:
             return {"status": "ok", "build": shim.ready()}, 200
-        except EdgeError as error:
+        except Exception as error:
             log.line(f"not ready: {error}")
             return {"status": "unavailable"}, 503
 
-    with suppress(EdgeError):
+    with suppress(Exception):  # a build that cannot be read is told by every answer, not by a crash
         shim.ready()
     app.wsgi_app = Gateway(shim, log, settings.trusted_proxies, app.wsgi_app)  # type: ignore[method-assign]
     return app

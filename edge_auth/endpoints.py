@@ -155,9 +155,7 @@ _ACTIONS = {
 _FIXED = {
     "me": Endpoint(None),
     "status": Endpoint(_status),
-    "watchlist": Endpoint(
-        _watchlist, {"limit": Integer(1, 500, 100), "offset": _OFFSET}, keys.WATCHLIST_READ
-    ),
+    "watchlist": Endpoint(_watchlist, {"limit": Integer(1, 500, 100), "offset": _OFFSET}, keys.WATCHLIST_READ),
     "cards": Endpoint(
         _cards,
         {
@@ -173,9 +171,7 @@ _FIXED = {
         },
         keys.CARDS_READ,
     ),
-    "sets": Endpoint(
-        _sets, {"q": Text(), "limit": Integer(1, 1000, 100), "offset": _OFFSET}, keys.CARDS_READ
-    ),
+    "sets": Endpoint(_sets, {"q": Text(), "limit": Integer(1, 1000, 100), "offset": _OFFSET}, keys.CARDS_READ),
     "fingerprints": Endpoint(
         _fingerprints, {}, keys.FINGERPRINTS_READ, cache_control="private, max-age=3600", rate_headers=False
     ),

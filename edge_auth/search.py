@@ -74,7 +74,7 @@ def matching(columns: Columns, asked: Search) -> np.ndarray:
 def _mask(columns: Columns, asked: Search) -> np.ndarray:
     mask = np.ones(len(columns.ids), bool)
     if asked.kind != "all":
-        mask &= columns.single.astype(bool) == (asked.kind == "single")
+        mask &= columns.single == (asked.kind == "single")
     if asked.set is not None:
         mask &= np.isin(columns.set, _sets(columns, asked.set))
     if asked.number is not None:

@@ -14,6 +14,7 @@ from edge_auth.contract.keys import (
     open_key_file,
     parse_expiry,
 )
+from generator.commands.options import json_option, store_option
 
 NEVER = "never"
 
@@ -39,7 +40,7 @@ def _named(ctx, param, value: str) -> str:
 def _where(command):
     """The options that say where the key records lie."""
     command = click.option("--keys", metavar="LOCATION", help="Key records elsewhere than in the store.")(command)
-    return click.option("--store", default="site_out", show_default=True, help="The store.")(command)
+    return store_option(command)
 
 
 _scope = click.option(
@@ -59,9 +60,7 @@ def keys() -> None:
 @_scope
 @click.option("--rate-limit", type=_rate, default=DEFAULT_RATE_LIMIT, show_default=True, help="Requests a minute.")
 @click.option("--expires", type=Expiry(), default=NEVER, show_default=True, help="Its last day or second (UTC).")
-def issue_(
-    store: str, keys: str | None, name: str, scopes: tuple[str, ...], rate_limit: int, expires: str
-) -> None:
+def issue_(store: str, keys: str | None, name: str, scopes: tuple[str, ...], rate_limit: int, expires: str) -> None:
     """Print a new key on standard output, this once, and its record on standard error."""
     expires_at = None if expires == NEVER else expires
     key, record = issue(name, scopes or SCOPES, rate_limit, expires_at, time.time())
@@ -72,7 +71,7 @@ def issue_(
 
 @keys.command("list")
 @_where
-@click.option("--json", "as_json", is_flag=True, help="Print the records as JSON.")
+@json_option
 def list_(store: str, keys: str | None, as_json: bool) -> None:
     """Print the records of all keys, the oldest first."""
     records = open_key_file(store, keys).records()

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from edge_auth.errors import ServeError
+from generator.commands.options import store_option
 
 
 class Network(click.ParamType):
@@ -28,7 +29,7 @@ def default_state() -> str:
 
 
 @click.command()
-@click.option("--store", default="site_out", show_default=True, help="The store to serve from.")
+@store_option
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0: any free port.")
 @click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True, help="Processes.")

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 from dataclasses import dataclass
 from urllib.parse import unquote_to_bytes
 
@@ -11,6 +12,7 @@ import tiny_store
 from edge_auth.app import Settings, create_app
 from edge_auth.contract.keys import SCOPES, issue, open_key_file
 from edge_auth.contract.store import FolderStore
+from edge_auth.log import Log
 
 SLUGS = {
     "pikachu": "https://www.cardmarket.com/en/Pokemon/Products/Singles/Base/Pikachu",
@@ -41,9 +43,16 @@ class Response:
 class Client:
     """Requests to an application in this process, as a WSGI server makes them."""
 
-    def __init__(self, app, key: str):
-        self.app = app
-        self.key = key
+    def __init__(self, location: str, state: str, rate_limit: int):
+        self.location = location
+        self.state = state
+        self.key, record = issue("tests", SCOPES, rate_limit, None, 0)
+        open_key_file(location).add(record)
+        self.reopen()
+
+    def reopen(self) -> None:
+        """A new application, which has seen nothing yet."""
+        self.app = create_app(Settings(self.location, self.state), Log(os.open(os.devnull, os.O_WRONLY)))
 
     def get(self, target: str, method: str = "GET", key: str | None = "", **headers: str) -> Response:
         """`headers` by name with _ for -; `key` None sends none, "" the fixture's."""
@@ -80,15 +89,11 @@ def location(tmp_path_factory, products):
 
 @pytest.fixture(scope="session")
 def client(location, tmp_path_factory):
-    key, record = issue("tests", SCOPES, 1_000_000, None, 0)
-    open_key_file(location).add(record)
-    return Client(create_app(Settings(location, str(tmp_path_factory.mktemp("state")))), key)
+    return Client(location, str(tmp_path_factory.mktemp("state")), 1_000_000)
 
 
 @pytest.fixture
 def own(tmp_path, products):
     """A store of the test's own with a client, for tests that change it."""
     tiny_store.write_build(FolderStore(str(tmp_path / "store")), products, slugs=SLUGS)
-    key, record = issue("tests", SCOPES, 50, None, 0)
-    open_key_file(str(tmp_path / "store")).add(record)
-    return Client(create_app(Settings(str(tmp_path / "store"), str(tmp_path / "state"))), key)
+    return Client(str(tmp_path / "store"), str(tmp_path / "state"), 50)

@@ -97,7 +97,7 @@ def columns_files(listed: list[dict]) -> dict[str, bytes]:
     set_ids = sorted(SETS)
     table = {
         "id": pa.array([p["id_product"] for p in ordered], pa.int64()),
-        "single": pa.array([p["kind"] == "single" for p in ordered], pa.bool_()).cast(pa.uint8()),
+        "single": pa.array([p["kind"] == "single" for p in ordered], pa.bool_()),
         "set": pa.array([len(set_ids) if p["set"] is None else set_ids.index(p["set"]) for p in ordered], pa.int32()),
         "rarity": pa.array([fold(p["rarity"] or "") for p in ordered]).dictionary_encode(),
         "number": pa.array([number_filter_key(p["number"] or "") for p in ordered]).dictionary_encode(),
