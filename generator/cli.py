@@ -9,8 +9,10 @@ from edge_auth.errors import EdgeError
 from generator.commands.build import build
 from generator.commands.demo import demo
 from generator.commands.ingest import ingest
+from generator.commands.keys import keys
 from generator.commands.look import builds, cat, export, verify
 from generator.commands.publish import publish, rollback
+from generator.commands.serve import serve
 from generator.errors import GeneratorError
 
 
@@ -23,7 +25,7 @@ def cli() -> None:
     """
 
 
-for command in (demo, ingest, build, publish, rollback, builds, verify, cat, export):
+for command in (demo, ingest, build, publish, rollback, builds, verify, cat, export, keys, serve):
     cli.add_command(command)
 
 

@@ -75,7 +75,7 @@ def _chunk(table: pa.Table, name: str) -> pa.Array:
 
 
 def _values(table: pa.Table, name: str) -> np.ndarray:
-    return _chunk(table, name).to_numpy()
+    return _chunk(table, name).to_numpy(zero_copy_only=False)  # booleans are bits in Arrow
 
 
 def _dictionary(table: pa.Table, name: str) -> tuple[np.ndarray, dict[str, int]]:
