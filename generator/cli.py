@@ -6,33 +6,41 @@ import sys
 import click
 
 from edge_auth.errors import EdgeError
+from generator.commands.build import build
 from generator.commands.demo import demo
+from generator.commands.ingest import ingest
+from generator.commands.keys import keys
+from generator.commands.look import builds, cat, export, verify
+from generator.commands.publish import publish, rollback
+from generator.commands.serve import serve
 from generator.errors import GeneratorError
 
 
-class EnvironmentCommand(click.Command):
-    """A command whose every option can also be set by CARDPRESS_<OPTION>."""
-
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, **kwargs)
-        for parameter in self.params:
-            if isinstance(parameter, click.Option) and parameter.envvar is None:
-                longest = max(parameter.opts, key=len).lstrip("-")
-                parameter.envvar = "CARDPRESS_" + longest.replace("-", "_").upper()
-
-
-class EnvironmentGroup(click.Group):
-    command_class = EnvironmentCommand
-    group_class = type  # sub-groups are of this class too
-
-
-@click.group(cls=EnvironmentGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="cardpress", prog_name="cardpress")
 def cli() -> None:
-    """Turn a lake of card marketplace data into a precomputed, read-only JSON API."""
+    """Turn a lake of card marketplace data into a precomputed, read-only JSON API.
+
+    Every option can also be set by an environment variable: CARDPRESS_STORE for --store, and so on.
+    """
 
 
-cli.add_command(demo)
+for command in (demo, ingest, build, publish, rollback, builds, verify, cat, export, keys, serve):
+    cli.add_command(command)
+
+
+def settable_by_environment(command: click.Command) -> None:
+    """Give every option of a command and of its sub-commands the variable CARDPRESS_<OPTION>."""
+    for parameter in command.params:
+        if isinstance(parameter, click.Option) and parameter.envvar is None:
+            longest = max(parameter.opts, key=len).lstrip("-")
+            parameter.envvar = "CARDPRESS_" + longest.replace("-", "_").upper()
+    for below in getattr(command, "commands", {}).values():
+        settable_by_environment(below)
+
+
+settable_by_environment(cli)
+
 
 
 def main() -> None:

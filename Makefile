@@ -1,0 +1,55 @@
+# Two commands carry a new machine: `make run` and `make test`. Each does all of its own set-up.
+.DEFAULT_GOAL := help
+.PHONY: help setup run test lint real wheel lock clean
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+DATA ?= ../shared/data
+HOST ?= 127.0.0.1
+PORT ?= 8000
+LAKE ?= lake
+STORE ?= site_out
+# tests run in parallel, one process per core
+JOBS ?= auto
+
+help: ## what can be made
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+setup: $(READY) ## the virtual environment, with the locked dependencies
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "cardpress needs Python 3.11 or newer: make PYTHON=python3.x …" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { echo "this Python has no venv: apt-get install python3-venv" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $(READY)
+
+run: $(READY) ## a made-up lake, a build of it, a key, and the API running on it
+	$(BIN)/cardpress demo $(LAKE)
+	$(BIN)/cardpress build --lake $(LAKE) --store $(STORE) --publish
+	@key=$$($(BIN)/cardpress keys issue --store $(STORE) --name 'make run') && \
+	printf '\nThe API starts now; paste this into another terminal (Ctrl-C stops it):\n\n  %s\n\n' \
+	  "curl -s -H 'Authorization: Bearer $$key' 'http://$(HOST):$(PORT)/api/v1/cards?q=ember&limit=2'" && \
+	exec $(BIN)/cardpress serve --store $(STORE) --host $(HOST) --port $(PORT)
+
+test: $(READY) ## the whole test suite
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(PYTEST_ARGS)
+
+lint: $(READY) ## style
+	$(BIN)/ruff check .
+
+real: $(READY) ## ingest, build, verify and ask real data, where there is some in DATA
+	$(BIN)/python tests/real/run.py $(DATA)
+
+wheel: $(READY) ## a wheel, the SQL inside
+	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation -w dist .
+
+lock: ## the lock file anew from pyproject.toml (needs uv)
+	uv pip compile --quiet --universal --python-version 3.11 --extra dev --generate-hashes --no-header -o requirements.lock pyproject.toml
+
+clean: ## what the commands above made (never build/, which is source)
+	rm -rf $(VENV) dist $(LAKE) .pytest_cache .ruff_cache .hypothesis
+	find $(STORE) -mindepth 1 ! -name README.md -delete

@@ -1,0 +1,31 @@
+-- What the expansions' list pages said: one row per product and day, the latest of the day. At equal times the row
+-- that is greatest by all its columns, null least. Only products that repeat within a day are sorted.
+create view listings as
+with typed as (
+    select
+        day,
+        id_product,
+        date_trunc('second', scraped_at) as scraped_at,
+        available,
+        price(from_price) as from_price,
+        available_foil,
+        price(from_price_foil) as from_price_foil
+    from raw.listings
+),
+
+repeated as (
+    select day, id_product from raw.listings group by all having count(*) > 1
+)
+
+select * from typed anti join repeated using (day, id_product)
+union all
+select * from typed semi join repeated using (day, id_product)
+qualify row_number() over (
+    partition by day, id_product
+    order by
+        scraped_at desc,
+        available desc nulls last,
+        from_price desc nulls last,
+        available_foil desc nulls last,
+        from_price_foil desc nulls last
+) = 1;

@@ -1,0 +1,99 @@
+-- One row per product: the Card as JSON, and the keys by which it is found and sorted.
+-- Read by the layers lists, catalogue and cards.
+create table cards as
+with guide as (
+    select id_product, {
+        'day': day,
+        'low': low::double,
+        'avg': avg::double,
+        'trend': trend::double,
+        'avg1': avg1::double,
+        'avg7': avg7::double,
+        'avg30': avg30::double,
+        'holo': {
+            'low': low_holo::double,
+            'avg': avg_holo::double,
+            'trend': trend_holo::double,
+            'avg1': avg1_holo::double,
+            'avg7': avg7_holo::double,
+            'avg30': avg30_holo::double
+        }
+    } as price_guide
+    from newest_price_guide
+),
+
+listing as (
+    select id_product, {
+        'available': available,
+        'from_price': from_price::double,
+        'available_foil': available_foil,
+        'from_price_foil': from_price_foil::double,
+        'scraped_at': time_text(scraped_at)
+    } as listing
+    from newest_listings
+),
+
+filtered as (
+    select id_product, {
+        'filter': seller_filter(),
+        'lowest': lowest::double,
+        'offers': offers,
+        'cheapest_seller': case when ranked_offers is null then cheapest_seller else ranked_offers[1].seller end,
+        'cheapest_condition':
+            case when ranked_offers is null then cheapest_condition else ranked_offers[1].condition end,
+        'cheapest_offers': coalesce(list_transform(ranked_offers[:5], lambda offer: {
+            'price': offer.price::double,
+            'condition': offer.condition,
+            'quantity': offer.quantity,
+            'seller': offer.seller
+        }), []),
+        'cheapest_offers_by_condition': map_from_entries(list_filter(
+            list_transform(['MT', 'NM', 'EX', 'GD', 'LP', 'PL', 'PO'], lambda code: {
+                'condition': code,
+                'offers': list_transform(
+                    list_filter(ranked_offers, lambda offer: offer.condition = code)[:5],
+                    lambda offer: {'price': offer.price::double, 'quantity': offer.quantity, 'seller': offer.seller}
+                )
+            }),
+            lambda entry: len(entry.offers) > 0
+        )),
+        'checked_at': time_text(checked_at)
+    } as filtered_price
+    from newest_filtered_checks
+)
+
+select
+    p.id_product,
+    p.kind,
+    p.id_expansion,
+    fold(p.name) as name_folded,
+    nullif(fold(p.rarity), '') as rarity_folded,
+    nullif(number_filter_key(p.number), '') as number_filter_key,
+    nullif(number_sort_key(p.number), '') as number_sort_key,
+    p.date_added,
+    g.trend,
+    g.low,
+    g.avg,
+    f.lowest as filtered,
+    to_json({
+        'id_product': p.id_product,
+        'name': p.name,
+        'kind': p.kind,
+        'category': p.category,
+        'set': {'id': p.id_expansion, 'name': e.name},
+        'rarity': p.rarity,
+        'number': p.number,
+        'image': p.image,
+        'image_large': p.image_large,
+        'cardmarket_url': p.cardmarket_url,
+        'filtered_price': filtered.filtered_price,
+        'price_guide': guide.price_guide,
+        'listing': listing.listing
+    })::varchar as json
+from products as p
+left join expansions as e on p.id_expansion = e.id
+left join newest_price_guide as g using (id_product)
+left join newest_filtered_checks as f using (id_product)
+left join guide using (id_product)
+left join listing using (id_product)
+left join filtered using (id_product);

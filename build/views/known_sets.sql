@@ -1,0 +1,9 @@
+-- One row per expansion that the lake names or a product belongs to: what the filter `set` can mean.
+-- Read by the layer catalogue.
+create view known_sets as
+select id, name
+from expansions
+union all
+select distinct id_expansion, null
+from products
+where id_expansion is not null and id_expansion not in (select id from expansions);

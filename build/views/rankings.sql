@@ -1,0 +1,27 @@
+-- One row per product, in the catalogue's order (by expansion, number, id): its ordinal, what filters compare, and
+-- its rank (from 0) in each sort's default order. Equal keys stand by ascending id, products without a key last.
+-- Read by the layers lists and catalogue.
+create table rankings as
+select
+    row_number() over (order by id_expansion nulls last, number_sort_key nulls last, id_product) - 1 as ordinal,
+    id_product,
+    kind,
+    id_expansion,
+    name_folded,
+    coalesce(rarity_folded, '') as rarity,
+    coalesce(number_filter_key, '') as number,
+    row_number() over (order by trend desc nulls last, id_product) - 1 as rank_trend,
+    row_number() over (order by low desc nulls last, id_product) - 1 as rank_low,
+    row_number() over (order by avg desc nulls last, id_product) - 1 as rank_avg,
+    row_number() over (order by filtered desc nulls last, id_product) - 1 as rank_filtered,
+    row_number() over (order by name_folded, id_product) - 1 as rank_name,
+    row_number() over (order by number_sort_key nulls last, id_product) - 1 as rank_number,
+    row_number() over (order by date_added desc nulls last, id_product) - 1 as rank_newest,
+    trend is not null as keyed_trend,
+    low is not null as keyed_low,
+    avg is not null as keyed_avg,
+    filtered is not null as keyed_filtered,
+    true as keyed_name,
+    number_sort_key is not null as keyed_number,
+    date_added is not null as keyed_newest
+from cards;

@@ -1,0 +1,62 @@
+-- One row per tracked product: the WatchlistItem as JSON. Read by the layer watchlist.
+create view watchlist_items as
+with
+-- the prices that a change can be measured against, nearest to the moment first, then the earlier
+before_day as (
+    select c.slug, arg_min(c.lowest_price, {
+        'away': abs(epoch(c.checked_at - (n.checked_at - interval 24 hours))), 'at': c.checked_at, 'newness': c.newness
+    }) as price
+    from watch_checks as c
+    join newest_watch_checks as n using (slug)
+    where c.lowest_price is not null
+        and c.checked_at between n.checked_at - interval 36 hours and n.checked_at - interval 12 hours
+    group by all
+),
+
+before_week as (
+    select c.slug, arg_min(c.lowest_price, {
+        'away': abs(epoch(c.checked_at - (n.checked_at - interval 7 days))), 'at': c.checked_at, 'newness': c.newness
+    }) as price
+    from watch_checks as c
+    join newest_watch_checks as n using (slug)
+    where c.lowest_price is not null
+        and c.checked_at between n.checked_at - interval 8 days and n.checked_at - interval 6 days
+    group by all
+),
+
+last_days as (
+    select (getvariable('as_of')::date - back::integer) as day from range(14) as days(back)
+),
+
+daily as (
+    select slug, day, average(sum(lowest_price), count(lowest_price)) as price
+    from watch_checks
+    group by all
+),
+
+sparkline as (
+    select slug, list(price::double order by day) as prices
+    from watchlist
+    cross join last_days
+    left join daily using (slug, day)
+    group by all
+)
+
+select w.slug, w.slug_folded, to_json({
+    'slug': w.slug,
+    'name': w.name,
+    'game': w.game,
+    'cardmarket_url': w.cardmarket_url,
+    'lowest_price': n.lowest_price::double,
+    'num_offers': n.num_offers,
+    'last_checked': time_text(n.checked_at),
+    'change_24h_pct': change_pct(n.lowest_price, d.price),
+    'change_7d_pct': change_pct(n.lowest_price, k.price),
+    'sparkline_14d': s.prices
+})::varchar as json
+from watchlist as w
+left join newest_watch_checks as n using (slug)
+left join before_day as d using (slug)
+left join before_week as k using (slug)
+left join sparkline as s using (slug)
+order by w.slug_folded;

@@ -1,0 +1,120 @@
+"""Bodies: the JSON of an answer in its two encodings, with its ETags, and a cache of those made recently."""
+
+import json
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from functools import lru_cache
+from threading import Lock
+from typing import Any
+
+from edge_auth.contract.builds import Layer
+from edge_auth.contract.codec import compress, decompress, sha256
+from edge_auth.contract.index import Entry
+
+_ENTITY_TAG = re.compile(r'(?:W/)?"([^"]*)"')
+_GZIP_SUFFIX = "-gzip"
+
+
+class Body:
+    """The JSON of an answer; whichever of its encodings is missing is made when first asked for."""
+
+    def __init__(self, digest: bytes, size: int, plain: bytes | None, gzipped: Callable[[], bytes]):
+        self._tag = digest.hex()[:32]
+        self._plain = plain
+        self._read = gzipped
+        self._gzipped: bytes | None = None
+        self.cost = size + size // 4 + 500
+
+    @classmethod
+    def made(cls, plain: bytes) -> "Body":
+        """A body that was put together for this answer."""
+        return cls(sha256(plain), len(plain), plain, lambda: compress(plain))
+
+    @classmethod
+    def stored(cls, layer: Layer, entry: Entry) -> "Body":
+        """An object as it is: its tag is known from the index, its gzip member goes out untouched."""
+        return cls(entry.json_sha256, entry.json_size, None, lambda: layer.stored(entry))
+
+    @property
+    def gzipped(self) -> bytes:
+        if self._gzipped is None:
+            self._gzipped = self._read()
+        return self._gzipped
+
+    @property
+    def plain(self) -> bytes:
+        if self._plain is None:
+            self._plain = decompress(self.gzipped)
+        return self._plain
+
+    def etag(self, gzip: bool) -> str:
+        """The strong ETag of one encoding."""
+        return f'"{self._tag}{_GZIP_SUFFIX}"' if gzip else f'"{self._tag}"'
+
+    def matches(self, if_none_match: str) -> bool:
+        """Whether a client that sends this If-None-Match has the body already, in either encoding."""
+        if if_none_match.strip() == "*":
+            return True
+        return any(tag.removesuffix(_GZIP_SUFFIX) == self._tag for tag in _ENTITY_TAG.findall(if_none_match))
+
+
+@lru_cache(256)
+def accepts_gzip(accept_encoding: str) -> bool:
+    """Whether an Accept-Encoding header allows gzip."""
+    allowed: dict[str, bool] = {}
+    for piece in accept_encoding.lower().split(","):
+        coding, _, parameters = piece.partition(";")
+        quality = parameters.replace(" ", "").removeprefix("q=") or "1"
+        allowed[coding.strip()] = re.fullmatch(r"1(\.0{0,3})?|0\.(?=.*[1-9])[0-9]{1,3}", quality) is not None
+    return next((allowed[coding] for coding in ("gzip", "x-gzip", "*") if coding in allowed), False)
+
+
+def list_body(lines: Sequence[bytes], offset: int, limit: int, total: int) -> bytes:
+    """A page of a list: the items as they are stored, one per line, and the Pagination."""
+    end = offset + len(lines)
+    more = end < total
+    pagination = {
+        "limit": limit,
+        "offset": offset,
+        "returned": len(lines),
+        "has_more": more,
+        "next_offset": end if more else None,
+    }
+    return b'{"data":[\n%b\n],"pagination":%b}\n' % (b",\n".join(lines), dumps(pagination))
+
+
+def dumps(value: object) -> bytes:
+    """Compact JSON in UTF-8."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+class Cache:
+    """Values used recently, as many as fit into a number of bytes. Shared by the threads of a process."""
+
+    def __init__(self, capacity: int):
+        self._capacity = capacity
+        self._free = capacity
+        self._values: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: Hashable) -> Any:
+        """The value, or None."""
+        with self._lock:
+            found = self._values.get(key)
+            if found is None:
+                return None
+            self._values.move_to_end(key)
+            return found[0]
+
+    def put(self, key: Hashable, value: Any, cost: int) -> None:
+        """Keep a value of so many bytes, unless it alone would push out most of the others."""
+        if cost > self._capacity // 2:
+            return
+        with self._lock:
+            _, replaced = self._values.pop(key, (None, 0))
+            self._values[key] = (value, cost)
+            self._free += replaced - cost
+            while self._free < 0:
+                _, (_, freed) = self._values.popitem(last=False)
+                self._free += freed

@@ -1,0 +1,192 @@
+"""Builds in a store: the pointer to the live one, the record of each, and reading their objects.
+
+current.json                          Pointer, the one object that ever changes
+builds/<id>.json                      the record: as-of day, layers, counts
+layers/<layer>/<digest>/index.arrow   see `index`
+"""
+
+import json
+import re
+from dataclasses import asdict, dataclass, field
+from datetime import date
+from functools import cached_property
+
+import pyarrow as pa
+
+from edge_auth.contract import names, pages
+from edge_auth.contract.codec import decompress, sha256
+from edge_auth.contract.index import INDEX_NAME, Entry, Index
+from edge_auth.contract.store import Store
+from edge_auth.errors import MissingObject, NoLiveBuild, StoreError, UnknownBuild
+
+FORMAT = 1
+POINTER_NAME = "current.json"
+_BUILD_ID = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}-[0-9a-f]{12}")
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """The live build, those before it (newest first), and whether a rollback holds publishing back."""
+
+    build: str
+    previous: list[str] = field(default_factory=list)
+    hold: bool = False
+    nonce: str = ""
+
+    def to_bytes(self) -> bytes:
+        return json.dumps(asdict(self), indent=1).encode() + b"\n"
+
+    @staticmethod
+    def from_bytes(data: bytes) -> "Pointer":
+        """Raises StoreError where the bytes are no pointer."""
+        try:
+            fields = json.loads(data)
+            return Pointer(fields["build"], fields["previous"], fields["hold"], fields["nonce"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise StoreError(f"{POINTER_NAME} is not a pointer to a build: {error}") from error
+
+
+def read_pointer(store: Store) -> tuple[Pointer | None, str | None]:
+    """The pointer with its tag for `swap`, or None twice where nothing was ever published."""
+    found = store.get_versioned(POINTER_NAME)
+    return (Pointer.from_bytes(found.data), found.etag) if found else (None, None)
+
+
+def record_name(build_id: str) -> str:
+    """Name of a build's record.
+
+    Raises:
+        UnknownBuild: the text cannot be the id of a build (so it is never joined into a path).
+    """
+    if not _BUILD_ID.fullmatch(build_id):
+        raise UnknownBuild(f"{build_id!r} is not the id of a build (such as 2026-08-22-0123456789ab)")
+    return f"builds/{build_id}.json"
+
+
+def live_build_id(store: Store) -> str:
+    """Id of the live build.
+
+    Raises:
+        NoLiveBuild: nothing was published yet.
+    """
+    pointer, _ = read_pointer(store)
+    if pointer is None:
+        raise NoLiveBuild(f"no build is live in {store.location}: run `cardpress build … --publish`")
+    return pointer.build
+
+
+def open_build(store: Store, build_id: str) -> "Build":
+    """Open a build for reading.
+
+    Raises:
+        UnknownBuild: the store does not hold it.
+        StoreError: its record cannot be read, or was written by a newer version.
+    """
+    try:
+        record = json.loads(store.get(record_name(build_id)))
+    except MissingObject as error:
+        raise UnknownBuild(f"build {build_id} is not in {store.location}") from error
+    except ValueError as error:
+        raise StoreError(f"the record of build {build_id} is not JSON") from error
+    if record.get("format") != FORMAT:
+        raise StoreError(f"build {build_id} has format {record.get('format')}; this version reads format {FORMAT}")
+    return Build(store, record)
+
+
+class Layer:
+    """One layer of a build: its index, opened when first asked, and its objects."""
+
+    def __init__(self, store: Store, name: str, digest: str):
+        self.store = store
+        self.name = name
+        self.folder = f"layers/{name}/{digest}/"
+
+    @cached_property
+    def index(self) -> Index:
+        """Raises StoreError where it cannot be read."""
+        name = self.folder + INDEX_NAME
+        try:
+            return Index(self.store.local_path(name))
+        except (OSError, pa.ArrowInvalid, KeyError, ValueError) as error:
+            raise StoreError(f"{name} in {self.store.location} cannot be read: {error}") from error
+
+    def stored(self, entry: Entry) -> bytes:
+        """The gzip member of an object, checked against its hash.
+
+        Raises:
+            StoreError: it cannot be read, or is not what was written.
+        """
+        data = self.store.get(self.folder + entry.pack, entry.offset, entry.length)
+        if sha256(data) != entry.stored_sha256:
+            raise StoreError(
+                f"{self.folder}{entry.pack} at {entry.offset}: the bytes are not the ones that were written"
+            )
+        return data
+
+    def read(self, entry: Entry) -> bytes:
+        """The JSON of an object."""
+        return decompress(self.stored(entry))
+
+    def file(self, stem: str):
+        """Local path of a file of the layer, by the beginning of its name, such as `columns`.
+
+        Raises:
+            StoreError: the layer has no such file.
+        """
+        for file in self.index.files:
+            if file.name.startswith(stem + "-"):
+                return self.store.local_path(self.folder + file.name)
+        raise StoreError(f"{self.folder} has no file {stem}")
+
+
+class Build:
+    """A build opened for reading; immutable, so everything read from it may be kept."""
+
+    def __init__(self, store: Store, record: dict):
+        self.store = store
+        self.record = record
+        self.id: str = record["id"]
+        self.as_of = date.fromisoformat(record["as_of"])
+        self.layers = {name: Layer(store, name, layer["digest"]) for name, layer in record["layers"].items()}
+
+    @property
+    def periods(self) -> list[str]:
+        """Closed periods of the history, oldest first."""
+        prefix = names.history_layer("")
+        return sorted(name.removeprefix(prefix) for name in self.layers if name.startswith(prefix))
+
+    def find(self, key: str) -> tuple[Layer, Entry] | None:
+        """Layer and entry of a logical key, or None where the build has no such object."""
+        layer = self.layers.get(names.layer_of(key) or "")
+        entry = layer.index.find(key) if layer else None
+        return (layer, entry) if entry else None
+
+    def get(self, key: str) -> bytes | None:
+        """The JSON of the object under a logical key as stored, or None."""
+        found = self.find(key)
+        return found[0].read(found[1]) if found else None
+
+    def card_detail(self, id_: int, day: str | None = None) -> bytes | None:
+        """A Card with its history since `day` (None: all), or None for an unknown product."""
+        layer = self.layers[names.CARDS]
+        entry = layer.index.find_id(id_)
+        if entry is None:
+            return None
+        closed = [self.layers[names.history_layer(p)] for p in self.periods if day is None or p >= day[: len(p)]]
+        entries = [(layer, layer.index.find_id(id_)) for layer in closed]
+        periods = [layer.read(found) for layer, found in entries if found]
+        return pages.card_detail(layer.read(entry), periods, day)
+
+    def status(self) -> bytes:
+        """The status object: the freshness as stored, with the build that says it."""
+        status = {"build": {"id": self.id, "as_of": self.as_of.isoformat()}} | json.loads(self.get(names.STATUS_KEY))
+        return json.dumps(status, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+    def document(self, key: str) -> bytes | None:
+        """The JSON under a logical key as the API says it: details with their whole history, status with the build."""
+        if names.layer_of(key) == names.CARDS:
+            number = key.removeprefix("cards/").removesuffix(".json")
+            return self.card_detail(int(number)) if number.lstrip("-").isdecimal() else None
+        if key == names.STATUS_KEY:
+            return self.status()
+        return self.get(key)

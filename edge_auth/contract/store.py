@@ -1,0 +1,184 @@
+"""Where objects lie: one small interface, and the folder store.
+
+    get(name, offset, length)   bytes            put(name, data)            overwrite or create
+    put_new(name, data)         create only      swap(name, data, etag)     compare and swap
+    stat(name)                  size or None     list(prefix)               names below a prefix
+    delete(names)
+
+Names are relative and use `/`. Errors of the medium are translated here, once, into StoreError; an object that
+is not there is None from `stat` and MissingObject from `get`.
+"""
+
+import fcntl
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from edge_auth.errors import Conflict, MissingObject, StoreError
+
+
+class Versioned(NamedTuple):
+    """An object's bytes with the tag that `swap` compares."""
+
+    data: bytes
+    etag: str
+
+
+class Store(Protocol):
+    """What generator and shim need of a store."""
+
+    location: str
+
+    def get(self, name: str, offset: int = 0, length: int | None = None) -> bytes: ...
+    def get_versioned(self, name: str) -> Versioned | None: ...
+    def put(self, name: str, data: bytes) -> None: ...
+    def put_new(self, name: str, data: bytes) -> bool: ...
+    def swap(self, name: str, data: bytes, etag: str | None) -> None: ...
+    def stat(self, name: str) -> int | None: ...
+    def list(self, prefix: str) -> Iterator[str]: ...
+    def delete(self, names: Iterable[str]) -> None: ...
+    def local_path(self, name: str) -> Path: ...
+
+
+def open_store(location: str) -> Store:
+    """The store at a folder.
+
+    Raises:
+        StoreError: the location is of a kind that this version cannot open.
+    """
+    if "://" in location:
+        raise StoreError(f"store {location}: only a folder can be a store in this version")
+    return FolderStore(location)
+
+
+class FolderStore:
+    """A store in a folder: objects are files, put in place whole by a rename."""
+
+    def __init__(self, location: str):
+        self.root = Path(location)
+        self.location = str(self.root.resolve())
+
+    def get(self, name: str, offset: int = 0, length: int | None = None) -> bytes:
+        """The bytes of an object, or `length` of them from `offset`.
+
+        Raises:
+            MissingObject: there is no such object.
+            StoreError: it cannot be read, or is shorter than the range.
+        """
+        if length is None:
+            with _translated(self, name), (self.root / name).open("rb") as file:
+                file.seek(offset)
+                return file.read()
+        # A search reads fifty ranges for one answer: Path and file objects would triple what each costs.
+        with _translated(self, name):
+            handle = os.open(f"{self.root}/{name}", os.O_RDONLY)
+            try:
+                data = os.pread(handle, length, offset)
+            finally:
+                os.close(handle)
+        if len(data) != length:
+            raise StoreError(
+                f"{name} in {self.location}: ends at {offset + len(data)}, expected {offset + length} bytes"
+            )
+        return data
+
+    def get_versioned(self, name: str) -> Versioned | None:
+        """The object with its tag, or None where it does not exist."""
+        try:
+            data = self.get(name)
+        except MissingObject:
+            return None
+        return Versioned(data, _etag(data))
+
+    def put(self, name: str, data: bytes) -> None:
+        """Write an object whole."""
+        with _translated(self, name), self._beside(name, data) as temporary:
+            os.replace(temporary, self.root / name)
+
+    def put_new(self, name: str, data: bytes) -> bool:
+        """Write an object unless one has that name already; tells whether it was written."""
+        with _translated(self, name), self._beside(name, data) as temporary:
+            try:
+                os.link(temporary, self.root / name)
+            except FileExistsError:
+                return False
+        return True
+
+    def swap(self, name: str, data: bytes, etag: str | None) -> None:
+        """Replace an object only if its tag is still `etag` (None: only if it does not exist).
+
+        Raises:
+            Conflict: somebody else changed it first.
+        """
+        with self._locked():
+            current = self.get_versioned(name)
+            if (current.etag if current else None) != etag:
+                raise Conflict(
+                    f"{name} in {self.location} was changed by somebody else meanwhile: look, then try again"
+                )
+            self.put(name, data)
+
+    def stat(self, name: str) -> int | None:
+        """Size of an object in bytes, or None where it does not exist."""
+        try:
+            with _translated(self, name):
+                return (self.root / name).stat().st_size
+        except MissingObject:
+            return None
+
+    def list(self, prefix: str) -> Iterator[str]:
+        """Names of the objects below a prefix that ends in `/`, sorted; half-written ones are not objects."""
+        base = self.root / prefix
+        with _translated(self, prefix):
+            files = sorted(path for path in base.rglob("*") if path.is_file()) if base.is_dir() else []
+        return (path.relative_to(self.root).as_posix() for path in files if not path.name.startswith("."))
+
+    def delete(self, names: Iterable[str]) -> None:
+        """Delete objects; those already gone are no error."""
+        for name in names:
+            with _translated(self, name):
+                (self.root / name).unlink(missing_ok=True)
+
+    def local_path(self, name: str) -> Path:
+        """A file that holds the object, for mapping into memory."""
+        return self.root / name
+
+    @contextmanager
+    def _beside(self, name: str, data: bytes) -> Iterator[str]:
+        folder = (self.root / name).parent
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=".writing-", dir=folder)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            os.chmod(temporary, 0o644)
+            yield temporary
+        finally:
+            Path(temporary).unlink(missing_ok=True)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        with _translated(self, ".lock"):
+            self.root.mkdir(parents=True, exist_ok=True)
+            lock = (self.root / ".lock").open("a")
+        with lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+
+def _etag(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+@contextmanager
+def _translated(store: FolderStore, name: str) -> Iterator[None]:
+    try:
+        yield
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise MissingObject(f"{name} is not in {store.location}") from error
+    except OSError as error:
+        raise StoreError(f"{name} in {store.location}: {error.strerror or error}") from error

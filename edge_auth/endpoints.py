@@ -1,0 +1,179 @@
+"""The endpoints: which path is which, what each may be asked, and the body it answers with."""
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from edge_auth.bodies import Body, list_body
+from edge_auth.contract import keys, names
+from edge_auth.contract.text import fold
+from edge_auth.errors import InvalidParameter, NotFound
+from edge_auth.library import Opened
+from edge_auth.params import Choice, Integer, Rule, Text, is_integer, read_query, shown
+from edge_auth.search import search, window
+
+API = "/api/v1/"
+_MOST_ID_DIGITS = 19
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """One row of the specification's table of endpoints.
+
+    Attributes:
+        body: makes the body from a build, what the path names, and the parameters; None: /me, of no build.
+        rules: the parameters; None: whatever the query holds is ignored.
+        scope: what a key must be allowed to read, if anything.
+        public: no key is asked for, and the limit goes by the client's address.
+        names_product: the path names a product's id, which must be an integer.
+    """
+
+    body: Callable[[Opened, str, dict], Body] | None
+    rules: Mapping[str, Rule] | None = field(default_factory=dict)
+    scope: str | None = None
+    cache_control: str = "private, no-cache"
+    rate_headers: bool = True
+    public: bool = False
+    names_product: bool = False
+
+    def parameters(self, subject: str, query: str) -> dict:
+        """The parameters of a request. Raises InvalidParameter."""
+        if self.names_product and not is_integer(subject):
+            raise InvalidParameter(f"idProduct must be an integer, not {shown(subject)}")
+        return read_query(query, self.rules) if self.rules is not None else {}
+
+
+def route(path: bytes) -> tuple[Endpoint, str]:
+    """The endpoint of a percent-decoded path, and what the path names: a product's id or a slug.
+
+    Raises:
+        NotFound: there is no such path.
+    """
+    text = path.decode(errors="replace")
+    if not text.startswith(API) or text.encode() != path:
+        raise NotFound("there is no such path")
+    name = text.removeprefix(API)
+    first, _, rest = name.partition("/")
+    if name in _FIXED:
+        return _FIXED[name], ""
+    if first == "cards" and rest and "/" not in rest:
+        return _CARD, rest
+    if first == "watchlist" and rest:
+        slug, _, action = rest.rpartition("/")
+        return (_ACTIONS[action], slug) if slug and action in _ACTIONS else (_ITEM, rest)
+    raise NotFound("there is no such path")
+
+
+def _made(opened: Opened, key: Hashable, make: Callable[[], bytes]) -> Body:
+    return opened.kept(key, lambda: Body.made(make()), lambda body: body.cost)
+
+
+def _slice(opened: Opened, key: Hashable, lines: Callable[[], list[bytes]], values: dict) -> Body:
+    """A window of a short list."""
+    offset, limit = values["offset"], values["limit"]
+
+    def make() -> bytes:
+        every = lines()
+        return list_body(every[offset : offset + limit], offset, limit, len(every))
+
+    return _made(opened, (key, offset, limit), make)
+
+
+def _status(opened: Opened, _: str, __: dict) -> Body:
+    return _made(opened, "status", opened.build.status)
+
+
+def _fingerprints(opened: Opened, _: str, __: dict) -> Body:
+    return opened.body(names.FINGERPRINTS_KEY)
+
+
+def _openapi(opened: Opened, _: str, __: dict) -> Body:
+    return opened.body(names.OPENAPI_KEY)
+
+
+def _watchlist(opened: Opened, _: str, values: dict) -> Body:
+    return _slice(opened, "watchlist", lambda: opened.watchlist, values)
+
+
+def _item(opened: Opened, slug: str, _: dict) -> Body:
+    return opened.body(names.watchlist_item(opened.slugs.resolve(slug)))
+
+
+def _history(opened: Opened, slug: str, values: dict) -> Body:
+    slug = opened.slugs.resolve(slug)
+    return opened.body(names.watchlist_history(slug, values["view"], values["range"]))
+
+
+def _offers(opened: Opened, slug: str, _: dict) -> Body:
+    return opened.body(names.watchlist_offers(opened.slugs.resolve(slug)))
+
+
+def _sets(opened: Opened, _: str, values: dict) -> Body:
+    wanted = fold((values["q"] or "").strip())
+    return _slice(opened, ("sets", wanted), lambda: [line for line, name in opened.sets if wanted in name], values)
+
+
+def _cards(opened: Opened, _: str, values: dict) -> Body:
+    asked, offset, limit = search(values), values["offset"], values["limit"]
+
+    def make() -> bytes:
+        lines, total = window(opened, asked, offset, limit)
+        return list_body(lines, offset, limit, total)
+
+    return _made(opened, ("cards", asked, offset, limit), make)
+
+
+def _card(opened: Opened, subject: str, values: dict) -> Body:
+    """One product with its history; any integer may be asked for, however large."""
+    digits = subject.lstrip("-").lstrip("0") or "0"
+    if len(digits) > _MOST_ID_DIGITS:
+        raise NotFound("there is no product with this id")
+    id_ = -int(digits) if subject.startswith("-") else int(digits)
+    days = values["days"]
+    day = (opened.build.as_of - timedelta(days=days - 1)).isoformat() if days else None
+
+    def make() -> bytes:
+        detail = opened.build.card_detail(id_, day)
+        if detail is None:
+            raise NotFound("there is no product with this id")
+        return detail
+
+    return _made(opened, ("card", id_, day), make)
+
+
+_OFFSET = Integer(low=0, default=0)
+_CARD = Endpoint(_card, {"days": Integer(1, 3650)}, keys.CARDS_READ, names_product=True)
+_ITEM = Endpoint(_item, scope=keys.WATCHLIST_READ)
+_ACTIONS = {
+    "history": Endpoint(
+        _history,
+        {"view": Choice(names.VIEWS, "daily"), "range": Choice(tuple(names.RANGES), "all")},
+        keys.WATCHLIST_READ,
+    ),
+    "offers": Endpoint(_offers, scope=keys.WATCHLIST_READ),
+}
+_FIXED = {
+    "me": Endpoint(None),
+    "status": Endpoint(_status),
+    "watchlist": Endpoint(_watchlist, {"limit": Integer(1, 500, 100), "offset": _OFFSET}, keys.WATCHLIST_READ),
+    "cards": Endpoint(
+        _cards,
+        {
+            "q": Text(100),
+            "set": Text(),
+            "number": Text(),
+            "rarity": Text(),
+            "kind": Choice(names.KINDS, "all"),
+            "sort": Choice(names.SORTS, "trend"),
+            "order": Choice(("asc", "desc")),
+            "limit": Integer(1, 100, 50),
+            "offset": _OFFSET,
+        },
+        keys.CARDS_READ,
+    ),
+    "sets": Endpoint(_sets, {"q": Text(), "limit": Integer(1, 1000, 100), "offset": _OFFSET}, keys.CARDS_READ),
+    "fingerprints": Endpoint(
+        _fingerprints, {}, keys.FINGERPRINTS_READ, cache_control="private, max-age=3600", rate_headers=False
+    ),
+    "openapi.json": Endpoint(_openapi, None, cache_control="public, max-age=300", public=True),
+}

@@ -1,0 +1,101 @@
+"""Serving: granian runs the application in several processes, replaces those that fail, and stops gracefully."""
+
+import errno
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from functools import partial
+
+from granian import Granian
+from granian.constants import Interfaces
+from granian.log import LogLevels
+
+from edge_auth.app import Settings, create_app
+from edge_auth.errors import ServeError
+
+THREADS_PER_WORKER = 4
+_STOP_SECONDS = 30
+_HANDLER = {"class": "logging.StreamHandler", "stream": "ext://sys.stderr"}
+_LOGGING = {
+    "handlers": {
+        "console": {"formatter": "generic", **_HANDLER},
+        "access": {"formatter": "access", **_HANDLER},
+    }
+}
+
+
+def serve(settings: Settings, host: str, port: int, workers: int) -> None:
+    """Serve until SIGTERM or SIGINT; requests under way are finished.
+
+    Raises:
+        ServeError: the address cannot be listened on.
+    """
+    address, port = free_address(host, port)
+    server = Granian(
+        "edge_auth",
+        address=address,
+        port=port,
+        interface=Interfaces.WSGI,
+        workers=workers,
+        blocking_threads=THREADS_PER_WORKER,
+        respawn_failed_workers=True,
+        workers_kill_timeout=_STOP_SECONDS,
+        log_level=LogLevels.error,
+        log_dictconfig=_LOGGING,
+    )
+    server.on_startup(threading.Thread(target=_announce, args=(address, port), daemon=True).start)
+    try:
+        server.serve(target_loader=partial(_worker, settings, os.getpid()), wrap_loader=False)
+    except SystemExit:
+        # A terminal's Ctrl-C reaches the workers as well; their going first is no failure.
+        if not server.interrupt_signal:
+            raise
+
+
+def free_address(host: str, port: int) -> tuple[str, int]:
+    """The numeric address and the port to listen on; port 0 becomes one that is free.
+
+    Workers share their port, so the kernel would let a second shim join in; hence this look beforehand.
+
+    Raises:
+        ServeError: the host is unknown, or the port is taken or not ours to take.
+    """
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+            return probe.getsockname()[:2]
+    except OSError as error:
+        taken = "is taken by another process" if error.errno == errno.EADDRINUSE else error.strerror
+        raise ServeError(f"cannot listen on {host} port {port}: {taken}") from error
+
+
+def _worker(settings: Settings, parent: int):
+    """The application of one worker process."""
+    threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
+    return create_app(settings)
+
+
+def _leave_with(parent: int) -> None:
+    """Stop this worker once its parent is gone, however that died: nobody would ever stop it."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _announce(address: str, port: int) -> None:
+    """Say where we listen, once somebody does."""
+    reach = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)
+    while True:
+        time.sleep(0.05)
+        try:
+            socket.create_connection((reach, port), timeout=1).close()
+        except OSError:
+            continue
+        shown = f"[{address}]" if ":" in address else address
+        print(f"cardpress: listening on http://{shown}:{port}", file=sys.stderr, flush=True)
+        return

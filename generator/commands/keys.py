@@ -1,0 +1,136 @@
+"""`cardpress keys`: issue, list, revoke and change API keys. A running shim follows within five seconds."""
+
+import json
+import time
+
+import click
+
+from edge_auth.contract.keys import (
+    DEFAULT_RATE_LIMIT,
+    SCOPES,
+    KeyFile,
+    KeyRecord,
+    issue,
+    open_key_file,
+    parse_expiry,
+)
+from generator.commands.options import json_option, store_option
+
+NEVER = "never"
+
+
+class Expiry(click.ParamType):
+    """A day, a timestamp or `never`; given on as a timestamp or `never`."""
+
+    name = "day"
+
+    def convert(self, value, param, ctx) -> str:
+        try:
+            return NEVER if value == NEVER else parse_expiry(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+def _named(ctx, param, value: str) -> str:
+    if not value.strip() or not value.isprintable():
+        raise click.BadParameter("must be some printable text", ctx, param)
+    return value
+
+
+def _where(command):
+    """The options that say where the key records lie."""
+    command = click.option("--keys", metavar="LOCATION", help="Key records elsewhere than in the store.")(command)
+    return store_option(command)
+
+
+_scope = click.option(
+    "--scope", "scopes", multiple=True, type=click.Choice(SCOPES), help="What it may read; may repeat."
+)
+_rate = click.IntRange(1, 1_000_000_000)
+
+
+@click.group()
+def keys() -> None:
+    """Issue, list, revoke and change API keys."""
+
+
+@keys.command("issue")
+@_where
+@click.option("--name", required=True, callback=_named, help="Whose key it is.")
+@_scope
+@click.option("--rate-limit", type=_rate, default=DEFAULT_RATE_LIMIT, show_default=True, help="Requests a minute.")
+@click.option("--expires", type=Expiry(), default=NEVER, show_default=True, help="Its last day or second (UTC).")
+def issue_(store: str, keys: str | None, name: str, scopes: tuple[str, ...], rate_limit: int, expires: str) -> None:
+    """Print a new key on standard output, this once, and its record on standard error."""
+    expires_at = None if expires == NEVER else expires
+    key, record = issue(name, scopes or SCOPES, rate_limit, expires_at, time.time())
+    open_key_file(store, keys).add(record)
+    click.echo(key)
+    click.echo(_as_json(record), err=True)
+
+
+@keys.command("list")
+@_where
+@json_option
+def list_(store: str, keys: str | None, as_json: bool) -> None:
+    """Print the records of all keys, the oldest first."""
+    records = open_key_file(store, keys).records()
+    if as_json:
+        click.echo(json.dumps([_shown(record) for record in records], ensure_ascii=False, indent=1))
+        return
+    now = time.time()
+    header = ("ID", "NAME", "PREFIX", "STATE", "RATE", "EXPIRES", "CREATED", "SCOPES")
+    rows = [header] + [_row(record, now) for record in records]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+@keys.command()
+@click.argument("id_", metavar="ID")
+@_where
+def revoke(id_: str, store: str, keys: str | None) -> None:
+    """Switch a key off for good."""
+    _update(open_key_file(store, keys), id_, revoked=True)
+
+
+@keys.command()
+@click.argument("id_", metavar="ID")
+@_where
+@_scope
+@click.option("--rate-limit", type=_rate, help="Requests a minute.")
+@click.option("--expires", type=Expiry(), help="Its last day or second (UTC), or `never`.")
+def update(
+    id_: str, store: str, keys: str | None, scopes: tuple[str, ...], rate_limit: int | None, expires: str | None
+) -> None:
+    """Change what a key may read, its limit or its expiry."""
+    changes: dict = {}
+    if scopes:
+        changes["scopes"] = tuple(scope for scope in SCOPES if scope in scopes)
+    if rate_limit is not None:
+        changes["rate_limit"] = rate_limit
+    if expires is not None:
+        changes["expires_at"] = None if expires == NEVER else expires
+    if not changes:
+        raise click.UsageError("nothing to change: give --scope, --rate-limit or --expires")
+    _update(open_key_file(store, keys), id_, **changes)
+
+
+def _update(file: KeyFile, id_: str, **changes) -> None:
+    click.echo(_as_json(file.update(id_, **changes)))
+
+
+def _shown(record: KeyRecord) -> dict:
+    return {**record.public(), "revoked": record.revoked}
+
+
+def _as_json(record: KeyRecord) -> str:
+    return json.dumps(_shown(record), ensure_ascii=False)
+
+
+def _row(record: KeyRecord, now: float) -> tuple[str, ...]:
+    state = "revoked" if record.revoked else "expired" if record.expired(now) else "valid"
+    limit, expires = str(record.rate_limit), record.expires_at or NEVER
+    return (
+        record.id, record.name, record.prefix, state, limit, expires, record.created_at, " ".join(record.scopes),
+    )  # fmt: skip

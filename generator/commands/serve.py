@@ -1,0 +1,58 @@
+"""`cardpress serve`: run the shim. All of it is in `edge_auth`; here are only its options."""
+
+import os
+from ipaddress import ip_network
+from pathlib import Path
+
+import click
+
+from edge_auth.errors import ServeError
+from generator.commands.options import store_option
+
+
+class Network(click.ParamType):
+    """A network in CIDR notation, or one address."""
+
+    name = "cidr"
+
+    def convert(self, value, param, ctx):
+        try:
+            return ip_network(value, strict=False)
+        except ValueError:
+            self.fail(f"{value!r} is not a network such as 10.0.0.0/8", param, ctx)
+
+
+def default_state() -> str:
+    """The folder for state that outlives a restart (XDG base directories)."""
+    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return str(Path(base) / "cardpress")
+
+
+@click.command()
+@store_option
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0: any free port.")
+@click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True, help="Processes.")
+@click.option("--keys", metavar="LOCATION", help="Key records elsewhere than in the store.")
+@click.option("--rate-limit-url", metavar="URL", help="A shared counter, for shims on several machines.")
+@click.option(
+    "--trusted-proxy", "trusted_proxies", multiple=True, type=Network(),
+    help="Network whose X-Forwarded-For is believed; may repeat.",
+)  # fmt: skip
+@click.option("--state", default=default_state, metavar="DIR", help="Folder of the rate limit's counter.")
+def serve(
+    store: str,
+    host: str,
+    port: int,
+    workers: int,
+    keys: str | None,
+    rate_limit_url: str | None,
+    trusted_proxies: tuple,
+    state: str,
+) -> None:
+    """Answer the API from the live build of a store, until SIGTERM or SIGINT."""
+    from edge_auth import app, server  # the other commands need neither flask nor granian
+
+    if rate_limit_url:
+        raise ServeError("--rate-limit-url: only the embedded counter in this version; leave the option out")
+    server.serve(app.Settings(store, state, keys, trusted_proxies), host, port, workers)

@@ -1,0 +1,206 @@
+"""The lake tables that an import keeps (contract section 1): their places and columns, reading and writing.
+
+An import writes one file of its own per table, or per table and day, and never one that others made. The same
+code serves a lake in a folder and one at an `s3://` prefix.
+"""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import fs
+
+from generator.errors import IngestError
+
+TIMESTAMP = pa.timestamp("us")  # UTC, without a zone
+FIGURES = ("low", "avg", "trend", "avg1", "avg7", "avg30")
+
+
+@dataclass(frozen=True)
+class LakeTable:
+    """A table file of the import's own, one row per key.
+
+    `owned` columns are what the import says; the others are filled by somebody else and carried along.
+    The other files whose name begins with `prefix`, in the same folder, are the rest of the same table.
+    """
+
+    name: str
+    prefix: str
+    key: str
+    schema: pa.Schema
+    owned: tuple[str, ...]
+
+
+PRODUCTS = LakeTable(
+    name="products-cardmarket.parquet",
+    prefix="products",
+    key="id_product",
+    schema=pa.schema(
+        [
+            ("id_product", pa.int64()),
+            ("name", pa.string()),
+            ("kind", pa.string()),
+            ("category", pa.string()),
+            ("id_expansion", pa.int64()),
+            ("rarity", pa.string()),
+            ("number", pa.string()),
+            ("image", pa.string()),
+            ("image_large", pa.string()),
+            ("url", pa.string()),
+            ("date_added", TIMESTAMP),
+            ("created_at", TIMESTAMP),
+        ]
+    ),
+    owned=("id_product", "name", "kind", "category", "id_expansion", "date_added", "created_at"),
+)
+
+EXPANSIONS = LakeTable(
+    name="expansions-cardmarket.parquet",
+    prefix="expansions",
+    key="id",
+    schema=pa.schema(
+        [
+            ("id", pa.int64()),
+            ("name", pa.string()),
+            ("game", pa.string()),
+            ("url", pa.string()),
+            ("created_at", TIMESTAMP),
+        ]
+    ),
+    owned=("id", "name", "created_at"),
+)
+
+_GUIDE_SCHEMA = pa.schema(
+    [("id_product", pa.int64())]
+    + [(figure + suffix, pa.float64()) for suffix in ("", "_holo") for figure in FIGURES]
+    + [("created_at", TIMESTAMP)]
+)
+
+
+def price_guide(day: date) -> LakeTable:
+    """The import's file of one day of the price guide, all games in it."""
+    name = f"price_guide/day={day.isoformat()}/cardmarket.parquet"
+    return LakeTable(name, "", "id_product", _GUIDE_SCHEMA, tuple(_GUIDE_SCHEMA.names))
+
+
+def owned_schema(table: LakeTable) -> pa.Schema:
+    """The part of a table's schema that the import itself fills."""
+    return pa.schema([table.schema.field(name) for name in table.owned])
+
+
+def encode(table: pa.Table) -> pa.Buffer:
+    """A table as the bytes of a Parquet file: the same rows give the same bytes."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(table.combine_chunks(), sink, compression="zstd")
+    return sink.getvalue()
+
+
+def decode(data: pa.Buffer) -> pa.Table:
+    """The table that `encode` was given."""
+    return pq.read_table(pa.BufferReader(data))
+
+
+class Lake:
+    """A lake as an import sees it; every method raises IngestError where the folder or the bucket refuses."""
+
+    def __init__(self, location: str):
+        self.location = location
+        self.folder = None if "://" in location else Path(location).absolute()
+        with self._translated(location):
+            if self.folder is None:
+                self.files = _bucket(location)
+            else:
+                self.files = fs.SubTreeFileSystem(str(self.folder), fs.LocalFileSystem())
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other imports into the same folder out, for each reads what it then replaces."""
+        if self.folder is None:
+            yield
+            return
+        with self._translated(self.location):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            handle = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(handle)
+
+    def read(self, table: LakeTable) -> pa.Table:
+        """The import's own file, empty where there is none: the table's columns, then any others in it."""
+        with self._translated(table.name):
+            if self.files.get_file_info(table.name).type == fs.FileType.NotFound:
+                return table.schema.empty_table()
+            found = pq.ParquetFile(self.files.open_input_file(table.name)).read()
+            known = {field.name: _column(found, field) for field in table.schema}
+        return pa.table(known | {name: found[name] for name in found.schema.names if name not in known})
+
+    def keys_elsewhere(self, table: LakeTable) -> pa.ChunkedArray:
+        """The keys that other files of the same table have."""
+        folder, _, own = table.name.rpartition("/")
+        with self._translated(folder or self.location):
+            found = self.files.get_file_info(fs.FileSelector(folder, allow_not_found=True))
+        others = sorted(
+            info.path
+            for info in found
+            if info.base_name.startswith(table.prefix)
+            and info.base_name.endswith(".parquet")
+            and not info.base_name.startswith(".")
+            and info.base_name != own
+        )
+        return pa.chunked_array([c for name in others for c in self._keys(name, table.key).chunks], pa.int64())
+
+    def _keys(self, name: str, key: str) -> pa.ChunkedArray:
+        with self._translated(name):
+            found = pq.ParquetFile(self.files.open_input_file(name))
+            if key not in found.schema_arrow.names:
+                raise IngestError(f"{name} in lake {self.location}: no column {key}")
+            return found.read(columns=[key])[key].cast(pa.int64()).drop_null()
+
+    def write(self, name: str, data: pa.Buffer) -> None:
+        """Put a file in place whole: object stores show it when it is complete, folders after a rename."""
+        with self._translated(name):
+            if self.folder is None:
+                with self.files.open_output_stream(name) as stream:
+                    stream.write(data)
+                return
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            beside = path.with_name(f".{path.name}.writing")  # ends so that no pattern for tables finds it
+            try:
+                beside.write_bytes(data)
+                beside.replace(path)
+            finally:
+                beside.unlink(missing_ok=True)
+
+    @contextmanager
+    def _translated(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, pa.ArrowException) as error:
+            reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+            raise IngestError(f"{name} in lake {self.location}: {reason}") from error
+
+
+def _bucket(location: str) -> fs.FileSystem:
+    """An `s3://bucket/prefix`; endpoint, region and credentials are those of the AWS_… variables."""
+    scheme, _, path = location.partition("://")
+    if scheme != "s3" or not path.strip("/"):
+        raise IngestError(f"lake {location}: expected a folder or s3://bucket/prefix")
+    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+    # Delayed: one plain PUT per file of up to 5 MB, where the default is an upload in parts.
+    bucket = fs.S3FileSystem(endpoint_override=endpoint, allow_delayed_open=True)
+    return fs.SubTreeFileSystem(path.strip("/"), bucket)
+
+
+def _column(table: pa.Table, field: pa.Field) -> pa.ChunkedArray | pa.Array:
+    if field.name in table.schema.names:
+        return table[field.name].cast(field.type)
+    return pa.nulls(len(table), field.type)

@@ -1,0 +1,109 @@
+"""Objects into packs, packs into layers: compressed, hashed, named by content, the index written last."""
+
+import hashlib
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import TypeVar
+
+from edge_auth.contract.codec import compress, sha256
+from edge_auth.contract.index import INDEX_NAME, IndexRows, LayerFile, to_bytes
+from edge_auth.contract.store import Store
+
+PACK_BYTES = 32 * 1024 * 1024
+_Task, _Result = TypeVar("_Task"), TypeVar("_Result")
+Objects = Iterable[tuple[str | int, bytes]]
+
+
+@dataclass(frozen=True)
+class Member:
+    """One object, compressed and hashed, ready to be appended to a pack."""
+
+    key: str | int
+    stored: bytes
+    stored_sha256: bytes
+    json_sha256: bytes
+    json_size: int
+
+
+@dataclass
+class LayerWriter:
+    """Writes the packs and files of one layer; nothing of it is visible before `finish`.
+
+    Args:
+        store: where to.
+        layer: the layer's name, for progress.
+        folder: the layer's folder, `layers/<name>/<digest>/`.
+        pattern: how the index turns a product's id into a logical key, or '' where keys are text.
+    """
+
+    store: Store
+    layer: str
+    folder: str
+    pattern: str = ""
+    _rows: IndexRows = field(default_factory=IndexRows)
+    _packs: list[LayerFile] = field(default_factory=list)
+    _files: list[LayerFile] = field(default_factory=list)
+    _buffer: list[bytes] = field(default_factory=list)
+    _size: int = 0
+
+    def add(self, members: Iterable[Member]) -> None:
+        """Append objects to the open pack."""
+        rows = self._rows
+        for member in members:
+            if self._size >= PACK_BYTES:
+                self.end_pack()
+            rows.keys.append(member.key)
+            rows.packs.append(len(self._packs))
+            rows.offsets.append(self._size)
+            rows.lengths.append(len(member.stored))
+            rows.stored.append(member.stored_sha256)
+            rows.json.append(member.json_sha256)
+            rows.sizes.append(member.json_size)
+            self._buffer.append(member.stored)
+            self._size += len(member.stored)
+
+    def end_pack(self) -> None:
+        """Write the open pack, if it holds anything, under the name of its content."""
+        if self._buffer:
+            self._packs.append(self._put("", ".jsonl.gz", b"".join(self._buffer)))
+        self._buffer, self._size = [], 0
+
+    def add_file(self, name: str, data: bytes) -> None:
+        """Write a file of the layer, such as `columns.arrow`, as `columns-<content>.arrow`."""
+        path = PurePath(name)
+        self._files.append(self._put(path.stem + "-", path.suffix, data))
+
+    def finish(self) -> None:
+        """Write the index: from now on the layer is there."""
+        self.end_pack()
+        table = self._rows.table(self.pattern, self._packs, self._files)
+        self.store.put(self.folder + INDEX_NAME, to_bytes(table))
+
+    def _put(self, prefix: str, suffix: str, data: bytes) -> LayerFile:
+        digest = hashlib.sha256(data).hexdigest()
+        name = f"{prefix}{digest[:16]}{suffix}"
+        self.store.put(self.folder + name, data)
+        return LayerFile(name, len(data), digest)
+
+
+def members(objects: Objects) -> list[Member]:
+    """Compress and hash objects, each given as (key, JSON)."""
+    made = []
+    for key, data in objects:
+        stored = compress(data)
+        made.append(Member(key, stored, sha256(stored), sha256(data), len(data)))
+    return made
+
+
+def in_order(pool: Executor, ahead: int, work: Callable[[_Task], _Result], tasks: Iterable[_Task]) -> Iterator[_Result]:
+    """Results of `work` over `tasks` in the order of the tasks, at most `ahead` of them begun before their turn."""
+    pending: deque = deque()
+    for task in tasks:
+        pending.append(pool.submit(work, task))
+        if len(pending) > ahead:
+            yield pending.popleft().result()
+    while pending:
+        yield pending.popleft().result()

@@ -1,0 +1,35 @@
+"""Progress of long work: a bar on a terminal, a plain line per step elsewhere, always on standard error."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+import click
+
+
+class Bar(Protocol):
+    """What counts steps."""
+
+    def update(self, n_steps: int) -> None: ...
+
+
+class Progress:
+    """Says what is being done. `quiet` says nothing."""
+
+    def __init__(self, quiet: bool = False):
+        self.quiet = quiet
+
+    def say(self, line: str) -> None:
+        """One plain line."""
+        if not self.quiet:
+            click.echo(line, err=True)
+
+    @contextmanager
+    def bar(self, label: str, length: int) -> Iterator[Bar]:
+        """A bar of `length` steps; off a terminal one line when the work is done."""
+        shown = not self.quiet and sys.stderr.isatty()
+        with click.progressbar(length=length, label=f"{label:<14}", file=sys.stderr, hidden=not shown) as bar:
+            yield bar
+        if not shown:
+            self.say(f"{label}: {length:,} done")

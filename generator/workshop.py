@@ -1,0 +1,123 @@
+"""What the layers are made from: the lake's tables opened, checked and viewed, each only once and only if asked.
+
+A layer that is already in the store is not made, so a new watch check never opens the price tables, and an
+unchanged lake opens nothing at all.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
+
+from edge_auth.contract.builds import Layer
+from edge_auth.contract.store import Store
+from generator.database import Database
+from generator.lake import PRICE_TABLES, Lake
+from generator.packs import in_order
+from generator.periods import Period, open_month
+from generator.progress import Progress
+
+_Task, _Result = TypeVar("_Task"), TypeVar("_Result")
+
+
+class Workshop:
+    """The database over one lake, and the threads that compress.
+
+    Each `has_…` property prepares views or tables once and is True; a layer names what it needs by asking.
+    """
+
+    def __init__(self, lake: Lake, store: Store, threads: int, memory: str, progress: Progress):
+        self.lake = lake
+        self.store = store
+        self.threads = threads
+        self.memory = memory
+        self.progress = progress
+        self.pool = ThreadPoolExecutor(threads, thread_name_prefix="pack")
+        self.closed: dict[str, Layer] = {}  # layers of closed periods, by period, once they are in the store
+
+    def close(self) -> None:
+        """Stop the threads and drop the database."""
+        self.pool.shutdown(cancel_futures=True)
+        if "db" in self.__dict__:
+            self.db.close()
+
+    @cached_property
+    def db(self) -> Database:
+        """The scratch database, with the as-of day set."""
+        db = Database(self.threads, self.memory)
+        db.connection.execute("set variable as_of = $1", [self.lake.as_of.isoformat()])
+        return db
+
+    @cached_property
+    def has_catalogue(self) -> bool:
+        """Views products, expansions."""
+        self._open("expansions", "products")
+        self.db.run("sources/expansions", "sources/products")
+        return True
+
+    @cached_property
+    def has_watchlist(self) -> bool:
+        """Views watchlist, watch_checks."""
+        self._open("watchlist", "watch_checks")
+        self.db.run("sources/watchlist", "sources/watch_checks")
+        return True
+
+    @cached_property
+    def has_fingerprints(self) -> bool:
+        """View fingerprints."""
+        self._open("fingerprints")
+        self.db.run("sources/fingerprints")
+        return True
+
+    def open_period(self, period: Period) -> None:
+        """Tables period_<table> and history_sorted over the files of one period, in place of those before.
+
+        Raises:
+            LakeError: a file of the period breaks a rule.
+        """
+        for table in PRICE_TABLES:
+            self.db.open_raw(table, self.lake.of(table, period.first, period.last))
+        self.db.check(PRICE_TABLES)
+        _ = self._has_price_views
+        self.db.run("views/period", "views/history")
+        self.db.connection.execute(
+            "create or replace table history_sorted as from history order by id_product, part, day"
+        )
+
+    @cached_property
+    def has_open_month(self) -> bool:
+        """The open month as the open period, and views newest_<table> over it and all closed ones."""
+        self.open_period(open_month(self.lake.as_of))
+        for table in PRICE_TABLES:
+            closed = [
+                f"union all by name from read_parquet('{_quoted(layer.file(table))}')" for layer in self.closed.values()
+            ]
+            self.db.connection.execute(f"create view all_{table} as from period_{table} " + " ".join(closed))
+        self.db.run("views/newest")
+        return True
+
+    @cached_property
+    def has_cards(self) -> bool:
+        """Tables cards and rankings."""
+        _ = self.has_catalogue, self.has_open_month
+        self.db.run("views/cards", "views/rankings")
+        return True
+
+    def in_order(self, work: Callable[[_Task], _Result], tasks: Iterable[_Task]) -> Iterator[_Result]:
+        """Run tasks on the threads, results in the order of the tasks."""
+        return in_order(self.pool, 2 * self.threads, work, tasks)
+
+    @cached_property
+    def _has_price_views(self) -> bool:
+        self.db.run(*(f"sources/{table}" for table in PRICE_TABLES))
+        return True
+
+    def _open(self, *tables: str) -> None:
+        for table in tables:
+            self.db.open_raw(table, self.lake.of(table))
+        self.db.check(tables)
+
+
+def _quoted(path: Path) -> str:
+    return str(path).replace("'", "''")

@@ -1,0 +1,125 @@
+"""The counter of the rate limit, by itself and over processes; the files of key records."""
+
+import sqlite3
+from concurrent.futures import ProcessPoolExecutor
+
+import pytest
+
+from edge_auth.contract.keys import KeyFile, issue, parse_expiry, parse_records, well_formed
+from edge_auth.contract.store import FolderStore
+from edge_auth.errors import KeyFormatError, UnknownKey
+from edge_auth.ratelimit import Counter
+
+NOW = 1_800_000_000.0 - 1_800_000_000 % 60
+
+
+def _hits(job) -> int:
+    file, count, now = job
+    counter = Counter(file, print)
+    return sum(counter.hit("key a", 120, now).allowed for _ in range(count))
+
+
+def test_eight_processes_count_exactly(tmp_path):
+    with ProcessPoolExecutor(8) as pool:
+        allowed = sum(pool.map(_hits, [(tmp_path / "c", 100, NOW)] * 8))
+    assert allowed == 120
+    assert Counter(tmp_path / "c", print).hit("key a", 121, NOW).allowed
+    assert not Counter(tmp_path / "c", print).hit("key a", 121, NOW).allowed
+
+
+def test_windows_are_clock_minutes_and_never_go_back(tmp_path):
+    counter = Counter(tmp_path / "c", print)
+    first = counter.hit("k", 2, NOW + 59.9)
+    assert first == (2, 1, int(NOW) + 60, True)
+    assert counter.hit("k", 2, NOW + 60).remaining == 1
+    # The clock steps back: the newer window goes on.
+    back = counter.hit("k", 2, NOW + 10)
+    assert (back.reset, back.remaining, back.allowed) == (int(NOW) + 120, 0, True)
+    assert counter.hit("k", 2, NOW + 10) == (2, 0, int(NOW) + 120, False)
+    assert counter.hit("other", 2, NOW + 10).reset == int(NOW) + 60
+
+
+def test_a_lowered_limit_counts_at_once(tmp_path):
+    counter = Counter(tmp_path / "c", print)
+    for _ in range(5):
+        counter.hit("k", 10, NOW)
+    assert counter.hit("k", 3, NOW) == (3, 0, int(NOW) + 60, False)
+    assert counter.hit("k", 10, NOW).remaining == 4
+
+
+@pytest.mark.parametrize("broken", ["folder in the way", "no database", "lost table"])
+def test_a_failing_file_is_said_once_and_counting_goes_on(tmp_path, broken):
+    said, file = [], tmp_path / "state" / "c"
+    counter = Counter(file, said.append)
+    if broken == "folder in the way":
+        file.mkdir(parents=True)
+    elif broken == "no database":
+        file.parent.mkdir()
+        file.write_bytes(b"rubbish" * 1000)
+    else:
+        counter.hit("x", 5, NOW)
+        sqlite3.connect(file).execute("drop table counts")
+    assert [counter.hit("k", 2, NOW).allowed for _ in range(3)] == [True, True, False]
+    assert counter.hit("k", 2, NOW + 60).allowed
+    assert len(said) == 1
+
+
+def test_old_windows_are_deleted(tmp_path):
+    Counter(tmp_path / "c", print).hit("old", 5, NOW)
+    Counter(tmp_path / "c", print).hit("new", 5, NOW + 90_000)
+    assert sqlite3.connect(tmp_path / "c").execute("select name from counts").fetchall() == [("new",)]
+
+
+def _adds(job) -> None:
+    folder, count = job
+    for _ in range(count):
+        KeyFile(FolderStore(folder), "private/keys.json").add(issue("n", (), 1, None, 0)[1])
+
+
+def test_no_operator_loses_anothers_key(tmp_path):
+    with ProcessPoolExecutor(4) as pool:
+        list(pool.map(_adds, [(str(tmp_path), 10)] * 4))
+    records = KeyFile(FolderStore(str(tmp_path)), "private/keys.json").records()
+    assert len({record.id for record in records}) == 40
+
+
+def test_key_records(tmp_path):
+    key, record = issue("n", ("cards:read",), 5, "2026-01-01T00:00:00Z", 0)
+    assert well_formed(key)
+    assert record.prefix == key[:13]
+    assert key[9:] not in str(record)
+    file = KeyFile(FolderStore(str(tmp_path)), "keys.json")
+    file.add(record)
+    assert file.records() == [record]
+    with pytest.raises(UnknownKey):
+        file.update("nobody", revoked=True)
+    at = 1767225600
+    assert [record.expired(now) for now in (at - 1, at, at + 0.9, at + 1)] == [False, False, False, True]
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"{}", b'{"format":2,"keys":[]}', b'{"format":1,"keys":[{}]}', b"\xff"])
+def test_broken_key_files_are_told(data):
+    with pytest.raises(KeyFormatError):
+        parse_records(data)
+
+
+@pytest.mark.parametrize(
+    ("text", "expiry"),
+    [
+        ("2026-12-31", "2026-12-31T23:59:59Z"),
+        ("2026-12-31T12:00:00Z", "2026-12-31T12:00:00Z"),
+        ("2026-12-31T12:00:00+02:00", "2026-12-31T10:00:00Z"),
+        ("2026-12-31 12:00:00.9", "2026-12-31T12:00:00Z"),
+        ("0999-01-01", "0999-01-01T23:59:59Z"),
+    ],
+)
+def test_expiry(text, expiry):
+    assert parse_expiry(text) == expiry
+
+
+@pytest.mark.parametrize(
+    "text", ["", "tomorrow", "2026-02-30", "20261231", "2026-W01-1", "2026-12-31T12:00", "٢٠٢٦-١٢-٣١"]
+)
+def test_no_expiry(text):
+    with pytest.raises(ValueError, match=r"."):
+        parse_expiry(text)

@@ -1,0 +1,106 @@
+"""Thousands of requests, answered as the oracle answers them."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, note
+from hypothesis import strategies as st
+
+from tests.checks import disagreements
+from tests.lakes import FIXED, Rows, lakes, write
+from tests.oracle import Oracle
+from tests.service import Client, Service, build, issue, run, until
+from tests.targets import Targets
+
+
+@dataclass
+class Bench:
+    """A shim that stays up while one lake after the other is built into its store."""
+
+    service: Service
+    key: str
+    folder: Path
+    lakes: int = 0
+
+    def build(self, rows: Rows, seed: int, as_of: str | None) -> tuple[Path, str]:
+        """Write, build and publish a lake; its folder and the build's id."""
+        self.lakes += 1
+        lake = write(rows, self.folder / f"lake{self.lakes}", seed)
+        return lake, build(lake, self.service.store, as_of)
+
+    def until_live(self, build_id: str) -> Client:
+        client = self.service.client(self.key)
+        until(
+            lambda: client.get("/api/v1/status")["X-Build"] == build_id, 10, "the shim serves the new build"
+        )
+        return client
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    folder = tmp_path_factory.mktemp("bench")
+    store = folder / "store"
+    build(write(Rows(products=[]), folder / "lake"), store, "2024-01-01")
+    with Service(store, folder / "state") as service:
+        yield Bench(service, issue(store), folder)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_fixed_lake(client: Client, fixed_oracle: Oracle, seed: int) -> None:
+    targets = Targets(FIXED, random.Random(seed)).some(700)
+    assert not disagreements(client, fixed_oracle, targets)
+
+
+@given(rows=lakes(), seed=st.integers(0, 2**32 - 1), earlier=st.booleans())
+def test_awkward_lakes(bench: Bench, rows: Rows, seed: int, earlier: bool) -> None:
+    """Each lake is asked while it is live, and once more by its name after the next one took its place."""
+    days = sorted(day for _, day, _ in rows.daily())
+    as_of = days[len(days) // 2] if earlier else None
+    lake, build_id = bench.build(rows, seed, as_of)
+    note(f"lake {lake}, as of {as_of}, build {build_id}")
+    client = bench.until_live(build_id)
+    oracle = Oracle(lake, as_of, build_id)
+    assert not disagreements(client, oracle, Targets(rows, random.Random(seed)).some(350)), lake
+
+
+@given(first=lakes(), second=lakes())
+def test_a_named_build_answers_while_another_is_live(bench: Bench, first: Rows, second: Rows) -> None:
+    lake, build_id = bench.build(first, 1, None)
+    _, other = bench.build(second, 2, None)
+    bench.until_live(other)
+    pinned = bench.service.client(bench.key, X_Build=build_id)
+    assert not disagreements(
+        pinned, Oracle(lake, build_id=build_id), Targets(first, random.Random(3)).some(80)
+    ), lake
+
+
+@pytest.fixture(scope="module")
+def demo_lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The made-up lake of the product's own `demo` command."""
+    lake = tmp_path_factory.mktemp("demo") / "lake"
+    run("demo", lake, "--products", 600, "--days", 10, "--seed", 7)
+    return lake
+
+
+def test_the_demo_lake(bench: Bench, demo_lake: Path) -> None:
+    build_id = build(demo_lake, bench.service.store)
+    client = bench.until_live(build_id)
+    targets = Targets(_rows_of(demo_lake), random.Random(5)).some(500)
+    assert not disagreements(client, Oracle(demo_lake, build_id=build_id), targets)
+
+
+def _rows_of(lake: Path) -> Rows:
+    """What random requests need to know of a lake that others wrote."""
+    tables = {
+        table: [
+            row
+            for file in sorted(lake.glob(f"{table}*.parquet"))
+            for row in pq.ParquetFile(file).read().to_pylist()
+        ]
+        for table in ("products", "expansions", "watchlist")
+    }
+    return Rows(**tables)

@@ -1,0 +1,170 @@
+"""Damage in the store: a right answer from memory or 500, never another one, and recovery afterwards."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.oracle import Oracle, differences
+from tests.service import Answer, Client, Service, issue, until
+
+API = "/api/v1"
+PATHS = (
+    *(
+        "status",
+        "watchlist",
+        "watchlist/never",
+        "watchlist/charizard-base/history?view=weekly",
+        "watchlist/zero/offers",
+    ),
+    *(
+        "watchlist/charizard-ex",
+        "watchlist/unknown",
+        "cards",
+        "cards?sort=name",
+        "cards?kind=sealed&sort=low",
+    ),
+    *(
+        "cards?q=charizard",
+        "cards?set=151",
+        "cards?number=4",
+        "cards?rarity=common",
+        "cards?q=e&sort=number&offset=3",
+    ),
+    *("cards/100", "cards/122?days=3", "cards/113", "cards/77777", "sets", "sets?q=base", "fingerprints"),
+)
+
+
+@dataclass
+class Patient:
+    """A shim over a copy of the store, which tests damage and mend."""
+
+    store: Path
+    client: Client
+    oracle: Oracle
+
+    def ask(self) -> list[int]:
+        """Every path once; fails on an answer that is neither right nor an honest 500. The statuses."""
+        return [self._judge(path, self.client.get(f"{API}/{path}")) for path in PATHS]
+
+    def recovered(self) -> bool:
+        return 500 not in self.ask()
+
+    def files(self) -> list[Path]:
+        """What the store holds but for the records of keys."""
+        found = [file for file in self.store.rglob("*") if file.is_file() and file.stat().st_size]
+        return sorted(file for file in found if "key" not in str(file.relative_to(self.store)))
+
+    def _judge(self, path: str, answer: Answer) -> int:
+        if answer.status == 500:
+            assert answer.code == "internal_error"
+            assert int(answer["Retry-After"]) > 0
+            assert not any(word in answer.text for word in ("Traceback", 'File "', str(self.store)))
+            return 500
+        status, expected = self.oracle.ask(f"{API}/{path}")
+        assert answer.status == status, (path, answer.text[:300])
+        if status == 200:
+            got = answer.json
+            if path == "fingerprints":
+                got["entries"].sort(key=lambda entry: entry["key"])
+            assert differences(expected, got, path) == []
+        return status
+
+
+@pytest.fixture
+def patient(fixed_store: Path, fixed_key: str, fixed_oracle: Oracle, tmp_path: Path) -> Iterator[Patient]:
+    store = tmp_path / "store"
+    shutil.copytree(fixed_store, store)
+    with Service(store, tmp_path / "state", may_log_traces=True) as service:
+        yield Patient(store, service.client(fixed_key), fixed_oracle)
+
+
+@contextmanager
+def damaged(files: list[Path], damage: Callable[[Path, bytes], None]) -> Iterator[None]:
+    """The files damaged in place, and as they were afterwards."""
+    contents = {file: file.read_bytes() for file in files}
+    for file, content in contents.items():
+        damage(file, content)
+    try:
+        yield
+    finally:
+        for file, content in contents.items():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+
+
+def delete(file: Path, content: bytes) -> None:
+    file.unlink()
+
+
+def empty(file: Path, content: bytes) -> None:
+    file.write_bytes(b"")
+
+
+def halve(file: Path, content: bytes) -> None:
+    file.write_bytes(content[: len(content) // 2])
+
+
+def zero(file: Path, content: bytes) -> None:
+    file.write_bytes(bytes(len(content)))
+
+
+def lengthen(file: Path, content: bytes) -> None:
+    file.write_bytes(content[:7] + b"x" + content[7:])
+
+
+def flip(tenth: int) -> Callable[[Path, bytes], None]:
+    def damage(file: Path, content: bytes) -> None:
+        at = min(len(content) * tenth // 10, len(content) - 1)
+        file.write_bytes(content[:at] + bytes([content[at] ^ 0x21]) + content[at + 1 :])
+
+    return damage
+
+
+DAMAGES = {"delete": delete, "empty": empty, "halve": halve, "zero": zero, "lengthen": lengthen}
+
+
+@pytest.mark.parametrize("damage", ["delete", "empty", "halve", "zero"])
+def test_a_ruined_store(patient: Patient, damage: str) -> None:
+    """Every file at once, before the first request: nothing can come from memory but what was loaded."""
+    with damaged(patient.files(), DAMAGES[damage]):
+        statuses = patient.ask() + patient.ask()
+    assert 500 in statuses or damage == "delete"  # an open file outlives its name
+    until(patient.recovered, 15, "right answers again")
+
+
+def test_each_file_by_itself(patient: Patient) -> None:
+    """Every kind of damage and a few single bytes, in every file, with the shim running all along."""
+    failures = 0
+    damages = [*DAMAGES.values(), *(flip(tenth) for tenth in (0, 1, 3, 5, 7, 9, 10))]
+    for file in patient.files():
+        for damage in damages:
+            with damaged([file], damage):
+                failures += patient.ask().count(500)
+    until(patient.recovered, 15, "right answers again")
+    assert failures
+
+
+def test_a_ruined_key_record(patient: Patient) -> None:
+    """A key that cannot be read is a failure of the store, not a wrong key."""
+    records = [file for file in patient.store.rglob("*key*") if file.is_file()]
+    records += [
+        file for folder in patient.store.rglob("*key*") if folder.is_dir() for file in folder.rglob("*")
+    ]
+    assert records
+    with damaged(sorted({file for file in records if file.is_file()}), halve):
+        answers = [patient.client.get(f"{API}/me") for _ in range(5)]
+    assert {(answer.status, answer.code) for answer in answers} <= {(200, None), (500, "internal_error")}
+    until(lambda: patient.client.get(f"{API}/me").status == 200, 10, "the key counts again")
+    assert issue(patient.store)
+
+
+def test_the_words_of_a_failure(patient: Patient, golden: Callable[[str, str, Answer], None]) -> None:
+    with damaged(patient.files(), zero):
+        answers = [patient.client.get(f"{API}/{path}") for path in PATHS]
+    failed = [answer for answer in answers if answer.status == 500]
+    assert failed
+    golden("error-500", "GET anything from a store that cannot be read", failed[0])
