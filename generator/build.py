@@ -1,6 +1,5 @@
 """A build: the layers that a lake asks for, made where they are missing, and the record that ties them together."""
 
-import hashlib
 import json
 import os
 import platform
@@ -10,7 +9,7 @@ from importlib.metadata import version
 import duckdb
 
 from edge_auth.contract import names
-from edge_auth.contract.builds import FORMAT, Layer, record_name
+from edge_auth.contract.builds import FORMAT, Layer, id_of, record_name
 from edge_auth.contract.index import INDEX_NAME
 from edge_auth.contract.store import Store
 from edge_auth.contract.text import UNICODE_VERSION
@@ -98,12 +97,6 @@ def _make(plan: LayerPlan, workshop: Workshop) -> None:
     writer.finish()
 
 
-def build_id(lake: Lake, plans: list[LayerPlan]) -> str:
-    """As-of day and the hash of the layer list: the same for the same lake, on any machine."""
-    listed = json.dumps([lake.as_of.isoformat(), sorted((plan.name, plan.digest) for plan in plans)])
-    return f"{lake.as_of.isoformat()}-{hashlib.sha256(listed.encode()).hexdigest()[:12]}"
-
-
 def _record(lake: Lake, store: Store, plans: list[LayerPlan]) -> dict:
     layers = {plan.name: Layer(store, plan.name, plan.digest) for plan in plans}
     try:
@@ -112,7 +105,7 @@ def _record(lake: Lake, store: Store, plans: list[LayerPlan]) -> dict:
         raise StoreError(f"{store.location}: the facts of a layer cannot be read: {error}") from error
     return {
         "format": FORMAT,
-        "id": build_id(lake, plans),
+        "id": id_of(lake.as_of.isoformat(), {plan.name: plan.digest for plan in plans}),
         "as_of": lake.as_of.isoformat(),
         "layers": {plan.name: {"digest": plan.digest, "inputs": plan.inputs} for plan in plans},
         "objects": {name: len(layer.index) for name, layer in layers.items()},

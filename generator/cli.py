@@ -42,7 +42,6 @@ def settable_by_environment(command: click.Command) -> None:
 settable_by_environment(cli)
 
 
-
 def main() -> None:
     """Run `cardpress`: exit 0 done, 1 refused or failed with one line on standard error, 2 wrong usage."""
     try:

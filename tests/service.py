@@ -31,9 +31,7 @@ def run(*arguments: object, status: int = 0) -> subprocess.CompletedProcess[str]
     command = [sys.executable, "-m", "generator", *map(str, arguments)]
     done = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=120)
     if done.returncode != status:
-        raise Failed(
-            f"{' '.join(command[2:])}: exit {done.returncode}\n{done.stdout[-500:]}\n{done.stderr[-3000:]}"
-        )
+        raise Failed(f"{' '.join(command[2:])}: exit {done.returncode}\n{done.stdout[-500:]}\n{done.stderr[-3000:]}")
     return done
 
 
@@ -49,9 +47,7 @@ def build(lake: Path, store: Path, as_of: str | None = None, *, publish: bool = 
     return run("build", "--lake", lake, "--store", store, *more).stdout.splitlines()[-1].strip()
 
 
-def issue(
-    store: Path, *scopes: str, name: str = "tests", rate_limit: int = PLENTY, expires: str | None = None
-) -> str:
+def issue(store: Path, *scopes: str, name: str = "tests", rate_limit: int = PLENTY, expires: str | None = None) -> str:
     """A new key, with every scope when none is named."""
     more = [part for scope in scopes for part in ("--scope", scope)] + ["--expires", expires] * bool(expires)
     done = run("keys", "issue", "--store", store, "--name", name, "--rate-limit", rate_limit, *more)
@@ -158,9 +154,7 @@ class Service:
     `log` is what it wrote, `state` its state folder (kept across restarts of a test's own making).
     """
 
-    def __init__(
-        self, store: Path, state: Path, *more: str, workers: int = 1, may_log_traces: bool = False
-    ) -> None:
+    def __init__(self, store: Path, state: Path, *more: str, workers: int = 1, may_log_traces: bool = False) -> None:
         self.store = store
         self.may_log_traces = may_log_traces
         self.state = state

@@ -183,9 +183,7 @@ class Targets:
 
     def _number(self) -> str:
         number = self._of("number", self.rows.products) or "4"
-        return self.rng.choice(
-            (number, number.lstrip("0"), f"00{number}", self._twist(number), "4", "004", "", "0")
-        )
+        return self.rng.choice((number, number.lstrip("0"), f"00{number}", self._twist(number), "4", "004", "", "0"))
 
     def _slug(self) -> str:
         """A slug or a part of a URL, its case and its encoding varied."""
@@ -193,9 +191,7 @@ class Targets:
         row = self.rng.choice(watchlist)
         slug = row["slug"] if self.rng.random() < 0.6 else self._piece(row["url"]).strip("/") or "a"
         if self.rng.random() < 0.1:
-            slug = self.rng.choice(
-                ("nothing-at-all", "language=1", "a", "charizard-ex", "Booster-Box", "\x00")
-            )
+            slug = self.rng.choice(("nothing-at-all", "language=1", "a", "charizard-ex", "Booster-Box", "\x00"))
         if self.rng.random() < 0.03:
             return self.rng.choice(NOT_UTF8)
         return quote(self._twist(slug), safe=self.rng.choice(("", "/", "/:=+@,")))

@@ -34,9 +34,7 @@ class Bench:
 
     def until_live(self, build_id: str) -> Client:
         client = self.service.client(self.key)
-        until(
-            lambda: client.get("/api/v1/status")["X-Build"] == build_id, 10, "the shim serves the new build"
-        )
+        until(lambda: client.get("/api/v1/status")["X-Build"] == build_id, 10, "the shim serves the new build")
         return client
 
 
@@ -73,9 +71,7 @@ def test_a_named_build_answers_while_another_is_live(bench: Bench, first: Rows, 
     _, other = bench.build(second, 2, None)
     bench.until_live(other)
     pinned = bench.service.client(bench.key, X_Build=build_id)
-    assert not disagreements(
-        pinned, Oracle(lake, build_id=build_id), Targets(first, random.Random(3)).some(80)
-    ), lake
+    assert not disagreements(pinned, Oracle(lake, build_id=build_id), Targets(first, random.Random(3)).some(80)), lake
 
 
 @pytest.fixture(scope="module")
@@ -97,9 +93,7 @@ def _rows_of(lake: Path) -> Rows:
     """What random requests need to know of a lake that others wrote."""
     tables = {
         table: [
-            row
-            for file in sorted(lake.glob(f"{table}*.parquet"))
-            for row in pq.ParquetFile(file).read().to_pylist()
+            row for file in sorted(lake.glob(f"{table}*.parquet")) for row in pq.ParquetFile(file).read().to_pylist()
         ]
         for table in ("products", "expansions", "watchlist")
     }

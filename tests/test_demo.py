@@ -119,9 +119,7 @@ def test_the_command_tells_what_it_wrote_and_what_comes_next(made):
     assert "90 of 90 days" in result.stderr
 
 
-@pytest.mark.parametrize(
-    "arguments", [["--products", "0"], ["--days", "0"], ["--seed", "-1"], ["--days", "x"]]
-)
+@pytest.mark.parametrize("arguments", [["--products", "0"], ["--days", "0"], ["--seed", "-1"], ["--days", "x"]])
 def test_bad_arguments_are_wrong_usage(tmp_path, arguments):
     assert run("demo", tmp_path / "lake", *arguments).returncode == 2
     assert not (tmp_path / "lake").exists()
@@ -188,9 +186,7 @@ def test_a_demo_lake_may_be_replaced_but_other_tables_never(tmp_path):
         (lake / name).unlink()
 
 
-@pytest.mark.parametrize(
-    "name", ["products.parquet", "fingerprints.json", "watch_checks/day=2026-01-01/a.parquet"]
-)
+@pytest.mark.parametrize("name", ["products.parquet", "fingerprints.json", "watch_checks/day=2026-01-01/a.parquet"])
 def test_a_lake_that_is_no_demo_is_refused(tmp_path, name):
     (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / name).write_bytes(b"")
@@ -277,9 +273,7 @@ def test_fingerprints_have_the_recipes_shape(db, lake):
         db, "select count(*) from products where kind = 'single' and image is not null"
     )
     assert 0.3 < share < 0.5
-    unknown = (
-        "select count(*) from (select unnest(products) as id_product from fingerprints) anti join products"
-    )
+    unknown = "select count(*) from (select unnest(products) as id_product from fingerprints) anti join products"
     assert one(db, f"{unknown} using (id_product)") == 0
 
 
@@ -376,14 +370,10 @@ def test_about_a_third_of_the_prices_move_each_day(db):
 
 
 def test_listings_come_every_few_days(db):
-    days = one(
-        db, "select median(n) from (select count(distinct day) as n from listings group by id_product)"
-    )
+    days = one(db, "select median(n) from (select count(distinct day) as n from listings group by id_product)")
     assert 25 <= days <= 31
     assert one(db, "select count(*) from listings where scraped_at::date <> day") == 0
-    repeated = (
-        "select count(*) as n, count(distinct scraped_at) as times from listings group by id_product, day"
-    )
+    repeated = "select count(*) as n, count(distinct scraped_at) as times from listings group by id_product, day"
     assert one(db, f"select count(*) from ({repeated}) where n > 1 and times = 1") > 0
     assert one(db, f"select count(*) from ({repeated}) where n > 1 and times > 1") > 0
     for column in ["available", "from_price", "available_foil", "from_price_foil"]:
@@ -391,13 +381,9 @@ def test_listings_come_every_few_days(db):
 
 
 def test_filtered_checks_exercise_every_rule(db):
-    checked = one(
-        db, "select avg(n) from (select count(*) as n from filtered_checks where day = '2026-02-12')"
-    )
+    checked = one(db, "select avg(n) from (select count(*) as n from filtered_checks where day = '2026-02-12')")
     assert 1700 < checked < 2000
-    assert (
-        one(db, "select count(distinct hour(checked_at)) from filtered_checks where day = '2026-02-12'") == 24
-    )
+    assert one(db, "select count(distinct hour(checked_at)) from filtered_checks where day = '2026-02-12'") == 24
     assert one(db, "select count(*) from products anti join filtered_checks using (id_product)") > 0
     assert one(db, "select count(*) from filtered_checks anti join products using (id_product)") > 0
     assert one(db, "select count(*) from filtered_checks where offers = 0 and len(offer_list) = 0") > 0
@@ -410,9 +396,7 @@ def test_filtered_checks_exercise_every_rule(db):
     assert one(db, f"select count(*) from filtered_checks where {ties}") > 0
     unsorted = "[o.price for o in offer_list] <> list_sort([o.price for o in offer_list])"
     assert one(db, f"select count(*) from filtered_checks where {unsorted}") > 0
-    repeated = (
-        "select count(*) as n, count(distinct checked_at) as t from filtered_checks group by id_product, day"
-    )
+    repeated = "select count(*) as n, count(distinct checked_at) as t from filtered_checks group by id_product, day"
     assert one(db, f"select count(*) from ({repeated}) where n > 1 and t = 1") > 0
     assert one(db, f"select count(*) from ({repeated}) where n > 1 and t > 1") > 0
 

@@ -296,9 +296,7 @@ def test_the_document_is_valid_openapi_3_1():
 def test_rendering_is_deterministic_and_canonical(seed):
     environment = os.environ | {"PYTHONHASHSEED": seed, "TZ": "Asia/Tokyo", "LC_ALL": "C"}
     script = "import sys; from generator.openapi import document; sys.stdout.buffer.write(document())"
-    rendered = subprocess.run(
-        [sys.executable, "-c", script], env=environment, capture_output=True, check=True
-    ).stdout
+    rendered = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, check=True).stdout
     assert rendered == document()
     assert rendered == json.dumps(DOCUMENT, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
@@ -329,9 +327,7 @@ def test_operation_ids_are_unique_and_tags_are_described():
     assert used == {tag["name"] for tag in DOCUMENT["tags"]}
 
 
-@pytest.mark.parametrize(
-    ("path", "name", "place", "type_", "required", "default", "limits"), rows(PARAMETERS)
-)
+@pytest.mark.parametrize(("path", "name", "place", "type_", "required", "default", "limits"), rows(PARAMETERS))
 def test_parameter(path, name, place, type_, required, default, limits):
     parameter = parameters("/api/v1" + path, place)[name]
     expected = {"type": type_} | bounds(limits)
@@ -372,9 +368,7 @@ def test_fields_are_all_required_and_no_others_exist(schema):
 
 def test_card_detail_is_a_card_with_history():
     card, detail = SCHEMAS["Card"], SCHEMAS["CardDetail"]
-    assert detail["properties"] == card["properties"] | {
-        "history": {"$ref": "#/components/schemas/CardHistory"}
-    }
+    assert detail["properties"] == card["properties"] | {"history": {"$ref": "#/components/schemas/CardHistory"}}
     assert detail["required"] == [*card["required"], "history"]
     assert detail["additionalProperties"] is False
 
@@ -408,9 +402,7 @@ def test_an_example_with_a_field_less_or_more_is_invalid(name):
     example = SCHEMAS[name]["examples"][0]
     assert not checker(SCHEMAS[name]).is_valid(example | {"surprise": 1})
     for field in example:
-        assert not checker(SCHEMAS[name]).is_valid(
-            {key: value for key, value in example.items() if key != field}
-        )
+        assert not checker(SCHEMAS[name]).is_valid({key: value for key, value in example.items() if key != field})
 
 
 @pytest.mark.parametrize("path", OPERATIONS)
@@ -470,9 +462,7 @@ def test_headers_of_errors(path):
 
 
 def test_how_long_answers_may_be_kept():
-    told = {
-        p: o["responses"]["200"]["headers"]["Cache-Control"]["schema"]["const"] for p, o in OPERATIONS.items()
-    }
+    told = {p: o["responses"]["200"]["headers"]["Cache-Control"]["schema"]["const"] for p, o in OPERATIONS.items()}
     assert told.pop("/api/v1/fingerprints") == "private, max-age=3600"
     assert told.pop(PUBLIC) == "public, max-age=300"
     assert set(told.values()) == {"private, no-cache"}

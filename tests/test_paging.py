@@ -27,9 +27,7 @@ def crawl(client: Client, target: str, limit: int) -> list[dict]:
     return rows
 
 
-@pytest.mark.parametrize(
-    ("kind", "sort", "order"), product(("all", "single", "sealed"), SORTS, ("asc", "desc"))
-)
+@pytest.mark.parametrize(("kind", "sort", "order"), product(("all", "single", "sealed"), SORTS, ("asc", "desc")))
 def test_cards(client: Client, fixed_oracle: Oracle, kind: str, sort: str, order: str) -> None:
     query = f"/api/v1/cards?kind={kind}&sort={sort}&order={order}&"
     expected = [row["id_product"] for row in fixed_oracle.ask(f"{query}limit=100")[1]["data"]]
@@ -40,9 +38,7 @@ def test_cards(client: Client, fixed_oracle: Oracle, kind: str, sort: str, order
 
 def test_cards_one_by_one(client: Client, fixed_oracle: Oracle) -> None:
     assert crawl(client, "/api/v1/cards?", 1) == crawl(client, "/api/v1/cards?", 100)
-    assert len(crawl(client, "/api/v1/cards?q=e&", 1)) == len(
-        fixed_oracle.ask("/api/v1/cards?q=e")[1]["data"]
-    )
+    assert len(crawl(client, "/api/v1/cards?q=e&", 1)) == len(fixed_oracle.ask("/api/v1/cards?q=e")[1]["data"])
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 5, 100, 500])

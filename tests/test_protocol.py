@@ -67,7 +67,7 @@ def test_other_methods_are_refused(client: Client, method: str) -> None:
 @pytest.mark.parametrize(
     "path",
     ["/", "/api", "/api/v1", "/api/v1/", "/api/v2/cards", "/api/v1/card", "/api/v1/cards/1/2", "/api/v1/me/",
-     "/api/v1//me", "//api/v1/me", "/API/v1/me", "/api/v1/Me", "/api/v1/sets/1", "/api/v1/status/x", 
+     "/api/v1//me", "//api/v1/me", "/API/v1/me", "/api/v1/Me", "/api/v1/sets/1", "/api/v1/status/x",
      "/favicon.ico", "/api/v1/openapi.yaml", "/api/v1/../healthz", "/api/v1/%2e%2e/healthz"],
 )  # fmt: skip
 def test_unknown_paths_are_told_before_the_key(client: Client, path: str) -> None:
@@ -146,9 +146,7 @@ def test_the_order_of_checks(client: Client, cards_only: Client, fixed_store, fi
         ("me?x=1", ["x"]),
     ],
 )
-def test_a_refusal_names_the_parameter_and_what_is_allowed(
-    client: Client, query: str, named: list[str]
-) -> None:
+def test_a_refusal_names_the_parameter_and_what_is_allowed(client: Client, query: str, named: list[str]) -> None:
     answer = client.get(f"{API}/{query}")
     assert (answer.status, answer.code) == (400, "invalid_parameter")
     assert [word for word in named if word not in answer.message] == [], answer.message
@@ -166,9 +164,7 @@ def test_odd_but_allowed(client: Client, query: str) -> None:
     assert answer.status == 200, answer.text
 
 
-@pytest.mark.parametrize(
-    "id_product", ["-1", "77777", "9" * 18, "9" * 40, "-" + "9" * 40, "9223372036854775808"]
-)
+@pytest.mark.parametrize("id_product", ["-1", "77777", "9" * 18, "9" * 40, "-" + "9" * 40, "9223372036854775808"])
 def test_an_unknown_id_is_not_found_however_large(client: Client, id_product: str) -> None:
     answer = client.get(f"{API}/cards/{id_product}")
     assert (answer.status, answer.code) == (404, "not_found")
@@ -198,7 +194,7 @@ def test_slugs_as_they_come(client: Client, path: str, slug: str) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["%FF", "a%C3", "%ED%A0%80", "sealed//booster-box", "sealed%252Fbooster-box", "never/History", 
+    ["%FF", "a%C3", "%ED%A0%80", "sealed//booster-box", "sealed%252Fbooster-box", "never/History",
      "never/offers/x", "language=1", "never+", "%00", "Booster-Box%23top", "../me", "%2e%2e/me", "\\..\\me"],
 )  # fmt: skip
 def test_slugs_that_match_nothing(client: Client, path: str) -> None:
@@ -229,14 +225,10 @@ def test_options_that_are_no_preflight(client: Client, missing: str) -> None:
     assert (answer.status, answer.code, answer["Allow"]) == (405, "method_not_allowed", "GET")
 
 
-@pytest.mark.parametrize(
-    "endpoint", [*ENDPOINTS, "cards/abc", "cards/1", "watchlist/charizard-ex", "nowhere"]
-)
+@pytest.mark.parametrize("endpoint", [*ENDPOINTS, "cards/abc", "cards/1", "watchlist/charizard-ex", "nowhere"])
 def test_every_answer_is_open_to_browsers(client: Client, endpoint: str) -> None:
     for with_key in (True, False):
-        _assert_open_to_browsers(
-            client.send("GET", f"{API}/{endpoint}", {"Origin": "https://a.example"}, key=with_key)
-        )
+        _assert_open_to_browsers(client.send("GET", f"{API}/{endpoint}", {"Origin": "https://a.example"}, key=with_key))
 
 
 def test_health_lies_outside(client: Client) -> None:

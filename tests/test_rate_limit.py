@@ -106,9 +106,7 @@ def test_the_headers(service: Service, fixed_store: Path) -> None:
         ("GET", "openapi.json", {}, 0),
     ],
 )
-def test_what_counts(
-    service: Service, fixed_store: Path, method: str, path: str, headers: dict, counts: int
-) -> None:
+def test_what_counts(service: Service, fixed_store: Path, method: str, path: str, headers: dict, counts: int) -> None:
     client = service.client(_key_for_counting(fixed_store))
 
     def attempt() -> tuple[set[int], int]:

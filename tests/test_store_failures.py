@@ -151,9 +151,7 @@ def test_each_file_by_itself(patient: Patient) -> None:
 def test_a_ruined_key_record(patient: Patient) -> None:
     """A key that cannot be read is a failure of the store, not a wrong key."""
     records = [file for file in patient.store.rglob("*key*") if file.is_file()]
-    records += [
-        file for folder in patient.store.rglob("*key*") if folder.is_dir() for file in folder.rglob("*")
-    ]
+    records += [file for folder in patient.store.rglob("*key*") if folder.is_dir() for file in folder.rglob("*")]
     assert records
     with damaged(sorted({file for file in records if file.is_file()}), halve):
         answers = [patient.client.get(f"{API}/me") for _ in range(5)]

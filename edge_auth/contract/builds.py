@@ -5,16 +5,19 @@ builds/<id>.json                      the record: as-of day, layers, counts
 layers/<layer>/<digest>/index.arrow   see `index`
 """
 
+import hashlib
 import json
 import re
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from functools import cached_property
+from pathlib import Path
 
 import pyarrow as pa
 
 from edge_auth.contract import names, pages
 from edge_auth.contract.codec import decompress, sha256
+from edge_auth.contract.copies import Copies
 from edge_auth.contract.index import INDEX_NAME, Entry, Index
 from edge_auth.contract.store import Store
 from edge_auth.errors import MissingObject, NoLiveBuild, StoreError, UnknownBuild
@@ -75,12 +78,21 @@ def live_build_id(store: Store) -> str:
     return pointer.build
 
 
-def open_build(store: Store, build_id: str) -> "Build":
+def id_of(as_of: str, digests: dict[str, str]) -> str:
+    """The id of a build: its as-of day and the hash of its layers. The same lake gives the same id on any machine."""
+    listed = json.dumps([as_of, sorted(digests.items())])
+    return f"{as_of}-{hashlib.sha256(listed.encode()).hexdigest()[:12]}"
+
+
+def open_build(store: Store, build_id: str, copies: Copies | None = None) -> "Build":
     """Open a build for reading.
+
+    Args:
+        copies: where to map files from; None maps them as they lie in the store, which must then not change.
 
     Raises:
         UnknownBuild: the store does not hold it.
-        StoreError: its record cannot be read, or was written by a newer version.
+        StoreError: its record cannot be read, is damaged, or was written by a newer version.
     """
     try:
         record = json.loads(store.get(record_name(build_id)))
@@ -90,23 +102,26 @@ def open_build(store: Store, build_id: str) -> "Build":
         raise StoreError(f"the record of build {build_id} is not JSON") from error
     if record.get("format") != FORMAT:
         raise StoreError(f"build {build_id} has format {record.get('format')}; this version reads format {FORMAT}")
-    return Build(store, record)
+    if id_of(record["as_of"], {name: layer["digest"] for name, layer in record["layers"].items()}) != build_id:
+        raise StoreError(f"the record of build {build_id} is not what was written")
+    return Build(store, record, copies)
 
 
 class Layer:
     """One layer of a build: its index, opened when first asked, and its objects."""
 
-    def __init__(self, store: Store, name: str, digest: str):
+    def __init__(self, store: Store, name: str, digest: str, copies: Copies | None = None):
         self.store = store
         self.name = name
         self.folder = f"layers/{name}/{digest}/"
+        self._copies = copies
 
     @cached_property
     def index(self) -> Index:
         """Raises StoreError where it cannot be read."""
         name = self.folder + INDEX_NAME
         try:
-            return Index(self.store.local_path(name))
+            return Index(self._local(INDEX_NAME))
         except (OSError, pa.ArrowInvalid, KeyError, ValueError) as error:
             raise StoreError(f"{name} in {self.store.location} cannot be read: {error}") from error
 
@@ -127,7 +142,7 @@ class Layer:
         """The JSON of an object."""
         return decompress(self.stored(entry))
 
-    def file(self, stem: str):
+    def file(self, stem: str) -> Path:
         """Local path of a file of the layer, by the beginning of its name, such as `columns`.
 
         Raises:
@@ -135,19 +150,24 @@ class Layer:
         """
         for file in self.index.files:
             if file.name.startswith(stem + "-"):
-                return self.store.local_path(self.folder + file.name)
+                return self._local(file.name, file.sha256)
         raise StoreError(f"{self.folder} has no file {stem}")
+
+    def _local(self, name: str, sha256: str | None = None) -> Path:
+        if self._copies:
+            return self._copies.path(self.store, self.folder + name, sha256)
+        return self.store.local_path(self.folder + name)
 
 
 class Build:
     """A build opened for reading; immutable, so everything read from it may be kept."""
 
-    def __init__(self, store: Store, record: dict):
+    def __init__(self, store: Store, record: dict, copies: Copies | None = None):
         self.store = store
         self.record = record
         self.id: str = record["id"]
         self.as_of = date.fromisoformat(record["as_of"])
-        self.layers = {name: Layer(store, name, layer["digest"]) for name, layer in record["layers"].items()}
+        self.layers = {name: Layer(store, name, layer["digest"], copies) for name, layer in record["layers"].items()}
 
     @property
     def periods(self) -> list[str]:

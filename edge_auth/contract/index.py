@@ -2,10 +2,11 @@
 
 An Arrow IPC file, mapped into memory, sorted by key. Layers with an object per product hold the product's id
 as key and say in `pattern` what the logical key is (`cards/{}.json`); the others hold the logical keys
-themselves. The schema's metadata lists the packs and files of the layer with their sizes; the index is written
-last, so a layer without one is not there.
+themselves. The schema's metadata lists the packs and files of the layer with their sizes and hashes, and vouches for
+the whole by `content`, a hash over everything else. The index is written last: a layer without one is not there.
 """
 
+import hashlib
 import json
 from bisect import bisect_left
 from dataclasses import dataclass, field
@@ -53,7 +54,6 @@ class IndexRows:
 
     def table(self, pattern: str, packs: list[LayerFile], files: list[LayerFile]) -> pa.Table:
         """The index as an Arrow table, sorted by key."""
-        metadata = {"pattern": pattern, "packs": json.dumps(packs), "files": json.dumps(files)}
         key_type = pa.int64() if pattern else pa.string()
         columns = {
             "key": pa.array(self.keys, key_type),
@@ -64,7 +64,9 @@ class IndexRows:
             "json_sha256": pa.array(self.json, _DIGEST),
             "json_size": pa.array(self.sizes, pa.uint32()),
         }
-        return pa.table(columns).sort_by("key").combine_chunks().replace_schema_metadata(metadata)
+        table = pa.table(columns).sort_by("key").combine_chunks()
+        metadata = {"pattern": pattern, "packs": json.dumps(packs), "files": json.dumps(files)}
+        return table.replace_schema_metadata(metadata | {"content": _content(table, *metadata.values())})
 
 
 def to_bytes(table: pa.Table) -> bytes:
@@ -86,14 +88,20 @@ def map_table(path: Path) -> pa.Table:
 
 
 class Index:
-    """A layer's index, opened. Raises OSError or pa.ArrowInvalid where the file is missing or broken."""
+    """A layer's index, opened.
+
+    Raises:
+        OSError, pa.ArrowInvalid, KeyError, ValueError: the file is missing, or is not what was written.
+    """
 
     def __init__(self, path: Path):
         table = map_table(path)
         metadata = table.schema.metadata or {}
-        self.pattern = metadata[b"pattern"].decode()
-        self.packs = [LayerFile(*entry) for entry in json.loads(metadata[b"packs"])]
-        self.files = [LayerFile(*entry) for entry in json.loads(metadata[b"files"])]
+        said = [metadata[name].decode() for name in (b"pattern", b"packs", b"files")]
+        if _content(table, *said) != metadata[b"content"].decode():
+            raise ValueError("it is not what was written")
+        self.pattern = said[0]
+        self.packs, self.files = ([LayerFile(*entry) for entry in json.loads(text)] for text in said[1:])
         columns = {name: _only_chunk(table[name]) for name in table.column_names}
         self._keys = columns["key"].to_numpy() if self.pattern else columns["key"]
         self._pack, self._offset, self._length, self._size = (
@@ -142,6 +150,24 @@ class Index:
             self._json[position].as_py(),
             int(self._size[position]),
         )
+
+
+def _content(table: pa.Table, *metadata: str) -> str:
+    """A hash over the columns and what the metadata says of them."""
+    digest = hashlib.sha256("\n".join(metadata).encode())
+    for name in table.column_names:
+        for part in _raw(_only_chunk(table[name])):
+            digest.update(part)
+    return digest.hexdigest()
+
+
+def _raw(array: pa.Array) -> list[memoryview]:
+    """The bytes of a column of fixed width or of text, without the padding that buffers may have."""
+    buffers = [memoryview(buffer or b"") for buffer in array.buffers()[1:]]
+    if array.type != pa.string():
+        return [buffers[0][: len(array) * array.type.bit_width // 8]]
+    offsets = buffers[0][: 4 * (len(array) + 1)]
+    return [offsets, buffers[1][: offsets.cast("i")[-1]]] if len(array) else []
 
 
 def _only_chunk(column: pa.ChunkedArray) -> pa.Array:

@@ -15,9 +15,7 @@ _LINE_EVERY = 10
 
 @click.command("demo")
 @click.argument("lake", type=click.Path(path_type=Path))
-@click.option(
-    "--products", type=click.IntRange(min=1), default=2000, show_default=True, help="How many products."
-)
+@click.option("--products", type=click.IntRange(min=1), default=2000, show_default=True, help="How many products.")
 @click.option(
     "--days",
     type=click.IntRange(1, 36_500),
@@ -39,9 +37,7 @@ def demo(lake: Path, products: int, days: int, seed: int) -> None:
     file that is there already, so `--days 91` after `--days 90` is a night passing by.
     """
     if str(lake).startswith("s3:"):
-        raise click.BadParameter(
-            "demo writes into a folder; copy it to s3:// from there", param_hint="'LAKE'"
-        )
+        raise click.BadParameter("demo writes into a folder; copy it to s3:// from there", param_hint="'LAKE'")
     written = write_demo(lake, products, days, seed, _with_progress)
     for name, table in written.items():
         click.echo(_line(name, table))

@@ -41,9 +41,7 @@ def claim(lake: Path, arguments: dict[str, int]) -> None:
         raise LakeError(f"{lake} is a file; name a folder for the demo lake")
     foreign = _foreign(lake)
     if foreign:
-        raise LakeError(
-            f"{lake} is no demo lake: it holds {foreign}, which `demo` did not write; name another folder"
-        )
+        raise LakeError(f"{lake} is no demo lake: it holds {foreign}, which `demo` did not write; name another folder")
     lake.mkdir(parents=True, exist_ok=True)
     write_json(lake / NOTE, {"made_by": "cardpress demo", **arguments})
 

@@ -49,9 +49,7 @@ def write_demo(
         files.claim(lake, {"products": products, "days": days, "seed": seed})
         return _write(lake, products, days, seed, progress)
     except OSError as error:
-        raise LakeError(
-            f"the demo lake cannot be written: {error.filename or lake}: {error.strerror}"
-        ) from error
+        raise LakeError(f"the demo lake cannot be written: {error.filename or lake}: {error.strerror}") from error
 
 
 def _write(lake: Path, products: int, days: int, seed: int, progress: Progress) -> dict[str, Written]:

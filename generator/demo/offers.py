@@ -70,9 +70,7 @@ def lay_out(keys: Words, lowest: Integers, lengths: Integers) -> Offers:
     last = place == lengths[of_list] - 1
     cents = np.where(last & (place > 3) & (field(words, 60, 4) == 0), _JOKE, cents)
     backwards = field(keys[of_list], 0, 5) == 0
-    order = np.where(backwards, offsets[of_list + 1] - 1, offsets[of_list]) + np.where(
-        backwards, -place, place
-    )
+    order = np.where(backwards, offsets[of_list + 1] - 1, offsets[of_list]) + np.where(backwards, -place, place)
     return Offers(offsets.astype(np.int32), words[order], cents[order])
 
 

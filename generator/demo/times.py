@@ -16,9 +16,7 @@ def date_of(day: int) -> date:
     return FIRST_DAY + timedelta(days=day)
 
 
-def moments(
-    day: int | Integers, seconds: Integers, milliseconds: Integers | int = 0, mask: object = None
-) -> pa.Array:
+def moments(day: int | Integers, seconds: Integers, milliseconds: Integers | int = 0, mask: object = None) -> pa.Array:
     """Timestamps (UTC, without a zone) so many seconds into a day; null where `mask` is true."""
     micros = (_FIRST_SECOND + day * SECONDS_A_DAY + seconds) * 1_000_000 + milliseconds * 1000
     return pa.array(micros, pa.int64(), mask=mask).cast(pa.timestamp("us"))

@@ -52,9 +52,7 @@ class WatchChecks:
         product, slot = np.divmod(rows, _SLOTS)
         jitter = np.where(field(words, 18, 1) == 1, below(words, 20, 31) - 15, 0)
         lowest = self._walk.cents[product] * (1000 + jitter) // 1000
-        fate = field(
-            words, 36, 6
-        )  # 0-1 nothing found, 2-4 no number, 5-7 no price, 8-9 no list, 10 none of them
+        fate = field(words, 36, 6)  # 0-1 nothing found, 2-4 no number, 5-7 no price, 8-9 no list, 10 none of them
         count = np.where(fate < 2, 0, 1 + field(words, 42, 4))
         no_list = (fate >= 8) & (fate <= 10)
         keys = list_keys(self._seed, product, self._walk.version[product], np.where(jitter == 0, 15, slot))

@@ -70,9 +70,7 @@ _SET_ENDINGS = _spaced("""
     Garden Voyage Citadel Embers Accord Rift Orchard Season Masque Chorus Archive
 """)
 _SET_TAILS = ["", " Promos", " II", ": Encore", " Reprints", " 2", " Trainer Decks", " à la Carte"]
-SET_NAMES = [
-    f"{begin} {end}{tail}" for tail, begin, end in product(_SET_TAILS, _SET_BEGINNINGS, _SET_ENDINGS)
-]
+SET_NAMES = [f"{begin} {end}{tail}" for tail, begin, end in product(_SET_TAILS, _SET_BEGINNINGS, _SET_ENDINGS)]
 
 RARITIES = [
     "Common", "Uncommon", "Rare", "Holo Rare", "Holo Rare ", "HoloRare", "Double Rare", "Double rare",

@@ -32,9 +32,7 @@ def check(id_product: int, at: str, offers: int, **more: Any) -> Row:
     return {"id_product": id_product, "checked_at": at, "offers": offers, **more}
 
 
-def offer(
-    price: float | None, seller: str | None, condition: str | None = "NM", quantity: int | None = 1
-) -> Row:
+def offer(price: float | None, seller: str | None, condition: str | None = "NM", quantity: int | None = 1) -> Row:
     return {"price": price, "condition": condition, "quantity": quantity, "seller": seller}
 
 
@@ -78,9 +76,7 @@ PRODUCTS = [
         number="004",
         date_added="2024-02-28T10:00:00",
     ),
-    product(
-        102, "Pokémon Flabébé", id_expansion=8, rarity="Rare Holo", number="TG04", url=f"{SITE}/S/Flabebe"
-    ),
+    product(102, "Pokémon Flabébé", id_expansion=8, rarity="Rare Holo", number="TG04", url=f"{SITE}/S/Flabebe"),
     product(103, "Pokémon Straße", id_expansion=8, rarity="Rare Holo", number="tg4"),
     product(104, "İstanbul Δ 25Å", id_expansion=151, number="4a"),
     product(105, 'Live☆Twin 🐉 ""Quoted"" \\ back', id_expansion=5402, number="0"),
@@ -89,9 +85,7 @@ PRODUCTS = [
     product(108, "Tab\tand\u2028separator", number="10"),
     product(109, "Full width 151", id_expansion=999, number="BS 4"),  # an expansion nobody knows
     product(110, "100% _Wild_ *", id_expansion=1, rarity="", number="!"),
-    product(
-        111, "Booster Box", "sealed", category="Booster", id_expansion=1, url=f"{SITE}/Boosters/Base-Set"
-    ),
+    product(111, "Booster Box", "sealed", category="Booster", id_expansion=1, url=f"{SITE}/Boosters/Base-Set"),
     product(112, "Booster", "sealed", id_expansion=1, date_added="1999-12-31T23:59:59"),
     product(113, "Never priced"),
     product(114, "Tie one", number="7"),
@@ -174,9 +168,7 @@ FILTERED_CHECKS = {
         check(100, "2024-03-03T06:00:00", 42, lowest=1.0, cheapest_seller="no", offer_list=CHARIZARD_OFFERS),
         check(119, "2024-03-03T06:00:00", 1, offer_list=[offer(0.0, "giver", "PL", None)]),
         check(120, "2024-03-03T06:00:00", 3, lowest=2.345, cheapest_seller="s", cheapest_condition="EX"),
-        check(
-            122, "2024-03-03T06:00:00", 12, offer_list=[offer(i / 8, f"s{i}", "NM") for i in range(12, 0, -1)]
-        ),
+        check(122, "2024-03-03T06:00:00", 12, offer_list=[offer(i / 8, f"s{i}", "NM") for i in range(12, 0, -1)]),
         check(4040404, "2024-03-03T06:00:00", 1, lowest=1.0),
     ],
 }

@@ -75,7 +75,5 @@ def url(rng: random.Random) -> str:
 
 def price(rng: random.Random) -> float:
     return (
-        rng.choice(PRICES)
-        if rng.random() < 0.8
-        else round(rng.random() * 10 ** rng.randint(0, 5), rng.randint(0, 6))
+        rng.choice(PRICES) if rng.random() < 0.8 else round(rng.random() * 10 ** rng.randint(0, 5), rng.randint(0, 6))
     )

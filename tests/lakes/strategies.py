@@ -24,9 +24,7 @@ COMMON_FIELDS = {
     "null_share": st.sampled_from([0.05, 0.3, 0.7]),
     "repeats": st.integers(0, 3),
     "fingerprints": st.integers(0, 5),
-    "absent": st.sets(
-        st.sampled_from(["price_guide", "listings", "filtered_checks", "watch_checks"]), max_size=2
-    ),
+    "absent": st.sets(st.sampled_from(["price_guide", "listings", "filtered_checks", "watch_checks"]), max_size=2),
 }
 
 
@@ -80,9 +78,7 @@ class Maker:
         return rows
 
     def _some_ids(self, count: int) -> list[int]:
-        ids = {
-            self.rng.choice(IDS) if self.rng.random() < 0.3 else self.rng.randint(1, 60) for _ in range(count)
-        }
+        ids = {self.rng.choice(IDS) if self.rng.random() < 0.3 else self.rng.randint(1, 60) for _ in range(count)}
         return self.rng.sample(sorted(ids), len(ids))
 
     def _some_days(self) -> list[date]:
@@ -199,9 +195,7 @@ class Maker:
             "seller": self.rng.choice(pools.SELLERS),
         }
         if self.rng.random() < 0.15:
-            row |= self.rng.choice(
-                ({"price": None}, {"seller": None}, {"condition": None}, {"condition": "nm"})
-            )
+            row |= self.rng.choice(({"price": None}, {"seller": None}, {"condition": None}, {"condition": "nm"}))
         return row
 
     def _watch_rows(self, day: date) -> list[Row]:

@@ -61,9 +61,7 @@ class Plain:
             return pa.list_(pa.struct(fields))
         if kind == "ints":
             return pa.list_(pa.int64())
-        return {"int": self.integer, "text": lambda _: self.text(), "double": lambda _: pa.float64()}[kind](
-            values
-        )
+        return {"int": self.integer, "text": lambda _: self.text(), "double": lambda _: pa.float64()}[kind](values)
 
     def leaves_out(self, required: bool, values: list[Any]) -> bool:
         return False
@@ -116,9 +114,7 @@ class Varied(Plain):
 def _fits(values: list[int], width: pa.DataType) -> bool:
     signed = pa.types.is_signed_integer(width)
     least, most = (
-        (-(2 ** (width.bit_width - 1)), 2 ** (width.bit_width - 1) - 1)
-        if signed
-        else (0, 2**width.bit_width - 1)
+        (-(2 ** (width.bit_width - 1)), 2 ** (width.bit_width - 1) - 1) if signed else (0, 2**width.bit_width - 1)
     )
     return all(least <= value <= most for value in values)
 

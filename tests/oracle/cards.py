@@ -73,9 +73,7 @@ class Cards:
             "listing": _newest(self.lake.listings, id_product, _listing),
         }
 
-    def _history(
-        self, table: dict, id_product: int, days: int | None, point: Callable[[Row], Row]
-    ) -> list[Row]:
+    def _history(self, table: dict, id_product: int, days: int | None, point: Callable[[Row], Row]) -> list[Row]:
         rows: dict[date, Row] = table.get(id_product, {})
         kept = sorted(day for day in rows if within_last(day, days, self.lake.as_of))
         return [{"day": day.isoformat()} | point(rows[day]) for day in kept]
@@ -93,9 +91,7 @@ class Cards:
             tests.append(lambda row: row.get("id_expansion") in sets)
         if asked["number"]:
             wanted = number_match_key(asked["number"])
-            tests.append(
-                lambda row: row.get("number") is not None and number_match_key(row["number"]) == wanted
-            )
+            tests.append(lambda row: row.get("number") is not None and number_match_key(row["number"]) == wanted)
         if asked["rarity"]:
             rarity = fold(asked["rarity"])
             tests.append(lambda row: row.get("rarity") is not None and fold(row["rarity"]) == rarity)

@@ -54,11 +54,7 @@ class Lake:
 
     def _recipe(self) -> Row:
         path = self.folder / "fingerprints.json"
-        return (
-            json.loads(path.read_text("utf-8"))
-            if path.exists()
-            else {"version": "none", "image_url": "{key}"}
-        )
+        return json.loads(path.read_text("utf-8")) if path.exists() else {"version": "none", "image_url": "{key}"}
 
     def _all_days(self) -> list[date]:
         files = [f for table in DAILY_TABLES for f in (self.folder / table).glob("day=*/*.parquet")]

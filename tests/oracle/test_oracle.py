@@ -119,9 +119,7 @@ def test_filtered_price_sorts_and_drops_offers(fixed: Oracle) -> None:
     order = [(o["seller"], o["condition"]) for o in filtered["cheapest_offers"]]
     assert order == [("Adam", "NM"), ("Adam", "LP"), ("adam", "MT"), ("zoe", "NM"), ("zoe", "GD")]
     assert list(filtered["cheapest_offers_by_condition"]) == ["MT", "NM", "EX", "GD", "LP", "PO"]
-    assert filtered["cheapest_offers_by_condition"]["EX"] == [
-        {"price": 2901.0, "quantity": 1, "seller": "zoe"}
-    ]
+    assert filtered["cheapest_offers_by_condition"]["EX"] == [{"price": 2901.0, "quantity": 1, "seller": "zoe"}]
     assert filtered["checked_at"] == "2024-03-03T06:00:00Z"
 
 

@@ -1,0 +1,75 @@
+"""Local copies of the files of a store that are mapped into memory: indexes and the search index.
+
+A mapped file must never change or shrink under its readers, whatever happens in the store, so what is mapped is a
+copy, named by its content, verified when it is opened and shared by all processes of a machine. Copies survive
+restarts; those not used for longest go when there are more bytes than the limit (whoever still maps one keeps it).
+"""
+
+import hashlib
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from edge_auth.contract.store import Store
+from edge_auth.errors import StoreError
+
+LIMIT = 4 << 30
+
+
+class Copies:
+    """A folder of copies, at most `limit` bytes of them."""
+
+    def __init__(self, folder: Path, limit: int = LIMIT):
+        self._folder = folder
+        self._limit = limit
+
+    def path(self, store: Store, name: str, sha256: str | None = None) -> Path:
+        """The copy of an object of the store; made anew where there is none, or a damaged one.
+
+        Args:
+            sha256: what its content must be; None where the content vouches for itself.
+
+        Raises:
+            StoreError: the object cannot be read or is not what was written, or the copy cannot be kept.
+        """
+        if sha256 is not None and self._is_good(sha256):
+            return self._folder / sha256
+        data = store.get(name)
+        found = hashlib.sha256(data).hexdigest()
+        if sha256 not in (None, found):
+            raise StoreError(f"{name} in {store.location} is not what was written")
+        if not self._is_good(found):
+            self._keep(found, data)
+        return self._folder / found
+
+    def _is_good(self, sha256: str) -> bool:
+        path = self._folder / sha256
+        try:
+            with path.open("rb") as file:
+                good = hashlib.file_digest(file, "sha256").hexdigest() == sha256
+            os.utime(path)
+        except OSError:
+            return False
+        return good
+
+    def _keep(self, sha256: str, data: bytes) -> None:
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            handle, temporary = tempfile.mkstemp(prefix=".writing-", dir=self._folder)
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            os.replace(temporary, self._folder / sha256)
+        except OSError as error:
+            raise StoreError(f"cannot keep a copy in {self._folder}: {error.strerror or error}") from error
+        self._evict()
+
+    def _evict(self) -> None:
+        with suppress(OSError):  # another process may evict the same
+            found = sorted((path.stat().st_mtime_ns, path.stat().st_size, path) for path in self._folder.iterdir())
+            excess = sum(size for _, size, _ in found) - self._limit
+            for _, size, path in found:
+                if excess <= 0:
+                    return
+                path.unlink()
+                excess -= size
