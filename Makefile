@@ -42,7 +42,7 @@ lint: $(READY) ## style
 	$(BIN)/ruff check .
 
 real: $(READY) ## ingest, build, verify and ask real data, where there is some in DATA
-	$(BIN)/python tests/real/run.py $(DATA)
+	$(BIN)/python -m tests.real.run $(DATA)
 
 wheel: $(READY) ## a wheel, the SQL inside
 	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation -w dist .
