@@ -14,6 +14,7 @@ from pathlib import Path
 from flask import Flask
 
 from edge_auth.answer import Shim
+from edge_auth.contract.copies import Copies
 from edge_auth.contract.keys import open_key_file
 from edge_auth.contract.store import open_store
 from edge_auth.keyring import Keyring
@@ -42,7 +43,7 @@ class Settings:
 
     Attributes:
         store: location of the store.
-        state: folder of the rate limit's counter.
+        state: folder of the rate limit's counter and of local copies of what is mapped into memory.
         keys: location of the key records, None for the one in the store.
         trusted_proxies: networks whose X-Forwarded-For is believed.
     """
@@ -89,7 +90,8 @@ def create_app(settings: Settings, log: Log | None = None) -> Flask:
     store = open_store(settings.store)
     keyring = Keyring(open_key_file(settings.store, settings.keys), log)
     counter = Counter(counter_file(settings.state, store.location), log.line)
-    shim = Shim(Library(store, log), keyring, counter, log)
+    library = Library(store, Copies(Path(settings.state) / "copies"), log)
+    shim = Shim(library, keyring, counter, log)
     app = Flask("edge_auth")
 
     @app.get("/healthz")

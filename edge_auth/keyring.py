@@ -1,7 +1,8 @@
 """Whose key a request carries (specification, section 5).
 
-The key records are read again at most every POLL seconds, so a change is in force within 5 seconds. Where they
-cannot be read, or are gone, the last good copy stays in force: revoking is what takes a key out.
+The key records are read again every POLL seconds, so a change is in force within 5 seconds; for a key that they do
+not hold at once, so a new one is good from its first request. Where they cannot be read, or are gone, the last good
+copy stays in force: revoking is what takes a key out.
 """
 
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from edge_auth.errors import EdgeError, ExpiredKey, InvalidKey, NoKey, RevokedKe
 from edge_auth.log import Log
 
 POLL = 1.5
+_UNKNOWN_POLL = 0.1
 
 
 class Keyring:
@@ -24,7 +26,7 @@ class Keyring:
         self._poll = poll
         self._records: dict[str, KeyRecord] | None = None
         self._version: str | None = None
-        self._next_look = 0.0
+        self._looked = -poll
         self._trouble = ""
         self._lock = Lock()
 
@@ -38,7 +40,7 @@ class Keyring:
         key = sent_key(headers)
         if key is None:
             raise NoKey("an API key is needed: Authorization: Bearer <key>, or X-API-Key: <key>")
-        record = self.records().get(digest(key)) if well_formed(key) else None
+        record = self._find(digest(key)) if well_formed(key) else None
         if record is None:
             raise InvalidKey("the API key is wrong or malformed")
         if record.revoked:
@@ -47,9 +49,16 @@ class Keyring:
             raise ExpiredKey(f"the API key expired at {record.expires_at}")
         return record
 
-    def records(self) -> dict[str, KeyRecord]:
-        """The records by hash. Raises EdgeError where they were never readable."""
-        if monotonic() >= self._next_look and self._lock.acquire(blocking=self._records is None):
+    def _find(self, sha256: str) -> KeyRecord | None:
+        return self.records(self._poll).get(sha256) or self.records(_UNKNOWN_POLL).get(sha256)
+
+    def records(self, age: float = POLL) -> dict[str, KeyRecord]:
+        """The records by hash, as they were `age` seconds ago or later.
+
+        Raises:
+            EdgeError: they were never readable.
+        """
+        if monotonic() >= self._looked + age and self._lock.acquire(blocking=self._records is None):
             try:
                 self._look()
             finally:
@@ -73,7 +82,7 @@ class Keyring:
             if str(error) != self._trouble:
                 self._log.line(f"the key records as last read stay in force: {error}")
             self._trouble = str(error)
-        self._next_look = monotonic() + self._poll
+        self._looked = monotonic()
 
 
 def sent_key(headers: Mapping[str, str]) -> str | None:

@@ -16,6 +16,7 @@ from typing import Any
 from edge_auth.bodies import Body, Cache
 from edge_auth.contract import builds, names, pages
 from edge_auth.contract.catalogue import Columns
+from edge_auth.contract.copies import Copies
 from edge_auth.contract.store import Store
 from edge_auth.contract.text import fold
 from edge_auth.errors import EdgeError, StoreError, UnknownBuild
@@ -95,8 +96,9 @@ class Opened:
 class Library:
     """The builds of a store as a shim sees them."""
 
-    def __init__(self, store: Store, log: Log, poll: float = POLL):
+    def __init__(self, store: Store, copies: Copies, log: Log, poll: float = POLL):
         self._store = store
+        self._copies = copies
         self._log = log
         self._poll = poll
         self._cache = Cache(_CACHE_BYTES)
@@ -158,7 +160,9 @@ class Library:
             return self._opened(id_)
 
     def _opened(self, id_: str) -> Opened:
-        opened = self._open.pop(id_, None) or Opened(builds.open_build(self._store, id_), self._cache)
+        opened = self._open.pop(id_, None)
+        if opened is None:
+            opened = Opened(builds.open_build(self._store, id_, self._copies), self._cache)
         self._open[id_] = opened
         while len(self._open) > _MOST_OPEN:
             gone, _ = self._open.popitem(last=False)

@@ -129,5 +129,6 @@ def _listed(opened: Opened, asked: Search, offset: int, limit: int) -> tuple[lis
 
 def _rows(opened: Opened, ordinals: np.ndarray) -> list[bytes]:
     layer = opened.build.layers[names.CATALOGUE]
-    positions = layer.index.positions(opened.columns.ids[ordinals])
-    return [layer.read(layer.index.entry(position)).rstrip(b"\n") for position in positions]
+    index = layer.index
+    positions = index.positions(opened.columns.ids[ordinals])
+    return [layer.read(index.entry(position)).rstrip(b"\n") for position in positions]

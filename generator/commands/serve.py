@@ -39,7 +39,12 @@ def default_state() -> str:
     "--trusted-proxy", "trusted_proxies", multiple=True, type=Network(),
     help="Network whose X-Forwarded-For is believed; may repeat.",
 )  # fmt: skip
-@click.option("--state", default=default_state, metavar="DIR", help="Folder of the rate limit's counter.")
+@click.option(
+    "--state",
+    default=default_state,
+    metavar="DIR",
+    help="Folder of the shim's own files: the rate limit's counter, copies of indexes.",
+)
 def serve(
     store: str,
     host: str,
@@ -55,4 +60,8 @@ def serve(
 
     if rate_limit_url:
         raise ServeError("--rate-limit-url: only the embedded counter in this version; leave the option out")
+    try:
+        Path(state).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ServeError(f"--state {state}: {error.strerror}") from error
     server.serve(app.Settings(store, state, keys, trusted_proxies), host, port, workers)

@@ -43,9 +43,10 @@ class Response:
 class Client:
     """Requests to an application in this process, as a WSGI server makes them."""
 
-    def __init__(self, location: str, state: str, rate_limit: int):
+    def __init__(self, location: str, state: str, rate_limit: int, build: str = ""):
         self.location = location
         self.state = state
+        self.build = build
         self.key, record = issue("tests", SCOPES, rate_limit, None, 0)
         open_key_file(location).add(record)
         self.reopen()
@@ -95,5 +96,5 @@ def client(location, tmp_path_factory):
 @pytest.fixture
 def own(tmp_path, products):
     """A store of the test's own with a client, for tests that change it."""
-    tiny_store.write_build(FolderStore(str(tmp_path / "store")), products, slugs=SLUGS)
-    return Client(str(tmp_path / "store"), str(tmp_path / "state"), 50)
+    build = tiny_store.write_build(FolderStore(str(tmp_path / "store")), products, slugs=SLUGS)
+    return Client(str(tmp_path / "store"), str(tmp_path / "state"), 50, build)

@@ -7,7 +7,7 @@ from hashlib import sha256
 import pyarrow as pa
 
 from edge_auth.contract import names, pages
-from edge_auth.contract.builds import Pointer
+from edge_auth.contract.builds import Pointer, id_of
 from edge_auth.contract.catalogue import Counts
 from edge_auth.contract.codec import compress
 from edge_auth.contract.index import IndexRows, LayerFile, to_bytes
@@ -15,7 +15,6 @@ from edge_auth.contract.store import FolderStore
 from edge_auth.contract.text import composed, fold, number_filter_key, number_sort_key, words
 
 AS_OF = "2026-08-22"
-BUILD = AS_OF + "-000000000001"
 SETS = {1: "Base Set", 2: "151", 151: "Pokémon EX", 7: "Twins", 8: "Twins", 30: None}
 _WORDS = ("Pikachu", "Dragon", "Flabébé", "EX", "ex-Machina", "a", "Straße", "Charizard", "Mr. Mime", "ﬁre")
 
@@ -131,10 +130,8 @@ def columns_files(listed: list[dict]) -> dict[str, bytes]:
     }
 
 
-def write_build(
-    store: FolderStore, listed: list[dict], build: str = BUILD, slugs: dict[str, str] | None = None, live: bool = True
-) -> None:
-    """Write a whole build and make it live."""
+def write_build(store: FolderStore, listed: list[dict], slugs: dict[str, str] | None = None, live: bool = True) -> str:
+    """Write a whole build and make it live; returns its id."""
     layers = {}
     lists: dict[str, bytes] = {}
     for kind in names.KINDS:
@@ -163,10 +160,12 @@ def write_build(
         (names.SITE, names.OPENAPI_KEY, {"openapi": "3.1.0"}),
     ):
         layers[name] = write_layer(store, name, {key: json.dumps(value).encode() + b"\n"})
+    build = id_of(AS_OF, layers)
     record = {"format": 1, "id": build, "as_of": AS_OF, "layers": {n: {"digest": d} for n, d in layers.items()}}
     store.put(f"builds/{build}.json", json.dumps(record).encode())
     if live:
         store.put("current.json", Pointer(build).to_bytes())
+    return build
 
 
 def _detail(product: dict, rows: list[str]) -> bytes:
