@@ -58,6 +58,7 @@ class Shim:
             return _refusal(error, carried)
         except Exception as error:
             self._log.failure(request, error)
+            carried.headers.pop("X-Build", None)
             return _refusal(InternalError("something failed here; try again later", Retry_After=RETRY_SECONDS), carried)
 
     def ready(self) -> str:
@@ -102,6 +103,7 @@ class Shim:
         except StoreError:
             if not self._library.has_moved_on(opened, pin):
                 raise
+        del carried.headers["X-Build"]
         return _read(self._opened(pin), endpoint, subject, values, request, carried)
 
     def _opened(self, pin: str | None) -> Opened:
