@@ -1,4 +1,8 @@
-"""The layer catalogue: `rows/{id}.json`, each Card once, and the search index over them."""
+"""The layer catalogue: `rows/{id}.json`, each Card once, the search index over them, and `prices-*.parquet`.
+
+The last holds a row per product, by id: its set, kind and newest prices (`build/views/prices.sql`), so that two
+builds are compared without parsing JSON.
+"""
 
 import json
 from collections.abc import Iterator
@@ -13,18 +17,18 @@ from edge_auth.contract.text import composed
 from generator.lake import Lake
 from generator.layers.cards import SQL as CARDS_SQL
 from generator.layers.cards import catalogue_content
-from generator.layers.history import text_buffer
+from generator.layers.history import parquet, text_buffer
 from generator.layers.spec import LayerPlan, plan
 from generator.packs import LayerWriter, members
 from generator.workshop import Workshop
 
-RECIPE = 1
-FACTS = "facts"
+RECIPE = 2
+FACTS, PRICES = "facts", "prices"
 ROWS_PER_TASK = 5000
 SQL = (
     *CARDS_SQL,
     *(f"views/{view}" for view in ("rankings", "known_sets", "search_columns", "words")),
-    *("views/catalogue_status", "views/prices_left_out"),
+    *("views/prices", "views/catalogue_status", "views/prices_left_out"),
 )
 
 
@@ -41,6 +45,7 @@ def _make(workshop: Workshop, writer: LayerWriter) -> None:
         "views/known_sets",
         "views/search_columns",
         "views/words",
+        "views/prices",
         "views/catalogue_status",
         "views/prices_left_out",
     )
@@ -48,6 +53,7 @@ def _make(workshop: Workshop, writer: LayerWriter) -> None:
     writer.add_file(f"{COLUMNS}.arrow", to_bytes(_columns(workshop)))
     writer.add_file(f"{WORDS}.arrow", to_bytes(db.table("from words order by word")))
     writer.add_file(f"{SETS}.arrow", to_bytes(_sets(workshop)))
+    writer.add_file(f"{PRICES}.parquet", parquet(db.table("from prices order by id_product")))
     [(status,)] = db.rows("select json from catalogue_status")
     left_out = db.rows("from prices_left_out")
     writer.add_file(f"{FACTS}.json", json.dumps({"status": json.loads(status), "left_out": left_out}).encode())

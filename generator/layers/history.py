@@ -40,10 +40,14 @@ def plan_history(lake: Lake, period: Period) -> LayerPlan:
 def write_newest(workshop: Workshop, writer: LayerWriter) -> None:
     """Keep period_<table> of each price table as a Parquet file of the layer."""
     for table in PRICE_TABLES:
-        rows = workshop.db.table(f"from period_{table} order by id_product")
-        sink = pa.BufferOutputStream()
-        pa.parquet.write_table(rows, sink, compression="zstd")
-        writer.add_file(f"{table}.parquet", sink.getvalue().to_pybytes())
+        writer.add_file(f"{table}.parquet", parquet(workshop.db.table(f"from period_{table} order by id_product")))
+
+
+def parquet(rows: pa.Table) -> bytes:
+    """Rows as one Parquet file."""
+    sink = pa.BufferOutputStream()
+    pa.parquet.write_table(rows, sink, compression="zstd")
+    return sink.getvalue().to_pybytes()
 
 
 def write_in_ranges(workshop: Workshop, writer: LayerWriter, ids: np.ndarray, objects) -> None:
