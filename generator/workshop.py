@@ -6,25 +6,38 @@ unchanged lake opens nothing at all.
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
+from functools import cached_property, wraps
 from pathlib import Path
 from typing import TypeVar
 
 from edge_auth.contract.builds import Layer
 from edge_auth.contract.store import Store
+from generator import periods
 from generator.database import Database
 from generator.lake import PRICE_TABLES, Lake
 from generator.packs import in_order
-from generator.periods import Period, open_month
+from generator.periods import Period
 from generator.progress import Progress
 
 _Task, _Result = TypeVar("_Task"), TypeVar("_Result")
 
 
+def once(method: Callable[["Workshop"], None]) -> Callable[["Workshop"], None]:
+    """Let a method of a workshop do its work the first time only."""
+
+    @wraps(method)
+    def first_time_only(self: "Workshop") -> None:
+        if method.__name__ not in self.opened:
+            method(self)
+            self.opened.add(method.__name__)
+
+    return first_time_only
+
+
 class Workshop:
     """The database over one lake, and the threads that compress.
 
-    Each `has_…` property prepares views or tables once and is True; a layer names what it needs by asking.
+    Each `open_…` method prepares views or tables, the first time it is called; a layer calls what it needs.
     """
 
     def __init__(self, lake: Lake, store: Store, threads: int, memory: str, progress: Progress):
@@ -34,6 +47,7 @@ class Workshop:
         self.memory = memory
         self.progress = progress
         self.pool = ThreadPoolExecutor(threads, thread_name_prefix="pack")
+        self.opened: set[str] = set()
         self.closed: dict[str, Layer] = {}  # layers of closed periods, by period, once they are in the store
 
     def close(self) -> None:
@@ -49,26 +63,23 @@ class Workshop:
         db.connection.execute("set variable as_of = $1", [self.lake.as_of.isoformat()])
         return db
 
-    @cached_property
-    def has_catalogue(self) -> bool:
+    @once
+    def open_catalogue(self) -> None:
         """Views products, expansions."""
         self._open("expansions", "products")
         self.db.run("sources/expansions", "sources/products")
-        return True
 
-    @cached_property
-    def has_watchlist(self) -> bool:
+    @once
+    def open_watchlist(self) -> None:
         """Views watchlist, watch_checks."""
         self._open("watchlist", "watch_checks")
         self.db.run("sources/watchlist", "sources/watch_checks")
-        return True
 
-    @cached_property
-    def has_fingerprints(self) -> bool:
+    @once
+    def open_fingerprints(self) -> None:
         """View fingerprints."""
         self._open("fingerprints")
         self.db.run("sources/fingerprints")
-        return True
 
     def open_period(self, period: Period) -> None:
         """Tables period_<table> and history_sorted over the files of one period, in place of those before.
@@ -79,39 +90,37 @@ class Workshop:
         for table in PRICE_TABLES:
             self.db.open_raw(table, self.lake.of(table, period.first, period.last))
         self.db.check(PRICE_TABLES)
-        _ = self._has_price_views
+        self._open_price_views()
         self.db.run("views/period", "views/history")
         self.db.connection.execute(
             "create or replace table history_sorted as from history order by id_product, part, day"
         )
 
-    @cached_property
-    def has_open_month(self) -> bool:
+    @once
+    def open_month(self) -> None:
         """The open month as the open period, and views newest_<table> over it and all closed ones."""
-        self.open_period(open_month(self.lake.as_of))
+        self.open_period(periods.open_month(self.lake.as_of))
         for table in PRICE_TABLES:
             closed = [
                 f"union all by name from read_parquet('{_quoted(layer.file(table))}')" for layer in self.closed.values()
             ]
             self.db.connection.execute(f"create view all_{table} as from period_{table} " + " ".join(closed))
         self.db.run("views/newest")
-        return True
 
-    @cached_property
-    def has_cards(self) -> bool:
+    @once
+    def open_cards(self) -> None:
         """Tables cards and rankings."""
-        _ = self.has_catalogue, self.has_open_month
+        self.open_catalogue()
+        self.open_month()
         self.db.run("views/cards", "views/rankings")
-        return True
 
     def in_order(self, work: Callable[[_Task], _Result], tasks: Iterable[_Task]) -> Iterator[_Result]:
         """Run tasks on the threads, results in the order of the tasks."""
         return in_order(self.pool, 2 * self.threads, work, tasks)
 
-    @cached_property
-    def _has_price_views(self) -> bool:
+    @once
+    def _open_price_views(self) -> None:
         self.db.run(*(f"sources/{table}" for table in PRICE_TABLES))
-        return True
 
     def _open(self, *tables: str) -> None:
         for table in tables:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from edge_auth.contract import names, pages
+from generator.columns import text_buffer
 from generator.lake import PRICE_TABLES, Lake
 from generator.layers import history
 from generator.layers.spec import LayerPlan, plan
@@ -25,7 +26,7 @@ def plan_cards(lake: Lake) -> LayerPlan:
     """The layer of the card details."""
 
     def make(workshop: Workshop, writer: LayerWriter) -> None:
-        assert workshop.has_cards
+        workshop.open_cards()
         ids = workshop.db.table("select id_product from cards order by id_product")[0].to_numpy()
         history.write_in_ranges(workshop, writer, ids, lambda chunk: _objects(workshop, chunk))
 
@@ -39,7 +40,7 @@ def _objects(workshop: Workshop, ids: np.ndarray) -> Iterator[tuple[int, bytes]]
             f"select json from cards where id_product between {ids[0]} and {ids[-1]} order by id_product",
             cursor=cursor,
         )
-    buffer, starts = history.text_buffer(cards["json"])
+    buffer, starts = text_buffer(cards["json"])
     cuts = starts.tolist()
     for place, arrays in enumerate(history.history_arrays(workshop, ids)):
         card = bytes(buffer[cuts[place] : cuts[place + 1] - 1])  # less its closing brace

@@ -39,7 +39,7 @@ def plan_catalogue(lake: Lake) -> LayerPlan:
 
 
 def _make(workshop: Workshop, writer: LayerWriter) -> None:
-    assert workshop.has_cards
+    workshop.open_cards()
     db = workshop.db
     db.run(
         "views/known_sets",

@@ -3,8 +3,8 @@
 import json
 
 from edge_auth.contract import names, pages
+from generator.columns import text_buffer
 from generator.lake import Lake
-from generator.layers.history import text_buffer
 from generator.layers.spec import LayerPlan, plan
 from generator.packs import LayerWriter, members
 from generator.workshop import Workshop
@@ -21,7 +21,7 @@ def plan_fingerprints(lake: Lake) -> LayerPlan:
 
 
 def _make(workshop: Workshop, writer: LayerWriter) -> None:
-    assert workshop.has_fingerprints
+    workshop.open_fingerprints()
     workshop.db.run("views/fingerprint_entries")
     entries = workshop.db.table("select json || ',\n' as line from fingerprint_entries order by key")
     recipe = workshop.lake.recipe or NO_RECIPE

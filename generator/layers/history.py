@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from edge_auth.contract import names, pages
+from generator.columns import text_buffer
 from generator.lake import PRICE_TABLES, Lake
 from generator.layers.spec import LayerPlan, plan
 from generator.packs import LayerWriter, members
@@ -88,19 +89,6 @@ def _slices(texts: pa.ChunkedArray, ends: np.ndarray) -> Iterator[list[bytes]]:
     for first in range(0, len(cuts) - 1, step):
         bounds = zip(cuts[first : first + step], cuts[first + 1 : first + step + 1], strict=False)
         yield [bytes(buffer[start : max(start, end - len(pages.BETWEEN))]) for start, end in bounds]
-
-
-def text_buffer(texts: pa.ChunkedArray) -> tuple[memoryview, np.ndarray]:
-    """The bytes of a text column in one piece, and where each value begins (one more than there are values)."""
-    array = texts.combine_chunks() if texts.num_chunks != 1 else texts.chunk(0)
-    array = array.cast(pa.large_string())
-    _, offsets, data = array.buffers()
-    starts = (
-        np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
-        if offsets
-        else np.zeros(1, np.int64)
-    )
-    return memoryview(data) if data else memoryview(b""), starts
 
 
 def _objects(workshop: Workshop, ids: np.ndarray) -> Iterator[tuple[int, bytes]]:

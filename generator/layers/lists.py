@@ -7,10 +7,10 @@ import numpy as np
 import pyarrow as pa
 
 from edge_auth.contract import names, pages
+from generator.columns import text_buffer
 from generator.lake import Lake
 from generator.layers.cards import SQL as CARDS_SQL
 from generator.layers.cards import catalogue_content
-from generator.layers.history import text_buffer
 from generator.layers.spec import LayerPlan, plan
 from generator.packs import LayerWriter, members
 from generator.workshop import Workshop
@@ -25,7 +25,7 @@ def plan_lists(lake: Lake) -> LayerPlan:
 
 
 def _make(workshop: Workshop, writer: LayerWriter) -> None:
-    assert workshop.has_cards
+    workshop.open_cards()
     columns = ", ".join(f"rank_{sort}" for sort in names.SORTS)
     table = workshop.db.table(
         f"select json || ',\n' as line, rankings.kind, {columns} "

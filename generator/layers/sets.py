@@ -17,7 +17,7 @@ def plan_sets(lake: Lake) -> LayerPlan:
 
 
 def _make(workshop: Workshop, writer: LayerWriter) -> None:
-    assert workshop.has_catalogue
+    workshop.open_catalogue()
     workshop.db.run("views/sets")
     rows = workshop.db.rows("select json from sets order by name_folded, id")
     writer.add(members(in_pages((json for (json,) in rows), pages.SETS_PER_PAGE, names.sets_page)))

@@ -35,7 +35,7 @@ def plan_watchlist(lake: Lake) -> LayerPlan:
 
 
 def _make(workshop: Workshop, writer: LayerWriter) -> None:
-    assert workshop.has_watchlist
+    workshop.open_watchlist()
     db = workshop.db
     db.run(*VIEWS)
     items = db.rows("select slug, json from watchlist_items order by slug_folded")
