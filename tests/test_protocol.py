@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.service import Client, Service, issue
+from tests.service import Client, Service
 
 API = "/api/v1"
 METHODS = ("HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND")
@@ -31,9 +31,9 @@ PREFLIGHT = {"Origin": "https://app.example", "Access-Control-Request-Method": "
 
 
 @pytest.fixture(scope="module")
-def cards_only(fixed_store, fixed_service: Service) -> Client:
+def cards_only(fixed_service: Service, keys: dict[str, str]) -> Client:
     """A client whose key may read cards and nothing else."""
-    return fixed_service.client(issue(fixed_store, "cards:read"))
+    return fixed_service.client(keys["cards"])
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS)
@@ -67,7 +67,7 @@ def test_other_methods_are_refused(client: Client, method: str) -> None:
 @pytest.mark.parametrize(
     "path",
     ["/", "/api", "/api/v1", "/api/v1/", "/api/v2/cards", "/api/v1/card", "/api/v1/cards/1/2", "/api/v1/me/",
-     "/api/v1//me", "//api/v1/me", "/API/v1/me", "/api/v1/Me", "/api/v1/sets/1", "/api/v1/status/x", 
+     "/api/v1//me", "//api/v1/me", "/API/v1/me", "/api/v1/Me", "/api/v1/sets/1", "/api/v1/status/x",
      "/favicon.ico", "/api/v1/openapi.yaml", "/api/v1/../healthz", "/api/v1/%2e%2e/healthz"],
 )  # fmt: skip
 def test_unknown_paths_are_told_before_the_key(client: Client, path: str) -> None:
@@ -78,9 +78,11 @@ def test_unknown_paths_are_told_before_the_key(client: Client, path: str) -> Non
         _assert_open_to_browsers(answer)
 
 
-def test_the_order_of_checks(client: Client, cards_only: Client, fixed_store, fixed_service: Service) -> None:
+def test_the_order_of_checks(
+    client: Client, cards_only: Client, keys: dict[str, str], fixed_service: Service
+) -> None:
     """Each request has every fault from its own line on; the first fault is told."""
-    spent = fixed_service.client(issue(fixed_store, "cards:read", rate_limit=1))
+    spent = fixed_service.client(keys["spent"])
     spent.get(f"{API}/me")
     nobody = fixed_service.client()
     table = [
@@ -198,7 +200,7 @@ def test_slugs_as_they_come(client: Client, path: str, slug: str) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["%FF", "a%C3", "%ED%A0%80", "sealed//booster-box", "sealed%252Fbooster-box", "never/History", 
+    ["%FF", "a%C3", "%ED%A0%80", "sealed//booster-box", "sealed%252Fbooster-box", "never/History",
      "never/offers/x", "language=1", "never+", "%00", "Booster-Box%23top", "../me", "%2e%2e/me", "\\..\\me"],
 )  # fmt: skip
 def test_slugs_that_match_nothing(client: Client, path: str) -> None:
