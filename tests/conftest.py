@@ -117,6 +117,6 @@ def _settled(body: dict) -> dict:
         body["build"]["id"] = "<build>"
     if "prefix" in body:
         body |= {"id": "<id>", "prefix": "<prefix>", "created_at": "<created_at>"}
-    if body.get("error", {}).get("code") == "rate_limited":
+    if body.get("error", {}).get("code") in ("rate_limited", "expired_api_key"):
         body["error"]["message"] = re.sub("[0-9]+", "<n>", body["error"]["message"])
     return body
