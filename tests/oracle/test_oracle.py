@@ -228,8 +228,8 @@ def test_status(fixed: Oracle) -> None:
 @pytest.mark.parametrize(
     "query",
     ["limit=0", "limit=101", "limit=%2B5", "limit=1_0", "limit=%D9%A3", "limit=%205", "limit=5.0", "limit=",
-     "offset=-1", "offset=1234567890123456789", "kind=", "kind=Single", "order=ASC", "sort=price", "limit=1&limit=1",
-     "page=1", "q=%FF", "q=" + "a" * 101, "days=1"],
+     "offset=-1", "offset=1234567890123456789", "kind=", "kind=Single", "order=ASC", "sort=price",
+     "limit=1&limit=1", "page=1", "q=%FF", "q=" + "a" * 101, "days=1"],
 )  # fmt: skip
 def test_refused_parameters(fixed: Oracle, query: str) -> None:
     assert fixed.ask(f"/api/v1/cards?{query}") == (400, "invalid_parameter")
