@@ -4,6 +4,8 @@ GeneratorError
 ├── LakeError      the source tables are missing, unreadable or break a rule
 ├── BuildError     a build cannot be made, found or verified
 ├── PublishError   the pointer cannot be moved
+├── BusyError      another run holds the lock, or took it over
+├── PruneError     builds cannot be deleted
 └── IngestError    a file handed to `ingest` is not what it should be
 
 Each message is one line that says what is wrong, where, and what to do; the command line prints it as it is
@@ -25,6 +27,14 @@ class BuildError(GeneratorError):
 
 class PublishError(GeneratorError):
     """The pointer to the live build was not moved."""
+
+
+class BusyError(GeneratorError):
+    """Another run is at the same work, or took it over."""
+
+
+class PruneError(GeneratorError):
+    """Deleting stopped before it was done; what was not deleted is whole."""
 
 
 class IngestError(GeneratorError):

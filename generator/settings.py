@@ -1,0 +1,17 @@
+"""Defaults of everything that an operator can set and of what the nightly work takes for granted."""
+
+from datetime import timedelta
+
+# How many builds a night keeps: the live one and those that a rollback can reach.
+KEEP = 7
+# How long a build is kept after it was live, for crawls pinned to it with X-Build; and how old anything must be
+# before it is deleted.
+GRACE_HOURS = 48.0
+# A build in the making protects its layers for this long; longer than any build takes.
+INTENT_AGE = timedelta(hours=24)
+# A half-written file is given up by its writer when it is this old, whatever the grace.
+LEFTOVER_AGE = timedelta(hours=1)
+# Between marking and sweeping: longer than a shim needs to hear of a new pointer (`edge_auth.library.POLL`).
+PRUNE_WAIT_SECONDS = 2.0
+# For how long a lock stands without being renewed: what a killed run costs the next one.
+LEASE_SECONDS = 120.0
