@@ -15,3 +15,18 @@ LEFTOVER_AGE = timedelta(hours=1)
 PRUNE_WAIT_SECONDS = 2.0
 # For how long a lock stands without being renewed: what a killed run costs the next one.
 LEASE_SECONDS = 120.0
+
+# A night's gates (`build/checks/gates/`): the greatest value that passes.
+GATES = {
+    "products-lost": 0.01,  # share
+    "sets-lost": 0,  # sets
+    "prices-lost": 0.1,  # share
+    "prices-moved": 0.05,  # share, of prices that moved by more than PRICE_FACTOR
+    "guide-shrank": 0.1,  # share
+    "prices-repeated": 0.995,  # share
+    "guide-behind": 1,  # days
+    "day-went-back": 0,  # days
+    "day-ahead": 0,  # days
+    "tables-emptied": 0,  # tables
+}
+PRICE_FACTOR = 10
