@@ -30,3 +30,8 @@ GATES = {
     "tables-emptied": 0,  # tables
 }
 PRICE_FACTOR = 10
+
+# What DuckDB may use before it spills to disk.
+MEMORY = "2GB"
+# How many reports of nights stay in the store.
+REPORTS_KEPT = 400
