@@ -11,6 +11,8 @@ from generator.commands.demo import demo
 from generator.commands.ingest import ingest
 from generator.commands.keys import keys
 from generator.commands.look import builds, cat, export, verify
+from generator.commands.nightly import nightly
+from generator.commands.prune import prune
 from generator.commands.publish import publish, rollback
 from generator.commands.serve import serve
 from generator.errors import GeneratorError
@@ -25,7 +27,7 @@ def cli() -> None:
     """
 
 
-for command in (demo, ingest, build, publish, rollback, builds, verify, cat, export, keys, serve):
+for command in (demo, ingest, build, publish, rollback, builds, verify, cat, export, prune, nightly, keys, serve):
     cli.add_command(command)
 
 

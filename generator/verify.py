@@ -1,7 +1,7 @@
 """Re-reading a build: every file and every object of it against the hashes that were recorded."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from edge_auth.contract.builds import Build, Layer
@@ -20,16 +20,20 @@ class Verified:
     bytes: int
 
 
-def verify(build: Build, progress: Progress) -> Verified:
+def verify(build: Build, progress: Progress, only: Collection[str] | None = None) -> Verified:
     """Read every pack, file and object of a build and compare it with what was recorded.
+
+    Args:
+        only: names of the layers to read; None for all.
 
     Raises:
         BuildError: something is missing or differs; the message names the first such object, and how many there are.
     """
     broken: list[str] = []
     objects = size = 0
-    with progress.bar("verify", len(build.layers)) as bar:
-        for layer in build.layers.values():
+    layers = [layer for name, layer in build.layers.items() if only is None or name in only]
+    with progress.bar("verify", len(layers)) as bar:
+        for layer in layers:
             try:
                 index = layer.index
             except StoreError as error:
