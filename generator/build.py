@@ -84,6 +84,11 @@ def make_build(
     return BuildResult(record, made)
 
 
+def build_id(lake: Lake, plans: list[LayerPlan]) -> str:
+    """The id of the build that these layers make."""
+    return id_of(lake.as_of.isoformat(), {plan.name: plan.digest for plan in plans})
+
+
 def _make_missing(plans: list[LayerPlan], workshop: Workshop) -> list[str]:
     """Make the layers that are not there; their names."""
     made = []
@@ -116,7 +121,7 @@ def _record(lake: Lake, store: Store, plans: list[LayerPlan]) -> dict:
         raise StoreError(f"{store.location}: the facts of a layer cannot be read: {error}") from error
     return {
         "format": FORMAT,
-        "id": id_of(lake.as_of.isoformat(), {plan.name: plan.digest for plan in plans}),
+        "id": build_id(lake, plans),
         "as_of": lake.as_of.isoformat(),
         "layers": {plan.name: {"digest": plan.digest, "inputs": plan.inputs} for plan in plans},
         "objects": {name: len(layer.index) for name, layer in layers.items()},

@@ -44,10 +44,11 @@ class Database:
     """
 
     def __init__(self, threads: int | None = None, memory: str = "2GB"):
-        self._scratch = tempfile.TemporaryDirectory(prefix="cardpress-")
+        self._folder = tempfile.TemporaryDirectory(prefix="cardpress-")
+        self.scratch = Path(self._folder.name)
         settings = {
             "memory_limit": memory,
-            "temp_directory": self._scratch.name,
+            "temp_directory": self._folder.name,
             "threads": threads or os.cpu_count(),
         }
         self.connection = duckdb.connect(config=settings)
@@ -60,7 +61,7 @@ class Database:
     def close(self) -> None:
         """Drop the database and what it spilled."""
         self.connection.close()
-        self._scratch.cleanup()
+        self._folder.cleanup()
 
     def run(self, *names: str) -> None:
         """Run files of `build/`, in this order."""
