@@ -7,6 +7,7 @@ import click
 
 from edge_auth.errors import EdgeError
 from generator.commands.build import build
+from generator.commands.diff import diff
 from generator.commands.ingest import ingest
 from generator.commands.look import builds, cat, export, verify
 from generator.commands.publish import publish, rollback
@@ -22,7 +23,7 @@ def cli() -> None:
     """
 
 
-for command in (ingest, build, publish, rollback, builds, verify, cat, export):
+for command in (ingest, build, publish, rollback, builds, verify, cat, export, diff):
     cli.add_command(command)
 
 

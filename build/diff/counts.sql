@@ -26,13 +26,13 @@ order by list_position(['products', 'sets', 'watchlist', 'fingerprints', 'finger
 -- One row per product of both builds that has another name, and per product that is in another expansion. An
 -- expansion that was renamed moves nothing.
 create view renamed_products as
-select id, old_name, name, kind, set_id, set_name
+select id, old_name, name, kind, set_id, set_name, url
 from products
 where what = 'changed' and old_name is distinct from name
 order by id;
 
 create view moved_products as
-select id, name, kind, old_set_id, old_set_name, set_id, set_name
+select id, name, kind, old_set_id, old_set_name, set_id, set_name, url
 from products
 where what = 'changed' and old_set_id is distinct from set_id
 order by id;

@@ -56,6 +56,7 @@ select
     kind,
     set_id,
     set_name,
+    url,
     row_number() over (partition by price, way order by abs(change) desc, id) as place_euros,
     case when change_pct is not null then
         row_number() over (partition by price, way order by abs(change_pct) desc nulls last, id)
@@ -72,6 +73,7 @@ select
     kind,
     set_id,
     set_name,
+    url,
     row_number() over (partition by price, way order by coalesce(new, old) desc, id) as place
 from prices as m
 join products using (id)

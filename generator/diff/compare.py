@@ -13,8 +13,8 @@ import pyarrow as pa
 from edge_auth.contract import names
 from edge_auth.contract.builds import Build
 from generator.database import Database
-from generator.diff.values import read_histories, read_values
 from generator.diff.reading import index_table
+from generator.diff.values import read_histories, read_values
 from generator.errors import BuildError
 from generator.progress import Progress
 
@@ -76,9 +76,7 @@ class Comparison:
 
     def layers(self) -> list[LayerCount]:
         """Stored objects, layer by layer, by name."""
-        return [
-            LayerCount(*self._count("object_changes", "layer", name), old, new) for name, old, new in self._pairs()
-        ]
+        return [LayerCount(*self._count("object_changes", "layer", name), old, new) for name, old, new in self._pairs()]
 
     def resources(self) -> list[Count]:
         """Objects of the API, as `cardpress export` writes them, resource by resource."""
