@@ -41,11 +41,11 @@ def _tiles(report: Report) -> dict[str, int]:
         "products added": report.added.total,
         "products removed": report.removed.total,
         "products changed": changed,
-        "renamed": report.renamed.total,
-        "moved to another set": report.moved.total,
+        "products renamed": report.renamed.total,
+        "in another set": report.moved.total,
         "trends up": of_all["trend"]["up"],
         "trends down": of_all["trend"]["down"],
-        "tracked products changed": report.watchlist.total,
+        "watchlist changed": report.watchlist.total,
     }
 
 

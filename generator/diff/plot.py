@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 # A narrow phone's width, so that there the text has its own size.
 WIDTH, HEIGHT = 360, 210
-LEFT, RIGHT, TOP, BOTTOM = 40, 8, 16, 38
+LEFT, RIGHT, TOP, BOTTOM = 38, 8, 26, 38
 _TICKS = 4
 
 
@@ -57,7 +57,7 @@ def _plot(price: str, kind: str, bands: list[dict]) -> Plot:
     top = step * -(-max(moves) // step)
     width = (WIDTH - LEFT - RIGHT) / len(bands)
     columns = [_column(band, LEFT + width * place, width, top) for place, band in enumerate(bands)]
-    x_ticks = [Tick(round(LEFT + width * place, 2), _signed(band["low"])) for place, band in enumerate(bands) if place]
+    x_ticks = [Tick(round(LEFT + width * place, 2), _bound(band["low"])) for place, band in enumerate(bands) if place]
     y_ticks = [Tick(_y(many, top), f"{many:,}") for many in range(0, top + 1, step)]
     return Plot(price, kind, sum(moves), columns, x_ticks, y_ticks)
 
@@ -90,6 +90,10 @@ def _range(band: dict) -> str:
     if band["high"] is None:
         return f"{_signed(band['low'])} % and above"
     return f"{_signed(band['low'])} to {_signed(band['high'])} %"
+
+
+def _bound(percent: int) -> str:
+    return str(percent).replace("-", "−")
 
 
 def _signed(percent: int) -> str:
