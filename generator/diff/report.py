@@ -33,6 +33,10 @@ class Moves:
     largest: dict[tuple[str, str], Listing]
     nulls: dict[str, Listing]
 
+    def told(self) -> bool:
+        """Whether there is any row to show."""
+        return any(listing.rows for listing in (*self.largest.values(), *self.nulls.values()))
+
     def rows(self) -> list[dict]:
         """Each move of any of the lists once, the largest in euros first."""
         found = {row["id"]: row for listing in self.largest.values() for row in listing.rows}
@@ -70,6 +74,12 @@ class Report:
     def same(self) -> bool:
         """Whether nothing differs: no object, and so no value."""
         return all(count.added == count.removed == count.changed == 0 for count in (*self.layers, *self.resources))
+
+    @property
+    def others(self) -> bool:
+        """Whether there is any row to show but those of prices."""
+        listings = (self.added, self.removed, self.renamed, self.moved, self.sets, self.watchlist, self.fingerprints)
+        return bool(self.index_fields) or any(listing.rows for listing in listings)
 
 
 def make_report(comparison: Comparison, top: int) -> Report:
