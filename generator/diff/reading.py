@@ -5,10 +5,9 @@ from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
-from isal import isal_zlib
+from isal import igzip, isal_zlib
 
 from edge_auth.contract.builds import Layer
-from edge_auth.contract.codec import decompress
 from edge_auth.contract.index import INDEX_NAME, Entry, map_table
 from edge_auth.errors import StoreError
 
@@ -57,7 +56,7 @@ def _block(layer: Layer, members: pa.Table) -> pa.Table:
     start, sizes = members["offset"][0].as_py(), members["json_size"].to_numpy()
     end = members["offset"][-1].as_py() + members["length"][-1].as_py()
     try:
-        text = decompress(layer.store.get(layer.folder + name, start, end - start))
+        text = igzip.decompress(layer.store.get(layer.folder + name, start, end - start))
     except _BAD_GZIP as error:
         raise StoreError(f"{layer.folder}{name} at {start}: {error}") from error
     offsets = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
