@@ -77,10 +77,11 @@ def _row(row: dict, first: str) -> tuple:
 def _table(title: str, columns: tuple[str, ...], rows) -> Iterator[str]:
     rows = list(rows)
     if rows:
+        width = max(40, *(len(name) for name, *_ in rows))
         yield ""
-        yield f"{title:<42}" + "".join(f"{column:>11}" for column in columns)
+        yield f"{title:<{width + 2}}" + "".join(f"{column:>11}" for column in columns)
         for name, *numbers in rows:
-            yield f"  {name:<40}" + "".join(f"{number:>11,}" for number in numbers)
+            yield f"  {name:<{width}}" + "".join(f"{number:>11,}" for number in numbers)
 
 
 def _listing(title: str, listing: Listing, line) -> Iterator[str]:
