@@ -8,7 +8,7 @@ import click
 from edge_auth.contract.builds import Build, live_build_id, open_build, read_pointer
 from edge_auth.contract.store import Store, open_store
 from generator.commands.options import store_option
-from generator.diff.compare import Comparison
+from generator.diff.compare import Comparison, compare
 from generator.diff.document import as_json
 from generator.diff.page import as_html
 from generator.diff.report import make_report
@@ -27,7 +27,14 @@ FORMATS: dict[str, Callable[[Comparison, int], Iterator[str]]] = {
 @click.argument("old")
 @click.argument("new")
 @store_option
-@click.option("--format", "format_", type=click.Choice(list(FORMATS)), default="text", show_default=True)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(list(FORMATS)),
+    default="text",
+    show_default=True,
+    help="text for a terminal, json for everything, html for one page.",
+)
 @click.option("--json", "format_", flag_value="json", help="The same as --format json.")
 @click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="Rows of each list (not of json).")
 @click.option("--threads", type=click.IntRange(1), help="Threads to use.  [default: one per core]")
@@ -42,7 +49,7 @@ def diff(old: str, new: str, store: str, format_: str, top: int, threads: int | 
     """
     opened = open_store(store)
     builds = [named_build(opened, name) for name in (old, new)]
-    with Comparison(*builds, threads, memory, Progress()) as comparison:
+    with compare(*builds, threads=threads, memory=memory, progress=Progress()) as comparison:
         for piece in FORMATS[format_](comparison, top):
             sys.stdout.buffer.write(piece.encode())
     sys.stdout.buffer.flush()

@@ -5,6 +5,7 @@ objects differ; `values` reads of those what has values of its own. Everything a
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import duckdb
@@ -42,37 +43,33 @@ class LayerCount(Count):
     new_digest: str | None
 
 
-class Comparison:
-    """Two builds compared; `db` answers the views of `build/diff/`.
+@contextmanager
+def compare(old: Build, new: Build, *, threads: int | None, memory: str, progress: Progress) -> Iterator["Comparison"]:
+    """Two builds compared, for as long as the scratch database lives.
 
     Args:
         threads, memory: what DuckDB may use; beyond its memory it spills to disk.
 
     Raises:
-        BuildError, StoreError: a build cannot be read.
+        BuildError, StoreError: a build cannot be read, or DuckDB cannot work on it.
     """
-
-    def __init__(self, old: Build, new: Build, threads: int | None, memory: str, progress: Progress):
-        self.old, self.new = old, new
-        self.db = Database(threads, memory)
+    try:
+        db = Database(threads, memory)
         try:
-            self._compare(progress)
-        except duckdb.Error as error:
-            self.close()
-            raise BuildError(f"{old.id} and {new.id} cannot be compared: {str(error).splitlines()[0]}") from error
-        except BaseException:
-            self.close()
-            raise
+            yield Comparison(old, new, db, progress)
+        finally:
+            db.close()
+    except duckdb.Error as error:
+        raise BuildError(f"{old.id} and {new.id} cannot be compared: {str(error).splitlines()[0]}") from error
 
-    def close(self) -> None:
-        """Drop the scratch database."""
-        self.db.close()
 
-    def __enter__(self) -> "Comparison":
-        return self
+class Comparison:
+    """Two builds compared; `db` answers the views of `build/diff/`."""
 
-    def __exit__(self, *_) -> None:
-        self.close()
+    def __init__(self, old: Build, new: Build, db: Database, progress: Progress):
+        self.old, self.new = old, new
+        self.db = db
+        self._compare(progress)
 
     def layers(self) -> list[LayerCount]:
         """Stored objects, layer by layer, by name."""
