@@ -68,6 +68,17 @@ class Database:
         for name in names:
             self.connection.execute(sql_text(name))
 
+    def set(self, **variables: str) -> None:
+        """Set variables that files of `build/` ask for with getvariable."""
+        for name, value in variables.items():
+            self.connection.execute(f"set variable {name} = $1", [value])
+
+    def insert(self, table: str, query: str, batch: pa.Table, *parameters: str) -> None:
+        """Insert what a query with parameters makes of the Arrow table `batch`."""
+        self.connection.register("batch", batch)
+        self.connection.execute(f"insert into {table} {query}", list(parameters))
+        self.connection.unregister("batch")
+
     def table(self, query: str, *, cursor: duckdb.DuckDBPyConnection | None = None) -> pa.Table:
         """The result of a query as one Arrow table."""
         return (cursor or self.connection).sql(query).to_arrow_table()
