@@ -170,7 +170,7 @@ class Lake:
 
         In a folder all of them appear or none, whenever the process dies. Object stores show each when it is complete.
         """
-        with self._translated(self.location):
+        with self._translated("import"):
             if self.folder is not None:
                 journal.put(self.folder, files)
                 return
