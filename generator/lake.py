@@ -76,11 +76,8 @@ def open_lake(location: str, as_of: date | None = None) -> Lake:
         raise LakeError(
             f"lake {location} is not a folder: make one with `cardpress demo {location}` or `cardpress ingest`"
         )
-    try:
-        with settled(root):
-            return _opened(location, root, as_of)
-    except OSError as error:
-        raise LakeError(f"lake {location}: an unfinished import cannot be finished: {error}") from error
+    with settled(root):
+        return _opened(location, root, as_of)
 
 
 def _opened(location: str, root: Path, as_of: date | None) -> Lake:

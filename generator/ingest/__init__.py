@@ -1,8 +1,8 @@
 """What others publish, or scrapers write, becomes lake tables: the step before a build.
 
-    cardmarket ─────────────► imports ─┐
-                                       ├─► drafts, merge, daily, pages ─► tables ─► journal
-    lines ─► shapes ─► values ─► scraped ─┘
+    cardmarket ───────────────► imports ─┐
+                                         ├─► merge, daily, pages ─► tables ─► journal
+    lines ─► shapes, values ──► scraped ─┘
 
 `cardmarket` reads the marketplace's own files; `lines` reads scrapers' JSON Lines by the `shapes` and `values` that
 they may have. Both refuse what is not in its shape. `imports` and `scraped` run an import from first to last: `merge`,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from generator.ingest.merge import Change, count, merge
-from generator.ingest.pages import fill_expansions, fill_products
+from generator.ingest.pages import fill_expansions, fill_products, last_told
 from generator.ingest.tables import Lake, LakeTable, decode, encode, owned_schema
 
 
@@ -39,5 +39,6 @@ class Draft:
 def fill(products: Draft, expansions: Draft, pages: pa.Table) -> None:
     """Add to both drafts what list pages say."""
     if len(pages):
-        products.after = fill_products(products.after, pages)
-        expansions.after = fill_expansions(expansions.after, products.after, pages, expansions.elsewhere)
+        told = last_told(pages)
+        products.after = fill_products(products.after, told)
+        expansions.after = fill_expansions(expansions.after, products.after, told, expansions.elsewhere)

@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
+from generator.errors import LakeError
+
 STAGE = ".import"
 JOURNAL = "journal.json"
 
@@ -35,11 +37,18 @@ def alone(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def settled(folder: Path) -> Iterator[None]:
-    """Hold a lake still while its files are looked at: no import is half in place. Others may look as well."""
+    """Hold a lake still while its files are looked at: no import is half in place. Others may look as well.
+
+    Raises:
+        LakeError: a killed import is half in place, and it is not allowed to finish it.
+    """
     with _locked(folder, fcntl.LOCK_SH) as handle:
         if (folder / STAGE / JOURNAL).exists():
             fcntl.flock(handle, fcntl.LOCK_EX)
-            _finish(folder)
+            try:
+                _finish(folder)
+            except OSError as error:
+                raise LakeError(f"lake {folder}: an interrupted import cannot be finished: {error}") from error
         yield
 
 

@@ -78,30 +78,32 @@ def merge_pages(existing: pa.Table, incoming: pa.Table) -> pa.Table:
         return database.sql(query).to_arrow_table().cast(_SCHEMA)
 
 
-def fill_products(products: pa.Table, pages: pa.Table) -> pa.Table:
+def last_told(pages: pa.Table) -> pa.Table:
+    """One row per product: of each column what pages last said, and when they last said anything."""
+    query = TOLD.format(newest=", ".join(NEWEST.format(name=name) for name in _TOLD[1:]))
+    with connected(pages=pages) as database:
+        return database.sql(query).to_arrow_table()
+
+
+def fill_products(products: pa.Table, told: pa.Table) -> pa.Table:
     """The products with what pages say of them; where they say nothing, a column stays as it was."""
     filled = ", ".join(f"coalesce(told.{name}, products.{name}) AS {name}" for name in _ABOUT_PRODUCTS)
-    with connected(products=products, told=_told(pages)) as database:
+    with connected(products=products, told=told) as database:
         return database.sql(PRODUCTS_FILLED.format(filled=filled)).to_arrow_table().cast(products.schema)
 
 
-def fill_expansions(expansions: pa.Table, products: pa.Table, pages: pa.Table, elsewhere: pa.ChunkedArray) -> pa.Table:
+def fill_expansions(expansions: pa.Table, products: pa.Table, told: pa.Table, elsewhere: pa.ChunkedArray) -> pa.Table:
     """The expansions with the addresses that pages give, and those that only pages name.
 
     Args:
         products: which say of what expansion a product is, where its page does not.
         elsewhere: ids that other files of the lake have.
     """
-    told = EXPANSIONS_TOLD.format(**{f"most_{name}": MOST.format(name=name) for name in ("expansion", "expansion_url")})
+    named = EXPANSIONS_TOLD.format(
+        **{f"most_{name}": MOST.format(name=name) for name in ("expansion", "expansion_url")}
+    )
     filled = EXPANSIONS_FILLED.format(columns=", ".join(map(quoted, expansions.schema.names)))
-    tables = {"expansions": expansions, "products": products, "told": _told(pages)}
+    tables = {"expansions": expansions, "products": products, "told": told}
     with connected(**tables, elsewhere=pa.table({"key": elsewhere})) as database:
-        database.register("expansions_told", database.sql(told).to_arrow_table())
+        database.register("expansions_told", database.sql(named).to_arrow_table())
         return database.sql(filled).to_arrow_table().cast(expansions.schema)
-
-
-def _told(pages: pa.Table) -> pa.Table:
-    """One row per product: what pages last said."""
-    query = TOLD.format(newest=", ".join(NEWEST.format(name=name) for name in _TOLD[1:]))
-    with connected(pages=pages) as database:
-        return database.sql(query).to_arrow_table()
