@@ -17,6 +17,7 @@ from datetime import date
 from pathlib import Path
 
 from generator.errors import LakeError
+from generator.ingest.journal import settled
 
 FLAT_TABLES = ("expansions", "products", "watchlist", "fingerprints")
 PRICE_TABLES = ("price_guide", "listings", "filtered_checks")
@@ -75,6 +76,11 @@ def open_lake(location: str, as_of: date | None = None) -> Lake:
         raise LakeError(
             f"lake {location} is not a folder: make one with `cardpress demo {location}` or `cardpress ingest`"
         )
+    with settled(root):
+        return _opened(location, root, as_of)
+
+
+def _opened(location: str, root: Path, as_of: date | None) -> Lake:
     files = [*_flat_files(root), *_daily_files(root)]
     if not any(f.table == "products" for f in files):
         raise LakeError(f"lake {location} has no products*.parquet, the one table that a build cannot do without")
