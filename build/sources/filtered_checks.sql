@@ -60,9 +60,8 @@ create macro ranked_offers(offer_list) as list_sort(
     })
 );
 
--- The lowest price of a check: of its list where it kept one, else as it says; null without any offer.
-create macro lowest_offer(offer_list, offers, lowest) as case
-    when offer_list is not null
-        then price(list_min(list_transform(usable_offers(offer_list), lambda offer: offer.price)))
+-- The lowest price of a check: of its usable offers where it kept a list, else as it says; null without any offer.
+create macro lowest_offer(usable, offers, lowest) as case
+    when usable is not null then price(list_min(list_transform(usable, lambda offer: offer.price)))
     when offers > 0 then lowest
 end;
