@@ -48,7 +48,7 @@ class Pattern:
 
 def pattern(folder: Path) -> Pattern:
     """A store with two published builds, and an undisturbed run of everything over a copy of it."""
-    store, lake, ids = published(folder / "from", 7, 8)
+    _, lake, ids = published(folder / "from", 7, 8)
     demo_lake(lake, 9)
     seconds = {command: _undisturbed(folder, command) for command in COMMANDS}
     calm = _copy(folder, "calm")
