@@ -1,12 +1,17 @@
-"""Re-reading a build: every file and every object of it against the hashes that were recorded."""
+"""Re-reading a build: every file and every object of it against the hashes that were recorded.
+
+`visible_damage` is what a listing shows, for those who are about to reuse a layer; `damage` reads everything.
+"""
 
 import hashlib
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
 
 from edge_auth.contract.builds import Build, Layer
 from edge_auth.contract.codec import decompress, sha256
-from edge_auth.contract.index import LayerFile
+from edge_auth.contract.index import INDEX_NAME, LayerFile
 from edge_auth.errors import StoreError
 from generator.errors import BuildError
 from generator.progress import Progress
@@ -47,9 +52,47 @@ def verify(build: Build, progress: Progress, only: Collection[str] | None = None
     if broken:
         more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
         raise BuildError(
-            f"build {build.id} is damaged: {broken[0]}{more}; `cardpress build` makes what is missing anew"
+            f"build {build.id} is damaged: {broken[0]}{more}; "
+            f"`cardpress build --as-of {build.as_of} --repair` from the same lake makes damaged layers anew"
         )
     return Verified(objects, size)
+
+
+def visible_damage(layer: Layer) -> str | None:
+    """What is wrong with a layer by a listing of its folder: no index, a pack missing or of another size."""
+    sizes = {entry.name: entry.size for entry in layer.store.entries(layer.folder)}
+    if layer.folder + INDEX_NAME not in sizes:
+        return f"{layer.folder} has no index"
+    try:
+        named = (*layer.index.packs, *layer.index.files)
+    except StoreError as error:
+        return str(error)
+    for file in named:
+        size = sizes.get(layer.folder + file.name)
+        if size != file.size:
+            found = "is missing" if size is None else f"has {size} bytes, not {file.size}"
+            return f"{layer.folder}{file.name} {found}"
+    return None
+
+
+def damage(layer: Layer) -> str | None:
+    """What is wrong with a layer, after reading every file and object of it; the first such thing."""
+    return visible_damage(layer) or next(chain(_broken_files(layer), _broken_objects(layer)), None)
+
+
+def checked_file(layer: Layer, stem: str) -> Path:
+    """Path of a file of a layer that another layer is made from, after comparing it with its hash.
+
+    Raises:
+        BuildError: it is not what was written.
+        StoreError: the layer has no such file.
+    """
+    path = layer.file(stem)
+    for file in layer.index.files:
+        problem = file_problem(layer, file) if file.name.startswith(f"{stem}-") else None
+        if problem:
+            raise BuildError(f"{problem}: `cardpress build --repair` makes damaged layers anew")
+    return path
 
 
 def _broken_files(layer: Layer) -> Iterator[str]:
