@@ -8,6 +8,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 from typing import TypeVar
 
@@ -172,9 +173,7 @@ def test_two_shims_and_a_restart_share_one_count(fixed_store: Path, tmp_path: Pa
             told.append(left(one))
         with Service(fixed_store, tmp_path / "state") as again:
             told.append(left(again))
-        return {reset for reset, _ in told}, [
-            first[1] - second[1] for first, second in zip(told, told[1:], strict=False)
-        ]
+        return {reset for reset, _ in told}, [first[1] - second[1] for first, second in pairwise(told)]
 
     assert in_one_window(attempt) == [1] * 5
 
