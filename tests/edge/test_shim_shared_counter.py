@@ -1,0 +1,206 @@
+"""The counter over machines, against a real Redis server: exact, and what its failures cost."""
+
+import shutil
+import subprocess
+import time
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import pytest
+import redis
+
+from edge_auth.counter_redis import PAUSE_SECONDS, TIMEOUT_SECONDS, RedisCounter, plain_url
+from edge_auth.counter_sqlite import SqliteCounter
+from edge_auth.metrics import Metrics
+from tests.redis_server import ABSENT, BINARY, RedisServer
+
+pytestmark = pytest.mark.skipif(BINARY is None, reason=ABSENT)
+
+NOW = 1_800_000_000.0 - 1_800_000_000 % 60
+
+
+class Clock:
+    """Time that passes when a test says so."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Shim:
+    """A counter as one shim has it, what it said, and how many requests it counted on its machine alone."""
+
+    def __init__(self, url: str, machine: Path, store: str = "store"):
+        self.said, self.clock, self.alone = [], Clock(), 0
+        fallback = SqliteCounter(machine, self.said.append)
+        metrics = Metrics()
+        metrics.fallback = self._fell_back
+        self.counter = RedisCounter(url, store, fallback, self.said.append, metrics, self.clock)
+
+    def _fell_back(self) -> None:
+        self.alone += 1
+
+    def hit(self, name: str, limit: int, now: float = NOW):
+        return self.counter.hit(name, limit, now)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    server = RedisServer(tmp_path_factory.mktemp("redis"))
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def own(tmp_path):
+    """A server of the test's own, to be mistreated."""
+    server = RedisServer(tmp_path)
+    yield server
+    server.kill()
+
+
+def _hits(job) -> tuple[int, int]:
+    url, machine, name, count = job
+    shim = Shim(url, machine)
+    return sum(shim.hit(name, 300).allowed for _ in range(count)), shim.alone
+
+
+def test_eight_processes_of_two_machines_count_exactly(server, tmp_path):
+    for attempt in range(5):
+        jobs = [(server.url, tmp_path / f"machine-{n % 2}", f"key {attempt}", 100) for n in range(8)]
+        with ProcessPoolExecutor(8) as pool:
+            allowed, alone = map(sum, zip(*pool.map(_hits, jobs), strict=True))
+        if not alone:  # this machine may be so busy that the server takes longer than the timeout
+            break
+    assert (allowed, alone) == (300, 0)
+    assert not Shim(server.url, tmp_path / "c").hit(f"key {attempt}", 300).allowed
+    assert Shim(server.url, tmp_path / "c").hit(f"key {attempt}", 301).allowed
+
+
+def test_windows_limits_and_stores(server, tmp_path):
+    shim, other = Shim(server.url, tmp_path / "c", "one"), Shim(server.url, tmp_path / "c", "other")
+    assert shim.hit("k", 2, NOW + 59.9) == (2, 1, int(NOW) + 60, True)
+    assert shim.hit("k", 2, NOW + 60) == (2, 1, int(NOW) + 120, True)
+    # A shim whose clock is behind counts in the minute that it believes in.
+    assert shim.hit("k", 2, NOW) == (2, 0, int(NOW) + 60, True)
+    assert shim.hit("k", 2, NOW) == (2, 0, int(NOW) + 60, False)
+    assert other.hit("k", 2, NOW) == (2, 1, int(NOW) + 60, True)
+    for _ in range(4):
+        shim.hit("k", 5, NOW + 60)
+    assert shim.hit("k", 3, NOW + 60) == (3, 0, int(NOW) + 120, False)
+    assert shim.hit("k", 6, NOW + 60) == (6, 0, int(NOW) + 120, True)
+    client = redis.Redis.from_url(server.url)
+    lives = [client.ttl(name) for name in client.scan_iter("one:*")]
+    assert len(lives) == 2
+    assert all(60 < left <= 180 for left in lives)
+    assert (shim.alone, other.alone, shim.said) == (0, 0, [])
+
+
+def test_a_frozen_server_costs_one_request_a_second_its_timeout(own, tmp_path):
+    shim = Shim(own.url, tmp_path / "c")
+    assert shim.hit("k", 1000).remaining == 999
+    own.freeze()
+    try:
+        # Idle connections, then none: both must give up in time. The machine may be slow, hence many times the timeout.
+        for rest in (range(998, 898, -1), range(898, 798, -1)):
+            began = time.monotonic()
+            told = [shim.hit("k", 1000).remaining for _ in rest]
+            took = time.monotonic() - began
+            assert TIMEOUT_SECONDS <= took < 20 * TIMEOUT_SECONDS
+            assert told == [left + 1 for left in rest]  # the machine's own count, which began with the freeze
+            shim.clock.now += PAUSE_SECONDS
+        assert len(shim.said) == 1
+    finally:
+        own.thaw()
+    _recovers(shim)
+    assert len(shim.said) == 2
+
+
+def test_a_killed_server_costs_no_wait_and_comes_back_by_itself(own, tmp_path):
+    shim = Shim(own.url, tmp_path / "c")
+    assert shim.hit("k", 5).allowed
+    own.kill()
+    assert [shim.hit("k", 3).allowed for _ in range(5)] == [True, True, True, False, False]
+    shim.clock.now += PAUSE_SECONDS
+    assert not shim.hit("k", 3).allowed
+    assert (shim.alone, len(shim.said)) == (6, 1)
+    own.start()
+    assert shim.hit("k", 4).allowed  # not asked yet
+    assert shim.alone == 7
+    _recovers(shim)
+    assert len(shim.said) == 2
+
+
+def _recovers(shim: Shim) -> None:
+    """The server counts again, at the latest when it was asked a few times."""
+    for attempt in range(20):
+        shim.clock.now += PAUSE_SECONDS
+        alone = shim.alone
+        used = shim.hit(f"anew {attempt}", 10).remaining
+        if shim.alone == alone:
+            break
+    assert (shim.alone, used) == (alone, 9)
+    assert [shim.hit(f"anew {attempt}", 3).allowed for _ in range(3)] == [True, True, False]
+    assert shim.alone == alone
+
+
+def test_a_restart_between_requests_goes_unnoticed(own, tmp_path):
+    shim = Shim(own.url, tmp_path / "c")
+    assert shim.hit("k", 5).remaining == 4
+    own.kill()
+    own.start()
+    if shim.hit("k", 5).allowed and shim.alone:  # slower than the timeout, on a busy machine
+        _recovers(shim)
+    assert len(shim.said) in (0, 2)
+
+
+def test_no_server_at_all(tmp_path):
+    shim = Shim("redis://127.0.0.1:1/0", tmp_path / "c")
+    assert [shim.hit("k", 2).allowed for _ in range(3)] == [True, True, False]
+    assert len(shim.said) == 1
+
+
+def test_sockets_passwords_and_what_is_said_of_them(own, tmp_path):
+    assert Shim(f"unix://{own.socket}?db=1", tmp_path / "c").hit("k", 2).remaining == 1
+    assert Shim(f"valkey://127.0.0.1:{own.port}/1", tmp_path / "c").hit("k", 2).remaining in (0, 1)
+    redis.Redis.from_url(own.url).config_set("requirepass", "s3cret")
+    good, bad = (Shim(own.url.replace("//", f"//:{word}@"), tmp_path / "d") for word in ("s3cret", "wr0ng"))
+    assert good.hit("k", 2).remaining == 1
+    assert good.said == [] or "timeout" in good.said[0].lower()
+    assert bad.hit("k", 2).allowed
+    assert bad.alone == 1
+    assert len(bad.said) == 1
+    assert "wr0ng" not in bad.said[0]
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl here")
+def test_tls(tmp_path):
+    key, certificate = tmp_path / "key", tmp_path / "certificate"
+    made = ["-keyout", key, "-out", certificate, "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *made]
+    subprocess.run(command, check=True, capture_output=True)
+    files = ["--tls-cert-file", str(certificate), "--tls-key-file", str(key), "--tls-ca-cert-file", str(certificate)]
+    server = RedisServer(tmp_path, "--tls-port", "0", "--tls-auth-clients", "no", *files)
+    try:
+        redis.Redis.from_url(server.url).config_set("port", 0)
+        redis.Redis(unix_socket_path=str(server.socket)).config_set("tls-port", server.port)
+        url = f"rediss://127.0.0.1:{server.port}/0?ssl_ca_certs="
+        trusting, strict = Shim(f"{url}{certificate}", tmp_path / "c"), Shim(url[:-14], tmp_path / "d")
+        for _ in range(20):
+            remaining = trusting.hit("k", 100).remaining
+            trusting.clock.now += PAUSE_SECONDS
+        assert trusting.alone < 20
+        assert remaining < 99
+        strict.hit("k", 2)
+        assert strict.alone == 1
+    finally:
+        server.kill()
+
+
+@pytest.mark.parametrize("url", ["", "localhost:6379", "http://x", "redis", "redis://:s3cret@x:notaport"])
+def test_what_is_no_url(url):
+    with pytest.raises(ValueError, match="redis://host") as told:
+        plain_url(url)
+    assert "s3cret" not in str(told.value)
