@@ -1,16 +1,16 @@
 """The rate limit's counter over machines: Redis or Valkey, asked once per request.
 
-Counting and answering is one script, so it is exact however many shims ask. A server that fails or hangs costs one
-request a second of this process its timeout; until it answers again everything is counted on this machine.
+Counting and answering is one script, so it is exact however many shims ask. A server that fails or hangs costs the
+requests that are just asking it a short timeout; the others are counted on this machine, until a thread that looks
+every second finds that it answers again.
 """
 
 from collections.abc import Callable
-from threading import Lock
-from time import monotonic
+from threading import Lock, Thread
+from time import sleep
 
 import redis
 from redis.backoff import NoBackoff
-from redis.connection import parse_url
 from redis.exceptions import NoScriptError
 from redis.retry import Retry
 
@@ -19,6 +19,7 @@ from edge_auth.ratelimit import WINDOW_SECONDS, Counter, Usage, usage, window_of
 
 TIMEOUT_SECONDS = 0.05
 PAUSE_SECONDS = 1.0
+_NO_LIMIT = 1 << 40
 # Longer than a window, for shims whose clocks differ and for a clock that is set back a little.
 _KEPT_SECONDS = 3 * WINDOW_SECONDS
 
@@ -42,6 +43,7 @@ class RedisCounter:
     Args:
         prefix: what the names of this store's counts begin with.
         fallback: counts while the server does not.
+        pause: waits between two looks at a server that failed.
     """
 
     def __init__(
@@ -51,7 +53,7 @@ class RedisCounter:
         fallback: Counter,
         log: Callable[[str], None],
         metrics: Metrics,
-        clock: Callable[[], float] = monotonic,
+        pause: Callable[[], object] = lambda: sleep(PAUSE_SECONDS),
     ):
         self._server = redis.Redis.from_url(
             plain_url(url),
@@ -66,22 +68,20 @@ class RedisCounter:
         self._fallback = fallback
         self._log = log
         self._metrics = metrics
-        self._clock = clock
+        self._pause = pause
         self._failing = False
-        self._next_try = 0.0
         self._lock = Lock()
+        self._look()
 
     def hit(self, name: str, limit: int, now: float) -> Usage:
         """Count a request unless it is over the limit."""
-        if self._to_be_asked():
+        if not self._failing:
             window = window_of(now)
             try:
                 used, allowed = self._count(f"{self._prefix}:{window}:{name}", limit)
-            except (redis.RedisError, OSError) as error:
-                self._failed(error)
-            else:
-                self._answered()
                 return usage(limit, used, window, bool(allowed))
+            except Exception as error:  # whatever it is: an answer is worth more than an exact count
+                self._failed(error)
         self._metrics.fallback()
         return self._fallback.hit(name, limit, now)
 
@@ -91,29 +91,29 @@ class RedisCounter:
         except NoScriptError:  # a new server, or one that was restarted
             return self._server.eval(_COUNT, 1, key, limit, _KEPT_SECONDS)
 
-    def _to_be_asked(self) -> bool:
-        """Whether a request may ask the server: each while it answers, else one in a second."""
-        if not self._failing:
-            return True
-        with self._lock:
-            if self._clock() < self._next_try:
-                return False
-            self._next_try = self._clock() + PAUSE_SECONDS
-            return True
+    def _look(self) -> bool:
+        """Whether the server counts: some that answer do not, such as a replica that may only be read."""
+        try:
+            self._count(f"{self._prefix}:look", _NO_LIMIT)
+        except Exception as error:
+            self._failed(error)
+            return False
+        return True
 
     def _failed(self, error: Exception) -> None:
         with self._lock:
-            told, self._failing = self._failing, True
-            self._next_try = self._clock() + PAUSE_SECONDS
-        if not told:
-            self._log(f"the shared rate limit counter fails, counting on this machine alone: {error}")
+            if self._failing:
+                return
+            self._failing = True
+        self._log(f"the shared rate limit counter fails, counting on this machine alone: {error}")
+        Thread(target=self._until_it_counts, daemon=True, name="counter").start()
 
-    def _answered(self) -> None:
-        if self._failing:
-            with self._lock:
-                told, self._failing = not self._failing, False
-            if not told:
-                self._log("the shared rate limit counter answers again")
+    def _until_it_counts(self) -> None:
+        self._pause()
+        while not self._look():
+            self._pause()
+        self._failing = False
+        self._log("the shared rate limit counter answers again")
 
 
 def plain_url(url: str) -> str:
@@ -126,7 +126,7 @@ def plain_url(url: str) -> str:
         if url.startswith(f"{scheme}://"):
             url = url.replace("valkey", "redis", 1)
     try:
-        parse_url(url)
-    except ValueError as error:
+        redis.ConnectionPool.from_url(url).make_connection()  # which does not connect yet
+    except (ValueError, TypeError, redis.RedisError) as error:
         raise ValueError(f"not a URL such as redis://host:6379/0, rediss://… or unix:///path: {error}") from None
     return url
