@@ -1,8 +1,8 @@
 """The rate limit's counter over machines: Redis or Valkey, asked once per request.
 
 Counting and answering is one script, so it is exact however many shims ask. A server that fails or hangs costs the
-requests that are just asking it a short timeout; the others are counted on this machine, until a thread that looks
-every second finds that it answers again.
+requests that are just asking it a short timeout; the others are counted on this machine, from where the server's count
+was when it was last heard, until a thread that looks every second finds that it counts again.
 """
 
 from collections.abc import Callable
@@ -20,6 +20,7 @@ from edge_auth.ratelimit import WINDOW_SECONDS, Counter, Usage, usage, window_of
 TIMEOUT_SECONDS = 0.05
 PAUSE_SECONDS = 1.0
 _NO_LIMIT = 1 << 40
+_MOST_TOLD = 10_000
 # Longer than a window, for shims whose clocks differ and for a clock that is set back a little.
 _KEPT_SECONDS = 3 * WINDOW_SECONDS
 
@@ -71,19 +72,31 @@ class RedisCounter:
         self._pause = pause
         self._failing = False
         self._lock = Lock()
-        self._look()
+        self._told: dict[str, tuple[int, int]] = {}
+        if self._look() is not None:
+            self._failed()
 
     def hit(self, name: str, limit: int, now: float) -> Usage:
         """Count a request unless it is over the limit."""
+        window = window_of(now)
+        latest, used = self._told.get(name, (window, 0))
+        used = used if latest == window else 0
+        if used >= limit:  # a count only grows, so there is nothing to ask
+            return usage(limit, used, window, False)
         if not self._failing:
-            window = window_of(now)
             try:
                 used, allowed = self._count(f"{self._prefix}:{window}:{name}", limit)
+                self._remember(name, window, used)
                 return usage(limit, used, window, bool(allowed))
-            except Exception as error:  # whatever it is: an answer is worth more than an exact count
-                self._failed(error)
+            except Exception:  # whatever it is: an answer is worth more than an exact count
+                self._failed()
         self._metrics.fallback()
-        return self._fallback.hit(name, limit, now)
+        return self._fallback.hit(name, limit - used, now)._replace(limit=limit)
+
+    def _remember(self, name: str, window: int, used: int) -> None:
+        if len(self._told) > _MOST_TOLD:
+            self._told.clear()
+        self._told[name] = (window, used)
 
     def _count(self, key: str, limit: int) -> list[int]:
         try:
@@ -91,29 +104,31 @@ class RedisCounter:
         except NoScriptError:  # a new server, or one that was restarted
             return self._server.eval(_COUNT, 1, key, limit, _KEPT_SECONDS)
 
-    def _look(self) -> bool:
-        """Whether the server counts: some that answer do not, such as a replica that may only be read."""
+    def _look(self) -> Exception | None:
+        """Why the server does not count, if so: some that answer do not, such as a replica that may only be read."""
         try:
             self._count(f"{self._prefix}:look", _NO_LIMIT)
         except Exception as error:
-            self._failed(error)
-            return False
-        return True
+            return error
+        return None
 
-    def _failed(self, error: Exception) -> None:
+    def _failed(self) -> None:
         with self._lock:
             if self._failing:
                 return
             self._failing = True
-        self._log(f"the shared rate limit counter fails, counting on this machine alone: {error}")
         Thread(target=self._until_it_counts, daemon=True, name="counter").start()
 
     def _until_it_counts(self) -> None:
-        self._pause()
-        while not self._look():
+        """Look at once, since the server may just have been slow for a moment, and then every second."""
+        error = self._look()
+        if error is not None:
+            self._log(f"the shared rate limit counter fails, counting on this machine alone: {error}")
             self._pause()
+            while self._look() is not None:
+                self._pause()
+            self._log("the shared rate limit counter answers again")
         self._failing = False
-        self._log("the shared rate limit counter answers again")
 
 
 def plain_url(url: str) -> str:

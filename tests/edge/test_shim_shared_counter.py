@@ -76,22 +76,29 @@ def test_eight_processes_of_two_machines_count_exactly(server, tmp_path):
 
 
 def test_windows_limits_and_stores(server, tmp_path):
-    shim, other = Shim(server.url, tmp_path / "c", "one"), Shim(server.url, tmp_path / "c", "other")
-    assert shim.hit("k", 2, NOW + 59.9) == (2, 1, int(NOW) + 60, True)
-    assert shim.hit("k", 2, NOW + 60) == (2, 1, int(NOW) + 120, True)
-    # A shim whose clock is behind counts in the minute that it believes in.
-    assert shim.hit("k", 2, NOW) == (2, 0, int(NOW) + 60, True)
-    assert shim.hit("k", 2, NOW) == (2, 0, int(NOW) + 60, False)
-    assert other.hit("k", 2, NOW) == (2, 1, int(NOW) + 60, True)
-    for _ in range(4):
-        shim.hit("k", 5, NOW + 60)
-    assert shim.hit("k", 3, NOW + 60) == (3, 0, int(NOW) + 120, False)
-    assert shim.hit("k", 6, NOW + 60) == (6, 0, int(NOW) + 120, True)
+    first, second = int(NOW) + 60, int(NOW) + 120
+    steps = [
+        ("one", 2, NOW + 59.9, (2, 1, first, True)),
+        ("one", 2, NOW + 60, (2, 1, second, True)),
+        # A shim whose clock is behind counts in the minute that it believes in.
+        ("one", 2, NOW, (2, 0, first, True)),
+        ("one", 2, NOW, (2, 0, first, False)),
+        ("other", 2, NOW, (2, 1, first, True)),
+        *(("one", 5, NOW + 60, (5, left, second, True)) for left in (3, 2, 1, 0)),
+        ("one", 5, NOW + 60, (5, 0, second, False)),
+        ("one", 3, NOW + 60, (3, 0, second, False)),
+        ("one", 6, NOW + 60, (6, 0, second, True)),
+    ]
+    for attempt in range(5):
+        shims = {store: Shim(server.url, tmp_path / "c", f"{store} {attempt}") for store in ("one", "other")}
+        told = [shims[store].hit("k", limit, now) for store, limit, now, _ in steps]
+        if not any(shim.alone for shim in shims.values()):  # else the server was slower than the timeout
+            break
+    assert told == [expected for *_, expected in steps]
     client = redis.Redis.from_url(server.url)
-    lives = [client.ttl(name) for name in client.scan_iter("one:[0-9]*")]
+    lives = [client.ttl(name) for name in client.scan_iter(f"one {attempt}:[0-9]*")]
     assert len(lives) == 2
     assert all(60 < left <= 180 for left in lives)
-    assert (shim.alone, other.alone, shim.said) == (0, 0, [])
 
 
 def test_a_frozen_server_costs_its_timeout_once(own, tmp_path):
@@ -103,8 +110,9 @@ def test_a_frozen_server_costs_its_timeout_once(own, tmp_path):
         told = [shim.hit("k", 1000).remaining for _ in range(200)]
         took = time.monotonic() - began
         assert TIMEOUT_SECONDS <= took < 20 * TIMEOUT_SECONDS  # the machine may be busy
-        assert told == list(range(999, 799, -1))  # the machine's own count, which began with the freeze
+        assert told == list(range(998, 798, -1))  # the machine's own count, which goes on from the server's
         shim.seconds.release(2)
+        assert eventually(lambda: shim.said)
         assert (shim.alone, len(shim.said)) == (200, 1)
     finally:
         own.thaw()
@@ -114,29 +122,31 @@ def test_a_frozen_server_costs_its_timeout_once(own, tmp_path):
 def test_a_killed_server_comes_back_by_itself(own, tmp_path):
     shim = Shim(own.url, tmp_path / "c")
     assert shim.hit("k", 5).allowed
+    assert not shim.hit("full", 0).allowed
     own.kill()
-    assert [shim.hit("k", 3).allowed for _ in range(5)] == [True, True, True, False, False]
+    assert [shim.hit("k", 4).allowed for _ in range(5)] == [True, True, True, False, False]
+    assert not shim.hit("full", 0).allowed
     shim.seconds.release(2)
-    assert not shim.hit("k", 3).allowed
+    assert not shim.hit("k", 4).allowed
+    assert eventually(lambda: shim.said)
     assert (shim.alone, len(shim.said)) == (6, 1)
+    assert shim.hit("k", 4, NOW + 60) == (4, 3, int(NOW) + 120, True)
     own.start()
     recovers(shim)
 
 
 def recovers(shim: Shim) -> None:
     """The server counts again, which is said once."""
-
-    def counted() -> bool:
-        shim.seconds.release()
-        alone = shim.alone
-        shim.hit("a try", 1_000_000)
-        return shim.alone == alone
-
-    assert eventually(counted)
+    assert eventually(lambda: shared(shim))
     assert len(shim.said) == 2
-    alone = shim.alone
-    assert [shim.hit("anew", 2).allowed for _ in range(3)] == [True, True, False]
-    assert shim.alone == alone
+
+
+def shared(shim: Shim) -> bool:
+    """Whether the server counts three requests in a row; a second passes for the shim."""
+    shim.seconds.release()
+    alone, name = shim.alone, f"{time.monotonic()}"
+    told = [shim.hit(name, 2).allowed for _ in range(3)]
+    return shim.alone == alone and told == [True, True, False]
 
 
 def test_a_server_that_may_not_be_written_is_no_counter(own, tmp_path):
@@ -145,6 +155,7 @@ def test_a_server_that_may_not_be_written_is_no_counter(own, tmp_path):
     shim = Shim(own.url, tmp_path / "c")
     shim.seconds.release(3)
     assert [shim.hit("k", 2).allowed for _ in range(3)] == [True, True, False]
+    assert eventually(lambda: shim.said)
     assert (shim.alone, len(shim.said)) == (3, 1)
     client.replicaof("no", "one")
     recovers(shim)
@@ -155,29 +166,29 @@ def test_a_restart_between_requests_goes_unnoticed(own, tmp_path):
     assert shim.hit("k", 5).remaining == 4
     own.kill()
     own.start()
-    shim.hit("k", 5)
-    if shim.alone:  # on a busy machine the new server may take longer than the timeout
-        recovers(shim)
-    else:
-        assert shim.said == []
+    if shim.hit("k", 5).remaining == 4:
+        assert (shim.alone, shim.said) == (0, [])
+    else:  # on a busy machine the new server may take longer than the timeout
+        assert eventually(lambda: shared(shim))
 
 
 def test_no_server_at_all(tmp_path):
     shim = Shim("redis://127.0.0.1:1/0", tmp_path / "c")
     assert [shim.hit("k", 2).allowed for _ in range(3)] == [True, True, False]
+    assert eventually(lambda: shim.said)
     assert len(shim.said) == 1
 
 
 def test_sockets_passwords_and_what_is_said_of_them(own, tmp_path):
-    assert Shim(f"unix://{own.socket}?db=1", tmp_path / "c").hit("k", 2).remaining == 1
-    assert Shim(f"valkey://127.0.0.1:{own.port}/1", tmp_path / "c").hit("k", 2).remaining in (0, 1)
+    for url in (f"unix://{own.socket}?db=1", f"valkey://127.0.0.1:{own.port}/1"):
+        shim = Shim(url, tmp_path / "c")
+        assert eventually(lambda shim=shim: shared(shim))
     redis.Redis.from_url(own.url).config_set("requirepass", "s3cret")
     good, bad = (Shim(own.url.replace("//", f"//:{word}@"), tmp_path / "d") for word in ("s3cret", "wr0ng"))
-    assert good.hit("k", 2).remaining == 1
-    assert good.said == [] or "timeout" in good.said[0].lower()
+    assert eventually(lambda: shared(good))
     assert bad.hit("k", 2).allowed
     assert bad.alone == 1
-    assert len(bad.said) == 1
+    assert eventually(lambda: bad.said)
     assert "wr0ng" not in bad.said[0]
 
 
@@ -194,11 +205,10 @@ def test_tls(tmp_path):
         redis.Redis(unix_socket_path=str(server.socket)).config_set("tls-port", server.port)
         url = f"rediss://127.0.0.1:{server.port}/0?ssl_ca_certs="
         trusting, strict = Shim(f"{url}{certificate}", tmp_path / "c"), Shim(url[:-14], tmp_path / "d")
-        if trusting.said:  # a handshake may take longer than the timeout on a busy machine
-            recovers(trusting)
-        assert trusting.hit("k", 2).remaining == 1
+        assert eventually(lambda: shared(trusting))
         strict.hit("k", 2)
         assert strict.alone == 1
+        assert eventually(lambda: strict.said)
         assert "certificate" in strict.said[0].lower()
     finally:
         server.kill()
