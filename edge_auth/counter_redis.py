@@ -6,7 +6,7 @@ was when it was last heard, until a thread that looks every second finds that it
 """
 
 from collections.abc import Callable
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 from time import sleep
 
 import redis
@@ -71,6 +71,7 @@ class RedisCounter:
         self._metrics = metrics
         self._pause = pause
         self._failing = False
+        self._looked = Event()
         self._lock = Lock()
         self._told: dict[str, tuple[int, int]] = {}
         if self._look() is not None:
@@ -83,6 +84,8 @@ class RedisCounter:
         used = used if latest == window else 0
         if used >= limit:  # a count only grows, so there is nothing to ask
             return usage(limit, used, window, False)
+        if self._failing:
+            self._looked.wait(TIMEOUT_SECONDS)  # at most once: the server may just have been slow for a moment
         if not self._failing:
             try:
                 used, allowed = self._count(f"{self._prefix}:{window}:{name}", limit)
@@ -117,18 +120,21 @@ class RedisCounter:
             if self._failing:
                 return
             self._failing = True
+            self._looked.clear()
         Thread(target=self._until_it_counts, daemon=True, name="counter").start()
 
     def _until_it_counts(self) -> None:
-        """Look at once, since the server may just have been slow for a moment, and then every second."""
+        """Look at once, and then every second."""
         error = self._look()
         if error is not None:
+            self._looked.set()
             self._log(f"the shared rate limit counter fails, counting on this machine alone: {error}")
             self._pause()
             while self._look() is not None:
                 self._pause()
             self._log("the shared rate limit counter answers again")
         self._failing = False
+        self._looked.set()
 
 
 def plain_url(url: str) -> str:

@@ -71,6 +71,8 @@ def _serve(settings: Settings, address: str, port: int, workers: int, scrape: "S
         server.on_startup(scrape.start)
     told = (address, port, scrape and scrape.url)
     server.on_startup(threading.Thread(target=_announce, args=told, daemon=True).start)
+    # A worker is born with our handlers; until it has its own, SIGTERM must not go unheard.
+    os.register_at_fork(after_in_child=partial(signal.signal, signal.SIGTERM, signal.SIG_DFL))
     try:
         server.serve(target_loader=partial(_worker, settings, os.getpid()), wrap_loader=False)
     except SystemExit:
@@ -109,6 +111,8 @@ def _leave_with(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(1)
     os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(_STOP_SECONDS)
+    os._exit(1)
 
 
 def _announce(address: str, port: int, metrics: str | None) -> None:

@@ -1,17 +1,20 @@
 """Shims of several machines, which share nothing but the store and a Redis server."""
 
+import re
 from collections.abc import Iterator
 from itertools import cycle
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
 from tests.redis_server import ABSENT, BINARY, RedisServer
-from tests.service import Service, issue
+from tests.service import Service, issue, until
 from tests.test_rate_limit import API, assert_exact, flood
 
 pytestmark = pytest.mark.skipif(BINARY is None, reason=ABSENT)
 ALONE = "counting on this machine alone"
+FALLBACKS = re.compile(r"(?m)^cardpress_rate_limit_fallbacks_total ([0-9.]+)$")
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +28,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
 def services(server: RedisServer, fixed_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list]:
     """Two shims of two workers, each with a state folder of its own, as on two machines."""
     state = tmp_path_factory.mktemp("machines")
-    url = ("--rate-limit-url", server.url)
+    url = ("--rate-limit-url", server.url, "--metrics-port", "0")
     with (
         Service(fixed_store, state / "one", *url, workers=2) as one,
         Service(fixed_store, state / "other", *url, workers=2) as other,
@@ -34,11 +37,11 @@ def services(server: RedisServer, fixed_store: Path, tmp_path_factory: pytest.Te
 
 
 def test_two_machines_let_exactly_the_limit_through(services: list[Service], fixed_store: Path) -> None:
-    for _ in range(4):
-        before = [_alone(service) for service in services]
+    for _ in range(8):
+        before = [_fallbacks(service) for service in services]
         key, turns = issue(fixed_store, rate_limit=60), cycle(services)
         windows = flood(lambda turns=turns, key=key: next(turns).client(key), f"{API}/me", threads=8, each=25)
-        if [_alone(service) for service in services] == before:
+        if [_fallbacks(service) for service in services] == before:
             break  # else this machine was so busy that the server took longer than its timeout
     assert_exact(windows, 60)
 
@@ -50,9 +53,12 @@ def test_a_server_that_dies_and_comes_back(services: list[Service], server: Redi
         assert [client.get(f"{API}/me").status for _ in range(20)] == [200] * 20
     finally:
         server.start()
-    assert _alone(services[0])
+    until(lambda: ALONE in services[0].log.read_text(), 5, "the shim says that it counts alone")
+    assert _fallbacks(services[0]) > 0
 
 
-def _alone(service: Service) -> int:
-    """How often a shim has begun to count on its own."""
-    return service.log.read_text().count(ALONE)
+def _fallbacks(service: Service) -> float:
+    """How many requests a shim has counted on its own."""
+    url = until(lambda: re.search("metrics at (.+)", service.log.read_text()), 5, "the shim says where its metrics are")
+    with urlopen(url[1]) as answer:
+        return float(FALLBACKS.search(answer.read().decode())[1])
