@@ -3,6 +3,7 @@
     get(name, offset, length)   bytes            put(name, data)            overwrite or create
     put_new(name, data)         create only      swap(name, data, etag)     compare and swap
     stat(name)                  size or None     list(prefix)               names below a prefix
+    digest(name)                size and hash    local_path(name)           the file that it is, if it is one
     delete(names)
 
 Names are relative and use `/`. Errors of the medium are translated here, once, into StoreError; an object that
@@ -28,6 +29,13 @@ class Versioned(NamedTuple):
     etag: str
 
 
+class Digest(NamedTuple):
+    """Size and SHA-256 (hex) of an object's content, as a store tells them without sending it."""
+
+    size: int
+    sha256: str
+
+
 class Store(Protocol):
     """What generator and shim need of a store."""
 
@@ -39,19 +47,28 @@ class Store(Protocol):
     def put_new(self, name: str, data: bytes) -> bool: ...
     def swap(self, name: str, data: bytes, etag: str | None) -> None: ...
     def stat(self, name: str) -> int | None: ...
+    def digest(self, name: str) -> Digest | None: ...
     def list(self, prefix: str) -> Iterator[str]: ...
     def delete(self, names: Iterable[str]) -> None: ...
-    def local_path(self, name: str) -> Path: ...
+    def local_path(self, name: str) -> Path | None: ...
 
 
-def open_store(location: str) -> Store:
-    """The store at a folder.
+def open_store(location: str, *, hurried: bool = False) -> Store:
+    """The store in a folder or at `s3://bucket/prefix`.
+
+    Args:
+        hurried: whether somebody waits for each answer, so that a server out of reach should be told soon.
 
     Raises:
-        StoreError: the location is of a kind that this version cannot open.
+        StoreError: the location is neither.
     """
+    if location.startswith("s3://"):
+        from edge_auth.contract.bucket import HURRIED, PATIENT  # boto3 takes a while to import
+        from edge_auth.contract.s3 import S3Store
+
+        return S3Store(location, HURRIED if hurried else PATIENT)
     if "://" in location:
-        raise StoreError(f"store {location}: only a folder can be a store in this version")
+        raise StoreError(f"store {location}: a store is a folder or s3://bucket/prefix")
     return FolderStore(location)
 
 
@@ -130,6 +147,9 @@ class FolderStore:
         except MissingObject:
             return None
 
+    def digest(self, name: str) -> None:
+        """A folder notes no hashes."""
+
     def list(self, prefix: str) -> Iterator[str]:
         """Names of the objects below a prefix that ends in `/`, sorted; half-written ones are not objects."""
         base = self.root / prefix
@@ -144,7 +164,7 @@ class FolderStore:
                 (self.root / name).unlink(missing_ok=True)
 
     def local_path(self, name: str) -> Path:
-        """A file that holds the object, for mapping into memory."""
+        """The file that holds the object, for mapping into memory."""
         return self.root / name
 
     @contextmanager
