@@ -92,7 +92,7 @@ def make_build(lake: Lake, store: Store, *, threads: int | None, memory: str, pr
 
 
 def _make(plan: LayerPlan, workshop: Workshop) -> None:
-    writer = LayerWriter(workshop.store, plan.name, plan.folder, plan.pattern)
+    writer = LayerWriter(workshop.uploads, plan.name, plan.folder, plan.pattern)
     plan.make(workshop, writer)
     writer.finish()
 

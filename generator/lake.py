@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
+from edge_auth.contract.copies import user_cache
 from generator.errors import LakeError
 
 FLAT_TABLES = ("expansions", "products", "watchlist", "fingerprints")
@@ -143,8 +144,7 @@ class _HashCache:
     """SHA-256 of files seen before, in the user's cache folder; losing it costs only time."""
 
     def __init__(self) -> None:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        self.path = base / "cardpress" / "hashes.json"
+        self.path = user_cache() / "hashes.json"
         self.known: dict[str, list] = {}
         self.seen: dict[str, list] = {}
         with suppress(OSError, ValueError):  # nothing remembered

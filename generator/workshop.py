@@ -18,6 +18,7 @@ from generator.lake import PRICE_TABLES, Lake
 from generator.packs import in_order
 from generator.periods import Period
 from generator.progress import Progress
+from generator.uploads import Uploads
 
 _Task, _Result = TypeVar("_Task"), TypeVar("_Result")
 
@@ -35,7 +36,7 @@ def once(method: Callable[["Workshop"], None]) -> Callable[["Workshop"], None]:
 
 
 class Workshop:
-    """The database over one lake, and the threads that compress.
+    """The database over one lake, and the threads that compress and put.
 
     Each `open_…` method prepares views or tables, the first time it is called; a layer calls what it needs.
     """
@@ -47,12 +48,14 @@ class Workshop:
         self.memory = memory
         self.progress = progress
         self.pool = ThreadPoolExecutor(threads, thread_name_prefix="pack")
+        self.uploads = Uploads(store, progress)
         self.opened: set[str] = set()
         self.closed: dict[str, Layer] = {}  # layers of closed periods, by period, once they are in the store
 
     def close(self) -> None:
         """Stop the threads and drop the database."""
         self.pool.shutdown(cancel_futures=True)
+        self.uploads.close()
         if "db" in self.__dict__:
             self.db.close()
 

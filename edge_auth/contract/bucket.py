@@ -30,6 +30,7 @@ PART_BYTES = 16 << 20
 MULTIPART_BYTES = 64 << 20
 _WRITE_TRIES = 3
 _DELETE_MANY = 1000
+_SHA256 = re.compile("[0-9a-f]{64}")
 _LOCATION = re.compile(r"s3://([^/]+)/*(.*?)/*")
 
 
@@ -224,7 +225,9 @@ def _head(answer: dict) -> Head:
     # Some servers give names of metadata back capitalised.
     noted = {name.lower(): value for name, value in answer.get("Metadata", {}).items()}
     etag = answer.get("ETag", "").strip('"')  # Ceph compares the bare header, so it is never sent with its quotes
-    return Head(answer.get("ContentLength", 0), etag, noted.get("sha256", ""), noted.get("nonce", ""))
+    sha256 = noted.get("sha256", "")
+    sha256 = sha256 if _SHA256.fullmatch(sha256) else ""
+    return Head(answer.get("ContentLength", 0), etag, sha256, noted.get("nonce", ""))
 
 
 def _torn(data: bytes, head: Head, answered: str | None, first: int, length: int | None) -> str:
