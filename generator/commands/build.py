@@ -14,7 +14,7 @@ from generator.publish import publish
 
 
 @click.command()
-@click.option("--lake", required=True, help="Folder of the source tables.")
+@click.option("--lake", required=True, help="Folder or s3://bucket/prefix of the source tables.")
 @store_option
 @click.option(
     "--as-of",
