@@ -91,7 +91,7 @@ class Workshop:
             LakeError: a file of the period breaks a rule.
         """
         for table in PRICE_TABLES:
-            self.db.open_raw(table, self.lake.of(table, period.first, period.last))
+            self.db.open_raw(table, self.lake.at_hand(table, period.first, period.last))
         self.db.check(PRICE_TABLES)
         self._open_price_views()
         self.db.run("views/period", "views/history")
@@ -127,7 +127,7 @@ class Workshop:
 
     def _open(self, *tables: str) -> None:
         for table in tables:
-            self.db.open_raw(table, self.lake.of(table))
+            self.db.open_raw(table, self.lake.at_hand(table))
         self.db.check(tables)
 
 

@@ -12,7 +12,7 @@ import re
 import secrets
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from functools import cached_property
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -123,7 +123,7 @@ class Bucket:
         where = {"Bucket": self.name, "Key": self.prefix + name}
         try:
             with self._translated(name):
-                return _head(self.client.head_object(**where))
+                return _head(self.client.head_object(**where, ChecksumMode="ENABLED"))
         except MissingObject:
             pass
         # A HEAD has no body that could say what is missing, the object or the whole bucket.
@@ -225,9 +225,16 @@ def _head(answer: dict) -> Head:
     # Some servers give names of metadata back capitalised.
     noted = {name.lower(): value for name, value in answer.get("Metadata", {}).items()}
     etag = answer.get("ETag", "").strip('"')  # Ceph compares the bare header, so it is never sent with its quotes
-    sha256 = noted.get("sha256", "")
-    sha256 = sha256 if _SHA256.fullmatch(sha256) else ""
-    return Head(answer.get("ContentLength", 0), etag, sha256, noted.get("nonce", ""))
+    return Head(answer.get("ContentLength", 0), etag, _sha256(answer, noted), noted.get("nonce", ""))
+
+
+def _sha256(answer: dict, noted: dict[str, str]) -> str:
+    """The SHA-256 that an object's writer noted or had S3 compute; that of an upload in parts is none of the whole."""
+    computed = answer.get("ChecksumSHA256", "")
+    with suppress(ValueError):
+        computed = base64.b64decode(computed, validate=True).hex()
+    sha256 = noted.get("sha256", computed)
+    return sha256 if _SHA256.fullmatch(sha256) else ""
 
 
 def _torn(data: bytes, head: Head, answered: str | None, first: int, length: int | None) -> str:

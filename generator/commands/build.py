@@ -45,7 +45,7 @@ def build(
     progress = Progress()
     opened = open_store(store)
     result = make_build(
-        open_lake(lake, as_of and as_of.date()), opened, threads=threads, memory=memory, progress=progress
+        open_lake(lake, as_of and as_of.date(), progress), opened, threads=threads, memory=memory, progress=progress
     )
     _report(result, progress)
     if as_json:
