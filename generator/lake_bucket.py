@@ -93,16 +93,24 @@ class BucketFiles:
         sha256 = hashlib.sha256(data).hexdigest()
         if file.sha256 not in ("", sha256):
             raise LakeError(f"{self._bucket.location}/{file.name} has not the SHA-256 that is noted for it")
-        self._make_room(len(data))
-        path = self._path(file.name, sha256)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(prefix=".writing-", dir=path.parent) as beside:
-                (Path(beside) / "file").write_bytes(data)
-                (Path(beside) / "file").replace(path)
+            self._keep(data, self._path(file.name, sha256))
         except OSError as error:
             raise LakeError(f"cannot keep a copy of {file.name} in {self._cache}: {error.strerror}") from error
         return sha256
+
+    def _keep(self, data: bytes, path: Path) -> None:
+        self._cache.mkdir(parents=True, exist_ok=True)
+        handle, beside = tempfile.mkstemp(prefix=".writing-", dir=self._cache)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            with self._lock:
+                self._make_room(len(data))
+                path.parent.mkdir(parents=True, exist_ok=True)
+                os.replace(beside, path)
+        finally:
+            Path(beside).unlink(missing_ok=True)
 
     def _is_here(self, file: LakeFile) -> bool:
         path = Path(file.path)
@@ -118,14 +126,14 @@ class BucketFiles:
 
     def _make_room(self, size: int) -> None:
         """Let go what was not used for longest, until there is room for `size` bytes more."""
-        with self._lock, suppress(OSError):  # another process may clear up as well
+        with suppress(OSError):  # another process may clear up as well
             if self._used is None or self._used + size > self._limit:
                 self._used = self._clear(self._limit - size)
             self._used += size
 
     def _clear(self, limit: int) -> int:
         found = []
-        for folder in self._cache.iterdir() if self._cache.is_dir() else ():
+        for folder in self._cache.glob("[!.]*"):
             sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
             found.append((folder.stat().st_mtime_ns, sum(sizes), folder))
         used = sum(size for _, size, _ in found)

@@ -11,7 +11,7 @@ import random
 import re
 import secrets
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ import boto3
 from boto3.s3.transfer import TransferConfig
 from botocore.config import Config
 
-from edge_auth.contract.s3errors import FAILURES, in_one_line, is_final, translated
+from edge_auth.contract.s3errors import FAILURES, TORN, in_one_line, is_final, translated
 from edge_auth.errors import MissingObject, StoreError
 
 CONNECTIONS = 32
@@ -44,7 +44,7 @@ class Patience(NamedTuple):
 
 # A batch run would rather wait than fail; a request of the API would rather fail than wait.
 PATIENT = Patience(5, 5, 60)
-HURRIED = Patience(2, 1, 5)
+HURRIED = Patience(2, 1, 3)
 
 
 class Head(NamedTuple):
@@ -76,13 +76,15 @@ class Bucket:
     def client(self) -> Any:
         """Made when first used, and so by the process that uses it."""
         with self._translated(""):
-            client = self._client()
+            session = boto3.session.Session()
+            client = self._client(session)
             host = urlsplit(client.meta.endpoint_url).hostname or ""
             if host.endswith((".amazonaws.com", ".amazonaws.com.cn")):
                 return client
             # Servers that are not AWS: many know neither checksums in trailers nor buckets as host names.
             style = (client.meta.config.s3 or {}).get("addressing_style", "path")
             return self._client(
+                session,
                 s3={"addressing_style": style},
                 request_checksum_calculation="when_required",
                 response_checksum_validation="when_required",
@@ -106,9 +108,8 @@ class Bucket:
         for pause in _pauses(self._patience.attempts):
             with self._translated(name):
                 answer = self.client.get_object(Bucket=self.name, Key=self.prefix + name, **asked)
-            head = _head(answer)
             try:
-                data = answer["Body"].read()
+                head, data = _head(answer), answer["Body"].read()
             except FAILURES as error:
                 problem = in_one_line(error)
             else:
@@ -122,8 +123,7 @@ class Bucket:
         """What is known of an object, or None where it does not exist."""
         where = {"Bucket": self.name, "Key": self.prefix + name}
         try:
-            with self._translated(name):
-                return _head(self.client.head_object(**where, ChecksumMode="ENABLED"))
+            return self._tried(name, lambda: _head(self.client.head_object(**where, ChecksumMode="ENABLED")))
         except MissingObject:
             pass
         # A HEAD has no body that could say what is missing, the object or the whole bucket.
@@ -165,17 +165,14 @@ class Bucket:
 
     def list(self, prefix: str = "", **more: Any) -> Iterator[dict]:
         """The objects whose names begin with `prefix`, as listings show them, under their relative `Key`."""
-        pages = self.client.get_paginator("list_objects_v2").paginate(
-            Bucket=self.name, Prefix=self.prefix + prefix, **more
-        )
-        ongoing = iter(pages)
+        asked = {"Bucket": self.name, "Prefix": self.prefix + prefix, **more}
         while True:
-            with self._translated(prefix):
-                page = next(ongoing, None)
-            if page is None:
-                return
+            page = self._tried(prefix, lambda: self.client.list_objects_v2(**asked))
             for entry in page.get("Contents", ()):
                 yield entry | {"Key": entry["Key"][len(self.prefix) :]}
+            if not page.get("IsTruncated"):
+                return
+            asked["ContinuationToken"] = page["NextContinuationToken"]
 
     def delete(self, names: Sequence[str]) -> None:
         """Delete objects; those already gone are no error."""
@@ -186,8 +183,8 @@ class Bucket:
             for error in answer.get("Errors", ()):
                 raise StoreError(f"{error.get('Key')} in {self.location} cannot be deleted: {error.get('Code')}")
 
-    def _client(self, **more: Any) -> Any:
-        return boto3.session.Session().client(
+    def _client(self, session: boto3.session.Session, **more: Any) -> Any:
+        return session.client(
             "s3",
             config=Config(
                 max_pool_connections=CONNECTIONS,
@@ -217,15 +214,32 @@ class Bucket:
         except StoreError as error:
             raise StoreError(f"{problem}; whether it was written is not known: {error}") from problem
 
+    def _tried(self, name: str, request: Callable[[], Any]) -> Any:
+        """What a request gives; asked again where its answer came torn, which boto3 takes for an answer."""
+        problem = StoreError()
+        for pause in _pauses(self._patience.attempts):
+            try:
+                with self._translated(name):
+                    return request()
+            except StoreError as error:
+                if not isinstance(error.__cause__, TORN):
+                    raise
+                problem = error
+            time.sleep(pause)
+        raise problem
+
     def _translated(self, name: str) -> AbstractContextManager[None]:
         return translated(self.location, name)
 
 
 def _head(answer: dict) -> Head:
+    """Raises ValueError where the answer's own head was torn, which HTTP cannot tell."""
+    if "ContentLength" not in answer or "ETag" not in answer:
+        raise ValueError("an answer without its length or tag")
     # Some servers give names of metadata back capitalised.
     noted = {name.lower(): value for name, value in answer.get("Metadata", {}).items()}
-    etag = answer.get("ETag", "").strip('"')  # Ceph compares the bare header, so it is never sent with its quotes
-    return Head(answer.get("ContentLength", 0), etag, _sha256(answer, noted), noted.get("nonce", ""))
+    etag = answer["ETag"].strip('"')  # Ceph compares the bare header, so it is never sent with its quotes
+    return Head(answer["ContentLength"], etag, _sha256(answer, noted), noted.get("nonce", ""))
 
 
 def _sha256(answer: dict, noted: dict[str, str]) -> str:

@@ -14,6 +14,8 @@ from urllib3.exceptions import HTTPError
 from edge_auth.errors import Conflict, MissingObject, StoreError
 
 FAILURES = (BotoCoreError, Boto3Error, ResponseParserError, HTTPError, OSError, ValueError)
+# An answer that was cut off or garbled in a place where boto3 does not notice, or does not ask again.
+TORN = (ResponseParserError, ValueError)
 # What a conditional write may answer though somebody else's, or our own lost first try, decided the race.
 _RACED = (404, 409, 412)
 
