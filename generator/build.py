@@ -14,7 +14,9 @@ from edge_auth.contract.index import INDEX_NAME
 from edge_auth.contract.store import Store
 from edge_auth.contract.text import UNICODE_VERSION
 from edge_auth.errors import StoreError
+from generator.clock import Clock, utc_now
 from generator.errors import LakeError
+from generator.intents import declared
 from generator.lake import Lake
 from generator.layers.cards import plan_cards
 from generator.layers.catalogue import plan_catalogue
@@ -65,7 +67,9 @@ def plan_layers(lake: Lake) -> list[LayerPlan]:
     ]
 
 
-def make_build(lake: Lake, store: Store, *, threads: int | None, memory: str, progress: Progress) -> BuildResult:
+def make_build(
+    lake: Lake, store: Store, *, threads: int | None, memory: str, progress: Progress, clock: Clock = utc_now
+) -> BuildResult:
     """Make what is missing of the lake's build. Killed at any moment it leaves nothing that a reader can see.
 
     Raises:
@@ -73,8 +77,22 @@ def make_build(lake: Lake, store: Store, *, threads: int | None, memory: str, pr
         StoreError: the store failed.
     """
     plans = plan_layers(lake)
+    with declared(store, build_id(lake, plans), (plan.folder for plan in plans), clock):
+        made = _make_missing(plans, Workshop(lake, store, threads or os.cpu_count() or 1, memory, progress))
+        record = _record(lake, store, plans)
+        store.put_new(record_name(record["id"]), json.dumps(record, indent=1, ensure_ascii=False).encode() + b"\n")
+    return BuildResult(record, made)
+
+
+def build_id(lake: Lake, plans: list[LayerPlan]) -> str:
+    """The id of the build that these layers make."""
+    return id_of(lake.as_of.isoformat(), {plan.name: plan.digest for plan in plans})
+
+
+def _make_missing(plans: list[LayerPlan], workshop: Workshop) -> list[str]:
+    """Make the layers that are not there; their names."""
     made = []
-    workshop = Workshop(lake, store, threads or os.cpu_count() or 1, memory, progress)
+    store = workshop.store
     try:
         for plan in plans:
             if store.stat(plan.folder + INDEX_NAME) is None:
@@ -83,12 +101,10 @@ def make_build(lake: Lake, store: Store, *, threads: int | None, memory: str, pr
             if plan.name.startswith(names.history_layer("")):
                 workshop.closed[plan.name] = Layer(store, plan.name, plan.digest)
     except duckdb.Error as error:
-        raise LakeError(f"lake {lake.location}: {str(error).strip().splitlines()[0]}") from error
+        raise LakeError(f"lake {workshop.lake.location}: {str(error).strip().splitlines()[0]}") from error
     finally:
         workshop.close()
-    record = _record(lake, store, plans)
-    store.put_new(record_name(record["id"]), json.dumps(record, indent=1, ensure_ascii=False).encode() + b"\n")
-    return BuildResult(record, made)
+    return made
 
 
 def _make(plan: LayerPlan, workshop: Workshop) -> None:
@@ -105,7 +121,7 @@ def _record(lake: Lake, store: Store, plans: list[LayerPlan]) -> dict:
         raise StoreError(f"{store.location}: the facts of a layer cannot be read: {error}") from error
     return {
         "format": FORMAT,
-        "id": id_of(lake.as_of.isoformat(), {plan.name: plan.digest for plan in plans}),
+        "id": build_id(lake, plans),
         "as_of": lake.as_of.isoformat(),
         "layers": {plan.name: {"digest": plan.digest, "inputs": plan.inputs} for plan in plans},
         "objects": {name: len(layer.index) for name, layer in layers.items()},

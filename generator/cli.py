@@ -8,9 +8,12 @@ import click
 from edge_auth.errors import EdgeError
 from generator.commands.build import build
 from generator.commands.demo import demo
+from generator.commands.diff import diff
 from generator.commands.ingest import ingest
 from generator.commands.keys import keys
 from generator.commands.look import builds, cat, export, verify
+from generator.commands.nightly import nightly
+from generator.commands.prune import prune
 from generator.commands.publish import publish, rollback
 from generator.commands.serve import serve
 from generator.errors import GeneratorError
@@ -25,7 +28,11 @@ def cli() -> None:
     """
 
 
-for command in (demo, ingest, build, publish, rollback, builds, verify, cat, export, keys, serve):
+COMMANDS = (
+    *(demo, ingest, build, publish, rollback, nightly, prune),
+    *(builds, verify, diff, cat, export, keys, serve),
+)
+for command in COMMANDS:
     cli.add_command(command)
 
 

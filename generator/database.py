@@ -44,10 +44,11 @@ class Database:
     """
 
     def __init__(self, threads: int | None = None, memory: str = "2GB"):
-        self._scratch = tempfile.TemporaryDirectory(prefix="cardpress-")
+        self._folder = tempfile.TemporaryDirectory(prefix="cardpress-")
+        self.scratch = Path(self._folder.name)
         settings = {
             "memory_limit": memory,
-            "temp_directory": self._scratch.name,
+            "temp_directory": self._folder.name,
             "threads": threads or os.cpu_count(),
         }
         self.connection = duckdb.connect(config=settings)
@@ -60,12 +61,23 @@ class Database:
     def close(self) -> None:
         """Drop the database and what it spilled."""
         self.connection.close()
-        self._scratch.cleanup()
+        self._folder.cleanup()
 
     def run(self, *names: str) -> None:
         """Run files of `build/`, in this order."""
         for name in names:
             self.connection.execute(sql_text(name))
+
+    def set(self, **variables: str) -> None:
+        """Set variables that files of `build/` ask for with getvariable."""
+        for name, value in variables.items():
+            self.connection.execute(f"set variable {name} = $1", [value])
+
+    def insert(self, table: str, query: str, batch: pa.Table, *parameters: str) -> None:
+        """Insert what a query with parameters makes of the Arrow table `batch`."""
+        self.connection.register("batch", batch)
+        self.connection.execute(f"insert into {table} {query}", list(parameters))
+        self.connection.unregister("batch")
 
     def table(self, query: str, *, cursor: duckdb.DuckDBPyConnection | None = None) -> pa.Table:
         """The result of a query as one Arrow table."""

@@ -1,5 +1,6 @@
 """How the history is cut: each closed year, the closed months of the as-of day's year, the open month."""
 
+import calendar
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -14,6 +15,15 @@ class Period:
     name: str
     first: date
     last: date
+
+    def months(self) -> list["Period"]:
+        """The months of the period, cut to it."""
+        found, first = [], self.first
+        while first <= self.last:
+            last = min(_last_of_month(first), self.last)
+            found.append(Period(self.name, first, last))
+            first = last + timedelta(days=1)
+        return found
 
     def content(self, lake: Lake) -> list[str]:
         """What the lake's price tables hold of these days."""
@@ -34,6 +44,10 @@ def closed_periods(lake: Lake) -> list[Period]:
 
 def _years(days: Iterable[date]) -> list[int]:
     return sorted({day.year for day in days})
+
+
+def _last_of_month(day: date) -> date:
+    return day.replace(day=calendar.monthrange(day.year, day.month)[1])
 
 
 def _year(year: int, month: date) -> Period:

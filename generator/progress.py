@@ -15,10 +15,11 @@ class Bar(Protocol):
 
 
 class Progress:
-    """Says what is being done. `quiet` says nothing."""
+    """Says what is being done. `quiet` says nothing; `prefix` stands before each line."""
 
-    def __init__(self, quiet: bool = False):
+    def __init__(self, quiet: bool = False, prefix: str = ""):
         self.quiet = quiet
+        self.prefix = prefix
         self._stored = 0
 
     def stored(self, size: int) -> None:
@@ -28,7 +29,7 @@ class Progress:
     def say(self, line: str) -> None:
         """One plain line."""
         if not self.quiet:
-            click.echo(line, err=True)
+            click.echo(self.prefix + line, err=True)
 
     @contextmanager
     def bar(self, label: str, length: int) -> Iterator[Bar]:

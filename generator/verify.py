@@ -1,6 +1,7 @@
 """Re-reading a build: every file and every object of it against the hashes that were recorded."""
 
 import hashlib
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -23,8 +24,11 @@ class Verified:
     bytes: int
 
 
-def verify(build: Build, progress: Progress) -> Verified:
+def verify(build: Build, progress: Progress, only: Collection[str] | None = None) -> Verified:
     """Read every pack, file and object of a build and compare it with what was recorded.
+
+    Args:
+        only: names of the layers to read; None for all.
 
     Raises:
         BuildError: something is missing or differs; the message names the first such object, and how many there are.
@@ -32,7 +36,7 @@ def verify(build: Build, progress: Progress) -> Verified:
     broken: list[str] = []
     objects = size = 0
     tasks: list[tuple[Layer, int]] = []
-    for layer in build.layers.values():
+    for layer in (layer for name, layer in build.layers.items() if only is None or name in only):
         try:
             broken += _broken_index(layer)
             objects += len(layer.index)

@@ -20,6 +20,8 @@ from generator.periods import Period
 from generator.progress import Progress
 from generator.uploads import Uploads
 
+# about 500 products of a month with all three arrays: what a range of products reads beyond its own is little
+_ROWS_PER_GROUP = 40_960
 _Task, _Result = TypeVar("_Task"), TypeVar("_Result")
 
 
@@ -85,19 +87,31 @@ class Workshop:
         self.db.run("sources/fingerprints")
 
     def open_period(self, period: Period) -> None:
-        """Tables period_<table> and history_sorted over the files of one period, in place of those before.
+        """Tables period_<table> and view history_sorted over the files of one period, in place of those before.
+
+        Months are read one by one, so memory does not grow with the days: the history of each is sorted into a
+        file of the scratch folder, of which ranges of products are then read.
 
         Raises:
             LakeError: a file of the period breaks a rule.
         """
         for table in PRICE_TABLES:
-            self.db.open_raw(table, self.lake.at_hand(table, period.first, period.last))
+            self.db.connection.execute(f"drop table if exists period_{table}")
+        tiles = [self._tile(month) for month in period.months()]
+        self.db.connection.execute(f"create or replace view history_sorted as from read_parquet({tiles})")
+
+    def _tile(self, month: Period) -> str:
+        """The history of one month as a file, sorted by product, array and day."""
+        for table in PRICE_TABLES:
+            self.db.open_raw(table, self.lake.at_hand(table, month.first, month.last))
         self.db.check(PRICE_TABLES)
         self._open_price_views()
-        self.db.run("views/period", "views/history")
+        self.db.run("views/month", "views/history")
+        tile = self.db.scratch / f"history-{month.first}.parquet"
         self.db.connection.execute(
-            "create or replace table history_sorted as from history order by id_product, part, day"
+            f"copy (from history order by id_product, part, day) to '{tile}' (row_group_size {_ROWS_PER_GROUP})"
         )
+        return str(tile)
 
     @once
     def open_month(self) -> None:

@@ -54,7 +54,7 @@ class Targets:
         return fixed + [self.rng.choice(makers)() for _ in range(count - len(fixed))]
 
     def cards(self) -> str:
-        asked = self._paging((1, 2, 5, 50, 100, 101, 0))
+        asked = self._paging((1, 2, 3, 5, 50, 100))
         filters: dict[str, Callable[[], str]] = {
             "q": self._words,
             "set": self._set,
@@ -89,18 +89,20 @@ class Targets:
         id_ = self.rng.choice(known) if known and self.rng.random() < 0.8 else self.rng.choice(odd)
         if self.rng.random() < 0.1:
             id_ = f"00{id_}"
-        days = self.rng.choice(("1", "2", "7", "8", "30", "31", "3650", "3651", "0", "007", *BAD_INTEGERS))
+        days = self.rng.choice(("1", "2", "7", "8", "14", "30", "31", "365", "366", "3650", "007"))
+        if self.rng.random() < 0.08:
+            days = self.rng.choice(("0", "3651", *BAD_INTEGERS))
         return self._target(f"cards/{id_}", {"days": days} if self.rng.random() < 0.6 else {})
 
     def sets(self) -> str:
-        asked = self._paging((1, 2, 100, 1000, 1001))
+        asked = self._paging((1, 2, 3, 100, 1000))
         if self.rng.random() < 0.7:
             name = self._of("name", self.rows.expansions or []) or "Base"
             asked["q"] = self._twist(self._piece(name)) + self.rng.choice(("", "", " ", "\u3000"))
         return self._target("sets", asked)
 
     def watchlist(self) -> str:
-        return self._target("watchlist", self._paging((1, 2, 3, 100, 500, 501)))
+        return self._target("watchlist", self._paging((1, 2, 3, 100, 500)))
 
     def watched(self) -> str:
         path = f"watchlist/{self._slug()}"
@@ -140,12 +142,12 @@ class Targets:
         if self.rng.random() < 0.3:
             asked["offset"] = self.rng.choice(("0", "1", "2", "7", "24", "25", "26", "0010", "-0", "9" * 18))
         if asked and self.rng.random() < 0.08:
-            asked[self.rng.choice(list(asked))] = self.rng.choice(BAD_INTEGERS)
+            asked[self.rng.choice(list(asked))] = self.rng.choice(("101", "501", "1001", "0", *BAD_INTEGERS))
         return asked
 
     def _enumerated(self, *allowed: str) -> str:
         wrong = ("", allowed[0].upper(), allowed[0] + " ", "none")
-        return self.rng.choice(wrong) if self.rng.random() < 0.04 else self.rng.choice(allowed)
+        return self.rng.choice(wrong) if self.rng.random() < 0.02 else self.rng.choice(allowed)
 
     def _of(self, column: str, rows: list[dict]) -> str | None:
         values = [row[column] for row in rows if row.get(column)]

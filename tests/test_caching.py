@@ -122,8 +122,9 @@ def two_builds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Clien
     folder = tmp_path_factory.mktemp("two")
     store = folder / "store"
     old = build(write(FIXED, folder / "old"), store)
+    key = issue(store)
     with Service(store, folder / "state") as service:
-        client = service.client(issue(store))
+        client = service.client(key)
         assert client.get(f"{API}/status")["X-Build"] == old
         changed = copy.deepcopy(FIXED)
         next(row for row in changed.products if row["id_product"] == 113)["name"] = "Renamed"

@@ -73,19 +73,19 @@ def test_wrong_key(fixed_service: Service, golden: Golden) -> None:
 def test_expired_key(fixed_service: Service, fixed_store: Path, golden: Golden) -> None:
     soon = datetime.now(UTC) + timedelta(seconds=3)
     client = fixed_service.client(issue(fixed_store, expires=soon.strftime("%Y-%m-%dT%H:%M:%SZ")))
-    until(lambda: client.get(f"{API}/me").code == "expired_api_key", 9, "the key expires")
+    until(lambda: client.get(f"{API}/me").code == "expired_api_key", 10, "the key expires")
     golden("error-401-expired", f"GET {API}/me", client.get(f"{API}/me"))
 
 
-def test_revoked_key(fixed_service: Service, fixed_store: Path, golden: Golden) -> None:
-    client = fixed_service.client(issue(fixed_store))
+def test_revoked_key(fixed_service: Service, fixed_store: Path, keys: dict[str, str], golden: Golden) -> None:
+    client = fixed_service.client(keys["to revoke"])
     run("keys", "revoke", client.get(f"{API}/me").json["id"], "--store", fixed_store)
     until(lambda: client.get(f"{API}/me").code == "revoked_api_key", 6, "the key is revoked")
     golden("error-401-revoked", f"GET {API}/me", client.get(f"{API}/me"))
 
 
-def test_scope(fixed_service: Service, fixed_store: Path, golden: Golden) -> None:
-    answer = fixed_service.client(issue(fixed_store, "cards:read")).get(f"{API}/watchlist")
+def test_scope(fixed_service: Service, keys: dict[str, str], golden: Golden) -> None:
+    answer = fixed_service.client(keys["cards"]).get(f"{API}/watchlist")
     golden("error-403", f"GET {API}/watchlist", answer)
 
 
@@ -93,8 +93,8 @@ def test_method(client: Client, golden: Golden) -> None:
     golden("error-405", f"POST {API}/cards", client.send("POST", f"{API}/cards"))
 
 
-def test_rate_limit(fixed_service: Service, fixed_store: Path, golden: Golden) -> None:
-    client = fixed_service.client(issue(fixed_store, rate_limit=1))
+def test_rate_limit(fixed_service: Service, keys: dict[str, str], golden: Golden) -> None:
+    client = fixed_service.client(keys["spent"])
     answers = [client.get(f"{API}/me") for _ in range(3)]  # three, as a minute may end in between
     refused = [answer for answer in answers if answer.status == 429]
     assert refused

@@ -27,7 +27,7 @@ def crawl(client: Client, target: str, limit: int) -> list[dict]:
     return rows
 
 
-@pytest.mark.parametrize(("kind", "sort", "order"), product(("all", "single", "sealed"), SORTS, ("asc", "desc")))
+@pytest.mark.parametrize(("kind", "sort", "order"), list(product(("all", "single", "sealed"), SORTS, ("asc", "desc"))))
 def test_cards(client: Client, fixed_oracle: Oracle, kind: str, sort: str, order: str) -> None:
     query = f"/api/v1/cards?kind={kind}&sort={sort}&order={order}&"
     expected = [row["id_product"] for row in fixed_oracle.ask(f"{query}limit=100")[1]["data"]]

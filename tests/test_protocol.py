@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.service import Client, Service, issue
+from tests.service import Client, Service
 
 API = "/api/v1"
 METHODS = ("HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND")
@@ -31,9 +31,9 @@ PREFLIGHT = {"Origin": "https://app.example", "Access-Control-Request-Method": "
 
 
 @pytest.fixture(scope="module")
-def cards_only(fixed_store, fixed_service: Service) -> Client:
+def cards_only(fixed_service: Service, keys: dict[str, str]) -> Client:
     """A client whose key may read cards and nothing else."""
-    return fixed_service.client(issue(fixed_store, "cards:read"))
+    return fixed_service.client(keys["cards"])
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS)
@@ -78,9 +78,9 @@ def test_unknown_paths_are_told_before_the_key(client: Client, path: str) -> Non
         _assert_open_to_browsers(answer)
 
 
-def test_the_order_of_checks(client: Client, cards_only: Client, fixed_store, fixed_service: Service) -> None:
+def test_the_order_of_checks(client: Client, cards_only: Client, keys: dict[str, str], fixed_service: Service) -> None:
     """Each request has every fault from its own line on; the first fault is told."""
-    spent = fixed_service.client(issue(fixed_store, "cards:read", rate_limit=1))
+    spent = fixed_service.client(keys["spent"])
     spent.get(f"{API}/me")
     nobody = fixed_service.client()
     table = [

@@ -8,12 +8,13 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
-from tests.service import Answer, Client, Service, issue, run, until, window_left
+from tests.service import Answer, Client, Service, run, until, window_left
 
 API = "/api/v1"
 DESCRIPTION = f"{API}/openapi.json"
@@ -21,7 +22,7 @@ T = TypeVar("T")
 
 
 @pytest.fixture(scope="module")
-def service(fixed_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+def service(fixed_store: Path, keys: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """Two workers behind a proxy of this machine."""
     state = tmp_path_factory.mktemp("limits") / "state"
     with Service(fixed_store, state, "--trusted-proxy", "127.0.0.1/32", workers=2) as service:
@@ -74,17 +75,15 @@ def _assert_refusal(answer: Answer, limit: int) -> None:
     assert answer["Cache-Control"] == "no-store"
 
 
-def test_exactly_the_limit_over_workers_and_threads(service: Service, fixed_store: Path) -> None:
-    key = issue(fixed_store, rate_limit=60)
-    assert_exact(flood(lambda: service.client(key), f"{API}/me", threads=8, each=25), 60)
+def test_exactly_the_limit_over_workers_and_threads(service: Service, keys: dict[str, str]) -> None:
+    assert_exact(flood(lambda: service.client(keys["for a flood"]), f"{API}/me", threads=8, each=25), 60)
 
 
-def test_the_headers(service: Service, fixed_store: Path) -> None:
-    client = service.client(issue(fixed_store, rate_limit=50))
+def test_the_headers(service: Service, keys: dict[str, str]) -> None:
     before = time.time()
-    answer = client.get(f"{API}/me")
+    answer = service.client(keys["full"]).get(f"{API}/me")
     reset, left = window_left(answer)
-    assert (answer["X-RateLimit-Limit"], left) == ("50", 49)
+    assert (answer["X-RateLimit-Limit"], left) == ("77", 76)
     assert before < reset <= time.time() + 60
 
 
@@ -106,8 +105,10 @@ def test_the_headers(service: Service, fixed_store: Path) -> None:
         ("GET", "openapi.json", {}, 0),
     ],
 )
-def test_what_counts(service: Service, fixed_store: Path, method: str, path: str, headers: dict, counts: int) -> None:
-    client = service.client(_key_for_counting(fixed_store))
+def test_what_counts(
+    service: Service, keys: dict[str, str], method: str, path: str, headers: dict, counts: int
+) -> None:
+    client = service.client(keys["counted"])
 
     def attempt() -> tuple[set[int], int]:
         first = window_left(client.get(f"{API}/me"))
@@ -118,8 +119,8 @@ def test_what_counts(service: Service, fixed_store: Path, method: str, path: str
     assert in_one_window(attempt) == counts
 
 
-def test_the_fingerprint_index_counts_without_saying(service: Service, fixed_store: Path) -> None:
-    client = service.client(issue(fixed_store, rate_limit=2))
+def test_the_fingerprint_index_counts_without_saying(service: Service, keys: dict[str, str]) -> None:
+    client = service.client(keys["for fingerprints"])
     answers = [client.get(f"{API}/fingerprints") for _ in range(5)]  # 5 requests fill one minute of two
     assert [a["X-RateLimit-Limit"] for a in answers if a.status == 200] == [None] * sum(
         a.status == 200 for a in answers
@@ -127,9 +128,9 @@ def test_the_fingerprint_index_counts_without_saying(service: Service, fixed_sto
     assert {a["X-RateLimit-Limit"] for a in answers if a.status == 429} == {"2"}
 
 
-def test_a_refused_request_does_not_count_again(service: Service, fixed_store: Path) -> None:
+def test_a_refused_request_does_not_count_again(service: Service, fixed_store: Path, keys: dict[str, str]) -> None:
     """Seen when the limit is raised within the minute: only what was let through is gone."""
-    client = service.client(issue(fixed_store, rate_limit=3))
+    client = service.client(keys["to raise"])
     id_ = client.get(f"{API}/me").json["id"]
     low, high = 3, 100
 
@@ -146,8 +147,8 @@ def test_a_refused_request_does_not_count_again(service: Service, fixed_store: P
     assert in_one_window(attempt) == 1
 
 
-def test_wrong_keys_do_not_count(service: Service, fixed_store: Path) -> None:
-    client = service.client(issue(fixed_store, rate_limit=50))
+def test_wrong_keys_do_not_count(service: Service, keys: dict[str, str]) -> None:
+    client = service.client(keys["counted"])
 
     def attempt() -> tuple[set[int], int]:
         first = window_left(client.get(f"{API}/me"))
@@ -159,11 +160,10 @@ def test_wrong_keys_do_not_count(service: Service, fixed_store: Path) -> None:
     assert in_one_window(attempt) == 1
 
 
-def test_two_shims_and_a_restart_share_one_count(fixed_store: Path, tmp_path: Path) -> None:
-    key = issue(fixed_store, rate_limit=500)
+def test_two_shims_and_a_restart_share_one_count(fixed_store: Path, keys: dict[str, str], tmp_path: Path) -> None:
 
     def left(service: Service) -> tuple[int, int]:
-        return window_left(service.client(key).get(f"{API}/me"))
+        return window_left(service.client(keys["shared"]).get(f"{API}/me"))
 
     def attempt() -> tuple[set[int], list[int]]:
         with Service(fixed_store, tmp_path / "state") as one:
@@ -172,9 +172,7 @@ def test_two_shims_and_a_restart_share_one_count(fixed_store: Path, tmp_path: Pa
             told.append(left(one))
         with Service(fixed_store, tmp_path / "state") as again:
             told.append(left(again))
-        return {reset for reset, _ in told}, [
-            first[1] - second[1] for first, second in zip(told, told[1:], strict=False)
-        ]
+        return {reset for reset, _ in told}, [first[1] - second[1] for first, second in pairwise(told)]
 
     assert in_one_window(attempt) == [1] * 5
 
@@ -203,13 +201,6 @@ def test_nobody_else_is_believed(fixed_service: Service) -> None:
         return {first[0], last[0]}, first[1] - last[1]
 
     assert in_one_window(attempt) == 1
-
-
-def _key_for_counting(store: Path, keys: dict[Path, str] = {}) -> str:  # noqa: B006
-    """One key for all cases of `test_what_counts`; it may not read the watchlist."""
-    if store not in keys:
-        keys[store] = issue(store, "cards:read", "fingerprints:read")
-    return keys[store]
 
 
 def _accepted(client: Client) -> Answer | None:

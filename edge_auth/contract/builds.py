@@ -29,12 +29,17 @@ _BUILD_ID = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}-[0-9a-f]{12}")
 
 @dataclass(frozen=True)
 class Pointer:
-    """The live build, those before it (newest first), and whether a rollback holds publishing back."""
+    """The live build, those before it (newest first), and whether a rollback holds publishing back.
+
+    `ended` says of builds that were live when they ceased to be (`YYYY-MM-DDTHH:MM:SSZ`): for a while after it a
+    client may still ask for them with X-Build. A pointer of an older version has none.
+    """
 
     build: str
     previous: list[str] = field(default_factory=list)
     hold: bool = False
     nonce: str = ""
+    ended: dict[str, str] = field(default_factory=dict)
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self), indent=1).encode() + b"\n"
@@ -44,8 +49,9 @@ class Pointer:
         """Raises StoreError where the bytes are no pointer."""
         try:
             fields = json.loads(data)
-            return Pointer(fields["build"], fields["previous"], fields["hold"], fields["nonce"])
-        except (ValueError, KeyError, TypeError) as error:
+            ended = dict(fields.get("ended", {}))
+            return Pointer(fields["build"], fields["previous"], fields["hold"], fields["nonce"], ended)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise StoreError(f"{POINTER_NAME} is not a pointer to a build: {error}") from error
 
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 from threading import Lock
 
 from edge_auth.contract.bucket import PATIENT, Bucket, Head, Patience
-from edge_auth.contract.store import Digest, Versioned
+from edge_auth.contract.store import Digest, Listed, Versioned
 from edge_auth.errors import Conflict, MissingObject, StoreError
 
 # Locations that this process has found to compare and swap.
@@ -70,7 +70,17 @@ class S3Store:
 
     def list(self, prefix: str) -> Iterator[str]:
         """Names of the objects below a prefix that ends in `/`, sorted."""
-        return (entry["Key"] for entry in self._bucket.list(prefix) if not entry["Key"].endswith("/"))
+        return (entry.name for entry in self.entries(prefix))
+
+    def entries(self, prefix: str) -> Iterator[Listed]:
+        """The objects below a prefix that ends in `/`, or the one of that name, sorted, with size and age."""
+        for entry in self._bucket.list(prefix):
+            if not entry["Key"].endswith("/") and (prefix.endswith("/") or entry["Key"] == prefix):
+                yield Listed(entry["Key"], entry["Size"], entry["LastModified"].timestamp())
+
+    def leftovers(self) -> Iterator[Listed]:
+        """None that are objects: uploads in parts that were broken off are the business of a lifecycle rule."""
+        return iter(())
 
     def delete(self, names: Iterable[str]) -> None:
         """Delete objects; those already gone are no error."""

@@ -3,8 +3,9 @@
     get(name, offset, length)   bytes            put(name, data)            overwrite or create
     put_new(name, data)         create only      swap(name, data, etag)     compare and swap
     stat(name)                  size or None     list(prefix)               names below a prefix
-    digest(name)                size and hash    local_path(name)           the file that it is, if it is one
-    delete(names)
+    digest(name)                size and hash    entries(prefix)            the same with size and age
+    delete(names)                                local_path(name)           the file that it is, if it is one
+    leftovers()                 what writers that were killed left half-written
 
 Names are relative and use `/`. Errors of the medium are translated here, once, into StoreError; an object that
 is not there is None from `stat` and MissingObject from `get`.
@@ -15,11 +16,14 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from edge_auth.errors import Conflict, MissingObject, StoreError
+
+_TEMPORARY = ".writing-"
+_TRIES = 100
 
 
 class Versioned(NamedTuple):
@@ -36,6 +40,14 @@ class Digest(NamedTuple):
     sha256: str
 
 
+class Listed(NamedTuple):
+    """An object as a listing shows it; `modified` is Unix time."""
+
+    name: str
+    size: int
+    modified: float
+
+
 class Store(Protocol):
     """What generator and shim need of a store."""
 
@@ -49,6 +61,8 @@ class Store(Protocol):
     def stat(self, name: str) -> int | None: ...
     def digest(self, name: str) -> Digest | None: ...
     def list(self, prefix: str) -> Iterator[str]: ...
+    def entries(self, prefix: str) -> Iterator[Listed]: ...
+    def leftovers(self) -> Iterator[Listed]: ...
     def delete(self, names: Iterable[str]) -> None: ...
     def local_path(self, name: str) -> Path | None: ...
 
@@ -157,11 +171,32 @@ class FolderStore:
             files = sorted(path for path in base.rglob("*") if path.is_file()) if base.is_dir() else []
         return (path.relative_to(self.root).as_posix() for path in files if not path.name.startswith("."))
 
+    def entries(self, prefix: str) -> Iterator[Listed]:
+        """The objects below a prefix that ends in `/`, or the one of that name, sorted, with size and age."""
+        names = self.list(prefix) if prefix.endswith("/") else [prefix]
+        return filter(None, map(self._listed, names))
+
+    def leftovers(self) -> Iterator[Listed]:
+        """What writers left half-written: temporary files, which are no objects."""
+        with _translated(self, ""):
+            found = sorted(path for path in self.root.rglob(f"{_TEMPORARY}*"))
+        return filter(None, (self._listed(path.relative_to(self.root).as_posix()) for path in found))
+
     def delete(self, names: Iterable[str]) -> None:
-        """Delete objects; those already gone are no error."""
+        """Delete objects, and the folders that this empties; those already gone are no error."""
         for name in names:
             with _translated(self, name):
                 (self.root / name).unlink(missing_ok=True)
+            with suppress(OSError):  # not empty
+                for folder in (self.root / name).relative_to(self.root).parents[:-1]:
+                    (self.root / folder).rmdir()
+
+    def _listed(self, name: str) -> Listed | None:
+        try:
+            stat = (self.root / name).stat()
+        except OSError:  # deleted since it was listed
+            return None
+        return Listed(name, stat.st_size, stat.st_mtime)
 
     def local_path(self, name: str) -> Path:
         """The file that holds the object, for mapping into memory."""
@@ -169,9 +204,7 @@ class FolderStore:
 
     @contextmanager
     def _beside(self, name: str, data: bytes) -> Iterator[str]:
-        folder = (self.root / name).parent
-        folder.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=".writing-", dir=folder)
+        handle, temporary = self._temporary((self.root / name).parent)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
@@ -179,6 +212,13 @@ class FolderStore:
             yield temporary
         finally:
             Path(temporary).unlink(missing_ok=True)
+
+    def _temporary(self, folder: Path) -> tuple[int, str]:
+        for _ in range(_TRIES):  # somebody may delete the folder, being empty, before a file is in it
+            with suppress(FileNotFoundError):
+                folder.mkdir(parents=True, exist_ok=True)
+                return tempfile.mkstemp(prefix=_TEMPORARY, dir=folder)
+        raise StoreError(f"{folder} is deleted again and again while it is written to")
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

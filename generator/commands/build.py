@@ -7,14 +7,14 @@ import click
 
 from edge_auth.contract.store import open_store
 from generator.build import BuildResult, make_build
-from generator.commands.options import json_option, store_option
+from generator.commands.options import json_option, lake_option, memory_option, store_option, threads_option
 from generator.lake import open_lake
 from generator.progress import Progress
 from generator.publish import publish
 
 
 @click.command()
-@click.option("--lake", required=True, help="Folder or s3://bucket/prefix of the source tables.")
+@lake_option
 @store_option
 @click.option(
     "--as-of",
@@ -23,8 +23,8 @@ from generator.publish import publish
     help="The day the build speaks for.  [default: the newest partition]",
 )
 @click.option("--publish", "publish_it", is_flag=True, help="Make it the live build.")
-@click.option("--threads", type=click.IntRange(1), help="Threads to use.  [default: one per core]")
-@click.option("--memory", default="2GB", show_default=True, help="What DuckDB may use before it spills to disk.")
+@threads_option
+@memory_option
 @json_option
 def build(
     lake: str,

@@ -35,6 +35,9 @@ def demo(lake: Path, products: int, days: int, seed: int) -> None:
 
     The same arguments give the same bytes. One day more adds the files of that day and changes no table's
     file that is there already, so `--days 91` after `--days 90` is a night passing by.
+
+    \b
+    Example: cardpress demo lake --products 500 --days 30
     """
     if str(lake).startswith("s3:"):
         raise click.BadParameter("demo writes into a folder; copy it to s3:// from there", param_hint="'LAKE'")

@@ -44,6 +44,10 @@ def cardmarket(
 
     Every file option may be given several times: several games, several days, in any order. Importing a file
     again changes nothing.
+
+    \b
+    Example: cardpress ingest cardmarket --lake lake --singles products_singles_6.json \\
+             --nonsingles products_nonsingles_6.json --price-guide price_guide_6.json
     """
     files = CardmarketFiles(singles, nonsingles, expansions, price_guide)
     if not files:

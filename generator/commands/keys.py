@@ -61,7 +61,11 @@ def keys() -> None:
 @click.option("--rate-limit", type=_rate, default=DEFAULT_RATE_LIMIT, show_default=True, help="Requests a minute.")
 @click.option("--expires", type=Expiry(), default=NEVER, show_default=True, help="Its last day or second (UTC).")
 def issue_(store: str, keys: str | None, name: str, scopes: tuple[str, ...], rate_limit: int, expires: str) -> None:
-    """Print a new key on standard output, this once, and its record on standard error."""
+    """Print a new key on standard output, this once, and its record on standard error.
+
+    \b
+    Example: cardpress keys issue --name 'price bot' --scope cards:read --rate-limit 300
+    """
     expires_at = None if expires == NEVER else expires
     key, record = issue(name, scopes or SCOPES, rate_limit, expires_at, time.time())
     open_key_file(store, keys).add(record)
@@ -73,7 +77,11 @@ def issue_(store: str, keys: str | None, name: str, scopes: tuple[str, ...], rat
 @_where
 @json_option
 def list_(store: str, keys: str | None, as_json: bool) -> None:
-    """Print the records of all keys, the oldest first."""
+    """Print the records of all keys, the oldest first.
+
+    \b
+    Example: cardpress keys list
+    """
     records = open_key_file(store, keys).records()
     if as_json:
         click.echo(json.dumps([_shown(record) for record in records], ensure_ascii=False, indent=1))
@@ -90,7 +98,11 @@ def list_(store: str, keys: str | None, as_json: bool) -> None:
 @click.argument("id_", metavar="ID")
 @_where
 def revoke(id_: str, store: str, keys: str | None) -> None:
-    """Switch a key off for good."""
+    """Switch a key off for good.
+
+    \b
+    Example: cardpress keys revoke key_0123456789ab
+    """
     _update(open_key_file(store, keys), id_, revoked=True)
 
 
@@ -103,7 +115,11 @@ def revoke(id_: str, store: str, keys: str | None) -> None:
 def update(
     id_: str, store: str, keys: str | None, scopes: tuple[str, ...], rate_limit: int | None, expires: str | None
 ) -> None:
-    """Change what a key may read, its limit or its expiry."""
+    """Change what a key may read, its limit or its expiry.
+
+    \b
+    Example: cardpress keys update key_0123456789ab --expires 2027-06-30
+    """
     changes: dict = {}
     if scopes:
         changes["scopes"] = tuple(scope for scope in SCOPES if scope in scopes)

@@ -55,7 +55,11 @@ def serve(
     trusted_proxies: tuple,
     state: str,
 ) -> None:
-    """Answer the API from the live build of a store, until SIGTERM or SIGINT."""
+    """Answer the API from the live build of a store, until SIGTERM or SIGINT.
+
+    \b
+    Example: cardpress serve --host 0.0.0.0 --port 8000 --workers 4 --trusted-proxy 10.0.0.0/8
+    """
     from edge_auth import app, server  # the other commands need neither flask nor granian
 
     if rate_limit_url:

@@ -15,8 +15,8 @@ from generator.periods import Period
 from generator.workshop import Workshop
 
 RECIPE = 1
-SQL = (*(f"sources/{table}" for table in PRICE_TABLES), "views/history", "views/period")
-PRODUCTS_PER_TASK = 1000
+SQL = (*(f"sources/{table}" for table in PRICE_TABLES), "views/month", "views/history")
+PRODUCTS_PER_TASK = 2000
 
 
 def plan_history(lake: Lake, period: Period) -> LayerPlan:
@@ -69,8 +69,8 @@ def history_arrays(workshop: Workshop, ids: np.ndarray) -> Iterator[list[bytes]]
     """For each product the rows of its three history arrays in the open period, as text."""
     with workshop.db.connection.cursor() as cursor:
         rows = workshop.db.table(
-            "select id_product, part, history_json(part, day, a, b, c, d, e, f) || ',\n' as json from history_sorted "
-            f"where id_product between {ids[0]} and {ids[-1]} order by id_product, part, day",
+            "select id_product, part, history_json(part, day, a, b, c, d, e, f, n, m) || ',\n' as json "
+            f"from history_sorted where id_product between {ids[0]} and {ids[-1]} order by id_product, part, day",
             cursor=cursor,
         ).combine_chunks()
     place = np.searchsorted(ids, rows["id_product"].to_numpy())

@@ -86,7 +86,7 @@ REQUIRED = {
 }
 
 
-@dataclass
+@dataclass(repr=False)
 class Rows:
     """One lake. A whole table that is None, and a daily table without days, have no files at all."""
 
@@ -99,6 +99,12 @@ class Rows:
     listings: Daily = field(default_factory=dict)
     filtered_checks: Daily = field(default_factory=dict)
     watch_checks: Daily = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """Sizes alone: the rows are in the files of the lake that a failing test names."""
+        parts = [f"{len(rows)} {table}" for table, rows in self.whole()]
+        parts += [f"{len(rows)} {table} of {day}" for table, day, rows in self.daily()]
+        return f"<lake: {', '.join(parts)}>"
 
     def whole(self) -> Iterator[tuple[str, list[Row]]]:
         """The tables that are there and not split by day."""

@@ -16,15 +16,16 @@ from tests.lakes.rows import HOLO, Daily, Row, Rows
 
 UNKNOWN = 77_777
 IDS = (0, 1, 2, 7, 4, 10, 151, 404, 2**31 - 1, 2**31, 2**53, 2**53 + 1, 10**18 - 1)
-COMMON_FIELDS = {
-    "products": st.integers(0, 30),
-    "expansions": st.integers(0, 8),
-    "watched": st.integers(0, 8),
-    "days": st.integers(1, 6),
-    "null_share": st.sampled_from([0.05, 0.3, 0.7]),
-    "repeats": st.integers(0, 3),
+DAILY = ["price_guide", "listings", "filtered_checks", "watch_checks"]
+FIELDS = {
+    "products": st.integers(12, 30) | st.integers(0, 30),
+    "expansions": st.integers(4, 8) | st.integers(0, 8),
+    "watched": st.integers(4, 8) | st.integers(0, 8),
+    "days": st.integers(4, 7) | st.integers(1, 7),
+    "null_share": st.sampled_from([0.05, 0.3, 0.6]),
+    "repeats": st.integers(0, 12),
     "fingerprints": st.integers(0, 5),
-    "absent": st.sets(st.sampled_from(["price_guide", "listings", "filtered_checks", "watch_checks"]), max_size=2),
+    "absent": st.just(set()) | st.sets(st.sampled_from(DAILY), max_size=2),
 }
 
 
@@ -45,7 +46,7 @@ class Shape:
 @st.composite
 def lakes(draw: st.DrawFn) -> Rows:
     """A lake that keeps every rule of section 1 and is as awkward as these allow."""
-    shape = Shape(**{name: draw(strategy) for name, strategy in COMMON_FIELDS.items()})
+    shape = Shape(**{name: draw(strategy) for name, strategy in FIELDS.items()})
     return Maker(shape, random.Random(draw(st.integers(0, 2**32 - 1)))).rows()
 
 
@@ -84,13 +85,15 @@ class Maker:
     def _some_days(self) -> list[date]:
         """A few days, near each other or a month or a year apart, oldest first."""
         last = self.rng.choice([date(2024, 3, 3), date(2024, 1, 1), date(2023, 12, 31), date(2024, 2, 29)])
-        ago = self.rng.sample([0, 1, 2, 6, 7, 8, 13, 14, 29, 30, 31, 89, 90, 364, 365], self.shape.days)
-        return sorted(last - timedelta(days=days) for days in ago)
+        ago = [0, 1, 7, 2, 6, 8, 13, 14, 29, 30, 31, 89, 90, 364, 365]
+        some = ago[:4] if self.rng.random() < 0.5 else []
+        some = [*some, *self.rng.sample(ago, len(ago))]
+        return sorted({last - timedelta(days=days) for days in some[: self.shape.days]})
 
     def _daily(self, table: str, make: Any) -> Daily:
         if table in self.shape.absent:
             return {}
-        return {day.isoformat(): make(day) for day in self.days if self.rng.random() < 0.85}
+        return {day.isoformat(): make(day) for day in self.days if self.rng.random() < 0.9}
 
     def _maybe(self, value: Any) -> Any:
         return None if self.rng.random() < self.shape.null_share else value
@@ -183,13 +186,14 @@ class Maker:
         if self.rng.random() < 0.2:  # no offers: whatever the form, nothing contradicts it
             return row | {"offers": 0, "offer_list": self.rng.choice((None, []))}
         columns = {"lowest": self._price(), "cheapest_seller": self._choose(pools.SELLERS)}
-        offers = self._maybe([self._check_offer() for _ in range(self.rng.randint(0, 9))])
+        prices = [pools.price(self.rng) for _ in range(self.rng.randint(1, 4))]  # few, so that they tie
+        offers = self._maybe([self._check_offer(prices) for _ in range(self.rng.randint(0, 9))])
         return row | columns | {"cheapest_condition": self._choose(pools.CONDITIONS), "offer_list": offers}
 
-    def _check_offer(self) -> Row:
+    def _check_offer(self, prices: list[float]) -> Row:
         """Mostly whole; the others lack what makes them worth listing."""
         row = {
-            "price": pools.price(self.rng),
+            "price": self.rng.choice(prices),
             "condition": self.rng.choice(pools.CONDITIONS[:3]),
             "quantity": self._count(),
             "seller": self.rng.choice(pools.SELLERS),
@@ -208,6 +212,7 @@ class Maker:
                 "offer_list": self._maybe([self._watch_offer() for _ in range(self.rng.randint(0, 4))]),
             }
             for slug in self._subjects(self.slugs, "nobody/knows")
+            for _ in range(self.rng.choice((1, 1, 2, 3)))
         ]
 
     def _watch_offer(self) -> Row:

@@ -35,6 +35,8 @@ class Oracle:
             decoded = params.decode(path)
         except UnicodeDecodeError:
             return NOT_FOUND
+        if route(decoded)[0] is None:  # told before the parameters are looked at
+            return NOT_FOUND
         try:
             return self.answer(decoded, params.split_query(query))
         except params.Refused:

@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import boto3
@@ -46,8 +47,8 @@ class Server:
             "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
         }
 
-    def client(self):
-        """A client of the tests' own, to look at the server past the product."""
+    @cached_property
+    def _client(self):
         return boto3.client(
             "s3",
             endpoint_url=self.endpoint,
@@ -56,6 +57,10 @@ class Server:
             region_name="us-east-1",
             config=Config(s3={"addressing_style": "path"}, request_checksum_calculation="when_required"),
         )
+
+    def client(self):
+        """A client of the tests' own, to look at the server past the product."""
+        return self._client
 
     def bucket(self) -> str:
         """A new bucket."""

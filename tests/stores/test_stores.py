@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -84,6 +85,16 @@ def test_more_than_a_page_of_a_listing(server: Server) -> None:
     assert list(store.list("many/")) == names
     store.delete(names)
     assert list(store.list("")) == ["other"]
+
+
+def test_entries_say_how_large_and_how_old(store: Store) -> None:
+    before = time.time()
+    for name, data in (("a/one", b"1"), ("a/two", b"22"), ("a.json", b"333"), ("a.json.more", b"")):
+        store.put(name, data)
+    found = [*store.entries("a/"), *store.entries("a.json"), *store.entries("b/"), *store.entries("b")]
+    assert [(entry.name, entry.size) for entry in found] == [("a/one", 1), ("a/two", 2), ("a.json", 3)]
+    assert all(before - 2 < entry.modified < time.time() + 2 for entry in found)
+    assert list(store.leftovers()) == []
 
 
 def test_digests_are_those_of_the_content(store: Store) -> None:

@@ -1,0 +1,14 @@
+-- By what share the newest day of the price guide has fewer rows than the live build's newest day had.
+with counted as (
+    select
+        (select count(*) from old_prices where guide_day = (select max(guide_day) from old_prices)) as before,
+        (select count(*) from new_prices where guide_day = (select max(guide_day) from new_prices)) as after
+)
+
+select
+    share(greatest(before - after, 0), before) as value,
+    before,
+    after,
+    format('the newest price guide has {:,} rows; the live one had {:,}', after, before) as message
+from counted
+where before > 0;

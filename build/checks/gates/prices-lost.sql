@@ -1,0 +1,13 @@
+-- Share of the prices that are null now and were not; of trend, low, avg and filtered the one that lost most.
+select
+    share(count(*) filter (new is null), count(*)) as value,
+    price,
+    count(*) filter (new is null) as lost,
+    count(*) as prices,
+    format('{:,} of {:,} prices in {} became null, such as that of id_product {}', lost, prices, price,
+           min(id_product) filter (new is null)) as message
+from price_pairs
+where old is not null
+group by price
+order by value desc, price
+limit 1;

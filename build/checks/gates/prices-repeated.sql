@@ -1,0 +1,18 @@
+-- Share of the products of which every price is what it was though the as-of day is later: yesterday's files under
+-- today's name. The price guide alone may well repeat itself for a day. Under 100 products it says nothing.
+select
+    count(*) filter (
+        o.trend is not distinct from n.trend
+        and o.low is not distinct from n.low
+        and o.avg is not distinct from n.avg
+        and o.filtered is not distinct from n.filtered
+    ) / count(*) as value,
+    count(*) as products,
+    format('{:.2f} % of {:,} products have the same prices as of {} as they had as of {}',
+           100 * value, products, max(new_build.as_of), max(old_build.as_of)) as message
+from old_prices as o
+join new_prices as n using (id_product)
+join old_build on true
+join new_build on new_build.as_of > old_build.as_of
+where coalesce(n.trend, n.low, n.avg, n.filtered) is not null
+having products >= 100;

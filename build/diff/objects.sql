@@ -1,0 +1,11 @@
+-- Adds to object_changes the objects of one layer (variable `layer`) that differ between old_index and new_index: a
+-- row per key that only one of them has, or whose JSON has another hash.
+insert into object_changes
+select
+    getvariable('layer'),
+    case when getvariable('pattern') <> '' then key::bigint end,
+    logical_key(key),
+    case when o.json_sha256 is null then 'added' when n.json_sha256 is null then 'removed' else 'changed' end
+from old_index as o
+full join new_index as n using (key)
+where o.json_sha256 is distinct from n.json_sha256;

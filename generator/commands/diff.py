@@ -1,0 +1,73 @@
+"""`cardpress diff`: what differs between two builds, in objects and in values (contract section 4)."""
+
+import sys
+from collections.abc import Callable, Iterator
+
+import click
+
+from edge_auth.contract.builds import Build, live_build_id, open_build, read_pointer
+from edge_auth.contract.store import Store, open_store
+from generator.commands.options import store_option
+from generator.diff.compare import Comparison, compare
+from generator.diff.document import as_json
+from generator.diff.page import as_html
+from generator.diff.report import make_report
+from generator.diff.text import as_text
+from generator.errors import BuildError
+from generator.progress import Progress
+
+FORMATS: dict[str, Callable[[Comparison, int], Iterator[str]]] = {
+    "text": lambda comparison, top: (line + "\n" for line in as_text(make_report(comparison, top))),
+    "json": lambda comparison, top: as_json(comparison),
+    "html": lambda comparison, top: as_html(make_report(comparison, top)),
+}
+
+
+@click.command()
+@click.argument("old")
+@click.argument("new")
+@store_option
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(list(FORMATS)),
+    default="text",
+    show_default=True,
+    help="text for a terminal, json for everything, html for one page.",
+)
+@click.option("--json", "format_", flag_value="json", help="The same as --format json.")
+@click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="Rows of each list (not of json).")
+@click.option("--threads", type=click.IntRange(1), help="Threads to use.  [default: one per core]")
+@click.option("--memory", default="1GB", show_default=True, help="What DuckDB may use before it spills to disk.")
+def diff(old: str, new: str, store: str, format_: str, top: int, threads: int | None, memory: str) -> None:
+    """Show what differs between the builds OLD and NEW, in objects and in values.
+
+    Both are ids of builds, or `live` or `previous`. The status is 0 whether they differ or not.
+
+    \b
+    Example: cardpress diff previous live --store site_out --format html > diff.html
+    """
+    opened = open_store(store)
+    builds = [named_build(opened, name) for name in (old, new)]
+    with compare(*builds, threads=threads, memory=memory, progress=Progress()) as comparison:
+        for piece in FORMATS[format_](comparison, top):
+            sys.stdout.buffer.write(piece.encode())
+    sys.stdout.buffer.flush()
+
+
+def named_build(store: Store, name: str) -> Build:
+    """The build of that id, the live one, or the one that was live before it.
+
+    Raises:
+        BuildError, NoLiveBuild, UnknownBuild: there is none.
+    """
+    if name == "live":
+        return open_build(store, live_build_id(store))
+    if name != "previous":
+        return open_build(store, name)
+    pointer, _ = read_pointer(store)
+    if pointer is None or not pointer.previous:
+        raise BuildError(
+            f"no build was live before in {store.location}: `cardpress builds` shows the ids that there are"
+        )
+    return open_build(store, pointer.previous[0])

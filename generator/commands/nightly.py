@@ -1,0 +1,113 @@
+"""`cardpress nightly`: what a scheduler calls."""
+
+import json
+from dataclasses import asdict
+from datetime import timedelta
+from pathlib import Path
+
+import click
+
+from edge_auth.contract.store import open_store
+from generator import settings
+from generator.clock import utc_now
+from generator.commands.options import json_option, lake_option, memory_option, store_option, threads_option
+from generator.commands.prune import grace_option, keep_option
+from generator.errors import BusyError
+from generator.metrics import write_textfile
+from generator.nightly import Night, Options, run_id
+from generator.progress import Progress
+from generator.prune import Rules
+
+
+class GateValue(click.ParamType):
+    """NAME=VALUE of a gate."""
+
+    name = "NAME=VALUE"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, float]:
+        name, _, number = str(value).partition("=")
+        try:
+            threshold = float(number)
+        except ValueError:
+            threshold = float("nan")
+        if name not in settings.GATES:
+            self.fail(f"{name!r} is no gate; the gates are {', '.join(settings.GATES)}", param, ctx)
+        if not threshold >= 0:
+            self.fail(f"{value!r} names no threshold: write {name}={settings.GATES[name]:g}", param, ctx)
+        return name, threshold
+
+
+@click.command()
+@lake_option
+@store_option
+@click.option(
+    "--gate", "gates", multiple=True, type=GateValue(), help="Let pass up to VALUE instead of the gate's default."
+)
+@click.option(
+    "--force",
+    "forced",
+    multiple=True,
+    type=click.Choice(list(settings.GATES)),
+    metavar="NAME",
+    help="Let this gate pass, whatever it says; it is recorded.",
+)
+@keep_option
+@grace_option
+@click.option("--textfile", type=click.Path(dir_okay=False, path_type=Path), help="Write Prometheus metrics there.")
+@click.option(
+    "--lease",
+    type=click.FloatRange(1),
+    default=settings.LEASE_SECONDS,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long the lock of a killed run stands.",
+)
+@threads_option
+@memory_option
+@json_option
+def nightly(
+    lake: str,
+    store: str,
+    gates: tuple[tuple[str, float], ...],
+    forced: tuple[str, ...],
+    keep: int,
+    grace: float,
+    textfile: Path | None,
+    lease: float,
+    threads: int | None,
+    memory: str,
+    as_json: bool,
+) -> None:
+    """Build LAKE, compare the build with the live one, publish, prune.
+
+    A breached gate, a hold or any failure: exit 1, the live build stays. Every run leaves a report in the store.
+
+    \b
+    Example: cardpress nightly --lake lake --store site_out --gate products-lost=0.1
+    """
+    if textfile and not textfile.parent.is_dir():
+        raise click.BadParameter(f"{textfile.parent} is not a folder", param_hint="'--textfile'")
+    run = run_id(utc_now)
+    options = Options(dict(gates), forced, Rules(keep, timedelta(hours=grace)), threads, memory, lease)
+    night = Night(lake, open_store(store), options, run=run, clock=utc_now, progress=Progress(prefix=f"[{run}] "))
+    busy = False
+    try:
+        night.go()
+    except BusyError:
+        busy = night.report.finished is None
+        raise
+    finally:
+        if not busy:
+            _tell(night, textfile, as_json)
+
+
+def _tell(night: Night, textfile: Path | None, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(asdict(night.report), default=str))
+    elif night.report.done:
+        click.echo(night.report.build)
+    if textfile:
+        try:
+            write_textfile(textfile, night.report)
+        except OSError as error:  # a night is not a failure because nobody can read of it
+            night.progress.say(f"{textfile} was not written: {error.strerror or error}")

@@ -1,0 +1,248 @@
+"""Deleting what no kept build needs: mark, wait, sweep.
+
+A plan is made from listings of the store. It is written down as a mark (`intents` says how that keeps builders and
+publishers off), made again from fresh listings, and what stands in both is deleted: records of builds first, so that
+nobody opens them; of each layer the index first, so that it is not there rather than torn. A prune that is killed
+leaves objects that nothing names, which the next one finds in the listings.
+"""
+
+import json
+import secrets
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from edge_auth.contract.builds import POINTER_NAME, Layer, Pointer, open_build, read_pointer
+from edge_auth.contract.index import INDEX_NAME
+from edge_auth.contract.store import Listed, Store
+from edge_auth.errors import StoreError
+from generator import settings
+from generator.clock import Clock, moment, timestamp, unix, utc_now
+from generator.errors import PruneError
+from generator.intents import FOLDER as INTENTS
+from generator.intents import PRUNE_LOCK, Intended, intended
+from generator.lease import Lease
+
+BUILDS, LAYERS, GATES = "builds/", "layers/", "gates/"
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What is kept.
+
+    Attributes:
+        keep: how many builds: the live one, then those that a rollback reaches, then the newest others.
+        grace: builds that were live this recently, and anything younger, are kept as well.
+    """
+
+    keep: int = settings.KEEP
+    grace: timedelta = timedelta(hours=settings.GRACE_HOURS)
+
+
+@dataclass
+class Plan:
+    """What to delete: builds by id, layers by folder with their files, and single objects."""
+
+    kept: list[str] = field(default_factory=list)
+    builds: list[str] = field(default_factory=list)
+    layers: dict[str, list[Listed]] = field(default_factory=dict)
+    strays: list[Listed] = field(default_factory=list)
+
+    @property
+    def doomed(self) -> set[str]:
+        """Builds and folders that nobody may begin to use."""
+        return {*self.builds, *self.layers}
+
+    @property
+    def bytes(self) -> int:
+        return sum(file.size for files in (*self.layers.values(), self.strays) for file in files)
+
+    @property
+    def empty(self) -> bool:
+        return not (self.builds or self.layers or self.strays)
+
+    def both(self, other: "Plan") -> "Plan":
+        """What stands in both plans, as the other one listed it."""
+        strays = {file.name for file in self.strays}
+        return Plan(
+            other.kept,
+            [build for build in other.builds if build in self.builds],
+            {folder: files for folder, files in other.layers.items() if folder in self.layers},
+            [file for file in other.strays if file.name in strays],
+        )
+
+    def summary(self) -> dict:
+        """The plan in counts, for people and programs."""
+        files = sum(map(len, self.layers.values()))
+        return {
+            "kept": self.kept,
+            "builds": self.builds,
+            "layers": sorted(self.layers),
+            "strays": [file.name for file in self.strays],
+            "files": files + len(self.strays) + len(self.builds),
+            "bytes": self.bytes,
+        }
+
+
+def prune(
+    store: Store,
+    rules: Rules,
+    *,
+    run: str | None = None,
+    clock: Clock = utc_now,
+    wait: Callable[[float], object] = time.sleep,
+    seconds: float = settings.LEASE_SECONDS,
+) -> Plan:
+    """Delete what no kept build needs; what was deleted.
+
+    Args:
+        run: who we are, in the lock.
+        wait: passes the time between marking and sweeping.
+        seconds: how long the lock outlives its last renewal.
+
+    Raises:
+        BusyError: another prune is at work.
+        PruneError: a build that was to go became live in spite of the mark.
+        StoreError: the store failed; nothing that a kept build needs was touched.
+    """
+    first = plan_prune(store, rules, clock)
+    if first.empty:
+        return first
+    run = run or secrets.token_hex(4)
+    with Lease(store, PRUNE_LOCK, what="prune", run=run, clock=clock, seconds=seconds) as lease:
+        lease.note(doomed=sorted(first.doomed))
+        wait(settings.PRUNE_WAIT_SECONDS)
+        plan = first.both(plan_prune(store, rules, clock))
+        lease.note(doomed=sorted(plan.doomed))
+        _sweep(store, plan, lease)
+    return plan
+
+
+def plan_prune(store: Store, rules: Rules, clock: Clock) -> Plan:
+    """What `prune` would delete now.
+
+    Raises:
+        StoreError: the record of a kept build cannot be read.
+    """
+    # Intents first: what leaves them before the next listing is a build's record or the pointer by then.
+    meant = intended(store, clock, settings.INTENT_AGE)
+    pointer, _ = read_pointer(store)
+    old = clock() - rules.grace
+    records = {_id(entry.name): entry for entry in store.entries(BUILDS)}
+    keep = _kept(store, pointer, records, rules, old, meant)
+    kept = [id_ for id_ in _order(pointer, records) if id_ in keep]
+    needed = {layer.folder for id_ in kept for layer in open_build(store, id_).layers.values()} | meant.folders
+    plan = Plan(kept, builds=[id_ for id_ in records if id_ not in kept])
+    for folder, files in _folders(store.entries(LAYERS)):
+        if folder in needed:
+            plan.strays += _strays(store, folder, files, old) if folder not in meant.folders else []
+        elif all(unix(file.modified) <= old for file in files):
+            plan.layers[folder] = files
+    plan.strays += _notes_of_gone(store, records.keys() - {*plan.builds}, old)
+    plan.strays += _given_up(store, clock(), rules.grace, meant)
+    return plan
+
+
+def _order(pointer: Pointer | None, records: Iterable[str]) -> list[str]:
+    """Builds by how dear they are: live, where a rollback goes, the others from the newest day on."""
+    dear = [pointer.build, *pointer.previous] if pointer else []
+    return list(dict.fromkeys(id_ for id_ in (*dear, *sorted(records, reverse=True)) if id_ in records))
+
+
+def _kept(
+    store: Store,
+    pointer: Pointer | None,
+    records: dict[str, Listed],
+    rules: Rules,
+    old: datetime,
+    meant: Intended,
+) -> set[str]:
+    kept = {*_order(pointer, records)[: rules.keep], *meant.builds}
+    kept |= {id_ for id_, entry in records.items() if unix(entry.modified) > old}
+    if pointer:
+        back = [id_ for id_ in pointer.previous if id_ in records]
+        kept |= {pointer.build, *back[:1]}  # a rollback always has somewhere to go
+        kept |= {id_ for id_ in (*pointer.previous, *pointer.ended) if _ended(store, pointer, id_) > old}
+    return kept & records.keys()
+
+
+def _ended(store: Store, pointer: Pointer, id_: str) -> datetime:
+    """When a build ceased to be live; by a pointer that does not say, no later than the pointer was written."""
+    if id_ in pointer.ended:
+        return moment(pointer.ended[id_])
+    return max((unix(entry.modified) for entry in store.entries(POINTER_NAME)), default=unix(0))
+
+
+def _folders(files: Iterable[Listed]) -> Iterator[tuple[str, list[Listed]]]:
+    """Files of layers by their layer's folder."""
+    folders: dict[str, list[Listed]] = {}
+    for file in files:
+        folders.setdefault("/".join(file.name.split("/")[:3]) + "/", []).append(file)
+    yield from folders.items()
+
+
+def _strays(store: Store, folder: str, files: list[Listed], old: datetime) -> list[Listed]:
+    """Packs of a kept layer that its index does not name; none while the index is young or cannot be read."""
+    if any(file.name == folder + INDEX_NAME and unix(file.modified) > old for file in files):
+        return []  # somebody may still read by the index before it
+    name, digest = folder.split("/")[1:3]
+    try:
+        index = Layer(store, name, digest).index
+    except StoreError:
+        return []
+    named = {folder + file.name for file in (*index.packs, *index.files)} | {folder + INDEX_NAME}
+    return [file for file in files if file.name not in named and unix(file.modified) <= old]
+
+
+def _notes_of_gone(store: Store, builds: Iterable[str], old: datetime) -> list[Listed]:
+    """What was noted about builds that are no longer there."""
+    builds = set(builds)
+    return [e for e in store.entries(GATES) if _id(e.name) not in builds and unix(e.modified) <= old]
+
+
+def _given_up(store: Store, now: datetime, grace: timedelta, meant: Intended) -> list[Listed]:
+    """Half-written files and intents of runs that were killed."""
+    old = now - max(grace, settings.LEFTOVER_AGE)
+    half = [e for e in store.leftovers() if unix(e.modified) <= old and not e.name.startswith(tuple(meant.folders))]
+    return half + [e for e in store.entries(INTENTS) if unix(e.modified) <= now - settings.INTENT_AGE]
+
+
+def _id(name: str) -> str:
+    return name.rpartition("/")[2].removesuffix(".json")
+
+
+def _sweep(store: Store, plan: Plan, lease: Lease) -> None:
+    for id_ in plan.builds:
+        _look(store, plan, lease)
+        store.delete([f"{BUILDS}{id_}.json", f"{GATES}{id_}.json"])
+    for folder, files in plan.layers.items():
+        _look(store, plan, lease)
+        store.delete([folder + INDEX_NAME])
+        store.delete(file.name for file in files)
+    _look(store, plan, lease)
+    store.delete(file.name for file in plan.strays)
+
+
+def _look(store: Store, plan: Plan, lease: Lease) -> None:
+    """Before every step: the lock is ours, and nothing that goes has become live.
+
+    Those who publish wait for the mark; an older version of this program may not know it.
+    """
+    lease.check()
+    pointer, _ = read_pointer(store)
+    if pointer and pointer.build in plan.builds:
+        raise PruneError(f"{pointer.build} became live while it was to be deleted: nothing more is deleted")
+
+
+def describe(plan: Plan) -> str:
+    """A plan or its result in one line."""
+    if plan.empty:
+        return f"nothing to delete; {len(plan.kept)} builds kept"
+    counts = f"{len(plan.builds)} builds, {len(plan.layers)} layers, {len(plan.strays)} single files"
+    return f"{counts}, {plan.bytes / 1e6:,.1f} MB; {len(plan.kept)} builds kept"
+
+
+def to_json(plan: Plan, now: datetime) -> str:
+    """A plan or its result for programs."""
+    return json.dumps({"at": timestamp(now)} | plan.summary())

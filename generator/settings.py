@@ -1,0 +1,37 @@
+"""Defaults of everything that an operator can set and of what the nightly work takes for granted."""
+
+from datetime import timedelta
+
+# How many builds a night keeps: the live one and those that a rollback can reach.
+KEEP = 7
+# How long a build is kept after it was live, for crawls pinned to it with X-Build; and how old anything must be
+# before it is deleted.
+GRACE_HOURS = 48.0
+# A build in the making protects its layers for this long; longer than any build takes.
+INTENT_AGE = timedelta(hours=24)
+# A half-written file is given up by its writer when it is this old, whatever the grace.
+LEFTOVER_AGE = timedelta(hours=1)
+# Between marking and sweeping: longer than a shim needs to hear of a new pointer (`edge_auth.library.POLL`).
+PRUNE_WAIT_SECONDS = 2.0
+# For how long a lock stands without being renewed: what a killed run costs the next one.
+LEASE_SECONDS = 120.0
+
+# A night's gates (`build/checks/gates/`): the greatest value that passes.
+GATES = {
+    "products-lost": 0.01,  # share
+    "sets-lost": 0,  # sets
+    "prices-lost": 0.1,  # share
+    "prices-moved": 0.05,  # share, of prices that moved by more than PRICE_FACTOR
+    "guide-shrank": 0.1,  # share
+    "prices-repeated": 0.995,  # share
+    "guide-behind": 1,  # days
+    "day-went-back": 0,  # days
+    "day-ahead": 0,  # days
+    "tables-emptied": 0,  # tables
+}
+PRICE_FACTOR = 10
+
+# What DuckDB may use before it spills to disk.
+MEMORY = "2GB"
+# How many reports of nights stay in the store.
+REPORTS_KEPT = 400

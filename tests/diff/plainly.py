@@ -1,0 +1,103 @@
+"""What differs between two exported builds, found with nothing but Python: the measure of `cardpress diff`."""
+
+import json
+from decimal import ROUND_HALF_UP, Decimal
+from pathlib import Path
+
+PRICES = {"trend": ("price_guide", "trend"), "low": ("price_guide", "low"), "filtered": ("filtered_price", "lowest")}
+
+
+class Tree:
+    """An exported build."""
+
+    def __init__(self, folder: Path):
+        root = folder / "api" / "v1"
+        self.objects = {
+            path.relative_to(root).as_posix(): json.loads(path.read_bytes(), parse_float=Decimal)
+            for path in root.rglob("*.json")
+        }
+
+    def products(self) -> dict[int, dict]:
+        details = [body for key, body in self.objects.items() if resource(key) == "cards"]
+        return {d["id_product"]: {name: value for name, value in d.items() if name != "history"} for d in details}
+
+    def items(self, pages: str) -> list[dict]:
+        return [
+            item
+            for key, body in self.objects.items()
+            if key.startswith(pages) and isinstance(body, list)
+            for item in body
+        ]
+
+    def sets(self) -> dict[int, dict]:
+        return {item["id"]: item for item in self.items("sets/")}
+
+    def watchlist(self) -> dict[str, dict]:
+        return {item["slug"]: item for item in self.items("watchlist/pages/")}
+
+    def fingerprints(self) -> dict[str, dict]:
+        return {entry["key"]: entry for entry in self.objects["fingerprints.json"]["entries"]}
+
+
+def resource(key: str) -> str:
+    first, *rest = key.split("/")
+    if first == "cards":
+        return "lists" if len(rest) > 1 else "cards"
+    return {"openapi.json": "site"}.get(first, first.removesuffix(".json"))
+
+
+def changes(old: dict, new: dict) -> dict:
+    """What of two dicts was added, removed, changed, or is the same, by sorted key."""
+    both = old.keys() & new.keys()
+    return {
+        "added": sorted(new.keys() - old.keys()),
+        "removed": sorted(old.keys() - new.keys()),
+        "changed": sorted(key for key in both if old[key] != new[key]),
+        "unchanged": sorted(key for key in both if old[key] == new[key]),
+    }
+
+
+def leaves(body: dict, known: dict | None = None, path: str = "") -> dict:
+    """Fields by dotted path; arrays, and the offers by condition, are values of their own."""
+    found = {} if known is None else known
+    for name, value in body.items():
+        if isinstance(value, dict) and name != "cheapest_offers_by_condition":
+            leaves(value, found, f"{path}{name}.")
+        else:
+            found[path + name] = value
+    return found
+
+
+def fields(old: dict, new: dict) -> dict:
+    """Fields that differ, each with both values; null where the object around it is null."""
+    before, after = leaves(old), leaves(new)
+    names = before.keys() | after.keys()
+    pairs = {name: [before.get(name), after.get(name)] for name in names}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def price(card: dict, name: str) -> Decimal | None:
+    around, field = PRICES[name]
+    return (card[around] or {}).get(field)
+
+
+def percent(old: Decimal, new: Decimal) -> Decimal | None:
+    """(new - old) / old x 100, 2 decimals, half away from zero."""
+    return ((new - old) / old * 100).quantize(Decimal("0.01"), ROUND_HALF_UP) if old else None
+
+
+def price_changes(old: dict[int, dict], new: dict[int, dict]) -> dict[str, list[dict]]:
+    """Prices that moved, appeared and went, by name (the trend first) and id."""
+    told: dict[str, list[dict]] = {"moves": [], "appeared": [], "went": []}
+    for name in PRICES:
+        for id_ in sorted(old.keys() & new.keys()):
+            before, after = price(old[id_], name), price(new[id_], name)
+            if before == after:
+                continue
+            row = {"price": name, "id_product": id_, "old": before, "new": after, "change": None, "change_pct": None}
+            if before is None or after is None:
+                told["appeared" if before is None else "went"].append(row)
+            else:
+                row |= {"change": after - before, "change_pct": percent(before, after)}
+                told["moves"].append(row)
+    return told
