@@ -74,8 +74,9 @@ class S3Store:
 
     def entries(self, prefix: str) -> Iterator[Listed]:
         """The objects below a prefix that ends in `/`, or the one of that name, sorted, with size and age."""
+        one = prefix and not prefix.endswith("/")
         for entry in self._bucket.list(prefix):
-            if not entry["Key"].endswith("/") and (prefix.endswith("/") or entry["Key"] == prefix):
+            if not entry["Key"].endswith("/") and (not one or entry["Key"] == prefix):
                 yield Listed(entry["Key"], entry["Size"], entry["LastModified"].timestamp())
 
     def leftovers(self) -> Iterator[Listed]:
