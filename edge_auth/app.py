@@ -87,8 +87,8 @@ class Gateway:
 def create_app(settings: Settings, log: Log | None = None) -> Flask:
     """The application, to be made in the process that serves it; its log goes to standard error."""
     log = log or Log()
-    store = open_store(settings.store)
-    keyring = Keyring(open_key_file(settings.store, settings.keys), log)
+    store = open_store(settings.store, hurried=True)
+    keyring = Keyring(open_key_file(settings.store, settings.keys, hurried=True), log)
     counter = Counter(counter_file(settings.state, store.location), log.line)
     library = Library(store, Copies(Path(settings.state) / "copies"), log)
     shim = Shim(library, keyring, counter, log)

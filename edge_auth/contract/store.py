@@ -76,7 +76,7 @@ def open_store(location: str, *, hurried: bool = False) -> Store:
     Raises:
         StoreError: the location is neither.
     """
-    if location.startswith("s3://"):
+    if location.startswith("s3:"):
         from edge_auth.contract.bucket import HURRIED, PATIENT  # boto3 takes a while to import
         from edge_auth.contract.s3 import S3Store
 

@@ -2,6 +2,8 @@
 
 import hashlib
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +14,7 @@ import pytest
 from edge_auth.contract.keys import SCOPES, issue, open_key_file
 from edge_auth.contract.store import Digest, Store, open_store
 from edge_auth.errors import Conflict, MissingObject, StoreError
+from tests.service import ROOT, environment
 from tests.stores.servers import READER, Server
 
 WRITERS = 8
@@ -232,9 +235,17 @@ def test_who_may_not_list_is_told_so(servers, monkeypatch: pytest.MonkeyPatch) -
         assert not isinstance(caught.value, MissingObject)
 
 
+def test_folders_do_not_wait_for_boto3() -> None:
+    """It takes a fifth of a second to import: only who opens an s3:// location pays."""
+    loads = "import sys; from generator.cli import cli; from edge_auth.app import create_app; "
+    loads += "from edge_auth.contract.store import open_store; open_store('.'); print('boto3' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", loads], cwd=ROOT, env=environment(), capture_output=True, text=True)
+    assert done.stdout.strip() == "False", done.stderr
+
+
 def test_locations() -> None:
     assert open_store("s3://bucket/some/prefix/").location == "s3://bucket/some/prefix"
     assert open_store("s3://bucket").location == "s3://bucket"
-    for wrong in ("s3://", "s3:///prefix", "gs://bucket", "http://127.0.0.1/"):
+    for wrong in ("s3://", "s3:///prefix", "s3:/", "gs://bucket", "http://127.0.0.1/"):
         with pytest.raises(StoreError, match=wrong):
             open_store(wrong)
