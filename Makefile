@@ -1,6 +1,6 @@
 # Two commands carry a new machine: `make run` and `make test`. Each does all of its own set-up.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint real wheel lock clean
+.PHONY: help setup run test soak lint real wheel lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -37,6 +37,9 @@ run: $(READY) ## a made-up lake, a build of it, a key, and the API running on it
 
 test: $(READY) ## the whole test suite
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(PYTEST_ARGS)
+
+soak: $(READY) ## kill build, publish, prune and nightly two hundred times at random moments
+	$(BIN)/python -m tests.soak.kill $(or $(ROUNDS),200)
 
 lint: $(READY) ## style
 	$(BIN)/ruff check .

@@ -52,6 +52,18 @@ class Shim:
     def answer(self, request: Request, now: float) -> Answer:
         """The answer to a request at `now` (Unix time). Never raises: what fails is a 500."""
         carried = Carried()
+        answer = self._answer_or_refusal(request, now, carried)
+        answer.key_id, answer.endpoint = carried.key_id, carried.endpoint
+        return answer
+
+    def ready(self) -> str:
+        """Id of the live build, once builds and keys can be read. Raises EdgeError where they cannot."""
+        self._keyring.records()
+        opened = self._library.opened()
+        opened.columns  # noqa: B018  (opened now rather than by the first search)
+        return opened.build.id
+
+    def _answer_or_refusal(self, request: Request, now: float, carried: Carried) -> Answer:
         try:
             return self._answer(request, now, carried)
         except ApiError as error:
@@ -61,17 +73,11 @@ class Shim:
             carried.headers.pop("X-Build", None)
             return _refusal(InternalError("something failed here; try again later", Retry_After=RETRY_SECONDS), carried)
 
-    def ready(self) -> str:
-        """Id of the live build, once builds and keys can be read. Raises EdgeError where they cannot."""
-        self._keyring.records()
-        opened = self._library.opened()
-        opened.columns  # noqa: B018  (opened now rather than by the first search)
-        return opened.build.id
-
     def _answer(self, request: Request, now: float, carried: Carried) -> Answer:
         if request.method != "GET":
             return _no_get(request)
         endpoint, subject = route(request.path)
+        carried.endpoint = endpoint.path
         record = None if endpoint.public else self._keyring.holder(request.headers, now)
         if record is None:
             self._limit(f"address {request.client}", DEFAULT_RATE_LIMIT, now, carried)
@@ -138,14 +144,14 @@ def _success(endpoint: Endpoint, body: Body, request: Request, carried: Carried)
         headers["Content-Length"] = str(len(content))
         if gzip:
             headers["Content-Encoding"] = "gzip"
-    return Answer(304 if known else 200, headers, content, carried.key_id)
+    return Answer(304 if known else 200, headers, content)
 
 
 def _refusal(error: ApiError, carried: Carried) -> Answer:
     body = dumps({"error": {"code": error.code, "message": str(error)}}) + b"\n"
     headers = {**_OPEN_TO_BROWSERS, **_JSON, **carried.headers, **error.headers, "Cache-Control": "no-store"}
     headers["Content-Length"] = str(len(body))
-    return Answer(error.status, headers, body, carried.key_id)
+    return Answer(error.status, headers, body)
 
 
 def _no_get(request: Request) -> Answer:

@@ -3,23 +3,28 @@
 A request of the API costs the heart a few microseconds to reach this way; Flask's routing would add fifty.
 """
 
+import re
+import secrets
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from http.client import responses
+from itertools import count
 from pathlib import Path
 
 from flask import Flask
 
 from edge_auth.answer import Shim
 from edge_auth.contract.copies import Copies
-from edge_auth.contract.keys import open_key_file
+from edge_auth.contract.keys import KeyFile, open_key_file
 from edge_auth.contract.store import open_store
+from edge_auth.counter_sqlite import SqliteCounter
 from edge_auth.keyring import Keyring
 from edge_auth.library import Library
-from edge_auth.log import Log
+from edge_auth.log import Log, cleaned
+from edge_auth.metrics import Metrics, WorkerMetrics
 from edge_auth.ratelimit import Counter
 from edge_auth.request import Network, Request, client_address
 
@@ -35,6 +40,8 @@ _HEADERS = {
         "access-control-request-method",
     )
 }
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=@-]{1,128}")
+_HEXADECIMAL = re.compile("[0-9a-f]{32,64}")
 
 
 @dataclass(frozen=True)
@@ -46,32 +53,46 @@ class Settings:
         state: folder of the rate limit's counter and of local copies of what is mapped into memory.
         keys: location of the key records, None for the one in the store.
         trusted_proxies: networks whose X-Forwarded-For is believed.
+        rate_limit_url: where the counter is that all machines share, None for the one in the state folder.
+        metrics: folder to count in for Prometheus, None to count nothing.
     """
 
     store: str
     state: str
     keys: str | None = None
     trusted_proxies: tuple[Network, ...] = ()
+    rate_limit_url: str | None = None
+    metrics: Path | None = None
 
 
 class Gateway:
     """WSGI in front of the heart."""
 
-    def __init__(self, shim: Shim, log: Log, trusted_proxies: tuple[Network, ...], flask: Callable):
+    def __init__(self, shim: Shim, log: Log, metrics: Metrics, trusted_proxies: tuple[Network, ...], flask: Callable):
         self._shim = shim
         self._log = log
+        self._metrics = metrics
         self._trusted = trusted_proxies
         self._flask = flask
+        self._process = secrets.token_hex(4)
+        self._numbers = count(1)
 
     def __call__(self, environ: dict, start_response: Callable) -> Iterable[bytes]:
         if environ["PATH_INFO"] == "/healthz":
-            return self._flask(environ, start_response)
+            try:
+                return self._flask(environ, start_response)
+            finally:
+                self._metrics.flush()
         started, now = time.perf_counter(), time.time()
         request = self._request(environ)
         answer = self._shim.answer(request, now)
+        if request.method == "HEAD":
+            answer.body = b""
         start_response(f"{answer.status} {responses[answer.status]}", list(answer.headers.items()))
-        self._log.request(request, answer, now, time.perf_counter() - started)
-        return [answer.body if request.method != "HEAD" else b""]
+        seconds = time.perf_counter() - started
+        self._metrics.request(answer, seconds)
+        self._log.request(request, answer, now, seconds)
+        return [answer.body]
 
     def _request(self, environ: dict) -> Request:
         peer, forwarded = environ.get("REMOTE_ADDR", ""), environ.get("HTTP_X_FORWARDED_FOR", "")
@@ -81,17 +102,19 @@ class Gateway:
             query=environ.get("QUERY_STRING", ""),
             headers={name: environ[variable] for variable, name in _HEADERS.items() if variable in environ},
             client=client_address(peer, forwarded, self._trusted) if self._trusted else peer,
+            id=usable_id(environ.get("HTTP_X_REQUEST_ID", "")) or f"{self._process}-{next(self._numbers)}",
         )
 
 
 def create_app(settings: Settings, log: Log | None = None) -> Flask:
     """The application, to be made in the process that serves it; its log goes to standard error."""
     log = log or Log()
-    store = open_store(settings.store, hurried=True)
-    keyring = Keyring(open_key_file(settings.store, settings.keys, hurried=True), log)
-    counter = Counter(counter_file(settings.state, store.location), log.line)
-    library = Library(store, Copies(Path(settings.state) / "copies"), log)
-    shim = Shim(library, keyring, counter, log)
+    metrics = _metrics(settings, log)
+    store = metrics.watched(open_store(settings.store, hurried=True))
+    keys = open_key_file(settings.store, settings.keys, hurried=True)
+    keyring = Keyring(KeyFile(metrics.watched(keys.store), keys.name), log)
+    library = Library(store, Copies(Path(settings.state) / "copies"), log, metrics)
+    shim = Shim(library, keyring, _counter(settings, store.location, log, metrics), log)
     app = Flask("edge_auth")
 
     @app.get("/healthz")
@@ -104,10 +127,35 @@ def create_app(settings: Settings, log: Log | None = None) -> Flask:
 
     with suppress(Exception):  # a build that cannot be read is told by every answer, not by a crash
         shim.ready()
-    app.wsgi_app = Gateway(shim, log, settings.trusted_proxies, app.wsgi_app)  # type: ignore[method-assign]
+    metrics.flush()
+    app.wsgi_app = Gateway(shim, log, metrics, settings.trusted_proxies, app.wsgi_app)  # type: ignore[method-assign]
     return app
 
 
-def counter_file(state: str, store_location: str) -> Path:
-    """The counter of a store: all its shims on this machine that share a state folder share it."""
-    return Path(state) / f"limits-{sha256(store_location.encode()).hexdigest()[:16]}.sqlite3"
+def usable_id(sent: str) -> str:
+    """The id that a client or a proxy gave a request, or "" where it is none to be put into a log.
+
+    Ids are often 32 or more hexadecimal digits, and then too long for the log to trust them not to be a key.
+    """
+    usable = _REQUEST_ID.fullmatch(sent) and (_HEXADECIMAL.fullmatch(sent) or cleaned(sent) == sent)
+    return sent if usable else ""
+
+
+def _metrics(settings: Settings, log: Log) -> Metrics:
+    if settings.metrics is not None:
+        try:
+            return WorkerMetrics(settings.metrics)
+        except OSError as error:
+            log.line(f"this worker counts nothing for Prometheus: {error}")
+    return Metrics()
+
+
+def _counter(settings: Settings, store_location: str, log: Log, metrics: Metrics) -> Counter:
+    """The counter of a store: shared by all its shims on this machine that share a state folder, or by all machines."""
+    name = sha256(store_location.encode()).hexdigest()[:16]
+    embedded = SqliteCounter(Path(settings.state) / f"limits-{name}.sqlite3", log.line)
+    if settings.rate_limit_url is None:
+        return embedded
+    from edge_auth.counter_redis import RedisCounter  # most shims have no use for the client
+
+    return RedisCounter(settings.rate_limit_url, f"cardpress:{name}", embedded, log.line, metrics)

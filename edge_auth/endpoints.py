@@ -21,6 +21,7 @@ class Endpoint:
     """One row of the specification's table of endpoints.
 
     Attributes:
+        path: as the specification writes it; log and metrics call the endpoint so.
         body: makes the body from a build, what the path names, and the parameters; None: /me, of no build.
         rules: the parameters; None: whatever the query holds is ignored.
         scope: what a key must be allowed to read, if anything.
@@ -28,6 +29,7 @@ class Endpoint:
         names_product: the path names a product's id, which must be an integer.
     """
 
+    path: str
     body: Callable[[Opened, str, dict], Body] | None
     rules: Mapping[str, Rule] | None = field(default_factory=dict)
     scope: str | None = None
@@ -142,21 +144,25 @@ def _card(opened: Opened, subject: str, values: dict) -> Body:
 
 
 _OFFSET = Integer(low=0, default=0)
-_CARD = Endpoint(_card, {"days": Integer(1, 3650)}, keys.CARDS_READ, names_product=True)
-_ITEM = Endpoint(_item, scope=keys.WATCHLIST_READ)
+_CARD = Endpoint(API + "cards/{idProduct}", _card, {"days": Integer(1, 3650)}, keys.CARDS_READ, names_product=True)
+_ITEM = Endpoint(API + "watchlist/{slug}", _item, scope=keys.WATCHLIST_READ)
 _ACTIONS = {
     "history": Endpoint(
+        API + "watchlist/{slug}/history",
         _history,
         {"view": Choice(names.VIEWS, "daily"), "range": Choice(tuple(names.RANGES), "all")},
         keys.WATCHLIST_READ,
     ),
-    "offers": Endpoint(_offers, scope=keys.WATCHLIST_READ),
+    "offers": Endpoint(API + "watchlist/{slug}/offers", _offers, scope=keys.WATCHLIST_READ),
 }
 _FIXED = {
-    "me": Endpoint(None),
-    "status": Endpoint(_status),
-    "watchlist": Endpoint(_watchlist, {"limit": Integer(1, 500, 100), "offset": _OFFSET}, keys.WATCHLIST_READ),
+    "me": Endpoint(API + "me", None),
+    "status": Endpoint(API + "status", _status),
+    "watchlist": Endpoint(
+        API + "watchlist", _watchlist, {"limit": Integer(1, 500, 100), "offset": _OFFSET}, keys.WATCHLIST_READ
+    ),
     "cards": Endpoint(
+        API + "cards",
         _cards,
         {
             "q": Text(100),
@@ -171,9 +177,16 @@ _FIXED = {
         },
         keys.CARDS_READ,
     ),
-    "sets": Endpoint(_sets, {"q": Text(), "limit": Integer(1, 1000, 100), "offset": _OFFSET}, keys.CARDS_READ),
-    "fingerprints": Endpoint(
-        _fingerprints, {}, keys.FINGERPRINTS_READ, cache_control="private, max-age=3600", rate_headers=False
+    "sets": Endpoint(
+        API + "sets", _sets, {"q": Text(), "limit": Integer(1, 1000, 100), "offset": _OFFSET}, keys.CARDS_READ
     ),
-    "openapi.json": Endpoint(_openapi, None, cache_control="public, max-age=300", public=True),
+    "fingerprints": Endpoint(
+        API + "fingerprints",
+        _fingerprints,
+        {},
+        keys.FINGERPRINTS_READ,
+        cache_control="private, max-age=3600",
+        rate_headers=False,
+    ),
+    "openapi.json": Endpoint(API + "openapi.json", _openapi, None, cache_control="public, max-age=300", public=True),
 }

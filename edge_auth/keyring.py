@@ -14,7 +14,9 @@ from edge_auth.errors import EdgeError, ExpiredKey, InvalidKey, NoKey, RevokedKe
 from edge_auth.log import Log
 
 POLL = 1.5
-_UNKNOWN_POLL = 0.1
+# Whoever sends wrong keys makes us read so many times a second at most, and as many at once.
+_RENEWALS = 10
+_PATIENCE_SECONDS = 1
 
 
 class Keyring:
@@ -27,6 +29,7 @@ class Keyring:
         self._records: dict[str, KeyRecord] | None = None
         self._version: str | None = None
         self._looked = -poll
+        self._renewals, self._renewed = float(_RENEWALS), monotonic()
         self._trouble = ""
         self._lock = Lock()
 
@@ -50,7 +53,26 @@ class Keyring:
         return record
 
     def _find(self, sha256: str) -> KeyRecord | None:
-        return self.records(self._poll).get(sha256) or self.records(_UNKNOWN_POLL).get(sha256)
+        return self.records(self._poll).get(sha256) or self._new_records().get(sha256)
+
+    def _new_records(self) -> dict[str, KeyRecord]:
+        """The records as they are now, for a key that was not there a moment ago; a look of another thread will do."""
+        asked = monotonic()
+        if self._lock.acquire(timeout=_PATIENCE_SECONDS):
+            try:
+                if self._looked < asked and self._may_renew(asked):
+                    self._look()
+            finally:
+                self._lock.release()
+        return self._records if self._records is not None else {}
+
+    def _may_renew(self, now: float) -> bool:
+        self._renewals = min(_RENEWALS, self._renewals + (now - self._renewed) * _RENEWALS)
+        self._renewed = now
+        if self._renewals < 1:
+            return False
+        self._renewals -= 1
+        return True
 
     def records(self, age: float = POLL) -> dict[str, KeyRecord]:
         """The records by hash, as they were `age` seconds ago or later.
@@ -66,6 +88,7 @@ class Keyring:
         return self._records if self._records is not None else {}
 
     def _look(self) -> None:
+        began = monotonic()
         try:
             found = self._file.store.get_versioned(self._file.name)
             if found is None and self._version is not None:
@@ -82,7 +105,7 @@ class Keyring:
             if str(error) != self._trouble:
                 self._log.line(f"the key records as last read stay in force: {error}")
             self._trouble = str(error)
-        self._looked = monotonic()
+        self._looked = began
 
 
 def sent_key(headers: Mapping[str, str]) -> str | None:

@@ -21,6 +21,7 @@ from edge_auth.contract.store import Store
 from edge_auth.contract.text import fold
 from edge_auth.errors import EdgeError, StoreError, UnknownBuild
 from edge_auth.log import Log
+from edge_auth.metrics import Metrics
 from edge_auth.slugs import Slugs
 
 POLL = 1.5
@@ -31,9 +32,10 @@ _CACHE_BYTES = 48 << 20
 class Opened:
     """A build, its search index and its short lists, each read when first asked for."""
 
-    def __init__(self, build: builds.Build, cache: Cache):
+    def __init__(self, build: builds.Build, cache: Cache, metrics: Metrics):
         self.build = build
         self._cache = cache
+        self._metrics = metrics
 
     @cached_property
     def columns(self) -> Columns:
@@ -78,6 +80,7 @@ class Opened:
     def kept(self, key: Hashable, make: Callable[[], Any], cost: Callable[[Any], int]) -> Any:
         """What `make` gave for this build and key, from the cache if it is still there."""
         value = self._cache.get((self.build.id, key))
+        self._metrics.cache(value is not None)
         if value is None:
             value = make()
             self._cache.put((self.build.id, key), value, cost(value))
@@ -96,10 +99,11 @@ class Opened:
 class Library:
     """The builds of a store as a shim sees them."""
 
-    def __init__(self, store: Store, copies: Copies, log: Log, poll: float = POLL):
+    def __init__(self, store: Store, copies: Copies, log: Log, metrics: Metrics, poll: float = POLL):
         self._store = store
         self._copies = copies
         self._log = log
+        self._metrics = metrics
         self._poll = poll
         self._cache = Cache(_CACHE_BYTES)
         self._open: OrderedDict[str, Opened] = OrderedDict()
@@ -137,8 +141,10 @@ class Library:
         if not self._lock.acquire(blocking=self._live is None):
             return self._live  # type: ignore[return-value]
         try:
-            self._live = self._opened(builds.live_build_id(self._store))
+            before, self._live = self._live, self._opened(builds.live_build_id(self._store))
             self._trouble = ""
+            if self._live is not before:
+                self._metrics.live(self._live.build.record)
         except EdgeError as error:
             if self._live is None:
                 raise StoreError(str(error)) from error
@@ -162,7 +168,7 @@ class Library:
     def _opened(self, id_: str) -> Opened:
         opened = self._open.pop(id_, None)
         if opened is None:
-            opened = Opened(builds.open_build(self._store, id_, self._copies), self._cache)
+            opened = Opened(builds.open_build(self._store, id_, self._copies), self._cache, self._metrics)
         self._open[id_] = opened
         while len(self._open) > _MOST_OPEN:
             gone, _ = self._open.popitem(last=False)

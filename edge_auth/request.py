@@ -16,6 +16,7 @@ class Request(NamedTuple):
         query: raw, each character a byte.
         headers: those that were sent, by lower-case name; one that could not be read is "".
         client: address of the client, proxies seen through.
+        id: what the log calls the request; it is the client's own where he sent one that can be used.
     """
 
     method: str
@@ -23,16 +24,18 @@ class Request(NamedTuple):
     query: str
     headers: Mapping[str, str]
     client: str
+    id: str
 
 
 @dataclass
 class Answer:
-    """What goes out; `key_id` is for the log."""
+    """What goes out. For log and metrics alone: the key's id and the endpoint's path, None where there is none."""
 
     status: int
     headers: dict[str, str]
     body: bytes = b""
-    key_id: str = "-"
+    key_id: str | None = None
+    endpoint: str | None = None
 
 
 @dataclass
@@ -40,7 +43,8 @@ class Carried:
     """What every later answer to the same request carries, refusals included, once it is known."""
 
     headers: dict[str, str] = field(default_factory=dict)
-    key_id: str = "-"
+    key_id: str | None = None
+    endpoint: str | None = None
 
 
 def client_address(peer: str, forwarded: str, trusted: Sequence[Network]) -> str:

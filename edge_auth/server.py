@@ -7,7 +7,10 @@ import socket
 import sys
 import threading
 import time
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from granian import Granian
 from granian.constants import Interfaces
@@ -15,6 +18,9 @@ from granian.log import LogLevels
 
 from edge_auth.app import Settings, create_app
 from edge_auth.errors import ServeError
+
+if TYPE_CHECKING:
+    from edge_auth.scrape import Scrape
 
 THREADS_PER_WORKER = 4
 _STOP_SECONDS = 30
@@ -27,13 +33,28 @@ _LOGGING = {
 }
 
 
-def serve(settings: Settings, host: str, port: int, workers: int) -> None:
+def serve(settings: Settings, host: str, port: int, workers: int, metrics: tuple[str, int] | None = None) -> None:
     """Serve until SIGTERM or SIGINT; requests under way are finished.
 
+    Args:
+        metrics: host and port to serve metrics at.
+
     Raises:
-        ServeError: the address cannot be listened on.
+        ServeError: an address cannot be listened on.
     """
-    address, port = free_address(host, port)
+    if metrics is None:
+        _serve(settings, *free_address(host, port), workers)
+        return
+    from edge_auth.scrape import Scrape  # whose client library takes a while to import
+
+    scrape = Scrape(*metrics, Path(settings.state))
+    try:
+        _serve(replace(settings, metrics=scrape.folder), *free_address(host, port), workers, scrape)
+    finally:
+        scrape.close()
+
+
+def _serve(settings: Settings, address: str, port: int, workers: int, scrape: "Scrape | None" = None) -> None:
     server = Granian(
         "edge_auth",
         address=address,
@@ -46,7 +67,10 @@ def serve(settings: Settings, host: str, port: int, workers: int) -> None:
         log_level=LogLevels.error,
         log_dictconfig=_LOGGING,
     )
-    server.on_startup(threading.Thread(target=_announce, args=(address, port), daemon=True).start)
+    if scrape is not None:
+        server.on_startup(scrape.start)
+    told = (address, port, scrape and scrape.url)
+    server.on_startup(threading.Thread(target=_announce, args=told, daemon=True).start)
     try:
         server.serve(target_loader=partial(_worker, settings, os.getpid()), wrap_loader=False)
     except SystemExit:
@@ -87,7 +111,7 @@ def _leave_with(parent: int) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _announce(address: str, port: int) -> None:
+def _announce(address: str, port: int, metrics: str | None) -> None:
     """Say where we listen, once somebody does."""
     reach = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)
     while True:
@@ -97,5 +121,6 @@ def _announce(address: str, port: int) -> None:
         except OSError:
             continue
         shown = f"[{address}]" if ":" in address else address
-        print(f"cardpress: listening on http://{shown}:{port}", file=sys.stderr, flush=True)
+        also = f"\ncardpress: metrics at {metrics}" if metrics else ""
+        print(f"cardpress: listening on http://{shown}:{port}{also}", file=sys.stderr, flush=True)
         return

@@ -3,14 +3,14 @@
 import json
 import os
 import platform
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, field
 from importlib.metadata import version
 
 import duckdb
 
 from edge_auth.contract import names
 from edge_auth.contract.builds import FORMAT, Layer, id_of, record_name
-from edge_auth.contract.index import INDEX_NAME
 from edge_auth.contract.store import Store
 from edge_auth.contract.text import UNICODE_VERSION
 from edge_auth.errors import StoreError
@@ -31,7 +31,10 @@ from generator.layers.watchlist import plan_watchlist
 from generator.packs import LayerWriter
 from generator.periods import closed_periods
 from generator.progress import Progress
+from generator.verify import damage, visible_damage
 from generator.workshop import Workshop
+
+MISSING = "it is not in the store"
 
 
 @dataclass(frozen=True)
@@ -41,10 +44,12 @@ class BuildResult:
     Attributes:
         record: the build's record, as it stands in the store.
         made: names of the layers that had to be made; the others were there.
+        damaged: of those that were there and damaged, what was wrong.
     """
 
     record: dict
     made: list[str]
+    damaged: dict[str, str] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -68,20 +73,35 @@ def plan_layers(lake: Lake) -> list[LayerPlan]:
 
 
 def make_build(
-    lake: Lake, store: Store, *, threads: int | None, memory: str, progress: Progress, clock: Clock = utc_now
+    lake: Lake,
+    store: Store,
+    *,
+    threads: int | None,
+    memory: str,
+    progress: Progress,
+    repair: bool = False,
+    clock: Clock = utc_now,
 ) -> BuildResult:
     """Make what is missing of the lake's build. Killed at any moment it leaves nothing that a reader can see.
 
+    Args:
+        repair: read every layer that is there before it is used again, rather than only look at its listing.
+
     Raises:
         LakeError: the lake breaks a rule.
+        BuildError: a layer that others are made from is damaged in a way that only `repair` looks for.
         StoreError: the store failed.
     """
     plans = plan_layers(lake)
     with declared(store, build_id(lake, plans), (plan.folder for plan in plans), clock):
-        made = _make_missing(plans, Workshop(lake, store, threads or os.cpu_count() or 1, memory, progress))
+        lacking = {plan.name: lack(store, plan, repair) for plan in plans}
+        wanted = [name for name, why in lacking.items() if why]
+        workshop = Workshop(lake, store, threads or os.cpu_count() or 1, memory, progress)
+        workshop.uploads.resend = repair
+        _make_all(plans, wanted, workshop)
         record = _record(lake, store, plans)
         store.put_new(record_name(record["id"]), json.dumps(record, indent=1, ensure_ascii=False).encode() + b"\n")
-    return BuildResult(record, made)
+    return BuildResult(record, wanted, {name: why for name, why in lacking.items() if why and why != MISSING})
 
 
 def build_id(lake: Lake, plans: list[LayerPlan]) -> str:
@@ -89,22 +109,26 @@ def build_id(lake: Lake, plans: list[LayerPlan]) -> str:
     return id_of(lake.as_of.isoformat(), {plan.name: plan.digest for plan in plans})
 
 
-def _make_missing(plans: list[LayerPlan], workshop: Workshop) -> list[str]:
-    """Make the layers that are not there; their names."""
-    made = []
-    store = workshop.store
+def lack(store: Store, plan: LayerPlan, repair: bool = False) -> str | None:
+    """Why a layer has to be made: MISSING, or how it is damaged; None where it is there and looks whole."""
+    if not any(True for _ in store.entries(plan.folder)):
+        return MISSING
+    layer = Layer(store, plan.name, plan.digest)
+    return damage(layer) if repair else visible_damage(layer)
+
+
+def _make_all(plans: list[LayerPlan], wanted: Collection[str], workshop: Workshop) -> None:
+    """Make the layers that are wanted; the others are there."""
     try:
         for plan in plans:
-            if store.stat(plan.folder + INDEX_NAME) is None:
+            if plan.name in wanted:
                 _make(plan, workshop)
-                made.append(plan.name)
             if plan.name.startswith(names.history_layer("")):
-                workshop.closed[plan.name] = Layer(store, plan.name, plan.digest)
+                workshop.closed[plan.name] = Layer(workshop.store, plan.name, plan.digest)
     except duckdb.Error as error:
         raise LakeError(f"lake {workshop.lake.location}: {str(error).strip().splitlines()[0]}") from error
     finally:
         workshop.close()
-    return made
 
 
 def _make(plan: LayerPlan, workshop: Workshop) -> None:

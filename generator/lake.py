@@ -64,13 +64,18 @@ def open_lake(location: str, as_of: date | None = None, progress: Progress | Non
             fingerprint recipe that is missing or wrong.
     """
     place = _place(location)
+    with place.settled():
+        return _opened(location, place, as_of, progress or Progress(quiet=True))
+
+
+def _opened(location: str, place: LakeFiles, as_of: date | None, progress: Progress) -> Lake:
     files = list(_table_files(location, place))
     if not any(f.table == "products" for f in files):
         raise LakeError(f"lake {location} has no products*.parquet, the one table that a build cannot do without")
     as_of = as_of or _newest_day(location, files)
     files = [f for f in files if f.day is None or f.day <= as_of]
     recipe, recipe_sha256 = _recipe(location, place, any(f.table == "fingerprints" for f in files))
-    identified = tuple(place.identified(files, progress or Progress(quiet=True)))
+    identified = tuple(place.identified(files, progress))
     return Lake(location, as_of, identified, recipe, recipe_sha256, place)
 
 

@@ -10,7 +10,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
@@ -41,6 +41,10 @@ class BucketFiles:
         self._in_use: dict[str, set[str]] = {}  # per table what was fetched last: a view may still read it
         self._lock = Lock()
         self._used: int | None = None
+
+    def settled(self) -> AbstractContextManager:
+        """A bucket cannot be held; each file is fetched as it was when it was listed, or not at all."""
+        return nullcontext()
 
     def names(self, daily: Iterable[str]) -> Iterator[str]:
         with _translated():

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Protocol
 
 from generator.errors import LakeError
 from generator.hashes import Hashes
+from generator.ingest.journal import settled
 from generator.progress import Progress
 
 
@@ -32,6 +34,10 @@ class LakeFile:
 
 class LakeFiles(Protocol):
     """The files of a lake. Every method raises LakeError where they cannot be read."""
+
+    def settled(self) -> AbstractContextManager:
+        """Holds the lake still while its files are looked at, where there is a way to."""
+        ...
 
     def names(self, daily: Iterable[str]) -> Iterator[str]:
         """Names of the files of the lake itself, and of the partitions `<table>/day=…/` of the daily tables."""
@@ -59,6 +65,9 @@ class FolderFiles:
             raise LakeError(
                 f"lake {location} is not a folder: make one with `cardpress demo {location}` or `cardpress ingest`"
             )
+
+    def settled(self) -> AbstractContextManager:
+        return settled(self._root)
 
     def names(self, daily: Iterable[str]) -> Iterator[str]:
         found = list(self._root.glob("*.parquet"))

@@ -35,3 +35,11 @@ PRICE_FACTOR = 10
 MEMORY = "2GB"
 # How many reports of nights stay in the store.
 REPORTS_KEPT = 400
+
+# How old the newest row of a source may be, in hours, before `show` warns: its cadence and some patience.
+CADENCE_HOURS = {
+    "price_guide": 48.0,
+    "listings": 48.0,
+    "filtered_checks": 48.0,
+    "watch_checks": 24.0,
+}

@@ -13,7 +13,12 @@ THREADS = 4  # each may hold a pack in memory
 
 
 class Uploads:
-    """Threads that put immutable files into a store. Every method may raise StoreError for an earlier file."""
+    """Threads that put immutable files into a store. Every method may raise StoreError for an earlier file.
+
+    `resend`: whether to send also what the store says it has, since it may have rotted there.
+    """
+
+    resend = False
 
     def __init__(self, store: Store, progress: Progress):
         self.store = store
@@ -40,6 +45,6 @@ class Uploads:
         self._progress.stored(self._pending.popleft().result())
 
     def _put(self, name: str, data: bytes, sha256: str) -> int:
-        if self.store.digest(name) != Digest(len(data), sha256):
+        if self.resend or self.store.digest(name) != Digest(len(data), sha256):
             self.store.put(name, data)
         return len(data)

@@ -1,13 +1,17 @@
-"""Re-reading a build: every file and every object of it against the hashes that were recorded."""
+"""Re-reading a build: every file and every object of it against the hashes that were recorded.
+
+`visible_damage` is what a listing shows, for those who are about to reuse a layer; `damage` reads everything.
+"""
 
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
 from edge_auth.contract.builds import Build, Layer
 from edge_auth.contract.codec import decompress, sha256
-from edge_auth.contract.index import INDEX_NAME, Entry
+from edge_auth.contract.index import INDEX_NAME, Entry, LayerFile
 from edge_auth.errors import StoreError
 from generator.errors import BuildError
 from generator.packs import in_order
@@ -41,7 +45,7 @@ def verify(build: Build, progress: Progress, only: Collection[str] | None = None
             broken += _broken_index(layer)
             objects += len(layer.index)
             size += sum(file.size for file in (*layer.index.packs, *layer.index.files))
-            tasks += [(layer, number) for number in range(-len(layer.index.files), len(layer.index.packs))]
+            tasks += [(layer, number) for number in _numbers(layer)]
         except StoreError as error:
             broken.append(str(error))
     with ThreadPoolExecutor(THREADS) as pool, progress.bar("verify", len(tasks)) as bar:
@@ -51,9 +55,56 @@ def verify(build: Build, progress: Progress, only: Collection[str] | None = None
     if broken:
         more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
         raise BuildError(
-            f"build {build.id} is damaged: {broken[0]}{more}; `cardpress build` makes what is missing anew"
+            f"build {build.id} is damaged: {broken[0]}{more}; "
+            f"`cardpress build --as-of {build.as_of} --repair` from the same lake makes damaged layers anew"
         )
     return Verified(objects, size)
+
+
+def visible_damage(layer: Layer) -> str | None:
+    """What is wrong with a layer by a listing of its folder: no index, a pack missing or of another size."""
+    sizes = {entry.name: entry.size for entry in layer.store.entries(layer.folder)}
+    if layer.folder + INDEX_NAME not in sizes:
+        return f"{layer.folder} has no index"
+    try:
+        named = (*layer.index.packs, *layer.index.files)
+    except StoreError as error:
+        return str(error)
+    for file in named:
+        size = sizes.get(layer.folder + file.name)
+        if size != file.size:
+            found = "is missing" if size is None else f"has {size} bytes, not {file.size}"
+            return f"{layer.folder}{file.name} {found}"
+    return None
+
+
+def damage(layer: Layer) -> str | None:
+    """What is wrong with a layer, after reading every file and object of it; the first such thing."""
+    return visible_damage(layer) or next(_all_damage(layer), None)
+
+
+def checked_file(layer: Layer, stem: str) -> Path:
+    """Path of a file of a layer that another layer is made from, after comparing it with its hash.
+
+    Raises:
+        BuildError: it is not what was written.
+        StoreError: the layer has no such file.
+    """
+    path = layer.file(stem)
+    for file in layer.index.files:
+        if file.name.startswith(f"{stem}-"):
+            for problem in _problems(layer, file, path.read_bytes()):
+                raise BuildError(f"{problem}: `cardpress build --repair` makes damaged layers anew")
+    return path
+
+
+def _all_damage(layer: Layer) -> Iterator[str]:
+    try:
+        yield from _broken_index(layer)
+    except StoreError as error:
+        yield str(error)
+    for number in _numbers(layer):
+        yield from _broken(layer, number)
 
 
 def _broken_index(layer: Layer) -> list[str]:
@@ -63,19 +114,26 @@ def _broken_index(layer: Layer) -> list[str]:
     return [] if same else [f"{name} is not what was written"]
 
 
+def _numbers(layer: Layer) -> range:
+    """Numbers of a layer's packs, and negative ones of its files."""
+    return range(-len(layer.index.files), len(layer.index.packs))
+
+
 def _broken(layer: Layer, number: int) -> list[str]:
     """What is wrong with a pack of a layer and its objects, or, by a negative number, with a file."""
     file = layer.index.packs[number] if number >= 0 else layer.index.files[number]
-    name = layer.folder + file.name
     try:
-        data = layer.store.get(name)
+        data = layer.store.get(layer.folder + file.name)
     except StoreError as error:
         return [str(error)]
-    broken = _broken_objects(layer, number, data) if number >= 0 else []
+    return [*_problems(layer, file, data), *(_broken_objects(layer, number, data) if number >= 0 else ())]
+
+
+def _problems(layer: Layer, file: LayerFile, data: bytes) -> list[str]:
+    name = layer.folder + file.name
     if len(data) != file.size:
-        return [f"{name} has {len(data)} bytes, not {file.size}", *broken]
-    same = hashlib.sha256(data).hexdigest() == file.sha256
-    return broken if same else [f"{name} is not what was written", *broken]
+        return [f"{name} has {len(data)} bytes, not {file.size}"]
+    return [] if hashlib.sha256(data).hexdigest() == file.sha256 else [f"{name} is not what was written"]
 
 
 def _broken_objects(layer: Layer, number: int, pack: bytes) -> list[str]:

@@ -19,6 +19,7 @@ from generator.packs import in_order
 from generator.periods import Period
 from generator.progress import Progress
 from generator.uploads import Uploads
+from generator.verify import checked_file
 
 # about 500 products of a month with all three arrays: what a range of products reads beyond its own is little
 _ROWS_PER_GROUP = 40_960
@@ -119,7 +120,8 @@ class Workshop:
         self.open_period(periods.open_month(self.lake.as_of))
         for table in PRICE_TABLES:
             closed = [
-                f"union all by name from read_parquet('{_quoted(layer.file(table))}')" for layer in self.closed.values()
+                f"union all by name from read_parquet('{_quoted(checked_file(layer, table))}')"
+                for layer in self.closed.values()
             ]
             self.db.connection.execute(f"create view all_{table} as from period_{table} " + " ".join(closed))
         self.db.run("views/newest")

@@ -215,10 +215,11 @@ class FolderStore:
 
     def _temporary(self, folder: Path) -> tuple[int, str]:
         for _ in range(_TRIES):  # somebody may delete the folder, being empty, before a file is in it
-            with suppress(FileNotFoundError):
+            with suppress(FileNotFoundError, FileExistsError):
                 folder.mkdir(parents=True, exist_ok=True)
                 return tempfile.mkstemp(prefix=_TEMPORARY, dir=folder)
-        raise StoreError(f"{folder} is deleted again and again while it is written to")
+        folder.mkdir(parents=True, exist_ok=True)  # says what is wrong, where it is something else
+        return tempfile.mkstemp(prefix=_TEMPORARY, dir=folder)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

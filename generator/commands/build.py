@@ -1,6 +1,7 @@
 """`cardpress build`: from a lake to a build in the store."""
 
 import json
+from dataclasses import asdict
 from datetime import datetime
 
 import click
@@ -8,6 +9,7 @@ import click
 from edge_auth.contract.store import open_store
 from generator.build import BuildResult, make_build
 from generator.commands.options import json_option, lake_option, memory_option, store_option, threads_option
+from generator.explain import Explanation, explanation
 from generator.lake import open_lake
 from generator.progress import Progress
 from generator.publish import publish
@@ -23,6 +25,8 @@ from generator.publish import publish
     help="The day the build speaks for.  [default: the newest partition]",
 )
 @click.option("--publish", "publish_it", is_flag=True, help="Make it the live build.")
+@click.option("--explain", is_flag=True, help="Say which layers would be made, and why; make nothing.")
+@click.option("--repair", is_flag=True, help="Read every layer before it is used again; make damaged ones anew.")
 @threads_option
 @memory_option
 @json_option
@@ -31,6 +35,8 @@ def build(
     store: str,
     as_of: datetime | None,
     publish_it: bool,
+    explain: bool,
+    repair: bool,
     threads: int | None,
     memory: str,
     as_json: bool,
@@ -39,17 +45,22 @@ def build(
 
     Layers whose inputs did not change are not made again, so a second run costs seconds and a killed one resumes.
 
+    With --explain the id is the one that the build would have.
+
     \b
     Example: cardpress build --lake lake --store site_out --publish
     """
     progress = Progress()
-    opened = open_store(store)
-    result = make_build(
-        open_lake(lake, as_of and as_of.date(), progress), opened, threads=threads, memory=memory, progress=progress
-    )
+    opened, source = open_store(store), open_lake(lake, as_of and as_of.date(), progress)
+    if explain:
+        if publish_it:
+            raise click.UsageError("--explain makes nothing, so there is nothing to publish")
+        _explain(explanation(source, opened, repair), as_json)
+        return
+    result = make_build(source, opened, threads=threads, memory=memory, progress=progress, repair=repair)
     _report(result, progress)
     if as_json:
-        click.echo(json.dumps({"made": result.made} | result.record))
+        click.echo(json.dumps({"made": result.made, "damaged": result.damaged} | result.record))
     else:
         click.echo(result.id)
     if publish_it:
@@ -57,7 +68,18 @@ def build(
         progress.say(f"published: {result.id} is live in {store}")
 
 
+def _explain(said: Explanation, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(asdict(said)))
+        return
+    for layer in said.layers:
+        click.echo(f"{'make' if layer.make else 'keep'}  {layer.layer:<14}{layer.why}")
+    click.echo(said.build)
+
+
 def _report(result: BuildResult, progress: Progress) -> None:
+    for layer, why in result.damaged.items():
+        progress.say(f"{layer} was damaged and made anew: {why}")
     for left_out in result.record["left_out"]:
         progress.say("{table}: {rows:,} {reason}, such as {example}".format(**left_out))
     objects, size = sum(result.record["objects"].values()), sum(result.record["bytes"].values())

@@ -1,15 +1,14 @@
 """`cardpress ingest …`: what others publish becomes lake tables (contract section 4)."""
 
 import json
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 
+from generator.commands.monitor import list_pages, offers, watch_checks
+from generator.commands.reading import reading, told
 from generator.ingest.imports import CardmarketFiles, import_cardmarket
-from generator.ingest.merge import Counts
 from generator.ingest.tables import Lake
 
 
@@ -20,7 +19,7 @@ def _files(name: str, help: str) -> Callable:
 
 @click.group()
 def ingest() -> None:
-    """Turn files that others publish into lake tables."""
+    """Turn files that others publish, or that scrapers write, into lake tables."""
 
 
 @ingest.command()
@@ -57,25 +56,13 @@ def cardmarket(
             "--game names the game of expansions, and no --expansions file is given: it has no effect",
             err=True,
         )
-    with _progress(len(files)) as read:
+    with reading(len(files)) as read:
         result = import_cardmarket(Lake(lake), files, game, read)
     if as_json:
         click.echo(json.dumps({name: counts._asdict() for name, counts in result.items()}))
     else:
-        click.echo("\n".join(_line(name, counts) for name, counts in result.items()))
+        click.echo("\n".join(told(name, counts) for name, counts in result.items()))
 
 
-def _line(name: str, counts: Counts) -> str:
-    rows, new, changed, unchanged, elsewhere = counts
-    line = f"{name}: {rows} rows, {new} new, {changed} changed, {unchanged} unchanged"
-    return line + (f"; {elsewhere} left to other files of the lake" if elsewhere else "")
-
-
-@contextmanager
-def _progress(files: int) -> Iterator[Callable[[Path], None]]:
-    """A bar on a terminal, a line per file elsewhere."""
-    if not sys.stderr.isatty():
-        yield lambda path: click.echo(f"read {path}", err=True)
-        return
-    with click.progressbar(length=files, label="reading files", file=sys.stderr) as bar:
-        yield lambda path: bar.update(1)
+for command in (list_pages, offers, watch_checks):
+    ingest.add_command(command)

@@ -10,7 +10,14 @@ import click
 from edge_auth.contract.store import open_store
 from generator import settings
 from generator.clock import utc_now
-from generator.commands.options import json_option, lake_option, memory_option, store_option, threads_option
+from generator.commands.options import (
+    json_option,
+    lake_option,
+    lease_option,
+    memory_option,
+    store_option,
+    threads_option,
+)
 from generator.commands.prune import grace_option, keep_option
 from generator.errors import BusyError
 from generator.metrics import write_textfile
@@ -54,14 +61,7 @@ class GateValue(click.ParamType):
 @keep_option
 @grace_option
 @click.option("--textfile", type=click.Path(dir_okay=False, path_type=Path), help="Write Prometheus metrics there.")
-@click.option(
-    "--lease",
-    type=click.FloatRange(1),
-    default=settings.LEASE_SECONDS,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long the lock of a killed run stands.",
-)
+@lease_option
 @threads_option
 @memory_option
 @json_option

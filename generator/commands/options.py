@@ -18,3 +18,11 @@ threads_option = click.option("--threads", type=click.IntRange(1), help="Threads
 memory_option = click.option(
     "--memory", default=settings.MEMORY, show_default=True, help="What DuckDB may use before it spills to disk."
 )
+lease_option = click.option(
+    "--lease",
+    type=click.FloatRange(3),
+    default=settings.LEASE_SECONDS,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long the lock of a killed run stands.",
+)

@@ -7,7 +7,7 @@ import click
 from edge_auth.contract.store import open_store
 from generator import settings
 from generator.clock import utc_now
-from generator.commands.options import json_option, store_option
+from generator.commands.options import json_option, lease_option, store_option
 from generator.prune import Rules, describe, plan_prune, to_json
 from generator.prune import prune as delete
 
@@ -34,8 +34,9 @@ grace_option = click.option(
 @keep_option
 @grace_option
 @click.option("--dry-run", is_flag=True, help="Say what would be deleted; delete nothing.")
+@lease_option
 @json_option
-def prune(store: str, keep: int, grace: float, dry_run: bool, as_json: bool) -> None:
+def prune(store: str, keep: int, grace: float, dry_run: bool, lease: float, as_json: bool) -> None:
     """Delete what no kept build needs, and what killed runs left.
 
     Never the live build, nor the one before it: a rollback always has somewhere to go.
@@ -44,7 +45,7 @@ def prune(store: str, keep: int, grace: float, dry_run: bool, as_json: bool) -> 
     Example: cardpress prune --store site_out --keep 7 --dry-run
     """
     opened, rules = open_store(store), Rules(keep, timedelta(hours=grace))
-    plan = plan_prune(opened, rules, utc_now) if dry_run else delete(opened, rules)
+    plan = plan_prune(opened, rules, utc_now) if dry_run else delete(opened, rules, seconds=lease)
     if as_json:
         click.echo(to_json(plan, utc_now()))
         return

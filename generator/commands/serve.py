@@ -22,6 +22,20 @@ class Network(click.ParamType):
             self.fail(f"{value!r} is not a network such as 10.0.0.0/8", param, ctx)
 
 
+class CounterUrl(click.ParamType):
+    """Where a Redis or Valkey server is."""
+
+    name = "url"
+
+    def convert(self, value, param, ctx):
+        from edge_auth.counter_redis import plain_url  # only who names a server needs its client
+
+        try:
+            return plain_url(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
 def default_state() -> str:
     """The folder for state that outlives a restart (XDG base directories)."""
     base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
@@ -34,7 +48,10 @@ def default_state() -> str:
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0: any free port.")
 @click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True, help="Processes.")
 @click.option("--keys", metavar="LOCATION", help="Key records elsewhere than in the store.")
-@click.option("--rate-limit-url", metavar="URL", help="A shared counter, for shims on several machines.")
+@click.option(
+    "--rate-limit-url", metavar="URL", type=CounterUrl(),
+    help="Redis or Valkey server to count at, for shims on several machines.",
+)  # fmt: skip
 @click.option(
     "--trusted-proxy", "trusted_proxies", multiple=True, type=Network(),
     help="Network whose X-Forwarded-For is believed; may repeat.",
@@ -45,6 +62,8 @@ def default_state() -> str:
     metavar="DIR",
     help="Folder of the shim's own files: the rate limit's counter, copies of indexes.",
 )
+@click.option("--metrics-port", type=click.IntRange(0, 65535), help="Serve metrics to Prometheus. 0: any free port.")
+@click.option("--metrics-host", help="Address to serve metrics at.  [default: --host]")
 def serve(
     store: str,
     host: str,
@@ -54,6 +73,8 @@ def serve(
     rate_limit_url: str | None,
     trusted_proxies: tuple,
     state: str,
+    metrics_port: int | None,
+    metrics_host: str | None,
 ) -> None:
     """Answer the API from the live build of a store, until SIGTERM or SIGINT.
 
@@ -62,10 +83,10 @@ def serve(
     """
     from edge_auth import app, server  # the other commands need neither flask nor granian
 
-    if rate_limit_url:
-        raise ServeError("--rate-limit-url: only the embedded counter in this version; leave the option out")
     try:
         Path(state).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ServeError(f"--state {state}: {error.strerror}") from error
-    server.serve(app.Settings(store, state, keys, trusted_proxies), host, port, workers)
+    settings = app.Settings(store, state, keys, trusted_proxies, rate_limit_url)
+    metrics = (metrics_host or host, metrics_port) if metrics_port is not None else None
+    server.serve(settings, host, port, workers, metrics)

@@ -1,20 +1,23 @@
 """One import from first to last: read every file, merge under the lake's lock, then write.
 
-Nothing is written before every file was read and checked, nor before every table was merged. A crash while
-writing leaves whole tables, some old and some new, and the same import again finishes the work.
+Nothing is written before every file was read and checked, nor before every table was merged. Then all tables appear
+together or not at all.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from generator.ingest.cardmarket import read_expansions, read_price_guide, read_products
-from generator.ingest.merge import Counts, count, merge
-from generator.ingest.tables import EXPANSIONS, PRODUCTS, Lake, LakeTable, decode, encode, price_guide
+from generator.ingest.drafts import Draft, fill
+from generator.ingest.merge import Change, Counts
+from generator.ingest.pages import LIST_PAGES
+from generator.ingest.tables import EXPANSIONS, PRODUCTS, Lake, LakeTable, encode, price_guide
+
+CATALOGUE = (PRODUCTS, EXPANSIONS)
 
 
 @dataclass(frozen=True)
@@ -28,14 +31,6 @@ class CardmarketFiles:
 
     def __len__(self) -> int:
         return len(self.singles) + len(self.nonsingles) + len(self.expansions) + len(self.price_guides)
-
-
-class Change(NamedTuple):
-    """A table after the merge; `data` is its new file, or None where nothing changed."""
-
-    table: LakeTable
-    counts: Counts
-    data: pa.Buffer | None
 
 
 @dataclass
@@ -64,11 +59,11 @@ def import_cardmarket(
     """
     sheets = _read(files, read)
     with lake.locked():
-        changes = [_merged(lake, table, sheets.of[table], game) for table in sheets.of]
-        for change in changes:
-            if change.data is not None:
-                lake.write(change.table.name, change.data)
-    return {change.table.name: change.counts for change in changes}
+        changes = _catalogue(lake, sheets, game)
+        guides = [table for table in sheets.of if table not in CATALOGUE]
+        changes += [Draft.of(lake, table, sheets.of[table]).change() for table in guides]
+        lake.put({change.name: change.data for change in changes if change.data is not None})
+    return {change.name: change.counts for change in changes}
 
 
 def _read(files: CardmarketFiles, read: Callable[[Path], None]) -> Sheets:
@@ -86,15 +81,15 @@ def _read(files: CardmarketFiles, read: Callable[[Path], None]) -> Sheets:
     return sheets
 
 
-def _merged(lake: Lake, table: LakeTable, sheets: list[pa.Buffer], game: str | None) -> Change:
-    existing, elsewhere = lake.read(table), lake.keys_elsewhere(table)
-    incoming = pa.concat_tables(map(decode, sheets))
-    merged = merge(table, existing, incoming, elsewhere)
-    if table is EXPANSIONS and game:
-        merged = _with_game(merged, incoming["id"], game)
-    same = merged.equals(existing)
-    counts = count(table, existing, incoming, elsewhere, merged)
-    return Change(table, counts, None if same else encode(merged))
+def _catalogue(lake: Lake, sheets: Sheets, game: str | None) -> list[Change]:
+    """Products and expansions, with what list pages say of them."""
+    if not any(table in sheets.of for table in CATALOGUE):
+        return []
+    drafts = products, expansions = [Draft.of(lake, table, sheets.of.get(table, [])) for table in CATALOGUE]
+    if game:
+        expansions.after = _with_game(expansions.after, expansions.incoming["id"], game)
+    fill(products, expansions, lake.read(LIST_PAGES))
+    return [draft.change() for draft in drafts if draft.table in sheets.of or draft.changed]
 
 
 def _with_game(expansions: pa.Table, ids: pa.ChunkedArray, game: str) -> pa.Table:

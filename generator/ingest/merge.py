@@ -39,6 +39,29 @@ class Counts(NamedTuple):
     elsewhere: int
 
 
+class DayCounts(NamedTuple):
+    """What an import did to the file of a day, in rows.
+
+    `elsewhere`: rows left out since another file of the day has that product and time; `lesser`: rows left out since
+    the lake has a greater one of the same product and time.
+    """
+
+    rows: int
+    new: int
+    changed: int
+    unchanged: int
+    elsewhere: int
+    lesser: int
+
+
+class Change(NamedTuple):
+    """A file of the lake after an import; without `data` nothing changed, without `counts` nothing is told of it."""
+
+    name: str
+    counts: Counts | DayCounts | None
+    data: pa.Buffer | None
+
+
 def merge(table: LakeTable, existing: pa.Table, incoming: pa.Table, elsewhere: pa.ChunkedArray) -> pa.Table:
     """The table after an import: sorted by key, owned columns from the newest row, the others as they were.
 
@@ -54,7 +77,7 @@ def merge(table: LakeTable, existing: pa.Table, incoming: pa.Table, elsewhere: p
         greatest=", ".join(f"{quoted(name)} DESC NULLS LAST" for name in table.owned),
         columns=", ".join(f"{side}.{quoted(name)}" for side, name in columns),
     )
-    with _connected(existing=existing, incoming=incoming, elsewhere=pa.table({"key": elsewhere})) as database:
+    with connected(existing=existing, incoming=incoming, elsewhere=pa.table({"key": elsewhere})) as database:
         return database.sql(query).to_arrow_table()
 
 
@@ -64,7 +87,7 @@ def count(
     """What `merge` changed; a row that only was confirmed by a newer file is unchanged."""
     said = [quoted(name) for name in table.schema.names if name != "created_at"]
     query = COUNTS.format(key=quoted(table.key), said=", ".join(said))
-    with _connected(
+    with connected(
         existing=existing, incoming=incoming, elsewhere=pa.table({"key": elsewhere}), merged=merged
     ) as database:
         [(new, changed, left)] = database.sql(query).fetchall()
@@ -76,7 +99,8 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _connected(**tables: pa.Table) -> duckdb.DuckDBPyConnection:
+def connected(**tables: pa.Table) -> duckdb.DuckDBPyConnection:
+    """A database that has these tables, to close after use."""
     database = duckdb.connect()
     for name, table in tables.items():
         database.register(name, table)

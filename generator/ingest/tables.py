@@ -4,7 +4,6 @@ An import writes one file of its own per table, or per table and day, and never 
 code serves a lake in a folder and one at an `s3://` prefix.
 """
 
-import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ import pyarrow.parquet as pq
 from pyarrow import fs
 
 from generator.errors import IngestError
+from generator.ingest import journal
 
 TIMESTAMP = pa.timestamp("us")  # UTC, without a zone
 FIGURES = ("low", "avg", "trend", "avg1", "avg7", "avg30")
@@ -121,17 +121,13 @@ class Lake:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Keep other imports into the same folder out, for each reads what it then replaces."""
-        if self.folder is None:
-            yield
-            return
         with self._translated(self.location):
+            if self.folder is None:
+                yield
+                return
             self.folder.mkdir(parents=True, exist_ok=True)
-            handle = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(handle)
+            with journal.alone(self.folder):
+                yield
 
     def read(self, table: LakeTable) -> pa.Table:
         """The import's own file, empty where there is none: the table's columns, then any others in it."""
@@ -144,6 +140,10 @@ class Lake:
 
     def keys_elsewhere(self, table: LakeTable) -> pa.ChunkedArray:
         """The keys that other files of the same table have."""
+        return self.columns_elsewhere(table, pa.schema([(table.key, pa.int64())]))[table.key]
+
+    def columns_elsewhere(self, table: LakeTable, schema: pa.Schema) -> pa.Table:
+        """What other files of the same table have in these columns, all of them required ones; no row has a null."""
         folder, _, own = table.name.rpartition("/")
         with self._translated(folder or self.location):
             found = self.files.get_file_info(fs.FileSelector(folder, allow_not_found=True))
@@ -155,30 +155,28 @@ class Lake:
             and not info.base_name.startswith(".")
             and info.base_name != own
         )
-        return pa.chunked_array([c for name in others for c in self._keys(name, table.key).chunks], pa.int64())
+        return pa.concat_tables([schema.empty_table(), *(self._columns(name, schema) for name in others)])
 
-    def _keys(self, name: str, key: str) -> pa.ChunkedArray:
+    def _columns(self, name: str, schema: pa.Schema) -> pa.Table:
         with self._translated(name):
             found = pq.ParquetFile(self.files.open_input_file(name))
-            if key not in found.schema_arrow.names:
-                raise IngestError(f"{name} in lake {self.location}: no column {key}")
-            return found.read(columns=[key])[key].cast(pa.int64()).drop_null()
+            for column in schema.names:
+                if column not in found.schema_arrow.names:
+                    raise IngestError(f"{name} in lake {self.location}: no column {column}")
+            return found.read(columns=schema.names).select(schema.names).cast(schema).drop_null()
 
-    def write(self, name: str, data: pa.Buffer) -> None:
-        """Put a file in place whole: object stores show it when it is complete, folders after a rename."""
-        with self._translated(name):
-            if self.folder is None:
+    def put(self, files: dict[str, pa.Buffer]) -> None:
+        """Put files in place, named by their paths within the lake. Only within `locked`.
+
+        In a folder all of them appear or none, whenever the process dies. Object stores show each when it is complete.
+        """
+        with self._translated("import"):
+            if self.folder is not None:
+                journal.put(self.folder, files)
+                return
+            for name, data in files.items():
                 with self.files.open_output_stream(name) as stream:
                     stream.write(data)
-                return
-            path = self.folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            beside = path.with_name(f".{path.name}.writing")  # ends so that no pattern for tables finds it
-            try:
-                beside.write_bytes(data)
-                beside.replace(path)
-            finally:
-                beside.unlink(missing_ok=True)
 
     @contextmanager
     def _translated(self, name: str) -> Iterator[None]:

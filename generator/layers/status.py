@@ -7,6 +7,7 @@ from edge_auth.contract.builds import Layer
 from generator.layers.catalogue import FACTS
 from generator.layers.spec import LayerPlan, plan
 from generator.packs import LayerWriter, members
+from generator.verify import checked_file
 from generator.workshop import Workshop
 
 RECIPE = 1
@@ -26,4 +27,4 @@ def plan_status(catalogue: LayerPlan, watchlist: LayerPlan) -> LayerPlan:
 
 def facts(layer: Layer) -> dict:
     """What a layer keeps beside its objects: `status`, its part of the status object, and `left_out` rows."""
-    return json.loads(layer.file(FACTS).read_bytes())
+    return json.loads(checked_file(layer, FACTS).read_bytes())

@@ -98,3 +98,10 @@ def own(tmp_path, products):
     """A store of the test's own with a client, for tests that change it."""
     build = tiny_store.write_build(FolderStore(str(tmp_path / "store")), products, slugs=SLUGS)
     return Client(str(tmp_path / "store"), str(tmp_path / "state"), 50, build)
+
+
+@pytest.fixture
+def store(tmp_path, products):
+    """A store of the test's own, for shims as processes."""
+    tiny_store.write_build(FolderStore(str(tmp_path / "store")), products, slugs=SLUGS)
+    return str(tmp_path / "store")

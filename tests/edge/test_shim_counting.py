@@ -7,15 +7,15 @@ import pytest
 
 from edge_auth.contract.keys import KeyFile, issue, parse_expiry, parse_records, well_formed
 from edge_auth.contract.store import FolderStore
+from edge_auth.counter_sqlite import SqliteCounter
 from edge_auth.errors import KeyFormatError, UnknownKey
-from edge_auth.ratelimit import Counter
 
 NOW = 1_800_000_000.0 - 1_800_000_000 % 60
 
 
 def _hits(job) -> int:
     file, count, now = job
-    counter = Counter(file, print)
+    counter = SqliteCounter(file, print)
     return sum(counter.hit("key a", 120, now).allowed for _ in range(count))
 
 
@@ -23,12 +23,12 @@ def test_eight_processes_count_exactly(tmp_path):
     with ProcessPoolExecutor(8) as pool:
         allowed = sum(pool.map(_hits, [(tmp_path / "c", 100, NOW)] * 8))
     assert allowed == 120
-    assert Counter(tmp_path / "c", print).hit("key a", 121, NOW).allowed
-    assert not Counter(tmp_path / "c", print).hit("key a", 121, NOW).allowed
+    assert SqliteCounter(tmp_path / "c", print).hit("key a", 121, NOW).allowed
+    assert not SqliteCounter(tmp_path / "c", print).hit("key a", 121, NOW).allowed
 
 
 def test_windows_are_clock_minutes_and_never_go_back(tmp_path):
-    counter = Counter(tmp_path / "c", print)
+    counter = SqliteCounter(tmp_path / "c", print)
     first = counter.hit("k", 2, NOW + 59.9)
     assert first == (2, 1, int(NOW) + 60, True)
     assert counter.hit("k", 2, NOW + 60).remaining == 1
@@ -40,7 +40,7 @@ def test_windows_are_clock_minutes_and_never_go_back(tmp_path):
 
 
 def test_a_lowered_limit_counts_at_once(tmp_path):
-    counter = Counter(tmp_path / "c", print)
+    counter = SqliteCounter(tmp_path / "c", print)
     for _ in range(5):
         counter.hit("k", 10, NOW)
     assert counter.hit("k", 3, NOW) == (3, 0, int(NOW) + 60, False)
@@ -50,7 +50,7 @@ def test_a_lowered_limit_counts_at_once(tmp_path):
 @pytest.mark.parametrize("broken", ["folder in the way", "no database", "lost table"])
 def test_a_failing_file_is_said_once_and_counting_goes_on(tmp_path, broken):
     said, file = [], tmp_path / "state" / "c"
-    counter = Counter(file, said.append)
+    counter = SqliteCounter(file, said.append)
     if broken == "folder in the way":
         file.mkdir(parents=True)
     elif broken == "no database":
@@ -65,8 +65,8 @@ def test_a_failing_file_is_said_once_and_counting_goes_on(tmp_path, broken):
 
 
 def test_old_windows_are_deleted(tmp_path):
-    Counter(tmp_path / "c", print).hit("old", 5, NOW)
-    Counter(tmp_path / "c", print).hit("new", 5, NOW + 90_000)
+    SqliteCounter(tmp_path / "c", print).hit("old", 5, NOW)
+    SqliteCounter(tmp_path / "c", print).hit("new", 5, NOW + 90_000)
     assert sqlite3.connect(tmp_path / "c").execute("select name from counts").fetchall() == [("new",)]
 
 

@@ -3,6 +3,8 @@
 import gzip
 import json
 import shutil
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import tiny_store
@@ -299,3 +301,17 @@ def test_bodies_are_json_of_the_contract(client, products):
     assert body.startswith(b'{"data":[\n')
     assert body.endswith(b"}\n")
     assert len(json.loads(body)["data"]) == 2
+
+
+def test_a_new_key_is_good_for_all_who_send_it_at_once(own):
+    """Whoever asks while another thread is reading the new records must not be told from the old ones."""
+    for _ in range(5):
+        key = issued(own.location)
+        start = threading.Barrier(8)
+
+        def ask(_: int, key: str = key, start: threading.Barrier = start) -> int:
+            start.wait()
+            return own.get("/api/v1/me", key=key).status
+
+        with ThreadPoolExecutor(8) as pool:
+            assert list(pool.map(ask, range(8))) == [200] * 8

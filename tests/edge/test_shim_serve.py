@@ -5,57 +5,16 @@ import json
 import os
 import re
 import signal
-import socket
-import subprocess
-import sys
 import threading
 import time
 
 import pytest
 import tiny_store
 from click.testing import CliRunner
-from conftest import SLUGS
+from serving import Server, eventually, listens, run
 
 from edge_auth.contract.store import FolderStore
 from generator.cli import cli
-
-COMMAND = [sys.executable, "-m", "generator"]
-
-
-def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [*COMMAND, *arguments], capture_output=True, text=True, env={**os.environ, **environment}, timeout=60
-    )
-
-
-class Server:
-    """A `serve` process; its standard error is read line by line."""
-
-    def __init__(self, location: str, state: str, *arguments: str):
-        self.process = subprocess.Popen(
-            [*COMMAND, "serve", "--store", location, "--port", "0", "--state", state, *arguments],
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        first = self.process.stderr.readline()
-        self.port = int(re.fullmatch(r"cardpress: listening on http://127\.0\.0\.1:([0-9]+)\n", first)[1])
-
-    def get(self, target: str, key: str = "", method: str = "GET", **headers: str):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
-        connection.request(method, target, headers={"X-API-Key": key, **headers} if key else headers)
-        answer = connection.getresponse()
-        return answer.status, dict(answer.getheaders()), answer.read()
-
-    def stop(self) -> tuple[int, str]:
-        self.process.send_signal(signal.SIGTERM)
-        _, log = self.process.communicate(timeout=30)
-        return self.process.returncode, log
-
-
-@pytest.fixture
-def store(tmp_path, products):
-    tiny_store.write_build(FolderStore(str(tmp_path / "store")), products, slugs=SLUGS)
-    return str(tmp_path / "store")
 
 
 def test_serve(store, tmp_path):
@@ -84,9 +43,10 @@ def test_serve(store, tmp_path):
     finally:
         code, log = server.stop()
     assert code == 0
-    assert len(re.findall(r"(?m)^\S+ GET /api/v1/me (200|429) ", log)) == 40
+    lines = [json.loads(line) for line in log.splitlines()]
+    assert sum(line["path"] == "/api/v1/me" and line["status"] in (200, 429) for line in lines) == 40
     assert key[9:] not in log
-    assert re.search(r"GET /api/v1/watchlist/a\\nb\\x1bpm_live_…", log)
+    assert "/api/v1/watchlist/a\\nb\\x1bpm_live_…" in [line["path"] for line in lines]
     assert key not in (tmp_path / "store" / "private" / "keys.json").read_text()
 
 
@@ -128,30 +88,11 @@ def test_a_log_that_nobody_reads_holds_nothing_up(store, tmp_path):
 
 def test_a_killed_worker_is_replaced_and_a_killed_shim_leaves_none(store, tmp_path):
     server = Server(store, str(tmp_path / "state"), "--workers", "1")
-    children = f"/proc/{server.process.pid}/task/{server.process.pid}/children"
-    worker = int(open(children).read().split()[0])  # noqa: SIM115, PTH123
-    os.kill(worker, signal.SIGKILL)
+    os.kill(server.workers()[0], signal.SIGKILL)
     assert eventually(lambda: server.get("/healthz")[0] == 200)
     server.process.kill()
     server.process.wait()
     assert eventually(lambda: not listens(server.port))
-
-
-def eventually(holds, seconds: float = 10) -> bool:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        try:
-            if holds():
-                return True
-        except OSError:
-            pass
-        time.sleep(0.02)
-    return False
-
-
-def listens(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def test_serve_without_a_build_waits_for_one(tmp_path, products):
@@ -166,8 +107,10 @@ def test_serve_without_a_build_waits_for_one(tmp_path, products):
 
 
 def test_wrong_usage_and_refusals(tmp_path):
-    refused = run("serve", "--rate-limit-url", "redis://x", "--store", str(tmp_path))
-    assert (refused.returncode, len(refused.stderr.splitlines())) == (1, 1)
+    refused = run("serve", "--rate-limit-url", "http://:secret@x", "--store", str(tmp_path))
+    assert refused.returncode == 2
+    assert "redis://" in refused.stderr
+    assert "secret" not in refused.stderr
     assert run("serve", "--trusted-proxy", "nonsense").returncode == 2
     assert run("serve", "--host", "no.such.host.invalid", "--port", "0").returncode == 1
 

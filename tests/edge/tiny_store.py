@@ -15,6 +15,11 @@ from edge_auth.contract.store import FolderStore
 from edge_auth.contract.text import composed, fold, number_filter_key, number_sort_key, words
 
 AS_OF = "2026-08-22"
+FRESHNESS = {
+    "watchlist": {"last_checked": None},
+    "catalogue": {"price_guide_day": "2026-08-21", "listing_scraped_at": "2026-08-20T06:00:00Z"},
+    "filtered_price": {"latest_checked_at": "2026-08-22T12:00:00Z"},
+}
 SETS = {1: "Base Set", 2: "151", 151: "Pokémon EX", 7: "Twins", 8: "Twins", 30: None}
 _WORDS = ("Pikachu", "Dragon", "Flabébé", "EX", "ex-Machina", "a", "Straße", "Charizard", "Mr. Mime", "ﬁre")
 
@@ -162,6 +167,7 @@ def write_build(store: FolderStore, listed: list[dict], slugs: dict[str, str] | 
         layers[name] = write_layer(store, name, {key: json.dumps(value).encode() + b"\n"})
     build = id_of(AS_OF, layers)
     record = {"format": 1, "id": build, "as_of": AS_OF, "layers": {n: {"digest": d} for n, d in layers.items()}}
+    record["freshness"] = FRESHNESS
     store.put(f"builds/{build}.json", json.dumps(record).encode())
     if live:
         store.put("current.json", Pointer(build).to_bytes())

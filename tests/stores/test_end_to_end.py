@@ -163,6 +163,18 @@ def test_verify_reads_what_is_in_the_bucket(store: str, bucket: str, server: Ser
             verify(open_build(opened, build_id), QUIET)
 
 
+def test_what_rotted_is_sent_again_by_a_repair(s3_lake: str, store: str, bucket: str, server: Server) -> None:
+    """Bytes that changed where they lie, under the hash that was noted for them."""
+    client, folder = server.client(), _catalogue(store)
+    pack = next(key for key in _written(client, bucket) if key.startswith(folder) and key.endswith("jsonl.gz"))
+    good = client.get_object(Bucket=bucket, Key=pack)
+    data = good["Body"].read()
+    client.put_object(Bucket=bucket, Key=pack, Body=b"x" * len(data), Metadata=good["Metadata"])
+    assert _make(s3_lake, store).made == []
+    assert _make(s3_lake, store, repair=True).made == ["catalogue"]
+    assert client.get_object(Bucket=bucket, Key=pack)["Body"].read() == data
+
+
 def test_unchanged_indexes_are_not_fetched_again(store: str, proxy: Proxy) -> None:
     opened = open_store(store)
     layers = open_build(opened, live_build_id(opened)).layers
@@ -240,9 +252,9 @@ def _catalogue(store: str) -> str:
     return "out/" + open_build(opened, live_build_id(opened)).layers["catalogue"].folder
 
 
-def _make(lake: str, store: str, as_of: str | None = None) -> BuildResult:
-    day = as_of and date.fromisoformat(as_of)
-    return make_build(open_lake(lake, day), open_store(store), threads=2, memory="1GB", progress=QUIET)
+def _make(lake: str, store: str, as_of: str | None = None, repair: bool = False) -> BuildResult:
+    opened = open_lake(lake, as_of and date.fromisoformat(as_of))
+    return make_build(opened, open_store(store), threads=2, memory="1GB", progress=QUIET, repair=repair)
 
 
 def _copy_lake(lake: Path, client, bucket: str) -> None:

@@ -1,0 +1,54 @@
+"""A real Redis server for tests: on a free port of this machine, keeping nothing."""
+
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+BINARY = shutil.which("redis-server") or shutil.which("valkey-server")
+ABSENT = "no redis-server here (Debian: apt-get install redis-server)"
+
+
+class RedisServer:
+    """A server that can be frozen, killed and started again at the same address."""
+
+    def __init__(self, folder: Path, *more: str):
+        self.port = _free_port()
+        self.socket = folder / "redis.sock"
+        self.url = f"redis://127.0.0.1:{self.port}/0"
+        settings = {
+            "--port": self.port, "--bind": "127.0.0.1", "--unixsocket": self.socket, "--dir": folder, "--save": "",
+            "--appendonly": "no",
+        }  # fmt: skip
+        self._command = [BINARY, *(str(part) for pair in settings.items() for part in pair), *more]
+        self.start()
+
+    def start(self) -> None:
+        self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL)
+        end = time.monotonic() + 20
+        while not self._listens():
+            assert self._process.poll() is None, "redis-server ended"
+            assert time.monotonic() < end, "redis-server does not listen"
+            time.sleep(0.02)
+
+    def freeze(self) -> None:
+        self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        self._process.send_signal(signal.SIGCONT)
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    def _listens(self) -> bool:
+        with socket.socket(socket.AF_UNIX) as probe:
+            return probe.connect_ex(str(self.socket)) == 0
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
