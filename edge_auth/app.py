@@ -110,8 +110,8 @@ def create_app(settings: Settings, log: Log | None = None) -> Flask:
     """The application, to be made in the process that serves it; its log goes to standard error."""
     log = log or Log()
     metrics = _metrics(settings, log)
-    store = metrics.watched(open_store(settings.store))
-    keys = open_key_file(settings.store, settings.keys)
+    store = metrics.watched(open_store(settings.store, hurried=True))
+    keys = open_key_file(settings.store, settings.keys, hurried=True)
     keyring = Keyring(KeyFile(metrics.watched(keys.store), keys.name), log)
     library = Library(store, Copies(Path(settings.state) / "copies"), log, metrics)
     shim = Shim(library, keyring, _counter(settings, store.location, log, metrics), log)

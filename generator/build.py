@@ -96,7 +96,9 @@ def make_build(
     with declared(store, build_id(lake, plans), (plan.folder for plan in plans), clock):
         lacking = {plan.name: lack(store, plan, repair) for plan in plans}
         wanted = [name for name, why in lacking.items() if why]
-        _make_all(plans, wanted, Workshop(lake, store, threads or os.cpu_count() or 1, memory, progress))
+        workshop = Workshop(lake, store, threads or os.cpu_count() or 1, memory, progress)
+        workshop.uploads.resend = repair
+        _make_all(plans, wanted, workshop)
         record = _record(lake, store, plans)
         store.put_new(record_name(record["id"]), json.dumps(record, indent=1, ensure_ascii=False).encode() + b"\n")
     return BuildResult(record, wanted, {name: why for name, why in lacking.items() if why and why != MISSING})
@@ -130,7 +132,7 @@ def _make_all(plans: list[LayerPlan], wanted: Collection[str], workshop: Worksho
 
 
 def _make(plan: LayerPlan, workshop: Workshop) -> None:
-    writer = LayerWriter(workshop.store, plan.name, plan.folder, plan.pattern)
+    writer = LayerWriter(workshop.uploads, plan.name, plan.folder, plan.pattern)
     plan.make(workshop, writer)
     writer.finish()
 

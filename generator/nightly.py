@@ -136,7 +136,7 @@ class Night:
         options = self.options
         with self._timed("build"):
             result = make_build(
-                open_lake(self.lake),
+                open_lake(self.lake, progress=self.progress),
                 self.store,
                 threads=options.threads,
                 memory=options.memory,

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from edge_auth.contract.codec import compress, sha256
 from edge_auth.contract.index import INDEX_NAME, IndexRows, LayerFile, to_bytes
-from edge_auth.contract.store import Store
+from generator.uploads import Uploads
 
 PACK_BYTES = 32 * 1024 * 1024
 _Task, _Result = TypeVar("_Task"), TypeVar("_Result")
@@ -33,13 +33,13 @@ class LayerWriter:
     """Writes the packs and files of one layer; nothing of it is visible before `finish`.
 
     Args:
-        store: where to.
+        uploads: what puts them into the store.
         layer: the layer's name, for progress.
         folder: the layer's folder, `layers/<name>/<digest>/`.
         pattern: how the index turns a product's id into a logical key, or '' where keys are text.
     """
 
-    store: Store
+    uploads: Uploads
     layer: str
     folder: str
     pattern: str = ""
@@ -80,12 +80,13 @@ class LayerWriter:
         """Write the index: from now on the layer is there."""
         self.end_pack()
         table = self._rows.table(self.pattern, self._packs, self._files)
-        self.store.put(self.folder + INDEX_NAME, to_bytes(table))
+        self.uploads.finish()
+        self.uploads.store.put(self.folder + INDEX_NAME, to_bytes(table))
 
     def _put(self, prefix: str, suffix: str, data: bytes) -> LayerFile:
         digest = hashlib.sha256(data).hexdigest()
         name = f"{prefix}{digest[:16]}{suffix}"
-        self.store.put(self.folder + name, data)
+        self.uploads.put(self.folder + name, data, digest)
         return LayerFile(name, len(data), digest)
 
 

@@ -20,6 +20,11 @@ class Progress:
     def __init__(self, quiet: bool = False, prefix: str = ""):
         self.quiet = quiet
         self.prefix = prefix
+        self._stored = 0
+
+    def stored(self, size: int) -> None:
+        """Count bytes that are in the store now; bars say how many there are."""
+        self._stored += size
 
     def say(self, line: str) -> None:
         """One plain line."""
@@ -30,7 +35,13 @@ class Progress:
     def bar(self, label: str, length: int) -> Iterator[Bar]:
         """A bar of `length` steps; off a terminal one line when the work is done."""
         shown = not self.quiet and sys.stderr.isatty()
-        with click.progressbar(length=length, label=f"{label:<14}", file=sys.stderr, hidden=not shown) as bar:
+        with click.progressbar(
+            length=length,
+            label=f"{label:<14}",
+            file=sys.stderr,
+            hidden=not shown,
+            item_show_func=lambda _: f"{self._stored / 1e6:,.1f} MB stored" if self._stored else None,
+        ) as bar:
             yield bar
         if not shown:
             self.say(f"{label}: {length:,} done")

@@ -18,6 +18,7 @@ from generator.lake import PRICE_TABLES, Lake
 from generator.packs import in_order
 from generator.periods import Period
 from generator.progress import Progress
+from generator.uploads import Uploads
 from generator.verify import checked_file
 
 # about 500 products of a month with all three arrays: what a range of products reads beyond its own is little
@@ -38,7 +39,7 @@ def once(method: Callable[["Workshop"], None]) -> Callable[["Workshop"], None]:
 
 
 class Workshop:
-    """The database over one lake, and the threads that compress.
+    """The database over one lake, and the threads that compress and put.
 
     Each `open_…` method prepares views or tables, the first time it is called; a layer calls what it needs.
     """
@@ -50,12 +51,14 @@ class Workshop:
         self.memory = memory
         self.progress = progress
         self.pool = ThreadPoolExecutor(threads, thread_name_prefix="pack")
+        self.uploads = Uploads(store, progress)
         self.opened: set[str] = set()
         self.closed: dict[str, Layer] = {}  # layers of closed periods, by period, once they are in the store
 
     def close(self) -> None:
         """Stop the threads and drop the database."""
         self.pool.shutdown(cancel_futures=True)
+        self.uploads.close()
         if "db" in self.__dict__:
             self.db.close()
 
@@ -101,7 +104,7 @@ class Workshop:
     def _tile(self, month: Period) -> str:
         """The history of one month as a file, sorted by product, array and day."""
         for table in PRICE_TABLES:
-            self.db.open_raw(table, self.lake.of(table, month.first, month.last))
+            self.db.open_raw(table, self.lake.at_hand(table, month.first, month.last))
         self.db.check(PRICE_TABLES)
         self._open_price_views()
         self.db.run("views/month", "views/history")
@@ -140,7 +143,7 @@ class Workshop:
 
     def _open(self, *tables: str) -> None:
         for table in tables:
-            self.db.open_raw(table, self.lake.of(table))
+            self.db.open_raw(table, self.lake.at_hand(table))
         self.db.check(tables)
 
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from edge_auth.contract import names, pages
 from edge_auth.contract.codec import decompress, sha256
-from edge_auth.contract.copies import Copies
+from edge_auth.contract.copies import Copies, user_copies
 from edge_auth.contract.index import INDEX_NAME, Entry, Index
 from edge_auth.contract.store import Store
 from edge_auth.errors import MissingObject, NoLiveBuild, StoreError, UnknownBuild
@@ -94,7 +94,8 @@ def open_build(store: Store, build_id: str, copies: Copies | None = None) -> "Bu
     """Open a build for reading.
 
     Args:
-        copies: where to map files from; None maps them as they lie in the store, which must then not change.
+        copies: where to map files from; None maps them as they lie in a folder, which must then not change, and
+            keeps copies of what is elsewhere in the user's cache.
 
     Raises:
         UnknownBuild: the store does not hold it.
@@ -127,7 +128,7 @@ class Layer:
         """Raises StoreError where it cannot be read."""
         name = self.folder + INDEX_NAME
         try:
-            return Index(self._local(INDEX_NAME))
+            return Index(self.local(INDEX_NAME))
         except (OSError, pa.ArrowInvalid, KeyError, ValueError) as error:
             raise StoreError(f"{name} in {self.store.location} cannot be read: {error}") from error
 
@@ -156,13 +157,17 @@ class Layer:
         """
         for file in self.index.files:
             if file.name.startswith(stem + "-"):
-                return self._local(file.name, file.sha256)
+                return self.local(file.name, file.sha256)
         raise StoreError(f"{self.folder} has no file {stem}")
 
-    def _local(self, name: str, sha256: str | None = None) -> Path:
-        if self._copies:
-            return self._copies.path(self.store, self.folder + name, sha256)
-        return self.store.local_path(self.folder + name)
+    def local(self, name: str, sha256: str | None = None) -> Path:
+        """A local file with the content of a file of the layer, for mapping into memory.
+
+        Args:
+            sha256: what the content must be; None where it vouches for itself, as the index does.
+        """
+        path = None if self._copies else self.store.local_path(self.folder + name)
+        return path or (self._copies or user_copies()).path(self.store, self.folder + name, sha256)
 
 
 class Build:

@@ -17,6 +17,17 @@ from edge_auth.errors import StoreError
 LIMIT = 4 << 30
 
 
+def user_cache() -> Path:
+    """The folder for what can be made or fetched again (XDG base directories)."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "cardpress"
+
+
+def user_copies() -> "Copies":
+    """The copies that the commands of a user share."""
+    return Copies(user_cache() / "copies")
+
+
 class Copies:
     """A folder of copies, at most `limit` bytes of them."""
 
@@ -28,13 +39,15 @@ class Copies:
         """The copy of an object of the store; made anew where there is none, or a damaged one.
 
         Args:
-            sha256: what its content must be; None where the content vouches for itself.
+            sha256: what its content must be; None for what the store has noted, or whatever it holds.
 
         Raises:
             StoreError: the object cannot be read or is not what was written, or the copy cannot be kept.
         """
-        if sha256 is not None and self._is_good(sha256):
-            return self._folder / sha256
+        noted = None if sha256 else store.digest(name)
+        known = sha256 or (noted and noted.sha256)
+        if known and self._is_good(known):
+            return self._folder / known
         data = store.get(name)
         found = hashlib.sha256(data).hexdigest()
         if sha256 not in (None, found):

@@ -140,6 +140,10 @@ class Index:
         """Positions of products that are known to be in the index."""
         return np.searchsorted(self._keys, ids)
 
+    def in_pack(self, number: int) -> np.ndarray:
+        """Positions of the objects of the pack of that number."""
+        return np.flatnonzero(self._pack == number)
+
     def entry(self, position: int) -> Entry:
         """The entry at a position of the sorted index."""
         return Entry(

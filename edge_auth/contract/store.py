@@ -3,7 +3,8 @@
     get(name, offset, length)   bytes            put(name, data)            overwrite or create
     put_new(name, data)         create only      swap(name, data, etag)     compare and swap
     stat(name)                  size or None     list(prefix)               names below a prefix
-    delete(names)                                entries(prefix)            the same with size and age
+    digest(name)                size and hash    entries(prefix)            the same with size and age
+    delete(names)                                local_path(name)           the file that it is, if it is one
     leftovers()                 what writers that were killed left half-written
 
 Names are relative and use `/`. Errors of the medium are translated here, once, into StoreError; an object that
@@ -32,6 +33,13 @@ class Versioned(NamedTuple):
     etag: str
 
 
+class Digest(NamedTuple):
+    """Size and SHA-256 (hex) of an object's content, as a store tells them without sending it."""
+
+    size: int
+    sha256: str
+
+
 class Listed(NamedTuple):
     """An object as a listing shows it; `modified` is Unix time."""
 
@@ -51,21 +59,30 @@ class Store(Protocol):
     def put_new(self, name: str, data: bytes) -> bool: ...
     def swap(self, name: str, data: bytes, etag: str | None) -> None: ...
     def stat(self, name: str) -> int | None: ...
+    def digest(self, name: str) -> Digest | None: ...
     def list(self, prefix: str) -> Iterator[str]: ...
     def entries(self, prefix: str) -> Iterator[Listed]: ...
     def leftovers(self) -> Iterator[Listed]: ...
     def delete(self, names: Iterable[str]) -> None: ...
-    def local_path(self, name: str) -> Path: ...
+    def local_path(self, name: str) -> Path | None: ...
 
 
-def open_store(location: str) -> Store:
-    """The store at a folder.
+def open_store(location: str, *, hurried: bool = False) -> Store:
+    """The store in a folder or at `s3://bucket/prefix`.
+
+    Args:
+        hurried: whether somebody waits for each answer, so that a server out of reach should be told soon.
 
     Raises:
-        StoreError: the location is of a kind that this version cannot open.
+        StoreError: the location is neither.
     """
+    if location.startswith("s3:"):
+        from edge_auth.contract.bucket import HURRIED, PATIENT  # boto3 takes a while to import
+        from edge_auth.contract.s3 import S3Store
+
+        return S3Store(location, HURRIED if hurried else PATIENT)
     if "://" in location:
-        raise StoreError(f"store {location}: only a folder can be a store in this version")
+        raise StoreError(f"store {location}: a store is a folder or s3://bucket/prefix")
     return FolderStore(location)
 
 
@@ -144,6 +161,9 @@ class FolderStore:
         except MissingObject:
             return None
 
+    def digest(self, name: str) -> None:
+        """A folder notes no hashes."""
+
     def list(self, prefix: str) -> Iterator[str]:
         """Names of the objects below a prefix that ends in `/`, sorted; half-written ones are not objects."""
         base = self.root / prefix
@@ -179,7 +199,7 @@ class FolderStore:
         return Listed(name, stat.st_size, stat.st_mtime)
 
     def local_path(self, name: str) -> Path:
-        """A file that holds the object, for mapping into memory."""
+        """The file that holds the object, for mapping into memory."""
         return self.root / name
 
     @contextmanager

@@ -51,7 +51,7 @@ def build(
     Example: cardpress build --lake lake --store site_out --publish
     """
     progress = Progress()
-    opened, source = open_store(store), open_lake(lake, as_of and as_of.date())
+    opened, source = open_store(store), open_lake(lake, as_of and as_of.date(), progress)
     if explain:
         if publish_it:
             raise click.UsageError("--explain makes nothing, so there is nothing to publish")

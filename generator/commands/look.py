@@ -12,6 +12,7 @@ from generator.errors import BuildError
 from generator.export import ROOT
 from generator.export import export as write_files
 from generator.progress import Progress
+from generator.read_ahead import ReadAhead
 from generator.verify import verify as read_again
 
 
@@ -112,5 +113,5 @@ def export(dir: str, build_id: str | None, store: str, gzip: bool) -> None:
     \b
     Example: cardpress export plain --store site_out && ls plain/api/v1/cards/all/trend
     """
-    written = write_files(chosen_build(open_store(store), build_id), dir, gzip=gzip, progress=Progress())
+    written = write_files(chosen_build(ReadAhead(open_store(store)), build_id), dir, gzip=gzip, progress=Progress())
     click.echo(f"{written:,} objects in {dir}/{ROOT}")

@@ -23,7 +23,7 @@ def index_table(layer: Layer) -> tuple[str, pa.Table]:
         StoreError: it cannot be read.
     """
     pattern = layer.index.pattern  # which tells of an index that is missing or broken
-    return pattern, map_table(layer.store.local_path(layer.folder + INDEX_NAME)).replace_schema_metadata(None)
+    return pattern, map_table(layer.local(INDEX_NAME)).replace_schema_metadata(None)
 
 
 def objects(layer: Layer, members: pa.Table) -> Iterator[pa.Table]:

@@ -1,0 +1,97 @@
+"""What lies in a lake, file by file, wherever that is; and lakes in a folder."""
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import Protocol
+
+from generator.errors import LakeError
+from generator.hashes import Hashes
+from generator.ingest.journal import settled
+from generator.progress import Progress
+
+
+@dataclass(frozen=True)
+class LakeFile:
+    """One file of a table.
+
+    Attributes:
+        name: relative to the lake, with `/`.
+        day: of its partition; None where the table has none.
+        sha256: of its content.
+        path: where it lies, or will lie once it is fetched.
+    """
+
+    name: str
+    table: str
+    day: date | None
+    sha256: str = ""
+    path: str = ""
+
+
+class LakeFiles(Protocol):
+    """The files of a lake. Every method raises LakeError where they cannot be read."""
+
+    def settled(self) -> AbstractContextManager:
+        """Holds the lake still while its files are looked at, where there is a way to."""
+        ...
+
+    def names(self, daily: Iterable[str]) -> Iterator[str]:
+        """Names of the files of the lake itself, and of the partitions `<table>/day=…/` of the daily tables."""
+        ...
+
+    def read(self, name: str) -> bytes | None:
+        """The content of a small file, or None where it does not exist."""
+        ...
+
+    def identified(self, files: list[LakeFile], progress: Progress) -> Iterator[LakeFile]:
+        """The files, in the same order, with their digests and paths."""
+        ...
+
+    def fetch(self, table: str, files: list[LakeFile]) -> None:
+        """Have these files of a table at their paths, until others of the same table are asked for."""
+        ...
+
+
+class FolderFiles:
+    """The files of a lake in a folder."""
+
+    def __init__(self, location: str):
+        self._root = Path(location)
+        if not self._root.is_dir():
+            raise LakeError(
+                f"lake {location} is not a folder: make one with `cardpress demo {location}` or `cardpress ingest`"
+            )
+
+    def settled(self) -> AbstractContextManager:
+        return settled(self._root)
+
+    def names(self, daily: Iterable[str]) -> Iterator[str]:
+        found = list(self._root.glob("*.parquet"))
+        for table in daily:
+            found += (self._root / table).glob("day=*/*.parquet")
+        return (path.relative_to(self._root).as_posix() for path in sorted(found) if path.is_file())
+
+    def read(self, name: str) -> bytes | None:
+        try:
+            return (self._root / name).read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise LakeError(f"{error.filename}: {error.strerror}") from error
+
+    def identified(self, files: list[LakeFile], progress: Progress) -> Iterator[LakeFile]:
+        hashes = Hashes()
+        for file in files:
+            path = self._root / file.name
+            try:
+                yield replace(file, sha256=hashes.of_file(path), path=os.fspath(path))
+            except OSError as error:
+                raise LakeError(f"{path}: {error.strerror or error}") from error
+        hashes.save()
+
+    def fetch(self, table: str, files: list[LakeFile]) -> None:
+        """They lie where they are."""

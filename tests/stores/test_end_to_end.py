@@ -1,0 +1,282 @@
+"""The commands on S3: a lake there, a store there, and the same build as on disk."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+
+from edge_auth.contract.builds import live_build_id, open_build, read_pointer
+from edge_auth.contract.keys import open_key_file
+from edge_auth.contract.store import Store, open_store
+from generator.build import BuildResult, make_build
+from generator.errors import BuildError, LakeError, PublishError
+from generator.export import export
+from generator.lake import DAILY_TABLES, FLAT_TABLES, open_lake
+from generator.lake_bucket import BucketFiles
+from generator.lake_files import LakeFile
+from generator.progress import Progress
+from generator.publish import publish
+from generator.verify import verify
+from tests.service import Failed, Service, build, issue, run, until
+from tests.stores.proxy import ALWAYS, Proxy
+from tests.stores.servers import Server, installed
+
+QUIET = Progress(quiet=True)
+LAST_DAY, DAY_BEFORE = "2025-11-24", "2025-11-23"
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("demo") / "lake"
+    run("demo", folder, "--products", 200, "--days", 10)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def on_disk(lake: Path) -> Path:
+    store = lake.parent / "store"
+    build(lake, store)
+    return store
+
+
+@pytest.fixture(scope="module")
+def built(servers, lake: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A bucket with the lake at in/ and two builds of it at out/, of which the newest is live."""
+    server = servers("ceph" if installed() else "moto")
+    bucket = server.bucket()
+    _copy_lake(lake, server.client(), bucket)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (server.environment() | {"XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache"))}).items():
+            patch.setenv(name, value)
+        build(f"s3://{bucket}/in", f"s3://{bucket}/out")
+        _make(f"s3://{bucket}/in", f"s3://{bucket}/out", DAY_BEFORE)
+    return bucket
+
+
+@pytest.fixture
+def bucket(server: Server, built: str) -> str:
+    """A copy of that bucket, for tests that change it."""
+    client, copy = server.client(), server.bucket()
+    with ThreadPoolExecutor(8) as pool:
+        for key in _written(client, built):
+            pool.submit(client.copy_object, Bucket=copy, Key=key, CopySource={"Bucket": built, "Key": key})
+    assert len(_written(client, copy)) == len(_written(client, built))
+    return copy
+
+
+@pytest.fixture
+def s3_lake(bucket: str) -> str:
+    return f"s3://{bucket}/in"
+
+
+@pytest.fixture
+def store(bucket: str) -> str:
+    return f"s3://{bucket}/out"
+
+
+def test_the_same_build_as_on_disk(s3_lake: str, store: str, on_disk: Path, tmp_path: Path) -> None:
+    [newest] = _ids(on_disk)
+    assert live_build_id(open_store(store)) == newest
+    run("export", tmp_path / "there", "--store", store)
+    export(open_build(open_store(str(on_disk)), newest), str(tmp_path / "here"), gzip=False, progress=QUIET)
+    assert _tree(tmp_path / "there") == _tree(tmp_path / "here")
+    assert "all as they were written" in run("verify", "--store", store).stdout
+
+
+def test_publish_and_rollback(store: str) -> None:
+    newest, before = _ids(store)
+    publish(open_store(store), before, by_hand=True)
+    publish(open_store(store), newest, by_hand=True)
+    assert run("rollback", "--store", store).stdout.strip() == before
+    with pytest.raises(PublishError, match="a rollback to"):
+        publish(open_store(store), newest, by_hand=False)
+    run("publish", newest, "--store", store)
+    assert live_build_id(open_store(store)) == newest
+
+
+def test_of_two_publishers_one_wins(store: str) -> None:
+    _, other = _ids(store)
+    stores = [open_store(store) for _ in range(4)]
+    start = Barrier(len(stores))
+
+    def go(opened: Store) -> bool:
+        start.wait(30)
+        try:
+            publish(opened, other, by_hand=True)
+        except PublishError as error:
+            assert "somebody else published meanwhile" in str(error)
+            return False
+        return True
+
+    with ThreadPoolExecutor(len(stores)) as pool:
+        won = list(pool.map(go, stores))
+    pointer, _ = read_pointer(open_store(store))
+    assert won.count(True) >= 1  # who comes late finds it live, and has nothing to do
+    assert (pointer.build, len(pointer.previous)) == (other, 1)
+
+
+def test_serve(store: str, server: Server, tmp_path: Path) -> None:
+    key = issue(store)
+    with Service(store, tmp_path / "state") as service:
+        client = service.client(key)
+        assert client.get("/api/v1/status").json["build"]["id"] == live_build_id(open_store(store))
+        card = client.get("/api/v1/cards?limit=1").json["data"][0]
+        found = client.get(f"/api/v1/cards/{card['id_product']}")
+        assert (found.status, found.json["name"]) == (200, card["name"])
+        assert client.get("/api/v1/cards?q=e&sort=number&limit=100").json["pagination"]["returned"] > 0
+        assert client.get("/api/v1/cards/999999999").status == 404
+        file = open_key_file(store)
+        file.update(file.records()[0].id, revoked=True)
+        until(lambda: client.get("/api/v1/me").status == 401, 5, "a revoked key is refused")
+
+
+def test_what_is_there_is_not_sent_again(s3_lake: str, store: str, bucket: str, server: Server) -> None:
+    """A build that was killed has left packs without an index; they stay as they are, unless they are not whole."""
+    client = server.client()
+    written = _written(client, bucket)
+    folder = _catalogue(store)
+    index = folder + "index.arrow"
+    files = sorted(key for key in written if key.startswith(folder) and key != index)
+    client.delete_object(Bucket=bucket, Key=index)
+    client.put_object(Bucket=bucket, Key=files[0], Body=b"torn")
+    assert _make(s3_lake, store).made == ["catalogue"]
+    after = _written(client, bucket)
+    assert {key for key in after if after[key] != written.get(key)} == {index, files[0]}
+    verify(open_build(open_store(store), live_build_id(open_store(store))), QUIET)
+
+
+@pytest.mark.parametrize("end", ["jsonl.gz", "index.arrow", "columns"])
+def test_verify_reads_what_is_in_the_bucket(store: str, bucket: str, server: Server, end: str) -> None:
+    """A damaged object is found, whatever good copies of it there are on this machine."""
+    opened = open_store(store)
+    build_id = live_build_id(opened)
+    verify(open_build(opened, build_id), QUIET)
+    client, folder = server.client(), _catalogue(store)
+    key = next(key for key in _written(client, bucket) if key.startswith(folder) and end in key)
+    good = client.get_object(Bucket=bucket, Key=key)
+    data = good["Body"].read()
+    for noted in ({}, good["Metadata"]):  # replaced by other means, or changed where it lies
+        client.put_object(Bucket=bucket, Key=key, Body=data[:-9] + b"x" + data[-8:], Metadata=noted)
+        with pytest.raises(BuildError, match=key.removeprefix("out/")):
+            verify(open_build(opened, build_id), QUIET)
+
+
+def test_what_rotted_is_sent_again_by_a_repair(s3_lake: str, store: str, bucket: str, server: Server) -> None:
+    """Bytes that changed where they lie, under the hash that was noted for them."""
+    client, folder = server.client(), _catalogue(store)
+    pack = next(key for key in _written(client, bucket) if key.startswith(folder) and key.endswith("jsonl.gz"))
+    good = client.get_object(Bucket=bucket, Key=pack)
+    data = good["Body"].read()
+    client.put_object(Bucket=bucket, Key=pack, Body=b"x" * len(data), Metadata=good["Metadata"])
+    assert _make(s3_lake, store).made == []
+    assert _make(s3_lake, store, repair=True).made == ["catalogue"]
+    assert client.get_object(Bucket=bucket, Key=pack)["Body"].read() == data
+
+
+def test_unchanged_indexes_are_not_fetched_again(store: str, proxy: Proxy) -> None:
+    opened = open_store(store)
+    layers = open_build(opened, live_build_id(opened)).layers
+    assert all(len(layer.index) for layer in layers.values())
+    seen = len(proxy.requests)
+    assert all(len(layer.index) for layer in open_build(opened, live_build_id(opened)).layers.values())
+    gets = [line for line in proxy.requests[seen:] if line.startswith("GET") and "index.arrow" in line]
+    assert gets == []
+
+
+def test_the_content_of_a_lake_is_what_it_is_on_disk(
+    s3_lake: str, lake: Path, bucket: str, server: Server, proxy: Proxy
+) -> None:
+    """Whatever the files are called, and whether S3 knows their SHA-256 or not; unchanged they are read only once."""
+    tables = (*FLAT_TABLES, *DAILY_TABLES)
+    there, here = open_lake(s3_lake), open_lake(str(lake))
+    assert there.content(*tables) == here.content(*tables)
+    assert (there.as_of, there.recipe, there.recipe_sha256) == (here.as_of, here.recipe, here.recipe_sha256)
+    seen = len(proxy.requests)
+    assert open_lake(s3_lake).content(*tables) == here.content(*tables)
+    assert not any(".parquet" in line for line in proxy.requests[seen:])
+    names = [file.name for file in there.of("price_guide")]
+    server.client().delete_object(Bucket=bucket, Key=f"in/{names[-1]}")
+    server.client().copy_object(Bucket=bucket, Key=f"in/{names[0]}", CopySource=f"{bucket}/in/{names[1]}")
+    changed = open_lake(s3_lake).content("price_guide")
+    assert len(changed) == len(names) - 1
+    assert len(set(changed) & set(here.content("price_guide"))) == len(names) - 2
+
+
+def test_the_cache_of_a_lake_is_bounded(s3_lake: str, server: Server, tmp_path: Path) -> None:
+    """What one table asks for is all there, and of the rest no more than the limit."""
+    cache = tmp_path / "cache" / "cardpress" / "lake"
+    place = BucketFiles(s3_lake, limit=1)
+    names = sorted(name for name in place.names(["price_guide"]) if "/" in name)
+    files = list(place.identified([LakeFile(name, "price_guide", None) for name in names], QUIET))
+    place.fetch("price_guide", files[:3])
+    assert all(Path(file.path).is_file() for file in files[:3])
+    place.fetch("price_guide", files[3:5])
+    there = {path.name for path in cache.iterdir()}
+    assert {file.sha256 for file in files[3:5]} <= there
+    assert len(there) <= 3
+
+
+def test_a_lake_that_is_written_to_meanwhile(s3_lake: str, bucket: str, server: Server) -> None:
+    place = BucketFiles(s3_lake)
+    [name] = [name for name in place.names([]) if name.startswith("products")]
+    server.client().put_object(Bucket=bucket, Key=f"in/{name}", Body=b"another")
+    with pytest.raises(LakeError, match=r"products.*the lake was written to while it was read"):
+        list(place.identified([LakeFile(name, "products", None)], QUIET))
+
+
+def test_what_is_wrong_with_a_lake_is_told(s3_lake: str, store: str, bucket: str, server: Server) -> None:
+    client = server.client()
+    key = next(key for key in _written(client, bucket) if key.startswith(f"in/price_guide/day={LAST_DAY}/"))
+    client.put_object(Bucket=bucket, Key=key, Body=b"no parquet")
+    with pytest.raises(LakeError, match=f"price_guide: .*{key.removeprefix('in/')} cannot be read as Parquet"):
+        _make(s3_lake, store)
+    client.put_object(Bucket=bucket, Key="in/listings/day=2025-13-01/part.parquet", Body=b"")
+    with pytest.raises(LakeError, match="in/listings/day=2025-13-01: the partition names no day"):
+        open_lake(s3_lake)
+    for nothing in (f"s3://{bucket}/elsewhere", "s3://no-such-bucket-at-all/lake"):
+        with pytest.raises(LakeError, match=nothing):
+            open_lake(nothing)
+
+
+def test_a_refusal_is_told_in_one_line(store: str, proxy: Proxy) -> None:
+    proxy.break_next("deny", ALWAYS)
+    with pytest.raises(Failed, match=r"exit 1\n\ncardpress: .*access denied.*\n$"):
+        run("keys", "list", "--store", store)
+
+
+def _catalogue(store: str) -> str:
+    """Where in the bucket the search index and the rows of the live build lie."""
+    opened = open_store(store)
+    return "out/" + open_build(opened, live_build_id(opened)).layers["catalogue"].folder
+
+
+def _make(lake: str, store: str, as_of: str | None = None, repair: bool = False) -> BuildResult:
+    opened = open_lake(lake, as_of and date.fromisoformat(as_of))
+    return make_build(opened, open_store(store), threads=2, memory="1GB", progress=QUIET, repair=repair)
+
+
+def _copy_lake(lake: Path, client, bucket: str) -> None:
+    """The lake as it is on disk, but half of its daily files have other names and half a SHA-256 that S3 keeps."""
+    for number, path in enumerate(sorted(path for path in lake.rglob("*.*") if path.is_file())):
+        folder, name = path.relative_to(lake).parent.as_posix(), path.name
+        if folder != "." and number % 2:
+            name = f"a renamed {name}"
+        noted = {"ChecksumAlgorithm": "SHA256"} if number % 3 else {}
+        client.put_object(Bucket=bucket, Key=f"in/{folder}/{name}".replace("/./", "/"), Body=path.read_bytes(), **noted)
+
+
+def _ids(store: Path | str) -> list[str]:
+    names = open_store(str(store)).list("builds/")
+    return sorted((name.removeprefix("builds/").removesuffix(".json") for name in names), reverse=True)
+
+
+def _tree(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def _written(client, bucket: str) -> dict[str, str]:
+    """When each object was written."""
+    pages = client.get_paginator("list_objects_v2").paginate(Bucket=bucket)
+    return {entry["Key"]: str(entry["LastModified"]) for page in pages for entry in page.get("Contents", ())}

@@ -1,0 +1,251 @@
+"""What every store does: one suite over folders and S3 servers."""
+
+import hashlib
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+
+from edge_auth.contract.keys import SCOPES, issue, open_key_file
+from edge_auth.contract.store import Digest, Store, open_store
+from edge_auth.errors import Conflict, MissingObject, StoreError
+from tests.service import ROOT, environment
+from tests.stores.servers import READER, Server
+
+WRITERS = 8
+ROUNDS = 12
+
+
+@pytest.fixture
+def store(location: str) -> Store:
+    return open_store(location)
+
+
+def race(work: Callable[[int], object]) -> list:
+    """What `work` gave to each of the writers, all of them let go at one moment."""
+    start = Barrier(WRITERS)
+
+    def run(number: int) -> object:
+        start.wait(30)
+        return work(number)
+
+    with ThreadPoolExecutor(WRITERS) as pool:
+        return list(pool.map(run, range(WRITERS)))
+
+
+def test_what_is_written_is_read(store: Store) -> None:
+    store.put("layers/a/one", b"hello")
+    assert store.get("layers/a/one") == b"hello"
+    assert [store.get("layers/a/one", *span) for span in ((1, 3), (2,), (4, 1), (0, 0))] == [b"ell", b"llo", b"o", b""]
+    assert store.get_versioned("layers/a/one").data == b"hello"
+    assert store.stat("layers/a/one") == 5
+    store.put("layers/a/one", b"")
+    assert (store.get("layers/a/one"), store.stat("layers/a/one")) == (b"", 0)
+
+
+def test_what_is_not_there(store: Store) -> None:
+    store.put("there", b"1")
+    assert store.stat("not") is None
+    assert store.digest("not") is None
+    assert store.get_versioned("not") is None
+    assert list(store.list("not/")) == []
+    for span in ((), (3, 2), (0, 0)):
+        with pytest.raises(MissingObject):
+            store.get("not", *span)
+    store.delete(["not"])
+
+
+def test_a_range_past_the_end(store: Store) -> None:
+    store.put("one", b"hello")
+    for span in ((3, 3), (5, 1), (100, 2)):
+        with pytest.raises(StoreError) as caught:
+            store.get("one", *span)
+        assert not isinstance(caught.value, MissingObject)
+
+
+def test_names(store: Store) -> None:
+    names = ["a b", "ü/é", "q%2Fr", "plus+and&", "x/y/z", "quote'd", "x" * 200]
+    for name in names:
+        store.put(f"odd/{name}", name.encode())
+    store.put("oddly", b"")
+    assert sorted(store.list("odd/")) == sorted(f"odd/{name}" for name in names)
+    assert [store.get(f"odd/{name}") for name in names] == [name.encode() for name in names]
+    store.delete(f"odd/{name}" for name in names)
+    assert list(store.list("")) == ["oddly"]
+
+
+def test_more_than_a_page_of_a_listing(server: Server) -> None:
+    store = open_store(f"s3://{server.bucket()}/prefix")
+    names = [f"many/{number:04}" for number in range(1005)]
+    store.put("other", b"")
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda name: store.put(name, b"1"), names))
+    assert list(store.list("many/")) == names
+    store.delete(names)
+    assert list(store.list("")) == ["other"]
+
+
+def test_entries_say_how_large_and_how_old(store: Store) -> None:
+    before = time.time()
+    for name, data in (("a/one", b"1"), ("a/two", b"22"), ("a.json", b"333"), ("a.json.more", b"")):
+        store.put(name, data)
+    found = [*store.entries("a/"), *store.entries("a.json"), *store.entries("b/"), *store.entries("b")]
+    assert [(entry.name, entry.size) for entry in found] == [("a/one", 1), ("a/two", 2), ("a.json", 3)]
+    assert all(before - 2 < entry.modified < time.time() + 2 for entry in found)
+    assert list(store.leftovers()) == []
+
+
+def test_digests_are_those_of_the_content(store: Store) -> None:
+    data = os.urandom(1000)
+    store.put("one", data)
+    assert store.digest("one") in (None, Digest(1000, hashlib.sha256(data).hexdigest()))
+
+
+def test_create_only(store: Store) -> None:
+    assert store.put_new("one", b"first")
+    assert not store.put_new("one", b"second")
+    assert store.get("one") == b"first"
+
+
+def test_compare_and_swap(store: Store) -> None:
+    store.swap("one", b"first", None)
+    first = store.get_versioned("one")
+    store.swap("one", b"second", first.etag)
+    for etag in (first.etag, None, "0" * 32):
+        with pytest.raises(Conflict):
+            store.swap("one", b"third", etag)
+    with pytest.raises(Conflict):
+        store.swap("gone", b"third", first.etag)
+    assert (store.get("one"), store.stat("gone")) == (b"second", None)
+
+
+def test_one_of_many_creates(store: Store) -> None:
+    for number in range(ROUNDS):
+        won = race(lambda writer, number=number: store.put_new(f"new/{number}", b"%d" % writer))
+        assert won.count(True) == 1
+        assert store.get(f"new/{number}") == b"%d" % won.index(True)
+
+
+def test_one_of_many_swaps(store: Store) -> None:
+    store.put("pointer", b"start")
+    for number in range(ROUNDS):
+        etag = store.get_versioned("pointer").etag
+
+        def swap(writer: int, number: int = number, etag: str = etag) -> bool:
+            try:
+                store.swap("pointer", b"%d by %d" % (number, writer), etag)
+            except Conflict:
+                return False
+            return True
+
+        won = race(swap)
+        assert won.count(True) == 1
+        assert store.get("pointer") == b"%d by %d" % (number, won.index(True))
+
+
+def test_no_key_is_lost_between_operators(location: str) -> None:
+    """Several operators who issue and revoke at once: every change is kept."""
+    issued = [issue(f"operator {number}", SCOPES, 120, None, 0)[1] for number in range(WRITERS)]
+    file = open_key_file(location)
+    race(lambda writer: file.add(issued[writer]))
+    race(lambda writer: file.update(issued[writer].id, revoked=True))
+    records = file.records()
+    assert sorted(record.id for record in records) == sorted(record.id for record in issued)
+    assert all(record.revoked for record in records)
+
+
+def test_key_records_elsewhere(location: str, tmp_path) -> None:
+    elsewhere = f"{location}/elsewhere/records.json"
+    open_key_file(str(tmp_path / "unused"), elsewhere).add(issue("somebody", SCOPES, 1, None, 0)[1])
+    assert [record.name for record in open_key_file("unused", elsewhere).records()] == ["somebody"]
+    assert list(open_store(location).list("")) == ["elsewhere/records.json"]
+
+
+def test_readers_never_see_half_a_write(store: Store) -> None:
+    contents = [bytes([letter]) * (200_000 + letter) for letter in b"abcdef"]
+    store.put("one", contents[0])
+
+    def work(number: int) -> bool:
+        if number < 2:
+            for content in contents:
+                store.put("one", content)
+            return True
+        return all(store.get("one") in contents for _ in range(6))
+
+    assert all(race(work))
+
+
+def test_a_large_object_goes_in_parts(server: Server) -> None:
+    store = open_store(f"s3://{server.bucket()}")
+    data = os.urandom(1 << 20) * 65
+    store.put("large", data)
+    assert store.digest("large") == Digest(len(data), hashlib.sha256(data).hexdigest())
+    assert store.get("large", len(data) - 10, 10) == data[-10:]
+    assert store.get("large") == data
+
+
+def test_a_bucket_that_is_not_there(server: Server) -> None:
+    store = open_store("s3://no-such-bucket-at-all/prefix")
+    for work in (store.stat, store.get, store.get_versioned, store.digest, lambda _: list(store.list(""))):
+        with pytest.raises(StoreError, match="no such bucket") as caught:
+            work("anything")
+        assert not isinstance(caught.value, MissingObject)
+    with pytest.raises(StoreError, match="no such bucket"):
+        store.put_new("anything", b"")
+
+
+def test_an_endpoint_that_is_not_there(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    store = open_store("s3://bucket/prefix", hurried=True)
+    for work in (store.stat, store.get, store.get_versioned, lambda _: list(store.list(""))):
+        with pytest.raises(StoreError, match=r"127\.0\.0\.1:9") as caught:
+            work("anything")
+        assert not isinstance(caught.value, MissingObject)
+
+
+def test_wrong_credentials(servers, monkeypatch: pytest.MonkeyPatch) -> None:
+    ceph = servers("ceph")
+    for name, value in (ceph.environment() | {"AWS_SECRET_ACCESS_KEY": "wrong"}).items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(StoreError, match=r"access denied.*check the credentials"):
+        open_store(f"s3://{ceph.bucket()}").get("anything")
+
+
+def test_who_may_not_list_is_told_so(servers, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without s3:ListBucket a missing object is a 403, which is not an answer."""
+    ceph = servers("ceph")
+    bucket = ceph.bucket()
+    ceph.client().put_object(Bucket=bucket, Key="there", Body=b"1")
+    allowed = f'"Action": "s3:GetObject", "Resource": "arn:aws:s3:::{bucket}/*"'
+    who = f'"Effect": "Allow", "Principal": {{"AWS": ["arn:aws:iam:::user/{READER}"]}}'
+    policy = f'{{"Version": "2012-10-17", "Statement": [{{{who}, {allowed}}}]}}'
+    ceph.client().put_bucket_policy(Bucket=bucket, Policy=policy)
+    for name, value in ceph.environment(READER).items():
+        monkeypatch.setenv(name, value)
+    store = open_store(f"s3://{bucket}")
+    assert store.get("there") == b"1"
+    for work in (store.get, store.stat, store.get_versioned):
+        with pytest.raises(StoreError, match="s3:ListBucket") as caught:
+            work("missing")
+        assert not isinstance(caught.value, MissingObject)
+
+
+def test_folders_do_not_wait_for_boto3() -> None:
+    """It takes a fifth of a second to import: only who opens an s3:// location pays."""
+    loads = "import sys; from generator.cli import cli; from edge_auth.app import create_app; "
+    loads += "from edge_auth.contract.store import open_store; open_store('.'); print('boto3' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", loads], cwd=ROOT, env=environment(), capture_output=True, text=True)
+    assert done.stdout.strip() == "False", done.stderr
+
+
+def test_locations() -> None:
+    assert open_store("s3://bucket/some/prefix/").location == "s3://bucket/some/prefix"
+    assert open_store("s3://bucket").location == "s3://bucket"
+    for wrong in ("s3://", "s3:///prefix", "s3:/", "gs://bucket", "http://127.0.0.1/"):
+        with pytest.raises(StoreError, match=wrong):
+            open_store(wrong)
