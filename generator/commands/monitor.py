@@ -37,6 +37,9 @@ def list_pages(files: tuple[Path, ...], lake: str, bad_lines: Path | None, as_js
 
     FILE: JSON Lines, plain or gzip, - for standard input. They become listings, and fill number, rarity, url and image
     of the lake's products, and names and urls of expansions. Importing a file again changes nothing.
+
+    \b
+    Example: cardpress ingest list-pages --lake lake pages.jsonl.gz --bad-lines refused.jsonl
     """
     _run(import_list_pages, LineFiles(files, bad_lines), lake, as_json)
 
@@ -48,6 +51,9 @@ def offers(files: tuple[Path, ...], lake: str, bad_lines: Path | None, as_json: 
 
     FILE: JSON Lines, plain or gzip, - for standard input. They become filtered_checks. Importing a file again changes
     nothing.
+
+    \b
+    Example: cardpress ingest offers --lake lake offers.jsonl
     """
     _run(import_offers, LineFiles(files, bad_lines), lake, as_json)
 
@@ -59,6 +65,9 @@ def watch_checks(files: tuple[Path, ...], lake: str, bad_lines: Path | None, as_
 
     FILE: JSON Lines, plain or gzip, - for standard input. They become watch_checks. Importing a file again changes
     nothing.
+
+    \b
+    Example: cardpress ingest watch-checks --lake lake checks.jsonl
     """
     _run(import_watch_checks, LineFiles(files, bad_lines), lake, as_json)
 
