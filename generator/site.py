@@ -91,6 +91,7 @@ def _version_of(key: str) -> str:
 
 
 def _changelog() -> str:
-    """CHANGELOG.md of the checkout, or its copy inside an installed wheel."""
+    """CHANGELOG.md of the checkout, or its copy inside an installed wheel; versions without their brackets."""
     packaged = Path(str(files("generator"))) / "_CHANGELOG.md"
-    return (packaged if packaged.is_file() else Path(__file__).parents[1] / "CHANGELOG.md").read_text("utf-8")
+    path = packaged if packaged.is_file() else Path(__file__).parents[1] / "CHANGELOG.md"
+    return re.sub(r"^## \[([^]]+)\]", r"## \1", path.read_text("utf-8"), flags=re.MULTILINE)

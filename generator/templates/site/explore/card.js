@@ -15,7 +15,8 @@ export function cardView({api, route, announce}) {
     h("label", {}, h("input", {type: "radio", name: "days", value: days, checked: at === 1, onchange: async () => {
       try { draw((await ask(days))[0]); } catch (error) { announce(error.message, true); }
     }}), name)));
-  const draw = (product) => history.replaceChildren(historyOf(product));
+  const hidden = new Set();
+  const draw = (product) => history.replaceChildren(historyOf(product, hidden));
 
   ask(RANGES[1][0]).then(([product]) => {
     document.title = `${product.name}: explorer`;
@@ -60,7 +61,7 @@ function prices({price_guide: guide, filtered_price: filtered, listing}) {
 const tile = (name, when, facts) => h("div", {class: "tile"}, h("h3", {}, name), h("p", {class: "when"}, when || "No data yet"),
   facts && h("dl", {}, facts.map(([label, value]) => h("div", {}, h("dt", {}, label), h("dd", {}, value)))));
 
-function historyOf({history}) {
+function historyOf({history}, hidden) {
   const of = (rows, field) => new Map(rows.map((row) => [row.day, row[field]]));
   return plot("Prices and quantity", [
     {height: 250, format: euros, round: roundEuros, series: [
@@ -69,7 +70,7 @@ function historyOf({history}) {
       {name: "Lowest under the filter", look: "three", values: of(history.filtered, "lowest")}]},
     {height: 80, format: count, fromZero: true, series: [
       {name: "Available", look: "four", values: of(history.listing, "available")}]},
-  ]);
+  ], hidden);
 }
 
 function offers({filtered_price: filtered}) {

@@ -55,7 +55,8 @@ function show() {
 
 async function enter(key) {
   const asked = new Api(key, (seconds) => announce(seconds === null ? "" : `The rate limit is reached: going on in ${seconds} s.`));
-  const [[me], [{build}]] = await Promise.all([asked.get("me"), asked.get("status")]);
+  const [me] = await asked.get("me");
+  const [{build}] = await asked.get("status");
   api = asked;
   sets = me.scopes.includes("cards:read") ? api.all("sets", {limit: 1000}).then((all) => all.map(({name}) => name)) : Promise.resolve([]);
   by("who").textContent = `Key: ${me.name}.`;

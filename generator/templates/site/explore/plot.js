@@ -12,12 +12,13 @@ const DAY = 86_400_000;
  * A figure.
  * @param title what is plotted.
  * @param panels each {height, format, fromZero, series: [{name, look, values: Map of day to number or null}]}.
+ * @param hidden names of lines that are switched off; kept up as boxes are ticked.
  */
-export function plot(title, panels) {
+export function plot(title, panels, hidden = new Set()) {
   const every = panels.flatMap(({series, format}) => series.map((one) => ({...one, format})));
   const days = [...new Set(every.flatMap(({values}) => [...values.keys()]))].sort();
   if (days.length === 0) return h("p", {class: "message"}, "No history in this range.");
-  const state = {panels, days, hidden: new Set(), at: days.length - 1};
+  const state = {panels, days, hidden, at: days.length - 1};
   const canvas = h("div", {class: "canvas"});
   const ruler = h("div", {}); // as wide as the canvas, and its height never changes
   const readout = h("p", {class: "readout", "aria-hidden": "true"});
@@ -42,8 +43,8 @@ export function plot(title, panels) {
   new ResizeObserver(redraw).observe(ruler);
 
   const legend = h("ul", {class: "legend", "aria-label": "Lines shown"}, every.map(({name, look}) => h("li", {},
-    h("label", {}, h("input", {type: "checkbox", checked: true, onchange: ({target}) => {
-      state.hidden[target.checked ? "delete" : "add"](name);
+    h("label", {}, h("input", {type: "checkbox", checked: !hidden.has(name), onchange: ({target}) => {
+      hidden[target.checked ? "delete" : "add"](name);
       redraw();
     }}), svg("svg", {class: "swatch", viewBox: "0 0 28 8", "aria-hidden": "true"}, svg("path", {class: `line ${look}`, d: "M1 4H27"})), name))));
   return h("figure", {class: "plot"}, h("figcaption", {}, title), legend, ruler, canvas, slider, readout, inNumbers(title, every, days));
