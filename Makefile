@@ -31,7 +31,7 @@ run: $(READY) ## a made-up lake, a build of it, a key, and the API running on it
 	$(BIN)/cardpress demo $(LAKE)
 	$(BIN)/cardpress build --lake $(LAKE) --store $(STORE) --publish
 	@key=$$($(BIN)/cardpress keys issue --store $(STORE) --name 'make run') && \
-	printf '\nThe API starts now; paste this into another terminal (Ctrl-C stops it):\n\n  %s\n\n' \
+	printf '\nThe API starts now; paste this into another terminal (Ctrl-C stops it):\n\n  %s\n\nOr look: http://$(HOST):$(PORT)/explore, with the key that the line holds. Reference: /docs\n\n' \
 	  "curl -s -H 'Authorization: Bearer $$key' 'http://$(HOST):$(PORT)/api/v1/cards?q=ember&limit=2'" && \
 	exec $(BIN)/cardpress serve --store $(STORE) --host $(HOST) --port $(PORT)
 

@@ -3,7 +3,7 @@
 The order of checks is the contract's: method, path, key, rate limit, scope, parameters, look-up.
 """
 
-from edge_auth.bodies import Body, accepts_gzip, dumps
+from edge_auth.bodies import JSON, Body, accepts_gzip, dumps
 from edge_auth.contract.keys import DEFAULT_RATE_LIMIT
 from edge_auth.endpoints import Endpoint, route
 from edge_auth.errors import (
@@ -35,7 +35,6 @@ _PREFLIGHT = {
     "Access-Control-Allow-Headers": "Authorization, X-API-Key, If-None-Match, X-Build",
     "Access-Control-Max-Age": "7200",
 }
-_JSON = {"Content-Type": "application/json"}
 _KEYED_VARY = "Authorization, X-API-Key, Accept-Encoding, X-Build"
 _PUBLIC_VARY = "Accept-Encoding, X-Build"
 
@@ -80,7 +79,8 @@ class Shim:
         carried.endpoint = endpoint.path
         record = None if endpoint.public else self._keyring.holder(request.headers, now)
         if record is None:
-            self._limit(f"address {request.client}", DEFAULT_RATE_LIMIT, now, carried)
+            if endpoint.limited:
+                self._limit(f"address {request.client}", DEFAULT_RATE_LIMIT, now, carried)
         else:
             carried.key_id = record.id
             self._limit(f"key {record.id}", record.rate_limit, now, carried)
@@ -132,8 +132,9 @@ def _success(endpoint: Endpoint, body: Body, request: Request, carried: Carried)
     content = b"" if known else body.gzipped if gzip else body.plain
     headers = {
         **_OPEN_TO_BROWSERS,
-        **_JSON,
+        **endpoint.headers,
         **carried.headers,
+        "Content-Type": body.media_type,
         "Cache-Control": endpoint.cache_control,
         "Vary": _PUBLIC_VARY if endpoint.public else _KEYED_VARY,
         "ETag": body.etag(gzip),
@@ -149,7 +150,8 @@ def _success(endpoint: Endpoint, body: Body, request: Request, carried: Carried)
 
 def _refusal(error: ApiError, carried: Carried) -> Answer:
     body = dumps({"error": {"code": error.code, "message": str(error)}}) + b"\n"
-    headers = {**_OPEN_TO_BROWSERS, **_JSON, **carried.headers, **error.headers, "Cache-Control": "no-store"}
+    headers = {**_OPEN_TO_BROWSERS, **carried.headers, **error.headers, "Cache-Control": "no-store"}
+    headers["Content-Type"] = JSON
     headers["Content-Length"] = str(len(body))
     return Answer(error.status, headers, body)
 

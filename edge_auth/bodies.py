@@ -1,4 +1,4 @@
-"""Bodies: the JSON of an answer in its two encodings, with its ETags, and a cache of those made recently."""
+"""Bodies: the content of an answer in its two encodings, with its ETags, and a cache of those made recently."""
 
 import json
 import re
@@ -14,12 +14,16 @@ from edge_auth.contract.index import Entry
 
 _ENTITY_TAG = re.compile(r'(?:W/)?"([^"]*)"')
 _GZIP_SUFFIX = "-gzip"
+JSON = "application/json"
 
 
 class Body:
-    """The JSON of an answer; whichever of its encodings is missing is made when first asked for."""
+    """The content of an answer; whichever of its encodings is missing is made when first asked for."""
 
-    def __init__(self, digest: bytes, size: int, plain: bytes | None, gzipped: Callable[[], bytes]):
+    def __init__(
+        self, digest: bytes, size: int, plain: bytes | None, gzipped: Callable[[], bytes], media_type: str = JSON
+    ):
+        self.media_type = media_type
         self._tag = digest.hex()[:32]
         self._plain = plain
         self._read = gzipped
@@ -32,9 +36,9 @@ class Body:
         return cls(sha256(plain), len(plain), plain, lambda: compress(plain))
 
     @classmethod
-    def stored(cls, layer: Layer, entry: Entry) -> "Body":
+    def stored(cls, layer: Layer, entry: Entry, media_type: str = JSON) -> "Body":
         """An object as it is: its tag is known from the index, its gzip member goes out untouched."""
-        return cls(entry.json_sha256, entry.json_size, None, lambda: layer.stored(entry))
+        return cls(entry.json_sha256, entry.json_size, None, lambda: layer.stored(entry), media_type)
 
     @property
     def gzipped(self) -> bytes:

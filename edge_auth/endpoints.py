@@ -14,6 +14,14 @@ from edge_auth.search import search, window
 
 API = "/api/v1/"
 _MOST_ID_DIGITS = 19
+# The site's pages load their own scripts and styles and ask their own host; only images come from where the data says.
+_SITE_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
 
 
 @dataclass(frozen=True)
@@ -26,6 +34,8 @@ class Endpoint:
         rules: the parameters; None: whatever the query holds is ignored.
         scope: what a key must be allowed to read, if anything.
         public: no key is asked for, and the limit goes by the client's address.
+        limited: requests are counted and limited.
+        headers: what a 200 carries besides what every 200 does.
         names_product: the path names a product's id, which must be an integer.
     """
 
@@ -36,6 +46,8 @@ class Endpoint:
     cache_control: str = "private, no-cache"
     rate_headers: bool = True
     public: bool = False
+    limited: bool = True
+    headers: Mapping[str, str] = field(default_factory=dict)
     names_product: bool = False
 
     def parameters(self, subject: str, query: str) -> dict:
@@ -46,13 +58,17 @@ class Endpoint:
 
 
 def route(path: bytes) -> tuple[Endpoint, str]:
-    """The endpoint of a percent-decoded path, and what the path names: a product's id or a slug.
+    """The endpoint of a percent-decoded path, and what the path names: a product's id, a slug, a file of the site.
 
     Raises:
         NotFound: there is no such path.
     """
     text = path.decode(errors="replace")
-    if not text.startswith(API) or text.encode() != path:
+    if text.encode() != path:
+        raise NotFound("there is no such path")
+    if names.is_site_file(text[1:]):
+        return _SITE, text[1:]
+    if not text.startswith(API):
         raise NotFound("there is no such path")
     name = text.removeprefix(API)
     first, _, rest = name.partition("/")
@@ -91,6 +107,15 @@ def _fingerprints(opened: Opened, _: str, __: dict) -> Body:
 
 def _openapi(opened: Opened, _: str, __: dict) -> Body:
     return opened.body(names.OPENAPI_KEY)
+
+
+def _site_file(opened: Opened, path: str, _: dict) -> Body:
+    """A file of the site; a folder stands for its page."""
+    folder = path.removesuffix("/")
+    key = f"{folder}/index.html" if folder in names.SITE_FOLDERS else path
+    if opened.build.find(key) is None:
+        raise NotFound("there is no such path")
+    return opened.body(key)
 
 
 def _watchlist(opened: Opened, _: str, values: dict) -> Body:
@@ -146,6 +171,15 @@ def _card(opened: Opened, subject: str, values: dict) -> Body:
 _OFFSET = Integer(low=0, default=0)
 _CARD = Endpoint(API + "cards/{idProduct}", _card, {"days": Integer(1, 3650)}, keys.CARDS_READ, names_product=True)
 _ITEM = Endpoint(API + "watchlist/{slug}", _item, scope=keys.WATCHLIST_READ)
+_SITE = Endpoint(
+    "/docs, /explore",
+    _site_file,
+    None,
+    cache_control="public, max-age=300",
+    public=True,
+    limited=False,
+    headers=_SITE_HEADERS,
+)
 _ACTIONS = {
     "history": Endpoint(
         API + "watchlist/{slug}/history",

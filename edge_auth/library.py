@@ -73,7 +73,7 @@ class Opened:
             found = self.build.find(key)
             if found is None:
                 raise StoreError(f"build {self.build.id} has no {key}")
-            return Body.stored(*found)
+            return Body.stored(*found, names.media_type(key))
 
         return self.kept(key, stored, lambda body: body.cost)
 

@@ -1,4 +1,4 @@
-"""A build as plain files, one JSON document per object, in the API's own paths."""
+"""A build as plain files, one per object: JSON in the API's own paths, and the site's files beside the API."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +15,7 @@ INTERNAL = (names.CATALOGUE, names.HISTORY)
 
 
 def export(build: Build, folder: str, *, gzip: bool, progress: Progress) -> int:
-    """Write a build below `folder`/api/v1.
+    """Write a build below `folder`: the API's documents in api/v1, the site's files in docs and explore.
 
     Args:
         folder: a folder that is empty or not there yet.
@@ -35,7 +35,7 @@ def export(build: Build, folder: str, *, gzip: bool, progress: Progress) -> int:
     try:
         with progress.bar("export", len(keys)) as bar:
             for key in keys:
-                _write(root / ROOT / key, build.document(key), gzip)
+                _write(root / (key if names.is_site_file(key) else f"{ROOT}/{key}"), build.document(key), gzip)
                 bar.update(1)
     except OSError as error:
         raise BuildError(f"{error.filename}: {error.strerror}") from error

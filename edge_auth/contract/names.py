@@ -1,9 +1,11 @@
 """Names of objects: which JSON document lies under which logical key, and in which layer.
 
 The keys are the paths below `api/v1/` of an exported build (contract, section 4), plus two that only the shim
-reads: `rows/{id}.json`, a Card, and `history/{period}/{id}.json`, the history arrays of a closed period.
+reads: `rows/{id}.json`, a Card, and `history/{period}/{id}.json`, the history arrays of a closed period; and the
+files of the site, `docs/…` and `explore/…`, the only objects that are not JSON.
 """
 
+from pathlib import PurePosixPath
 from urllib.parse import quote
 
 KINDS = ("all", "single", "sealed")
@@ -17,6 +19,15 @@ WATCHLIST, SETS, FINGERPRINTS, STATUS, SITE = "watchlist", "sets", "fingerprints
 
 CARD_PATTERN, ROW_PATTERN = "cards/{}.json", "rows/{}.json"
 FINGERPRINTS_KEY, STATUS_KEY, OPENAPI_KEY = "fingerprints.json", "status.json", "openapi.json"
+SITE_FOLDERS = ("docs", "explore")
+MEDIA_TYPES = {
+    ".json": "application/json",
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain; charset=utf-8",
+}
 
 
 def history_pattern(period: str) -> str:
@@ -71,6 +82,16 @@ def encode_slug(slug: str) -> str:
     return encoded[:-5] + "%2Ejson" if encoded.endswith(".json") else encoded
 
 
+def is_site_file(key: str) -> bool:
+    """Whether a key names a file of the site, which lies beside the API rather than in it."""
+    return key.partition("/")[0] in SITE_FOLDERS
+
+
+def media_type(key: str) -> str:
+    """The Content-Type of an object."""
+    return MEDIA_TYPES.get(PurePosixPath(key).suffix, "application/octet-stream")
+
+
 def layer_of(key: str) -> str | None:
     """The layer that would hold `key`, or None for a key of no known shape."""
     first, _, rest = key.partition("/")
@@ -78,6 +99,6 @@ def layer_of(key: str) -> str | None:
         return LISTS if "/" in rest else CARDS
     if first == HISTORY:
         return history_layer(rest.partition("/")[0])
-    folders = {"rows": CATALOGUE, "watchlist": WATCHLIST, "sets": SETS}
+    folders = {"rows": CATALOGUE, "watchlist": WATCHLIST, "sets": SETS, **dict.fromkeys(SITE_FOLDERS, SITE)}
     files = {FINGERPRINTS_KEY: FINGERPRINTS, STATUS_KEY: STATUS, OPENAPI_KEY: SITE}
     return folders.get(first) if rest else files.get(first)

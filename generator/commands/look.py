@@ -108,10 +108,10 @@ def cat(key: str, build_id: str | None, store: str) -> None:
 @store_option
 @click.option("--gzip", is_flag=True, help="Write a .json.gz beside each file.")
 def export(dir: str, build_id: str | None, store: str, gzip: bool) -> None:
-    """Write a build as plain files, one per object, below DIR/api/v1.
+    """Write a build as plain files, one per object: the API below DIR/api/v1, the site in DIR/docs and DIR/explore.
 
     \b
     Example: cardpress export plain --store site_out && ls plain/api/v1/cards/all/trend
     """
     written = write_files(chosen_build(ReadAhead(open_store(store)), build_id), dir, gzip=gzip, progress=Progress())
-    click.echo(f"{written:,} objects in {dir}/{ROOT}")
+    click.echo(f"{written:,} objects in {dir}")

@@ -1,0 +1,60 @@
+// The API as the explorer asks it. The key lives in a private field: it is not stored, and never part of a URL.
+
+/** An error that the API told; `code` is for programs, `message` for people. */
+export class ApiError extends Error {
+  constructor(status, code, message) {
+    super(message);
+    Object.assign(this, {status, code});
+  }
+}
+
+const pause = (seconds, signal) => new Promise((done, fail) => {
+  const timer = setTimeout(done, seconds * 1000);
+  signal?.addEventListener("abort", () => { clearTimeout(timer); fail(signal.reason); }, {once: true});
+});
+
+export class Api {
+  #key;
+
+  /** @param key the visitor's. @param onWait told the seconds when the rate limit makes it wait, then null. */
+  constructor(key, onWait) {
+    this.#key = key;
+    this.onWait = onWait;
+  }
+
+  /** The JSON of a path below /api/v1/; its build as the second value. Waits at the rate limit; throws ApiError. */
+  async get(path, params = {}, {signal, build} = {}) {
+    const given = Object.entries(params).filter(([, value]) => value !== "" && value != null);
+    const query = new URLSearchParams(given);
+    const url = `/api/v1/${path}${query.size ? `?${query}` : ""}`;
+    const headers = {Authorization: `Bearer ${this.#key}`, ...(build && {"X-Build": build})};
+    for (;;) {
+      const answer = await fetch(url, {headers, signal, credentials: "omit", referrerPolicy: "no-referrer"});
+      if (answer.ok) return [await answer.json(), answer.headers.get("X-Build")];
+      if (answer.status !== 429) throw await this.#error(answer);
+      await this.#wait(Number(answer.headers.get("Retry-After") ?? 5), signal);
+    }
+  }
+
+  /** Every item of a list, all pages from one build. */
+  async all(path, params) {
+    const items = [];
+    let build;
+    for (let offset = 0; offset !== null;) {
+      const [page, from] = await this.get(path, {...params, offset}, {build});
+      items.push(...page.data);
+      [build, offset] = [from, page.pagination.next_offset];
+    }
+    return items;
+  }
+
+  async #error(answer) {
+    const {error} = await answer.json().catch(() => ({error: {code: "no_json", message: answer.statusText}}));
+    return new ApiError(answer.status, error.code, error.message);
+  }
+
+  async #wait(seconds, signal) {
+    this.onWait(seconds);
+    try { await pause(seconds, signal); } finally { this.onWait(null); }
+  }
+}

@@ -1,0 +1,98 @@
+// The explorer: asks for the key, then shows the view that the address names after its #.
+import {Api} from "./api.js";
+import {cardView} from "./card.js";
+import {cardsView} from "./cards.js";
+import {watchedView, watchlistView} from "./watchlist.js";
+import {day} from "./words.js";
+
+const by = (id) => document.getElementById(id);
+const [place, status, form, bar] = [by("view"), by("status"), by("key-form"), by("bar")];
+const TITLE = document.title;
+let api = null;
+let sets = null;
+let current = null; // {kind, view, address, scroll}
+let list = null; // the list of cards as it was left, to come back to
+
+/** Tell what is going on, or what went wrong. */
+function announce(text, wrong = false) {
+  status.textContent = text;
+  status.classList.toggle("error", wrong);
+}
+
+/** The view's name, and what the address says to it. */
+function routeOf(hash) {
+  const [path, query] = hash.replace(/^#\/?/, "").split("?");
+  const [name, ...rest] = path.split("/");
+  const last = rest.length ? decodeURIComponent(rest.join("/")) : "";
+  if (name === "watchlist") return last ? {name, view: watchedView, slug: last} : {name, view: watchlistView};
+  if (name === "cards" && last) return {name, view: cardView, id: encodeURIComponent(last)};
+  return {name: "cards", view: cardsView, params: Object.fromEntries(new URLSearchParams(query)), replace: (params) => {
+    const text = new URLSearchParams(params).toString();
+    history.replaceState(null, "", `#/cards${text ? `?${text}` : ""}`);
+    current.address = location.hash;
+  }};
+}
+
+function show() {
+  if (!api) return;
+  const route = routeOf(location.hash);
+  if (current?.kind === cardsView) list = current;
+  else current?.view.leave?.();
+  if (route.view === cardsView && list?.address !== location.hash) {
+    list?.view.leave();
+    list = null;
+  }
+  const back = route.view === cardsView && list;
+  document.title = TITLE;
+  announce(back ? "" : "One moment …");
+  const scroll = back ? list.scroll : 0;
+  current = back || {kind: route.view, address: location.hash, scroll: 0};
+  current.view ??= route.view({api, route, announce, sets});
+  place.replaceChildren(current.view);
+  for (const link of bar.querySelectorAll("[data-view]")) link.ariaCurrent = link.dataset.view === route.name ? "page" : null;
+  scrollTo(0, scroll);
+}
+
+async function enter(key) {
+  const asked = new Api(key, (seconds) => announce(seconds === null ? "" : `The rate limit is reached: going on in ${seconds} s.`));
+  const [me] = await asked.get("me");
+  const [{build}] = await asked.get("status");
+  api = asked;
+  sets = me.scopes.includes("cards:read") ? api.all("sets", {limit: 1000}).then((all) => all.map(({name}) => name)) : Promise.resolve([]);
+  by("who").textContent = `Key: ${me.name}.`;
+  by("freshness").textContent = `As of ${day(build.as_of)}.`;
+}
+
+form.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const button = form.querySelector("button");
+  button.disabled = true;
+  by("key-error").textContent = "";
+  try {
+    await enter(by("key").value.trim());
+    by("key").value = "";
+    form.hidden = true;
+    bar.hidden = false;
+    show();
+    place.querySelector("input[type=search], h2")?.focus();
+  } catch (error) {
+    by("key-error").textContent = error.message;
+  }
+  button.disabled = false;
+});
+
+by("forget").addEventListener("click", () => {
+  current?.view.leave?.();
+  list?.view.leave();
+  [api, sets, current, list] = [null, null, null, null];
+  place.replaceChildren();
+  announce("");
+  bar.hidden = true;
+  form.hidden = false;
+  by("key").focus();
+});
+
+addEventListener("hashchange", show);
+addEventListener("scroll", () => { if (current) current.scroll = scrollY; }, {passive: true});
+form.hidden = false;
+by("key").focus();

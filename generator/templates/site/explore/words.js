@@ -1,0 +1,27 @@
+// Numbers, times and codes in words.
+
+const LOCALE = "en-IE";
+const MONEY = new Intl.NumberFormat(LOCALE, {style: "currency", currency: "EUR"});
+const ROUND = new Intl.NumberFormat(LOCALE, {style: "currency", currency: "EUR", maximumSignificantDigits: 3, notation: "compact"});
+const COUNT = new Intl.NumberFormat(LOCALE);
+const PERCENT = new Intl.NumberFormat(LOCALE, {minimumFractionDigits: 2, maximumFractionDigits: 2, signDisplay: "exceptZero"});
+const DAY = new Intl.DateTimeFormat(LOCALE, {day: "numeric", month: "short", year: "numeric", timeZone: "UTC"});
+const TIME = new Intl.DateTimeFormat(LOCALE, {day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", timeZone: "UTC"});
+
+export const NONE = "–";
+const or = (format) => (value) => (value === null || value === undefined ? NONE : format(value));
+
+export const euros = or((value) => MONEY.format(value));
+export const roundEuros = or((value) => ROUND.format(value));
+export const count = or((value) => COUNT.format(value));
+export const percent = or((value) => `${PERCENT.format(value).replace("-", "−")} %`);
+export const day = or((value) => DAY.format(new Date(value)));
+export const time = or((value) => `${TIME.format(new Date(value))} UTC`);
+
+export const CONDITIONS = {
+  MT: "Mint", NM: "Near mint", EX: "Excellent", GD: "Good", LP: "Light played", PL: "Played", PO: "Poor",
+};
+export const condition = or((code) => CONDITIONS[code] ?? code);
+
+/** Whether a change is up or down, as a class; "" for none. */
+export const direction = (change) => (change > 0 ? "up" : change < 0 ? "down" : "");

@@ -1,0 +1,110 @@
+"""What the tests of the site share: a shim over the lake of the examples, and a real browser that watches itself."""
+
+import base64
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page, Request, Route, sync_playwright
+
+from tests.lakes import write
+from tests.service import Service, build, issue
+from tests.site.lake import IMAGES, LAKE
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
+QUIET = ["--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update"]
+PIXEL = base64.b64decode("R0lGODlhAQABAIAAAP///wAAACH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==")
+REMEMBER_VIOLATIONS = """
+window.violations = [];
+addEventListener("securitypolicyviolation", (event) => violations.push(event.violatedDirective + event.blockedURI));
+"""
+
+
+@dataclass
+class Visit:
+    """A page, and what went wrong or went out while it was open."""
+
+    page: Page
+    base: str
+    key: str
+    console: list[str] = field(default_factory=list)
+    excused: tuple[str, ...] = (IMAGES,)  # parts of what the browser itself may write to the console
+    requests: list[Request] = field(default_factory=list)
+
+    def open(self, path: str) -> Page:
+        self.page.goto(self.base + path)
+        return self.page
+
+    def enter(self, fragment: str = "") -> Page:
+        """The explorer, past the question for the key."""
+        page = self.open("/explore" + fragment)
+        page.get_by_label("API key").fill(self.key)
+        page.get_by_role("button", name="Look").click()
+        page.get_by_role("button", name="Forget the key").wait_for()
+        return page
+
+    def foreign(self) -> list[str]:
+        """What was asked of other hosts, images left out."""
+        ours = urlsplit(self.base).netloc
+        return [r.url for r in self.requests if urlsplit(r.url).netloc != ours and r.resource_type != "image"]
+
+
+@pytest.fixture(scope="session")
+def site_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    build(write(LAKE, folder / "lake"), folder / "store")
+    return folder / "store"
+
+
+@pytest.fixture(scope="session")
+def site_key(site_store: Path) -> str:
+    return issue(site_store, name="visitor")
+
+
+@pytest.fixture(scope="session")
+def site_service(site_store: Path, site_key: str) -> Iterator[Service]:
+    with Service(site_store, site_store.parent / "state") as service:
+        yield service
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine: apt-get install chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET, chromium_sandbox=False)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(browser: Browser, site_service: Service, site_key: str) -> Iterator[Visit]:
+    """A fresh browser profile. Afterwards: nothing on the console, nothing asked of strangers, no key left behind."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context.add_init_script(REMEMBER_VIOLATIONS)
+    context.route(f"{IMAGES}/**", _image)
+    page = context.new_page()
+    page.set_default_timeout(20_000)
+    visit = Visit(page, f"http://127.0.0.1:{site_service.port}", site_key)
+    page.on("console", lambda said: visit.console.append(f"{said.type} {said.location['url']} {said.text}"))
+    page.on("pageerror", lambda error: visit.console.append(str(error)))
+    page.on("request", lambda request: visit.requests.append(request))
+    yield visit
+    assert visit.foreign() == []
+    assert [text for text in visit.console if not any(part in text for part in visit.excused)] == []
+    assert page.evaluate("violations") == []
+    assert [request.url for request in visit.requests if site_key in request.url] == []
+    assert site_key not in page.url
+    assert page.evaluate("[localStorage.length, sessionStorage.length, document.cookie]") == [0, 0, ""]
+    context.close()
+
+
+def _image(route: Route) -> None:
+    """Pictures are all there, but for one that is not."""
+    if "missing" in route.request.url:
+        route.fulfill(status=404, body="")
+    else:
+        route.fulfill(status=200, content_type="image/gif", body=PIXEL)

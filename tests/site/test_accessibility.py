@@ -1,0 +1,72 @@
+"""Every page and view against axe's rules, in both themes, and on screens from small to large."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+from tests.site.conftest import Visit
+from tests.site.lake import EMBERFOX, SLUG
+
+
+def key_asked(visit: Visit) -> None:
+    visit.open("/explore")
+
+
+def cards(visit: Visit) -> None:
+    visit.enter().locator(".picture.loaded").first.wait_for()
+
+
+def card(visit: Visit) -> None:
+    page = visit.enter(f"#/cards/{EMBERFOX}")
+    page.locator(".canvas .line").first.wait_for()
+    page.get_by_text("As a table").click()
+    page.get_by_text("By condition", exact=True).click()
+
+
+def watchlist(visit: Visit) -> None:
+    visit.enter("#/watchlist").locator(".sparkline").first.wait_for()
+
+
+def watched(visit: Visit) -> None:
+    visit.enter(f"#/watchlist/{SLUG}").locator(".canvas .line").first.wait_for()
+
+
+def reference(visit: Visit) -> None:
+    page = visit.open("/docs")
+    article = page.locator('.endpoint[data-path="/api/v1/cards"]')
+    article.get_by_role("button", name="Try it").click()
+    article.get_by_label("API key").fill(visit.key)
+    article.get_by_role("button", name="Send").click()
+    article.locator(".said").wait_for()
+
+
+def changelog(visit: Visit) -> None:
+    visit.open("/docs/changelog.html")
+
+
+VIEWS = [reference, changelog, key_asked, cards, card, watchlist, watched]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.__name__)
+def test_axe_finds_nothing(visit: Visit, view, theme: str) -> None:
+    visit.page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+    view(visit)
+    results = Axe().run(visit.page)
+    assert results.violations_count == 0, results.generate_report()
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.__name__)
+def test_nothing_sticks_out_at_any_width(visit: Visit, view) -> None:
+    visit.page.set_viewport_size({"width": 390, "height": 844})
+    view(visit)
+    for width in (390, 600, 768, 1024, 1440, 1920):
+        visit.page.set_viewport_size({"width": width, "height": 900})
+        assert overflow(visit.page) == [], width
+
+
+def overflow(page: Page) -> list[str]:
+    """What is wider than the screen, unless it scrolls by itself."""
+    return page.evaluate("""() => document.documentElement.scrollWidth <= innerWidth ? [] :
+        [...document.querySelectorAll("body *")].filter((one) => one.getBoundingClientRect().right > innerWidth + 1)
+            .map((one) => one.outerHTML.slice(0, 120))""")

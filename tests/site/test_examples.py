@@ -1,0 +1,75 @@
+"""Every example of the reference, run as it stands in the page."""
+
+import os
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from generator import site
+from tests.service import Service
+
+COMMANDS = {"sh": ["sh"], "py": [sys.executable], "mjs": ["node"]}
+NEEDS = {"sh": "curl", "py": sys.executable, "mjs": "node"}
+
+
+class Examples(HTMLParser):
+    """(title, extension, text) of the code that says in what language it is."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, str, str]] = []
+        self._title, self._open = "", False
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self._title = given.get("aria-label") or self._title
+        self._open = tag == "code" and given.get("data-example") in COMMANDS
+        if self._open:
+            self.found.append((self._title, given["data-example"], ""))
+
+    def handle_data(self, data: str) -> None:
+        if self._open:
+            title, extension, text = self.found[-1]
+            self.found[-1] = (title, extension, text + data)
+
+    def handle_endtag(self, tag: str) -> None:
+        self._open = False
+
+
+EXAMPLES = Examples(site.documents()["docs/index.html"].decode()).found
+
+
+def test_there_is_an_example_of_every_endpoint_in_every_language() -> None:
+    counts = {extension: sum(1 for _, other, _ in EXAMPLES if other == extension) for extension in COMMANDS}
+    assert counts == dict.fromkeys(COMMANDS, 11 + 2)
+
+
+@pytest.mark.parametrize(("title", "extension", "text"), EXAMPLES, ids=[title for title, _, _ in EXAMPLES])
+def test_an_example_runs(
+    site_service: Service, site_key: str, tmp_path: Path, title: str, extension: str, text: str
+) -> None:
+    if shutil.which(NEEDS[extension]) is None:
+        pytest.skip(f"no {NEEDS[extension]} on this machine")
+    (tmp_path / f"example.{extension}").write_text(text, "utf-8")
+    environment = os.environ | {"CARDS": f"http://127.0.0.1:{site_service.port}", "KEY": site_key}
+    for _ in range(2):  # a second time with what the first one left
+        done = subprocess.run(
+            [*COMMANDS[extension], f"example.{extension}"],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert done.returncode == 0 and done.stdout.strip(), (done.stdout[-500:], done.stderr[-1500:])
+        if "whole list" not in title and "Fetch only" not in title:
+            break
+    if "whole list" in title:
+        assert all(f"Box {n}" in done.stdout for n in range(3))
+    if "Fetch only" in title:
+        assert "phash-2" in done.stdout and ("304" in done.stdout or extension == "sh")

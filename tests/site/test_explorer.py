@@ -1,0 +1,166 @@
+"""The explorer in a browser, used as a visitor would: by pointer and by keys."""
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.site.conftest import Visit
+from tests.site.lake import DAYS, EMBERFOX, SLUG
+
+
+def test_search_as_one_types(visit: Visit) -> None:
+    page = visit.enter()
+    expect(page.locator(".card")).to_have_count(50)
+    page.keyboard.type("emberfox")  # the field has the focus
+    expect(page.locator(".card")).to_have_count(1)
+    expect(page.locator(".card")).to_contain_text("Emberfox ex [Blazing Tail]")
+    expect(page.locator(".card")).to_contain_text("€18.50")
+    expect(page.get_by_role("status")).to_have_text("1 cards, all that were found.")
+    assert page.url.endswith("#/cards?q=emberfox")
+    page.get_by_role("searchbox").fill("nothing of that name")
+    expect(page.get_by_role("status")).to_have_text("No cards found.")
+
+
+def test_filters_and_sorting(visit: Visit) -> None:
+    page = visit.enter()
+    cards = page.locator(".card")
+    page.get_by_label("Kind").select_option("sealed")
+    expect(cards).to_have_count(3)
+    page.get_by_role("button", name="Clear").click()
+    expect(cards).to_have_count(50)
+    page.get_by_label("Set").fill("Filler Se")  # half a name asks nothing yet
+    page.get_by_label("Set").fill("Filler Set")
+    page.get_by_label("Sort by").select_option("number")
+    expect(cards.first).to_contain_text("Filler 000")
+    page.get_by_label("Order").select_option("desc")
+    expect(cards.first).to_contain_text("Filler 129")
+    assert "set=Filler+Set" in page.url and "sort=number" in page.url and "order=desc" in page.url
+    page.get_by_label("Set").fill("No such set")
+    page.get_by_label("Set").press("Tab")
+    expect(page.get_by_role("status")).to_have_class(re.compile("error"))
+    visit.excused += ("404 (Not Found)",)
+
+
+def test_the_list_goes_on_and_is_found_again(visit: Visit) -> None:
+    page = visit.enter()
+    expect(page.locator(".card")).to_have_count(50)
+    page.mouse.wheel(0, 20_000)
+    expect(page.locator(".card")).to_have_count(100)
+    page.mouse.wheel(0, 40_000)
+    expect(page.locator(".card")).to_have_count(137)
+    expect(page.get_by_role("button", name="More cards")).to_be_hidden()
+    builds = {r.headers.get("x-build") for r in visit.requests if "offset=50" in r.url or "offset=100" in r.url}
+    assert len(builds) == 1 and None not in builds
+    scrolled = page.evaluate("scrollY")
+    page.locator(".card", has_text="Filler 003").click()
+    expect(page.get_by_role("heading", name="Filler 003")).to_be_focused()
+    page.go_back()
+    expect(page.locator(".card")).to_have_count(137)
+    assert page.evaluate("scrollY") > scrolled / 2
+
+
+def test_pictures(visit: Visit) -> None:
+    page = visit.enter("#/cards?set=6204")
+    there = page.locator("li", has_text="Emberfox").locator(".picture")
+    expect(there).to_have_class("picture loaded")
+    for name in ("Bold", "No picture", "Insecure"):
+        picture = page.locator("li", has_text=name).locator(".picture")
+        expect(picture.locator("img")).to_have_count(0)
+        expect(picture.locator(".stand-in")).to_be_visible()
+    assert [r.url for r in visit.requests if r.url.startswith("http://images")] == []
+
+
+def test_text_of_the_data_is_text(visit: Visit) -> None:
+    page = visit.enter("#/cards?q=bold")
+    expect(page.locator(".card .name")).to_have_text('<b>Bold</b> & "quoted"')
+    page.goto(f"{visit.base}/explore#/cards/2")
+    expect(page.get_by_role("heading", name="No picture")).to_be_visible()
+    assert page.locator("a[href^='javascript']").count() == 0
+
+
+def test_a_card_and_its_plot(visit: Visit) -> None:
+    page = visit.enter(f"#/cards/{EMBERFOX}")
+    expect(page.get_by_role("heading", name="Emberfox ex")).to_be_focused()
+    assert page.title().startswith("Emberfox ex")
+    expect(page.get_by_role("table", name="Cheapest offers", exact=True)).to_contain_text("kaartenhoek")
+    lines = page.locator(".canvas path.line")
+    expect(lines).to_have_count(4)
+    paths = [line.get_attribute("d") or "" for line in lines.all()]
+    assert [text.count("L") for text in paths] == [21, 21, 19, 21]  # the filtered price breaks on a day without offers
+    assert not any("NaN" in text for text in paths)
+    slider = page.get_by_role("slider", name="Day")
+    said = "22 Aug 2026: Trend €22.10, Average €23.10, Lowest under the filter €18.50, Available 421"
+    expect(slider).to_have_attribute("aria-valuetext", said)
+    slider.press("ArrowLeft")
+    expect(slider).to_have_attribute("aria-valuetext", re.compile("^21 Aug 2026: Trend €22.00"))
+    slider.press("Home")
+    expect(slider).to_have_attribute("aria-valuetext", re.compile("^1 Aug 2026: "))
+    page.locator(".canvas").hover(position={"x": 400, "y": 100})
+    expect(slider).not_to_have_attribute("aria-valuetext", re.compile("^1 Aug 2026: "))
+    page.get_by_label("Average", exact=True).uncheck()
+    expect(lines).to_have_count(3)
+    page.get_by_text("As a table").click()
+    expect(page.get_by_role("table", name="Prices and quantity").get_by_role("row")).to_have_count(len(DAYS) + 1)
+    with page.expect_response(lambda answer: "days=30" in answer.url):
+        page.get_by_role("radio", name="30 days").check()
+    expect(slider).to_have_attribute("aria-valuetext", re.compile("^22 Aug 2026"))
+    expect(lines).to_have_count(3)  # what was switched off stays off
+
+
+def test_a_card_without_any_history(visit: Visit) -> None:
+    page = visit.enter("#/cards/500")
+    expect(page.get_by_role("heading", name="Box 0")).to_be_visible()
+    expect(page.get_by_text("No history in this range.")).to_be_visible()
+
+
+def test_the_watchlist(visit: Visit) -> None:
+    page = visit.enter()
+    page.get_by_role("link", name="Watchlist").click()
+    rows = page.locator("tbody tr")
+    expect(rows).to_have_count(2)
+    expect(rows.first).to_contain_text("€19.10")
+    expect(rows.first).to_contain_text("+0.53 %")
+    expect(rows.first.get_by_role("img")).to_be_visible()
+    expect(rows.last).to_contain_text("no prices")
+    page.get_by_role("button", name="Product").click()
+    expect(rows.first).to_contain_text("Zebra")
+    expect(page.get_by_role("columnheader", name="Product")).to_have_attribute("aria-sort", "descending")
+    page.get_by_role("button", name="Lowest").click()
+    expect(rows.first).to_contain_text("Emberfox")  # what has no price comes last
+    page.get_by_role("link", name="Emberfox ex").click()
+    expect(page.locator(".canvas path.line")).to_have_count(1)
+    expect(page.get_by_role("table", name="Offers")).to_contain_text("<i>sleeved</i>")
+    page.get_by_text("Weeks", exact=True).click()
+    expect(page.get_by_role("slider", name="Day")).to_have_attribute("max", "3")
+    assert page.url.endswith(SLUG)
+
+
+def test_a_slug_with_a_slash(visit: Visit) -> None:
+    page = visit.enter("#/watchlist")
+    page.get_by_role("link", name="Zebra with a slash").click()
+    expect(page.get_by_role("heading", name="Zebra with a slash")).to_be_visible()
+    expect(page.get_by_text("None were listed.")).to_be_visible()
+
+
+def test_keys_are_refused_and_forgotten(visit: Visit) -> None:
+    page = visit.open("/explore")
+    expect(page.get_by_label("API key")).to_be_focused()
+    page.keyboard.type("cpm_live_wrong")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).not_to_be_empty()
+    visit.excused += ("401 (Unauthorized)",)
+    page.get_by_label("API key").fill(visit.key)
+    page.keyboard.press("Enter")
+    expect(page.locator(".card")).to_have_count(50)
+    assert page.get_by_label("API key").input_value() == ""
+    page.get_by_role("button", name="Forget the key").click()
+    expect(page.get_by_label("API key")).to_be_focused()
+    expect(page.locator(".card")).to_have_count(0)
+    page.reload()
+    expect(page.get_by_label("API key")).to_be_visible()
+
+
+def test_an_unknown_card_is_told(visit: Visit) -> None:
+    visit.excused += ("404 (Not Found)",)
+    page = visit.enter("#/cards/999999999")
+    expect(page.get_by_role("status")).to_have_text("there is no product with this id")

@@ -1,0 +1,215 @@
+"""The files of the site as they are served and exported: who may have them, under which headers, saying what."""
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from edge_auth.contract.names import MEDIA_TYPES
+from generator import site
+from tests.service import ROOT, Answer, Client, Service, run
+
+FILES = site.documents()
+PAGES = {
+    "/docs": "docs/index.html",
+    "/docs/": "docs/index.html",
+    "/explore": "explore/index.html",
+    "/explore/": "explore/index.html",
+}
+PATHS = PAGES | {f"/{key}": key for key in FILES}
+POLICY = {
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' https:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+}
+
+
+class Markup(HTMLParser):
+    """The elements of a page with their attributes, and its text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def values(self, attribute: str) -> set[str]:
+        return {attributes[attribute] for _, attributes in self.elements if attribute in attributes}
+
+
+@pytest.fixture
+def anybody(site_service: Service) -> Client:
+    return site_service.client()
+
+
+@pytest.fixture(scope="module")
+def description(site_service: Service) -> dict:
+    return site_service.client().get("/api/v1/openapi.json").json
+
+
+@pytest.fixture(scope="module")
+def reference(site_service: Service) -> Markup:
+    return Markup(site_service.client().get("/docs").text)
+
+
+def asked(anybody: Client, path: str, **headers: str) -> Answer:
+    return anybody.get(path, **headers)
+
+
+@pytest.mark.parametrize(("path", "key"), PATHS.items())
+def test_every_file_is_there_for_everybody(anybody: Client, path: str, key: str) -> None:
+    answer = asked(anybody, path)
+    assert (answer.status, answer.body) == (200, FILES[key])
+    assert answer["Content-Type"] == MEDIA_TYPES[Path(key).suffix]
+    assert answer["Cache-Control"] == "public, max-age=300"
+    assert answer["X-Content-Type-Options"] == "nosniff"
+    assert answer["Referrer-Policy"] == "no-referrer"
+    assert set(answer["Content-Security-Policy"].split("; ")) == POLICY
+    assert answer["X-Build"] and answer["Access-Control-Allow-Origin"] == "*"
+    assert answer["X-RateLimit-Limit"] is None
+    packed = asked(anybody, path, Accept_Encoding="gzip")
+    assert packed["Content-Encoding"] == "gzip" and packed.text == answer.text
+    for tag in (answer["ETag"], packed["ETag"]):
+        again = asked(anybody, path, If_None_Match=tag)
+        assert (again.status, again.body) == (304, b"")
+        assert again["Content-Security-Policy"] == answer["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/docs/nothing.html", "/docs/index.html/", "/docs//", "/docs/..", "/docs/%2e%2e/openapi.json",
+     "/docs/openapi.json", "/explore/index", "/docss", "/docs.html", "/", "/docs/%ff", "/docs/%00",
+     "/explore/status.json"],
+)  # fmt: skip
+def test_what_is_no_file_is_no_path(anybody: Client, path: str) -> None:
+    answer = asked(anybody, path)
+    assert (answer.status, answer.code) == (404, "not_found")
+    assert answer["Content-Type"] == "application/json" and answer["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize("method", ["POST", "HEAD", "PUT", "OPTIONS", "DELETE"])
+def test_only_get(anybody: Client, method: str) -> None:
+    answer = anybody.send(method, "/docs")
+    assert (answer.status, answer["Allow"]) == (405, "GET")
+
+
+def test_the_build_can_be_named_and_the_query_is_ignored(anybody: Client) -> None:
+    live = asked(anybody, "/docs")["X-Build"]
+    assert asked(anybody, "/docs?v=abc&v=abc&x", X_Build=live).status == 200
+    assert asked(anybody, "/docs", X_Build="2020-01-01-000000000000").code == "invalid_parameter"
+
+
+def test_nobody_is_counted(anybody: Client) -> None:
+    before = asked(anybody, "/api/v1/openapi.json")
+    for _ in range(130):
+        assert asked(anybody, "/docs/theme.css").status == 200
+    after = asked(anybody, "/api/v1/openapi.json")
+    if before["X-RateLimit-Reset"] == after["X-RateLimit-Reset"]:
+        assert int(after["X-RateLimit-Remaining"]) == int(before["X-RateLimit-Remaining"]) - 1
+
+
+def test_export_and_cat(site_store: Path, tmp_path: Path) -> None:
+    run("export", tmp_path / "plain", "--store", site_store, "--gzip")
+    for key, content in FILES.items():
+        assert (tmp_path / "plain" / key).read_bytes() == content
+        assert (tmp_path / "plain" / f"{key}.gz").exists()
+    assert run("cat", "docs/llms.txt", "--store", site_store).stdout.encode() == FILES["docs/llms.txt"]
+    assert {path.name for path in (tmp_path / "plain").iterdir()} == {"api", "docs", "explore"}
+
+
+def test_pages_name_no_other_host_and_hold_no_script_or_style() -> None:
+    for key in (key for key in FILES if key.endswith(".html")):
+        page = Markup(FILES[key].decode())
+        links = {link for tag, given in page.elements for link in (given.get("src"), given.get("href"))
+                 if link and tag != "a"}  # fmt: skip
+        assert all(link.startswith("/") and not link.startswith("//") for link in links), key
+        assert {link.partition("?")[0][1:] for link in links} <= set(FILES)
+        for tag, given in page.elements:
+            assert tag != "style" and "style" not in given and not any(name.startswith("on") for name in given)
+            assert tag != "script" or given["src"]
+    for key in (key for key in FILES if key.endswith((".js", ".css"))):
+        text = FILES[key].decode()
+        assert not re.search(
+            r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|localStorage|sessionStorage|cookie", text
+        )
+        assert set(re.findall(r"https?://[^\s\"'`)]+", text)) <= {"http://www.w3.org/2000/svg"}
+        assert "@import" not in text and "url(" not in text
+
+
+def test_links_inside_the_pages_lead_somewhere(anybody: Client) -> None:
+    for key in (key for key in FILES if key.endswith(".html")):
+        page = Markup(FILES[key].decode())
+        identifiers = [given["id"] for _, given in page.elements if "id" in given]
+        assert len(set(identifiers)) == len(identifiers), key
+        for link in page.values("href"):
+            if link.startswith("#") and not link.startswith("#/"):
+                assert link[1:] in identifiers, (key, link)
+            elif link.startswith("/"):
+                assert asked(anybody, link).status == 200, (key, link)
+
+
+def test_the_reference_says_all_that_the_description_says(description: dict, reference: Markup) -> None:
+    identifiers, flat = reference.values("id"), re.sub(r"\s+", " ", reference.text)
+    for path, item in description["paths"].items():
+        operation = item["get"]
+        assert operation["operationId"] in identifiers and path in flat
+        for parameter in operation["parameters"]:
+            assert parameter["name"] in flat and plain(parameter["description"]) in flat
+    for name, schema in description["components"]["schemas"].items():
+        assert name in identifiers
+        for field, given in schema.get("properties", {}).items():
+            assert field in flat and plain(given.get("description", "")) in flat
+    codes = description["components"]["schemas"]["Error"]["properties"]["error"]["properties"]["code"]["enum"]
+    assert set(codes) <= set(re.findall(r"[a-z_]+", flat))
+    for line in description["info"]["description"].splitlines():
+        assert not line.startswith("## ") or line[3:] in flat
+
+
+def test_the_error_table_of_the_guide_is_whole(description: dict) -> None:
+    codes = description["components"]["schemas"]["Error"]["properties"]["error"]["properties"]["code"]["enum"]
+    assert re.findall(r"^\| \d+ \| `(\w+)`", description["info"]["description"], re.MULTILINE) == codes
+
+
+def plain(markdown: str) -> str:
+    return markdown.replace("`", "")
+
+
+def test_the_changelog_is_the_repository_s(anybody: Client) -> None:
+    text = Markup(asked(anybody, "/docs/changelog.html").text).text
+    for line in (ROOT / "CHANGELOG.md").read_text().splitlines():
+        if line.startswith("#"):
+            assert re.sub(r"[#\[\]]", "", line).strip() in text
+
+
+def test_llms_txt_names_everything(description: dict, anybody: Client, request: pytest.FixtureRequest) -> None:
+    text = asked(anybody, "/docs/llms.txt").text
+    assert text.startswith("# ") and text.splitlines()[2].startswith("> ")
+    for path, item in description["paths"].items():
+        assert f"GET {path}\n" in text
+        assert all(f"`{parameter['name']}`" in text for parameter in item["get"]["parameters"])
+    assert all(f"### {name}\n" in text for name in description["components"]["schemas"])
+    assert "&amp;" not in text and "&#" not in text
+    copy = ROOT / "docs" / "llms.txt"
+    if request.config.getoption("--update-golden"):
+        copy.write_text(text, "utf-8")
+    assert copy.read_text("utf-8") == text, "docs/llms.txt is old: run with --update-golden"
+
+
+def test_the_site_is_the_same_on_every_machine() -> None:
+    assert site.documents() == FILES
+    json.dumps({key: content.decode() for key, content in FILES.items()})

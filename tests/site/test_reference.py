@@ -1,0 +1,103 @@
+"""The reference in a browser: trying an endpoint with a key, choosing a language, and what the page must never do."""
+
+import pytest
+from playwright.sync_api import Browser, Error, Locator, expect
+
+from tests.service import Service
+from tests.site.conftest import Visit
+
+
+def endpoint(visit: Visit, path: str) -> Locator:
+    article = visit.page.locator(f'.endpoint[data-path="{path}"]')
+    article.get_by_role("button", name="Try it").click()
+    return article
+
+
+def body(article: Locator) -> Locator:
+    """What the endpoint answered when it was tried."""
+    return article.get_by_label("Body of the answer")
+
+
+def test_an_endpoint_can_be_tried(visit: Visit) -> None:
+    visit.open("/docs")
+    cards = endpoint(visit, "/api/v1/cards")
+    cards.get_by_label("API key").fill(visit.key)
+    cards.get_by_label("q", exact=True).fill("emberfox & ex")
+    cards.get_by_label("kind").select_option("single")
+    cards.get_by_role("button", name="Send").click()
+    said = cards.locator(".said")
+    said.wait_for()
+    assert said.inner_text().startswith("200 OK")
+    assert "/api/v1/cards?q=emberfox+%26+ex&kind=single" in said.inner_text()
+    cards.get_by_label("q", exact=True).fill("emberfox")
+    cards.get_by_role("button", name="Send").click()
+    expect(body(cards)).to_contain_text('"id_product": 714230')
+    cards.get_by_text("Headers of the answer").click()
+    assert "x-ratelimit-remaining: " in cards.get_by_label("Headers of the answer").inner_text()
+
+
+def test_the_key_is_typed_once_and_paths_are_filled_in(visit: Visit) -> None:
+    visit.open("/docs")
+    endpoint(visit, "/api/v1/me").get_by_label("API key").fill(visit.key)
+    card = endpoint(visit, "/api/v1/cards/{idProduct}")
+    assert card.get_by_label("API key").input_value() == visit.key
+    assert card.get_by_label("idProduct").input_value() == "714230"
+    card.get_by_role("button", name="Send").click()
+    expect(body(card)).to_contain_text('"history": {')
+
+
+def test_a_refusal_is_shown_like_any_answer(visit: Visit) -> None:
+    visit.open("/docs")
+    status = endpoint(visit, "/api/v1/status")
+    status.get_by_role("button", name="Send").click()
+    expect(body(status)).to_contain_text("unauthorized")
+    assert status.locator(".said").inner_text().startswith("401")
+    visit.excused += ("401 (Unauthorized)",)
+
+
+def test_the_public_endpoint_asks_for_no_key(visit: Visit) -> None:
+    visit.open("/docs")
+    description = endpoint(visit, "/api/v1/openapi.json")
+    assert description.get_by_label("API key").count() == 0
+    description.get_by_role("button", name="Send").click()
+    expect(body(description)).to_contain_text('"openapi": "3.1.0"')
+
+
+def test_a_language_is_chosen_for_all_examples(visit: Visit) -> None:
+    page = visit.open("/docs")
+    shown = lambda kind: page.locator(f".in-{kind}").filter(visible=True).count()  # noqa: E731
+    assert (shown("curl"), shown("python"), shown("javascript")) == (13, 0, 0)
+    page.get_by_label("Python", exact=True).check()
+    assert (shown("curl"), shown("python"), shown("javascript")) == (0, 13, 0)
+    assert visit.base in page.locator("#origin").inner_text()
+
+
+def test_the_policy_stops_what_does_not_belong(visit: Visit) -> None:
+    page = visit.open("/docs")
+    with pytest.raises(Error):
+        page.evaluate("document.body.innerHTML = '<img src=x onerror=alert(1)>'")
+    with pytest.raises(Error):
+        page.evaluate("Object.assign(document.createElement('script'), {text: 'window.broken = 1'})")
+    with pytest.raises(Error):
+        page.evaluate("fetch('https://strangers.example/')")
+    assert page.evaluate("document.querySelector('.endpoint').setAttribute('style', 'display:none')") is None
+    assert page.locator(".endpoint").first.is_visible()
+    violations = " ".join(page.evaluate("violations.splice(0)"))
+    assert "connect-src" in violations and "style-src" in violations and "require-trusted-types-for" in violations
+    visit.requests[:] = [request for request in visit.requests if "strangers" not in request.url]
+    visit.excused += ("Content Security Policy", "Trusted", "ERR_", "strangers")
+
+
+def test_it_is_read_without_javascript(browser: Browser, site_service: Service) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"http://127.0.0.1:{site_service.port}/docs")
+    assert page.get_by_role("heading", name="Catalogue search").is_visible()
+    assert page.get_by_role("button", name="Try it").count() == 0
+    page.get_by_label("JavaScript", exact=True).check()
+    assert page.get_by_label("Catalogue search, in JavaScript").is_visible()
+    page.get_by_role("link", name="Expansions").click()
+    assert page.url.endswith("#listSets")
+    page.goto(f"http://127.0.0.1:{site_service.port}/explore")
+    assert "needs JavaScript" in page.locator("main").inner_text()
+    context.close()
