@@ -4,7 +4,8 @@ GeneratorError
 ├── LakeError      the source tables are missing, unreadable or break a rule
 ├── BuildError     a build cannot be made, found or verified
 ├── PublishError   the pointer cannot be moved
-└── IngestError    a file handed to `ingest` is not what it should be
+├── IngestError    a file handed to `ingest` is not what it should be
+└── FingerprintError  a picture or an index of fingerprints cannot be used
 
 Each message is one line that says what is wrong, where, and what to do; the command line prints it as it is
 and exits with status 1. Errors of the store are `edge_auth.errors.StoreError`.
@@ -29,3 +30,7 @@ class PublishError(GeneratorError):
 
 class IngestError(GeneratorError):
     """A file handed to an import is not in the shape that the import reads; nothing was written."""
+
+
+class FingerprintError(GeneratorError):
+    """A picture or an index of fingerprints cannot be used."""
