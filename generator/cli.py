@@ -8,6 +8,7 @@ import click
 from edge_auth.errors import EdgeError
 from generator.commands.build import build
 from generator.commands.demo import demo
+from generator.commands.fingerprint import fingerprint
 from generator.commands.ingest import ingest
 from generator.commands.keys import keys
 from generator.commands.look import builds, cat, export, verify
@@ -25,7 +26,7 @@ def cli() -> None:
     """
 
 
-for command in (demo, ingest, build, publish, rollback, builds, verify, cat, export, keys, serve):
+for command in (demo, ingest, build, publish, rollback, builds, verify, cat, export, keys, serve, fingerprint):
     cli.add_command(command)
 
 
