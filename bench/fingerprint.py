@@ -64,7 +64,7 @@ def report(cards: list[int], found: np.ndarray, milliseconds: np.ndarray, of: in
             shares = " | ".join(f"{100 * (ranked < top).mean():.1f} %" for top in (1, 5))
             print(f"| {kind} | {len(ranked)} | {shares} |")
     views_ms, search_ms = np.median(milliseconds, 0)
-    print(f"\none match, CPU time: {views_ms:.1f} ms for the fingerprints of seven views, {search_ms:.1f} ms for the search")
+    print(f"\none match, CPU time: seven views and fingerprints {views_ms:.1f} ms, search {search_ms:.1f} ms")
 
 
 def main() -> None:
