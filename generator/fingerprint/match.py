@@ -1,7 +1,7 @@
 """The entries nearest to a photo, by the distance that docs/fingerprint.md defines.
 
 distance = differing bits of art_p + of art_d + of card_p + colour / 2, where colour is the mean difference of the
-48 values after each channel was moved to the same mean. 0 for equal pictures; about 95 for unrelated ones.
+48 values after each channel was moved to the same mean. 0 for equal pictures, around 100 for two unrelated ones.
 """
 
 from collections.abc import Sequence
