@@ -1,6 +1,6 @@
 # Two commands carry a new machine: `make run` and `make test`. Each does all of its own set-up.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test soak lint real wheel lock clean
+.PHONY: help setup run test soak lint real bench-fingerprint wheel lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -15,7 +15,7 @@ STORE ?= site_out
 JOBS ?= auto
 
 help: ## what can be made
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "  make %-17s %s\n", $$1, $$2}'
 
 setup: $(READY) ## the virtual environment, with the locked dependencies
 
@@ -46,6 +46,9 @@ lint: $(READY) ## style
 
 real: $(READY) ## ingest, build, verify and ask real data, where there is some in DATA
 	$(BIN)/python -m tests.real.run $(DATA)
+
+bench-fingerprint: $(READY) ## recall of photo recognition, on made-up cards: some minutes
+	$(BIN)/python -m bench.fingerprint
 
 wheel: $(READY) ## a wheel, the SQL inside
 	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation -w dist .

@@ -9,6 +9,7 @@ from edge_auth.errors import EdgeError
 from generator.commands.build import build
 from generator.commands.demo import demo
 from generator.commands.diff import diff
+from generator.commands.fingerprint import fingerprint
 from generator.commands.ingest import ingest
 from generator.commands.keys import keys
 from generator.commands.look import builds, cat, export, verify
@@ -30,7 +31,7 @@ def cli() -> None:
 
 
 COMMANDS = (
-    *(demo, ingest, build, publish, rollback, nightly, prune),
+    *(demo, ingest, fingerprint, build, publish, rollback, nightly, prune),
     *(builds, show, verify, diff, cat, export, keys, serve),
 )
 for command in COMMANDS:

@@ -9,7 +9,8 @@ GeneratorError
 │   └── SmokeError the build that went live does not answer
 ├── BusyError      another run holds the lock, or took it over
 ├── PruneError     builds cannot be deleted
-└── IngestError    a file handed to `ingest` is not what it should be
+├── IngestError    a file handed to `ingest` is not what it should be
+└── FingerprintError  a picture or an index of fingerprints cannot be used
 
 Each message is one line that says what is wrong, where, and what to do; the command line prints it as it is
 and exits with status 1. Errors of the store are `edge_auth.errors.StoreError`.
@@ -54,3 +55,7 @@ class PruneError(GeneratorError):
 
 class IngestError(GeneratorError):
     """A file handed to an import is not in the shape that the import reads; nothing was written."""
+
+
+class FingerprintError(GeneratorError):
+    """A picture or an index of fingerprints cannot be used."""

@@ -1,0 +1,96 @@
+"""How well photos are recognised, and how fast: 20,000 made-up cards, some of them photographed in every way.
+
+    python -m bench.fingerprint [--cards N] [--photographed N] [--workers N]
+
+Prints the tables of docs/fingerprint.md. Everything is drawn from fixed seeds, so recall is the same each time.
+"""
+
+import argparse
+import os
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+
+from bench.drawn_cards import KINDS, PHOTOS, draw_card, kind_of, photos
+from generator.fingerprint.match import distances
+from generator.fingerprint.recipe import VERSION, Fingerprint, fingerprint
+from generator.fingerprint.references import References, from_index
+from generator.fingerprint.views import views
+
+
+def reference(number: int) -> Fingerprint:
+    """The fingerprint of a card's reference image."""
+    return fingerprint(np.asarray(draw_card(number)))
+
+
+def photographed(number: int) -> list[tuple[list[Fingerprint], float]]:
+    """Of a card's photo in each way: the fingerprints of its views, and the CPU seconds that they took."""
+    results = []
+    for _, photo in photos(number, draw_card(number)):
+        pixels, start = np.asarray(photo), time.thread_time()
+        results.append(([fingerprint(view) for view in views(pixels)], time.thread_time() - start))
+    return results
+
+
+def references_of(fingerprints: list[Fingerprint]) -> References:
+    """An index whose keys sort by the cards' numbers."""
+    entries = [{"key": f"{n:06}", **found.texts(), "products": [n]} for n, found in enumerate(fingerprints)]
+    return from_index("bench", {"version": VERSION, "image_url": "{key}", "entries": entries})
+
+
+def ranks(far: np.ndarray, number: int) -> tuple[int, float, float]:
+    """How many entries are nearer than the right one, its distance, and that of the nearest wrong one."""
+    right = far[number]
+    return int((far < right).sum()), float(right), float(np.delete(far, number).min())
+
+
+def report(cards: list[int], found: np.ndarray, milliseconds: np.ndarray, of: int) -> None:
+    """Print the tables; `found` is (cards, ways, 2, 3): ranks for one view and for all."""
+    print(f"\n{len(cards)} of {of:,} cards, one photo each in every way\n")
+    print("| photo | recall at 1 | at 5 | one view only: at 1 | at 5 | distance, median | 95 % | nearest wrong, 5 % |")
+    print("|---|---|---|---|---|---|---|---|")
+    for way, name in enumerate(PHOTOS):
+        one, seven = found[:, way, 0], found[:, way, 1]
+        shares = [100 * (of_them[:, 0] < top).mean() for of_them in (seven, one) for top in (1, 5)]
+        spread = [np.median(seven[:, 1]), np.quantile(seven[:, 1], 0.95), np.quantile(seven[:, 2], 0.05)]
+        print(f"| {name} | " + " | ".join([f"{v:.1f} %" for v in shares] + [f"{v:.0f}" for v in spread]) + " |")
+    print("\n| card | photographed | recall at 1 | at 5 |\n|---|---|---|---|")
+    kinds = np.array([kind_of(number) for number in cards])
+    for kind in KINDS:
+        ranked = found[kinds == kind][:, :, 1, 0]
+        if len(ranked):
+            shares = " | ".join(f"{100 * (ranked < top).mean():.1f} %" for top in (1, 5))
+            print(f"| {kind} | {len(ranked)} | {shares} |")
+    views_ms, search_ms = np.median(milliseconds, 0)
+    print(f"\none match, CPU time: seven views and fingerprints {views_ms:.1f} ms, search {search_ms:.1f} ms")
+
+
+def main() -> None:
+    """Draw, fingerprint, photograph, search, report."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cards", type=int, default=20_000)
+    parser.add_argument("--photographed", type=int, default=300)
+    parser.add_argument("--workers", type=int, default=os.cpu_count())
+    asked = parser.parse_args()
+    cards = sorted(np.random.default_rng(1).choice(asked.cards, asked.photographed, replace=False).tolist())
+    with ProcessPoolExecutor(asked.workers) as pool:
+        print(f"drawing {asked.cards:,} cards", file=sys.stderr)
+        references = references_of(list(pool.map(reference, range(asked.cards), chunksize=50)))
+        print(f"photographing {len(cards)}", file=sys.stderr)
+        taken = list(pool.map(photographed, cards, chunksize=5))
+    found, milliseconds = [], []
+    for number, ways in zip(cards, taken, strict=True):
+        for fingerprints, seconds in ways:
+            start = time.thread_time()
+            far = distances(fingerprints, references)
+            nearest = far.min(0)
+            milliseconds.append((1000 * seconds, 1000 * (time.thread_time() - start)))
+            found.append((ranks(far[0], number), ranks(nearest, number)))
+    shape = (len(cards), len(PHOTOS), 2, 3)
+    report(cards, np.array(found).reshape(shape), np.array(milliseconds), asked.cards)
+
+
+if __name__ == "__main__":
+    main()
