@@ -1,40 +1,54 @@
-"""The smoke test of a build that has just gone live: one object of each kind is read as the API says it."""
+"""The smoke test of a build that has just gone live: one request of each kind, through the shim's own resolver."""
 
 import json
+from collections.abc import Iterator
 
+from edge_auth.bodies import Cache
 from edge_auth.contract import names
-from edge_auth.contract.builds import Build, open_build
-from edge_auth.contract.catalogue import Columns
+from edge_auth.contract.builds import open_build
+from edge_auth.contract.codec import decompress
 from edge_auth.contract.store import Store
+from edge_auth.endpoints import API, route
 from edge_auth.errors import EdgeError
+from edge_auth.library import Opened
+from edge_auth.metrics import Metrics
 from generator.errors import SmokeError
+
+_CACHE_BYTES = 16 << 20
 
 
 def smoke_test(store: Store, build_id: str) -> None:
-    """Read one object of each kind of a build.
+    """Ask a build one request of each kind, as the shim would answer it from there.
 
     Raises:
-        SmokeError: one is missing or is no JSON.
-        StoreError: the build cannot be read.
+        SmokeError: one has no answer, or one that is no JSON.
+        StoreError: the build cannot be opened.
     """
-    build = open_build(store, build_id)
-    for key in _samples(build):
-        try:
-            document = build.document(key)
-            if document is None:
-                raise SmokeError(f"it has no {key}")
-            json.loads(document)
-        except (ValueError, OSError, EOFError, KeyError) as error:
-            raise SmokeError(f"{key} cannot be read: {error}") from error
-        except EdgeError as error:
-            raise SmokeError(f"{key} cannot be read: {error}") from error
-    _ = Columns(build.layers[names.CATALOGUE])
+    opened = Opened(open_build(store, build_id), Cache(_CACHE_BYTES), Metrics())
+    asked = "its lists"
+    try:
+        for path, query in _requests(opened):
+            asked = f"{path}?{query}".rstrip("?")
+            endpoint, subject = route(f"{API}{path}".encode())
+            body = endpoint.body(opened, subject, endpoint.parameters(subject, query))
+            json.loads(body.plain)
+            decompress(body.gzipped)
+    except (EdgeError, ValueError, OSError, EOFError, KeyError) as error:
+        raise SmokeError(f"{asked} cannot be answered: {error}") from error
 
 
-def _samples(build: Build) -> list[str]:
-    keys = [names.list_page(kind, sort, 0) for kind in names.KINDS for sort in names.SORTS]
-    keys += [names.sets_page(0), names.watchlist_page(0), names.FINGERPRINTS_KEY, names.STATUS_KEY, names.OPENAPI_KEY]
-    for layer in build.layers.values():
-        if len(layer.index):
-            keys += {layer.index.key(0), layer.index.key(len(layer.index) - 1)}
-    return keys
+def _requests(opened: Opened) -> Iterator[tuple[str, str]]:
+    """Paths below the API with their queries: every ranking, a search, the first and last product, a watched one."""
+    yield from (("status", ""), ("sets", ""), ("watchlist", ""), ("fingerprints", ""), ("openapi.json", ""))
+    for kind in names.KINDS:
+        for sort in names.SORTS:
+            yield "cards", f"kind={kind}&sort={sort}&limit=1"
+    yield "cards", "q=a&order=asc&limit=5"
+    ids = opened.columns.ids
+    for id_ in {int(ids.min()), int(ids.max())} if len(ids) else ():
+        yield f"cards/{id_}", ""
+        yield f"cards/{id_}", "days=30"
+    for line in opened.watchlist[:1]:
+        slug = json.loads(line)["slug"]
+        for path in (slug, f"{slug}/history", f"{slug}/offers"):
+            yield f"watchlist/{path}", ""
