@@ -50,17 +50,20 @@ def update(lake: Lake, incoming: pa.Table, image_url: str | None, *, prune: bool
         IngestError: the lake cannot be read or written.
     """
     with lake.locked():
-        known, files = check_recipe(lake, prune=prune)
-        _refuse_taken(lake, incoming, [name for name in files if name != TABLE])
-        existing = read_table(lake, TABLE) if TABLE in files else SCHEMA.empty_table()
+        known, present = check_recipe(lake, prune=prune)
+        _refuse_taken(lake, incoming, [name for name in present if name != TABLE])
+        existing = read_table(lake, TABLE) if TABLE in present else SCHEMA.empty_table()
         kept = existing.filter(pc.invert(pc.is_in(existing["key"], incoming["key"].combine_chunks())))
         merged = pa.concat_tables([incoming, *([] if prune else [kept])]).sort_by("key").combine_chunks()
         recipe = {"version": VERSION, "image_url": image_url or _known_url(known)}
-        # The recipe first: a table without one cannot be built, a recipe without a table is not read.
+        files = {}
+        # The recipe first: on an object store, a recipe without a table is not read, a table without one is an error.
         if recipe != known:
-            lake.write(RECIPE, pa.py_buffer((json.dumps(recipe, indent=2, ensure_ascii=False) + "\n").encode()))
+            files[RECIPE] = pa.py_buffer((json.dumps(recipe, indent=2, ensure_ascii=False) + "\n").encode())
         if not merged.equals(existing):
-            lake.write(TABLE, encode(merged))
+            files[TABLE] = encode(merged)
+        if files:
+            lake.put(files)
     return _change(existing, incoming, merged, len(kept))
 
 
