@@ -16,6 +16,8 @@ class Tree:
             path.relative_to(root).as_posix(): json.loads(path.read_bytes(), parse_float=Decimal)
             for path in root.rglob("*.json")
         }
+        pages = (path for path in folder.rglob("*") if path.is_file() and root not in path.parents)
+        self.objects |= {path.relative_to(folder).as_posix(): path.read_bytes() for path in pages}
 
     def products(self) -> dict[int, dict]:
         details = [body for key, body in self.objects.items() if resource(key) == "cards"]
@@ -43,7 +45,7 @@ def resource(key: str) -> str:
     first, *rest = key.split("/")
     if first == "cards":
         return "lists" if len(rest) > 1 else "cards"
-    return {"openapi.json": "site"}.get(first, first.removesuffix(".json"))
+    return dict.fromkeys(("openapi.json", "docs", "explore"), "site").get(first, first.removesuffix(".json"))
 
 
 def changes(old: dict, new: dict) -> dict:
