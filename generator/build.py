@@ -134,6 +134,7 @@ def _make_all(plans: list[LayerPlan], wanted: Collection[str], workshop: Worksho
 def _make(plan: LayerPlan, workshop: Workshop) -> None:
     writer = LayerWriter(workshop.uploads, plan.name, plan.folder, plan.pattern)
     plan.make(workshop, writer)
+    workshop.lake.place.check_still()  # else the layer would hold other content than its name says
     writer.finish()
 
 

@@ -55,6 +55,10 @@ class LakeFiles(Protocol):
         """Have these files of a table at their paths, until others of the same table are asked for."""
         ...
 
+    def check_still(self) -> None:
+        """Raises LakeError where a file is no longer the one that was identified."""
+        ...
+
 
 class FolderFiles:
     """The files of a lake in a folder."""
@@ -65,6 +69,7 @@ class FolderFiles:
             raise LakeError(
                 f"lake {location} is not a folder: make one with `cardpress demo {location}` or `cardpress ingest`"
             )
+        self._seen: dict[Path, tuple[int, ...]] = {}
 
     def settled(self) -> AbstractContextManager:
         return settled(self._root)
@@ -88,6 +93,7 @@ class FolderFiles:
         for file in files:
             path = self._root / file.name
             try:
+                self._seen[path] = _state(path)
                 yield replace(file, sha256=hashes.of_file(path), path=os.fspath(path))
             except OSError as error:
                 raise LakeError(f"{path}: {error.strerror or error}") from error
@@ -95,3 +101,17 @@ class FolderFiles:
 
     def fetch(self, table: str, files: list[LakeFile]) -> None:
         """They lie where they are."""
+
+    def check_still(self) -> None:
+        for path, state in self._seen.items():
+            try:
+                now = _state(path)
+            except OSError:
+                now = ()
+            if now != state:
+                raise LakeError(f"{path} changed while the lake was being read: build again")
+
+
+def _state(path: Path) -> tuple[int, ...]:
+    stat = path.stat()
+    return stat.st_size, stat.st_mtime_ns, stat.st_ino

@@ -10,6 +10,10 @@ import pytest
 
 from edge_auth.contract.builds import Layer, open_build
 from edge_auth.contract.store import FolderStore
+from generator.build import make_build
+from generator.errors import LakeError
+from generator.lake import open_lake
+from generator.progress import Progress
 from tests.lakes import FIXED, write
 from tests.service import build, run
 
@@ -132,6 +136,18 @@ def test_export_is_what_cat_says_and_valid_json(demo: Path, tmp_path: Path) -> N
             assert run("cat", name.removeprefix("api/v1/"), "--store", store).stdout.encode() == content
             break
     assert "empty folder" in run("export", tmp_path / "tree", "--store", store, status=1).stderr
+
+
+def test_a_lake_that_changes_under_the_build_is_refused(demo: Path, tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    shutil.copytree(demo, lake)
+    opened = open_lake(str(lake))
+    shutil.copy(demo / "expansions.parquet", lake / "expansions.parquet")  # put in place anew, if only alike
+    store = FolderStore(str(tmp_path / "store"))
+    with pytest.raises(LakeError, match=r"expansions.parquet changed while"):
+        make_build(opened, store, threads=2, memory="1GB", progress=Progress(quiet=True))
+    assert list(store.list("builds/")) == []
+    assert not any(name.endswith("index.arrow") for name in store.list("layers/"))
 
 
 def contents(layer: Layer) -> Iterator[str]:
