@@ -6,6 +6,7 @@ and says so in the log: an answer is worth more than an exact count.
 
 import sqlite3
 from collections.abc import Callable
+from fcntl import LOCK_EX, flock
 from pathlib import Path
 from threading import Lock
 from time import monotonic
@@ -64,9 +65,12 @@ class SqliteCounter:
     def _connect(self) -> sqlite3.Connection:
         self._file.parent.mkdir(parents=True, exist_ok=True)
         connection = sqlite3.connect(self._file, timeout=5, isolation_level=None, check_same_thread=False)
-        connection.execute("pragma journal_mode = wal")
-        connection.execute("pragma synchronous = off")
-        connection.execute(_TABLE)
+        # SQLite does not wait while two processes turn one new file to WAL: it refuses one of them.
+        with self._file.with_name(f"{self._file.name}.opening").open("a") as turn:
+            flock(turn, LOCK_EX)
+            connection.execute("pragma journal_mode = wal")
+            connection.execute("pragma synchronous = off")
+            connection.execute(_TABLE)
         self._connection = connection
         self._own.clear()
         return connection

@@ -27,6 +27,12 @@ def test_eight_processes_count_exactly(tmp_path):
     assert not SqliteCounter(tmp_path / "c", print).hit("key a", 121, NOW).allowed
 
 
+def test_processes_that_open_a_new_file_together_count_exactly(tmp_path):
+    with ProcessPoolExecutor(8) as pool:
+        for file in (tmp_path / str(n) for n in range(60)):
+            assert sum(pool.map(_hits, [(file, 20, NOW)] * 8)) == 120
+
+
 def test_windows_are_clock_minutes_and_never_go_back(tmp_path):
     counter = SqliteCounter(tmp_path / "c", print)
     first = counter.hit("k", 2, NOW + 59.9)
