@@ -20,7 +20,7 @@ from edge_auth.answer import Shim
 from edge_auth.contract.copies import Copies
 from edge_auth.contract.keys import KeyFile, open_key_file
 from edge_auth.contract.store import open_store
-from edge_auth.counter_sqlite import SqliteCounter
+from edge_auth.counter_file import FileCounter
 from edge_auth.keyring import Keyring
 from edge_auth.library import Library
 from edge_auth.log import Log, cleaned
@@ -153,7 +153,7 @@ def _metrics(settings: Settings, log: Log) -> Metrics:
 def _counter(settings: Settings, store_location: str, log: Log, metrics: Metrics) -> Counter:
     """The counter of a store: shared by all its shims on this machine that share a state folder, or by all machines."""
     name = sha256(store_location.encode()).hexdigest()[:16]
-    embedded = SqliteCounter(Path(settings.state) / f"limits-{name}.sqlite3", log.line)
+    embedded = FileCounter(Path(settings.state) / f"limits-{name}", log.line)
     if settings.rate_limit_url is None:
         return embedded
     from edge_auth.counter_redis import RedisCounter  # most shims have no use for the client

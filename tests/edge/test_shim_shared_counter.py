@@ -12,7 +12,7 @@ import redis
 from serving import eventually
 
 from edge_auth.counter_redis import TIMEOUT_SECONDS, RedisCounter, plain_url
-from edge_auth.counter_sqlite import SqliteCounter
+from edge_auth.counter_file import FileCounter
 from edge_auth.metrics import Metrics
 from tests.redis_server import ABSENT, BINARY, RedisServer
 
@@ -30,7 +30,7 @@ class Shim:
     def __init__(self, url: str, machine: Path, store: str = "store"):
         self.said, self.alone = [], 0
         self.seconds = threading.Semaphore(0)
-        fallback = SqliteCounter(machine, self.said.append)
+        fallback = FileCounter(machine, self.said.append)
         metrics = Metrics()
         metrics.fallback = self._fell_back
         self.counter = RedisCounter(url, store, fallback, self.said.append, metrics, self.seconds.acquire)
