@@ -28,6 +28,7 @@ class Body:
         self._plain = plain
         self._read = gzipped
         self._gzipped: bytes | None = None
+        self._headers: dict[bool, dict[str, str]] = {}
         self.cost = size + size // 4 + 500
 
     @classmethod
@@ -52,9 +53,13 @@ class Body:
             self._plain = decompress(self.gzipped)
         return self._plain
 
-    def etag(self, gzip: bool) -> str:
-        """The strong ETag of one encoding."""
-        return f'"{self._tag}{_GZIP_SUFFIX}"' if gzip else f'"{self._tag}"'
+    def headers(self, gzip: bool) -> dict[str, str]:
+        """What the headers say of the content in one encoding, its strong ETag among it."""
+        if gzip not in self._headers:
+            tag, content = (self._tag + _GZIP_SUFFIX, self.gzipped) if gzip else (self._tag, self.plain)
+            said = {"Content-Type": self.media_type, "ETag": f'"{tag}"', "Content-Length": str(len(content))}
+            self._headers[gzip] = {**said, "Content-Encoding": "gzip"} if gzip else said
+        return self._headers[gzip]
 
     def matches(self, if_none_match: str) -> bool:
         """Whether a client that sends this If-None-Match has the body already, in either encoding."""

@@ -66,16 +66,16 @@ class Opened:
             raise StoreError(f"build {self.build.id} has no {key}")
         return data
 
-    def body(self, key: str) -> Body:
+    def stored(self, key: str) -> Body:
         """The body of an object that goes out as it is. Raises StoreError where the build has no such object."""
+        found = self.build.find(key)
+        if found is None:
+            raise StoreError(f"build {self.build.id} has no {key}")
+        return Body.stored(*found, names.media_type(key))
 
-        def stored() -> Body:
-            found = self.build.find(key)
-            if found is None:
-                raise StoreError(f"build {self.build.id} has no {key}")
-            return Body.stored(*found, names.media_type(key))
-
-        return self.kept(key, stored, lambda body: body.cost)
+    def body(self, asked: Hashable, make: Callable[[], Body]) -> Body:
+        """The body that `make` gives for what is asked of this build, from the cache if it is still there."""
+        return self.kept(asked, make, lambda body: body.cost)
 
     def kept(self, key: Hashable, make: Callable[[], Any], cost: Callable[[Any], int]) -> Any:
         """What `make` gave for this build and key, from the cache if it is still there."""

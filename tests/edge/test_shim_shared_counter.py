@@ -11,8 +11,8 @@ import pytest
 import redis
 from serving import eventually
 
-from edge_auth.counter_redis import TIMEOUT_SECONDS, RedisCounter, plain_url
 from edge_auth.counter_file import FileCounter
+from edge_auth.counter_redis import TIMEOUT_SECONDS, RedisCounter, plain_url
 from edge_auth.metrics import Metrics
 from tests.redis_server import ABSENT, BINARY, RedisServer
 
