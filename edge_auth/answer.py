@@ -7,13 +7,14 @@ from edge_auth.bodies import JSON, Body, accepts_gzip, dumps
 from edge_auth.contract.keys import DEFAULT_RATE_LIMIT
 from edge_auth.endpoints import Endpoint, route
 from edge_auth.errors import (
+    AccessDenied,
     ApiError,
     InsufficientScope,
     InternalError,
     InvalidParameter,
     MethodNotAllowed,
+    MissingObject,
     RateLimited,
-    StoreError,
     UnknownBuild,
 )
 from edge_auth.keyring import Keyring
@@ -106,7 +107,7 @@ class Shim:
         opened = self._opened(pin)
         try:
             return _read(opened, endpoint, subject, values, request, carried)
-        except StoreError:
+        except (MissingObject, AccessDenied):  # as it is with what was pruned
             if not self._library.has_moved_on(opened, pin):
                 raise
         del carried.headers["X-Build"]
