@@ -9,13 +9,14 @@ from edge_auth.bodies import JSON, Body, accepts_gzip, dumps
 from edge_auth.contract.keys import DEFAULT_RATE_LIMIT, KeyRecord
 from edge_auth.endpoints import OPEN_TO_BROWSERS, Endpoint, route
 from edge_auth.errors import (
+    AccessDenied,
     ApiError,
     InsufficientScope,
     InternalError,
     InvalidParameter,
     MethodNotAllowed,
+    MissingObject,
     RateLimited,
-    StoreError,
     UnknownBuild,
 )
 from edge_auth.keyring import Keyring
@@ -102,7 +103,7 @@ class Shim:
         opened = self._opened(pin)
         try:
             return _read(opened, endpoint, subject, request, carried)
-        except StoreError:
+        except (MissingObject, AccessDenied):  # as it is with what was pruned
             if not self._library.has_moved_on(opened, pin):
                 raise
         del carried.headers["X-Build"]

@@ -122,8 +122,9 @@ def _listed(opened: Opened, asked: Search, offset: int, limit: int) -> tuple[lis
     places: Sequence[int] = range(offset, min(offset + limit, total))
     if asked.reverse:
         places = [keyed - 1 - place if place < keyed else place for place in places]
-    numbers = {place // pages.CARDS_PER_PAGE for place in places}
-    cards = {n: pages.split_page(opened.read(names.list_page(asked.kind, asked.sort, n))) for n in numbers}
+    numbers = sorted({place // pages.CARDS_PER_PAGE for place in places})
+    read = opened.read_all([names.list_page(asked.kind, asked.sort, number) for number in numbers])
+    cards = {number: pages.split_page(page) for number, page in zip(numbers, read, strict=True)}
     return [cards[place // pages.CARDS_PER_PAGE][place % pages.CARDS_PER_PAGE] for place in places], total
 
 

@@ -7,7 +7,9 @@ layers/<layer>/<digest>/index.arrow   see `index`
 
 import hashlib
 import json
+import mmap
 import re
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from functools import cached_property
@@ -19,7 +21,7 @@ from edge_auth.contract import names, pages
 from edge_auth.contract.codec import decompress, sha256
 from edge_auth.contract.copies import Copies, user_copies
 from edge_auth.contract.index import INDEX_NAME, Entry, Index
-from edge_auth.contract.store import Store
+from edge_auth.contract.store import Span, Store
 from edge_auth.errors import MissingObject, NoLiveBuild, StoreError, UnknownBuild
 
 FORMAT = 1
@@ -122,6 +124,7 @@ class Layer:
         self.name = name
         self.folder = f"layers/{name}/{digest}/"
         self._copies = copies
+        self._mapped: dict[str, mmap.mmap] = {}
 
     @cached_property
     def index(self) -> Index:
@@ -132,13 +135,27 @@ class Layer:
         except (OSError, pa.ArrowInvalid, KeyError, ValueError) as error:
             raise StoreError(f"{name} in {self.store.location} cannot be read: {error}") from error
 
+    def bring_near(self) -> None:
+        """Read the layer's objects from copies on this machine from now on, unless they lie in a folder."""
+        if self.store.local_path(self.folder) is None and not self._mapped:
+            self._mapped = {pack.name: _mapped(self.local(pack.name, pack.sha256)) for pack in self.index.packs}
+
+    def span(self, entry: Entry) -> Span:
+        """Where in the store an object lies."""
+        return self.folder + entry.pack, entry.offset, entry.length
+
     def stored(self, entry: Entry) -> bytes:
         """The gzip member of an object, checked against its hash.
 
         Raises:
             StoreError: it cannot be read, or is not what was written.
         """
-        data = self.store.get(self.folder + entry.pack, entry.offset, entry.length)
+        mapped = self._mapped.get(entry.pack)
+        data = mapped[entry.offset : entry.offset + entry.length] if mapped else self.store.get(*self.span(entry))
+        return self.checked(entry, data)
+
+    def checked(self, entry: Entry, data: bytes) -> bytes:
+        """The bytes of an object. Raises StoreError where they are not what was written."""
         if sha256(data) != entry.stored_sha256:
             raise StoreError(
                 f"{self.folder}{entry.pack} at {entry.offset}: the bytes are not the ones that were written"
@@ -168,6 +185,22 @@ class Layer:
         """
         path = None if self._copies else self.store.local_path(self.folder + name)
         return path or (self._copies or user_copies()).path(self.store, self.folder + name, sha256)
+
+
+def read_all(found: Sequence[tuple[Layer, Entry]]) -> list[bytes]:
+    """The JSON of several objects of one store, which are asked for at once; raises as `Layer.stored` does."""
+    if not found:
+        return []
+    stored = found[0][0].store.get_many([layer.span(entry) for layer, entry in found])
+    return [decompress(layer.checked(entry, data)) for (layer, entry), data in zip(found, stored, strict=True)]
+
+
+def _mapped(path: Path) -> mmap.mmap:
+    try:
+        with path.open("rb") as file:
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError) as error:
+        raise StoreError(f"the copy {path} cannot be mapped: {error}") from error
 
 
 class Build:
@@ -204,9 +237,9 @@ class Build:
         if entry is None:
             return None
         closed = [self.layers[names.history_layer(p)] for p in self.periods if day is None or p >= day[: len(p)]]
-        entries = [(layer, layer.index.find_id(id_)) for layer in closed]
-        periods = [layer.read(found) for layer, found in entries if found]
-        return pages.card_detail(layer.read(entry), periods, day)
+        older = [(period, found) for period in closed if (found := period.index.find_id(id_))]
+        card, *periods = read_all([(layer, entry), *older])
+        return pages.card_detail(card, periods, day)
 
     def status(self) -> bytes:
         """The status object: the freshness as stored, with the build that says it."""

@@ -1,20 +1,24 @@
-"""Local copies of the files of a store that are mapped into memory: indexes and the search index.
+"""Local copies of the files of a store that are mapped into memory: indexes, the search index, packs of rows.
 
 A mapped file must never change or shrink under its readers, whatever happens in the store, so what is mapped is a
-copy, named by its content, verified when it is opened and shared by all processes of a machine. Copies survive
-restarts; those not used for longest go when there are more bytes than the limit (whoever still maps one keeps it).
+copy, named by its content, verified when it is opened and shared by all processes of a machine, of which one fetches
+at a time. Copies survive restarts; those not used for longest go when there are more bytes than the limit (whoever
+still maps one keeps it).
 """
 
 import hashlib
 import os
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from fcntl import LOCK_EX, flock
 from pathlib import Path
 
 from edge_auth.contract.store import Store
 from edge_auth.errors import StoreError
 
 LIMIT = 4 << 30
+_LOCK = ".lock"
 
 
 def user_cache() -> Path:
@@ -48,13 +52,37 @@ class Copies:
         known = sha256 or (noted and noted.sha256)
         if known and self._is_good(known):
             return self._folder / known
+        with self._turn():
+            if not (known and self._is_good(known)):  # another process may have been faster
+                known = self._fetched(store, name, sha256)
+        return self._folder / known
+
+    def _fetched(self, store: Store, name: str, sha256: str | None) -> str:
+        """Copy an object; the SHA-256 of its content."""
         data = store.get(name)
         found = hashlib.sha256(data).hexdigest()
         if sha256 not in (None, found):
             raise StoreError(f"{name} in {store.location} is not what was written")
         if not self._is_good(found):
             self._keep(found, data)
-        return self._folder / found
+        return found
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """One fetches, the others wait and find it."""
+        with self._translated():
+            self._folder.mkdir(parents=True, exist_ok=True)
+            lock = (self._folder / _LOCK).open("a")
+        with lock:
+            flock(lock, LOCK_EX)
+            yield
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise StoreError(f"cannot keep a copy in {self._folder}: {error.strerror or error}") from error
 
     def _is_good(self, sha256: str) -> bool:
         path = self._folder / sha256
@@ -67,21 +95,24 @@ class Copies:
         return good
 
     def _keep(self, sha256: str, data: bytes) -> None:
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
+        with self._translated():
             handle, temporary = tempfile.mkstemp(prefix=".writing-", dir=self._folder)
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            os.replace(temporary, self._folder / sha256)
-        except OSError as error:
-            raise StoreError(f"cannot keep a copy in {self._folder}: {error.strerror or error}") from error
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(data)
+                os.replace(temporary, self._folder / sha256)
+            except OSError:  # a full disk, most likely: what it was filled with must go
+                Path(temporary).unlink(missing_ok=True)
+                raise
         self._evict()
 
     def _evict(self) -> None:
+        """Delete the oldest but the last one, which somebody is about to open."""
         with suppress(OSError):  # another process may evict the same
-            found = sorted((path.stat().st_mtime_ns, path.stat().st_size, path) for path in self._folder.iterdir())
+            files = [path for path in self._folder.iterdir() if path.name != _LOCK]
+            found = sorted((path.stat().st_mtime_ns, path.stat().st_size, path) for path in files)
             excess = sum(size for _, size, _ in found) - self._limit
-            for _, size, path in found:
+            for _, size, path in found[:-1]:
                 if excess <= 0:
                     return
                 path.unlink()
