@@ -56,7 +56,7 @@ class Shim:
         """Id of the live build, once builds and keys can be read. Raises EdgeError where they cannot."""
         self._keyring.records()
         opened = self._library.opened()
-        opened.columns  # noqa: B018  (opened now rather than by the first search)
+        opened.catalogue.rows  # noqa: B018  (opened now rather than by the first search)
         return opened.build.id
 
     def _answer_or_refusal(self, request: Request, now: float, carried: Carried) -> Answer:

@@ -11,7 +11,7 @@ from edge_auth.contract.text import fold
 from edge_auth.errors import InvalidParameter, NotFound
 from edge_auth.library import Opened
 from edge_auth.params import Choice, Integer, Rule, Text, is_integer, read_query, shown
-from edge_auth.search import search, window
+from edge_auth.search import page, search
 
 API = "/api/v1/"
 OPEN_TO_BROWSERS = {
@@ -100,7 +100,7 @@ def route(path: bytes) -> tuple[Endpoint, str]:
 def _window(lines: Sequence[bytes], values: dict) -> Body:
     """A window of a short list."""
     offset, limit = values["offset"], values["limit"]
-    return Body.made(list_body(lines[offset : offset + limit], offset, limit, len(lines)))
+    return list_body(lines[offset : offset + limit], offset, limit, len(lines))
 
 
 def _status(opened: Opened, _: str, __: dict) -> Body:
@@ -148,8 +148,8 @@ def _sets(opened: Opened, _: str, values: dict) -> Body:
 
 def _cards(opened: Opened, _: str, values: dict) -> Body:
     offset, limit = values["offset"], values["limit"]
-    lines, total = window(opened, search(values), offset, limit)
-    return Body.made(list_body(lines, offset, limit, total))
+    found, rows = page(opened, search(values), offset, limit), opened.catalogue.rows
+    return list_body(rows.lines(found.ordinals), offset, limit, found.total, rows.digest(found.ordinals))
 
 
 def _card(opened: Opened, subject: str, values: dict) -> Body:

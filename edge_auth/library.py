@@ -14,7 +14,7 @@ from typing import Any
 
 from edge_auth.bodies import Body, Cache
 from edge_auth.contract import builds, names, pages
-from edge_auth.contract.catalogue import Columns
+from edge_auth.contract.catalogue import Catalogue
 from edge_auth.contract.copies import Copies
 from edge_auth.contract.index import Entry
 from edge_auth.contract.store import Store
@@ -34,7 +34,7 @@ _CACHE_BYTES = 48 << 20
 
 
 class Opened:
-    """A build, its search index and its short lists, each read when first asked for."""
+    """A build, its catalogue and its short lists, each read when first asked for."""
 
     def __init__(self, build: builds.Build, cache: Cache, metrics: Metrics):
         self.build = build
@@ -45,16 +45,15 @@ class Opened:
 
     def prepare(self) -> None:
         """Read what every answer needs. Raises StoreError where it cannot be read; what could be read stays."""
-        self.columns  # noqa: B018  (cached properties)
-        self.build.layers[names.CATALOGUE].bring_near()
+        self.catalogue.vocabulary, self.catalogue.rows  # noqa: B018  (cached properties)
         for layer in self.build.layers.values():
             layer.index  # noqa: B018
         self.sets, self.slugs  # noqa: B018
         self.prepared = True
 
     @cached_property
-    def columns(self) -> Columns:
-        return Columns(self.build.layers[names.CATALOGUE])
+    def catalogue(self) -> Catalogue:
+        return Catalogue(self.build.layers[names.CATALOGUE])
 
     @cached_property
     def sets(self) -> list[tuple[bytes, str]]:

@@ -7,7 +7,6 @@ layers/<layer>/<digest>/index.arrow   see `index`
 
 import hashlib
 import json
-import mmap
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -124,7 +123,6 @@ class Layer:
         self.name = name
         self.folder = f"layers/{name}/{digest}/"
         self._copies = copies
-        self._mapped: dict[str, mmap.mmap] = {}
 
     @cached_property
     def index(self) -> Index:
@@ -134,11 +132,6 @@ class Layer:
             return Index(self.local(INDEX_NAME))
         except (OSError, pa.ArrowInvalid, KeyError, ValueError) as error:
             raise StoreError(f"{name} in {self.store.location} cannot be read: {error}") from error
-
-    def bring_near(self) -> None:
-        """Read the layer's objects from copies on this machine from now on, unless they lie in a folder."""
-        if self.store.local_path(self.folder) is None and not self._mapped:
-            self._mapped = {pack.name: _mapped(self.local(pack.name, pack.sha256)) for pack in self.index.packs}
 
     def span(self, entry: Entry) -> Span:
         """Where in the store an object lies."""
@@ -150,9 +143,7 @@ class Layer:
         Raises:
             StoreError: it cannot be read, or is not what was written.
         """
-        mapped = self._mapped.get(entry.pack)
-        data = mapped[entry.offset : entry.offset + entry.length] if mapped else self.store.get(*self.span(entry))
-        return self.checked(entry, data)
+        return self.checked(entry, self.store.get(*self.span(entry)))
 
     def checked(self, entry: Entry, data: bytes) -> bytes:
         """The bytes of an object. Raises StoreError where they are not what was written."""
@@ -166,25 +157,29 @@ class Layer:
         """The JSON of an object."""
         return decompress(self.stored(entry))
 
-    def file(self, stem: str) -> Path:
+    def file(self, stem: str, inflated: str | None = None) -> Path:
         """Local path of a file of the layer, by the beginning of its name, such as `columns`.
+
+        Args:
+            inflated: SHA-256 of the content of a compressed file, where that is wanted.
 
         Raises:
             StoreError: the layer has no such file.
         """
         for file in self.index.files:
             if file.name.startswith(stem + "-"):
-                return self.local(file.name, file.sha256)
+                return self.local(file.name, file.sha256, inflated)
         raise StoreError(f"{self.folder} has no file {stem}")
 
-    def local(self, name: str, sha256: str | None = None) -> Path:
+    def local(self, name: str, sha256: str | None = None, inflated: str | None = None) -> Path:
         """A local file with the content of a file of the layer, for mapping into memory.
 
         Args:
             sha256: what the content must be; None where it vouches for itself, as the index does.
+            inflated: SHA-256 of the content of a compressed file, where that is wanted.
         """
-        path = None if self._copies else self.store.local_path(self.folder + name)
-        return path or (self._copies or user_copies()).path(self.store, self.folder + name, sha256)
+        path = None if self._copies or inflated else self.store.local_path(self.folder + name)
+        return path or (self._copies or user_copies()).path(self.store, self.folder + name, sha256, inflated)
 
 
 def read_all(found: Sequence[tuple[Layer, Entry]]) -> list[bytes]:
@@ -193,14 +188,6 @@ def read_all(found: Sequence[tuple[Layer, Entry]]) -> list[bytes]:
         return []
     stored = found[0][0].store.get_many([layer.span(entry) for layer, entry in found])
     return [decompress(layer.checked(entry, data)) for (layer, entry), data in zip(found, stored, strict=True)]
-
-
-def _mapped(path: Path) -> mmap.mmap:
-    try:
-        with path.open("rb") as file:
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except (OSError, ValueError) as error:
-        raise StoreError(f"the copy {path} cannot be mapped: {error}") from error
 
 
 class Build:

@@ -9,11 +9,12 @@ still maps one keeps it).
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from fcntl import LOCK_EX, flock
 from pathlib import Path
 
+from edge_auth.contract.codec import pieces
 from edge_auth.contract.store import Store
 from edge_auth.errors import StoreError
 
@@ -39,33 +40,37 @@ class Copies:
         self._folder = folder
         self._limit = limit
 
-    def path(self, store: Store, name: str, sha256: str | None = None) -> Path:
+    def path(self, store: Store, name: str, sha256: str | None = None, inflated: str | None = None) -> Path:
         """The copy of an object of the store; made anew where there is none, or a damaged one.
 
         Args:
             sha256: what its content must be; None for what the store has noted, or whatever it holds.
+            inflated: what it must be once inflated, where the copy is to be that.
 
         Raises:
             StoreError: the object cannot be read or is not what was written, or the copy cannot be kept.
         """
         noted = None if sha256 else store.digest(name)
-        known = sha256 or (noted and noted.sha256)
+        known = inflated or sha256 or (noted and noted.sha256)
         if known and self._is_good(known):
             return self._folder / known
         with self._turn():
             if not (known and self._is_good(known)):  # another process may have been faster
-                known = self._fetched(store, name, sha256)
+                known = self._fetched(store, name, sha256, inflated)
         return self._folder / known
 
-    def _fetched(self, store: Store, name: str, sha256: str | None) -> str:
+    def _fetched(self, store: Store, name: str, sha256: str | None, inflated: str | None) -> str:
         """Copy an object; the SHA-256 of its content."""
         data = store.get(name)
         found = hashlib.sha256(data).hexdigest()
         if sha256 not in (None, found):
             raise StoreError(f"{name} in {store.location} is not what was written")
-        if not self._is_good(found):
-            self._keep(found, data)
-        return found
+        known = inflated or found
+        if not self._is_good(known):
+            self._keep(known, pieces(data) if inflated else [data])
+        if inflated and not self._is_good(known):
+            raise StoreError(f"{name} in {store.location} does not inflate to what was written")
+        return known
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
@@ -94,12 +99,12 @@ class Copies:
             return False
         return good
 
-    def _keep(self, sha256: str, data: bytes) -> None:
+    def _keep(self, sha256: str, data: Iterable[bytes]) -> None:
         with self._translated():
             handle, temporary = tempfile.mkstemp(prefix=".writing-", dir=self._folder)
             try:
                 with os.fdopen(handle, "wb") as file:
-                    file.write(data)
+                    file.writelines(data)
                 os.replace(temporary, self._folder / sha256)
             except OSError:  # a full disk, most likely: what it was filled with must go
                 Path(temporary).unlink(missing_ok=True)

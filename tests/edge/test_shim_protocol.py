@@ -225,7 +225,8 @@ def test_pins(own, products):
     assert own.get("/api/v1/me", x_build="nope").status == 200
     store.delete(list(store.list("layers/")))
     store.delete([f"builds/{other}.json"])
-    assert own.get("/api/v1/cards?q=pikachu", x_build=other).code == "invalid_parameter"
+    unread = products[0]["id_product"]
+    assert own.get(f"/api/v1/cards/{unread}", x_build=other).code == "invalid_parameter"
 
 
 def test_a_build_pruned_under_our_hands_is_answered_from_the_live_one(own, products):
@@ -234,7 +235,7 @@ def test_a_build_pruned_under_our_hands_is_answered_from_the_live_one(own, produ
     other = tiny_store.write_build(store, products[:20])
     kept = [f"layers/{name}/{layer['digest']}/" for name, layer in open_build(store, other).record["layers"].items()]
     store.delete([name for name in store.list("layers/") if not name.startswith(tuple(kept))])
-    answer = own.get("/api/v1/cards?q=pikachu&limit=100")
+    answer = own.get(f"/api/v1/cards/{products[0]['id_product']}")
     assert (answer.status, answer.headers["X-Build"]) == (200, other)
 
 

@@ -11,8 +11,10 @@ from edge_auth.contract.builds import Pointer, id_of
 from edge_auth.contract.catalogue import Counts
 from edge_auth.contract.codec import compress
 from edge_auth.contract.index import IndexRows, LayerFile, to_bytes
+from edge_auth.contract.rows import DIGEST_BYTES
 from edge_auth.contract.store import FolderStore
 from edge_auth.contract.text import composed, fold, number_filter_key, number_sort_key, words
+from edge_auth.contract.vocabulary import pieces_of, suffixes_of
 
 AS_OF = "2026-08-22"
 FRESHNESS = {
@@ -95,7 +97,7 @@ def write_layer(
 
 
 def columns_files(listed: list[dict]) -> dict[str, bytes]:
-    """The three files of the search index."""
+    """The files of the search index."""
     ordered = sorted(listed, key=lambda p: (p["set"] or 0, p["number"] or "", p["id_product"]))
     ordinal = {p["id_product"]: place for place, p in enumerate(ordered)}
     set_ids = sorted(SETS)
@@ -121,16 +123,24 @@ def columns_files(listed: list[dict]) -> dict[str, bytes]:
         for word in words(product["name"]):
             postings.setdefault(word, set()).add(ordinal[product["id_product"]])
     counts = Counts({kind: len(of_kind) for kind, of_kind in kinds.items()}, keyed)
-    columns = pa.table(table).replace_schema_metadata({"counts": counts.to_json()})
+    lines = [card(product) + b"\n" for product in ordered]
+    table["size"] = pa.array(map(len, lines), pa.uint32())
+    table["digest"] = pa.array([sha256(line).digest()[:DIGEST_BYTES] for line in lines], pa.binary(DIGEST_BYTES))
+    noted = {"counts": counts.to_json(), "rows": sha256(b"".join(lines)).hexdigest()}
+    columns = pa.table(table).replace_schema_metadata(noted)
     found = sorted(postings)
     word_table = pa.table(
         {"word": pa.array(found), "products": pa.array([sorted(postings[w]) for w in found], pa.list_(pa.uint32()))}
     )
+    suffixes = suffixes_of(word_table["word"])
     names_ = [SETS[id_] and composed(SETS[id_]) for id_ in set_ids]
     set_table = pa.table({"id": pa.array(set_ids, pa.int64()), "name": pa.array(names_, pa.string())})
     return {
         "columns-1.arrow": to_bytes(columns),
         "words-1.arrow": to_bytes(word_table),
+        "suffixes-1.arrow": to_bytes(suffixes),
+        "pieces-1.arrow": to_bytes(pieces_of(word_table, suffixes, len(ordered))),
+        "rows-1.gz": b"".join(map(compress, lines)),
         "sets-1.arrow": to_bytes(set_table),
     }
 
@@ -145,8 +155,7 @@ def write_build(store: FolderStore, listed: list[dict], slugs: dict[str, str] | 
             for n in range(0, len(order), 100):
                 lists[names.list_page(kind, sort, n // 100)] = pages.join_page(card(p) for p in order[n : n + 100])
     layers[names.LISTS] = write_layer(store, names.LISTS, lists)
-    rows = {names.ROW_PATTERN.format(p["id_product"]): card(p) + b"\n" for p in listed}
-    layers[names.CATALOGUE] = write_layer(store, names.CATALOGUE, rows, names.ROW_PATTERN, columns_files(listed))
+    layers[names.CATALOGUE] = write_layer(store, names.CATALOGUE, {}, files=columns_files(listed))
     row = '{{"day":"{}","low":1}}'.format
     opening = {names.CARD_PATTERN.format(p["id_product"]): _detail(p, [row(AS_OF)]) for p in listed}
     layers[names.CARDS] = write_layer(store, names.CARDS, opening, names.CARD_PATTERN)
