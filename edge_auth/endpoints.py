@@ -159,11 +159,15 @@ def _card(opened: Opened, subject: str, values: dict) -> Body:
         raise NotFound("there is no product with this id")
     id_ = -int(digits) if subject.startswith("-") else int(digits)
     days = values["days"]
-    day = (opened.build.as_of - timedelta(days=days - 1)).isoformat() if days else None
-    detail = opened.build.card_detail(id_, day)
-    if detail is None:
+    if days is None:
+        card = opened.build.card(id_)
+        body = card and Body(card.digest, card.size, None, lambda: card.member)
+    else:
+        detail = opened.build.card_since(id_, (opened.build.as_of - timedelta(days=days - 1)).isoformat())
+        body = detail and Body.made(detail)
+    if body is None:
         raise NotFound("there is no product with this id")
-    return Body.made(detail)
+    return body
 
 
 _OFFSET = Integer(low=0, default=0)

@@ -15,6 +15,7 @@ from typing import Any
 from edge_auth.bodies import Body, Cache
 from edge_auth.contract import builds, names, pages
 from edge_auth.contract.catalogue import Catalogue
+from edge_auth.contract.codec import decompress
 from edge_auth.contract.copies import Copies
 from edge_auth.contract.index import Entry
 from edge_auth.contract.store import Store
@@ -71,7 +72,7 @@ class Opened:
 
     def read_all(self, keys: Sequence[str]) -> list[bytes]:
         """The JSON of objects that every build has, asked for at once. Raises StoreError where this one has not."""
-        return builds.read_all([self._found(key) for key in keys])
+        return [decompress(data) for data in builds.stored_all([self._found(key) for key in keys])]
 
     def stored(self, key: str) -> Body:
         """The body of an object that goes out as it is. Raises StoreError where the build has no such object."""

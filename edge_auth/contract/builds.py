@@ -20,10 +20,11 @@ from edge_auth.contract import names, pages
 from edge_auth.contract.codec import decompress, sha256
 from edge_auth.contract.copies import Copies, user_copies
 from edge_auth.contract.index import INDEX_NAME, Entry, Index
+from edge_auth.contract.spliced import Spliced, spliced
 from edge_auth.contract.store import Span, Store
 from edge_auth.errors import MissingObject, NoLiveBuild, StoreError, UnknownBuild
 
-FORMAT = 1
+FORMAT = 2
 POINTER_NAME = "current.json"
 _BUILD_ID = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}-[0-9a-f]{12}")
 
@@ -182,12 +183,12 @@ class Layer:
         return path or (self._copies or user_copies()).path(self.store, self.folder + name, sha256, inflated)
 
 
-def read_all(found: Sequence[tuple[Layer, Entry]]) -> list[bytes]:
-    """The JSON of several objects of one store, which are asked for at once; raises as `Layer.stored` does."""
+def stored_all(found: Sequence[tuple[Layer, Entry]]) -> list[bytes]:
+    """The gzip members of several objects of one store, asked for at once; raises as `Layer.stored` does."""
     if not found:
         return []
     stored = found[0][0].store.get_many([layer.span(entry) for layer, entry in found])
-    return [decompress(layer.checked(entry, data)) for (layer, entry), data in zip(found, stored, strict=True)]
+    return [layer.checked(entry, data) for (layer, entry), data in zip(found, stored, strict=True)]
 
 
 class Build:
@@ -217,16 +218,30 @@ class Build:
         found = self.find(key)
         return found[0].read(found[1]) if found else None
 
-    def card_detail(self, id_: int, day: str | None = None) -> bytes | None:
-        """A Card with its history since `day` (None: all), or None for an unknown product."""
+    def card(self, id_: int) -> Spliced | None:
+        """A Card with its whole history, or None for an unknown product."""
+        found = self._periods_of(id_)
+        if not found:
+            return None
+        card, *periods = stored_all(found)
+        return spliced(card, periods)
+
+    def card_since(self, id_: int, day: str) -> bytes | None:
+        """The JSON of a Card with its history from a day on, or None for an unknown product."""
+        found = self._periods_of(id_, day)
+        if not found:
+            return None
+        card, *periods = map(decompress, stored_all(found))
+        return pages.card_detail(card, periods, day)
+
+    def _periods_of(self, id_: int, day: str = "") -> list[tuple[Layer, Entry]]:
+        """Where the object of a product lies, and those of its closed periods, oldest first; none if it is unknown."""
         layer = self.layers[names.CARDS]
         entry = layer.index.find_id(id_)
         if entry is None:
-            return None
-        closed = [self.layers[names.history_layer(p)] for p in self.periods if day is None or p >= day[: len(p)]]
-        older = [(period, found) for period in closed if (found := period.index.find_id(id_))]
-        card, *periods = read_all([(layer, entry), *older])
-        return pages.card_detail(card, periods, day)
+            return []
+        closed = [self.layers[names.history_layer(p)] for p in self.periods if p >= day[: len(p)]]
+        return [(layer, entry), *((period, found) for period in closed if (found := period.index.find_id(id_)))]
 
     def status(self) -> bytes:
         """The status object: the freshness as stored, with the build that says it."""
@@ -237,7 +252,8 @@ class Build:
         """The JSON under a logical key as the API says it: details with their whole history, status with the build."""
         if names.layer_of(key) == names.CARDS:
             number = key.removeprefix("cards/").removesuffix(".json")
-            return self.card_detail(int(number)) if number.lstrip("-").isdecimal() else None
+            card = self.card(int(number)) if number.lstrip("-").isdecimal() else None
+            return card and decompress(card.member)
         if key == names.STATUS_KEY:
             return self.status()
         return self.get(key)
