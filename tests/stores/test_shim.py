@@ -17,7 +17,7 @@ from edge_auth.errors import StoreError
 from tests.edge import tiny_store
 from tests.service import until
 from tests.stores.proxy import ALWAYS, Proxy
-from tests.stores.servers import READER, Server, installed
+from tests.stores.servers import READER, SERVERS, Server, installed
 from tests.wsgi import Client, Response
 
 API = "/api/v1/"
@@ -106,12 +106,13 @@ def asked(proxy: Proxy) -> Iterator[list[str]]:
     made += [line for line in proxy.requests[seen:] if "/layers/" in line]
 
 
-def test_what_an_answer_costs(reader: Client, proxy: Proxy, right: dict[str, bytes]) -> None:
+@pytest.mark.parametrize("server", SERVERS, indirect=True)
+def test_what_an_answer_costs(client: Client, proxy: Proxy, right: dict[str, bytes]) -> None:
     costs, warm = {}, {}
     for path in COSTS:
         for found in (costs, warm):
             with asked(proxy) as made:
-                answer = reader.get(API + path)
+                answer = client.get(API + path)
             assert answer.status == 200
             assert path == "me" or answer.body == right[path]
             found[path] = len(made)
@@ -119,7 +120,7 @@ def test_what_an_answer_costs(reader: Client, proxy: Proxy, right: dict[str, byt
     assert costs == COSTS | {f"cards/{CLOSED}?days=3": 1}
     assert set(warm.values()) == {0}
     with asked(proxy) as made:
-        assert [reader.get(API + path).status for path in NOT_THERE] == [404, 404, 404]
+        assert [client.get(API + path).status for path in NOT_THERE] == [404, 404, 404]
     assert made == []
 
 
@@ -248,6 +249,7 @@ def test_a_pinned_build(client: Client, store: Store, proxy: Proxy) -> None:
     until(lambda: client.get(f"{API}cards", x_build=old).status == 400, 20, "it is not kept any more")
 
 
+@pytest.mark.parametrize("server", SERVERS, indirect=True)
 def test_keys_in_every_shim(client: Client, store: Store, tmp_path: Path) -> None:
     """A change is in force everywhere within 5 seconds, and going back to an older build does not undo it."""
     other = Client(store.location, str(tmp_path / "other"), 1_000_000)
