@@ -71,13 +71,8 @@ class Opened:
         return Slugs(self.watchlist)
 
     def read_all(self, keys: Sequence[str]) -> list[bytes]:
-        """The JSON of objects that every build has, asked for at once and kept. Raises StoreError where it has not."""
-        kept = {key: data for key in keys if (data := self._cache.get((self.build.id, "json", key)))}
-        missing = [key for key in keys if key not in kept]
-        kept |= zip(missing, builds.read_all([self._found(key) for key in missing]), strict=True)
-        for key in missing:
-            self._cache.put((self.build.id, "json", key), kept[key], len(kept[key]) + 500)
-        return [kept[key] for key in keys]
+        """The JSON of objects that every build has, asked for at once. Raises StoreError where this one has not."""
+        return builds.read_all([self._found(key) for key in keys])
 
     def body(self, key: str) -> Body:
         """The body of an object that goes out as it is. Raises StoreError where the build has no such object."""
@@ -99,8 +94,8 @@ class Opened:
         return found
 
     def _lines(self, page_key: Callable[[int], str]) -> list[bytes]:
-        found = takewhile(bool, (self.build.find(page_key(number)) for number in count()))
-        return [line for page in builds.read_all(list(found)) for line in pages.split_page(page)]
+        keys = takewhile(self.build.find, map(page_key, count()))
+        return [line for page in self.read_all(list(keys)) for line in pages.split_page(page)]
 
 
 class Library:

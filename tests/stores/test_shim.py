@@ -24,7 +24,7 @@ API = "/api/v1/"
 SLUGS = {"pikachu": "https://market.example/Pikachu", "raichu": "https://market.example/Raichu"}
 PRODUCTS = tiny_store.products()
 CLOSED, OPEN = PRODUCTS[0]["id_product"], PRODUCTS[1]["id_product"]  # with and without a closed period
-# What is asked, and what it costs in requests for objects.
+# What is asked, and what it costs at most in requests for objects.
 COSTS = {
     "me": 0,
     "sets?q=b": 0,
@@ -116,8 +116,8 @@ def test_what_an_answer_costs(client: Client, proxy: Proxy, right: dict[str, byt
             assert answer.status == 200
             assert path == "me" or answer.body == right[path]
             found[path] = len(made)
-    # Pages and objects that an earlier answer brought are at hand.
-    assert costs == COSTS | {f"cards/{CLOSED}?days=3": 1}
+    assert [path for path in COSTS if costs[path] > COSTS[path]] == []
+    assert costs["fingerprints"] == 1  # that requests are seen at all
     assert set(warm.values()) == {0}
     with asked(proxy) as made:
         assert [client.get(API + path).status for path in NOT_THERE] == [404, 404, 404]
@@ -158,7 +158,7 @@ def test_what_is_at_hand_is_answered_and_the_rest_refused(
     reader: Client, proxy: Proxy, right: dict[str, bytes], fault: str
 ) -> None:
     warm = [path for path in right if COSTS[path] == 0] + ["status", f"cards/{OPEN}"]
-    cold = [path for path in right if path not in warm]
+    cold = [path for path in right if path not in warm and not path.startswith("cards?")]
     for path in warm[-2:]:
         assert reader.get(API + path).body == right[path]
     proxy.latency = 5
