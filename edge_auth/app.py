@@ -14,7 +14,7 @@ from http.client import responses
 from itertools import count
 from pathlib import Path
 
-from flask import Flask
+from flask import Flask, request
 
 from edge_auth.answer import Shim
 from edge_auth.contract.copies import Copies
@@ -126,8 +126,11 @@ def create_app(settings: Settings, log: Log | None = None) -> Flask:
 
     @app.get("/healthz")
     def healthz() -> tuple[dict, int]:
+        if "live" in request.args:
+            return {"status": "ok"}, 200
         try:
-            return {"status": "ok", "build": shim.ready()}, 200
+            ready = {"status": "ok", "build": shim.ready()}
+            return ready | {"store": "failing" if library.trouble or keyring.trouble else "ok"}, 200
         except Exception as error:
             log.line(f"not ready: {error}")
             return {"status": "unavailable"}, 503

@@ -38,7 +38,7 @@ class Keyring:
         self._version: str | None = None
         self._read = 0.0
         self._renewals, self._renewed = float(_RENEWALS), monotonic()
-        self._trouble = ""
+        self.trouble = ""
         self._lock = Lock()
         self._watch = Watch(self._look, poll)
 
@@ -70,14 +70,14 @@ class Keyring:
         if self._records is None:
             self._watch.now(_PATIENCE_SECONDS)
         if self._records is None:
-            raise StoreError(self._trouble or "the key records are still being read")
+            raise StoreError(self.trouble or "the key records are still being read")
         if monotonic() > self._read + self._most_age:
-            raise StoreError(f"the key records could not be read for {self._most_age:g} s: {self._trouble}")
+            raise StoreError(f"the key records could not be read for {self._most_age:g} s: {self.trouble}")
         return self._records
 
     def _find(self, sha256: str) -> KeyRecord | None:
         record = self.records().get(sha256)
-        if record is None and not self._trouble and (self._watch.wanted or self._may_renew()):
+        if record is None and not self.trouble and (self._watch.wanted or self._may_renew()):
             self._watch.now(_PATIENCE_SECONDS)  # the key may have been issued a moment ago
             record = self.records().get(sha256)
         return record
@@ -96,12 +96,12 @@ class Keyring:
         began = monotonic()
         try:
             self._read_records()
-            self._read, self._trouble = began, ""
+            self._read, self.trouble = began, ""
         except Exception as error:  # whatever it is, the next look may find it mended
             trouble = str(error) or repr(error)
-            if self._records is not None and trouble != self._trouble:
+            if self._records is not None and trouble != self.trouble:
                 self._log.line(f"the key records as last read stay in force for {self._most_age:g} s: {trouble}")
-            self._trouble = trouble
+            self.trouble = trouble
         self._metrics.flush()
 
     def _read_records(self) -> None:

@@ -169,19 +169,25 @@ class Library:
         self._metrics.flush()
 
     def _follow(self, id_: str) -> None:
-        before = self._live
-        if before is None:
+        before = opened = self._live
+        if opened is None:
             self._probe()
-            # Nothing is at hand that could serve instead: better with a damaged part than not at all.
-            self._live = self._flights.run(lambda: self._opened(id_))
-        elif before.build.id != id_:
-            self._live = self._pinned.get(id_) or self._flights.run(lambda: self._prepared(id_))
+            opened = self._flights.run(lambda: self._opened(id_))
+        elif opened.build.id != id_:
+            opened = self._pinned.get(id_) or self._flights.run(lambda: self._prepared(id_))
+        try:
+            if not opened.prepared:
+                self._flights.run(opened.prepare)
+        finally:  # the first build serves even with a damaged part: there is nothing at hand that could instead
+            if opened is not before:
+                self._goes_live(opened)
+
+    def _goes_live(self, opened: Opened) -> None:
+        before, self._live = self._live, opened
+        self._metrics.live(opened.build.record)
+        if before is not None:
             before.asked = monotonic()
             self._keep(before)
-        if self._live is not before:
-            self._metrics.live(self._live.build.record)
-        if not self._live.prepared:
-            self._flights.run(self._live.prepare)
 
     def _opened(self, id_: str) -> Opened:
         return Opened(builds.open_build(self._store, id_, self._copies), self._cache, self._metrics)

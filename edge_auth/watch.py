@@ -3,15 +3,20 @@
 from collections.abc import Callable
 from threading import Condition, Event, Thread
 from time import monotonic
+from weakref import WeakMethod
 
 POLL = 1.5
 
 
 class Watch:
-    """A thread that calls `look`, which must not raise, every `poll` seconds, and sooner when asked to."""
+    """A thread that calls `look` every `poll` seconds, and sooner when asked to.
+
+    Args:
+        look: a method that does not raise; the thread ends when its object is gone.
+    """
 
     def __init__(self, look: Callable[[], None], poll: float = POLL):
-        self._look = look
+        self._look = WeakMethod(look)
         self._poll = poll
         self._wanted = Event()
         self._ended = Condition()
@@ -34,7 +39,11 @@ class Watch:
         while True:
             self._wanted.clear()
             began = monotonic()
-            self._look()
+            look = self._look()
+            if look is None:
+                return
+            look()
+            del look
             with self._ended:
                 self._began = began
                 self._ended.notify_all()
