@@ -3,17 +3,20 @@
 The order of checks is the contract's: method, path, key, rate limit, scope, parameters, look-up.
 """
 
+from functools import lru_cache
+
 from edge_auth.bodies import JSON, Body, accepts_gzip, dumps
-from edge_auth.contract.keys import DEFAULT_RATE_LIMIT
-from edge_auth.endpoints import Endpoint, route
+from edge_auth.contract.keys import DEFAULT_RATE_LIMIT, KeyRecord
+from edge_auth.endpoints import OPEN_TO_BROWSERS, Endpoint, route
 from edge_auth.errors import (
+    AccessDenied,
     ApiError,
     InsufficientScope,
     InternalError,
     InvalidParameter,
     MethodNotAllowed,
+    MissingObject,
     RateLimited,
-    StoreError,
     UnknownBuild,
 )
 from edge_auth.keyring import Keyring
@@ -24,19 +27,13 @@ from edge_auth.ratelimit import Counter
 from edge_auth.request import Answer, Carried, Request
 
 RETRY_SECONDS = "5"
-_OPEN_TO_BROWSERS = {
-    "Access-Control-Allow-Origin": "*",
-    "Access-Control-Expose-Headers": "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, "
-    "Retry-After, ETag, X-Build",
-}
 _PREFLIGHT = {
-    **_OPEN_TO_BROWSERS,
+    **OPEN_TO_BROWSERS,
     "Access-Control-Allow-Methods": "GET",
     "Access-Control-Allow-Headers": "Authorization, X-API-Key, If-None-Match, X-Build",
     "Access-Control-Max-Age": "7200",
 }
-_KEYED_VARY = "Authorization, X-API-Key, Accept-Encoding, X-Build"
-_PUBLIC_VARY = "Accept-Encoding, X-Build"
+_OF_CONTENT = ("Content-Length", "Content-Encoding")
 
 
 class Shim:
@@ -59,7 +56,7 @@ class Shim:
         """Id of the live build, once builds and keys can be read. Raises EdgeError where they cannot."""
         self._keyring.records()
         opened = self._library.opened()
-        opened.columns  # noqa: B018  (opened now rather than by the first search)
+        opened.catalogue.rows  # noqa: B018  (opened now rather than by the first search)
         return opened.build.id
 
     def _answer_or_refusal(self, request: Request, now: float, carried: Carried) -> Answer:
@@ -86,10 +83,10 @@ class Shim:
             self._limit(f"key {record.id}", record.rate_limit, now, carried)
             if endpoint.scope is not None and endpoint.scope not in record.scopes:
                 raise InsufficientScope(f"this key may not read this: it lacks the scope {endpoint.scope}")
-        values = endpoint.parameters(subject, request.query)
         if endpoint.body is None:
-            return _success(endpoint, Body.made(dumps(record.public()) + b"\n"), request, carried)
-        return self._from_build(endpoint, subject, values, request, carried)
+            endpoint.parameters(subject, request.query)
+            return _success(endpoint, _of_key(record), request, carried)
+        return self._from_build(endpoint, subject, request, carried)
 
     def _limit(self, name: str, limit: int, now: float, carried: Carried) -> None:
         usage = self._counter.hit(name, limit, now)
@@ -100,17 +97,17 @@ class Shim:
                 f"over the limit of {limit} requests per minute: wait {wait} seconds", Retry_After=str(wait)
             )
 
-    def _from_build(self, endpoint: Endpoint, subject: str, values: dict, request: Request, carried: Carried) -> Answer:
+    def _from_build(self, endpoint: Endpoint, subject: str, request: Request, carried: Carried) -> Answer:
         """Answer from one build; anew from its successor if it was pruned under our hands."""
         pin = request.headers.get("x-build")
         opened = self._opened(pin)
         try:
-            return _read(opened, endpoint, subject, values, request, carried)
-        except StoreError:
+            return _read(opened, endpoint, subject, request, carried)
+        except (MissingObject, AccessDenied):  # as it is with what was pruned
             if not self._library.has_moved_on(opened, pin):
                 raise
         del carried.headers["X-Build"]
-        return _read(self._opened(pin), endpoint, subject, values, request, carried)
+        return _read(self._opened(pin), endpoint, subject, request, carried)
 
     def _opened(self, pin: str | None) -> Opened:
         try:
@@ -120,37 +117,37 @@ class Shim:
             raise InvalidParameter(f"X-Build {shown(pin or '')} is not kept here; the live build is {live}") from None
 
 
-def _read(opened: Opened, endpoint: Endpoint, subject: str, values: dict, request: Request, carried: Carried) -> Answer:
+def _read(opened: Opened, endpoint: Endpoint, subject: str, request: Request, carried: Carried) -> Answer:
     carried.headers["X-Build"] = opened.build.id
-    return _success(endpoint, endpoint.body(opened, subject, values), request, carried)
+    body = opened.body(
+        (request.path, request.query),
+        lambda: endpoint.body(opened, subject, endpoint.parameters(subject, request.query)),
+    )
+    return _success(endpoint, body, request, carried)
+
+
+@lru_cache(1024)
+def _of_key(record: KeyRecord) -> Body:
+    return Body.made(dumps(record.public()) + b"\n")
 
 
 def _success(endpoint: Endpoint, body: Body, request: Request, carried: Carried) -> Answer:
     """200 with the body in the encoding that the client takes, or 304 where it has it already."""
-    gzip = accepts_gzip(request.headers.get("accept-encoding", ""))
-    known = body.matches(request.headers.get("if-none-match", ""))
+    headers = request.headers
+    gzip = accepts_gzip(headers.get("accept-encoding", ""))
+    known = "if-none-match" in headers and body.matches(headers["if-none-match"])
     content = b"" if known else body.gzipped if gzip else body.plain
-    headers = {
-        **_OPEN_TO_BROWSERS,
-        **endpoint.headers,
-        **carried.headers,
-        "Content-Type": body.media_type,
-        "Cache-Control": endpoint.cache_control,
-        "Vary": _PUBLIC_VARY if endpoint.public else _KEYED_VARY,
-        "ETag": body.etag(gzip),
-    }
+    sent = {**endpoint.headers, **body.headers(gzip), **carried.headers}
     if not endpoint.rate_headers:
-        headers = {name: value for name, value in headers.items() if not name.startswith("X-RateLimit-")}
-    if not known:
-        headers["Content-Length"] = str(len(content))
-        if gzip:
-            headers["Content-Encoding"] = "gzip"
-    return Answer(304 if known else 200, headers, content)
+        sent = {name: value for name, value in sent.items() if not name.startswith("X-RateLimit-")}
+    if known:
+        sent = {name: value for name, value in sent.items() if name not in _OF_CONTENT}
+    return Answer(304 if known else 200, sent, content)
 
 
 def _refusal(error: ApiError, carried: Carried) -> Answer:
     body = dumps({"error": {"code": error.code, "message": str(error)}}) + b"\n"
-    headers = {**_OPEN_TO_BROWSERS, **carried.headers, **error.headers, "Cache-Control": "no-store"}
+    headers = {**OPEN_TO_BROWSERS, **carried.headers, **error.headers, "Cache-Control": "no-store"}
     headers["Content-Type"] = JSON
     headers["Content-Length"] = str(len(body))
     return Answer(error.status, headers, body)

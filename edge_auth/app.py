@@ -14,14 +14,15 @@ from http.client import responses
 from itertools import count
 from pathlib import Path
 
-from flask import Flask
+from flask import Flask, request
 
 from edge_auth.answer import Shim
 from edge_auth.contract.copies import Copies
 from edge_auth.contract.keys import KeyFile, open_key_file
 from edge_auth.contract.store import open_store
-from edge_auth.counter_sqlite import SqliteCounter
-from edge_auth.keyring import Keyring
+from edge_auth.counter_file import FileCounter
+from edge_auth.flights import SECONDS, Flights
+from edge_auth.keyring import MOST_AGE, Keyring
 from edge_auth.library import Library
 from edge_auth.log import Log, cleaned
 from edge_auth.metrics import Metrics, WorkerMetrics
@@ -55,6 +56,8 @@ class Settings:
         trusted_proxies: networks whose X-Forwarded-For is believed.
         rate_limit_url: where the counter is that all machines share, None for the one in the state folder.
         metrics: folder to count in for Prometheus, None to count nothing.
+        store_seconds: how long a request waits for a store in a network.
+        keys_seconds: how long key records stay in force that cannot be read anew.
     """
 
     store: str
@@ -63,6 +66,8 @@ class Settings:
     trusted_proxies: tuple[Network, ...] = ()
     rate_limit_url: str | None = None
     metrics: Path | None = None
+    store_seconds: float = SECONDS
+    keys_seconds: float = MOST_AGE
 
 
 class Gateway:
@@ -110,17 +115,22 @@ def create_app(settings: Settings, log: Log | None = None) -> Flask:
     """The application, to be made in the process that serves it; its log goes to standard error."""
     log = log or Log()
     metrics = _metrics(settings, log)
-    store = metrics.watched(open_store(settings.store, hurried=True))
-    keys = open_key_file(settings.store, settings.keys, hurried=True)
-    keyring = Keyring(KeyFile(metrics.watched(keys.store), keys.name), log)
-    library = Library(store, Copies(Path(settings.state) / "copies"), log, metrics)
+    store = metrics.watched(open_store(settings.store, settings.store_seconds))
+    keys = open_key_file(settings.store, settings.keys, settings.store_seconds)
+    keys = KeyFile(metrics.watched(keys.store), keys.name)
+    keyring = Keyring(keys, log, metrics, settings.keys_seconds)
+    flights = Flights(settings.store_seconds, metrics.flush)
+    library = Library(store, Copies(Path(settings.state) / "copies"), flights, log, metrics)
     shim = Shim(library, keyring, _counter(settings, store.location, log, metrics), log)
     app = Flask("edge_auth")
 
     @app.get("/healthz")
     def healthz() -> tuple[dict, int]:
+        if "live" in request.args:
+            return {"status": "ok"}, 200
         try:
-            return {"status": "ok", "build": shim.ready()}, 200
+            ready = {"status": "ok", "build": shim.ready()}
+            return ready | {"store": "failing" if library.trouble or keyring.trouble else "ok"}, 200
         except Exception as error:
             log.line(f"not ready: {error}")
             return {"status": "unavailable"}, 503
@@ -153,7 +163,7 @@ def _metrics(settings: Settings, log: Log) -> Metrics:
 def _counter(settings: Settings, store_location: str, log: Log, metrics: Metrics) -> Counter:
     """The counter of a store: shared by all its shims on this machine that share a state folder, or by all machines."""
     name = sha256(store_location.encode()).hexdigest()[:16]
-    embedded = SqliteCounter(Path(settings.state) / f"limits-{name}.sqlite3", log.line)
+    embedded = FileCounter(Path(settings.state) / f"limits-{name}", log.line)
     if settings.rate_limit_url is None:
         return embedded
     from edge_auth.counter_redis import RedisCounter  # most shims have no use for the client

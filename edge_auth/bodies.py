@@ -28,12 +28,13 @@ class Body:
         self._plain = plain
         self._read = gzipped
         self._gzipped: bytes | None = None
+        self._headers: dict[bool, dict[str, str]] = {}
         self.cost = size + size // 4 + 500
 
     @classmethod
-    def made(cls, plain: bytes) -> "Body":
-        """A body that was put together for this answer."""
-        return cls(sha256(plain), len(plain), plain, lambda: compress(plain))
+    def made(cls, plain: bytes, digest: bytes | None = None) -> "Body":
+        """A body that was put together for this answer; `digest` tells its content from all others."""
+        return cls(digest or sha256(plain), len(plain), plain, lambda: compress(plain))
 
     @classmethod
     def stored(cls, layer: Layer, entry: Entry, media_type: str = JSON) -> "Body":
@@ -52,9 +53,13 @@ class Body:
             self._plain = decompress(self.gzipped)
         return self._plain
 
-    def etag(self, gzip: bool) -> str:
-        """The strong ETag of one encoding."""
-        return f'"{self._tag}{_GZIP_SUFFIX}"' if gzip else f'"{self._tag}"'
+    def headers(self, gzip: bool) -> dict[str, str]:
+        """What the headers say of the content in one encoding, its strong ETag among it."""
+        if gzip not in self._headers:
+            tag, content = (self._tag + _GZIP_SUFFIX, self.gzipped) if gzip else (self._tag, self.plain)
+            said = {"Content-Type": self.media_type, "ETag": f'"{tag}"', "Content-Length": str(len(content))}
+            self._headers[gzip] = {**said, "Content-Encoding": "gzip"} if gzip else said
+        return self._headers[gzip]
 
     def matches(self, if_none_match: str) -> bool:
         """Whether a client that sends this If-None-Match has the body already, in either encoding."""
@@ -74,8 +79,12 @@ def accepts_gzip(accept_encoding: str) -> bool:
     return next((allowed[coding] for coding in ("gzip", "x-gzip", "*") if coding in allowed), False)
 
 
-def list_body(lines: Sequence[bytes], offset: int, limit: int, total: int) -> bytes:
-    """A page of a list: the items as they are stored, one per line, and the Pagination."""
+def list_body(lines: Sequence[bytes], offset: int, limit: int, total: int, digest: bytes | None = None) -> Body:
+    """A page of a list: the items as they are stored, one per line, and the Pagination.
+
+    Args:
+        digest: what tells these lines from all others; None to find it out from them.
+    """
     end = offset + len(lines)
     more = end < total
     pagination = {
@@ -85,7 +94,9 @@ def list_body(lines: Sequence[bytes], offset: int, limit: int, total: int) -> by
         "has_more": more,
         "next_offset": end if more else None,
     }
-    return b'{"data":[\n%b\n],"pagination":%b}\n' % (b",\n".join(lines), dumps(pagination))
+    said = dumps(pagination)
+    plain = b'{"data":[\n%b\n],"pagination":%b}\n' % (b",\n".join(lines), said)
+    return Body.made(plain, digest and sha256(digest + said))
 
 
 def dumps(value: object) -> bytes:

@@ -7,7 +7,7 @@ was when it was last heard, until a thread that looks every second finds that it
 
 from collections.abc import Callable
 from threading import Event, Lock, Thread
-from time import sleep
+from time import monotonic, sleep
 
 import redis
 from redis.backoff import NoBackoff
@@ -71,11 +71,12 @@ class RedisCounter:
         self._metrics = metrics
         self._pause = pause
         self._failing = False
+        self._last_failure = -PAUSE_SECONDS
         self._looked = Event()
         self._lock = Lock()
         self._told: dict[str, tuple[int, int]] = {}
-        if self._look() is not None:
-            self._failed()
+        if (error := self._look()) is not None:
+            self._failed(error)
 
     def hit(self, name: str, limit: int, now: float) -> Usage:
         """Count a request unless it is over the limit."""
@@ -91,8 +92,8 @@ class RedisCounter:
                 used, allowed = self._count(f"{self._prefix}:{window}:{name}", limit)
                 self._remember(name, window, used)
                 return usage(limit, used, window, bool(allowed))
-            except Exception:  # whatever it is: an answer is worth more than an exact count
-                self._failed()
+            except Exception as error:  # whatever it is: an answer is worth more than an exact count
+                self._failed(error)
         self._metrics.fallback()
         return self._fallback.hit(name, limit - used, now)._replace(limit=limit)
 
@@ -115,17 +116,20 @@ class RedisCounter:
             return error
         return None
 
-    def _failed(self) -> None:
+    def _failed(self, error: Exception) -> None:
         with self._lock:
             if self._failing:
                 return
+            # Once a second it may have been slow for a moment; a server that always is must not cost every request.
+            again = monotonic() < self._last_failure + PAUSE_SECONDS
+            self._last_failure = monotonic()
             self._failing = True
             self._looked.clear()
-        Thread(target=self._until_it_counts, daemon=True, name="counter").start()
+        Thread(target=self._until_it_counts, args=(error if again else None,), daemon=True, name="counter").start()
 
-    def _until_it_counts(self) -> None:
-        """Look at once, and then every second."""
-        error = self._look()
+    def _until_it_counts(self, error: Exception | None) -> None:
+        """Look every second, and unless there is an `error` already at once."""
+        error = error or self._look()
         if error is not None:
             self._looked.set()
             self._log(f"the shared rate limit counter fails, counting on this machine alone: {error}")

@@ -1,8 +1,9 @@
 """The endpoints: which path is which, what each may be asked, and the body it answers with."""
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import cached_property, lru_cache
 
 from edge_auth.bodies import Body, list_body
 from edge_auth.contract import keys, names
@@ -10,9 +11,16 @@ from edge_auth.contract.text import fold
 from edge_auth.errors import InvalidParameter, NotFound
 from edge_auth.library import Opened
 from edge_auth.params import Choice, Integer, Rule, Text, is_integer, read_query, shown
-from edge_auth.search import search, window
+from edge_auth.search import page, search
 
 API = "/api/v1/"
+OPEN_TO_BROWSERS = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Expose-Headers": "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, "
+    "Retry-After, ETag, X-Build",
+}
+_KEYED_VARY = "Authorization, X-API-Key, Accept-Encoding, X-Build"
+_PUBLIC_VARY = "Accept-Encoding, X-Build"
 _MOST_ID_DIGITS = 19
 # The site's pages load their own scripts and styles and ask their own host; only images come from where the data says.
 _SITE_HEADERS = {
@@ -24,7 +32,7 @@ _SITE_HEADERS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Endpoint:
     """One row of the specification's table of endpoints.
 
@@ -35,7 +43,7 @@ class Endpoint:
         scope: what a key must be allowed to read, if anything.
         public: no key is asked for, and the limit goes by the client's address.
         limited: requests are counted and limited.
-        headers: what a 200 carries besides what every 200 does.
+        also: what a 200 carries besides what every 200 does.
         names_product: the path names a product's id, which must be an integer.
     """
 
@@ -47,8 +55,14 @@ class Endpoint:
     rate_headers: bool = True
     public: bool = False
     limited: bool = True
-    headers: Mapping[str, str] = field(default_factory=dict)
+    also: Mapping[str, str] = field(default_factory=dict)
     names_product: bool = False
+
+    @cached_property
+    def headers(self) -> dict[str, str]:
+        """What every 200 of the endpoint carries."""
+        vary = _PUBLIC_VARY if self.public else _KEYED_VARY
+        return {**OPEN_TO_BROWSERS, **self.also, "Cache-Control": self.cache_control, "Vary": vary}
 
     def parameters(self, subject: str, query: str) -> dict:
         """The parameters of a request. Raises InvalidParameter."""
@@ -57,6 +71,7 @@ class Endpoint:
         return read_query(query, self.rules) if self.rules is not None else {}
 
 
+@lru_cache(4096)
 def route(path: bytes) -> tuple[Endpoint, str]:
     """The endpoint of a percent-decoded path, and what the path names: a product's id, a slug, a file of the site.
 
@@ -82,31 +97,22 @@ def route(path: bytes) -> tuple[Endpoint, str]:
     raise NotFound("there is no such path")
 
 
-def _made(opened: Opened, key: Hashable, make: Callable[[], bytes]) -> Body:
-    return opened.kept(key, lambda: Body.made(make()), lambda body: body.cost)
-
-
-def _slice(opened: Opened, key: Hashable, lines: Callable[[], list[bytes]], values: dict) -> Body:
+def _window(lines: Sequence[bytes], values: dict) -> Body:
     """A window of a short list."""
     offset, limit = values["offset"], values["limit"]
-
-    def make() -> bytes:
-        every = lines()
-        return list_body(every[offset : offset + limit], offset, limit, len(every))
-
-    return _made(opened, (key, offset, limit), make)
+    return list_body(lines[offset : offset + limit], offset, limit, len(lines))
 
 
 def _status(opened: Opened, _: str, __: dict) -> Body:
-    return _made(opened, "status", opened.build.status)
+    return Body.made(opened.build.status())
 
 
 def _fingerprints(opened: Opened, _: str, __: dict) -> Body:
-    return opened.body(names.FINGERPRINTS_KEY)
+    return opened.stored(names.FINGERPRINTS_KEY)
 
 
 def _openapi(opened: Opened, _: str, __: dict) -> Body:
-    return opened.body(names.OPENAPI_KEY)
+    return opened.stored(names.OPENAPI_KEY)
 
 
 def _site_file(opened: Opened, path: str, _: dict) -> Body:
@@ -115,39 +121,35 @@ def _site_file(opened: Opened, path: str, _: dict) -> Body:
     key = f"{folder}/index.html" if folder in names.SITE_FOLDERS else path
     if opened.build.find(key) is None:
         raise NotFound("there is no such path")
-    return opened.body(key)
+    return opened.stored(key)
 
 
 def _watchlist(opened: Opened, _: str, values: dict) -> Body:
-    return _slice(opened, "watchlist", lambda: opened.watchlist, values)
+    return _window(opened.watchlist, values)
 
 
 def _item(opened: Opened, slug: str, _: dict) -> Body:
-    return opened.body(names.watchlist_item(opened.slugs.resolve(slug)))
+    return opened.stored(names.watchlist_item(opened.slugs.resolve(slug)))
 
 
 def _history(opened: Opened, slug: str, values: dict) -> Body:
     slug = opened.slugs.resolve(slug)
-    return opened.body(names.watchlist_history(slug, values["view"], values["range"]))
+    return opened.stored(names.watchlist_history(slug, values["view"], values["range"]))
 
 
 def _offers(opened: Opened, slug: str, _: dict) -> Body:
-    return opened.body(names.watchlist_offers(opened.slugs.resolve(slug)))
+    return opened.stored(names.watchlist_offers(opened.slugs.resolve(slug)))
 
 
 def _sets(opened: Opened, _: str, values: dict) -> Body:
     wanted = fold((values["q"] or "").strip())
-    return _slice(opened, ("sets", wanted), lambda: [line for line, name in opened.sets if wanted in name], values)
+    return _window([line for line, name in opened.sets if wanted in name], values)
 
 
 def _cards(opened: Opened, _: str, values: dict) -> Body:
-    asked, offset, limit = search(values), values["offset"], values["limit"]
-
-    def make() -> bytes:
-        lines, total = window(opened, asked, offset, limit)
-        return list_body(lines, offset, limit, total)
-
-    return _made(opened, ("cards", asked, offset, limit), make)
+    offset, limit = values["offset"], values["limit"]
+    found, rows = page(opened, search(values), offset, limit), opened.catalogue.rows
+    return list_body(rows.lines(found.ordinals), offset, limit, found.total, rows.digest(found.ordinals))
 
 
 def _card(opened: Opened, subject: str, values: dict) -> Body:
@@ -157,15 +159,15 @@ def _card(opened: Opened, subject: str, values: dict) -> Body:
         raise NotFound("there is no product with this id")
     id_ = -int(digits) if subject.startswith("-") else int(digits)
     days = values["days"]
-    day = (opened.build.as_of - timedelta(days=days - 1)).isoformat() if days else None
-
-    def make() -> bytes:
-        detail = opened.build.card_detail(id_, day)
-        if detail is None:
-            raise NotFound("there is no product with this id")
-        return detail
-
-    return _made(opened, ("card", id_, day), make)
+    if days is None:
+        card = opened.build.card(id_)
+        body = card and Body(card.digest, card.size, None, lambda: card.member)
+    else:
+        detail = opened.build.card_since(id_, (opened.build.as_of - timedelta(days=days - 1)).isoformat())
+        body = detail and Body.made(detail)
+    if body is None:
+        raise NotFound("there is no product with this id")
+    return body
 
 
 _OFFSET = Integer(low=0, default=0)
@@ -178,7 +180,7 @@ _SITE = Endpoint(
     cache_control="public, max-age=300",
     public=True,
     limited=False,
-    headers=_SITE_HEADERS,
+    also=_SITE_HEADERS,
 )
 _ACTIONS = {
     "history": Endpoint(

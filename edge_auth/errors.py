@@ -3,6 +3,7 @@
 EdgeError
 ├── StoreError            the store failed: unreachable, refused, torn, a wrong hash. Never "not found"
 │   ├── MissingObject     an object that an index or a record names is not there
+│   ├── AccessDenied      the store refuses; it may be that there is no such object, which it then does not tell
 │   └── Conflict          a conditional write lost: somebody else moved the object first
 ├── KeyFormatError        key records that cannot be read
 ├── UnknownKey            no key record has that id
@@ -23,6 +24,10 @@ class StoreError(EdgeError):
 
 class MissingObject(StoreError):
     """An object that should be there is not: a failure of the store, not an answer."""
+
+
+class AccessDenied(StoreError):
+    """The store refuses to read or write. S3 refuses so what is missing, too, to who may not list the bucket."""
 
 
 class Conflict(StoreError):

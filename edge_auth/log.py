@@ -50,7 +50,7 @@ class Log:
         """Log an answered request. The query is left out: people put secrets there."""
         # Put together by hand: json.dumps takes four times as long, and this is done for every request.
         self._append(
-            f'{{"time":"{_moment(now)}","method":{quoted(_fit(request.method))},"path":{quoted(_path(request))},'
+            f'{{"time":"{_moment(now)}","method":{_method(request.method)},"path":{_path(request.path)},'
             f'"endpoint":{_or_null(answer.endpoint)},"status":{answer.status},"bytes":{len(answer.body)},'
             f'"ms":{seconds * 1000:.2f},"key":{_or_null(answer.key_id)},"request":{quoted(request.id)},'
             f'"build":{_or_null(answer.headers.get("X-Build"))}}}'
@@ -61,7 +61,7 @@ class Log:
         trace = "".join(traceback.format_exception(error)).rstrip().splitlines()
         told = {
             "time": _moment(time.time()),
-            "message": f"failed: {request.method} {_path(request)}",
+            "message": f"failed: {request.method} {_shown(request.path)}",
             "request": request.id,
             "trace": "\n".join(map(cleaned, trace))[-_MOST_TRACE:],
         }
@@ -69,7 +69,8 @@ class Log:
 
     def _append(self, line: str) -> None:
         self._lines.append(line.encode(errors="replace") + b"\n")
-        self._waiting.set()
+        if not self._waiting.is_set():
+            self._waiting.set()
 
     def _write(self) -> None:
         while True:
@@ -101,19 +102,32 @@ def cleaned(text: str) -> str:
 
 
 def _moment(now: float) -> str:
-    return f"{_second(int(now))[:-1]}.{int(now % 1 * 1000):03d}Z"
+    return f"{_second(int(now))}.{int(now % 1 * 1000):03d}Z"
 
 
-_second = lru_cache(4)(timestamp)
+@lru_cache(4)
+def _second(now: int) -> str:
+    return timestamp(now)[:-1]
 
 
 def _fit(text: str) -> str:
     return cleaned(text)[:_MOST_TEXT]
 
 
-def _path(request: Request) -> str:
-    return _fit(request.path.decode(errors="backslashreplace"))
+def _shown(path: bytes) -> str:
+    return _fit(path.decode(errors="backslashreplace"))
 
 
+@lru_cache(1024)
+def _path(path: bytes) -> str:
+    return quoted(_shown(path))
+
+
+@lru_cache(64)
+def _method(method: str) -> str:
+    return quoted(_fit(method))
+
+
+@lru_cache(1024)
 def _or_null(text: str | None) -> str:
     return "null" if text is None else quoted(text)

@@ -8,7 +8,7 @@ files are named by slots, not by processes: a worker takes a free slot, and the 
 import fcntl
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache, wraps
 from itertools import count
@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import local
 from typing import Any, TextIO
 
-from edge_auth.contract.store import Store
+from edge_auth.contract.store import Span, Store
 from edge_auth.errors import StoreError
 from edge_auth.request import Answer
 
@@ -144,6 +144,9 @@ class _WatchedStore:
             found = self._counted(name, found)
         setattr(self, name, found)
         return found
+
+    def get_many(self, spans: Sequence[Span]) -> list[bytes]:
+        return [self.get(*span) for span in spans]
 
     def _counted(self, operation: str, call: Callable) -> Callable:
         add, asked, failed = self._tally.add, ("store_requests", operation), ("store_errors", operation)

@@ -1,6 +1,6 @@
 """The rate limit: clock-aligned windows of one minute (contract, section 2, rate limit).
 
-`counter_sqlite` counts over the shims of a machine, `counter_redis` over machines.
+`counter_file` counts over the shims of a machine, `counter_redis` over machines.
 """
 
 from typing import NamedTuple, Protocol

@@ -1,98 +1,158 @@
-"""The catalogue search: filters and sorts over the columns of a build, windows over its lists and rows."""
+"""The catalogue search: filters and sorts over the columns of a build, windows over its rankings."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow.compute as pc
 
-from edge_auth.contract import names, pages
-from edge_auth.contract.catalogue import Columns
+from edge_auth.contract import names
+from edge_auth.contract.catalogue import Catalogue
 from edge_auth.contract.text import composed, fold, number_filter_key, words
 from edge_auth.errors import NotFound
 from edge_auth.library import Opened
 
 _MOST_ID_DIGITS = 18
+# So many are sorted by their ranks; of more, the ranking is read until the window is full.
+_FEW = 1000
+_FIRST_PIECE = 512
+
+
+class Filters(NamedTuple):
+    """What a search leaves out; None: no such filter."""
+
+    words: tuple[str, ...] = ()
+    set: str | None = None
+    number: str | None = None
+    rarity: str | None = None
+    kind: str = "all"
 
 
 class Search(NamedTuple):
-    """A search without its window; None: no such filter. `reverse` is against the sort's default order."""
+    """A search without its window. `reverse` is against the sort's default order."""
 
-    words: tuple[str, ...]
-    set: str | None
-    number: str | None
-    rarity: str | None
-    kind: str
+    filters: Filters
     sort: str
     reverse: bool
 
-    @property
-    def filtered(self) -> bool:
-        return bool(self.words) or (self.set, self.number, self.rarity) != (None, None, None)
+
+class Page(NamedTuple):
+    """A window of a search: ordinals of its products, and how many the whole search finds."""
+
+    ordinals: np.ndarray
+    total: int
 
 
 def search(values: dict) -> Search:
     """The search that the parameters of /cards ask for; those that mean the same are equal."""
     sort = values["sort"]
     default_order = "asc" if sort in names.ASCENDING_BY_DEFAULT else "desc"
-    return Search(
+    filters = Filters(
         words=tuple(sorted(set(words(values["q"] or "")))),
         set=values["set"] and composed(values["set"]),
         number=values["number"] and number_filter_key(values["number"]),
         rarity=values["rarity"] and fold(values["rarity"]),
         kind=values["kind"],
-        sort=sort,
-        reverse=values["order"] not in (None, default_order),
     )
+    return Search(filters, sort, reverse=values["order"] not in (None, default_order))
 
 
-def window(opened: Opened, asked: Search, offset: int, limit: int) -> tuple[list[bytes], int]:
-    """The Cards in a window of a search, one JSON line each, and how many the whole search has.
+def page(opened: Opened, asked: Search, offset: int, limit: int) -> Page:
+    """A window of a search.
 
     Raises:
         NotFound: the search names a set that is not there.
     """
-    if not asked.filtered:
-        return _listed(opened, asked, offset, limit)
-    ordinals = opened.kept(asked, lambda: matching(opened.columns, asked), lambda found: found.nbytes + 500)
-    return _rows(opened, ordinals[offset : offset + limit]), len(ordinals)
+    catalogue = opened.catalogue
+    ranking = _ranking(catalogue, asked)
+    if asked.filters == Filters():
+        return Page(_cut(ranking, offset, limit), len(catalogue.ids))
+    mask = _mask(opened, asked.filters)
+    total = int(np.count_nonzero(mask))
+    if offset >= total:
+        return Page(_NOTHING, total)
+    if total <= _FEW:
+        found = np.flatnonzero(mask)
+        return Page(_in_order(catalogue, asked, found)[offset : offset + limit], total)
+    return Page(_scan(ranking, mask, min(offset + limit, total))[offset : offset + limit], total)
 
 
-def matching(columns: Columns, asked: Search) -> np.ndarray:
-    """Ordinals of the products that a search finds, in its order."""
-    mask = _mask(columns, asked)
-    order, rank = columns.order[asked.sort], columns.rank[asked.sort]
-    found = np.flatnonzero(mask)
-    # A few are sorted by their ranks; of many, the whole order is filtered.
-    ordinals = found[np.argsort(rank[found])] if len(found) * 8 < len(mask) else order[mask[order]]
+_NOTHING = np.zeros(0, np.uint32)
+
+
+def _ranking(catalogue: Catalogue, asked: Search) -> list[np.ndarray]:
+    """All ordinals in the order of a search, in pieces: those without a key come last in either order."""
+    order = catalogue.order[asked.sort]
+    keyed = catalogue.counts.keyed["all"][asked.sort]
+    return [order[:keyed][::-1], order[keyed:]] if asked.reverse else [order]
+
+
+def _cut(ranking: list[np.ndarray], offset: int, limit: int) -> np.ndarray:
+    cuts = []
+    for piece in ranking:
+        cuts.append(piece[offset : offset + limit])
+        limit -= len(cuts[-1])
+        offset = max(0, offset - len(piece))
+    return np.concatenate(cuts)
+
+
+def _in_order(catalogue: Catalogue, asked: Search, found: np.ndarray) -> np.ndarray:
+    places = catalogue.rank[asked.sort][found].astype(np.int64)
     if asked.reverse:
-        keyed = int(np.count_nonzero(rank[ordinals] < columns.counts.keyed["all"][asked.sort]))
-        ordinals = np.concatenate([ordinals[:keyed][::-1], ordinals[keyed:]])
-    return ordinals.astype(np.uint32)
+        keyed = catalogue.counts.keyed["all"][asked.sort]
+        places = np.where(places < keyed, -places, places)
+    return found[np.argsort(places)]
 
 
-def _mask(columns: Columns, asked: Search) -> np.ndarray:
-    mask = np.ones(len(columns.ids), bool)
-    if asked.kind != "all":
-        mask &= columns.single == (asked.kind == "single")
-    if asked.set is not None:
-        mask &= np.isin(columns.set, _sets(columns, asked.set))
-    if asked.number is not None:
-        mask &= _equal(columns.number, columns.numbers, asked.number)
-    if asked.rarity is not None:
-        mask &= _equal(columns.rarity, columns.rarities, asked.rarity)
-    for word in asked.words:
-        mask &= _with_word(columns, word)
-    return mask
+def _scan(ranking: list[np.ndarray], mask: np.ndarray, wanted: int) -> np.ndarray:
+    """The first of a ranking that are in a mask, as many as wanted or more."""
+    hits: list[np.ndarray] = []
+    for piece in _growing(ranking):
+        hits.append(piece[mask[piece]])
+        wanted -= len(hits[-1])
+        if wanted <= 0:
+            break
+    return np.concatenate(hits)
 
 
-def _sets(columns: Columns, asked: str) -> list[int]:
+def _growing(ranking: list[np.ndarray]) -> Iterator[np.ndarray]:
+    """A ranking in pieces, each twice as long as the one before."""
+    for part in ranking:
+        start, size = 0, _FIRST_PIECE
+        while start < len(part):
+            yield part[start : start + size]
+            start, size = start + size, size * 2
+
+
+def _mask(opened: Opened, filters: Filters) -> np.ndarray:
+    """Which products, by ordinal, a search finds: an array of bool."""
+    catalogue = opened.catalogue
+    masks = []
+    if filters.kind != "all":
+        masks.append(catalogue.single == (filters.kind == "single"))
+    if filters.set is not None:
+        masks.append(np.logical_or.reduce([catalogue.set == place for place in _sets(catalogue, filters.set)]))
+    if filters.number is not None:
+        masks.append(_equal(catalogue.number, catalogue.numbers, filters.number))
+    if filters.rarity is not None:
+        masks.append(_equal(catalogue.rarity, catalogue.rarities, filters.rarity))
+    masks += [_with_word(opened, word) for word in filters.words]
+    found = masks[0] if len(masks) == 1 else masks[0] & masks[1]
+    for mask in masks[2:]:
+        found &= mask
+    return found
+
+
+def _with_word(opened: Opened, word: str) -> np.ndarray:
+    return opened.kept(("word", word), lambda: opened.catalogue.vocabulary.mask(word), lambda made: made.nbytes + 500)
+
+
+def _sets(catalogue: Catalogue, asked: str) -> list[int]:
     """Places of the sets that an id or an exact name means; an id that is none may still be a name."""
     if asked.isascii() and asked.isdigit() and len(asked.lstrip("0")) <= _MOST_ID_DIGITS:
-        place = int(np.searchsorted(columns.set_ids, np.int64(asked.lstrip("0") or 0)))
-        if place < len(columns.set_ids) and columns.set_ids[place] == int(asked.lstrip("0") or 0):
+        place = int(np.searchsorted(catalogue.set_ids, np.int64(asked.lstrip("0") or 0)))
+        if place < len(catalogue.set_ids) and catalogue.set_ids[place] == int(asked.lstrip("0") or 0):
             return [place]
-    places = [place for place, name in enumerate(columns.set_names) if name == asked]
+    places = [place for place, name in enumerate(catalogue.set_names) if name == asked]
     if not places:
         raise NotFound("there is no set with this id or exact name")
     return places
@@ -101,34 +161,3 @@ def _sets(columns: Columns, asked: str) -> list[int]:
 def _equal(codes: np.ndarray, values: dict[str, int], wanted: str) -> np.ndarray:
     # '' stands for products without a value, which no filter finds.
     return codes == values[wanted] if wanted and wanted in values else np.zeros(len(codes), bool)
-
-
-def _with_word(columns: Columns, word: str) -> np.ndarray:
-    """Which products have a name with a word that holds this one."""
-    found = np.flatnonzero(pc.match_substring(columns.words, word).to_numpy(zero_copy_only=False))
-    starts, lengths = columns.postings_start[found], np.diff(columns.postings_start)[found]
-    # Positions of all their postings at once: each list's start, and a running number within the list.
-    before = np.cumsum(lengths) - lengths
-    positions = np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()))
-    mask = np.zeros(len(columns.ids), bool)
-    mask[columns.postings[positions]] = True
-    return mask
-
-
-def _listed(opened: Opened, asked: Search, offset: int, limit: int) -> tuple[list[bytes], int]:
-    """A window of a whole ranking, from its ready pages; the other order reads the same pages backwards."""
-    counts = opened.columns.counts
-    total, keyed = counts.products[asked.kind], counts.keyed[asked.kind][asked.sort]
-    places: Sequence[int] = range(offset, min(offset + limit, total))
-    if asked.reverse:
-        places = [keyed - 1 - place if place < keyed else place for place in places]
-    numbers = {place // pages.CARDS_PER_PAGE for place in places}
-    cards = {n: pages.split_page(opened.read(names.list_page(asked.kind, asked.sort, n))) for n in numbers}
-    return [cards[place // pages.CARDS_PER_PAGE][place % pages.CARDS_PER_PAGE] for place in places], total
-
-
-def _rows(opened: Opened, ordinals: np.ndarray) -> list[bytes]:
-    layer = opened.build.layers[names.CATALOGUE]
-    index = layer.index
-    positions = index.positions(opened.columns.ids[ordinals])
-    return [layer.read(index.entry(position)).rstrip(b"\n") for position in positions]

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from edge_auth.scrape import Scrape
 
 THREADS_PER_WORKER = 4
+# Most of them wait for the store now and then, and must not keep those waiting that do not.
+THREADS_PER_WORKER_ON_S3 = 16
 _STOP_SECONDS = 30
 _HANDLER = {"class": "logging.StreamHandler", "stream": "ext://sys.stderr"}
 _LOGGING = {
@@ -61,7 +63,7 @@ def _serve(settings: Settings, address: str, port: int, workers: int, scrape: "S
         port=port,
         interface=Interfaces.WSGI,
         workers=workers,
-        blocking_threads=THREADS_PER_WORKER,
+        blocking_threads=THREADS_PER_WORKER_ON_S3 if settings.store.startswith("s3:") else THREADS_PER_WORKER,
         respawn_failed_workers=True,
         workers_kill_timeout=_STOP_SECONDS,
         log_level=LogLevels.error,

@@ -15,6 +15,7 @@ from generator.uploads import Uploads
 PACK_BYTES = 32 * 1024 * 1024
 _Task, _Result = TypeVar("_Task"), TypeVar("_Result")
 Objects = Iterable[tuple[str | int, bytes]]
+CutObjects = Iterable[tuple[int, bytes, bytes]]
 
 
 @dataclass(frozen=True)
@@ -92,11 +93,12 @@ class LayerWriter:
 
 def members(objects: Objects) -> list[Member]:
     """Compress and hash objects, each given as (key, JSON)."""
-    made = []
-    for key, data in objects:
-        stored = compress(data)
-        made.append(Member(key, stored, sha256(stored), sha256(data), len(data)))
-    return made
+    return hashed((key, data, compress(data)) for key, data in objects)
+
+
+def hashed(objects: CutObjects) -> list[Member]:
+    """Hash objects, each given as (key, JSON, gzip member)."""
+    return [Member(key, stored, sha256(stored), sha256(data), len(data)) for key, data, stored in objects]
 
 
 def in_order(pool: Executor, ahead: int, work: Callable[[_Task], _Result], tasks: Iterable[_Task]) -> Iterator[_Result]:

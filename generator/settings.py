@@ -11,7 +11,7 @@ GRACE_HOURS = 48.0
 INTENT_AGE = timedelta(hours=24)
 # A half-written file is given up by its writer when it is this old, whatever the grace.
 LEFTOVER_AGE = timedelta(hours=1)
-# Between marking and sweeping: longer than a shim needs to hear of a new pointer (`edge_auth.library.POLL`).
+# Between marking and sweeping: longer than a shim needs to hear of a new pointer (`edge_auth.watch.POLL`).
 PRUNE_WAIT_SECONDS = 2.0
 # For how long a lock stands without being renewed: what a killed run costs the next one.
 LEASE_SECONDS = 120.0

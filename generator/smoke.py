@@ -2,11 +2,14 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from edge_auth.bodies import Cache
 from edge_auth.contract import names
 from edge_auth.contract.builds import open_build
 from edge_auth.contract.codec import decompress
+from edge_auth.contract.copies import Copies
 from edge_auth.contract.store import Store
 from edge_auth.endpoints import API, route
 from edge_auth.errors import EdgeError
@@ -24,17 +27,22 @@ def smoke_test(store: Store, build_id: str) -> None:
         SmokeError: one has no answer, or one that is no JSON.
         StoreError: the build cannot be opened.
     """
-    opened = Opened(open_build(store, build_id), Cache(_CACHE_BYTES), Metrics())
-    asked = "its lists"
-    try:
-        for path, query in _requests(opened):
-            asked = f"{path}?{query}".rstrip("?")
-            endpoint, subject = route(f"{API}{path}".encode())
-            body = endpoint.body(opened, subject, endpoint.parameters(subject, query))
-            json.loads(body.plain)
-            decompress(body.gzipped)
-    except (EdgeError, ValueError, OSError, EOFError, KeyError) as error:
-        raise SmokeError(f"{asked} cannot be answered: {error}") from error
+    with TemporaryDirectory(prefix="cardpress-") as folder:
+        opened = Opened(open_build(store, build_id, Copies(Path(folder))), Cache(_CACHE_BYTES), Metrics())
+        asked = "its lists"
+        try:
+            for path, query in _requests(opened):
+                asked = f"{path}?{query}".rstrip("?")
+                _ask(opened, path, query)
+        except (EdgeError, ValueError, OSError, EOFError, KeyError) as error:
+            raise SmokeError(f"{asked} cannot be answered: {error}") from error
+
+
+def _ask(opened: Opened, path: str, query: str) -> None:
+    endpoint, subject = route(f"{API}{path}".encode())
+    body = endpoint.body(opened, subject, endpoint.parameters(subject, query))
+    json.loads(body.plain)
+    decompress(body.gzipped)
 
 
 def _requests(opened: Opened) -> Iterator[tuple[str, str]]:
@@ -44,7 +52,7 @@ def _requests(opened: Opened) -> Iterator[tuple[str, str]]:
         for sort in names.SORTS:
             yield "cards", f"kind={kind}&sort={sort}&limit=1"
     yield "cards", "q=a&order=asc&limit=5"
-    ids = opened.columns.ids
+    ids = opened.catalogue.ids
     for id_ in {int(ids.min()), int(ids.max())} if len(ids) else ():
         yield f"cards/{id_}", ""
         yield f"cards/{id_}", "days=30"

@@ -44,7 +44,11 @@ class Patience(NamedTuple):
 
 # A batch run would rather wait than fail; a request of the API would rather fail than wait.
 PATIENT = Patience(5, 5, 60)
-HURRIED = Patience(2, 1, 3)
+
+
+def hurried(seconds: float) -> Patience:
+    """The patience of those for whom an answer after so many seconds is none: a lost one can be asked for once more."""
+    return Patience(2, seconds / 5, seconds * 2 / 5)
 
 
 class Head(NamedTuple):

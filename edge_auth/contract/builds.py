@@ -8,6 +8,7 @@ layers/<layer>/<digest>/index.arrow   see `index`
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from functools import cached_property
@@ -19,10 +20,11 @@ from edge_auth.contract import names, pages
 from edge_auth.contract.codec import decompress, sha256
 from edge_auth.contract.copies import Copies, user_copies
 from edge_auth.contract.index import INDEX_NAME, Entry, Index
-from edge_auth.contract.store import Store
+from edge_auth.contract.spliced import Spliced, spliced
+from edge_auth.contract.store import Span, Store
 from edge_auth.errors import MissingObject, NoLiveBuild, StoreError, UnknownBuild
 
-FORMAT = 1
+FORMAT = 2
 POINTER_NAME = "current.json"
 _BUILD_ID = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}-[0-9a-f]{12}")
 
@@ -132,13 +134,20 @@ class Layer:
         except (OSError, pa.ArrowInvalid, KeyError, ValueError) as error:
             raise StoreError(f"{name} in {self.store.location} cannot be read: {error}") from error
 
+    def span(self, entry: Entry) -> Span:
+        """Where in the store an object lies."""
+        return self.folder + entry.pack, entry.offset, entry.length
+
     def stored(self, entry: Entry) -> bytes:
         """The gzip member of an object, checked against its hash.
 
         Raises:
             StoreError: it cannot be read, or is not what was written.
         """
-        data = self.store.get(self.folder + entry.pack, entry.offset, entry.length)
+        return self.checked(entry, self.store.get(*self.span(entry)))
+
+    def checked(self, entry: Entry, data: bytes) -> bytes:
+        """The bytes of an object. Raises StoreError where they are not what was written."""
         if sha256(data) != entry.stored_sha256:
             raise StoreError(
                 f"{self.folder}{entry.pack} at {entry.offset}: the bytes are not the ones that were written"
@@ -149,25 +158,37 @@ class Layer:
         """The JSON of an object."""
         return decompress(self.stored(entry))
 
-    def file(self, stem: str) -> Path:
+    def file(self, stem: str, inflated: str | None = None) -> Path:
         """Local path of a file of the layer, by the beginning of its name, such as `columns`.
+
+        Args:
+            inflated: SHA-256 of the content of a compressed file, where that is wanted.
 
         Raises:
             StoreError: the layer has no such file.
         """
         for file in self.index.files:
             if file.name.startswith(stem + "-"):
-                return self.local(file.name, file.sha256)
+                return self.local(file.name, file.sha256, inflated)
         raise StoreError(f"{self.folder} has no file {stem}")
 
-    def local(self, name: str, sha256: str | None = None) -> Path:
+    def local(self, name: str, sha256: str | None = None, inflated: str | None = None) -> Path:
         """A local file with the content of a file of the layer, for mapping into memory.
 
         Args:
             sha256: what the content must be; None where it vouches for itself, as the index does.
+            inflated: SHA-256 of the content of a compressed file, where that is wanted.
         """
-        path = None if self._copies else self.store.local_path(self.folder + name)
-        return path or (self._copies or user_copies()).path(self.store, self.folder + name, sha256)
+        path = None if self._copies or inflated else self.store.local_path(self.folder + name)
+        return path or (self._copies or user_copies()).path(self.store, self.folder + name, sha256, inflated)
+
+
+def stored_all(found: Sequence[tuple[Layer, Entry]]) -> list[bytes]:
+    """The gzip members of several objects of one store, asked for at once; raises as `Layer.stored` does."""
+    if not found:
+        return []
+    stored = found[0][0].store.get_many([layer.span(entry) for layer, entry in found])
+    return [layer.checked(entry, data) for (layer, entry), data in zip(found, stored, strict=True)]
 
 
 class Build:
@@ -197,16 +218,30 @@ class Build:
         found = self.find(key)
         return found[0].read(found[1]) if found else None
 
-    def card_detail(self, id_: int, day: str | None = None) -> bytes | None:
-        """A Card with its history since `day` (None: all), or None for an unknown product."""
+    def card(self, id_: int) -> Spliced | None:
+        """A Card with its whole history, or None for an unknown product."""
+        found = self._periods_of(id_)
+        if not found:
+            return None
+        card, *periods = stored_all(found)
+        return spliced(card, periods)
+
+    def card_since(self, id_: int, day: str) -> bytes | None:
+        """The JSON of a Card with its history from a day on, or None for an unknown product."""
+        found = self._periods_of(id_, day)
+        if not found:
+            return None
+        card, *periods = map(decompress, stored_all(found))
+        return pages.card_detail(card, periods, day)
+
+    def _periods_of(self, id_: int, day: str = "") -> list[tuple[Layer, Entry]]:
+        """Where the object of a product lies, and those of its closed periods, oldest first; none if it is unknown."""
         layer = self.layers[names.CARDS]
         entry = layer.index.find_id(id_)
         if entry is None:
-            return None
-        closed = [self.layers[names.history_layer(p)] for p in self.periods if day is None or p >= day[: len(p)]]
-        entries = [(layer, layer.index.find_id(id_)) for layer in closed]
-        periods = [layer.read(found) for layer, found in entries if found]
-        return pages.card_detail(layer.read(entry), periods, day)
+            return []
+        closed = [self.layers[names.history_layer(p)] for p in self.periods if p >= day[: len(p)]]
+        return [(layer, entry), *((period, found) for period in closed if (found := period.index.find_id(id_)))]
 
     def status(self) -> bytes:
         """The status object: the freshness as stored, with the build that says it."""
@@ -217,7 +252,8 @@ class Build:
         """The JSON under a logical key as the API says it: details with their whole history, status with the build."""
         if names.layer_of(key) == names.CARDS:
             number = key.removeprefix("cards/").removesuffix(".json")
-            return self.card_detail(int(number)) if number.lstrip("-").isdecimal() else None
+            card = self.card(int(number)) if number.lstrip("-").isdecimal() else None
+            return card and decompress(card.member)
         if key == names.STATUS_KEY:
             return self.status()
         return self.get(key)

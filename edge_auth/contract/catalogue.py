@@ -1,19 +1,21 @@
-"""Search index format: the columns that filters and sorts need, as Arrow files of the `catalogue` layer.
+"""Search index format: what filters, sorts and pages need, as files of the `catalogue` layer.
 
-Products stand in one fixed order (by expansion, number, id); a product's place in it is its ordinal. Three files:
+Products stand in one fixed order (by expansion, number, id); a product's place in it is its ordinal.
 
     columns   a row per product, by ordinal: id, single, set (place in `sets`; their number: none), rarity and
-              number (dictionaries of folded values; '' is none), and for each sort `order_<sort>` (ordinals in
-              the sort's default order) and `rank_<sort>` (its inverse)
-    words     a row per distinct word of the folded names: word, products (ordinals, ascending)
+              number (dictionaries of folded values; '' is none), size and digest (of its line in `rows`), and for
+              each sort `order_<sort>` (ordinals in the sort's default order) and `rank_<sort>` (its inverse)
     sets      a row per expansion that the lake names or a product belongs to, by id: id, name (NFC, or null)
+    words, suffixes, pieces   see `vocabulary`
+    rows      see `rows`
 
-The schema of `columns` carries `counts`: per kind how many products there are and per sort how many have a key;
-those without one come last in both orders.
+The schema of `columns` carries `counts`: per kind how many products there are and per sort how many have a key (those
+without one come last in both orders); and `rows`: the SHA-256 of all lines.
 """
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -21,9 +23,11 @@ import pyarrow as pa
 from edge_auth.contract.builds import Layer
 from edge_auth.contract.index import map_table
 from edge_auth.contract.names import SORTS
+from edge_auth.contract.rows import ROWS, Rows
+from edge_auth.contract.vocabulary import PIECES, SUFFIXES, WORDS, Vocabulary, only_chunk
 from edge_auth.errors import StoreError
 
-COLUMNS, WORDS, SETS = "columns", "words", "sets"
+COLUMNS, SETS = "columns", "sets"
 
 
 @dataclass(frozen=True)
@@ -37,14 +41,13 @@ class Counts:
         return json.dumps({"products": self.products, "keyed": self.keyed}, sort_keys=True)
 
 
-class Columns:
+class Catalogue:
     """The search index of a build, mapped into memory.
 
     Attributes:
         ids, single, set: a value per product, by ordinal.
         rarity, number: ordinals' codes into `rarities` and `numbers` (text to code).
         order, rank: per sort, uint32 arrays.
-        words, postings, postings_start: postings of word w are `postings[start[w]:start[w + 1]]`.
         set_ids, set_names: per known expansion.
 
     Raises:
@@ -52,32 +55,40 @@ class Columns:
     """
 
     def __init__(self, layer: Layer):
-        try:
-            columns, words, sets = (map_table(layer.file(stem)) for stem in (COLUMNS, WORDS, SETS))
-        except (OSError, pa.ArrowInvalid) as error:
-            raise StoreError(f"the search index in {layer.folder} cannot be read: {error}") from error
+        self._layer = layer
+        columns, sets = self._table(COLUMNS), self._table(SETS)
+        self._columns = columns
         self.counts = Counts(**json.loads(columns.schema.metadata[b"counts"]))
         self.ids, self.single, self.set = (_values(columns, name) for name in ("id", "single", "set"))
         self.rarity, self.rarities = _dictionary(columns, "rarity")
         self.number, self.numbers = _dictionary(columns, "number")
         self.order = {sort: _values(columns, f"order_{sort}") for sort in SORTS}
         self.rank = {sort: _values(columns, f"rank_{sort}") for sort in SORTS}
-        self.words = _chunk(words, "word")
-        lists = _chunk(words, "products")
-        self.postings, self.postings_start = lists.values.to_numpy(), lists.offsets.to_numpy()
         self.set_ids = _values(sets, "id")
         self.set_names = sets["name"].to_pylist()
 
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The words of the products' names."""
+        return Vocabulary(*(self._table(stem) for stem in (WORDS, SUFFIXES, PIECES)), len(self.ids))
 
-def _chunk(table: pa.Table, name: str) -> pa.Array:
-    column = table[name]
-    return column.chunk(0) if column.num_chunks else pa.array([], column.type)
+    @cached_property
+    def rows(self) -> Rows:
+        """The products' Cards."""
+        lines = self._layer.file(ROWS, self._columns.schema.metadata[b"rows"].decode())
+        return Rows(lines, _values(self._columns, "size"), only_chunk(self._columns, "digest"))
+
+    def _table(self, stem: str) -> pa.Table:
+        try:
+            return map_table(self._layer.file(stem))
+        except (OSError, pa.ArrowInvalid) as error:
+            raise StoreError(f"the search index in {self._layer.folder} cannot be read: {error}") from error
 
 
 def _values(table: pa.Table, name: str) -> np.ndarray:
-    return _chunk(table, name).to_numpy(zero_copy_only=False)  # booleans are bits in Arrow
+    return only_chunk(table, name).to_numpy(zero_copy_only=False)  # booleans are bits in Arrow
 
 
 def _dictionary(table: pa.Table, name: str) -> tuple[np.ndarray, dict[str, int]]:
-    encoded = _chunk(table, name)
+    encoded = only_chunk(table, name)
     return encoded.indices.to_numpy(), {text: code for code, text in enumerate(encoded.dictionary.to_pylist())}

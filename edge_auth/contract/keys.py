@@ -170,11 +170,15 @@ class KeyFile:
         raise AssertionError("unreachable")
 
 
-def open_key_file(store: str, keys: str | None = None, *, hurried: bool = False) -> KeyFile:
-    """The key file of a store, or the one at `keys`: a folder or prefix, or a path that ends in .json."""
+def open_key_file(store: str, keys: str | None = None, seconds: float | None = None) -> KeyFile:
+    """The key file of a store, or the one at `keys`: a folder or prefix, or a path that ends in .json.
+
+    Args:
+        seconds: how long somebody waits for an answer, as for `open_store`.
+    """
     if keys is None:
-        return KeyFile(open_store(store, hurried=hurried), DEFAULT_NAME)
+        return KeyFile(open_store(store, seconds), DEFAULT_NAME)
     if keys.endswith(".json"):
         folder, _, name = keys.rpartition("/")
-        return KeyFile(open_store(folder or ("/" if keys.startswith("/") else "."), hurried=hurried), name)
-    return KeyFile(open_store(keys, hurried=hurried), Path(DEFAULT_NAME).name)
+        return KeyFile(open_store(folder or ("/" if keys.startswith("/") else "."), seconds), name)
+    return KeyFile(open_store(keys, seconds), Path(DEFAULT_NAME).name)

@@ -1,7 +1,7 @@
 """Names of objects: which JSON document lies under which logical key, and in which layer.
 
-The keys are the paths below `api/v1/` of an exported build (contract, section 4), plus two that only the shim
-reads: `rows/{id}.json`, a Card, and `history/{period}/{id}.json`, the history arrays of a closed period; and the
+The keys are the paths below `api/v1/` of an exported build (contract, section 4), plus those that only the shim
+reads: `history/{period}/{id}.json`, the history arrays of a closed period; and the
 files of the site, `docs/…` and `explore/…`, the only objects that are not JSON.
 """
 
@@ -17,7 +17,7 @@ RANGES = {"all": None, "30d": 30, "90d": 90, "365d": 365}
 LISTS, CATALOGUE, CARDS, HISTORY = "lists", "catalogue", "cards", "history"
 WATCHLIST, SETS, FINGERPRINTS, STATUS, SITE = "watchlist", "sets", "fingerprints", "status", "site"
 
-CARD_PATTERN, ROW_PATTERN = "cards/{}.json", "rows/{}.json"
+CARD_PATTERN = "cards/{}.json"
 FINGERPRINTS_KEY, STATUS_KEY, OPENAPI_KEY = "fingerprints.json", "status.json", "openapi.json"
 SITE_FOLDERS = ("docs", "explore")
 MEDIA_TYPES = {
@@ -99,6 +99,6 @@ def layer_of(key: str) -> str | None:
         return LISTS if "/" in rest else CARDS
     if first == HISTORY:
         return history_layer(rest.partition("/")[0])
-    folders = {"rows": CATALOGUE, "watchlist": WATCHLIST, "sets": SETS, **dict.fromkeys(SITE_FOLDERS, SITE)}
+    folders = {"watchlist": WATCHLIST, "sets": SETS, **dict.fromkeys(SITE_FOLDERS, SITE)}
     files = {FINGERPRINTS_KEY: FINGERPRINTS, STATUS_KEY: STATUS, OPENAPI_KEY: SITE}
     return folders.get(first) if rest else files.get(first)

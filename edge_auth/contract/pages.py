@@ -13,8 +13,10 @@ WATCHLIST_PER_PAGE = 500
 SETS_PER_PAGE = 1000
 
 OPEN, BETWEEN, CLOSE = b"[\n", b",\n", b"\n]\n"
+# What follows the history in a card detail, and in the object of a closed period.
+CARD_TAIL, PERIOD_TAIL = b"}\n", b"\n"
 HISTORY_ARRAYS = ("price_guide", "filtered", "listing")
-_HISTORY_MARKS = (b'"price_guide":[\n', b'],"filtered":[\n', b'],"listing":[\n', b"]}")
+HISTORY_MARKS = (b'"price_guide":[\n', b'],"filtered":[\n', b'],"listing":[\n', b"]}")
 _DAY = slice(len('{"day":"'), len('{"day":"YYYY-MM-DD'))
 
 
@@ -32,9 +34,9 @@ def split_page(page: bytes) -> list[bytes]:
 def join_history(arrays: Sequence[bytes]) -> bytes:
     """The object of three arrays; each given as rows joined by `,\\n`, or empty."""
     parts = [b"{"]
-    for mark, rows in zip(_HISTORY_MARKS, arrays, strict=False):
+    for mark, rows in zip(HISTORY_MARKS, arrays, strict=False):
         parts += [mark, rows, b"\n"] if rows else [mark]
-    return b"".join([*parts, _HISTORY_MARKS[-1]])
+    return b"".join([*parts, HISTORY_MARKS[-1]])
 
 
 def split_history(text: bytes) -> tuple[bytes, list[bytes]]:
@@ -43,9 +45,9 @@ def split_history(text: bytes) -> tuple[bytes, list[bytes]]:
     Raises:
         ValueError: `text` holds no history object.
     """
-    start = text.index(b"{" + _HISTORY_MARKS[0])
+    start = text.index(b"{" + HISTORY_MARKS[0])
     arrays, position = [], start + 1
-    for mark, following in itertools.pairwise(_HISTORY_MARKS):
+    for mark, following in itertools.pairwise(HISTORY_MARKS):
         position += len(mark)
         # A closing mark stands at the beginning of a line; rows begin with a brace and cannot be mistaken for it.
         end = position if text.startswith(following, position) else text.index(b"\n" + following, position)
@@ -55,9 +57,12 @@ def split_history(text: bytes) -> tuple[bytes, list[bytes]]:
 
 
 def since(rows: bytes, day: str) -> bytes:
-    """The rows of `day` (YYYY-MM-DD) and later, of rows joined by `,\\n` in the order of their days."""
+    """The rows of `day` (YYYY-MM-DD) and later, of rows joined by `,\n` in the order of their days."""
     if not rows or rows[_DAY] >= day.encode():
         return rows
+    exact = rows.find(b'{"day":"%b"' % day.encode())
+    if exact >= 0:
+        return rows[exact:]
     lines = rows.split(BETWEEN)
     return BETWEEN.join(lines[bisect_left(lines, day.encode(), key=lambda line: line[_DAY]) :])
 
@@ -76,4 +81,4 @@ def card_detail(card: bytes, periods: Sequence[bytes], day: str | None = None) -
     for index in range(len(HISTORY_ARRAYS)):
         rows = [segment[index] for segment in segments]
         arrays.append(BETWEEN.join(filter(None, (since(part, day) for part in rows) if day else rows)))
-    return head + join_history(arrays) + b"}\n"
+    return head + join_history(arrays) + CARD_TAIL

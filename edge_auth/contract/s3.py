@@ -1,12 +1,12 @@
 """The store in an S3 bucket. Imported only where a location begins with s3://, since boto3 takes its time to load."""
 
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from threading import Lock
 
 from edge_auth.contract.bucket import PATIENT, Bucket, Head, Patience
-from edge_auth.contract.store import Digest, Listed, Versioned
+from edge_auth.contract.store import Digest, Listed, Span, Versioned
 from edge_auth.errors import Conflict, MissingObject, StoreError
 
 # Locations that this process has found to compare and swap.
@@ -30,6 +30,10 @@ class S3Store:
             self._present(name)
             return b""
         return self._bucket.get(name, offset, length)[0]
+
+    def get_many(self, spans: Sequence[Span]) -> list[bytes]:
+        """Several ranges, in their order."""
+        return [self.get(*span) for span in spans]
 
     def get_versioned(self, name: str) -> Versioned | None:
         """The object with its tag, or None where it does not exist."""

@@ -1,4 +1,4 @@
-"""What boto3 raises, in our words: translated once, here, into StoreError and its two kinds.
+"""What boto3 raises, in our words: translated once, here, into StoreError and its kinds.
 
 A refusal is never "not found": only NoSuchKey, or the 404 of a HEAD, says that an object is not there.
 """
@@ -11,7 +11,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
 from urllib3.exceptions import HTTPError
 
-from edge_auth.errors import Conflict, MissingObject, StoreError
+from edge_auth.errors import AccessDenied, Conflict, MissingObject, StoreError
 
 FAILURES = (BotoCoreError, Boto3Error, ResponseParserError, HTTPError, OSError, ValueError)
 # An answer that was cut off or garbled in a place where boto3 does not notice, or does not ask again.
@@ -56,7 +56,7 @@ def _refusal(location: str, name: str, error: ClientError) -> StoreError:
     if status == 416:
         return StoreError(f"{where}: ends before the range that was asked for")
     if status == 403:
-        return StoreError(
+        return AccessDenied(
             f"{where}: access denied ({code}): check the credentials, and grant s3:GetObject and s3:ListBucket "
             "(to writers s3:PutObject and s3:DeleteObject too); without s3:ListBucket what is not there is denied"
         )

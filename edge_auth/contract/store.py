@@ -1,6 +1,7 @@
 """Where objects lie: one small interface, and the folder store.
 
     get(name, offset, length)   bytes            put(name, data)            overwrite or create
+    get_many(spans)             several ranges
     put_new(name, data)         create only      swap(name, data, etag)     compare and swap
     stat(name)                  size or None     list(prefix)               names below a prefix
     digest(name)                size and hash    entries(prefix)            the same with size and age
@@ -15,7 +16,7 @@ import fcntl
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -24,6 +25,9 @@ from edge_auth.errors import Conflict, MissingObject, StoreError
 
 _TEMPORARY = ".writing-"
 _TRIES = 100
+
+
+Span = tuple[str, int, int]  # a range of an object: name, offset, length
 
 
 class Versioned(NamedTuple):
@@ -54,6 +58,7 @@ class Store(Protocol):
     location: str
 
     def get(self, name: str, offset: int = 0, length: int | None = None) -> bytes: ...
+    def get_many(self, spans: Sequence[Span]) -> list[bytes]: ...
     def get_versioned(self, name: str) -> Versioned | None: ...
     def put(self, name: str, data: bytes) -> None: ...
     def put_new(self, name: str, data: bytes) -> bool: ...
@@ -67,20 +72,20 @@ class Store(Protocol):
     def local_path(self, name: str) -> Path | None: ...
 
 
-def open_store(location: str, *, hurried: bool = False) -> Store:
+def open_store(location: str, seconds: float | None = None) -> Store:
     """The store in a folder or at `s3://bucket/prefix`.
 
     Args:
-        hurried: whether somebody waits for each answer, so that a server out of reach should be told soon.
+        seconds: how long somebody waits for an answer; None: as long as a server may need.
 
     Raises:
         StoreError: the location is neither.
     """
     if location.startswith("s3:"):
-        from edge_auth.contract.bucket import HURRIED, PATIENT  # boto3 takes a while to import
+        from edge_auth.contract.bucket import PATIENT, hurried  # boto3 takes a while to import
         from edge_auth.contract.s3 import S3Store
 
-        return S3Store(location, HURRIED if hurried else PATIENT)
+        return S3Store(location, PATIENT if seconds is None else hurried(seconds))
     if "://" in location:
         raise StoreError(f"store {location}: a store is a folder or s3://bucket/prefix")
     return FolderStore(location)
@@ -116,6 +121,10 @@ class FolderStore:
                 f"{name} in {self.location}: ends at {offset + len(data)}, expected {offset + length} bytes"
             )
         return data
+
+    def get_many(self, spans: Sequence[Span]) -> list[bytes]:
+        """Several ranges, in their order; raises as `get` does."""
+        return [self.get(*span) for span in spans]
 
     def get_versioned(self, name: str) -> Versioned | None:
         """The object with its tag, or None where it does not exist."""

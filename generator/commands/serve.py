@@ -60,8 +60,16 @@ def default_state() -> str:
     "--state",
     default=default_state,
     metavar="DIR",
-    help="Folder of the shim's own files: the rate limit's counter, copies of indexes.",
+    help="Folder of the shim's own files: the rate limit's counter, copies of what it reads all the time.",
 )
+@click.option(
+    "--store-timeout", metavar="SECONDS", type=click.FloatRange(0.1), default=5, show_default=True,
+    help="Longest wait of a request for a store on S3.",
+)  # fmt: skip
+@click.option(
+    "--keys-max-age", metavar="SECONDS", type=click.FloatRange(10), default=3600, show_default=True,
+    help="How long key records stay in force that cannot be read anew.",
+)  # fmt: skip
 @click.option("--metrics-port", type=click.IntRange(0, 65535), help="Serve metrics to Prometheus. 0: any free port.")
 @click.option("--metrics-host", help="Address to serve metrics at.  [default: --host]")
 def serve(
@@ -73,6 +81,8 @@ def serve(
     rate_limit_url: str | None,
     trusted_proxies: tuple,
     state: str,
+    store_timeout: float,
+    keys_max_age: float,
     metrics_port: int | None,
     metrics_host: str | None,
 ) -> None:
@@ -87,6 +97,7 @@ def serve(
         Path(state).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ServeError(f"--state {state}: {error.strerror}") from error
-    settings = app.Settings(store, state, keys, trusted_proxies, rate_limit_url)
+    waits = {"store_seconds": store_timeout, "keys_seconds": keys_max_age}
+    settings = app.Settings(store, state, keys, trusted_proxies, rate_limit_url, **waits)
     metrics = (metrics_host or host, metrics_port) if metrics_port is not None else None
     server.serve(settings, host, port, workers, metrics)

@@ -1,19 +1,18 @@
 """The layer cards: `cards/{id}.json`, the Card with the history of the open month."""
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from edge_auth.contract import names, pages
+from edge_auth.contract.spliced import cut_member
 from generator.columns import text_buffer
 from generator.lake import PRICE_TABLES, Lake
 from generator.layers import history
 from generator.layers.spec import LayerPlan, plan
-from generator.packs import LayerWriter
+from generator.packs import CutObjects, LayerWriter
 from generator.periods import open_month
 from generator.workshop import Workshop
 
-RECIPE = 1
+RECIPE = 2
 SQL = ("sources/products", "sources/expansions", *history.SQL, "views/newest", "views/cards")
 
 
@@ -34,7 +33,7 @@ def plan_cards(lake: Lake) -> LayerPlan:
     return plan(names.CARDS, make, pattern=names.CARD_PATTERN, recipe=RECIPE, sql=SQL, content=content)
 
 
-def _objects(workshop: Workshop, ids: np.ndarray) -> Iterator[tuple[int, bytes]]:
+def _objects(workshop: Workshop, ids: np.ndarray) -> CutObjects:
     with workshop.db.connection.cursor() as cursor:
         cards = workshop.db.table(
             f"select json from cards where id_product between {ids[0]} and {ids[-1]} order by id_product",
@@ -44,4 +43,4 @@ def _objects(workshop: Workshop, ids: np.ndarray) -> Iterator[tuple[int, bytes]]
     cuts = starts.tolist()
     for place, arrays in enumerate(history.history_arrays(workshop, ids)):
         card = bytes(buffer[cuts[place] : cuts[place + 1] - 1])  # less its closing brace
-        yield int(ids[place]), card + b',"history":' + pages.join_history(arrays) + b"}\n"
+        yield int(ids[place]), *cut_member(card + b',"history":', arrays, pages.CARD_TAIL)

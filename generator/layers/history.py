@@ -7,14 +7,15 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from edge_auth.contract import names, pages
+from edge_auth.contract.spliced import cut_member
 from generator.columns import text_buffer
 from generator.lake import PRICE_TABLES, Lake
 from generator.layers.spec import LayerPlan, plan
-from generator.packs import LayerWriter, members
+from generator.packs import CutObjects, LayerWriter, hashed
 from generator.periods import Period
 from generator.workshop import Workshop
 
-RECIPE = 1
+RECIPE = 2
 SQL = (*(f"sources/{table}" for table in PRICE_TABLES), "views/month", "views/history")
 PRODUCTS_PER_TASK = 2000
 
@@ -56,11 +57,11 @@ def write_in_ranges(workshop: Workshop, writer: LayerWriter, ids: np.ndarray, ob
 
     Args:
         ids: sorted ids of the products to write.
-        objects: from a range of ids to its (id, JSON).
+        objects: from a range of ids to its (id, JSON, gzip member).
     """
     ranges = [ids[start : start + PRODUCTS_PER_TASK] for start in range(0, len(ids), PRODUCTS_PER_TASK)]
     with workshop.progress.bar(writer.layer, len(ids)) as bar:
-        for made in workshop.in_order(lambda chunk: members(objects(chunk)), ranges):
+        for made in workshop.in_order(lambda chunk: hashed(objects(chunk)), ranges):
             writer.add(made)
             bar.update(len(made))
 
@@ -91,6 +92,6 @@ def _slices(texts: pa.ChunkedArray, ends: np.ndarray) -> Iterator[list[bytes]]:
         yield [bytes(buffer[start : max(start, end - len(pages.BETWEEN))]) for start, end in bounds]
 
 
-def _objects(workshop: Workshop, ids: np.ndarray) -> Iterator[tuple[int, bytes]]:
+def _objects(workshop: Workshop, ids: np.ndarray) -> CutObjects:
     for id_, arrays in zip(ids.tolist(), history_arrays(workshop, ids), strict=True):
-        yield id_, pages.join_history(arrays) + b"\n"
+        yield id_, *cut_member(b"", arrays, pages.PERIOD_TAIL)

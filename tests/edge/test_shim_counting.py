@@ -1,13 +1,13 @@
 """The counter of the rate limit, by itself and over processes; the files of key records."""
 
-import sqlite3
+import os
 from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 
 from edge_auth.contract.keys import KeyFile, issue, parse_expiry, parse_records, well_formed
 from edge_auth.contract.store import FolderStore
-from edge_auth.counter_sqlite import SqliteCounter
+from edge_auth.counter_file import FileCounter
 from edge_auth.errors import KeyFormatError, UnknownKey
 
 NOW = 1_800_000_000.0 - 1_800_000_000 % 60
@@ -15,7 +15,7 @@ NOW = 1_800_000_000.0 - 1_800_000_000 % 60
 
 def _hits(job) -> int:
     file, count, now = job
-    counter = SqliteCounter(file, print)
+    counter = FileCounter(file, print)
     return sum(counter.hit("key a", 120, now).allowed for _ in range(count))
 
 
@@ -23,8 +23,8 @@ def test_eight_processes_count_exactly(tmp_path):
     with ProcessPoolExecutor(8) as pool:
         allowed = sum(pool.map(_hits, [(tmp_path / "c", 100, NOW)] * 8))
     assert allowed == 120
-    assert SqliteCounter(tmp_path / "c", print).hit("key a", 121, NOW).allowed
-    assert not SqliteCounter(tmp_path / "c", print).hit("key a", 121, NOW).allowed
+    assert FileCounter(tmp_path / "c", print).hit("key a", 121, NOW).allowed
+    assert not FileCounter(tmp_path / "c", print).hit("key a", 121, NOW).allowed
 
 
 def test_processes_that_open_a_new_file_together_count_exactly(tmp_path):
@@ -34,7 +34,7 @@ def test_processes_that_open_a_new_file_together_count_exactly(tmp_path):
 
 
 def test_windows_are_clock_minutes_and_never_go_back(tmp_path):
-    counter = SqliteCounter(tmp_path / "c", print)
+    counter = FileCounter(tmp_path / "c", print)
     first = counter.hit("k", 2, NOW + 59.9)
     assert first == (2, 1, int(NOW) + 60, True)
     assert counter.hit("k", 2, NOW + 60).remaining == 1
@@ -46,34 +46,60 @@ def test_windows_are_clock_minutes_and_never_go_back(tmp_path):
 
 
 def test_a_lowered_limit_counts_at_once(tmp_path):
-    counter = SqliteCounter(tmp_path / "c", print)
+    counter = FileCounter(tmp_path / "c", print)
     for _ in range(5):
         counter.hit("k", 10, NOW)
     assert counter.hit("k", 3, NOW) == (3, 0, int(NOW) + 60, False)
     assert counter.hit("k", 10, NOW).remaining == 4
 
 
-@pytest.mark.parametrize("broken", ["folder in the way", "no database", "lost table"])
+@pytest.mark.parametrize("broken", ["folder in the way", "no space", "no folder"])
 def test_a_failing_file_is_said_once_and_counting_goes_on(tmp_path, broken):
     said, file = [], tmp_path / "state" / "c"
-    counter = SqliteCounter(file, said.append)
+    counter = FileCounter(file, said.append)
     if broken == "folder in the way":
         file.mkdir(parents=True)
-    elif broken == "no database":
-        file.parent.mkdir()
-        file.write_bytes(b"rubbish" * 1000)
+    elif broken == "no folder":
+        file.parent.write_bytes(b"")
     else:
-        counter.hit("x", 5, NOW)
-        sqlite3.connect(file).execute("drop table counts")
+        file.parent.mkdir()
+        file.symlink_to("/dev/full")
     assert [counter.hit("k", 2, NOW).allowed for _ in range(3)] == [True, True, False]
     assert counter.hit("k", 2, NOW + 60).allowed
     assert len(said) == 1
 
 
-def test_old_windows_are_deleted(tmp_path):
-    SqliteCounter(tmp_path / "c", print).hit("old", 5, NOW)
-    SqliteCounter(tmp_path / "c", print).hit("new", 5, NOW + 90_000)
-    assert sqlite3.connect(tmp_path / "c").execute("select name from counts").fetchall() == [("new",)]
+@pytest.mark.parametrize("content", [b"", b"rubbish" * 1000, os.urandom(1 << 20)])
+def test_any_content_counts_right(tmp_path, content):
+    (tmp_path / "c").write_bytes(content)
+    counter = FileCounter(tmp_path / "c", print)
+    assert [counter.hit("k", 2, NOW).allowed for _ in range(3)] == [True, True, False]
+
+
+def test_a_deleted_file_is_left_within_the_minute(tmp_path):
+    before = FileCounter(tmp_path / "c", print)
+    before.hit("k", 2, NOW)
+    (tmp_path / "c").unlink()
+    after = FileCounter(tmp_path / "c", print)
+    assert after.hit("k", 2, NOW + 60).allowed
+    assert before.hit("k", 2, NOW + 60).remaining == 0
+    assert not after.hit("k", 2, NOW + 60).allowed
+
+
+def test_a_clock_that_was_far_ahead_holds_nobody_up(tmp_path):
+    counter = FileCounter(tmp_path / "c", print)
+    assert [counter.hit("k", 1, NOW + 86_400).allowed for _ in range(2)] == [True, False]
+    assert counter.hit("k", 1, NOW) == (1, 0, int(NOW) + 60, True)
+
+
+def test_a_flood_of_names_does_not_give_a_busy_one_a_second_limit(tmp_path):
+    counter = FileCounter(tmp_path / "c", print)
+    for _ in range(50):
+        counter.hit("busy", 50, NOW)
+    for number in range(200_000):
+        counter.hit(f"address {number}", 120, NOW)
+    assert not counter.hit("busy", 50, NOW).allowed
+    assert (tmp_path / "c").stat().st_size <= 1 << 20
 
 
 def _adds(job) -> None:

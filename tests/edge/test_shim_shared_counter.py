@@ -1,18 +1,20 @@
 """The counter over machines, against a real Redis server: exact, and what its failures cost."""
 
 import shutil
+import socket
 import subprocess
 import threading
 import time
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 import redis
 from serving import eventually
 
+from edge_auth.counter_file import FileCounter
 from edge_auth.counter_redis import TIMEOUT_SECONDS, RedisCounter, plain_url
-from edge_auth.counter_sqlite import SqliteCounter
 from edge_auth.metrics import Metrics
 from tests.redis_server import ABSENT, BINARY, RedisServer
 
@@ -30,7 +32,7 @@ class Shim:
     def __init__(self, url: str, machine: Path, store: str = "store"):
         self.said, self.alone = [], 0
         self.seconds = threading.Semaphore(0)
-        fallback = SqliteCounter(machine, self.said.append)
+        fallback = FileCounter(machine, self.said.append)
         metrics = Metrics()
         metrics.fallback = self._fell_back
         self.counter = RedisCounter(url, store, fallback, self.said.append, metrics, self.seconds.acquire)
@@ -221,3 +223,84 @@ def test_what_is_no_url(url):
     with pytest.raises(ValueError, match="redis://host") as told:
         plain_url(url)
     assert "s3cret" not in str(told.value)
+
+
+class Between:
+    """A TCP proxy between counter and server that does to the connections what networks do.
+
+    `fault`: "" lets all through; "reset" ends a connection when the server answers; "half" after half of the answer;
+    "late" holds answers back for longer than the timeout; "refuse" takes no connections.
+    """
+
+    def __init__(self, port: int):
+        self.fault, self._port = "", port
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"redis://127.0.0.1:{self._listener.getsockname()[1]}/0"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def close(self) -> None:
+        self._listener.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _ = self._listener.accept()
+            except OSError:
+                return
+            if self.fault == "refuse":
+                client.close()
+                continue
+            server = socket.create_connection(("127.0.0.1", self._port))
+            for pair in ((client, server, False), (server, client, True)):
+                threading.Thread(target=self._carry, args=pair, daemon=True).start()
+
+    def _carry(self, source: socket.socket, target: socket.socket, answers: bool) -> None:
+        with source, target, suppress(OSError):
+            while data := source.recv(1 << 16):
+                fault = self.fault if answers else ""
+                if fault == "late":
+                    threading.Event().wait(3 * TIMEOUT_SECONDS)
+                target.sendall(data[: len(data) // 2] if fault == "half" else b"" if fault == "reset" else data)
+                if fault in ("half", "reset"):
+                    target.shutdown(socket.SHUT_RDWR)
+                    return
+
+
+@pytest.mark.parametrize("fault", ["refuse", "reset", "half", "late"])
+def test_what_networks_do(server, tmp_path, fault):
+    between = Between(server.port)
+    shim = Shim(between.url, tmp_path / "c", f"store {fault}")
+    assert eventually(lambda: shared(shim))
+    alone = shim.alone
+    between.fault = fault
+    if fault == "refuse":
+        shim.counter._server.connection_pool.disconnect()
+    assert [shim.hit("k", 50).allowed for _ in range(60)] == [True] * 50 + [False] * 10
+    assert shim.alone - alone >= 49  # all but one that was counted but not answered
+    assert eventually(lambda: len(shim.said) % 2)
+    between.fault = ""
+    assert eventually(lambda: shared(shim))
+    assert len(shim.said) % 2 == 0
+    between.close()
+
+
+def test_a_server_that_is_always_slow_costs_its_timeout_once_a_second(server, tmp_path):
+    """It answers the looks in time, and requests never: it is forgiven once a second."""
+    shim = Shim(server.url, tmp_path / "c")
+    assert eventually(lambda: shared(shim))
+    asked, count = [], shim.counter._count
+
+    def slow(key, limit):
+        if key.endswith(":look"):
+            return count(key, limit)
+        asked.append(key)
+        raise redis.TimeoutError("Timeout reading from socket")
+
+    while shim.seconds.acquire(blocking=False):
+        pass
+    began = time.monotonic()
+    shim.counter._count = slow
+    assert eventually(lambda: shim.hit("k", 1_000_000) and shim.said)
+    assert len(asked) <= 2 + 2 * (time.monotonic() - began)
+    shim.counter._count = count
+    assert eventually(lambda: shared(shim))

@@ -7,12 +7,15 @@ from hashlib import sha256
 import pyarrow as pa
 
 from edge_auth.contract import names, pages
-from edge_auth.contract.builds import Pointer, id_of
+from edge_auth.contract.builds import FORMAT, Pointer, id_of
 from edge_auth.contract.catalogue import Counts
 from edge_auth.contract.codec import compress
 from edge_auth.contract.index import IndexRows, LayerFile, to_bytes
+from edge_auth.contract.rows import DIGEST_BYTES
+from edge_auth.contract.spliced import cut_member
 from edge_auth.contract.store import FolderStore
 from edge_auth.contract.text import composed, fold, number_filter_key, number_sort_key, words
+from edge_auth.contract.vocabulary import pieces_of, suffixes_of
 
 AS_OF = "2026-08-22"
 FRESHNESS = {
@@ -70,13 +73,11 @@ def ranked(listed: list[dict], sort: str, descending: bool) -> list[dict]:
     return (keyed if descending == default_descending else keyed[::-1]) + rest
 
 
-def write_layer(
-    store: FolderStore, name: str, objects: dict[str, bytes], pattern: str = "", files: dict | None = None
-) -> str:
-    """Write a layer of one pack; returns its digest."""
+def write_layer(store: FolderStore, name: str, objects: dict, pattern: str = "", files: dict | None = None) -> str:
+    """Write a layer of one pack, of objects given as JSON or as JSON and gzip member; returns its digest."""
     rows, pack = IndexRows(), b""
-    for key, data in objects.items():
-        stored = compress(data)
+    for key, made in objects.items():
+        data, stored = (made, compress(made)) if isinstance(made, bytes) else made
         prefix, _, suffix = pattern.partition("{}")
         rows.keys.append(int(key.removeprefix(prefix).removesuffix(suffix)) if pattern else key)
         rows.packs.append(0)
@@ -95,7 +96,7 @@ def write_layer(
 
 
 def columns_files(listed: list[dict]) -> dict[str, bytes]:
-    """The three files of the search index."""
+    """The files of the search index."""
     ordered = sorted(listed, key=lambda p: (p["set"] or 0, p["number"] or "", p["id_product"]))
     ordinal = {p["id_product"]: place for place, p in enumerate(ordered)}
     set_ids = sorted(SETS)
@@ -121,16 +122,24 @@ def columns_files(listed: list[dict]) -> dict[str, bytes]:
         for word in words(product["name"]):
             postings.setdefault(word, set()).add(ordinal[product["id_product"]])
     counts = Counts({kind: len(of_kind) for kind, of_kind in kinds.items()}, keyed)
-    columns = pa.table(table).replace_schema_metadata({"counts": counts.to_json()})
+    lines = [card(product) + b"\n" for product in ordered]
+    table["size"] = pa.array(map(len, lines), pa.uint32())
+    table["digest"] = pa.array([sha256(line).digest()[:DIGEST_BYTES] for line in lines], pa.binary(DIGEST_BYTES))
+    noted = {"counts": counts.to_json(), "rows": sha256(b"".join(lines)).hexdigest()}
+    columns = pa.table(table).replace_schema_metadata(noted)
     found = sorted(postings)
     word_table = pa.table(
         {"word": pa.array(found), "products": pa.array([sorted(postings[w]) for w in found], pa.list_(pa.uint32()))}
     )
+    suffixes = suffixes_of(word_table["word"])
     names_ = [SETS[id_] and composed(SETS[id_]) for id_ in set_ids]
     set_table = pa.table({"id": pa.array(set_ids, pa.int64()), "name": pa.array(names_, pa.string())})
     return {
         "columns-1.arrow": to_bytes(columns),
         "words-1.arrow": to_bytes(word_table),
+        "suffixes-1.arrow": to_bytes(suffixes),
+        "pieces-1.arrow": to_bytes(pieces_of(word_table, suffixes, len(ordered))),
+        "rows-1.gz": b"".join(map(compress, lines)),
         "sets-1.arrow": to_bytes(set_table),
     }
 
@@ -145,12 +154,12 @@ def write_build(store: FolderStore, listed: list[dict], slugs: dict[str, str] | 
             for n in range(0, len(order), 100):
                 lists[names.list_page(kind, sort, n // 100)] = pages.join_page(card(p) for p in order[n : n + 100])
     layers[names.LISTS] = write_layer(store, names.LISTS, lists)
-    rows = {names.ROW_PATTERN.format(p["id_product"]): card(p) + b"\n" for p in listed}
-    layers[names.CATALOGUE] = write_layer(store, names.CATALOGUE, rows, names.ROW_PATTERN, columns_files(listed))
+    layers[names.CATALOGUE] = write_layer(store, names.CATALOGUE, {}, files=columns_files(listed))
     row = '{{"day":"{}","low":1}}'.format
     opening = {names.CARD_PATTERN.format(p["id_product"]): _detail(p, [row(AS_OF)]) for p in listed}
     layers[names.CARDS] = write_layer(store, names.CARDS, opening, names.CARD_PATTERN)
-    closed = pages.join_history([",\n".join([row("2025-01-01"), row("2025-12-31")]).encode(), b"", b""])
+    rows = ",\n".join([row("2025-01-01"), row("2025-12-31")]).encode()
+    closed = cut_member(b"", [rows, b"", b""], pages.PERIOD_TAIL)
     pattern = names.history_pattern("2025")
     layers[names.history_layer("2025")] = write_layer(
         store, "history-2025", {pattern.format(p["id_product"]): closed for p in listed[::2]}, pattern
@@ -166,7 +175,7 @@ def write_build(store: FolderStore, listed: list[dict], slugs: dict[str, str] | 
     ):
         layers[name] = write_layer(store, name, {key: json.dumps(value).encode() + b"\n"})
     build = id_of(AS_OF, layers)
-    record = {"format": 1, "id": build, "as_of": AS_OF, "layers": {n: {"digest": d} for n, d in layers.items()}}
+    record = {"format": FORMAT, "id": build, "as_of": AS_OF, "layers": {n: {"digest": d} for n, d in layers.items()}}
     record["freshness"] = FRESHNESS
     store.put(f"builds/{build}.json", json.dumps(record).encode())
     if live:
@@ -174,9 +183,9 @@ def write_build(store: FolderStore, listed: list[dict], slugs: dict[str, str] | 
     return build
 
 
-def _detail(product: dict, rows: list[str]) -> bytes:
-    history = pages.join_history([",\n".join(rows).encode(), b"", b""])
-    return card(product)[:-1] + b',"history":' + history + b"}\n"
+def _detail(product: dict, rows: list[str]) -> tuple[bytes, bytes]:
+    head = card(product)[:-1] + b',"history":'
+    return cut_member(head, [",\n".join(rows).encode(), b"", b""], pages.CARD_TAIL)
 
 
 def _watchlist(slugs: dict[str, str]) -> dict[str, bytes]:

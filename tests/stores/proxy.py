@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable
 
 ALWAYS = 1_000_000_000
-_LATENCY = 0.2
 
 
 class Proxy:
@@ -20,7 +19,7 @@ class Proxy:
     reset     the connection is reset in the middle of the answer
     truncate  it is closed in the middle of the answer
     flip      a byte of the answer's body is another one
-    delay     the answer takes a while
+    delay     the answer takes `latency` seconds
     hang      the answer never comes
     deafen    the conditions of the request are left out
     """
@@ -32,6 +31,7 @@ class Proxy:
         self.endpoint = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         self._fault, self._times = "", 0
         self._lock = threading.Lock()
+        self.latency = 0.2
         self.requests: list[str] = []
 
     def __enter__(self) -> "Proxy":
@@ -77,7 +77,7 @@ class Proxy:
             head = b"\r\n".join(line for line in head.split(b"\r\n") if not line.lower().startswith(b"if-"))
         answer = self._forward(head, body)
         if fault == "delay":
-            threading.Event().wait(_LATENCY)
+            threading.Event().wait(self.latency)
         _AFTER.get(fault, lambda to, data: to.sendall(data))(connection, answer)
 
     def _forward(self, head: bytes, body: bytes) -> bytes:

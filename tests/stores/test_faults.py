@@ -27,7 +27,7 @@ READS: dict[str, tuple[Callable[[Store], object], object]] = {
 @pytest.fixture
 def store(server: Server, proxy: Proxy) -> Store:
     """A store behind the proxy, with one object in it."""
-    opened = open_store(f"s3://{server.bucket()}/prefix", hurried=True)
+    opened = open_store(f"s3://{server.bucket()}/prefix", seconds=5)
     opened.put("one", CONTENT)
     return opened
 

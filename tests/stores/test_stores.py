@@ -201,7 +201,7 @@ def test_a_bucket_that_is_not_there(server: Server) -> None:
 
 def test_an_endpoint_that_is_not_there(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
-    store = open_store("s3://bucket/prefix", hurried=True)
+    store = open_store("s3://bucket/prefix", seconds=5)
     for work in (store.stat, store.get, store.get_versioned, lambda _: list(store.list(""))):
         with pytest.raises(StoreError, match=r"127\.0\.0\.1:9") as caught:
             work("anything")

@@ -1,0 +1,77 @@
+"""A client that speaks WSGI to an application in this process."""
+
+import gzip
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+from edge_auth.app import Settings, create_app
+from edge_auth.contract.keys import SCOPES, issue, open_key_file
+from edge_auth.log import Log
+
+
+@dataclass
+class Response:
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    def json(self):
+        zipped = self.headers.get("Content-Encoding") == "gzip"
+        return json.loads(gzip.decompress(self.body) if zipped else self.body)
+
+    @property
+    def code(self) -> str:
+        return self.json()["error"]["code"]
+
+    @property
+    def message(self) -> str:
+        return self.json()["error"]["message"]
+
+
+class Client:
+    """Requests to an application in this process, as a WSGI server makes them."""
+
+    def __init__(self, location: str, state: str, rate_limit: int, build: str = "", **settings: Any):
+        self.location = location
+        self.settings = Settings(location, state, **settings)
+        self.build = build
+        self._log = Path(state).with_suffix(".log")
+        self.key, record = issue("tests", SCOPES, rate_limit, None, 0)
+        open_key_file(location).add(record)
+        self.reopen()
+
+    def reopen(self) -> None:
+        """A new application, which has seen nothing yet."""
+        self._log.parent.mkdir(parents=True, exist_ok=True)
+        self.app = create_app(self.settings, Log(os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)))
+
+    @property
+    def log(self) -> str:
+        """What its applications have logged so far."""
+        return self._log.read_text()
+
+    def get(self, target: str, method: str = "GET", key: str | None = "", **headers: str) -> Response:
+        """`headers` by name with _ for -; `key` None sends none, "" the fixture's."""
+        path, _, query = target.partition("?")
+        environ = {
+            "REQUEST_METHOD": method,
+            "PATH_INFO": unquote_to_bytes(path).decode("latin-1"),
+            "QUERY_STRING": query,
+            "REMOTE_ADDR": headers.pop("remote", "127.0.0.1"),
+            "HTTP_HOST": "localhost",
+            "wsgi.url_scheme": "http",
+            **{f"HTTP_{name.upper()}": value for name, value in headers.items()},
+        }
+        if key is not None:
+            environ["HTTP_X_API_KEY"] = key or self.key
+        caught = {}
+
+        def start(status, sent, exc_info=None):
+            caught.update(status=int(status.split()[0]), headers=dict(sent))
+
+        body = b"".join(self.app.wsgi_app(environ, start))
+        return Response(body=body, **caught)
