@@ -1,5 +1,6 @@
 """A real nginx with one of the product's own configurations, on free ports, in a folder of its own."""
 
+import os
 import shutil
 import ssl
 import subprocess
@@ -14,6 +15,7 @@ ABSENT = "no nginx here (Debian: apt-get install nginx)"
 _MIME = Path("/etc/nginx/mime.types")
 # What stands around a file in conf.d, as Debian ships it; its own gzip must not get through to us.
 _AROUND = """
+{user}
 worker_processes 2;
 daemon off;
 pid {folder}/pid;
@@ -54,7 +56,8 @@ class Nginx:
             text = text.replace(old, new)
         folder.mkdir(parents=True)
         (folder / "site.conf").write_text(text)
-        (folder / "nginx.conf").write_text(_AROUND.format(folder=folder, mime=_MIME))
+        user = "user root;" if os.geteuid() == 0 else ""  # else its workers may not read folders of the tests
+        (folder / "nginx.conf").write_text(_AROUND.format(folder=folder, mime=_MIME, user=user))
         self._command = [BINARY, "-p", str(folder), "-e", str(folder / "error.log"), "-c", str(folder / "nginx.conf")]
 
     @classmethod
