@@ -53,8 +53,10 @@ bench-fingerprint: $(READY) ## recall of photo recognition, on made-up cards: so
 wheel: $(READY) ## a wheel, the SQL inside
 	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation -w dist .
 
-lock: ## the lock file anew from pyproject.toml (needs uv)
-	uv pip compile --quiet --universal --python-version 3.11 --extra dev --generate-hashes --no-header -o requirements.lock pyproject.toml
+COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header
+lock: ## the lock files anew from pyproject.toml (needs uv)
+	$(COMPILE) --extra dev -o requirements.lock pyproject.toml
+	$(COMPILE) --extra fingerprint --extra wheel -c requirements.lock -o docs/deploy/requirements.lock pyproject.toml
 
 clean: ## what the commands above made (never build/, which is source)
 	rm -rf $(VENV) dist $(LAKE) .pytest_cache .ruff_cache .hypothesis
