@@ -1,6 +1,6 @@
 # Two commands carry a new machine: `make run` and `make test`. Each does all of its own set-up.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test soak lint real bench-fingerprint wheel lock clean
+.PHONY: help setup run test soak lint real bench-fingerprint container-steps count-requests wheel lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -49,6 +49,12 @@ real: $(READY) ## ingest, build, verify and ask real data, where there is some i
 
 bench-fingerprint: $(READY) ## recall of photo recognition, on made-up cards: some minutes
 	$(BIN)/python -m bench.fingerprint
+
+container-steps: $(READY) ## the steps of the Containerfile in a clean folder, without a container engine
+	$(BIN)/python -m tests.deploy.containerfile
+
+count-requests: $(READY) ## what a night and answers ask of S3, counted with real data (needs Ceph): a minute
+	$(BIN)/python -m tests.fleet.counting $(DATA)
 
 wheel: $(READY) ## a wheel, the SQL inside
 	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation -w dist .
