@@ -10,8 +10,8 @@ from pathlib import Path
 from tests.service import ROOT
 from tests.stores.servers import free_port
 
-BINARY = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
-ABSENT = "no nginx here (Debian: apt-get install nginx)"
+BINARY = shutil.which("openssl") and (shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin"))
+ABSENT = "no nginx here, or no openssl to make it a certificate (Debian: apt-get install nginx openssl)"
 _MIME = Path("/etc/nginx/mime.types")
 # What stands around a file in conf.d, as Debian ships it; its own gzip must not get through to us.
 _AROUND = """
