@@ -1,6 +1,6 @@
 # Two commands carry a new machine: `make run` and `make test`. Each does all of its own set-up.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test soak lint real bench-fingerprint wheel lock clean
+.PHONY: help setup run test soak lint real bench-fingerprint container-steps count-requests wheel lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -50,11 +50,19 @@ real: $(READY) ## ingest, build, verify and ask real data, where there is some i
 bench-fingerprint: $(READY) ## recall of photo recognition, on made-up cards: some minutes
 	$(BIN)/python -m bench.fingerprint
 
+container-steps: $(READY) ## the steps of the Containerfile in a clean folder, without a container engine
+	$(BIN)/python -m tests.deploy.containerfile
+
+count-requests: $(READY) ## what a night and answers ask of S3, counted with real data (needs Ceph): a minute
+	$(BIN)/python -m tests.fleet.counting $(DATA)
+
 wheel: $(READY) ## a wheel, the SQL inside
 	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation -w dist .
 
-lock: ## the lock file anew from pyproject.toml (needs uv)
-	uv pip compile --quiet --universal --python-version 3.11 --extra dev --generate-hashes --no-header -o requirements.lock pyproject.toml
+COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header
+lock: ## the lock files anew from pyproject.toml (needs uv)
+	$(COMPILE) --extra dev -o requirements.lock pyproject.toml
+	$(COMPILE) --extra fingerprint --extra wheel -c requirements.lock -o docs/deploy/requirements.lock pyproject.toml
 
 clean: ## what the commands above made (never build/, which is source)
 	rm -rf $(VENV) dist $(LAKE) .pytest_cache .ruff_cache .hypothesis

@@ -29,7 +29,7 @@ class Proxy:
         self._upstream = (host, int(port))
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.endpoint = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
-        self._fault, self._times = "", 0
+        self._fault, self._times, self._writes = "", 0, 0
         self._lock = threading.Lock()
         self.latency = 0.2
         self.requests: list[str] = []
@@ -41,13 +41,18 @@ class Proxy:
     def __exit__(self, *_: object) -> None:
         self._listener.close()
 
-    def break_next(self, fault: str, times: int = 1) -> None:
-        """Do so to the next requests, and forget faults that were ordered before."""
+    def break_next(self, fault: str, times: int = 1, *, after_writes: int = 0) -> None:
+        """Do so to the next requests, or to those after so many writes; forget faults that were ordered before."""
         with self._lock:
-            self._fault, self._times = fault, times
+            self._fault, self._times, self._writes = fault, times, after_writes
 
-    def _take(self) -> str:
+    def _take(self, line: str) -> str:
+        """The fault for a request that begins with this line."""
         with self._lock:
+            self.requests.append(line)
+            if self._writes:
+                self._writes -= not line.startswith(("GET ", "HEAD "))
+                return ""
             self._times -= 1
             return self._fault if self._times >= 0 else ""
 
@@ -68,8 +73,7 @@ class Proxy:
 
     def _answer(self, connection: socket.socket) -> None:
         head, body = _request(connection)
-        fault = self._take()
-        self.requests.append(head.split(b"\r\n", 1)[0].decode())
+        fault = self._take(head.split(b"\r\n", 1)[0].decode())
         if fault in _INSTEAD:
             _INSTEAD[fault](connection)
             return

@@ -1,0 +1,130 @@
+"""Reads docs/deploy/Containerfile, and runs its steps in a folder of this machine, without a container engine.
+
+    python -m tests.deploy.containerfile          (make container-steps)
+
+Absolute paths of the image become paths below a clean folder; adding the user is left out. What remains is what can
+go wrong: files that are not there, a lock that does not fit, a command or a setting that does not exist.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from tests.service import ROOT, Client, until
+from tests.stores.servers import free_port
+
+FILE = ROOT / "docs" / "deploy" / "Containerfile"
+# Folders of the image that its steps make or use.
+PLACES = ("/opt/cardpress", "/src", "/var/lib/cardpress")
+
+
+class Step(NamedTuple):
+    """One instruction: its name in capitals, and the rest of its lines as one."""
+
+    name: str
+    rest: str
+
+    def words(self) -> list[str]:
+        return [word for word in self.rest.split() if not word.startswith("--")]
+
+
+def steps() -> list[Step]:
+    """The instructions of the file, in order."""
+    text = re.sub(r"\\\n\s*", "", re.sub(r"(?m)^#.*\n", "", FILE.read_text()))
+    return [Step(*line.split(maxsplit=1)) for line in text.splitlines() if line.strip()]
+
+
+def copied() -> Iterator[tuple[str, str]]:
+    """What is copied from the repository, and to where."""
+    for step in steps():
+        if step.name == "COPY" and "--from" not in step.rest:
+            *sources, target = step.words()
+            yield from ((source, target) for source in sources)
+
+
+def environment() -> dict[str, str]:
+    """What the image sets."""
+    return dict(pair.split("=", 1) for step in steps() if step.name == "ENV" for pair in step.rest.split())
+
+
+def listed(name: str) -> list[str]:
+    """The words of an instruction in JSON, such as ENTRYPOINT."""
+    [step] = [step for step in steps() if step.name == name]
+    return json.loads(step.rest[step.rest.index("[") :])
+
+
+def main() -> None:
+    """Run the steps, then the command as the image would, until its own health check succeeds."""
+    with TemporaryDirectory(prefix="cardpress-image-") as folder:
+        root = Path(folder)
+        for place in PLACES:
+            (root / place[1:]).mkdir(parents=True)
+        _build(root)
+        _use(root, root / "var/lib/cardpress")
+
+
+def _build(root: Path) -> None:
+    for source, target in copied():
+        goal = root / "src" / target.removeprefix("./")
+        print(f"COPY {source} {target}", flush=True)
+        if (ROOT / source).is_dir():
+            shutil.copytree(ROOT / source, goal, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True)
+        else:
+            shutil.copy(ROOT / source, goal)
+    for step in steps():
+        if step.name == "RUN" and not step.rest.startswith("useradd"):
+            command = _placed(re.sub("^python ", f"{sys.executable} ", step.rest), root)
+            print(f"RUN {step.rest}", flush=True)
+            subprocess.run(["sh", "-euc", command], cwd=root / "src", env=_clean({}), check=True)
+
+
+def _use(root: Path, work: Path) -> None:
+    port = free_port()
+    settings = {
+        name: _placed(value, root).replace("$PATH", os.environ["PATH"]) for name, value in environment().items()
+    }
+    env = _clean(settings | {"CARDPRESS_PORT": str(port), "CARDPRESS_STORE": "store"})
+    for words in (["demo", "lake", "--products", "50", "--days", "3"], ["nightly", "--lake", "lake"]):
+        subprocess.run([*_entry(root), *words], cwd=work, env=env, check=True)
+    shim = subprocess.Popen([*_entry(root), *listed("CMD")], cwd=work, env=env)
+    try:
+        until(lambda: _answers(port), 60, "the shim answers")
+        check = [part.replace(":8000", f":{port}") for part in listed("HEALTHCHECK")]
+        subprocess.run(check, cwd=work, env=env, check=True)
+    finally:
+        shim.terminate()
+        shim.wait(60)
+    print(f"all steps done; the health check passed; {sum(1 for _ in root.rglob('*')):,} files")
+
+
+def _entry(root: Path) -> list[str]:
+    [command] = listed("ENTRYPOINT")
+    return [str(root / "opt/cardpress/bin" / command)]
+
+
+def _answers(port: int) -> bool:
+    try:
+        return Client(port).get("/healthz").status == 200
+    except OSError:
+        return False
+
+
+def _placed(text: str, root: Path) -> str:
+    return re.sub("|".join(PLACES), lambda found: f"{root}{found[0]}", text)
+
+
+def _clean(more: dict[str, str]) -> dict[str, str]:
+    """Nothing of the environment but what is named, a way to programs, and where packages come from."""
+    kept = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "UV_")) or name == "PATH"}
+    return kept | {"HOME": "/nonexistent"} | more
+
+
+if __name__ == "__main__":
+    main()

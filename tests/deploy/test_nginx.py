@@ -1,0 +1,190 @@
+"""docs/deploy/nginx.conf before a real shim: nothing that the shim says is changed, and little is added."""
+
+import http.client
+import json
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests import nginx
+from tests.nginx import Nginx
+from tests.service import Answer, Client, Service, until, window_left
+from tests.stores.servers import free_port
+from tests.test_caching import both
+from tests.test_protocol import EXPOSED
+from tests.test_rate_limit import in_one_window
+
+pytestmark = [
+    pytest.mark.skipif(nginx.BINARY is None, reason=nginx.ABSENT),
+    pytest.mark.xdist_group("nginx"),
+]
+API = "/api/v1"
+PATHS = ("me", "status", "cards", "cards?q=charizard", "cards/100", "watchlist", "sets", "fingerprints", "openapi.json",
+         "cards/1", "cards?limit=0", "watchlist/charizard-ex", "watchlist/sealed%2Fbooster-box", "watchlist/a//b",
+         "nowhere")  # fmt: skip
+# Said of the connection or the moment, not of the answer.
+OF_THE_MOMENT = {"date", "server", "connection", "x-ratelimit-remaining", "x-ratelimit-reset"}
+TOO_LONG = 70_000
+
+
+@pytest.fixture(scope="module")
+def shim(fixed_store: Path, keys: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    state = tmp_path_factory.mktemp("behind") / "state"
+    with Service(fixed_store, state, "--trusted-proxy", "127.0.0.1/32") as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def front(shim: Service, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nginx]:
+    """Before one shim and one that is down."""
+    with Nginx.before(tmp_path_factory.mktemp("front") / "nginx", [shim.port, free_port()]) as running:
+        yield running
+
+
+@pytest.fixture
+def client(front: Nginx, fixed_key: str) -> Client:
+    return Client(front.port, fixed_key)
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "identity"])
+@pytest.mark.parametrize("path", PATHS)
+def test_what_the_shim_says_arrives_as_it_is(client: Client, shim: Service, path: str, encoding: str) -> None:
+    there = client.get(f"{API}/{path}", Accept_Encoding=encoding)
+    here = shim.client(client.key).get(f"{API}/{path}", Accept_Encoding=encoding)
+    assert (there.status, there.body) == (here.status, here.body)
+    assert lasting(there) == lasting(here)
+
+
+def lasting(answer: Answer) -> dict[str, str]:
+    return {name.lower(): value for name, value in answer.headers.items() if name.lower() not in OF_THE_MOMENT}
+
+
+@pytest.mark.parametrize("path", ["cards", "openapi.json"])
+def test_not_modified_by_either_tag(client: Client, path: str) -> None:
+    for tag in (answer["ETag"] for answer in both(client, path)):
+        for encoding in ("gzip", "identity"):
+            answer = client.get(f"{API}/{path}", If_None_Match=tag, Accept_Encoding=encoding)
+            assert (answer.status, answer.body) == (304, b"")
+
+
+def test_tls(front: Nginx, fixed_key: str) -> None:
+    connection = http.client.HTTPSConnection("localhost", front.tls_port, context=front.trusted(), timeout=30)
+    connection.request("GET", f"{API}/cards/100", headers={"Authorization": f"Bearer {fixed_key}"})
+    answer = connection.getresponse()
+    assert (answer.status, json.loads(answer.read())["id_product"]) == (200, 100)
+    plain = Client(front.tls_port).get(f"{API}/me")  # without TLS on its port
+    assert (plain.status, plain.code) == (400, "invalid_parameter")
+
+
+@pytest.mark.parametrize("path", ["me", "openapi.json", "cards"])
+def test_rate_limit_headers_are_never_those_of_another_request(client: Client, path: str) -> None:
+    def attempt() -> tuple[set[int], list[int]]:
+        told = [window_left(client.get(f"{API}/{path}")) for _ in range(3)]
+        return {reset for reset, _ in told}, [told[0][1] - left for _, left in told]
+
+    assert in_one_window(attempt) == [0, 1, 2]
+
+
+def test_only_the_sites_pages_are_kept(client: Client, front: Nginx) -> None:
+    for path in ("/docs", "/docs?again", "/explore/"):
+        first, again = client.get(path), client.get(path)
+        assert again["X-Cache"] == "HIT" and again.body == first.body
+        assert again["Cache-Control"] == "public, max-age=300"
+    for path in PATHS:
+        assert client.get(f"{API}/{path}")["X-Cache"] is None
+    kept = [file.read_bytes() for file in (front.folder / "cache").rglob("*") if file.is_file()]
+    assert kept and not any(b"X-RateLimit-Limit:" in data or b'"id_product"' in data for data in kept)
+
+
+def test_kept_pages_are_kept_by_encoding_and_build(client: Client, live_build: str) -> None:
+    for _ in range(2):
+        plain, packed = client.get("/docs"), client.get("/docs", Accept_Encoding="gzip")
+        assert (plain["Content-Encoding"], packed["Content-Encoding"]) == (None, "gzip")
+        assert plain.text == packed.text and plain["ETag"] != packed["ETag"]
+    assert packed["X-Cache"] == "HIT"
+    assert client.get("/docs", If_None_Match=packed["ETag"], Accept_Encoding="gzip").status == 304
+    assert client.get("/docs", X_Build=live_build)["X-Cache"] == "MISS"
+    assert client.send("HEAD", "/docs").status == 405
+    assert client.get("/docs//api.html").status == 404
+
+
+def test_the_limit_is_that_of_the_address_which_came_to_nginx(front: Nginx) -> None:
+    """nginx adds the address that it sees, 127.0.0.1, which the shim trusts; before it is whoever that one names."""
+
+    def left(forwarded: str) -> tuple[int, int]:
+        return window_left(Client(front.port, headers={"X-Forwarded-For": forwarded}).get(f"{API}/openapi.json"))
+
+    def attempt() -> tuple[set[int], list[int]]:
+        told = [left(name) for name in ("198.51.100.1", "198.51.100.2", "203.0.113.9, 198.51.100.1", "198.51.100.2")]
+        return {reset for reset, _ in told}, [told[0][1] - told[2][1], told[1][1] - told[3][1]]
+
+    assert in_one_window(attempt) == [1, 1]
+
+
+@pytest.mark.parametrize("method", ["TRACE", "HEAD", "POST", "PROPFIND", "CONNECT"])
+def test_other_methods(client: Client, method: str) -> None:
+    answer = client.send(method, f"{API}/cards", key=False)
+    assert (answer.status, answer["Allow"]) == (405, "GET")
+    assert method == "HEAD" or answer.code == "method_not_allowed"
+
+
+@pytest.mark.parametrize(
+    ("request_", "status", "code"),
+    [
+        ("GET {api}/sets?q={long} HTTP/1.1\r\nHost: x", 400, "invalid_parameter"),
+        ("GET {api}/me HTTP/1.1\r\nHost: x\r\nX-API-Key: {long}", 400, "invalid_parameter"),
+        ("POST {api}/me HTTP/1.1\r\nHost: x\r\nContent-Length: 3000000", 405, "method_not_allowed"),
+        ("GET {api}/watchlist/%00 HTTP/1.1\r\nHost: x", 400, "invalid_parameter"),
+        ("GET nonsense HTTP/1.1\r\nHost: x", 400, "invalid_parameter"),
+        ("GET /_refused HTTP/1.1\r\nHost: x", 404, "not_found"),
+    ],
+)
+def test_what_nginx_refuses_it_refuses_in_the_apis_words(front: Nginx, request_: str, status: int, code: str) -> None:
+    with socket.create_connection(("127.0.0.1", front.port), timeout=30) as connection:
+        sent = request_.format(api=API, long="x" * TOO_LONG)
+        connection.sendall(f"{sent}\r\nConnection: close\r\n\r\n".encode())
+        response = http.client.HTTPResponse(connection)
+        response.begin()
+        answer = Answer(response.status, response.headers, response.read())
+    assert (answer.status, answer.code, answer["Cache-Control"]) == (status, code, "no-store")
+    assert answer["Access-Control-Allow-Origin"] == "*" and answer.listed("Access-Control-Expose-Headers") >= EXPOSED
+
+
+def test_long_addresses_reach_the_shim(client: Client) -> None:
+    for length in (9_000, 60_000):
+        answer = client.get(f"{API}/cards?q={'x' * length}")
+        assert (answer.status, "at most 100" in answer.message) == (400, True)
+        assert client.get(f"{API}/sets?q={'x' * length}", X_Other="x" * length).status == 200
+
+
+def test_without_any_shim_it_is_a_server_side_failure(tmp_path: Path) -> None:
+    with Nginx.before(tmp_path / "nginx", [free_port(), free_port()]) as alone:
+        answer = Client(alone.port).get(f"{API}/me")
+        assert (answer.status, answer.code) == (500, "internal_error")
+        assert int(answer["Retry-After"]) > 0 and answer["Access-Control-Allow-Origin"] == "*"
+
+
+def test_connections_to_the_shims_are_kept(client: Client, shim: Service) -> None:
+    """Many requests, each of a client of its own, over few connections to the shim."""
+    before = established(shim.port)
+    assert {Client(client.port, client.key).get(f"{API}/me").status for _ in range(40)} == {200}
+    assert established(shim.port) - before <= 4
+
+
+def established(port: int) -> int:
+    """How many connections to a port of this machine are open or were closed just now."""
+    lines = Path("/proc/net/tcp").read_text().splitlines()[1:]
+    return sum(line.split()[2].endswith(f":{port:04X}") for line in lines)
+
+
+def test_an_id_goes_with_every_request(client: Client, shim: Service) -> None:
+    client.get(f"{API}/me", X_Request_Id="one-of-mine")
+    client.get(f"{API}/me")
+
+    def ids() -> list[str]:
+        lines = (line for line in shim.log.read_text().splitlines() if line.startswith("{"))
+        return [json.loads(line).get("request") for line in lines][-2:]
+
+    until(lambda: ids()[0] == "one-of-mine" and len(ids()[1]) == 32, 10, "both requests are in the log")

@@ -1,0 +1,82 @@
+"""docs/deploy/nginx-static.conf over an exported tree: what is left of the API without Python."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests import nginx
+from tests.nginx import Nginx
+from tests.oracle import Oracle
+from tests.service import Client, Service, run
+
+pytestmark = [
+    pytest.mark.skipif(nginx.BINARY is None, reason=nginx.ABSENT),
+    pytest.mark.xdist_group("nginx"),
+]
+API = "/api/v1"
+SAME_PATHS = ("status", "fingerprints", "openapi.json", "cards/100", "watchlist/Charizard-Base",
+              "watchlist/Charizard-Base/offers", "watchlist/Charizard-Base/history",
+              "watchlist/Charizard-Base/history?view=weekly&range=90d", "watchlist/sealed%2FBooster-Box",
+              "watchlist/sealed%2FBooster-Box/offers", "watchlist/%C3%89p%C3%A9e")  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def tree(fixed_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("export") / "tree"
+    run("export", folder, "--gzip", "--store", fixed_store)
+    (folder.parent / "secret.json").write_text("{}")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def client(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    folder = tmp_path_factory.mktemp("static") / "nginx"
+    with Nginx(folder, "nginx-static.conf", {"/srv/cardpress/tree;": f"{tree};"}) as running:
+        yield Client(running.port)
+
+
+@pytest.mark.parametrize("path", SAME_PATHS)
+def test_the_apis_own_paths(client: Client, fixed_service: Service, fixed_key: str, path: str) -> None:
+    told, expected = client.get(f"{API}/{path}"), fixed_service.client(fixed_key).get(f"{API}/{path}")
+    assert (told.status, told.text) == (200, expected.text)
+    assert told["Content-Type"].partition(";")[0] == "application/json"
+
+
+def test_pages_of_lists(client: Client, fixed_oracle: Oracle) -> None:
+    expected = fixed_oracle.ask(f"{API}/cards?limit=100")[1]["data"]
+    for path in ("cards/all/trend/0", "cards/all/trend/0.json"):
+        assert [card["id_product"] for card in client.get(f"{API}/{path}").json] == [c["id_product"] for c in expected]
+    assert len(client.get(f"{API}/sets/0.json").json) == len(fixed_oracle.ask(f"{API}/sets")[1]["data"])
+
+
+def test_an_etag_for_each_encoding(client: Client) -> None:
+    plain, packed = client.get(f"{API}/cards/100"), client.get(f"{API}/cards/100", Accept_Encoding="gzip")
+    assert (plain["Content-Encoding"], packed["Content-Encoding"]) == (None, "gzip")
+    assert plain.text == packed.text and plain["ETag"] != packed["ETag"] and packed["ETag"][0] == '"'
+    assert packed.listed("Vary") == {"accept-encoding"} and packed["Cache-Control"] == "no-cache"
+    again = client.get(f"{API}/cards/100", Accept_Encoding="gzip", If_None_Match=packed["ETag"])
+    assert (again.status, again.body) == (304, b"")
+
+
+def test_the_sites_pages(client: Client) -> None:
+    for path in ("/docs", "/docs/", "/docs/index.html", "/explore"):
+        answer = client.get(path)
+        assert (answer.status, answer["Content-Type"].partition(";")[0]) == (200, "text/html")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", f"{API}", f"{API}/cards", f"{API}/cards/1", f"{API}/nowhere", f"{API}/watchlist/never/history?view=x",
+     f"{API}/watchlist/never/history?view=../../x", f"{API}/watchlist/%2e%2e/status", "/docs/none.html",
+     f"{API}/watchlist/sealed%2FBooster-Box/../../../../../secret.json", f"{API}/watchlist/./status"],
+)  # fmt: skip
+def test_what_is_not_there(client: Client, path: str) -> None:
+    answer = client.get(path)
+    assert (answer.status, answer.code) == (404, "not_found")
+    assert answer["Content-Type"] == "application/json"
+
+
+def test_nothing_but_get(client: Client) -> None:
+    answer = client.send("POST", f"{API}/status")
+    assert (answer.status, answer.code, answer["Allow"]) == (405, "method_not_allowed", "GET, HEAD")

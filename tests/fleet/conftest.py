@@ -1,0 +1,117 @@
+"""The fleet, started once, in the place of the single service that the tests of the API ask elsewhere."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from edge_auth.contract.keys import SCOPES, issue, open_key_file, parse_expiry
+from tests import nginx, redis_server
+from tests.conftest import KEYS
+from tests.fleet.fleet import Fleet, make, running, surroundings
+from tests.oracle import Oracle
+from tests.redis_server import RedisServer
+from tests.service import PLENTY, Client
+from tests.stores.proxy import Proxy
+from tests.stores.servers import Server, ceph, installed, moto
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All in one process: the fleet is started once."""
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.xdist_group("fleet"))
+
+
+@pytest.fixture(scope="session")
+def s3() -> Iterator[Server]:
+    """Ceph, or moto where there is no Ceph."""
+    with (ceph if installed() else moto)() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    if redis_server.BINARY is None:
+        pytest.skip(redis_server.ABSENT)
+    server = RedisServer(tmp_path_factory.mktemp("redis"))
+    yield server
+    server.kill()
+
+
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(autouse=True)
+def found(s3: Server, cache: Path) -> Iterator[None]:
+    """Whatever a test does with a store is done at the S3 server."""
+    with surroundings(s3, cache):
+        yield
+
+
+@pytest.fixture
+def proxy(s3: Server, cache: Path) -> Iterator[Proxy]:
+    """Between boto3 and the server; it writes down what was asked."""
+    with Proxy(s3.endpoint) as between, surroundings(s3, cache, between.endpoint):
+        yield between
+
+
+@pytest.fixture(scope="session")
+def fixed_store(s3: Server, cache: Path, fixed_lake: Path) -> str:
+    """A prefix of a bucket with one live build, of the fixed lake."""
+    store = f"s3://{s3.bucket()}/cards"
+    with surroundings(s3, cache):
+        make(fixed_lake, store)
+    return store
+
+
+@pytest.fixture(scope="session")
+def keys(s3: Server, cache: Path, fixed_store: str) -> dict[str, str]:
+    """Every key the tests use by its name."""
+    issued = {}
+    with surroundings(s3, cache):
+        file = open_key_file(fixed_store)
+        for name, (scopes, more) in KEYS.items():
+            expires = more.get("expires") and parse_expiry(more["expires"])
+            limit = more.get("rate_limit", PLENTY)
+            issued[name], record = issue(name, scopes or SCOPES, limit, expires, time.time())
+            file.add(record)
+    return issued
+
+
+@pytest.fixture(scope="session")
+def fleet(s3, redis, cache, fixed_store, keys, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    if nginx.BINARY is None:
+        pytest.skip(nginx.ABSENT)
+    with surroundings(s3, cache), running(fixed_store, redis, tmp_path_factory.mktemp("fleet")) as running_fleet:
+        yield running_fleet
+
+
+@pytest.fixture(scope="session")
+def fixed_service(fleet: Fleet) -> Fleet:
+    return fleet
+
+
+@pytest.fixture(scope="session")
+def fixed_key(keys: dict[str, str]) -> str:
+    return keys["all"]
+
+
+@pytest.fixture
+def client(fleet: Fleet, fixed_key: str) -> Iterator[Client]:
+    client = fleet.client(fixed_key)
+    yield client
+    client.close()
+
+
+@pytest.fixture(scope="session")
+def live_build(fleet: Fleet, fixed_key: str) -> str:
+    return fleet.client(fixed_key).get("/api/v1/status").json["build"]["id"]
+
+
+@pytest.fixture(scope="session")
+def fixed_oracle(fixed_lake: Path, live_build: str) -> Oracle:
+    return Oracle(fixed_lake, build_id=live_build)

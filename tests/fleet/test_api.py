@@ -1,0 +1,76 @@
+"""What is asked of one shim over a folder, asked of the fleet: the same tests, by their names."""
+
+import random
+from urllib.parse import unquote_to_bytes
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests import test_paging, test_protocol
+from tests.checks import disagreements
+from tests.fleet.fleet import Fleet
+from tests.lakes import FIXED
+from tests.oracle import Oracle
+from tests.service import Client
+from tests.targets import Targets
+from tests.test_access import (  # noqa: F401
+    test_a_key_and_its_record,
+    test_keys_that_will_not_do,
+    test_scopes,
+    test_ways_to_send_a_key,
+)
+from tests.test_caching import (  # noqa: F401
+    test_an_etag_for_each_encoding,
+    test_an_unknown_build,
+    test_cache_headers_of_keyed_answers,
+    test_cache_headers_of_the_public_description,
+    test_errors_are_never_not_modified,
+    test_no_build_on_me,
+    test_not_modified,
+    test_only_the_fingerprint_index_goes_without_rate_headers,
+    test_who_gets_gzip,
+    test_x_build_names_the_build,
+)
+from tests.test_golden import test_answer, test_method, test_no_key, test_scope, test_wrong_key  # noqa: F401
+from tests.test_paging import test_watchlist_and_sets  # noqa: F401
+from tests.test_protocol import (  # noqa: F401
+    cards_only,
+    test_a_refusal_names_the_parameter_and_what_is_allowed,
+    test_an_unknown_id_is_not_found_however_large,
+    test_every_answer_is_open_to_browsers,
+    test_every_endpoint_answers,
+    test_odd_but_allowed,
+    test_options_that_are_no_preflight,
+    test_other_methods_are_refused,
+    test_preflight,
+    test_slugs_as_they_come,
+    test_the_order_of_checks,
+    test_unknown_paths_are_told_before_the_key,
+)
+
+API = "/api/v1"
+EXAMPLES, TARGETS = 5, 60
+
+
+@pytest.mark.parametrize("order", ["asc", "desc"])
+@pytest.mark.parametrize(("kind", "sort"), [("all", "trend"), ("sealed", "number")])
+def test_cards_page_by_page(client: Client, fixed_oracle: Oracle, kind: str, sort: str, order: str) -> None:
+    test_paging.test_cards(client, fixed_oracle, kind, sort, order)
+
+
+@settings(max_examples=EXAMPLES)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_answers_are_the_oracles(fleet: Fleet, fixed_key: str, fixed_oracle: Oracle, seed: int) -> None:
+    targets = [target for target in Targets(FIXED, random.Random(seed)).some(TARGETS) if passes(target)]
+    assert not disagreements(fleet.client(fixed_key), fixed_oracle, targets)
+
+
+@pytest.mark.parametrize("path", [path for path in test_protocol.NO_SLUGS if path != "%00"])
+def test_slugs_that_match_nothing(client: Client, path: str) -> None:
+    test_protocol.test_slugs_that_match_nothing(client, path)
+
+
+def passes(target: str) -> bool:
+    """Whether a target reaches the shims: nginx itself refuses a NUL in a path, with 400."""
+    return b"\0" not in unquote_to_bytes(target.partition("?")[0])

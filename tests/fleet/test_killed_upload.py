@@ -1,0 +1,75 @@
+"""Builds on S3 that are killed in the middle of their upload: nothing half-written is ever live."""
+
+import random
+import subprocess
+import sys
+from itertools import accumulate
+from pathlib import Path
+
+from edge_auth.contract.builds import live_build_id, open_build, read_pointer
+from edge_auth.contract.store import open_store
+from generator.build import make_build
+from generator.lake import open_lake
+from generator.verify import verify
+from tests.fleet.fleet import QUIET, make
+from tests.nights import demo_lake
+from tests.service import ROOT, build, environment, until
+from tests.stores.proxy import ALWAYS, Proxy
+from tests.stores.servers import Server
+
+KILLS = 3
+
+
+def killed_after(writes: int, proxy: Proxy, *arguments: object) -> int:
+    """Start a command and let so many of its writes through, no request after them; kill it; its exit status."""
+    proxy.break_next("hang", ALWAYS, after_writes=writes)
+    begun = len(proxy.requests)
+    command = [sys.executable, "-m", "generator", *map(str, arguments)]
+    process = subprocess.Popen(command, cwd=ROOT, env=environment(), stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+    until(lambda: _more_than(writes, proxy.requests[begun:]) or process.poll() is not None, 60, f"{writes} writes")
+    process.kill()
+    process.communicate()
+    proxy.break_next("", 0)
+    return process.returncode
+
+
+def _more_than(writes: int, requests: list[str]) -> bool:
+    """Whether something was asked after so many writes."""
+    counts = accumulate(line.startswith(("PUT", "POST")) for line in requests)
+    return sum(count >= writes for count in counts) > 1
+
+
+def test_a_build_killed_in_its_upload_is_completed_by_the_next(s3: Server, proxy: Proxy, tmp_path: Path) -> None:
+    store, lake = f"s3://{s3.bucket()}/cards", demo_lake(tmp_path / "lake", 7)
+    before = make(lake, store)
+    new = _undisturbed(demo_lake(lake, 8), tmp_path / "calm")
+    opened, rng = open_store(store), random.Random(7)
+    # After the trial of the server (4 writes) and the intent come packs; each next run has fewer left to send.
+    for kill in range(KILLS):
+        status = killed_after(rng.randint(6 + 2 * kill, 12 + 2 * kill), proxy, *_publish(lake, store))
+        assert (status, live_build_id(opened)) == (-9, before)
+        verify(open_build(opened, before), QUIET)
+    assert build(lake, store) == new
+    pointer, _ = read_pointer(opened)
+    assert (pointer.build, pointer.previous) == (new, [before])
+    verify(open_build(opened, new), QUIET)
+    _assert_indexes_went_last(proxy.requests)
+
+
+def _assert_indexes_went_last(requests: list[str]) -> None:
+    """An index says that its layer is there: nothing of a layer was sent after it, by any of the runs."""
+    finished = set()
+    for folder, _, name in (line.split()[1].rpartition("/") for line in requests if line.startswith("PUT")):
+        if "/layers/" in folder:
+            assert name == "index.arrow" or folder not in finished, f"{folder}/{name} was sent after its index"
+            finished |= {folder} if name == "index.arrow" else set()
+    assert finished
+
+
+def _publish(lake: Path, store: str) -> list[object]:
+    return ["build", "--lake", lake, "--store", store, "--publish"]
+
+
+def _undisturbed(lake: Path, store: Path) -> str:
+    """The id of the lake's build, as a run on disk tells it."""
+    return make_build(open_lake(str(lake)), open_store(str(store)), threads=2, memory="1GB", progress=QUIET).id

@@ -1,0 +1,120 @@
+"""docs/deploy/iam on a server that enforces policies: each role can do its work, and nothing else."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from edge_auth.contract.builds import live_build_id, read_pointer
+from edge_auth.contract.keys import SCOPES, open_key_file
+from edge_auth.contract.keys import issue as issued
+from edge_auth.contract.store import Store, open_store
+from edge_auth.errors import StoreError
+from generator.publish import publish, rollback
+from tests.fleet.fleet import make
+from tests.nights import demo_lake
+from tests.service import ROOT, Service, run
+from tests.stores.servers import READER, Server
+
+API = "/api/v1"
+KEYS_NAME = "private/keys.json"
+
+
+@pytest.fixture
+def bucket(s3: Server, tmp_path: Path) -> str:
+    """A bucket of the owner's with a store of two builds and a key, and a lake that has grown by a day since."""
+    if s3.name != "ceph":
+        pytest.skip("no server here that enforces policies (Debian: apt-get install radosgw ceph-mon ceph-osd)")
+    bucket, lake = s3.bucket(), tmp_path / "lake"
+    for days in (4, 5):
+        make(demo_lake(lake, days), f"s3://{bucket}/store")
+    s3.client().put_object(
+        Bucket=bucket, Key="store/reports/owners.json", Body=b"{}"
+    )  # Ceph lets who wrote one read it
+    for path in (path for path in demo_lake(lake, 6).rglob("*") if path.is_file()):
+        s3.client().upload_file(str(path), bucket, f"lake/{path.relative_to(lake)}")
+    return bucket
+
+
+@contextmanager
+def playing(role: str, bucket: str, s3: Server) -> Iterator[Store]:
+    """Everything within is done by another user, who has no more than the role's policy; the store as he sees it."""
+    policy = json.loads((ROOT / "docs" / "deploy" / "iam" / f"{role}.json").read_text().replace("BUCKET", bucket))
+    if any("s3:DeleteObject" in statement["Action"] for statement in policy["Statement"]):
+        policy["Statement"].append(_of_ceph(bucket))
+    for statement in policy["Statement"]:  # a policy of a bucket says whom it means; one of a role does not
+        statement["Principal"] = {"AWS": [f"arn:aws:iam:::user/{READER}"]}
+    s3.client().put_bucket_policy(Bucket=bucket, Policy=json.dumps(policy))
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in s3.environment(READER).items():
+            patch.setenv(name, value)
+        yield open_store(f"s3://{bucket}/store")
+
+
+def _of_ceph(bucket: str) -> dict:
+    """What docs/deploy.md says of Ceph: a request that deletes several objects is first held against the bucket."""
+    return {"Effect": "Allow", "Action": "s3:DeleteObject", "Resource": f"arn:aws:s3:::{bucket}"}
+
+
+def refused(work: Callable[[], object]) -> bool:
+    try:
+        work()
+    except StoreError as error:
+        return "access denied" in str(error) or "cannot be deleted: AccessDenied" in str(error)
+    return False
+
+
+def test_each_role_can_do_its_work_and_nothing_else(bucket: str, s3: Server, tmp_path: Path) -> None:
+    """The builder makes the third build and prunes the first; the operator steps back and forth; the reader serves."""
+    key, record = issued("a client", SCOPES, 120, None, 0)
+    open_key_file(f"s3://{bucket}/store").add(record)
+    with playing("builder", bucket, s3) as store:
+        _builds(store, f"s3://{bucket}/lake")
+    with playing("operator", bucket, s3) as store:
+        _operates(store)
+    with playing("reader", bucket, s3) as store:
+        _serves(store, f"s3://{bucket}/lake", tmp_path / "state", key)
+
+
+def _builds(store: Store, lake: str) -> None:
+    before, first = read_pointer(store)[0], min(store.list("builds/"))
+    live = run("nightly", "--lake", lake, "--store", store.location, "--keep", 1, "--grace", 0).stdout.strip()
+    assert read_pointer(store)[0].previous == [before.build, *before.previous]
+    assert live not in before.previous and first not in store.list("builds/")
+    for name in (KEYS_NAME, "private/other.json", "elsewhere"):
+        assert_read_only(store, name)
+    assert refused(lambda: store.get(KEYS_NAME))
+    assert refused(lambda: store.delete(["current.json"]))
+    assert_read_only(open_store(lake), "fingerprints.json")
+
+
+def _operates(store: Store) -> None:
+    file = open_key_file(store.location)
+    _, record = issued("another", SCOPES, 120, None, 0)
+    file.add(record)
+    file.update(record.id, revoked=True)
+    live = live_build_id(store)
+    assert rollback(store) != live
+    publish(store, live, by_hand=True)
+    for name in (next(store.list("layers/status/")), f"builds/{live}.json", "reports/x.json", "elsewhere"):
+        assert_read_only(store, name)
+    assert refused(lambda: store.delete([KEYS_NAME]))
+
+
+def _serves(store: Store, lake: str, state: Path, key: str) -> None:
+    with Service(store.location, state) as service:
+        client = service.client(key)
+        for path in ("me", "status", "cards?q=e", "sets", "watchlist", "fingerprints", "openapi.json"):
+            assert client.get(f"{API}/{path}").status == 200, path
+        assert client.get(f"{API}/cards", X_Build="2025-01-01-000000000000").code == "invalid_parameter"
+    for name in ("current.json", KEYS_NAME, next(store.list("builds/")), "private/probe-1", "elsewhere"):
+        assert_read_only(store, name)
+    assert refused(lambda: store.get("reports/owners.json"))
+    assert refused(lambda: open_store(lake).get("fingerprints.json"))
+
+
+def assert_read_only(store: Store, name: str) -> None:
+    assert refused(lambda: store._bucket.put(name, b"{}")), name
+    assert refused(lambda: store.delete([name])), name

@@ -1,0 +1,57 @@
+"""What nights and answers cost in requests: bounds that docs/costs.md multiplies with prices."""
+
+from pathlib import Path
+
+import pytest
+
+from edge_auth.contract.builds import live_build_id, open_build
+from edge_auth.contract.keys import SCOPES, issue, open_key_file
+from edge_auth.contract.store import open_store
+from tests.fleet.counting import asked, during
+from tests.fleet.fleet import make
+from tests.nights import demo_lake
+from tests.service import API, Service, run
+from tests.stores.proxy import Proxy
+from tests.stores.servers import Server
+
+# Besides its layers' files a night writes: the server's trial (4), its lock and report (3 and renewals), two intents,
+# the record, the verdict of the gates, the pointer.
+WRITES_BESIDES = 16
+
+
+@pytest.fixture
+def store(s3: Server) -> str:
+    return f"s3://{s3.bucket()}/store"
+
+
+def test_a_night_writes_each_file_once_and_little_else(store: str, proxy: Proxy, tmp_path: Path) -> None:
+    lake = demo_lake(tmp_path / "lake", 5)
+    make(lake, store)
+    before = set(open_store(store).list("layers/"))
+    demo_lake(lake, 6)
+    night = during(proxy, lambda: run("nightly", "--lake", lake, "--store", store), polls=True)
+    files = set(open_store(store).list("layers/")) - before
+    same = 9  # rankings of a small catalogue that are equal may be sent at the same moment
+    assert len(files) <= night["PUT"] <= len(files) + WRITES_BESIDES + same, night
+    assert night["LIST"] + night["POST"] <= 30, night
+
+
+def test_answers_read_what_they_need_once(store: str, proxy: Proxy, tmp_path: Path) -> None:
+    make(demo_lake(tmp_path / "lake", 5), store)
+    key, record = issue("counted", SCOPES, 100_000, None, 0)
+    open_key_file(store).add(record)
+    opened = open_store(store)
+    periods = len(open_build(opened, live_build_id(opened)).periods)
+    with Service(store, tmp_path / "state") as service:
+        client = service.client(key)
+        ids = [card["id_product"] for card in client.get(f"{API}/cards?limit=20").json["data"]]
+        asked(client, f"cards/{ids[0]}", "cards?q=e&limit=1")()  # the layers' indexes are there
+        for paths, most in (
+            ([f"cards/{id_}" for id_ in ids[1:]], 1 + periods),
+            (["cards?sort=name&limit=100"], 1),
+            (["cards?sort=low&order=desc&limit=10"], 1),
+            (["cards?q=e&limit=5&sort=name"], 5),
+        ):
+            first, again = (during(proxy, asked(client, *paths)) for _ in range(2))
+            assert first["GET"] <= most * len(paths) and not first.keys() - {"GET"}, (paths, first)
+            assert not again, (paths, again)
