@@ -16,6 +16,7 @@ from generator.commands.look import builds, cat, export, verify
 from generator.commands.nightly import nightly
 from generator.commands.prune import prune
 from generator.commands.publish import publish, rollback
+from generator.commands.report import report
 from generator.commands.serve import serve
 from generator.commands.show import show
 from generator.errors import GeneratorError
@@ -32,7 +33,7 @@ def cli() -> None:
 
 COMMANDS = (
     *(demo, ingest, fingerprint, build, publish, rollback, nightly, prune),
-    *(builds, show, verify, diff, cat, export, keys, serve),
+    *(builds, show, report, verify, diff, cat, export, keys, serve),
 )
 for command in COMMANDS:
     cli.add_command(command)

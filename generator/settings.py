@@ -35,6 +35,8 @@ PRICE_FACTOR = 10
 MEMORY = "2GB"
 # How many reports of nights stay in the store.
 REPORTS_KEPT = 400
+# Of how many nights the pages do.
+PAGES_KEPT = 30
 
 # How old the newest row of a source may be, in hours, before `show` warns: its cadence and some patience.
 CADENCE_HOURS = {

@@ -5,15 +5,14 @@ from collections.abc import Callable, Iterator
 
 import click
 
-from edge_auth.contract.builds import Build, live_build_id, open_build, read_pointer
-from edge_auth.contract.store import Store, open_store
+from edge_auth.contract.store import open_store
+from generator.commands.named import BuildName, named_build
 from generator.commands.options import store_option
 from generator.diff.compare import Comparison, compare
 from generator.diff.document import as_json
 from generator.diff.page import as_html
 from generator.diff.report import make_report
 from generator.diff.text import as_text
-from generator.errors import BuildError
 from generator.progress import Progress
 
 FORMATS: dict[str, Callable[[Comparison, int], Iterator[str]]] = {
@@ -24,8 +23,8 @@ FORMATS: dict[str, Callable[[Comparison, int], Iterator[str]]] = {
 
 
 @click.command()
-@click.argument("old")
-@click.argument("new")
+@click.argument("old", type=BuildName())
+@click.argument("new", type=BuildName())
 @store_option
 @click.option(
     "--format",
@@ -53,21 +52,3 @@ def diff(old: str, new: str, store: str, format_: str, top: int, threads: int | 
         for piece in FORMATS[format_](comparison, top):
             sys.stdout.buffer.write(piece.encode())
     sys.stdout.buffer.flush()
-
-
-def named_build(store: Store, name: str) -> Build:
-    """The build of that id, the live one, or the one that was live before it.
-
-    Raises:
-        BuildError, NoLiveBuild, UnknownBuild: there is none.
-    """
-    if name == "live":
-        return open_build(store, live_build_id(store))
-    if name != "previous":
-        return open_build(store, name)
-    pointer, _ = read_pointer(store)
-    if pointer is None or not pointer.previous:
-        raise BuildError(
-            f"no build was live before in {store.location}: `cardpress builds` shows the ids that there are"
-        )
-    return open_build(store, pointer.previous[0])

@@ -5,8 +5,9 @@ import sys
 
 import click
 
-from edge_auth.contract.builds import Build, live_build_id, open_build, read_pointer
-from edge_auth.contract.store import Store, open_store
+from edge_auth.contract.builds import open_build, read_pointer
+from edge_auth.contract.store import open_store
+from generator.commands.named import BuildName, named_build
 from generator.commands.options import build_option, json_option, store_option
 from generator.errors import BuildError
 from generator.export import ROOT
@@ -14,11 +15,6 @@ from generator.export import export as write_files
 from generator.progress import Progress
 from generator.read_ahead import ReadAhead
 from generator.verify import verify as read_again
-
-
-def chosen_build(store: Store, build_id: str | None) -> Build:
-    """The build that was asked for, or the live one."""
-    return open_build(store, build_id or live_build_id(store))
 
 
 @click.command()
@@ -67,7 +63,7 @@ def _summary(record: dict, live: str | None, previous: list[str]) -> dict:
 
 
 @click.command()
-@click.argument("build", required=False)
+@click.argument("build", required=False, type=BuildName())
 @store_option
 @json_option
 def verify(build: str | None, store: str, as_json: bool) -> None:
@@ -76,7 +72,7 @@ def verify(build: str | None, store: str, as_json: bool) -> None:
     \b
     Example: cardpress verify --store site_out
     """
-    opened = chosen_build(open_store(store), build)
+    opened = named_build(open_store(store), build)
     good = read_again(opened, Progress())
     if as_json:
         click.echo(json.dumps({"build": opened.id, "objects": good.objects, "bytes": good.bytes}))
@@ -94,7 +90,7 @@ def cat(key: str, build_id: str | None, store: str) -> None:
     \b
     Example: cardpress cat status.json --store site_out
     """
-    build = chosen_build(open_store(store), build_id)
+    build = named_build(open_store(store), build_id)
     document = build.document(key.removeprefix(f"{ROOT}/"))
     if document is None:
         raise BuildError(f"build {build.id} has no object {key}; `cardpress export DIR` shows all keys")
@@ -113,5 +109,5 @@ def export(dir: str, build_id: str | None, store: str, gzip: bool) -> None:
     \b
     Example: cardpress export plain --store site_out && ls plain/api/v1/cards/all/trend
     """
-    written = write_files(chosen_build(ReadAhead(open_store(store)), build_id), dir, gzip=gzip, progress=Progress())
+    written = write_files(named_build(ReadAhead(open_store(store)), build_id), dir, gzip=gzip, progress=Progress())
     click.echo(f"{written:,} objects in {dir}")

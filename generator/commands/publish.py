@@ -3,13 +3,14 @@
 import click
 
 from edge_auth.contract.store import open_store
+from generator.commands.named import BuildName
 from generator.commands.options import store_option
 from generator.publish import publish as move_to
 from generator.publish import rollback as move_back
 
 
 @click.command()
-@click.argument("build")
+@click.argument("build", type=BuildName(words=False))
 @store_option
 def publish(build: str, store: str) -> None:
     """Make BUILD the live build, and lift the hold that a rollback set.
