@@ -9,6 +9,7 @@ from edge_auth.errors import EdgeError
 from generator.commands.build import build
 from generator.commands.demo import demo
 from generator.commands.diff import diff
+from generator.commands.doctor import doctor
 from generator.commands.fingerprint import fingerprint
 from generator.commands.ingest import ingest
 from generator.commands.keys import keys
@@ -33,7 +34,7 @@ def cli() -> None:
 
 COMMANDS = (
     *(demo, ingest, fingerprint, build, publish, rollback, nightly, prune),
-    *(builds, show, report, verify, diff, cat, export, keys, serve),
+    *(builds, show, report, verify, diff, cat, export, keys, serve, doctor),
 )
 for command in COMMANDS:
     cli.add_command(command)
