@@ -14,6 +14,7 @@ from edge_auth.search import search, window
 
 API = "/api/v1/"
 _MOST_ID_DIGITS = 19
+_NO_PATH = "there is no such path: /docs lists what there is"
 # The site's pages load their own scripts and styles and ask their own host; only images come from where the data says.
 _SITE_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https:; "
@@ -65,11 +66,11 @@ def route(path: bytes) -> tuple[Endpoint, str]:
     """
     text = path.decode(errors="replace")
     if text.encode() != path:
-        raise NotFound("there is no such path")
+        raise NotFound(_NO_PATH)
     if names.is_site_file(text[1:]):
         return _SITE, text[1:]
     if not text.startswith(API):
-        raise NotFound("there is no such path")
+        raise NotFound(_NO_PATH)
     name = text.removeprefix(API)
     first, _, rest = name.partition("/")
     if name in _FIXED:
@@ -79,7 +80,7 @@ def route(path: bytes) -> tuple[Endpoint, str]:
     if first == "watchlist" and rest:
         slug, _, action = rest.rpartition("/")
         return (_ACTIONS[action], slug) if slug and action in _ACTIONS else (_ITEM, rest)
-    raise NotFound("there is no such path")
+    raise NotFound(_NO_PATH)
 
 
 def _made(opened: Opened, key: Hashable, make: Callable[[], bytes]) -> Body:
@@ -114,7 +115,7 @@ def _site_file(opened: Opened, path: str, _: dict) -> Body:
     folder = path.removesuffix("/")
     key = f"{folder}/index.html" if folder in names.SITE_FOLDERS else path
     if opened.build.find(key) is None:
-        raise NotFound("there is no such path")
+        raise NotFound(_NO_PATH)
     return opened.body(key)
 
 

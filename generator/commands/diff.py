@@ -39,9 +39,9 @@ FORMATS: dict[str, Callable[[Comparison, int], Iterator[str]]] = {
 @click.option("--threads", type=click.IntRange(1), help="Threads to use.  [default: one per core]")
 @click.option("--memory", default="1GB", show_default=True, help="What DuckDB may use before it spills to disk.")
 def diff(old: str, new: str, store: str, format_: str, top: int, threads: int | None, memory: str) -> None:
-    """Show what differs between the builds OLD and NEW, in objects and in values.
+    """Show what differs between two builds, in objects and values.
 
-    Both are ids of builds, or `live` or `previous`. The status is 0 whether they differ or not.
+    OLD and NEW are ids of builds, or `live` or `previous`. The status is 0 whether they differ or not.
 
     \b
     Example: cardpress diff previous live --store site_out --format html > diff.html

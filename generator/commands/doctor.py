@@ -40,7 +40,9 @@ def doctor(
     read_only: bool,
     as_json: bool,
 ) -> None:
-    """Look for what is wrong: versions, store, live build, lake, keys, clock, state, counter.
+    """Look for what is wrong and say what to do.
+
+    At versions, store, live build, lake, keys, clock, state folder and shared counter.
 
     A line per check: ok, warning, or problem with what to do next; exit 1 where there is a problem. Nothing is changed:
     a probe is written below private/ of the store and deleted again.

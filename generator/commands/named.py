@@ -1,6 +1,7 @@
 """Builds as they are named on the command line: by id, or `live` or `previous`; and what a shell offers to complete."""
 
 from contextlib import suppress
+from pathlib import Path
 
 import click
 from click.shell_completion import CompletionItem
@@ -33,6 +34,12 @@ class BuildName(click.ParamType):
             names = open_store(store, hurried=True).list(BUILDS)
             found += sorted((name.removeprefix(BUILDS).removesuffix(".json") for name in names), reverse=True)
         return [CompletionItem(name) for name in found if name.startswith(incomplete)]
+
+
+def none_yet(store: str) -> str:
+    """What is said of a store without builds."""
+    where = f"no builds in {store}" if "://" in store or Path(store).is_dir() else f"there is no folder {store}"
+    return f"{where}: `cardpress build --lake LAKE --store {store}` makes one"
 
 
 def named_build(store: Store, name: str | None) -> Build:

@@ -85,9 +85,10 @@ def nightly(
     memory: str,
     as_json: bool,
 ) -> None:
-    """Build LAKE, compare the build with the live one, publish, prune.
+    """What a scheduler calls: build, check, publish, prune.
 
-    A breached gate, a hold or any failure: exit 1, the live build stays. Every run leaves a report in the store.
+    The build is compared with the live one. A breached gate, a hold or any failure: exit 1, the live build stays. Every
+    run leaves a report in the store, and pages that say what it made and changed.
 
     \b
     Example: cardpress nightly --lake lake --store site_out --gate products-lost=0.1

@@ -30,11 +30,11 @@ from generator.runs import DIFF_PAGE
 def report(
     build: str | None, store: str, out: Path | None, against: str | None, threads: int | None, memory: str
 ) -> None:
-    """Report on BUILD (default: the live one) as one HTML page.
+    """Report on a build as one HTML page.
 
     Freshness, counts by game and kind, coverage and distribution of prices, gates, the slowest layers, history.
-    BUILD is an id, or `live` or `previous`. `nightly` leaves such a page of each build that it makes, with what it
-    changed.
+    BUILD is an id, `live` or `previous`; without it the live one is meant. `nightly` leaves such a page of each build
+    that it makes, with what it changed.
 
     \b
     Example: cardpress report --store site_out --out report.html --against previous
