@@ -22,6 +22,7 @@ OPEN_TO_BROWSERS = {
 _KEYED_VARY = "Authorization, X-API-Key, Accept-Encoding, X-Build"
 _PUBLIC_VARY = "Accept-Encoding, X-Build"
 _MOST_ID_DIGITS = 19
+_NO_PATH = "there is no such path: /docs lists what there is"
 # The site's pages load their own scripts and styles and ask their own host; only images come from where the data says.
 _SITE_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https:; "
@@ -80,11 +81,11 @@ def route(path: bytes) -> tuple[Endpoint, str]:
     """
     text = path.decode(errors="replace")
     if text.encode() != path:
-        raise NotFound("there is no such path")
+        raise NotFound(_NO_PATH)
     if names.is_site_file(text[1:]):
         return _SITE, text[1:]
     if not text.startswith(API):
-        raise NotFound("there is no such path")
+        raise NotFound(_NO_PATH)
     name = text.removeprefix(API)
     first, _, rest = name.partition("/")
     if name in _FIXED:
@@ -94,7 +95,7 @@ def route(path: bytes) -> tuple[Endpoint, str]:
     if first == "watchlist" and rest:
         slug, _, action = rest.rpartition("/")
         return (_ACTIONS[action], slug) if slug and action in _ACTIONS else (_ITEM, rest)
-    raise NotFound("there is no such path")
+    raise NotFound(_NO_PATH)
 
 
 def _window(lines: Sequence[bytes], values: dict) -> Body:
@@ -120,7 +121,7 @@ def _site_file(opened: Opened, path: str, _: dict) -> Body:
     folder = path.removesuffix("/")
     key = f"{folder}/index.html" if folder in names.SITE_FOLDERS else path
     if opened.build.find(key) is None:
-        raise NotFound("there is no such path")
+        raise NotFound(_NO_PATH)
     return opened.stored(key)
 
 

@@ -157,5 +157,5 @@ def _listening(host: str, port: int) -> _Server:
         kind = type("_FamilyServer", (_Server,), {"address_family": family})
         return kind(address[:2], _Handler)
     except OSError as error:
-        taken = "is taken by another process" if error.errno == errno.EADDRINUSE else error.strerror
+        taken = "another process has it, choose another port" if error.errno == errno.EADDRINUSE else error.strerror
         raise ServeError(f"cannot listen on {host} port {port} for metrics: {taken}") from error

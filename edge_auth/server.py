@@ -98,7 +98,7 @@ def free_address(host: str, port: int) -> tuple[str, int]:
             probe.bind(address)
             return probe.getsockname()[:2]
     except OSError as error:
-        taken = "is taken by another process" if error.errno == errno.EADDRINUSE else error.strerror
+        taken = "another process has it, choose another port" if error.errno == errno.EADDRINUSE else error.strerror
         raise ServeError(f"cannot listen on {host} port {port}: {taken}") from error
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import time
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -45,11 +46,13 @@ class BuildResult:
         record: the build's record, as it stands in the store.
         made: names of the layers that had to be made; the others were there.
         damaged: of those that were there and damaged, what was wrong.
+        seconds: how long each layer took that was made.
     """
 
     record: dict
     made: list[str]
     damaged: dict[str, str] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -98,10 +101,11 @@ def make_build(
         wanted = [name for name, why in lacking.items() if why]
         workshop = Workshop(lake, store, threads or os.cpu_count() or 1, memory, progress)
         workshop.uploads.resend = repair
-        _make_all(plans, wanted, workshop)
+        seconds = _make_all(plans, wanted, workshop)
         record = _record(lake, store, plans)
         store.put_new(record_name(record["id"]), json.dumps(record, indent=1, ensure_ascii=False).encode() + b"\n")
-    return BuildResult(record, wanted, {name: why for name, why in lacking.items() if why and why != MISSING})
+    damaged = {name: why for name, why in lacking.items() if why and why != MISSING}
+    return BuildResult(record, wanted, damaged, seconds)
 
 
 def build_id(lake: Lake, plans: list[LayerPlan]) -> str:
@@ -117,18 +121,25 @@ def lack(store: Store, plan: LayerPlan, repair: bool = False) -> str | None:
     return damage(layer) if repair else visible_damage(layer)
 
 
-def _make_all(plans: list[LayerPlan], wanted: Collection[str], workshop: Workshop) -> None:
-    """Make the layers that are wanted; the others are there."""
+def _make_all(plans: list[LayerPlan], wanted: Collection[str], workshop: Workshop) -> dict[str, float]:
+    """Make the layers that are wanted, and say how long each took; the others are there.
+
+    What several layers read is opened by the first that asks, and counts as its time.
+    """
+    seconds = {}
     try:
         for plan in plans:
             if plan.name in wanted:
+                started = time.perf_counter()
                 _make(plan, workshop)
+                seconds[plan.name] = round(time.perf_counter() - started, 3)
             if plan.name.startswith(names.history_layer("")):
                 workshop.closed[plan.name] = Layer(workshop.store, plan.name, plan.digest)
     except duckdb.Error as error:
         raise LakeError(f"lake {workshop.lake.location}: {str(error).strip().splitlines()[0]}") from error
     finally:
         workshop.close()
+    return seconds
 
 
 def _make(plan: LayerPlan, workshop: Workshop) -> None:

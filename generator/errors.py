@@ -10,6 +10,7 @@ GeneratorError
 ├── BusyError      another run holds the lock, or took it over
 ├── PruneError     builds cannot be deleted
 ├── IngestError    a file handed to `ingest` is not what it should be
+├── DoctorError    `doctor` found something wrong
 └── FingerprintError  a picture or an index of fingerprints cannot be used
 
 Each message is one line that says what is wrong, where, and what to do; the command line prints it as it is
@@ -55,6 +56,10 @@ class PruneError(GeneratorError):
 
 class IngestError(GeneratorError):
     """A file handed to an import is not in the shape that the import reads; nothing was written."""
+
+
+class DoctorError(GeneratorError):
+    """Something is wrong with the installation, the store, the lake or what serves them."""
 
 
 class FingerprintError(GeneratorError):

@@ -68,6 +68,15 @@ def open_lake(location: str, as_of: date | None = None, progress: Progress | Non
         return _opened(location, place, as_of, progress or Progress(quiet=True))
 
 
+def list_files(location: str) -> list[LakeFile]:
+    """The files of the tables as they lie there, without a look into them; what an import left is not touched.
+
+    Raises:
+        LakeError: no such lake, or a partition that names no day.
+    """
+    return list(_table_files(location, _place(location)))
+
+
 def _opened(location: str, place: LakeFiles, as_of: date | None, progress: Progress) -> Lake:
     files = list(_table_files(location, place))
     if not any(f.table == "products" for f in files):

@@ -75,10 +75,12 @@ class FolderFiles:
         return settled(self._root)
 
     def names(self, daily: Iterable[str]) -> Iterator[str]:
-        found = list(self._root.glob("*.parquet"))
+        found = _parquet(self._root)
         for table in daily:
-            found += (self._root / table).glob("day=*/*.parquet")
-        return (path.relative_to(self._root).as_posix() for path in sorted(found) if path.is_file())
+            for day in _entries(self._root / table):
+                if day.name.startswith("day=") and day.is_dir():
+                    found += _parquet(day)
+        return (path.relative_to(self._root).as_posix() for path in sorted(found))
 
     def read(self, name: str) -> bytes | None:
         try:
@@ -110,6 +112,20 @@ class FolderFiles:
                 now = ()
             if now != state:
                 raise LakeError(f"{path} changed while the lake was being read: build again")
+
+
+def _parquet(folder: Path) -> list[Path]:
+    return [path for path in _entries(folder) if path.suffix == ".parquet" and path.is_file()]
+
+
+def _entries(folder: Path) -> list[Path]:
+    """What is in a folder, nothing where there is none. `glob` would take one that may not be read for an empty one."""
+    try:
+        return list(folder.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise LakeError(f"{folder} in the lake cannot be read: {error.strerror}") from error
 
 
 def _state(path: Path) -> tuple[int, ...]:

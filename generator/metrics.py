@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from generator.clock import moment
-from generator.nightly import Report
+from generator.runs import Report
 
 _Sample = tuple[dict[str, str], float]
 _HELP = {
@@ -16,6 +16,7 @@ _HELP = {
     "last_success_timestamp_seconds": "When a nightly run last did what it should.",
     "outcome": "How the last nightly run ended.",
     "step_seconds": "How long each step of the last nightly run took.",
+    "layer_seconds": "How long each layer took that the last nightly run made.",
     "gate_value": "What each gate measured in the last nightly run.",
     "gate_threshold": "The greatest value that passes each gate.",
     "gate_breached": "Whether the gate was breached.",
@@ -69,6 +70,7 @@ def _samples(report: Report, last_success: float | None) -> dict[str, list[_Samp
         "last_success_timestamp_seconds": [({}, success)] if success is not None else [],
         "outcome": [({"outcome": report.outcome}, 1.0)],
         "step_seconds": _by("step", report.seconds.items()),
+        "layer_seconds": _by("layer", report.layer_seconds.items()),
         "gate_value": _by("gate", ((verdict["gate"], verdict["value"]) for verdict in verdicts)),
         "gate_threshold": _by("gate", ((verdict["gate"], verdict["threshold"]) for verdict in verdicts)),
         "gate_breached": _by("gate", ((verdict["gate"], verdict["breached"]) for verdict in verdicts)),

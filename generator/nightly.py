@@ -1,8 +1,8 @@
-"""A night without a person: build, verify, gates, publish, smoke test, prune; one report of it in the store.
+"""A night without a person: build, verify, gates, publish, smoke test, prune; a report of it and its pages.
 
     private/nightly.lock     held while a night runs
-    reports/<run>.json       what each run did: outcome, timings, counts, gates
     gates/<build>.json       what the gates said of a build when it was last judged
+    reports/, private/nights/                    see `runs`
 
 Nothing here decides what is right: a refused night leaves the pointer as it was, and says why in one line.
 """
@@ -10,14 +10,13 @@ Nothing here decides what is right: a refused night leaves the pointer as it was
 import json
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
 from edge_auth.contract.builds import Build, open_build, read_pointer
 from edge_auth.contract.store import Store
-from edge_auth.errors import EdgeError, MissingObject
+from edge_auth.errors import EdgeError
 from generator import settings
 from generator.build import BuildResult, make_build
 from generator.clock import Clock, timestamp
@@ -28,13 +27,12 @@ from generator.lease import Lease
 from generator.progress import Progress
 from generator.prune import Rules, describe, prune
 from generator.publish import publish, rollback
+from generator.report.write import write_pages
+from generator.runs import FAILED, HELD, PUBLISHED, REFUSED, REPORTS, ROLLED_BACK, UNCHANGED, Report, prune_runs
 from generator.smoke import smoke_test
 from generator.verify import verify
 
-LOCK, REPORTS = "private/nightly.lock", "reports/"
-# How a run ends: the first two are what it is for.
-PUBLISHED, UNCHANGED = "published", "unchanged"
-REFUSED, HELD, ROLLED_BACK, FAILED = "refused", "held", "rolled back", "failed"
+LOCK = "private/nightly.lock"
 
 
 @dataclass(frozen=True)
@@ -46,6 +44,7 @@ class Options:
         forced: gates that let pass this once.
         rules: what is kept when it prunes.
         lease: seconds for which a killed run's lock stands.
+        pages: whether the run leaves its report and what it changed as pages in the store.
     """
 
     thresholds: dict[str, float] = field(default_factory=dict)
@@ -54,31 +53,7 @@ class Options:
     threads: int | None = None
     memory: str = settings.MEMORY
     lease: float = settings.LEASE_SECONDS
-
-
-@dataclass
-class Report:
-    """What a run did, as it is kept."""
-
-    run: str
-    lake: str
-    store: str
-    started: str
-    finished: str | None = None
-    outcome: str = FAILED
-    error: str | None = None
-    build: str | None = None
-    live_before: str | None = None
-    live: str | None = None
-    made: list[str] = field(default_factory=list)
-    record: dict[str, Any] = field(default_factory=dict)
-    judgement: dict[str, Any] = field(default_factory=dict)
-    pruned: dict[str, Any] = field(default_factory=dict)
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    @property
-    def done(self) -> bool:
-        return self.outcome in (PUBLISHED, UNCHANGED) and self.error is None
+    pages: bool = False
 
 
 def run_id(clock: Clock) -> str:
@@ -117,6 +92,7 @@ class Night:
                 raise
             finally:
                 self._keep_report()
+                self._keep_pages()
 
     def _steps(self, lease: Lease) -> None:
         result = self._build()
@@ -143,7 +119,7 @@ class Night:
                 progress=self.progress,
                 clock=self.clock,
             )
-        self.report.build, self.report.made = result.id, result.made
+        self.report.build, self.report.made, self.report.layer_seconds = result.id, result.made, result.seconds
         self.report.record = {name: result.record[name] for name in ("as_of", "objects", "bytes", "freshness")}
         self.report.record["left_out"] = result.record["left_out"]
         with self._timed("verify"):
@@ -199,7 +175,7 @@ class Night:
         options = self.options
         try:
             with self._timed("prune"):
-                self._prune_reports()
+                prune_runs(self.store, settings.REPORTS_KEPT, settings.PAGES_KEPT)
                 done = prune(self.store, options.rules, run=self.report.run, clock=self.clock, seconds=options.lease)
         except BusyError as error:  # it is being done
             self.progress.say(f"not pruned: {error}")
@@ -207,16 +183,25 @@ class Night:
         self.report.pruned = done.summary()
         self.progress.say(f"pruned: {describe(done)}")
 
-    def _prune_reports(self) -> None:
-        reports = sorted(self.store.list(REPORTS))
-        self.store.delete(reports[: -settings.REPORTS_KEPT])
-
     def _keep_report(self) -> None:
         pointer, _ = read_pointer(self.store)
         self.report.live = pointer.build if pointer else None
         self.report.finished = timestamp(self.clock())
         data = json.dumps(asdict(self.report), indent=1, ensure_ascii=False, default=str).encode()
         self.store.put(f"{REPORTS}{self.report.run}.json", data + b"\n")
+
+    def _keep_pages(self) -> None:
+        """The pages of a build that is new, published or not."""
+        if not self.options.pages or self.report.build is None or self.report.outcome == UNCHANGED:
+            return
+        try:
+            options = self.options
+            where = write_pages(
+                self.store, self.report, threads=options.threads, memory=options.memory, progress=self.progress
+            )
+            self.progress.say(f"pages: {where}")
+        except (GeneratorError, EdgeError, OSError) as error:  # a night is no failure because nobody can read of it
+            self.progress.say(f"the pages were not written: {error}")
 
     @contextmanager
     def _timed(self, step: str) -> Iterator[None]:
@@ -226,15 +211,3 @@ class Night:
         finally:
             self.report.seconds[step] = round(time.perf_counter() - started, 3)
             self.progress.say(f"{step}: {self.report.seconds[step]:.1f} s")
-
-
-def newest_report(store: Store, wanted: Callable[[dict], bool] = lambda report: True) -> dict | None:
-    """The newest report of a night that is wanted, or None."""
-    for name in sorted(store.list(REPORTS), reverse=True):
-        try:
-            report = json.loads(store.get(name))
-        except (MissingObject, ValueError):  # pruned meanwhile, or not ours
-            continue
-        if wanted(report):
-            return report
-    return None

@@ -35,6 +35,14 @@ PRICE_FACTOR = 10
 MEMORY = "2GB"
 # How many reports of nights stay in the store.
 REPORTS_KEPT = 400
+# Of how many nights the pages do.
+PAGES_KEPT = 30
+
+# What `doctor` warns of: less room than this in a folder store, a clock that differs so much from the store's, and keys
+# that end so soon.
+ROOM_BYTES = 1_000_000_000
+CLOCK_SECONDS = 10.0
+KEYS_END_DAYS = 14
 
 # How old the newest row of a source may be, in hours, before `show` warns: its cadence and some patience.
 CADENCE_HOURS = {

@@ -16,9 +16,10 @@ from generator.errors import BusyError, GateError, HoldError, SmokeError
 from generator.gates import read_judgement
 from generator.lease import Lease
 from generator.metrics import write_textfile
-from generator.nightly import LOCK, Night, Options, Report, newest_report
+from generator.nightly import LOCK, Night, Options
 from generator.prune import Rules
 from generator.publish import publish, rollback
+from generator.runs import Report, newest_report
 from tests.nights import QUIET, assert_whole, demo_lake, in_hours, names, published
 from tests.service import ROOT, Failed, environment, run
 from tests.test_gates import empty

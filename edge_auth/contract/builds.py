@@ -26,6 +26,7 @@ from edge_auth.errors import MissingObject, NoLiveBuild, StoreError, UnknownBuil
 
 FORMAT = 2
 POINTER_NAME = "current.json"
+_LISTED = "`cardpress builds` lists those that there are"
 _BUILD_ID = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}-[0-9a-f]{12}")
 
 
@@ -70,7 +71,7 @@ def record_name(build_id: str) -> str:
         UnknownBuild: the text cannot be the id of a build (so it is never joined into a path).
     """
     if not _BUILD_ID.fullmatch(build_id):
-        raise UnknownBuild(f"{build_id!r} is not the id of a build (such as 2026-08-22-0123456789ab)")
+        raise UnknownBuild(f"{build_id!r} is not the id of a build (such as 2026-08-22-0123456789ab): {_LISTED}")
     return f"builds/{build_id}.json"
 
 
@@ -106,7 +107,7 @@ def open_build(store: Store, build_id: str, copies: Copies | None = None) -> "Bu
     try:
         record = json.loads(store.get(record_name(build_id)))
     except MissingObject as error:
-        raise UnknownBuild(f"build {build_id} is not in {store.location}") from error
+        raise UnknownBuild(f"build {build_id} is not in {store.location}: {_LISTED}") from error
     except ValueError as error:
         raise StoreError(f"the record of build {build_id} is not JSON") from error
     if record.get("format") != FORMAT:

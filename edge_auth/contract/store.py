@@ -88,6 +88,8 @@ def open_store(location: str, seconds: float | None = None) -> Store:
         return S3Store(location, PATIENT if seconds is None else hurried(seconds))
     if "://" in location:
         raise StoreError(f"store {location}: a store is a folder or s3://bucket/prefix")
+    if Path(location).is_file():
+        raise StoreError(f"store {location} is a file: name the folder that holds the builds, or a new one")
     return FolderStore(location)
 
 
@@ -177,8 +179,8 @@ class FolderStore:
         """Names of the objects below a prefix that ends in `/`, sorted; half-written ones are not objects."""
         base = self.root / prefix
         with _translated(self, prefix):
-            files = sorted(path for path in base.rglob("*") if path.is_file()) if base.is_dir() else []
-        return (path.relative_to(self.root).as_posix() for path in files if not path.name.startswith("."))
+            files = sorted(_files(base)) if base.is_dir() else []
+        return (path.relative_to(self.root).as_posix() for path in files)
 
     def entries(self, prefix: str) -> Iterator[Listed]:
         """The objects below a prefix that ends in `/`, or the one of that name, sorted, with size and age."""
@@ -238,6 +240,17 @@ class FolderStore:
         with lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
+
+
+def _files(base: Path) -> Iterator[Path]:
+    """The files below a folder but hidden ones; `rglob` would take a folder that may not be read for an empty one."""
+
+    def refuse(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError):  # deleted since it was listed
+            raise error
+
+    for folder, _, names in os.walk(base, onerror=refuse):
+        yield from (Path(folder, name) for name in names if not name.startswith("."))
 
 
 def _etag(data: bytes) -> str:

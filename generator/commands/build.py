@@ -41,7 +41,7 @@ def build(
     memory: str,
     as_json: bool,
 ) -> None:
-    """Make a build of LAKE in the store; print its id on the last line.
+    """Make a build of LAKE in the store. The last line is its id.
 
     Layers whose inputs did not change are not made again, so a second run costs seconds and a killed one resumes.
 

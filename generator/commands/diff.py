@@ -5,15 +5,14 @@ from collections.abc import Callable, Iterator
 
 import click
 
-from edge_auth.contract.builds import Build, live_build_id, open_build, read_pointer
-from edge_auth.contract.store import Store, open_store
+from edge_auth.contract.store import open_store
+from generator.commands.named import BuildName, named_build
 from generator.commands.options import store_option
 from generator.diff.compare import Comparison, compare
 from generator.diff.document import as_json
 from generator.diff.page import as_html
 from generator.diff.report import make_report
 from generator.diff.text import as_text
-from generator.errors import BuildError
 from generator.progress import Progress
 
 FORMATS: dict[str, Callable[[Comparison, int], Iterator[str]]] = {
@@ -24,8 +23,8 @@ FORMATS: dict[str, Callable[[Comparison, int], Iterator[str]]] = {
 
 
 @click.command()
-@click.argument("old")
-@click.argument("new")
+@click.argument("old", type=BuildName())
+@click.argument("new", type=BuildName())
 @store_option
 @click.option(
     "--format",
@@ -40,9 +39,9 @@ FORMATS: dict[str, Callable[[Comparison, int], Iterator[str]]] = {
 @click.option("--threads", type=click.IntRange(1), help="Threads to use.  [default: one per core]")
 @click.option("--memory", default="1GB", show_default=True, help="What DuckDB may use before it spills to disk.")
 def diff(old: str, new: str, store: str, format_: str, top: int, threads: int | None, memory: str) -> None:
-    """Show what differs between the builds OLD and NEW, in objects and in values.
+    """Show what differs between two builds, in objects and values.
 
-    Both are ids of builds, or `live` or `previous`. The status is 0 whether they differ or not.
+    OLD and NEW are ids of builds, or `live` or `previous`. The status is 0 whether they differ or not.
 
     \b
     Example: cardpress diff previous live --store site_out --format html > diff.html
@@ -53,21 +52,3 @@ def diff(old: str, new: str, store: str, format_: str, top: int, threads: int | 
         for piece in FORMATS[format_](comparison, top):
             sys.stdout.buffer.write(piece.encode())
     sys.stdout.buffer.flush()
-
-
-def named_build(store: Store, name: str) -> Build:
-    """The build of that id, the live one, or the one that was live before it.
-
-    Raises:
-        BuildError, NoLiveBuild, UnknownBuild: there is none.
-    """
-    if name == "live":
-        return open_build(store, live_build_id(store))
-    if name != "previous":
-        return open_build(store, name)
-    pointer, _ = read_pointer(store)
-    if pointer is None or not pointer.previous:
-        raise BuildError(
-            f"no build was live before in {store.location}: `cardpress builds` shows the ids that there are"
-        )
-    return open_build(store, pointer.previous[0])

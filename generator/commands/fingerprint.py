@@ -31,7 +31,11 @@ def _template(context: click.Context, option: click.Parameter, value: str | None
 
 @click.group()
 def fingerprint() -> None:
-    """Recognise cards on photos (needs the extra cardpress[fingerprint])."""
+    """Recognise cards on photos. Needs the extra cardpress[fingerprint].
+
+    \b
+    Example: cardpress fingerprint match photo.jpg --index https://cards.example/api/v1/fingerprints
+    """
 
 
 @fingerprint.command()
@@ -59,12 +63,13 @@ def index(
     workers: int | None,
     as_json: bool,
 ) -> None:
-    """Make the lake's fingerprint table from reference images: files, or folders of them.
+    """Make the lake's fingerprint table from reference images.
 
-    An image's key is its file name without the suffix. Entries of the same keys are replaced, others stay unless
-    --prune. Products come from --products, JSON like {"key": [1, 2]} or CSV with key and id_product, or else from
-    the lake: the products whose image URL ends in the key, or whose id it is.
+    IMAGES are files, or folders of them. An image's key is its file name without the suffix. Entries of the same keys
+    are replaced, others stay unless --prune. Products come from --products, JSON like {"key": [1, 2]} or CSV with key
+    and id_product, or else from the lake: the products whose image URL ends in the key, or whose id it is.
 
+    \b
     Example: cardpress fingerprint index scans/ --lake lake --image-url 'https://images.example/{key}.webp'
     """
     need_pillow()
@@ -127,11 +132,14 @@ def _verify(lake: Lake, images: dict[str, Path], samples: int, workers: int, as_
 @click.option("--top", type=click.IntRange(min=1), default=5, show_default=True, help="How many entries.")
 @json_option
 def match(photo: Path, index: str, key: str | None, top: int, as_json: bool) -> None:
-    """Find the entries nearest to a PHOTO of a card, upright and cut roughly to the card.
+    """Find the entries nearest to a photo of a card.
+
+    PHOTO is upright and cut roughly to the card.
 
     Prints distance, key, products and image; the less the distance, the more alike. Better set CARDPRESS_KEY than
     give --key, which other users of the machine can see.
 
+    \b
     Example: cardpress fingerprint match photo.jpg --index https://cards.example/api/v1/fingerprints
     """
     pixels = open_picture(photo)

@@ -19,7 +19,11 @@ def _files(name: str, help: str) -> Callable:
 
 @click.group()
 def ingest() -> None:
-    """Turn files that others publish, or that scrapers write, into lake tables."""
+    """Turn files of others, or of scrapers, into lake tables.
+
+    \b
+    Example: cardpress ingest cardmarket --lake lake --singles products_singles_6.json
+    """
 
 
 @ingest.command()

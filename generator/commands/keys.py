@@ -51,7 +51,11 @@ _rate = click.IntRange(1, 1_000_000_000)
 
 @click.group()
 def keys() -> None:
-    """Issue, list, revoke and change API keys."""
+    """Issue, list, revoke and change API keys.
+
+    \b
+    Example: cardpress keys issue --name 'price bot' --rate-limit 300
+    """
 
 
 @keys.command("issue")
@@ -61,7 +65,9 @@ def keys() -> None:
 @click.option("--rate-limit", type=_rate, default=DEFAULT_RATE_LIMIT, show_default=True, help="Requests a minute.")
 @click.option("--expires", type=Expiry(), default=NEVER, show_default=True, help="Its last day or second (UTC).")
 def issue_(store: str, keys: str | None, name: str, scopes: tuple[str, ...], rate_limit: int, expires: str) -> None:
-    """Print a new key on standard output, this once, and its record on standard error.
+    """Make a key and print it, this once.
+
+    The key goes to standard output, its record to standard error.
 
     \b
     Example: cardpress keys issue --name 'price bot' --scope cards:read --rate-limit 300
@@ -85,6 +91,9 @@ def list_(store: str, keys: str | None, as_json: bool) -> None:
     records = open_key_file(store, keys).records()
     if as_json:
         click.echo(json.dumps([_shown(record) for record in records], ensure_ascii=False, indent=1))
+        return
+    if not records:
+        click.echo(f"no keys yet: `cardpress keys issue --store {store} --name NAME` makes one", err=True)
         return
     now = time.time()
     header = ("ID", "NAME", "PREFIX", "STATE", "RATE", "EXPIRES", "CREATED", "SCOPES")

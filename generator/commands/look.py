@@ -5,8 +5,9 @@ import sys
 
 import click
 
-from edge_auth.contract.builds import Build, live_build_id, open_build, read_pointer
-from edge_auth.contract.store import Store, open_store
+from edge_auth.contract.builds import open_build, read_pointer
+from edge_auth.contract.store import open_store
+from generator.commands.named import BuildName, named_build, none_yet
 from generator.commands.options import build_option, json_option, store_option
 from generator.errors import BuildError
 from generator.export import ROOT
@@ -16,16 +17,11 @@ from generator.read_ahead import ReadAhead
 from generator.verify import verify as read_again
 
 
-def chosen_build(store: Store, build_id: str | None) -> Build:
-    """The build that was asked for, or the live one."""
-    return open_build(store, build_id or live_build_id(store))
-
-
 @click.command()
 @store_option
 @json_option
 def builds(store: str, as_json: bool) -> None:
-    """List the builds of the store, newest day first; the live one is marked.
+    """List the builds of the store. Newest day first; the live one is marked.
 
     \b
     Example: cardpress builds --store site_out
@@ -41,6 +37,8 @@ def builds(store: str, as_json: bool) -> None:
         return
     for row in rows:
         click.echo(_line(row))
+    if not rows:
+        click.echo(none_yet(store), err=True)
     if pointer and pointer.hold:
         click.echo(
             f"a rollback holds: nothing is published until `cardpress publish BUILD --store {store}`",
@@ -67,16 +65,18 @@ def _summary(record: dict, live: str | None, previous: list[str]) -> dict:
 
 
 @click.command()
-@click.argument("build", required=False)
+@click.argument("build", required=False, type=BuildName())
 @store_option
 @json_option
 def verify(build: str | None, store: str, as_json: bool) -> None:
-    """Re-read every object of BUILD (default: the live one) against its recorded hash.
+    """Re-read every object of a build against its recorded hash.
+
+    BUILD is an id, `live` or `previous`; without it the live one is meant.
 
     \b
     Example: cardpress verify --store site_out
     """
-    opened = chosen_build(open_store(store), build)
+    opened = named_build(open_store(store), build)
     good = read_again(opened, Progress())
     if as_json:
         click.echo(json.dumps({"build": opened.id, "objects": good.objects, "bytes": good.bytes}))
@@ -89,12 +89,12 @@ def verify(build: str | None, store: str, as_json: bool) -> None:
 @build_option
 @store_option
 def cat(key: str, build_id: str | None, store: str) -> None:
-    """Print the object under KEY, such as cards/273532.json, as the API says it.
+    """Print one object of a build. KEY is such as cards/273532.json.
 
     \b
     Example: cardpress cat status.json --store site_out
     """
-    build = chosen_build(open_store(store), build_id)
+    build = named_build(open_store(store), build_id)
     document = build.document(key.removeprefix(f"{ROOT}/"))
     if document is None:
         raise BuildError(f"build {build.id} has no object {key}; `cardpress export DIR` shows all keys")
@@ -108,10 +108,12 @@ def cat(key: str, build_id: str | None, store: str) -> None:
 @store_option
 @click.option("--gzip", is_flag=True, help="Write a .json.gz beside each file.")
 def export(dir: str, build_id: str | None, store: str, gzip: bool) -> None:
-    """Write a build as plain files, one per object: the API below DIR/api/v1, the site in DIR/docs and DIR/explore.
+    """Write a build as plain files, one per object.
+
+    The API lies below DIR/api/v1, the site in DIR/docs and DIR/explore.
 
     \b
     Example: cardpress export plain --store site_out && ls plain/api/v1/cards/all/trend
     """
-    written = write_files(chosen_build(ReadAhead(open_store(store)), build_id), dir, gzip=gzip, progress=Progress())
+    written = write_files(named_build(ReadAhead(open_store(store)), build_id), dir, gzip=gzip, progress=Progress())
     click.echo(f"{written:,} objects in {dir}")

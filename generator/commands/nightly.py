@@ -61,6 +61,12 @@ class GateValue(click.ParamType):
 @keep_option
 @grace_option
 @click.option("--textfile", type=click.Path(dir_okay=False, path_type=Path), help="Write Prometheus metrics there.")
+@click.option(
+    "--pages/--no-pages",
+    default=True,
+    show_default=True,
+    help="Leave the report and the changes as pages in the store.",
+)
 @lease_option
 @threads_option
 @memory_option
@@ -73,14 +79,16 @@ def nightly(
     keep: int,
     grace: float,
     textfile: Path | None,
+    pages: bool,
     lease: float,
     threads: int | None,
     memory: str,
     as_json: bool,
 ) -> None:
-    """Build LAKE, compare the build with the live one, publish, prune.
+    """What a scheduler calls: build, check, publish, prune.
 
-    A breached gate, a hold or any failure: exit 1, the live build stays. Every run leaves a report in the store.
+    The build is compared with the live one. A breached gate, a hold or any failure: exit 1, the live build stays. Every
+    run leaves a report in the store, and pages that say what it made and changed.
 
     \b
     Example: cardpress nightly --lake lake --store site_out --gate products-lost=0.1
@@ -88,7 +96,7 @@ def nightly(
     if textfile and not textfile.parent.is_dir():
         raise click.BadParameter(f"{textfile.parent} is not a folder", param_hint="'--textfile'")
     run = run_id(utc_now)
-    options = Options(dict(gates), forced, Rules(keep, timedelta(hours=grace)), threads, memory, lease)
+    options = Options(dict(gates), forced, Rules(keep, timedelta(hours=grace)), threads, memory, lease, pages)
     night = Night(lake, open_store(store), options, run=run, clock=utc_now, progress=Progress(prefix=f"[{run}] "))
     busy = False
     try:

@@ -3,6 +3,7 @@
 import click
 
 from generator import settings
+from generator.commands.named import BuildName
 
 store_option = click.option(
     "--store",
@@ -11,9 +12,13 @@ store_option = click.option(
     metavar="STORE",
     help="Folder or s3://bucket/prefix of the builds.",
 )
-build_option = click.option("--build", "build_id", metavar="BUILD", help="Which build.  [default: the live one]")
+build_option = click.option(
+    "--build", "build_id", metavar="BUILD", type=BuildName(), help="Which build.  [default: the live one]"
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-lake_option = click.option("--lake", required=True, help="Folder or s3://bucket/prefix of the source tables.")
+lake_option = click.option(
+    "--lake", required=True, show_envvar=True, help="Folder or s3://bucket/prefix of the source tables."
+)
 threads_option = click.option("--threads", type=click.IntRange(1), help="Threads to use.  [default: one per core]")
 memory_option = click.option(
     "--memory", default=settings.MEMORY, show_default=True, help="What DuckDB may use before it spills to disk."

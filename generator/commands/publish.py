@@ -3,16 +3,17 @@
 import click
 
 from edge_auth.contract.store import open_store
+from generator.commands.named import BuildName
 from generator.commands.options import store_option
 from generator.publish import publish as move_to
 from generator.publish import rollback as move_back
 
 
 @click.command()
-@click.argument("build")
+@click.argument("build", type=BuildName(words=False))
 @store_option
 def publish(build: str, store: str) -> None:
-    """Make BUILD the live build, and lift the hold that a rollback set.
+    """Make BUILD the live build. Lifts the hold that a rollback set.
 
     \b
     Example: cardpress publish 2026-08-22-0123456789ab --store site_out
@@ -24,9 +25,10 @@ def publish(build: str, store: str) -> None:
 @click.command()
 @store_option
 def rollback(store: str) -> None:
-    """Make the build before the live one live again; one further back each time.
+    """Make the build before the live one live again.
 
-    It sets a hold: `build --publish` and `nightly` then publish nothing until `publish BUILD` lifts it.
+    Each time one further back. It sets a hold: `build --publish` and `nightly` then publish nothing until
+    `publish BUILD` lifts it.
 
     \b
     Example: cardpress rollback --store site_out

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import click
 
-from edge_auth.errors import ServeError
+from edge_auth.contract.builds import read_pointer
+from edge_auth.contract.keys import open_key_file
+from edge_auth.contract.store import open_store
+from edge_auth.errors import EdgeError, ServeError
 from generator.commands.options import store_option
 
 
@@ -86,7 +89,7 @@ def serve(
     metrics_port: int | None,
     metrics_host: str | None,
 ) -> None:
-    """Answer the API from the live build of a store, until SIGTERM or SIGINT.
+    """Answer the API from the live build. SIGTERM and SIGINT end it.
 
     \b
     Example: cardpress serve --host 0.0.0.0 --port 8000 --workers 4 --trusted-proxy 10.0.0.0/8
@@ -97,7 +100,31 @@ def serve(
         Path(state).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ServeError(f"--state {state}: {error.strerror}") from error
+    _say_what_lacks(store, keys)
     waits = {"store_seconds": store_timeout, "keys_seconds": keys_max_age}
     settings = app.Settings(store, state, keys, trusted_proxies, rate_limit_url, **waits)
     metrics = (metrics_host or host, metrics_port) if metrics_port is not None else None
     server.serve(settings, host, port, workers, metrics)
+
+
+def _say_what_lacks(store: str, keys: str | None) -> None:
+    """For those who serve for the first time: what is still to be done. It may come while the shim runs."""
+    if "://" in f"{store}{keys}":  # a server that is slow or away must not keep the shim from starting
+        return
+    try:
+        lacks_build = read_pointer(open_store(store))[0] is None
+        lacks_keys = not open_key_file(store, keys).records()
+    except EdgeError as error:
+        click.echo(f"cardpress: answers will fail: {error}; `cardpress doctor --store {store}` says more", err=True)
+        return
+    if lacks_build:
+        click.echo(
+            f"cardpress: no build is live in {store} yet, so answers fail: "
+            f"run `cardpress build --lake LAKE --store {store} --publish`",
+            err=True,
+        )
+    if lacks_keys:
+        click.echo(
+            f"cardpress: there is no key yet, so nobody can ask: `cardpress keys issue --store {store} --name NAME`",
+            err=True,
+        )

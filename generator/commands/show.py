@@ -9,18 +9,21 @@ import click
 from edge_auth.contract.builds import open_build
 from edge_auth.contract.store import Store, open_store
 from generator.clock import utc_now
+from generator.commands.named import BuildName, named_build, none_yet
 from generator.commands.options import json_option, store_option
 from generator.gates import read_judgement
-from generator.nightly import newest_report
 from generator.overview import BuildRow, Overview, Source, overview, sources
+from generator.runs import newest_report, page_name
 
 
 @click.command()
-@click.argument("build", required=False)
+@click.argument("build", required=False, type=BuildName())
 @store_option
 @json_option
 def show(build: str | None, store: str, as_json: bool) -> None:
-    """Show all builds, what is live and how fresh it is; or everything about BUILD.
+    """Show all builds, what is live and how fresh it is.
+
+    With BUILD (an id, `live` or `previous`): everything about that one.
 
     \b
     Example: cardpress show --store site_out
@@ -36,7 +39,7 @@ def show(build: str | None, store: str, as_json: bool) -> None:
             f"HOLD: a rollback to {seen.live} holds, nothing is published "
             f"until `cardpress publish BUILD --store {store}`"
         )
-    click.echo("\n".join(_build_lines(said) if build else _store_lines(said, seen)))
+    click.echo("\n".join(_build_lines(said) if build else _store_lines(said, seen, store)))
 
 
 def _all(store: Store, seen: Overview) -> dict:
@@ -44,22 +47,29 @@ def _all(store: Store, seen: Overview) -> dict:
     fresh = [asdict(source) for source in sources(live, utc_now)] if live else []
     night = newest_report(store)
     last = {name: night[name] for name in ("run", "finished", "outcome", "error", "build")} if night else None
+    if night and last:
+        last["pages"] = sorted(store.list(page_name(night["run"], "")))
     return {"builds": [asdict(row) for row in seen.builds], "sources": fresh, "last_night": last}
 
 
 def _one(store: Store, build: str) -> dict:
-    record = open_build(store, build).record
+    opened = named_build(store, build)
+    record = opened.record
     fresh = [asdict(source) for source in sources(record, utc_now)]
-    return {"record": record, "sources": fresh, "gates": read_judgement(store, build)}
+    return {"record": record, "sources": fresh, "gates": read_judgement(store, opened.id)}
 
 
-def _store_lines(said: dict, seen: Overview) -> Iterable[str]:
+def _store_lines(said: dict, seen: Overview, store: str) -> Iterable[str]:
     head = ("BUILD", "AGE", "PRODUCTS", "OBJECTS", "MB", "GATES", "")
-    yield from _table([head, *map(_build_row, seen.builds)])
-    yield from ([] if seen.builds else ["no builds yet: `cardpress build` makes one"])
+    if seen.builds:
+        yield from _table([head, *map(_build_row, seen.builds)])
+    else:
+        yield none_yet(store)
     yield from _source_lines(said["sources"])
     if night := said["last_night"]:
         yield f"last night: {night['outcome']}, run {night['run']}" + (f": {night['error']}" if night["error"] else "")
+        if night["pages"]:
+            yield f"what it left to read: {page_name(night['run'], '')} ({len(night['pages'])} pages)"
 
 
 def _build_row(row: BuildRow) -> Sequence[str]:

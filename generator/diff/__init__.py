@@ -5,6 +5,6 @@ reading    objects out of packs, in ranges
 report     the part of the answer that is told to people: counts, and the first rows of each list
 text       a report on a terminal
 page       a report as one HTML page
-plot       its plots
+moves      its plots
 document   the whole answer as JSON, streamed
 """

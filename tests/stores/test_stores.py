@@ -14,6 +14,8 @@ import pytest
 from edge_auth.contract.keys import SCOPES, issue, open_key_file
 from edge_auth.contract.store import Digest, Store, open_store
 from edge_auth.errors import Conflict, MissingObject, StoreError
+from generator.clock import utc_now
+from generator.doctor.store import check_writing
 from tests.service import ROOT, environment
 from tests.stores.servers import READER, Server
 
@@ -249,3 +251,11 @@ def test_locations() -> None:
     for wrong in ("s3://", "s3:///prefix", "s3:/", "gs://bucket", "http://127.0.0.1/"):
         with pytest.raises(StoreError, match=wrong):
             open_store(wrong)
+
+
+def test_the_doctor_probes_and_leaves_nothing(location: str) -> None:
+    store = open_store(location)
+    store.put("private/other", b"stays")
+    said = {finding.check: finding.level for finding in check_writing(location, utc_now)}
+    assert said == {"writing": "ok", "clock": "ok"}
+    assert list(store.list("")) == ["private/other"]

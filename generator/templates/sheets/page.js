@@ -7,22 +7,23 @@
   measure();
   const filter = () => {
     for (const row of document.querySelectorAll("tr[data-kind]"))
-      row.hidden = (kind.value !== "all" && row.dataset.kind !== kind.value) || (set.value && row.dataset.set !== set.value);
+      row.hidden = (kind.value !== "all" && row.dataset.kind !== kind.value) || (set?.value && row.dataset.set !== set.value);
     for (const part of document.querySelectorAll("[data-view]")) part.toggleAttribute("hidden", part.dataset.view !== kind.value);
     for (const table of document.querySelectorAll("table")) {
       const rows = [...table.tBodies[0].rows], empty = rows.length > 0 && rows.every((row) => row.hidden);
       table.hidden = empty;
-      let none = table.nextElementSibling;
+      let none = table.parentElement.querySelector(".unmatched");
       if (empty && !none) {
         none = document.createElement("p");
-        none.className = "none";
+        none.className = "none unmatched";
         none.textContent = "No row of this list matches the filters.";
         table.after(none);
       }
       if (none) none.hidden = !empty;
     }
   };
-  kind.onchange = set.onchange = filter;
+  kind.onchange = filter;
+  if (set) set.onchange = filter;
   filter();
   const value = (row, column) => {
     const cell = row.cells[column], text = cell.dataset.v;

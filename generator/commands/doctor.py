@@ -1,0 +1,83 @@
+"""`cardpress doctor`: what is wrong with this installation, store and lake."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from edge_auth.contract.keys import open_key_file
+from edge_auth.contract.store import open_store
+from generator.clock import utc_now
+from generator.commands.options import json_option, store_option
+from generator.commands.serve import CounterUrl, default_state
+from generator.doctor.findings import PROBLEM, Finding, guarded
+from generator.doctor.keys import check_keys
+from generator.doctor.lake import check_lake
+from generator.doctor.serving import check_counter, check_state
+from generator.doctor.store import check_store, check_writing
+from generator.doctor.versions import check_versions
+from generator.errors import DoctorError
+
+_REACH = "see whether --store names the right place, and whether you may go there"
+
+
+@click.command()
+@store_option
+@click.option("--lake", help="Folder or s3://bucket/prefix of the source tables, to look at as well.")
+@click.option("--keys", metavar="LOCATION", help="Key records elsewhere than in the store.")
+@click.option("--state", default=default_state, metavar="DIR", help="Folder of the shim's own files.")
+@click.option("--rate-limit-url", metavar="URL", type=CounterUrl(), help="Redis or Valkey server to look at as well.")
+@click.option("--read-only", is_flag=True, help="Write nothing: on a machine that only serves.")
+@json_option
+def doctor(
+    store: str,
+    lake: str | None,
+    keys: str | None,
+    state: str,
+    rate_limit_url: str | None,
+    read_only: bool,
+    as_json: bool,
+) -> None:
+    """Look for what is wrong and say what to do.
+
+    At versions, store, live build, lake, keys, clock, state folder and shared counter.
+
+    A line per check: ok, warning, or problem with what to do next; exit 1 where there is a problem. Nothing is changed:
+    a probe is written below private/ of the store and deleted again.
+
+    \b
+    Example: cardpress doctor --store site_out --lake lake
+    """
+    found = []
+    for finding in _checks(store, lake, keys, state, rate_limit_url, read_only):
+        found.append(finding)
+        if not as_json:
+            click.echo(finding.line())
+    if as_json:
+        click.echo(json.dumps([asdict(finding) for finding in found]))
+    problems = [finding for finding in found if finding.level == PROBLEM]
+    if problems:
+        raise DoctorError(f"{len(problems)} problem{'s' * (len(problems) > 1)}, the first: {problems[0].message}")
+
+
+def _checks(
+    store: str, lake: str | None, keys: str | None, state: str, rate_limit_url: str | None, read_only: bool
+) -> Iterator[Finding]:
+    yield from check_versions()
+    opened = open_store(store)
+    broken = False
+    for finding in guarded("store", check_store(opened, utc_now), _REACH):
+        broken = broken or (finding.check == "store" and finding.level == PROBLEM)
+        yield finding
+    if not read_only and not broken:
+        yield from guarded("writing", check_writing(opened.location, utc_now), "give who builds the right to write")
+    if lake:
+        yield from guarded("lake", check_lake(lake, utc_now), "")
+    if keys or not broken:
+        file = open_key_file(store, keys)
+        yield from guarded("keys", check_keys(file, utc_now), "restore the file from a backup, or --keys LOCATION")
+    yield from check_state(Path(state))
+    if rate_limit_url:
+        yield from check_counter(rate_limit_url)

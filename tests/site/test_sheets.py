@@ -1,0 +1,75 @@
+"""Operators' pages in a browser, opened as files: they ask for nothing, read well in both themes, and fit."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page
+
+from tests.nights import published
+from tests.service import Service, run
+from tests.site.conftest import REMEMBER_VIOLATIONS
+from tests.site.test_accessibility import overflow
+
+
+@pytest.fixture(scope="module")
+def sheets(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """report.html and diff.html of a demo lake's second day."""
+    folder = tmp_path_factory.mktemp("sheets")
+    store, _, _ = published(folder, 7, 8)
+    run("report", "--store", store.root, "--out", folder / "report.html", "--against", "previous")
+    return folder
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page; afterwards: nothing on the console, and nothing was asked for but files that were opened."""
+    context = browser.new_context()
+    context.add_init_script(REMEMBER_VIOLATIONS)
+    page = context.new_page()
+    said: list[str] = []
+    asked: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    yield page
+    assert said == [] and page.evaluate("violations") == []
+    assert {url.rpartition("/")[2] for url in asked} <= {"report.html", "diff.html"}
+    context.close()
+
+
+@pytest.mark.parametrize("name", ["report", "diff"])
+def test_a_sheet_is_accessible_and_fits(sheets: Path, page: Page, name: str) -> None:
+    page.goto(f"file://{sheets}/{name}.html")
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)
+        results = Axe().run(page)
+        assert results.violations_count == 0, results.generate_report()
+    for width in (390, 768, 1440):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert overflow(page) == [], width
+
+
+def test_the_report_s_filter_and_links(sheets: Path, page: Page) -> None:
+    page.goto(f"file://{sheets}/report.html")
+    games = page.get_by_role("region", name="Coverage of prices").get_by_role("row")
+    before = games.count()
+    page.get_by_label("Kind").select_option("sealed")
+    assert 1 < games.count() < before
+    assert page.get_by_role("img", name="prices trend (sealed)").count() == 1
+    assert page.get_by_role("img", name="prices trend (all)").count() == 0
+    assert page.get_by_role("heading", name="Left out").is_visible()
+    page.get_by_role("link", name="what it changed").click()
+    page.get_by_role("link", name="report of the newer build").click()
+    assert page.title().startswith("Build of ")
+
+
+def test_no_page_of_a_night_is_served(site_service: Service, site_key: str) -> None:
+    pages = site_service.store / "private" / "nights" / "run"
+    pages.mkdir(parents=True, exist_ok=True)
+    (pages / "report.html").write_text("for operators")
+    client = site_service.client(site_key)
+    for path in ("/private/nights/run/report.html", "/docs/../private/nights/run/report.html", "/reports/run.json"):
+        answer = client.get(path)
+        assert answer.status == 404 and "operators" not in answer.text
