@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import pyarrow.parquet as pq
 
@@ -22,7 +22,7 @@ class Facts:
 
     Attributes:
         details: ids of products whose history the peers have too.
-        slugs: of the watchlist.
+        slugs: of the watchlist, percent-encoded.
         set: id of an expansion.
     """
 
@@ -57,7 +57,12 @@ def facts(folder: Path, lake: Path) -> Facts:
     cards = pq.read_table(folder / "cards.parquet", columns=["name_key", "set_id"]).to_pydict()
     details = pq.read_table(folder / "price_guide.parquet", columns=["id"])["id"].unique().to_pylist()
     slugs = pq.read_table(lake / "watchlist.parquet", columns=["slug"])["slug"].to_pylist()
-    return Facts(cards["name_key"], details, slugs, next(id_ for id_ in cards["set_id"] if id_ is not None))
+    return Facts(
+        cards["name_key"],
+        details,
+        [quote(slug, safe="") for slug in slugs],
+        next(id_ for id_ in cards["set_id"] if id_ is not None),
+    )
 
 
 def cards(**parameters: object) -> str:

@@ -62,7 +62,7 @@ def start(command: Callable[[int], list[str]], path: str, log: Path, core: int |
     """
     port = free_port()
     line = command(port) if core is None else pinned(core, command(port))
-    with log.open("ab") as output:
+    with log.open("wb") as output:
         process = subprocess.Popen(line, env=environment(), stdout=output, stderr=output, start_new_session=True)
     deadline = time.monotonic() + _START_SECONDS
     while not _answers(port, path):

@@ -90,12 +90,17 @@ class Field:
 
     def server(self, name: str, anew: bool = False) -> servers.Server:
         """A server, running."""
-        if anew and name in self._running:
-            self._running.pop(name).stop()
+        if anew:
+            self.stop(name)
         if name not in self._running:
             peer = self.peers[name]
             self._running[name] = servers.start(peer.command, peer.ready, self.logs / f"{name.replace(' ', '-')}.log")
         return self._running[name]
+
+    def stop(self, name: str) -> None:
+        """Stop a server, if it runs."""
+        if name in self._running:
+            self._running.pop(name).stop()
 
     def get(self, name: str, target: str, headers: dict[str, str] | None = None) -> bytes:
         """The body of an answer, its encoding undone."""
@@ -111,9 +116,8 @@ class Field:
 
     def close(self) -> None:
         """Stop all servers."""
-        for server in self._running.values():
-            server.stop()
-        self._running.clear()
+        for name in list(self._running):
+            self.stop(name)
 
 
 @contextmanager
