@@ -185,10 +185,11 @@ class _Sink:
 
 
 def main(folder: str, port: str) -> None:
-    """Serve, with the database as a child, until SIGINT."""
+    """Serve, with the database as a child, until SIGTERM."""
     import uvicorn
 
     database = _postgres(Path(folder))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # uvicorn, stopped by it, raises it once more
     try:
         uvicorn.run(create(folder), port=int(port), loop="uvloop", http="httptools", access_log=False)
     finally:
