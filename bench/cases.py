@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
@@ -71,23 +72,40 @@ def cards(**parameters: object) -> str:
 
 
 def new_words(names: list[str], most: int = 20_000) -> list[tuple[str, str]]:
-    """Pairs of words, each found in one name, in which no word comes twice: pieces of 3 letters or more."""
-    chance, seen, pairs = random.Random(2), set(), []
-    for name in chance.sample(names, len(names)) * 3:
-        pieces = [_unseen_piece(word, seen, chance) for word in dict.fromkeys(fold(name).split())]
-        found = [piece for piece in pieces if piece][:2]
-        if len(found) == 2 and found[0] != found[1]:
-            seen.update(found)
+    """Pairs of words that are found in one name, in which no word comes twice: pieces of 3 letters or more."""
+    chance, pieces = random.Random(2), _Pieces(random.Random(1))
+    pairs = []
+    for name in chance.sample(names, len(names)):
+        words = fold(name).split()
+        found = list(islice(filter(None, map(pieces.take, dict.fromkeys(words))), 2))
+        found += filter(None, map(pieces.take, words if len(found) == 1 else []))
+        if len(found) > 1:
             pairs.append((found[0], found[1]))
         if len(pairs) == most:
             break
     return pairs
 
 
-def _unseen_piece(word: str, seen: set[str], chance: random.Random) -> str | None:
-    pieces = [word[i:j] for i in range(len(word) - 2) for j in range(i + 3, len(word) + 1)]
-    new = [piece for piece in pieces if piece not in seen]
-    return chance.choice(new) if new else None
+class _Pieces:
+    """Pieces of words, each given once."""
+
+    def __init__(self, chance: random.Random):
+        self._chance = chance
+        self._left: dict[str, list[str]] = {}
+        self._given: set[str] = set()
+
+    def take(self, word: str) -> str | None:
+        """A piece of this word that was not given before, or None."""
+        if word not in self._left:
+            every = {word[i:j] for i in range(len(word) - 2) for j in range(i + 3, len(word) + 1)}
+            self._left[word] = self._chance.sample(sorted(every), len(every))
+        left = self._left[word]
+        while left:
+            piece = left.pop()
+            if piece not in self._given:
+                self._given.add(piece)
+                return piece
+        return None
 
 
 def _shuffled(targets: list[str]) -> list[str]:

@@ -73,6 +73,7 @@ class Field:
         self.known: Facts = facts(self.folder, self.site.lake)
         self.peers: dict[str, Peer] = {}
         self._running: dict[str, servers.Server] = {}
+        self._targets: dict[str, list[str]] = {}
         for kind in wanted:
             self._admit(kind)
 
@@ -96,6 +97,12 @@ class Field:
             peer = self.peers[name]
             self._running[name] = servers.start(peer.command, peer.ready, self.logs / f"{name.replace(' ', '-')}.log")
         return self._running[name]
+
+    def targets(self, case: Case) -> list[str]:
+        """What a case asks for."""
+        if case.name not in self._targets:
+            self._targets[case.name] = case.targets(self.known)
+        return self._targets[case.name]
 
     def stop(self, name: str) -> None:
         """Stop a server, if it runs."""
@@ -152,7 +159,7 @@ def _crawled(opened: Field, size: Size) -> None:
 
 def check(opened: Field, case: Case) -> None:
     """Compare the answers of all servers of a case; raises SystemExit where they say different things."""
-    targets = case.targets(opened.known)
+    targets = opened.targets(case)
     for target in random.Random(5).sample(targets, min(_CHECKED, len(targets))):
         right = opened.peers[Ours.name].answer(opened.get(Ours.name, target))
         for name in _servers_of(opened, case):
@@ -167,7 +174,7 @@ def _servers_of(opened: Field, case: Case) -> list[str]:
 
 def measure(opened: Field, case: Case, name: str, encoding: str, round_: int, seconds: float) -> Measured:
     """Load one server with one case, as much as it bears."""
-    peer, targets = opened.peers[name], case.targets(opened.known)
+    peer, targets = opened.peers[name], opened.targets(case)
     server = opened.server(name, anew=case.fresh and name == Ours.name)
     headers = peer.headers() | (_GZIP if encoding == "gzip" else {})
     asked = [peer.target(target) for target in targets]
