@@ -1,11 +1,12 @@
 # Two commands carry a new machine: `make run` and `make test`. Each does all of its own set-up.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test soak lint real bench-fingerprint container-steps count-requests wheel lock clean
+.PHONY: help setup run test soak lint real bench bench-quick bench-fingerprint container-steps count-requests wheel lock clean
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+BENCH_READY := $(VENV)/.ready-bench
 DATA ?= ../shared/data
 HOST ?= 127.0.0.1
 PORT ?= 8000
@@ -47,6 +48,17 @@ lint: $(READY) ## style
 real: $(READY) ## ingest, build, verify and ask real data, where there is some in DATA
 	$(BIN)/python -m tests.real.run $(DATA)
 
+# they need wrk, and for the peers nginx and postgresql-15: apt-get install wrk nginx-light postgresql-15
+bench: $(BENCH_READY) ## measure the product beside its peers, into docs/benchmarks.md: an hour or two
+	$(BIN)/python -m bench
+
+bench-quick: $(BENCH_READY) ## the same on a small lake, into the cache: under three minutes
+	$(BIN)/python -m bench --quick
+
+$(BENCH_READY): $(READY) bench/requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r bench/requirements.lock
+	@touch $(BENCH_READY)
+
 bench-fingerprint: $(READY) ## recall of photo recognition, on made-up cards: some minutes
 	$(BIN)/python -m bench.fingerprint
 
@@ -63,6 +75,7 @@ COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-h
 lock: ## the lock files anew from pyproject.toml (needs uv)
 	$(COMPILE) --extra dev -o requirements.lock pyproject.toml
 	$(COMPILE) --extra fingerprint --extra wheel -c requirements.lock -o docs/deploy/requirements.lock pyproject.toml
+	$(COMPILE) --extra bench -c requirements.lock -o bench/requirements.lock pyproject.toml
 
 clean: ## what the commands above made (never build/, which is source)
 	rm -rf $(VENV) dist $(LAKE) .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,81 @@
+"""What the peers' databases are filled with, and what the cases ask for: read from our own API, page by page.
+
+Peers store each Card as ready JSON and the keys that it is found and sorted by, folded as the product folds; so they
+do the same work for a search, and none to put a Card together. History is one row per day, for some of the products
+only: details are asked for those, and a smaller table makes a peer no slower.
+"""
+
+import http.client
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from bench.data import Site, say
+from edge_auth.contract.text import fold, number_filter_key, number_sort_key
+
+TABLES = {
+    "price_guide": ("day", "low", "avg", "trend", "low_holo", "avg_holo", "trend_holo"),
+    "filtered": ("day", "lowest", "offers"),
+    "listing": ("day", "available", "from_price", "available_foil", "from_price_foil"),
+}
+_COUNTS = ("offers", "available", "available_foil")
+
+
+def crawl(port: int, site: Site, folder: Path, details: int) -> None:
+    """Write cards.parquet and a Parquet file per history table, with the history of `details` products."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+
+    def get(target: str) -> dict:
+        connection.request("GET", target, headers={"Authorization": f"Bearer {site.key}"})
+        return json.loads(connection.getresponse().read())
+
+    say("reading the catalogue for the peers")
+    products = pq.read_table(site.lake / "products.parquet", columns=["id_product", "date_added"]).to_pydict()
+    added = dict(zip(products["id_product"], products["date_added"], strict=True))
+    rows = [_row(card, added) for card in _cards(get)]
+    pq.write_table(pa.Table.from_pylist(rows), folder / "cards.parquet")
+    chosen = random.Random(1).sample([row["id"] for row in rows if row["trend"] is not None], details)
+    histories = {id_: get(f"/api/v1/cards/{id_}")["history"] for id_ in sorted(chosen)}
+    for table, columns in TABLES.items():
+        pq.write_table(_history(histories, table, columns), folder / f"{table}.parquet")
+
+
+def _cards(get) -> Iterator[dict]:
+    offset = 0
+    while offset is not None:
+        page = get(f"/api/v1/cards?sort=newest&limit=100&offset={offset}")
+        yield from page["data"]
+        offset = page["pagination"]["next_offset"]
+
+
+def _row(card: dict, added: dict) -> dict:
+    guide, filtered = card["price_guide"] or {}, card["filtered_price"] or {}
+    number, rarity = card["number"], card["rarity"]
+    return {
+        "id": card["id_product"],
+        "kind": card["kind"],
+        "rarity": fold(rarity) if rarity else None,
+        "set_id": card["set"]["id"],
+        "number": number_filter_key(number) if number else None,
+        "name_key": fold(card["name"]),
+        "number_key": (number_sort_key(number) or None) if number else None,
+        "newest_key": added[card["id_product"]] and int(added[card["id_product"]].timestamp()),
+        "trend_key": guide.get("trend"),
+        "low_key": guide.get("low"),
+        "avg_key": guide.get("avg"),
+        "filtered_key": filtered.get("lowest"),
+        "trend": guide.get("trend"),
+        "json": json.dumps(card, ensure_ascii=False, separators=(",", ":")),
+    }
+
+
+def _history(histories: dict[int, dict], table: str, columns: tuple[str, ...]) -> pa.Table:
+    ids = [id_ for id_, history in histories.items() for _ in history[table]]
+    rows = [row for history in histories.values() for row in history[table]]
+    types = {name: pa.int64() if name in _COUNTS else pa.float64() for name in columns} | {"day": pa.string()}
+    arrays = {name: pa.array([row[name] for row in rows], types[name]) for name in columns}
+    return pa.table({"id": pa.array(ids, pa.int64()), **arrays})

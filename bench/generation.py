@@ -1,0 +1,105 @@
+"""Generation: what builds cost, in CPU, wall, memory and bytes, beside compression alone and one zstd stream.
+
+python -m bench.generation [--quick]
+"""
+
+import argparse
+import json
+import os
+import shutil
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import zstandard
+
+from bench.data import lake, run, say, scratch
+from bench.lakes import days, with_earlier_years
+from bench.runs import Run, build
+from bench.sizes import FULL, QUICK, Size
+from edge_auth.contract.codec import compress
+
+_ZSTD_LEVEL = 3
+
+
+def generation(size: Size) -> dict:
+    """All of it, as JSON can hold it: runs by name, each a list over the rounds; and bytes."""
+    runs: dict[str, list[Run]] = {}
+    year = lake(*size.year)
+    *_, before, last = days(year)
+    longer = with_earlier_years(year, 2)
+    first = {name: _first(runs, name, source, before) for name, source in (("one", year), ("three", longer))}
+    for round_ in range(size.builds):
+        for threads in (1, 2) if round_ else (1,):
+            store = scratch("generation")
+            _add(runs, f"one year, first, {threads} threads", build(year, store, before, threads))
+        for name, source in (("one", year), ("three", longer)):
+            store = _linked(first[name])
+            _add(runs, f"{name} year{'s' * (name != 'one')}, second night", build(source, store, last, 2))
+    sizes = _bytes(first["one"])
+    _large(runs, size)
+    return {"runs": {name: [asdict(run) for run in same] for name, same in runs.items()}, "bytes": sizes}
+
+
+def _first(runs: dict[str, list[Run]], name: str, source: Path, day: str) -> Path:
+    """A first build, measured, whose store is kept for what follows."""
+    store = scratch(f"generation-{name}")
+    _add(runs, "one year, first, 2 threads" if name == "one" else "three years, first", build(source, store, day, 2))
+    return store
+
+
+def _add(runs: dict[str, list[Run]], name: str, run: Run) -> None:
+    runs.setdefault(name, []).append(run)
+
+
+def _linked(store: Path) -> Path:
+    """A store with the same objects; whatever is immutable is linked."""
+    copy = scratch("generation")
+    shutil.rmtree(copy)
+    shutil.copytree(store, copy, copy_function=os.link)
+    return copy
+
+
+def _large(runs: dict[str, list[Run]], size: Size) -> None:
+    """Builds of many products and of few and of many days, for their memory."""
+    products, spans = size.large
+    for span in spans:
+        source = lake(products, span)
+        _add(runs, f"{products:,} products, {span} days", build(source, scratch("generation"), days(source)[-1], 2))
+
+
+def _bytes(store: Path) -> dict[str, float]:
+    """What a build takes in the store, its JSON as the API says it, and that JSON compressed otherwise."""
+    say("compressing the same JSON alone")
+    exported = scratch("export")
+    run("export", exported, "--store", store)
+    seconds, size, gzipped, streamed, documents = 0.0, 0, 0, 0, 0
+    stream = zstandard.ZstdCompressor(level=_ZSTD_LEVEL).compressobj()
+    for path in sorted(exported.rglob("*.json")):
+        data = path.read_bytes()
+        began = time.thread_time()
+        gzipped += len(compress(data))
+        seconds += time.thread_time() - began
+        size, documents = size + len(data), documents + 1
+        streamed += len(stream.compress(data))
+    streamed += len(stream.flush())
+    shutil.rmtree(exported)
+    return {
+        "documents": documents,
+        "json": size,
+        "stored": sum(path.stat().st_size for path in (store / "layers").rglob("*") if path.is_file()),
+        "gzip alone": gzipped,
+        "zstd stream": streamed,
+        "gzip alone, CPU seconds": seconds,
+    }
+
+
+def main() -> None:
+    """Measure, and print the results as JSON."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="A smaller lake, fewer rounds.")
+    print(json.dumps(generation(QUICK if parser.parse_args().quick else FULL), indent=1))
+
+
+if __name__ == "__main__":
+    main()

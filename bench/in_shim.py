@@ -1,0 +1,79 @@
+"""Searches in a shim without a server: `bench.shim` runs this on a core of its own.
+
+Each query is asked of the application as granian asks it, key check and limit on, and gzip made; once per fresh
+application, so that nothing of its answer is remembered. Prints the median ms of each.
+"""
+
+import json
+import os
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from itertools import combinations
+from pathlib import Path
+from statistics import median
+
+import pyarrow.parquet as pq
+
+from bench.cases import cards, new_words
+from edge_auth.app import Settings, create_app
+from edge_auth.log import Log
+
+_REPEATS = 3
+_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
+_SORTS = ("trend", "low", "avg", "filtered", "name", "number", "newest")
+
+
+def queries(names: list[str], total: int) -> list[str]:
+    """Targets that may be slow: short words, common filters, many matches, late windows, orders against the default."""
+    deep = total * 9 // 10
+    return [
+        *(cards(q=letter) for letter in _LETTERS),
+        *(cards(q=" ".join(pair)) for pair in combinations("aeirno", 2)),
+        *(cards(q=" ".join(three)) for three in combinations("aeio", 3)),
+        cards(q="a e i o r n t s l"),
+        *(cards(q="e", sort=sort, order=order) for sort in _SORTS for order in ("asc", "desc")),
+        *(cards(q="a", kind="single", rarity="Common", sort=sort) for sort in _SORTS),
+        *(cards(q=pair) for pair in ("er", "an", "in", "on", "ex", "the", "ing")),
+        *(cards(q="e", offset=offset) for offset in (1000, total // 4, total // 2)),
+        *(cards(sort=sort, order=order, offset=deep) for sort in _SORTS for order in ("asc", "desc")),
+        *(cards(rarity="Common", kind=kind, sort=sort) for kind in ("all", "single") for sort in _SORTS),
+        *(cards(rarity="Common", sort=sort, order="asc", offset=deep // 4) for sort in _SORTS),
+        *(cards(number=number) for number in ("1", "25", "100")),
+        *(cards(q=" ".join(words)) for words in new_words(names, 60)),
+    ]
+
+
+def ask(application: Callable, target: str, key: str) -> float:
+    """Milliseconds of an answer."""
+    path, _, query = target.partition("?")
+    environ = {
+        "REQUEST_METHOD": "GET", "PATH_INFO": path, "QUERY_STRING": query, "REMOTE_ADDR": "127.0.0.1",
+        "HTTP_AUTHORIZATION": f"Bearer {key}", "HTTP_ACCEPT_ENCODING": "gzip",
+    }  # fmt: skip
+    statuses: list[str] = []
+    began = time.perf_counter()
+    b"".join(application(environ, lambda status, _: statuses.append(status)))
+    took = 1000 * (time.perf_counter() - began)
+    if statuses != ["200 OK"]:
+        raise SystemExit(f"{target}: {statuses}")
+    return took
+
+
+def main(store: str, lake: str, key: str, state: str) -> None:
+    """Ask every query of a few fresh applications."""
+    settings, log = Settings(store, state), Log(os.open(os.devnull, os.O_WRONLY))
+    names = pq.read_table(Path(lake) / "products.parquet", columns=["name"])["name"].to_pylist()
+    asked = queries(names, len(names))
+    times: dict[str, list[float]] = defaultdict(list)
+    for _ in range(_REPEATS):
+        application = create_app(settings, log).wsgi_app
+        ask(application, "/api/v1/me", key)
+        for target in asked:
+            times[target].append(ask(application, target, key))
+    print(json.dumps({target: median(taken) for target, taken in times.items()}))
+
+
+if __name__ == "__main__":
+    main(**json.loads(sys.argv[1]))

@@ -1,0 +1,58 @@
+"""Floors: an endpoint that does nothing in plain Flask, on the shim's server; and one that checks key and limit first.
+
+The latter uses the product's own classes for both.
+"""
+
+import time
+from pathlib import Path
+
+from flask import Flask, request
+
+from bench.peers.peer import Peer, wsgi
+from edge_auth.contract.keys import open_key_file
+from edge_auth.counter_sqlite import SqliteCounter
+from edge_auth.keyring import Keyring
+from edge_auth.log import Log
+
+
+class Nothing(Peer):
+    """Plain Flask that answers `{}`."""
+
+    name = "Flask, nothing"
+    offers = frozenset({"floor"})
+    ready = "/ready"  # there is none: 404
+
+    def command(self, port: int) -> list[str]:
+        return wsgi("bench.peers.nothing", port)
+
+    def target(self, target: str) -> str:
+        return "/"
+
+
+class KeyedNothing(Nothing):
+    """The same behind the key check and the limit."""
+
+    name = "Flask, nothing but key and limit"
+
+    def command(self, port: int) -> list[str]:
+        return wsgi("bench.peers.nothing", port, self.data.store, self.data.state)
+
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.data.key}"}
+
+
+def create(store: str = "", state: str = "") -> Flask:
+    """The application; with a store, it checks keys and counts."""
+    app = Flask("nothing")
+    if not store:
+        app.add_url_rule("/", view_func=dict)
+        return app
+    keyring, counter = Keyring(open_key_file(store, None, hurried=True), Log()), SqliteCounter(Path(state) / "c", print)
+
+    @app.get("/")
+    def nothing() -> tuple[dict, int, dict]:
+        now = time.time()
+        record = keyring.holder({"authorization": request.headers["Authorization"]}, now)
+        return {}, 200, counter.hit(f"key {record.id}", record.rate_limit, now).headers()
+
+    return app

@@ -1,0 +1,30 @@
+"""Runs a WSGI application just as the shim runs: on granian, one worker, as many threads.
+
+python -m bench.peers.wsgi MODULE PORT [ARGUMENT …]: the application is what MODULE.create(ARGUMENT …) gives
+"""
+
+import importlib
+import sys
+
+from granian import Granian
+from granian.constants import Interfaces
+from granian.log import LogLevels
+
+from edge_auth.server import THREADS_PER_WORKER
+
+
+def main(module: str, port: str, *arguments: str) -> None:
+    """Serve until SIGINT."""
+    server = Granian(
+        module,
+        port=int(port),
+        interface=Interfaces.WSGI,
+        workers=1,
+        blocking_threads=THREADS_PER_WORKER,
+        log_level=LogLevels.error,
+    )
+    server.serve(target_loader=lambda *_, **__: importlib.import_module(module).create(*arguments), wrap_loader=False)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,170 @@
+"""The report of a run: goals first, then every figure, how to repeat it, and the machine. Plots lie beside it."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from bench.goals import GOALS, Goal
+from bench.plot import bars, number
+from bench.results import OURS, Figure, Results
+from bench.stats import spread
+
+_PLOTTED = (
+    "default list page", "page at 90 %", "two words, new", "one letter, new", "rarity + kind + sort", "card detail",
+)  # fmt: skip
+_BUSY = 0.9
+_INTRODUCTION = """# Benchmarks
+
+Made by `{command}` on {date}; do not edit. Figures are medians over {rounds} rounds, the lowest and highest in
+brackets. The product, its peers and the floors are measured in one run in turns, each on one core with the load
+generator (wrk) on the other, and a ratio is the median of the ratios of the same round. *best peer* is the fastest of
+Flask + SQLite (a scan of covering indexes, or FTS5 trigrams), FastAPI + PostgreSQL with pg_trgm, Flask + DuckDB, and
+Datasette, with the same data, ready Cards as JSON, and an index for every sort. Before anything is timed, all must give
+the same answers. The product checks keys and counts limits; peers do not.
+"""
+_NOTES = """## How to read it
+
+- *new*: no request repeats one that the same process answered before; the product's shim is started anew for it. Words
+  are pieces of names of at least 3 letters, each used once; one letter comes with every sort and kind. The other cases
+  ask for the same few things again and again, which the product may remember and the peers compute.
+- *identity* and *gzip*: what the client accepts. Peers do not compress, so they are compared with the former.
+- *CPU* is what all processes of a server used per request, PostgreSQL's included; *by CPU time* is a ratio of that,
+  which other work on the machine disturbs less.
+- *wrk busy* above {busy:.0%}: the load generator may be what is measured.
+- Peers hold the history of {details:,} products only, the ones that are asked for.
+- Figures of one run on one machine: ratios hold elsewhere better than rates do.
+
+## To repeat it
+
+    apt-get install wrk nginx-light postgresql-15
+    make bench          # writes this page; more than an hour and 40 GB
+    make bench-quick    # a small lake, under three minutes; writes to the cache alone
+
+`python -m bench.serving --case 'default list page'` measures one case, `python -m bench.serving --help` says more.
+Lakes, builds and databases are kept in `bench/.cache`, or in the folder that `BENCH_DIR` names. A peer whose program is
+not installed is left out, with a line that says so.
+"""
+
+
+def write(results: Results, folder: Path) -> Path:
+    """Write `benchmarks.md` and its plots below a folder; the page's path."""
+    plots = folder / "benchmarks"
+    plots.mkdir(parents=True, exist_ok=True)
+    drawn = _plots(results)
+    for name, svg in drawn.items():
+        (plots / f"{name}.svg").write_text(svg, encoding="utf-8")
+    page = folder / "benchmarks.md"
+    page.write_text("\n".join(_page(results, drawn)), encoding="utf-8")
+    return page
+
+
+def goal_table(results: Results) -> list[str]:
+    """What, goal, measured, met or not."""
+    rows = [_goal_row(goal, goal.figure(results)) for goal in GOALS]
+    return table(("goal", "bound", "measured", "met", "by CPU time", "of"), rows)
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of a Markdown table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return [f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in lines]
+
+
+def _page(results: Results, drawn: dict[str, str]) -> Iterator[str]:
+    raw = results.raw
+    yield _INTRODUCTION.format(command=raw["command"], date=raw["date"], rounds=raw["size"]["rounds"])
+    yield "## Goals\n"
+    yield from goal_table(results)
+    for name in drawn:
+        yield f"\n![{name}](benchmarks/{name}.svg)"
+    yield from _serving(results)
+    yield from _shim(results)
+    yield from _generation(results)
+    yield "\n" + _NOTES.format(busy=_BUSY, details=raw["size"]["details"])
+    yield "## The machine\n"
+    yield from (f"- {name}: {said}" for name, said in raw["machine"].items())
+    yield f"- sizes: {', '.join(f'{name} {value}' for name, value in raw['size'].items())}\n"
+
+
+def _goal_row(goal: Goal, figure: Figure | None) -> list[str]:
+    bound = f"{'≥' if goal.at_least else '≤'} {number(goal.bound)} {goal.unit}".rstrip()
+    if figure is None:
+        return [goal.what, bound, "not measured", "", "", ""]
+    measured = f"**{number(figure.spread.median)}** {goal.unit}".rstrip() + _range(figure.spread)
+    by_cpu = number(figure.by_cpu) if figure.by_cpu is not None else ""
+    return [goal.what, bound, measured, "yes" if goal.met(figure) else "**no**", by_cpu, figure.of]
+
+
+def _range(values) -> str:
+    return f" ({number(values.low)}–{number(values.high)})" if values.low != values.high else ""
+
+
+def _serving(results: Results) -> Iterator[str]:
+    yield "\n## Serving\n"
+    rows = []
+    for case in results.cases():
+        for server, encoding in results.servers(case):
+            named = case, server, encoding
+            rate, *others = (
+                spread(results.series(*named, field)) for field in ("rate", "p50", "p99", "cpu_us", "body", "busy")
+            )
+            figures = [number(other.median) for other in others[:4]]
+            busy = others[4].median
+            marked = f"**{busy:.0%}**" if busy > _BUSY else f"{busy:.0%}"
+            rows.append([*named, number(rate.median) + _range(rate), *figures, marked])
+    head = ("case", "server", "encoding", "requests/s", "p50 ms", "p99 ms", "CPU µs", "bytes", "wrk busy")
+    yield from table(head, rows)
+
+
+def _shim(results: Results) -> Iterator[str]:
+    if rounds := results.part("steady"):
+        yield "\n### A mix of all endpoints\n"
+        head = ("saturated, requests/s", "half, requests/s", "p50 ms", "p99 ms")
+        yield from table(head, [[number(one[name]) for name in ("saturated", "rate", "p50", "p99")] for one in rounds])
+    if cold := results.part("cold"):
+        yield "\n### First answers\n\nThe first such request of a server just started, its files not in memory; ms.\n"
+        kinds = list(cold[OURS])
+        rows = [[server, *(number(spread(times[kind]).median) for kind in kinds)] for server, times in cold.items()]
+        yield from table(("server", *kinds), rows)
+    if memory := results.part("memory"):
+        yield "\n### Memory\n\nShared pages shared out among the processes (PSS), after a mix of load; MB.\n"
+        yield from table(list(memory), [[number(value) for value in memory.values()]])
+    if found := results.part("searches"):
+        yield f"\n### Searches in the shim, {found['products']:,} products\n"
+        yield f"{len(found['ms'])} queries, p50 {number(found['p50 ms'])} ms, p99 {number(found['p99 ms'])} ms.\n"
+        slowest = sorted(found["ms"].items(), key=lambda item: -item[1])[:10]
+        yield from table(("slowest", "ms"), [[f"`{target}`", number(ms)] for target, ms in slowest])
+
+
+def _generation(results: Results) -> Iterator[str]:
+    generation = results.raw.get("generation")
+    if not generation:
+        return
+    yield "\n## Generation\n"
+    rows = []
+    for name in generation["runs"]:
+        figures = [spread(results.runs(name, field)) for field in ("wall", "cpu", "peak_mb")]
+        rows.append([name, *(number(figure.median) + _range(figure) for figure in figures)])
+    yield from table(("build", "wall s", "CPU s", "peak MB"), rows)
+    yield "\nThe year's build, as JSON in the API's words:\n"
+    sizes = generation["bytes"]
+    yield from table(list(sizes), [[f"{value:,.0f}" if value > 1000 else number(value) for value in sizes.values()]])
+
+
+def _plots(results: Results) -> dict[str, str]:
+    drawn = {}
+    groups = []
+    for case in (case for case in _PLOTTED if case in results.cases()):
+        some = [
+            (server, spread(results.series(case, server)))
+            for server, kind in results.servers(case)
+            if kind == "identity"
+        ]
+        groups.append((case, some))
+    if groups:
+        drawn["requests"] = bars("Requests per second, one core", "requests/s", groups)
+    runs = results.raw.get("generation", {}).get("runs", {})
+    if runs:
+        drawn["builds"] = bars(
+            "CPU seconds of builds", "s", [("", [(n, spread(results.runs(n, "cpu"))) for n in runs])]
+        )
+    return drawn
