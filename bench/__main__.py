@@ -30,7 +30,7 @@ def measure(size: Size, parts: list[str]) -> Iterator[dict]:
             if "serving" in parts:
                 yield {"serving": [asdict(one) for one in serving(opened, CASES, size.rounds, size.seconds)]}
             if "shim" in parts:
-                yield shim(opened, size)
+                yield from shim(opened, size)
     if "generation" in parts:
         yield {"generation": generation(size)}
 

@@ -20,6 +20,7 @@ from bench.stats import quantile
 _SCRIPT = Path(__file__).with_name("load.lua")
 _SLOW_SECONDS = 0.06  # from here on a closed loop of a few requests says more than wrk does in the time
 _MOST_SECONDS = 60
+_FEW = 3
 
 
 class LoadFailed(Exception):
@@ -71,13 +72,16 @@ def load(
     sent = [part for name, value in headers.items() for part in ("-H", f"{name}: {value}")]
     wrk = ["wrk", "-t1", f"-c{connections}", f"-d{_MOST_SECONDS}s", "--timeout", "60s", "-s", str(_SCRIPT), *sent]
     command = [*wrk, f"http://127.0.0.1:{port}", "--", str(file), "once" if once else "again", f"{pause_ms:.3f}"]
-    return _read(_run(command, seconds), len(targets), connections)
+    found, used = _run(command, seconds)
+    if not found["requests"] and not found["failed"]:  # slower than it seemed
+        return ask_in_turn(port, targets[:_FEW], headers)
+    return _read(found, used, len(targets), connections)
 
 
-def slowness(port: int, targets: Sequence[str], headers: dict[str, str]) -> float | None:
-    """Seconds that one request takes, where that is so long that a load should be requests in turn; else None."""
-    seconds = min(1 / ask_in_turn(port, [target], headers).rate for target in targets)
-    return seconds if seconds > _SLOW_SECONDS else None
+def slowness(port: int, targets: Sequence[str], headers: dict[str, str], seconds: float) -> float | None:
+    """Seconds that one request takes, where a load for `seconds` would see too few of them; else None."""
+    one = min(1 / ask_in_turn(port, [target], headers).rate for target in targets)
+    return one if one > min(_SLOW_SECONDS, seconds / 16) else None
 
 
 def ask_in_turn(port: int, targets: Sequence[str], headers: dict[str, str]) -> Load:
@@ -112,9 +116,8 @@ def _run(command: list[str], seconds: float) -> tuple[dict, float]:
     return json.loads(output.splitlines()[-1]), used.ru_utime + used.ru_stime
 
 
-def _read(measured: tuple[dict, float], targets: int, connections: int) -> Load:
-    found, busy = measured
-    if found["failed"] or not found["requests"]:
+def _read(found: dict, used: float, targets: int, connections: int) -> Load:
+    if found["failed"]:
         raise LoadFailed(f"{found['failed']} of {found['requests']} requests failed")
     requests, seconds = found["requests"], found["seconds"]
     rate = requests / seconds
@@ -122,4 +125,4 @@ def _read(measured: tuple[dict, float], targets: int, connections: int) -> Load:
         requests, seconds = targets - connections, found["exhausted"]
         rate = requests / seconds
     body = found["bytes"] / found["requests"]
-    return Load(requests, rate, found["p50"], found["p99"], body, busy / found["seconds"])
+    return Load(requests, rate, found["p50"], found["p99"], body, used / found["seconds"])

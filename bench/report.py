@@ -30,7 +30,8 @@ _NOTES = """## How to read it
 - *CPU* is what all processes of a server used per request, PostgreSQL's included; *by CPU time* is a ratio of that,
   which other work on the machine disturbs less.
 - *wrk busy* above {busy:.0%}: the load generator may be what is measured.
-- Peers hold the history of {details:,} products only, the ones that are asked for.
+- Peers hold the history of {details:,} products only, the ones that are asked for, in turn; so many details may be more
+  than the product remembers.
 - Figures of one run on one machine: ratios hold elsewhere better than rates do.
 
 ## To repeat it
