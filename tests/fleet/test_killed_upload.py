@@ -17,7 +17,7 @@ from tests.service import ROOT, build, environment, until
 from tests.stores.proxy import ALWAYS, Proxy
 from tests.stores.servers import Server
 
-KILLS = 3
+KILLS = 2
 
 
 def killed_after(writes: int, proxy: Proxy, *arguments: object) -> int:
