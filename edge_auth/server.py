@@ -7,6 +7,7 @@ import socket
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -35,28 +36,44 @@ _LOGGING = {
 }
 
 
-def serve(settings: Settings, host: str, port: int, workers: int, metrics: tuple[str, int] | None = None) -> None:
+def serve(
+    settings: Settings,
+    host: str,
+    port: int,
+    workers: int,
+    metrics: tuple[str, int] | None = None,
+    notes: Sequence[str] = (),
+) -> None:
     """Serve until SIGTERM or SIGINT; requests under way are finished.
 
     Args:
         metrics: host and port to serve metrics at.
+        notes: what is said once after where we listen.
 
     Raises:
         ServeError: an address cannot be listened on.
     """
     if metrics is None:
-        _serve(settings, *free_address(host, port), workers)
+        _serve(settings, *free_address(host, port), workers, notes)
         return
     from edge_auth.scrape import Scrape  # whose client library takes a while to import
 
     scrape = Scrape(*metrics, Path(settings.state))
     try:
-        _serve(replace(settings, metrics=scrape.folder), *free_address(host, port), workers, scrape)
+        _serve(
+            replace(settings, metrics=scrape.folder),
+            *free_address(host, port),
+            workers,
+            [f"metrics at {scrape.url}", *notes],
+            scrape,
+        )
     finally:
         scrape.close()
 
 
-def _serve(settings: Settings, address: str, port: int, workers: int, scrape: "Scrape | None" = None) -> None:
+def _serve(
+    settings: Settings, address: str, port: int, workers: int, notes: Sequence[str], scrape: "Scrape | None" = None
+) -> None:
     server = Granian(
         "edge_auth",
         address=address,
@@ -71,7 +88,7 @@ def _serve(settings: Settings, address: str, port: int, workers: int, scrape: "S
     )
     if scrape is not None:
         server.on_startup(scrape.start)
-    told = (address, port, scrape and scrape.url)
+    told = (address, port, notes)
     server.on_startup(threading.Thread(target=_announce, args=told, daemon=True).start)
     # A worker is born with our handlers; until it has its own, SIGTERM must not go unheard.
     os.register_at_fork(after_in_child=partial(signal.signal, signal.SIGTERM, signal.SIG_DFL))
@@ -117,7 +134,7 @@ def _leave_with(parent: int) -> None:
     os._exit(1)
 
 
-def _announce(address: str, port: int, metrics: str | None) -> None:
+def _announce(address: str, port: int, notes: Sequence[str]) -> None:
     """Say where we listen, once somebody does."""
     reach = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)
     while True:
@@ -127,6 +144,6 @@ def _announce(address: str, port: int, metrics: str | None) -> None:
         except OSError:
             continue
         shown = f"[{address}]" if ":" in address else address
-        also = f"\ncardpress: metrics at {metrics}" if metrics else ""
-        print(f"cardpress: listening on http://{shown}:{port}{also}", file=sys.stderr, flush=True)
+        lines = (f"cardpress: {line}\n" for line in (f"listening on http://{shown}:{port}", *notes))
+        print("".join(lines), end="", file=sys.stderr, flush=True)
         return

@@ -16,6 +16,7 @@ from edge_auth.contract.store import FolderStore
 from generator import settings
 from generator.cli import cli
 from generator.clock import utc_now
+from generator.commands.serve import lacking
 from generator.doctor import versions
 from generator.doctor.store import check_store, check_writing
 from generator.publish import rollback
@@ -165,3 +166,14 @@ def test_clocks_that_differ(place: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert not names(store, lambda name: "doctor" in name)
     monkeypatch.setattr(settings, "ROOM_BYTES", 1 << 80)
     assert found(place)["disk"][0] == "warning"
+
+
+def test_what_serve_says_is_still_to_be_done(place: Path) -> None:
+    store, nothing = str(place / "store"), str(place / "nothing")
+    assert list(lacking(store, None)) == []
+    assert [line.partition(":")[0] for line in lacking(nothing, None)] == [
+        f"no build is live in {nothing} yet",
+        "there is no key yet",
+    ]
+    (place / "store" / "current.json").write_text("{")
+    assert f"`cardpress doctor --store {store}` says more" in next(lacking(store, None))

@@ -10,9 +10,10 @@ from flask import Flask, request
 
 from bench.peers.peer import Peer, wsgi
 from edge_auth.contract.keys import open_key_file
-from edge_auth.counter_sqlite import SqliteCounter
+from edge_auth.counter_file import FileCounter
 from edge_auth.keyring import Keyring
 from edge_auth.log import Log
+from edge_auth.metrics import Metrics
 
 
 class Nothing(Peer):
@@ -47,7 +48,7 @@ def create(store: str = "", state: str = "") -> Flask:
     if not store:
         app.add_url_rule("/", view_func=dict)
         return app
-    keyring, counter = Keyring(open_key_file(store, None, hurried=True), Log()), SqliteCounter(Path(state) / "c", print)
+    keyring, counter = Keyring(open_key_file(store), Log(), Metrics()), FileCounter(Path(state) / "c", print)
 
     @app.get("/")
     def nothing() -> tuple[dict, int, dict]:

@@ -1,6 +1,7 @@
 """`cardpress serve`: run the shim. All of it is in `edge_auth`; here are only its options."""
 
 import os
+from collections.abc import Iterator
 from ipaddress import ip_network
 from pathlib import Path
 
@@ -100,31 +101,21 @@ def serve(
         Path(state).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ServeError(f"--state {state}: {error.strerror}") from error
-    _say_what_lacks(store, keys)
     waits = {"store_seconds": store_timeout, "keys_seconds": keys_max_age}
     settings = app.Settings(store, state, keys, trusted_proxies, rate_limit_url, **waits)
     metrics = (metrics_host or host, metrics_port) if metrics_port is not None else None
-    server.serve(settings, host, port, workers, metrics)
+    server.serve(settings, host, port, workers, metrics, list(lacking(store, keys)))
 
 
-def _say_what_lacks(store: str, keys: str | None) -> None:
+def lacking(store: str, keys: str | None) -> Iterator[str]:
     """For those who serve for the first time: what is still to be done. It may come while the shim runs."""
     if "://" in f"{store}{keys}":  # a server that is slow or away must not keep the shim from starting
         return
     try:
-        lacks_build = read_pointer(open_store(store))[0] is None
-        lacks_keys = not open_key_file(store, keys).records()
+        if read_pointer(open_store(store))[0] is None:
+            yield f"no build is live in {store} yet: run `cardpress build --lake LAKE --store {store} --publish`"
+        if not open_key_file(store, keys).records():
+            where = f"--store {store}" + (f" --keys {keys}" if keys else "")
+            yield f"there is no key yet: run `cardpress keys issue {where} --name NAME`"
     except EdgeError as error:
-        click.echo(f"cardpress: answers will fail: {error}; `cardpress doctor --store {store}` says more", err=True)
-        return
-    if lacks_build:
-        click.echo(
-            f"cardpress: no build is live in {store} yet, so answers fail: "
-            f"run `cardpress build --lake LAKE --store {store} --publish`",
-            err=True,
-        )
-    if lacks_keys:
-        click.echo(
-            f"cardpress: there is no key yet, so nobody can ask: `cardpress keys issue --store {store} --name NAME`",
-            err=True,
-        )
+        yield f"answers will fail: {error}; `cardpress doctor --store {store}` says more"
