@@ -136,7 +136,7 @@ def test_what_is_there_is_not_sent_again(s3_lake: str, store: str, bucket: str, 
     """A build that was killed has left packs without an index; they stay as they are, unless they are not whole."""
     client = server.client()
     written = _written(client, bucket)
-    folder = _catalogue(store)
+    folder = _folder(store, "catalogue")
     index = folder + "index.arrow"
     files = sorted(key for key in written if key.startswith(folder) and key != index)
     client.delete_object(Bucket=bucket, Key=index)
@@ -147,13 +147,16 @@ def test_what_is_there_is_not_sent_again(s3_lake: str, store: str, bucket: str, 
     verify(open_build(open_store(store), live_build_id(open_store(store))), QUIET)
 
 
-@pytest.mark.parametrize("end", ["jsonl.gz", "index.arrow", "columns"])
-def test_verify_reads_what_is_in_the_bucket(store: str, bucket: str, server: Server, end: str) -> None:
+@pytest.mark.parametrize(
+    ("layer", "end"),
+    [("cards", "jsonl.gz"), ("cards", "index.arrow"), ("catalogue", "columns"), ("catalogue", "rows")],
+)
+def test_verify_reads_what_is_in_the_bucket(store: str, bucket: str, server: Server, layer: str, end: str) -> None:
     """A damaged object is found, whatever good copies of it there are on this machine."""
     opened = open_store(store)
     build_id = live_build_id(opened)
     verify(open_build(opened, build_id), QUIET)
-    client, folder = server.client(), _catalogue(store)
+    client, folder = server.client(), _folder(store, layer)
     key = next(key for key in _written(client, bucket) if key.startswith(folder) and end in key)
     good = client.get_object(Bucket=bucket, Key=key)
     data = good["Body"].read()
@@ -165,22 +168,22 @@ def test_verify_reads_what_is_in_the_bucket(store: str, bucket: str, server: Ser
 
 def test_what_rotted_is_sent_again_by_a_repair(s3_lake: str, store: str, bucket: str, server: Server) -> None:
     """Bytes that changed where they lie, under the hash that was noted for them."""
-    client, folder = server.client(), _catalogue(store)
+    client, folder = server.client(), _folder(store, "cards")
     pack = next(key for key in _written(client, bucket) if key.startswith(folder) and key.endswith("jsonl.gz"))
     good = client.get_object(Bucket=bucket, Key=pack)
     data = good["Body"].read()
     client.put_object(Bucket=bucket, Key=pack, Body=b"x" * len(data), Metadata=good["Metadata"])
     assert _make(s3_lake, store).made == []
-    assert _make(s3_lake, store, repair=True).made == ["catalogue"]
+    assert _make(s3_lake, store, repair=True).made == ["cards"]
     assert client.get_object(Bucket=bucket, Key=pack)["Body"].read() == data
 
 
 def test_unchanged_indexes_are_not_fetched_again(store: str, proxy: Proxy) -> None:
     opened = open_store(store)
     layers = open_build(opened, live_build_id(opened)).layers
-    assert all(len(layer.index) for layer in layers.values())
+    indexes = [layer.index for layer in layers.values()]
     seen = len(proxy.requests)
-    assert all(len(layer.index) for layer in open_build(opened, live_build_id(opened)).layers.values())
+    assert len(indexes) == len([layer.index for layer in open_build(opened, live_build_id(opened)).layers.values()])
     gets = [line for line in proxy.requests[seen:] if line.startswith("GET") and "index.arrow" in line]
     assert gets == []
 
@@ -246,10 +249,10 @@ def test_a_refusal_is_told_in_one_line(store: str, proxy: Proxy) -> None:
         run("keys", "list", "--store", store)
 
 
-def _catalogue(store: str) -> str:
-    """Where in the bucket the search index and the rows of the live build lie."""
+def _folder(store: str, layer: str) -> str:
+    """Where in the bucket a layer of the live build lies."""
     opened = open_store(store)
-    return "out/" + open_build(opened, live_build_id(opened)).layers["catalogue"].folder
+    return "out/" + open_build(opened, live_build_id(opened)).layers[layer].folder
 
 
 def _make(lake: str, store: str, as_of: str | None = None, repair: bool = False) -> BuildResult:
