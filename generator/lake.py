@@ -42,9 +42,11 @@ class Lake:
         Raises:
             LakeError: one cannot be fetched.
         """
-        files = self.of(table, first, last)
-        self.place.fetch(table, files)
-        return files
+        return self.place.fetch(table, self.of(table, first, last))
+
+    def size(self, *tables: str, first: date = date.min, last: date = date.max) -> int:
+        """How many bytes the files of these tables and days have."""
+        return sum(f.size for table in tables for f in self.of(table, first, last))
 
     def content(self, *tables: str, first: date = date.min, last: date = date.max) -> list[str]:
         """What the tables are: the multiset of (table, day, content); names and order of files do not count."""

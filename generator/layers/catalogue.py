@@ -14,68 +14,91 @@ from edge_auth.contract import names
 from edge_auth.contract.catalogue import COLUMNS, SETS, WORDS, Counts
 from edge_auth.contract.index import to_bytes
 from edge_auth.contract.text import composed
+from generator import estimates
+from generator.columns import Lines
 from generator.lake import Lake
 from generator.layers.cards import SQL as CARDS_SQL
 from generator.layers.cards import catalogue_content
-from generator.layers.history import parquet, text_buffer
+from generator.layers.history import parquet
 from generator.layers.spec import LayerPlan, plan
-from generator.packs import LayerWriter, members
+from generator.packs import Writer, members
+from generator.parts import CARDS, RANKINGS, card_tasks, closed_layers, rankings_task
+from generator.tasks import Given, Scope, Task, pieces
 from generator.workshop import Workshop
 
 RECIPE = 2
 FACTS, PRICES = "facts", "prices"
-ROWS_PER_TASK = 5000
-SQL = (
-    *CARDS_SQL,
-    *(f"views/{view}" for view in ("rankings", "known_sets", "search_columns", "words")),
+SEARCH = "search"  # the task that makes all of the layer but the rows
+ROWS_PER_TASK, ROWS_AT_ONCE = 50_000, 5000
+SEARCH_SQL = (
+    *(f"views/{view}" for view in ("known_sets", "search_columns", "words")),
     *("views/prices", "views/catalogue_status", "views/prices_left_out"),
 )
+SQL = (*CARDS_SQL, "views/rankings", *SEARCH_SQL)
 
 
 def plan_catalogue(lake: Lake) -> LayerPlan:
     """The layer that filters and searches answer with."""
     content = catalogue_content(lake)
-    return plan(names.CATALOGUE, _make, pattern=names.ROW_PATTERN, recipe=RECIPE, sql=SQL, content=content)
+    return plan(names.CATALOGUE, _tasks, pattern=names.ROW_PATTERN, recipe=RECIPE, sql=SQL, content=content)
 
 
-def _make(workshop: Workshop, writer: LayerWriter) -> None:
-    workshop.open_cards()
+def _tasks(scope: Scope) -> Iterator[Task]:
+    month, *products = card_tasks(scope)
+    rankings = rankings_task(scope)
+    yield from (month, *products, rankings)
+    cards = tuple(task.name for task in products)
+    needs, closed = (*cards, rankings.name, *products[0].needs), closed_layers(scope)
+    size = scope.products * estimates.RANKING_ROW
+    yield Task(SEARCH, names.CATALOGUE, _search, (closed,), needs, rows=scope.products, reads=3 * size, writes=size)
+    for first, last in pieces(scope.products, ROWS_PER_TASK):
+        count = last - first
+        yield Task(
+            f"rows {first}-{last}",
+            names.CATALOGUE,
+            _rows,
+            (first, last),
+            (*cards, rankings.name),
+            objects=count,
+            rows=count,
+            reads=count * estimates.CARD_ROW,
+            writes=count * estimates.CARD,
+        )
+
+
+def _search(workshop: Workshop, writer: Writer, given: Given, closed: dict[str, str]) -> None:
+    """Everything of the layer but the rows: what filters and sorts need, and what is reported."""
+    workshop.open_catalogue()
+    workshop.open_newest(given, closed)
     db = workshop.db
-    db.run(
-        "views/known_sets",
-        "views/search_columns",
-        "views/words",
-        "views/prices",
-        "views/catalogue_status",
-        "views/prices_left_out",
-    )
-    _write_rows(workshop, writer)
-    writer.add_file(f"{COLUMNS}.arrow", to_bytes(_columns(workshop)))
-    writer.add_file(f"{WORDS}.arrow", to_bytes(db.table("from words order by word")))
-    writer.add_file(f"{SETS}.arrow", to_bytes(_sets(workshop)))
-    writer.add_file(f"{PRICES}.parquet", parquet(db.table("from prices order by id_product")))
-    [(status,)] = db.rows("select json from catalogue_status")
-    left_out = db.rows("from prices_left_out")
+    with workshop.registered(cards=workshop.mapped(given, CARDS), rankings=workshop.mapped(given, RANKINGS)):
+        db.run(*SEARCH_SQL)
+        writer.add_file(f"{COLUMNS}.arrow", to_bytes(_columns(workshop)))
+        writer.add_file(f"{WORDS}.arrow", to_bytes(db.table("from words order by word")))
+        writer.add_file(f"{SETS}.arrow", to_bytes(_sets(workshop)))
+        writer.add_file(f"{PRICES}.parquet", parquet(db.table("from prices order by id_product")))
+        [(status,)] = db.rows("select json from catalogue_status")
+        left_out = db.rows("from prices_left_out")
     writer.add_file(f"{FACTS}.json", json.dumps({"status": json.loads(status), "left_out": left_out}).encode())
 
 
-def _write_rows(workshop: Workshop, writer: LayerWriter) -> None:
-    rows = workshop.db.table(
-        "select id_product, json || '\n' as line from rankings join cards using (id_product) order by ordinal"
-    )
-    ids = rows["id_product"].to_numpy()
-    buffer, starts = text_buffer(rows["line"])
+def _rows(workshop: Workshop, writer: Writer, given: Given, first: int, last: int) -> None:
+    rankings = workshop.mapped(given, RANKINGS)
+    order = np.argsort(rankings["ordinal"].to_numpy())[first:last]
+    ids = rankings["id_product"].to_numpy()[order]
+    lines = Lines(workshop.mapped(given, CARDS)["json"])
 
-    def objects(first: int) -> Iterator[tuple[int, bytes]]:
-        last = min(first + ROWS_PER_TASK, len(ids))
-        cuts = starts[first : last + 1].tolist()
-        for id_, start, end in zip(ids[first:last].tolist(), cuts, cuts[1:], strict=False):
+    def objects(piece: tuple[int, int]) -> Iterator[tuple[int, bytes]]:
+        if not len(ids):
+            return
+        buffer, starts = lines.take(order[slice(*piece)], b"\n")
+        cuts = starts.tolist()
+        for id_, start, end in zip(ids[slice(*piece)].tolist(), cuts, cuts[1:], strict=False):
             yield id_, bytes(buffer[start:end])
 
-    with workshop.progress.bar(writer.layer, len(ids)) as bar:
-        for made in workshop.in_order(lambda first: members(objects(first)), range(0, len(ids), ROWS_PER_TASK)):
-            writer.add(made)
-            bar.update(len(made))
+    for made in workshop.in_order(lambda piece: members(objects(piece)), pieces(len(order), ROWS_AT_ONCE)):
+        writer.add(made)
+        workshop.tick(len(made))
 
 
 def _columns(workshop: Workshop) -> pa.Table:
