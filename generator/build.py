@@ -3,8 +3,8 @@
 import json
 import os
 import platform
-from collections.abc import Collection
-from contextlib import closing
+from collections.abc import Collection, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
 
@@ -18,6 +18,7 @@ from edge_auth.contract.text import UNICODE_VERSION
 from edge_auth.errors import StoreError
 from generator import settings
 from generator.clock import Clock, utc_now
+from generator.errors import BuildError, LakeError
 from generator.intents import declared
 from generator.lake import Lake
 from generator.layers.cards import plan_cards
@@ -82,14 +83,17 @@ def make_build(
     store: Store,
     *,
     threads: int | None,
-    memory: str,
+    memory: str | None,
     progress: Progress,
     repair: bool = False,
+    scheduler: str | None = None,
     clock: Clock = utc_now,
 ) -> BuildResult:
     """Make what is missing of the lake's build. Killed at any moment it leaves nothing that a reader can see.
 
     Args:
+        threads, memory: of this process, or of each worker; None for the defaults.
+        scheduler: address of the Dask scheduler whose workers do the tasks, or `local:N`; None for our own threads.
         repair: read every layer that is there before it is used again, rather than only look at its listing.
 
     Raises:
@@ -102,16 +106,13 @@ def make_build(
     with declared(store, id_, (layer.folder for layer in layers), clock):
         lacking = {layer.name: lack(store, layer, repair) for layer in layers}
         wanted = [name for name, why in lacking.items() if why]
+        threads = threads or (1 if scheduler else os.cpu_count() or 1)
+        memory = memory or (settings.WORKER_MEMORY if scheduler else settings.MEMORY)
         workshop = local_workshop(lake, store, threads, memory, resend=repair)
-        runner = Threads(workshop)
-        whole = False
-        try:
+        with closing(workshop):
             plan = plan_build(id_, lake, layers, wanted, workshop)
-            runner.begin(plan)
-            _make_all(plan, wanted, lake, store, runner, progress)
-            whole = True
-        finally:
-            runner.close(done=whole)
+            with _runner(scheduler, workshop, plan) as runner:
+                _make_all(plan, wanted, workshop, runner, progress)
         record = _record(lake, store, layers)
         store.put_new(record_name(record["id"]), json.dumps(record, indent=1, ensure_ascii=False).encode() + b"\n")
     return BuildResult(record, wanted, {name: why for name, why in lacking.items() if why and why != MISSING})
@@ -130,13 +131,13 @@ def planned(lake: Lake, store: Store, *, repair: bool = False) -> Plan:
         return plan_build(build_id(lake, layers), lake, layers, wanted, workshop)
 
 
-def local_workshop(lake: Lake, store: Store, threads: int | None, memory: str, *, resend: bool = False) -> Workshop:
+def local_workshop(lake: Lake, store: Store, threads: int, memory: str, *, resend: bool = False) -> Workshop:
     """A workshop of this process, with its parts in a folder of its own."""
 
     def scratch(workshop: Workshop) -> Scratch:
         return Scratch(FolderStore(str(workshop.db.scratch)), "parts/")
 
-    return Workshop(lake, store, threads or os.cpu_count() or 1, memory, scratch, resend)
+    return Workshop(lake, store, threads, memory, scratch, resend)
 
 
 def build_id(lake: Lake, plans: list[LayerPlan]) -> str:
@@ -152,9 +153,30 @@ def lack(store: Store, plan: LayerPlan, repair: bool = False) -> str | None:
     return damage(layer) if repair else visible_damage(layer)
 
 
-def _make_all(
-    plan: Plan, wanted: Collection[str], lake: Lake, store: Store, runner: Runner, progress: Progress
-) -> None:
+@contextmanager
+def _runner(scheduler: str | None, workshop: Workshop, plan: Plan) -> Iterator[Runner]:
+    """Who does the tasks of a plan; nobody is sent for where there are none."""
+    if scheduler is None or not plan.tasks:
+        runner = Threads(workshop)
+    else:
+        try:
+            from generator.cluster import Cluster  # Dask is an extra
+        except ImportError as error:
+            raise BuildError("--scheduler needs Dask: pip install 'cardpress[dask]'") from error
+        runner = Cluster(scheduler, workshop, plan.build)
+    useless = False
+    try:
+        runner.begin(plan)
+        yield runner
+        useless = True
+    except LakeError:
+        useless = True
+        raise
+    finally:
+        runner.close(clear=useless)
+
+
+def _make_all(plan: Plan, wanted: Collection[str], workshop: Workshop, runner: Runner, progress: Progress) -> None:
     """Make the layers that are wanted; the others are there."""
     for layer in plan.layers:
         if layer.name in wanted:
@@ -163,8 +185,8 @@ def _make_all(
                 made = runner.results(tasks, bar.update)
             runner.settle()
             progress.stored(sum(pack.size for part in made for pack in part.packs))
-            lake.place.check_still()  # else the layer would hold other content than its name says
-            store.put(layer.folder + INDEX_NAME, index_of(layer.pattern, made))
+            workshop.lake.place.check_still()  # else the layer would hold other content than its name says
+            workshop.store.put(layer.folder + INDEX_NAME, index_of(layer.pattern, made))
 
 
 def _record(lake: Lake, store: Store, plans: list[LayerPlan]) -> dict:

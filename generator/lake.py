@@ -5,10 +5,12 @@ Where the files lie is the business of `lake_files` (a folder) and `lake_bucket`
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
+from pathlib import Path
 
 from generator.errors import LakeError
 from generator.lake_files import FolderFiles, LakeFile, LakeFiles
@@ -68,6 +70,11 @@ def open_lake(location: str, as_of: date | None = None, progress: Progress | Non
     place = _place(location)
     with place.settled():
         return _opened(location, place, as_of, progress or Progress(quiet=True))
+
+
+def absolute(location: str) -> str:
+    """A lake's location as it is understood from any folder."""
+    return location if "://" in location else os.fspath(Path(location).absolute())
 
 
 def _opened(location: str, place: LakeFiles, as_of: date | None, progress: Progress) -> Lake:

@@ -52,7 +52,8 @@ class Options:
     forced: tuple[str, ...] = ()
     rules: Rules = field(default_factory=Rules)
     threads: int | None = None
-    memory: str = settings.MEMORY
+    memory: str | None = None
+    scheduler: str | None = None
     lease: float = settings.LEASE_SECONDS
 
 
@@ -140,6 +141,7 @@ class Night:
                 self.store,
                 threads=options.threads,
                 memory=options.memory,
+                scheduler=options.scheduler,
                 progress=self.progress,
                 clock=self.clock,
             )

@@ -39,8 +39,8 @@ class Runner(Protocol):
         """Wait until all that was given is in the store."""
         ...
 
-    def close(self, *, done: bool) -> None:
-        """Stop, and clear up; `done`: the build is made."""
+    def close(self, *, clear: bool) -> None:
+        """Stop; `clear`: delete parts, since no later run could go on with them."""
         ...
 
 
@@ -64,7 +64,7 @@ class Threads:
     def settle(self) -> None:
         self._workshop.uploads.finish()
 
-    def close(self, *, done: bool) -> None:
+    def close(self, *, clear: bool) -> None:
         self._workshop.close()
 
     def _result(self, task: Task) -> Made:

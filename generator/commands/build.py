@@ -8,9 +8,16 @@ import click
 
 from edge_auth.contract.store import open_store
 from generator.build import BuildResult, make_build, planned
-from generator.commands.options import json_option, lake_option, memory_option, store_option, threads_option
+from generator.commands.options import (
+    json_option,
+    lake_option,
+    memory_option,
+    scheduler_option,
+    store_option,
+    threads_option,
+)
 from generator.explain import Explanation, explanation
-from generator.lake import open_lake
+from generator.lake import absolute, open_lake
 from generator.plan import Plan
 from generator.progress import Progress
 from generator.publish import publish
@@ -31,6 +38,7 @@ from generator.publish import publish
 @click.option("--repair", is_flag=True, help="Read every layer before it is used again; make damaged ones anew.")
 @threads_option
 @memory_option
+@scheduler_option
 @json_option
 def build(
     lake: str,
@@ -41,10 +49,13 @@ def build(
     plan_only: bool,
     repair: bool,
     threads: int | None,
-    memory: str,
+    memory: str | None,
+    scheduler: str | None,
     as_json: bool,
 ) -> None:
     """Make a build of LAKE in the store; print its id on the last line.
+
+    With --scheduler, --threads (1) and --memory (1GB) are those of each worker; see docs/scale.md.
 
     Layers whose inputs did not change are not made again, so a second run costs seconds and a killed one resumes.
 
@@ -54,6 +65,7 @@ def build(
     Example: cardpress build --lake lake --store site_out --publish
     """
     progress = Progress()
+    lake = absolute(lake) if scheduler else lake
     opened, source = open_store(store), open_lake(lake, as_of and as_of.date(), progress)
     if explain or plan_only:
         if publish_it:
@@ -63,7 +75,9 @@ def build(
         else:
             _explain(explanation(source, opened, repair), as_json)
         return
-    result = make_build(source, opened, threads=threads, memory=memory, progress=progress, repair=repair)
+    result = make_build(
+        source, opened, threads=threads, memory=memory, progress=progress, repair=repair, scheduler=scheduler
+    )
     _report(result, progress)
     if as_json:
         click.echo(json.dumps({"made": result.made, "damaged": result.damaged} | result.record))

@@ -15,11 +15,13 @@ from generator.commands.options import (
     lake_option,
     lease_option,
     memory_option,
+    scheduler_option,
     store_option,
     threads_option,
 )
 from generator.commands.prune import grace_option, keep_option
 from generator.errors import BusyError
+from generator.lake import absolute
 from generator.metrics import write_textfile
 from generator.nightly import Night, Options, run_id
 from generator.progress import Progress
@@ -64,6 +66,7 @@ class GateValue(click.ParamType):
 @lease_option
 @threads_option
 @memory_option
+@scheduler_option
 @json_option
 def nightly(
     lake: str,
@@ -75,7 +78,8 @@ def nightly(
     textfile: Path | None,
     lease: float,
     threads: int | None,
-    memory: str,
+    memory: str | None,
+    scheduler: str | None,
     as_json: bool,
 ) -> None:
     """Build LAKE, compare the build with the live one, publish, prune.
@@ -88,7 +92,8 @@ def nightly(
     if textfile and not textfile.parent.is_dir():
         raise click.BadParameter(f"{textfile.parent} is not a folder", param_hint="'--textfile'")
     run = run_id(utc_now)
-    options = Options(dict(gates), forced, Rules(keep, timedelta(hours=grace)), threads, memory, lease)
+    options = Options(dict(gates), forced, Rules(keep, timedelta(hours=grace)), threads, memory, scheduler, lease)
+    lake = absolute(lake) if scheduler else lake
     night = Night(lake, open_store(store), options, run=run, clock=utc_now, progress=Progress(prefix=f"[{run}] "))
     busy = False
     try:
