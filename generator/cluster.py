@@ -5,10 +5,10 @@ Data goes between workers by way of the store; here arrive parts of indexes and 
 loses its task to another one; a task is done once more where the store failed.
 """
 
-import asyncio
 import logging
 import secrets
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 
 from distributed import Client, Future, LocalCluster, as_completed
@@ -27,7 +27,8 @@ from generator.workshop import Workshop
 
 LOCAL = "local:"
 _RETRIES = 2
-_GONE = (CommClosedError, asyncio.CancelledError, TimeoutError, ConnectionError)
+_CONNECT_SECONDS = 10
+_GONE = (CommClosedError, CancelledError, TimeoutError, ConnectionError)
 
 
 class Cluster:
@@ -73,7 +74,7 @@ class Cluster:
         with self._told():
             futures = [self._futures[task.name] for task in tasks]
             for future, result in as_completed(futures, loop=self._client.loop, with_results=True):
-                if isinstance(result, GeneratorError):
+                if not isinstance(result, Made):
                     raise result
                 made[of[future.key].name] = result
                 tick(len(result.rows) if result.rows is not None else 0)
@@ -111,7 +112,7 @@ class Cluster:
 def _connected(scheduler: str) -> tuple[LocalCluster | None, Client]:
     if not scheduler.startswith(LOCAL):
         try:
-            return None, Client(scheduler, set_as_default=False)
+            return None, Client(scheduler, set_as_default=False, timeout=_CONNECT_SECONDS)
         except (OSError, TimeoutError, ValueError) as error:
             raise BuildError(
                 f"no Dask scheduler answers at {scheduler}: start one, or say --scheduler local:N"
