@@ -1,6 +1,7 @@
 """Tasks that make parts for other tasks: a month turned from days to products, the Cards of a range, the rankings."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from edge_auth.contract import names
@@ -16,23 +17,49 @@ from generator.workshop import Workshop
 HISTORY, CARDS, RANKINGS = "history", "cards", "rankings"
 # about 500 products of a month with all three arrays: what a range of products reads beyond its own is little
 _ROWS_PER_GROUP = 40_960
+ROWS_PER_TASK = 40_000_000  # of price tables: some minutes of one thread
 
 
-def month_task(scope: Scope, month: Period) -> Task:
-    """The price tables of a month, or of as much of it as the period has."""
-    reads = scope.lake.size(*PRICE_TABLES, first=month.first, last=month.last)
+def month_tasks(scope: Scope, month: Period) -> list[Task]:
+    """The price tables of a month, or of as much of it as the period has; a large month in pieces of some days."""
     rows = estimates.rows(scope.lake, month.first, month.last)
-    writes = rows * estimates.PART_ROW
-    name = f"month {month.first:%Y-%m}"
-    return Task(name, "", _month, (month, scope.ranges), rows=rows, reads=reads, writes=writes)
+    pieces = month.cut(-(-rows // ROWS_PER_TASK))
+    return [_month_task(scope, piece, whole=len(pieces) == 1) for piece in pieces]
 
 
-def card_tasks(scope: Scope) -> list[Task]:
-    """The open month, then each range of products as Cards, which three layers are made from."""
-    month = month_task(scope, open_month(scope.lake.as_of))
-    closed = closed_layers(scope)
-    needs = (month.name, *(newest_name(name) for name in closed if name in scope.wanted))
-    return [month, *(_products_task(scope, ids, needs, closed) for ids in scope.ranges)]
+def _month_task(scope: Scope, days: Period, whole: bool) -> Task:
+    name = f"month {days.first:%Y-%m}" + ("" if whole else f" days {days.first.day}-{days.last.day}")
+    rows = estimates.rows(scope.lake, days.first, days.last)
+    reads, writes = scope.lake.size(*PRICE_TABLES, first=days.first, last=days.last), rows * estimates.PART_ROW
+    return Task(name, "", _month, (days, scope.ranges), rows=rows, reads=reads, writes=writes)
+
+
+@dataclass(frozen=True)
+class CardTasks:
+    """The tasks of the open month, then each range of products as Cards, which three layers are made from."""
+
+    month: list[Task]
+    products: list[Task]
+
+    def __iter__(self) -> Iterator[Task]:
+        return iter((*self.month, *self.products))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the tasks that make Cards."""
+        return names_of(self.products)
+
+
+def card_tasks(scope: Scope) -> CardTasks:
+    """The tasks that every layer with Cards begins with."""
+    month, closed = month_tasks(scope, open_month(scope.lake.as_of)), closed_layers(scope)
+    needs = (*names_of(month), *(newest_name(name) for name in closed if name in scope.wanted))
+    return CardTasks(month, [_products_task(scope, ids, needs, closed) for ids in scope.ranges])
+
+
+def names_of(tasks: Iterable[Task]) -> tuple[str, ...]:
+    """Names of tasks."""
+    return tuple(task.name for task in tasks)
 
 
 def rankings_task(scope: Scope) -> Task:
@@ -59,21 +86,19 @@ def closed_layers(scope: Scope) -> dict[str, str]:
 
 
 def open_history(workshop: Workshop, given: Given, ids: Range) -> None:
-    """View history_sorted over the months given, of at least a range of products."""
+    """View history_sorted over the months given, of at least a range of products, and macro history_json."""
+    workshop.open_history_json()
     tiles = [*workshop.parts(given, HISTORY), *workshop.parts(given, f"{HISTORY} {ids.number}")]
     workshop.open_files("history_sorted", tiles)
 
 
-def _month(workshop: Workshop, writer: Writer, given: Given, month: Period, ranges: tuple[Range, ...]) -> None:
+def _month(workshop: Workshop, writer: Writer, given: Given, days: Period, ranges: tuple[Range, ...]) -> None:
     """The newest row per product of each table, and the history sorted by product, array and day.
 
     Where parts cannot be read in place the history is cut into the ranges that other tasks ask for.
     """
-    workshop.open_prices(month)
+    workshop.open_prices(days)
     db = workshop.db
-    for table in PRICE_TABLES:
-        db.connection.execute(f"drop table if exists period_{table}")
-    db.run("views/month", "views/history")
     for table in PRICE_TABLES:
         writer.add_part(table, _written(db, table, f"from period_{table} order by id_product"))
     tile = _written(db, HISTORY, "from history order by id_product, part, day")

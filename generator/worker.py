@@ -68,6 +68,7 @@ def same(job: Job) -> Job:
 
 _one_at_a_time = Lock()
 _at_work: dict[str, Workshop] = {}
+_begun: set[str] = set()  # names of the tasks that it was given
 
 
 def do(job: Job, task: Task, folder: str, pattern: str, *given: Made | GeneratorError) -> Made | GeneratorError:
@@ -84,7 +85,7 @@ def do(job: Job, task: Task, folder: str, pattern: str, *given: Made | Generator
             return error
     with _one_at_a_time:
         try:
-            return _done(_workshop(job), job, task, folder, pattern, dict(zip(task.needs, given, strict=True)))
+            return _done(_workshop(job, task), job, task, folder, pattern, dict(zip(task.needs, given, strict=True)))
         except GeneratorError as error:
             _close()
             return error
@@ -104,17 +105,20 @@ def _done(workshop: Workshop, job: Job, task: Task, folder: str, pattern: str, g
     return made
 
 
-def _workshop(job: Job) -> Workshop:
-    if job.run not in _at_work:
+def _workshop(job: Job, task: Task) -> Workshop:
+    """The workshop of the run at work; a new one for a task that is done once more, which would meet its own views."""
+    if job.run not in _at_work or task.name in _begun:
         _close()
         store = open_store(job.store)
         _look_around(job, store)
         scratch = Scratch(store, job.prefix)
         _at_work[job.run] = Workshop(job.lake, store, job.threads, job.memory, lambda _: scratch, job.resend)
+    _begun.add(task.name)
     return _at_work[job.run]
 
 
 def _close() -> None:
+    _begun.clear()
     while _at_work:
         _at_work.popitem()[1].close()
 

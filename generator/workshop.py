@@ -107,16 +107,25 @@ class Workshop:
         self._open("fingerprints")
         self.db.run("sources/fingerprints")
 
-    def open_prices(self, days: Period) -> None:
-        """Views of the price tables over the files of these days, in place of those before.
+    def open_prices(self, days: Period | None) -> None:
+        """Tables period_<table> and view history over the files of these days, in place of those before.
 
         Raises:
             LakeError: a file breaks a rule.
         """
         for table in PRICE_TABLES:
-            self.db.open_raw(table, self.lake.at_hand(table, days.first, days.last))
+            self.db.open_raw(table, self.lake.at_hand(table, days.first, days.last) if days else [])
         self.db.check(PRICE_TABLES)
         self._open_price_views()
+        for table in PRICE_TABLES:
+            self.db.connection.execute(f"drop table if exists period_{table}")
+        self.db.run("views/month", "views/history")
+        self.opened.add("open_history_json")
+
+    @once
+    def open_history_json(self) -> None:
+        """The macro history_json, where no month was opened in this process."""
+        self.open_prices(None)
 
     def open_newest(self, given: Given, closed: dict[str, str]) -> None:
         """Views all_<table> and newest_<table> of the range at work, over the open month and all closed periods.

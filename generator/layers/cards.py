@@ -12,7 +12,7 @@ from generator.lake import PRICE_TABLES, Lake
 from generator.layers import history
 from generator.layers.spec import LayerPlan, plan
 from generator.packs import Writer
-from generator.parts import CARDS, card_tasks
+from generator.parts import CARDS, card_tasks, names_of
 from generator.periods import open_month
 from generator.tasks import Given, Range, Scope, Task
 from generator.workshop import Workshop
@@ -34,16 +34,17 @@ def plan_cards(lake: Lake) -> LayerPlan:
 
 
 def _tasks(scope: Scope) -> Iterator[Task]:
-    month, *products = card_tasks(scope)
-    yield from (month, *products)
-    for ids, made in zip(scope.ranges, products, strict=True):
-        rows = month.rows * ids.count // max(scope.products, 1)
+    tasks = card_tasks(scope)
+    yield from tasks
+    month, of_month = names_of(tasks.month), sum(task.rows for task in tasks.month)
+    for ids, made in zip(scope.ranges, tasks.products, strict=True):
+        rows = of_month * ids.count // max(scope.products, 1)
         yield Task(
             f"cards {scope.lake.as_of:%Y-%m} {ids}",
             names.CARDS,
             _cards,
             (ids,),
-            (month.name, made.name),
+            (*month, made.name),
             objects=ids.count,
             rows=rows,
             reads=made.writes + rows * estimates.PART_ROW,

@@ -44,11 +44,9 @@ def plan_catalogue(lake: Lake) -> LayerPlan:
 
 
 def _tasks(scope: Scope) -> Iterator[Task]:
-    month, *products = card_tasks(scope)
-    rankings = rankings_task(scope)
-    yield from (month, *products, rankings)
-    cards = tuple(task.name for task in products)
-    needs, closed = (*cards, rankings.name, *products[0].needs), closed_layers(scope)
+    cards, rankings, closed = card_tasks(scope), rankings_task(scope), closed_layers(scope)
+    yield from (*cards, rankings)
+    needs = (*cards.names, rankings.name, *cards.products[0].needs)
     size = scope.products * estimates.RANKING_ROW
     yield Task(SEARCH, names.CATALOGUE, _search, (closed,), needs, rows=scope.products, reads=3 * size, writes=size)
     for first, last in pieces(scope.products, ROWS_PER_TASK):
@@ -58,7 +56,7 @@ def _tasks(scope: Scope) -> Iterator[Task]:
             names.CATALOGUE,
             _rows,
             (first, last),
-            (*cards, rankings.name),
+            (*cards.names, rankings.name),
             objects=count,
             rows=count,
             reads=count * estimates.CARD_ROW,

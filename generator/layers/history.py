@@ -12,7 +12,7 @@ from generator.columns import text_buffer
 from generator.lake import PRICE_TABLES, Lake
 from generator.layers.spec import LayerPlan, plan
 from generator.packs import Writer, members
-from generator.parts import month_task, newest_name, open_history
+from generator.parts import month_tasks, names_of, newest_name, open_history
 from generator.periods import Period
 from generator.tasks import Given, Range, Scope, Task
 from generator.workshop import Workshop
@@ -37,9 +37,9 @@ def plan_history(lake: Lake, period: Period) -> LayerPlan:
 
 
 def _tasks(scope: Scope, layer: str, period: Period) -> Iterator[Task]:
-    months = [month_task(scope, month) for month in period.months() if month.content(scope.lake)]
+    months = [task for month in period.months() if month.content(scope.lake) for task in month_tasks(scope, month)]
     yield from months
-    needs, rows = tuple(month.name for month in months), sum(month.rows for month in months)
+    needs, rows = names_of(months), sum(month.rows for month in months)
     newest = scope.products * estimates.NEWEST_ROW
     yield Task(newest_name(layer), layer, _newest, (), needs, 0, len(months) * scope.products, newest, newest)
     for ids in scope.ranges:

@@ -29,9 +29,9 @@ def plan_lists(lake: Lake) -> LayerPlan:
 
 
 def _tasks(scope: Scope) -> Iterator[Task]:
-    products, rankings = card_tasks(scope), rankings_task(scope)
-    yield from (*products, rankings)
-    needs = (*(task.name for task in products[1:]), rankings.name)
+    cards, rankings = card_tasks(scope), rankings_task(scope)
+    yield from (*cards, rankings)
+    needs = (*cards.names, rankings.name)
     for kind, sort in itertools.product(names.KINDS, names.SORTS):
         for first, last in pieces(scope.kinds[kind], CARDS_PER_TASK):
             yield Task(

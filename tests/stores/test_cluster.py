@@ -12,6 +12,7 @@ import pytest
 
 from edge_auth.contract.store import FolderStore, open_store
 from generator.build import make_build
+from generator.errors import BuildError
 from generator.lake import open_lake
 from generator.scratch import FOLDER
 from tests.nights import QUIET, demo_lake
@@ -139,23 +140,21 @@ def test_bad_input_is_told_as_on_one_machine(lake: Path, dask: Dask, tmp_path: P
     assert list(FolderStore(str(tmp_path / "store")).list("builds/")) == []
 
 
-def test_a_scheduler_that_is_gone(lake: Path, alone, tmp_path: Path) -> None:
+def test_a_scheduler_that_is_gone(lake: Path, alone, dask: Dask, tmp_path: Path) -> None:
     """Nothing is published, and the next run goes on: what is noted is not done again."""
     store = FolderStore(str(tmp_path / "store"))
     with ExitStack() as stack:
-        dask = Dask(tmp_path, stack, 1)
-        with building(lake, store, dask) as process:
-            dask.scheduler.kill()
+        other = Dask(tmp_path, stack, 1)
+        with building(lake, store, other) as process:
+            other.scheduler.kill()
             _, errors = process.communicate(timeout=120)
     assert process.returncode == 1
-    assert f"cardpress: the Dask scheduler {dask.address} is gone: nothing was published" in errors.splitlines()[-1]
+    assert f"cardpress: the Dask scheduler {other.address} is gone: nothing was published" in errors.splitlines()[-1]
     assert store.stat("current.json") is None and list(store.list("builds/")) == []
     before = notes(store)
-    with ExitStack() as stack:
-        dask = Dask(tmp_path, stack, 1)
-        with building(lake, store, dask) as process:
-            during = notes(store)
-            said, errors = process.communicate(timeout=120)
+    with building(lake, store, dask) as process:
+        during = notes(store)
+        said, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
     assert before and before.items() <= during.items()
     assert said.splitlines()[-1] == alone[0]
@@ -163,7 +162,9 @@ def test_a_scheduler_that_is_gone(lake: Path, alone, tmp_path: Path) -> None:
 
 
 def test_no_scheduler_there(lake: Path, tmp_path: Path) -> None:
+    opened, store = open_lake(str(lake)), FolderStore(str(tmp_path))
     address = f"tcp://127.0.0.1:{free_port()}"
     for scheduler, said in ((address, f"no Dask scheduler answers at {address}"), ("local:none", "such as local:2")):
-        failed = run("build", "--lake", lake, "--store", tmp_path, "--scheduler", scheduler, status=1)
-        assert said in failed.stderr.splitlines()[-1]
+        with pytest.raises(BuildError, match=said):
+            make_build(opened, store, threads=1, memory=None, progress=QUIET, scheduler=scheduler)
+    assert list(store.list("builds/")) == []
