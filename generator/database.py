@@ -56,6 +56,8 @@ class Database:
         }
         self.connection = duckdb.connect(config=settings)
         self.connection.execute("set TimeZone = 'UTC'")
+        # it takes a worker that was spawned for a person's session, and writes to standard output
+        self.connection.execute("set enable_progress_bar = false")
         for function in (fold, number_filter_key, number_sort_key, word_text):
             self._register(function)
         self.connection.execute(_IN_RANGE)

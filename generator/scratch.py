@@ -11,11 +11,12 @@ import secrets
 import shutil
 from pathlib import Path
 
-from edge_auth.contract.copies import user_copies
+from edge_auth.contract.copies import Copies, user_cache
 from edge_auth.contract.index import LayerFile
 from edge_auth.contract.store import Store
 
 FOLDER = "work/"
+COPIES_BYTES = 32 << 30  # of parts kept on a machine that cannot read them in place
 
 
 class Scratch:
@@ -24,6 +25,8 @@ class Scratch:
     def __init__(self, store: Store, prefix: str):
         self.store = store
         self.prefix = prefix
+        self._copies = Copies(user_cache() / "parts", COPIES_BYTES)
+        self._copied: dict[str, Path] = {}  # found good by this process
 
     @property
     def in_place(self) -> bool:
@@ -59,7 +62,10 @@ class Scratch:
             StoreError: it cannot be read, or is not what was written.
         """
         name = self.prefix + part.name
-        return self.store.local_path(name) or user_copies().path(self.store, name, part.sha256)
+        path = self.store.local_path(name) or self._copied.get(name)
+        if path is None or not path.exists():
+            path = self._copied[name] = self._copies.path(self.store, name, part.sha256)
+        return path
 
     def clear(self) -> None:
         """Delete all parts."""
