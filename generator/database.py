@@ -15,6 +15,7 @@ from edge_auth.contract.text import fold, number_filter_key, number_sort_key, wo
 from generator.errors import LakeError
 from generator.lake import LakeFile
 from generator.schemas import LakeSchema
+from generator.settings import MEMORY
 
 ALL_IDS = (-(2**63), 2**63 - 1)
 _IN_RANGE = "create macro in_range(id) as id between getvariable('first_id') and getvariable('last_id')"
@@ -43,14 +44,14 @@ class Database:
 
     Args:
         threads: how many threads DuckDB may use.
-        memory: how much memory DuckDB may use before it spills to disk, such as `2GB`.
+        memory: how much memory DuckDB may use before it spills to disk, such as `2GB`; None: the default.
     """
 
-    def __init__(self, threads: int | None = None, memory: str = "2GB"):
+    def __init__(self, threads: int | None = None, memory: str | None = None):
         self._folder = tempfile.TemporaryDirectory(prefix="cardpress-")
         self.scratch = Path(self._folder.name)
         settings = {
-            "memory_limit": memory,
+            "memory_limit": memory or MEMORY,
             "temp_directory": self._folder.name,
             "threads": threads or os.cpu_count(),
         }
