@@ -2,4 +2,5 @@
 
 from generator.cli import main
 
-main()
+if __name__ == "__main__":  # a worker process that is started by spawning imports this module as well
+    main()

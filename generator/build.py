@@ -4,7 +4,8 @@ import json
 import os
 import platform
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
 
@@ -12,11 +13,13 @@ import duckdb
 
 from edge_auth.contract import names
 from edge_auth.contract.builds import FORMAT, Layer, id_of, record_name
-from edge_auth.contract.store import Store
+from edge_auth.contract.index import INDEX_NAME
+from edge_auth.contract.store import FolderStore, Store
 from edge_auth.contract.text import UNICODE_VERSION
 from edge_auth.errors import StoreError
+from generator import settings
 from generator.clock import Clock, utc_now
-from generator.errors import LakeError
+from generator.errors import BuildError, LakeError
 from generator.intents import declared
 from generator.lake import Lake
 from generator.layers.cards import plan_cards
@@ -29,9 +32,12 @@ from generator.layers.site import plan_site
 from generator.layers.spec import LayerPlan
 from generator.layers.status import facts, plan_status
 from generator.layers.watchlist import plan_watchlist
-from generator.packs import LayerWriter
+from generator.packs import index_of
 from generator.periods import closed_periods
+from generator.plan import Plan, plan_build
 from generator.progress import Progress
+from generator.runners import Runner, Threads
+from generator.scratch import Scratch
 from generator.verify import damage, visible_damage
 from generator.workshop import Workshop
 
@@ -80,14 +86,17 @@ def make_build(
     store: Store,
     *,
     threads: int | None,
-    memory: str,
+    memory: str | None,
     progress: Progress,
     repair: bool = False,
+    scheduler: str | None = None,
     clock: Clock = utc_now,
 ) -> BuildResult:
     """Make what is missing of the lake's build. Killed at any moment it leaves nothing that a reader can see.
 
     Args:
+        threads, memory: of this process, or of each worker; None for the defaults.
+        scheduler: address of the Dask scheduler whose workers do the tasks, or `local:N`; None for our own threads.
         repair: read every layer that is there before it is used again, rather than only look at its listing.
 
     Raises:
@@ -95,17 +104,44 @@ def make_build(
         BuildError: a layer that others are made from is damaged in a way that only `repair` looks for.
         StoreError: the store failed.
     """
-    plans = plan_layers(lake)
-    with declared(store, build_id(lake, plans), (plan.folder for plan in plans), clock):
-        lacking = {plan.name: lack(store, plan, repair) for plan in plans}
+    layers = plan_layers(lake)
+    id_ = build_id(lake, layers)
+    with declared(store, id_, (layer.folder for layer in layers), clock):
+        lacking = {layer.name: lack(store, layer, repair) for layer in layers}
         wanted = [name for name, why in lacking.items() if why]
-        workshop = Workshop(lake, store, threads or os.cpu_count() or 1, memory, progress)
-        workshop.uploads.resend = repair
-        seconds = _make_all(plans, wanted, workshop)
-        record = _record(lake, store, plans)
+        threads = threads or (1 if scheduler else os.cpu_count() or 1)
+        memory = memory or (settings.WORKER_MEMORY if scheduler else settings.MEMORY)
+        workshop = local_workshop(lake, store, threads, memory, resend=repair)
+        with closing(workshop):
+            plan = plan_build(id_, lake, layers, wanted, workshop)
+            with _runner(scheduler, workshop, plan) as runner:
+                seconds = _make_all(plan, wanted, workshop, runner, progress)
+        record = _record(lake, store, layers)
         store.put_new(record_name(record["id"]), json.dumps(record, indent=1, ensure_ascii=False).encode() + b"\n")
     damaged = {name: why for name, why in lacking.items() if why and why != MISSING}
     return BuildResult(record, wanted, damaged, seconds)
+
+
+def planned(lake: Lake, store: Store, *, repair: bool = False) -> Plan:
+    """What `make_build` would do with this lake and store.
+
+    Raises:
+        LakeError: the products break a rule.
+        StoreError: the store cannot be read.
+    """
+    layers = plan_layers(lake)
+    wanted = [layer.name for layer in layers if lack(store, layer, repair)]
+    with closing(local_workshop(lake, store, 1, settings.MEMORY)) as workshop:
+        return plan_build(build_id(lake, layers), lake, layers, wanted, workshop)
+
+
+def local_workshop(lake: Lake, store: Store, threads: int, memory: str, *, resend: bool = False) -> Workshop:
+    """A workshop of this process, with its parts in a folder of its own."""
+
+    def scratch(workshop: Workshop) -> Scratch:
+        return Scratch(FolderStore(str(workshop.db.scratch)), "parts/")
+
+    return Workshop(lake, store, threads, memory, scratch, resend)
 
 
 def build_id(lake: Lake, plans: list[LayerPlan]) -> str:
@@ -121,32 +157,53 @@ def lack(store: Store, plan: LayerPlan, repair: bool = False) -> str | None:
     return damage(layer) if repair else visible_damage(layer)
 
 
-def _make_all(plans: list[LayerPlan], wanted: Collection[str], workshop: Workshop) -> dict[str, float]:
-    """Make the layers that are wanted, and say how long each took; the others are there.
+@contextmanager
+def _runner(scheduler: str | None, workshop: Workshop, plan: Plan) -> Iterator[Runner]:
+    """Who does the tasks of a plan; nobody is sent for where there are none."""
+    if scheduler is None or not plan.tasks:
+        runner = Threads(workshop)
+    else:
+        try:
+            from generator.cluster import Cluster  # Dask is an extra
+        except ImportError as error:
+            raise BuildError("--scheduler needs Dask: pip install 'cardpress[dask]'") from error
+        runner = Cluster(scheduler, workshop, plan.build)
+    useless = False
+    try:
+        runner.begin(plan)
+        yield runner
+        useless = True
+    except LakeError:
+        useless = True
+        raise
+    finally:
+        runner.close(clear=useless)
 
-    What several layers read is opened by the first that asks, and counts as its time.
+
+def _make_all(
+    plan: Plan, wanted: Collection[str], workshop: Workshop, runner: Runner, progress: Progress
+) -> dict[str, float]:
+    """Make the layers that are wanted, and say how many seconds each took; the others are there.
+
+    What several layers read is made by the first that asks, and counts as its time.
     """
     seconds = {}
-    try:
-        for plan in plans:
-            if plan.name in wanted:
-                started = time.perf_counter()
-                _make(plan, workshop)
-                seconds[plan.name] = round(time.perf_counter() - started, 3)
-            if plan.name.startswith(names.history_layer("")):
-                workshop.closed[plan.name] = Layer(workshop.store, plan.name, plan.digest)
-    except duckdb.Error as error:
-        raise LakeError(f"lake {workshop.lake.location}: {str(error).strip().splitlines()[0]}") from error
-    finally:
-        workshop.close()
+    for layer in plan.layers:
+        if layer.name in wanted:
+            started = time.perf_counter()
+            _make(plan, layer, workshop, runner, progress)
+            seconds[layer.name] = round(time.perf_counter() - started, 3)
     return seconds
 
 
-def _make(plan: LayerPlan, workshop: Workshop) -> None:
-    writer = LayerWriter(workshop.uploads, plan.name, plan.folder, plan.pattern)
-    plan.make(workshop, writer)
+def _make(plan: Plan, layer: LayerPlan, workshop: Workshop, runner: Runner, progress: Progress) -> None:
+    tasks = plan.of(layer.name)
+    with progress.bar(layer.name, sum(task.objects for task in tasks)) as bar:
+        made = runner.results(tasks, bar.update)
+    runner.settle()
+    progress.stored(sum(pack.size for part in made for pack in part.packs))
     workshop.lake.place.check_still()  # else the layer would hold other content than its name says
-    writer.finish()
+    workshop.store.put(layer.folder + INDEX_NAME, index_of(layer.pattern, made))
 
 
 def _record(lake: Lake, store: Store, plans: list[LayerPlan]) -> dict:

@@ -2,7 +2,8 @@
 
 import os
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 
@@ -14,7 +15,10 @@ from edge_auth.contract.text import fold, number_filter_key, number_sort_key, wo
 from generator.errors import LakeError
 from generator.lake import LakeFile
 from generator.schemas import LakeSchema
+from generator.settings import MEMORY
 
+ALL_IDS = (-(2**63), 2**63 - 1)
+_IN_RANGE = "create macro in_range(id) as id between getvariable('first_id') and getvariable('last_id')"
 _DAY_OF_FILE = r"regexp_extract(lake_file, '/day=([0-9]{4}-[0-9]{2}-[0-9]{2})/[^/]*$', 1)::date"
 
 
@@ -40,21 +44,25 @@ class Database:
 
     Args:
         threads: how many threads DuckDB may use.
-        memory: how much memory DuckDB may use before it spills to disk, such as `2GB`.
+        memory: how much memory DuckDB may use before it spills to disk, such as `2GB`; None: the default.
     """
 
-    def __init__(self, threads: int | None = None, memory: str = "2GB"):
+    def __init__(self, threads: int | None = None, memory: str | None = None):
         self._folder = tempfile.TemporaryDirectory(prefix="cardpress-")
         self.scratch = Path(self._folder.name)
         settings = {
-            "memory_limit": memory,
+            "memory_limit": memory or MEMORY,
             "temp_directory": self._folder.name,
             "threads": threads or os.cpu_count(),
         }
         self.connection = duckdb.connect(config=settings)
         self.connection.execute("set TimeZone = 'UTC'")
+        # it takes a worker that was spawned for a person's session, and writes to standard output
+        self.connection.execute("set enable_progress_bar = false")
         for function in (fold, number_filter_key, number_sort_key, word_text):
             self._register(function)
+        self.connection.execute(_IN_RANGE)
+        self._set_ids(*ALL_IDS)
         self.run("macros", "lake")
         self.schema = LakeSchema(self.connection)
 
@@ -68,10 +76,22 @@ class Database:
         for name in names:
             self.connection.execute(sql_text(name))
 
-    def set(self, **variables: str) -> None:
+    def set(self, **variables: str | int) -> None:
         """Set variables that files of `build/` ask for with getvariable."""
         for name, value in variables.items():
             self.connection.execute(f"set variable {name} = $1", [value])
+
+    @contextmanager
+    def only(self, first: int, last: int) -> Iterator[None]:
+        """Let views with in_range(id_product) show only products from `first` to `last`, while the body runs."""
+        self._set_ids(first, last)
+        try:
+            yield
+        finally:
+            self._set_ids(*ALL_IDS)
+
+    def _set_ids(self, first: int, last: int) -> None:
+        self.set(first_id=first, last_id=last)
 
     def insert(self, table: str, query: str, batch: pa.Table, *parameters: str) -> None:
         """Insert what a query with parameters makes of the Arrow table `batch`."""
@@ -87,8 +107,11 @@ class Database:
         """The result of a small query as Python tuples."""
         return self.connection.execute(query).fetchall()
 
-    def open_raw(self, table: str, lake_files: Sequence[LakeFile]) -> None:
+    def open_raw(self, table: str, lake_files: Sequence[LakeFile], only: str = "") -> None:
         """Make raw.<table> of these files, with the columns and types of `build/lake.sql`.
+
+        Args:
+            only: which rows, as a condition; '' for all.
 
         Raises:
             LakeError: a file is no Parquet, lacks a required column or holds a column of a wrong type.
@@ -96,7 +119,9 @@ class Database:
         groups = self.schema.check(table, lake_files)
         selects = [self._select(table, columns, paths) for columns, paths in groups]
         empty = f"select * from lake.{table}"  # the declared table itself holds no rows
-        self.connection.execute(f"create or replace view raw.{table} as " + "\nunion all\n".join([*selects, empty]))
+        rows = "\nunion all\n".join([*selects, empty])
+        where = f" where {only}" if only else ""
+        self.connection.execute(f"create or replace view raw.{table} as select * from ({rows}){where}")
 
     def check(self, tables: Iterable[str]) -> None:
         """Run the checks of tables over what is open as raw.

@@ -5,10 +5,12 @@ Where the files lie is the business of `lake_files` (a folder) and `lake_bucket`
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
+from pathlib import Path
 
 from generator.errors import LakeError
 from generator.lake_files import FolderFiles, LakeFile, LakeFiles
@@ -42,9 +44,11 @@ class Lake:
         Raises:
             LakeError: one cannot be fetched.
         """
-        files = self.of(table, first, last)
-        self.place.fetch(table, files)
-        return files
+        return self.place.fetch(table, self.of(table, first, last))
+
+    def size(self, *tables: str, first: date = date.min, last: date = date.max) -> int:
+        """How many bytes the files of these tables and days have."""
+        return sum(f.size for table in tables for f in self.of(table, first, last))
 
     def content(self, *tables: str, first: date = date.min, last: date = date.max) -> list[str]:
         """What the tables are: the multiset of (table, day, content); names and order of files do not count."""
@@ -75,6 +79,11 @@ def list_files(location: str) -> list[LakeFile]:
         LakeError: no such lake, or a partition that names no day.
     """
     return list(_table_files(location, _place(location)))
+
+
+def absolute(location: str) -> str:
+    """A lake's location as it is understood from any folder."""
+    return location if "://" in location else os.fspath(Path(location).absolute())
 
 
 def _opened(location: str, place: LakeFiles, as_of: date | None, progress: Progress) -> Lake:

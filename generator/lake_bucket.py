@@ -73,19 +73,28 @@ class BucketFiles:
     def check_still(self) -> None:
         """What is read are copies by content, which do not change."""
 
-    def fetch(self, table: str, files: list[LakeFile]) -> None:
+    def fetch(self, table: str, files: list[LakeFile]) -> list[LakeFile]:
+        files = [self._here(file) for file in files]  # another machine may have identified them
         self._in_use[table] = {file.sha256 for file in files}
         with ThreadPoolExecutor(THREADS) as pool:
             missing = [file for file, there in zip(files, pool.map(self._is_here, files), strict=True) if not there]
             for _ in in_order(pool, THREADS, self._fetch, missing):
                 pass
         self._hashes.save()
+        return files
+
+    def __reduce__(self) -> tuple:
+        """To another process go only the place and what was listed."""
+        return _listed_before, (self._bucket.location, self._limit, self._states)
 
     def _identified(self, file: LakeFile) -> LakeFile:
         state, name = self._states[file.name], f"{self._bucket.location}/{file.name}"
         sha256 = self._hashes.find(name, state) or self._noted(file.name, state[-1]) or self._fetch(file)
         self._hashes.note(name, state, sha256)
-        return replace(file, sha256=sha256, path=os.fspath(self._path(file.name, sha256)))
+        return self._here(replace(file, sha256=sha256, size=state[0]))
+
+    def _here(self, file: LakeFile) -> LakeFile:
+        return replace(file, path=os.fspath(self._path(file.name, file.sha256)))
 
     def _noted(self, name: str, etag: str) -> str:
         """The SHA-256 that the bucket keeps of this version of an object, or ''."""
@@ -151,6 +160,12 @@ class BucketFiles:
                 shutil.rmtree(folder, ignore_errors=True)
                 used -= size
         return used
+
+
+def _listed_before(location: str, limit: int, states: dict[str, list]) -> BucketFiles:
+    files = BucketFiles(location, limit)
+    files._states = states
+    return files
 
 
 @contextmanager

@@ -22,6 +22,7 @@ class LakeFile:
         name: relative to the lake, with `/`.
         day: of its partition; None where the table has none.
         sha256: of its content.
+        size: in bytes.
         path: where it lies, or will lie once it is fetched.
     """
 
@@ -30,6 +31,7 @@ class LakeFile:
     day: date | None
     sha256: str = ""
     path: str = ""
+    size: int = 0
 
 
 class LakeFiles(Protocol):
@@ -51,8 +53,8 @@ class LakeFiles(Protocol):
         """The files, in the same order, with their digests and paths."""
         ...
 
-    def fetch(self, table: str, files: list[LakeFile]) -> None:
-        """Have these files of a table at their paths, until others of the same table are asked for."""
+    def fetch(self, table: str, files: list[LakeFile]) -> list[LakeFile]:
+        """Have these files of a table at their paths on this machine, until others of the same table are asked for."""
         ...
 
     def check_still(self) -> None:
@@ -96,13 +98,15 @@ class FolderFiles:
             path = self._root / file.name
             try:
                 self._seen[path] = _state(path)
-                yield replace(file, sha256=hashes.of_file(path), path=os.fspath(path))
+                sha256, size = hashes.of_file(path), self._seen[path][0]
+                yield replace(file, sha256=sha256, path=os.fspath(path), size=size)
             except OSError as error:
                 raise LakeError(f"{path}: {error.strerror or error}") from error
         hashes.save()
 
-    def fetch(self, table: str, files: list[LakeFile]) -> None:
+    def fetch(self, table: str, files: list[LakeFile]) -> list[LakeFile]:
         """They lie where they are."""
+        return files
 
     def check_still(self) -> None:
         for path, state in self._seen.items():

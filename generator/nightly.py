@@ -51,7 +51,8 @@ class Options:
     forced: tuple[str, ...] = ()
     rules: Rules = field(default_factory=Rules)
     threads: int | None = None
-    memory: str = settings.MEMORY
+    memory: str | None = None
+    scheduler: str | None = None
     lease: float = settings.LEASE_SECONDS
     pages: bool = False
 
@@ -116,6 +117,7 @@ class Night:
                 self.store,
                 threads=options.threads,
                 memory=options.memory,
+                scheduler=options.scheduler,
                 progress=self.progress,
                 clock=self.clock,
             )

@@ -2,14 +2,19 @@
 
 import hashlib
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TypeVar
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from edge_auth.contract.codec import compress, sha256
-from edge_auth.contract.index import INDEX_NAME, IndexRows, LayerFile, to_bytes
+from edge_auth.contract.index import IndexRows, LayerFile, index_table, to_bytes
+from generator.scratch import Scratch
+from generator.tasks import Made
 from generator.uploads import Uploads
 
 PACK_BYTES = 32 * 1024 * 1024
@@ -30,23 +35,24 @@ class Member:
 
 
 @dataclass
-class LayerWriter:
-    """Writes the packs and files of one layer; nothing of it is visible before `finish`.
+class Writer:
+    """Writes the packs and files of one task; nothing of it is visible before its layer has an index.
 
     Args:
         uploads: what puts them into the store.
-        layer: the layer's name, for progress.
+        scratch: where parts for other tasks go.
+        layer: the layer's name, or '' of a task that makes parts only.
         folder: the layer's folder, `layers/<name>/<digest>/`.
         pattern: how the index turns a product's id into a logical key, or '' where keys are text.
     """
 
     uploads: Uploads
+    scratch: Scratch
     layer: str
     folder: str
     pattern: str = ""
     _rows: IndexRows = field(default_factory=IndexRows)
-    _packs: list[LayerFile] = field(default_factory=list)
-    _files: list[LayerFile] = field(default_factory=list)
+    _made: Made = field(default_factory=Made)
     _buffer: list[bytes] = field(default_factory=list)
     _size: int = 0
 
@@ -55,9 +61,9 @@ class LayerWriter:
         rows = self._rows
         for member in members:
             if self._size >= PACK_BYTES:
-                self.end_pack()
+                self._end_pack()
             rows.keys.append(member.key)
-            rows.packs.append(len(self._packs))
+            rows.packs.append(len(self._made.packs))
             rows.offsets.append(self._size)
             rows.lengths.append(len(member.stored))
             rows.stored.append(member.stored_sha256)
@@ -66,29 +72,48 @@ class LayerWriter:
             self._buffer.append(member.stored)
             self._size += len(member.stored)
 
-    def end_pack(self) -> None:
-        """Write the open pack, if it holds anything, under the name of its content."""
-        if self._buffer:
-            self._packs.append(self._put("", ".jsonl.gz", b"".join(self._buffer)))
-        self._buffer, self._size = [], 0
-
     def add_file(self, name: str, data: bytes) -> None:
         """Write a file of the layer, such as `columns.arrow`, as `columns-<content>.arrow`."""
         path = PurePath(name)
-        self._files.append(self._put(path.stem + "-", path.suffix, data))
+        self._made.files.append(self._put(path.stem + "-", path.suffix, data))
 
-    def finish(self) -> None:
-        """Write the index: from now on the layer is there."""
-        self.end_pack()
-        table = self._rows.table(self.pattern, self._packs, self._files)
-        self.uploads.finish()
-        self.uploads.store.put(self.folder + INDEX_NAME, to_bytes(table))
+    def add_part(self, name: str, content: bytes | Path) -> None:
+        """Leave bytes or a local file, which is moved, for other tasks."""
+        keep = self.scratch.keep_file if isinstance(content, Path) else self.scratch.keep
+        self._made.parts[name] = keep(content)
+
+    def made(self) -> Made:
+        """What was written, the last pack included."""
+        self._end_pack()
+        self._made.layer = self.layer
+        if self._rows.keys:
+            self._made.rows = self._rows.part(self.pattern)
+        return self._made
+
+    def _end_pack(self) -> None:
+        """Write the open pack, if it holds anything, under the name of its content."""
+        if self._buffer:
+            self._made.packs.append(self._put("", ".jsonl.gz", b"".join(self._buffer)))
+        self._buffer, self._size = [], 0
 
     def _put(self, prefix: str, suffix: str, data: bytes) -> LayerFile:
         digest = hashlib.sha256(data).hexdigest()
         name = f"{prefix}{digest[:16]}{suffix}"
         self.uploads.put(self.folder + name, data, digest)
         return LayerFile(name, len(data), digest)
+
+
+def index_of(pattern: str, made: Sequence[Made]) -> bytes:
+    """The index of a layer out of what its tasks have made: the same whoever made them."""
+    packs: list[LayerFile] = []
+    rows = [IndexRows().part(pattern)]
+    for part in made:
+        if part.rows is not None:
+            number = pc.add(part.rows["pack"], pa.scalar(len(packs), pa.uint16()))
+            rows.append(part.rows.set_column(part.rows.column_names.index("pack"), "pack", number))
+        packs += part.packs
+    files = [file for part in made for file in part.files]
+    return to_bytes(index_table(pa.concat_tables(rows), pattern, packs, files))
 
 
 def members(objects: Objects) -> list[Member]:

@@ -25,6 +25,13 @@ class Period:
             first = last + timedelta(days=1)
         return found
 
+    def cut(self, pieces: int) -> list["Period"]:
+        """The period in about so many pieces of whole days."""
+        days = (self.last - self.first).days + 1
+        step = -(-days // max(1, min(pieces, days)))
+        firsts = [self.first + timedelta(days=start) for start in range(0, days, step)]
+        return [Period(self.name, first, min(first + timedelta(days=step - 1), self.last)) for first in firsts]
+
     def content(self, lake: Lake) -> list[str]:
         """What the lake's price tables hold of these days."""
         return lake.content(*PRICE_TABLES, first=self.first, last=self.last)

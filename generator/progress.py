@@ -33,8 +33,8 @@ class Progress:
 
     @contextmanager
     def bar(self, label: str, length: int) -> Iterator[Bar]:
-        """A bar of `length` steps; off a terminal one line when the work is done."""
-        shown = not self.quiet and sys.stderr.isatty()
+        """A bar of about `length` steps, none where that is 0; off a terminal one line when the work is done."""
+        shown = bool(length) and not self.quiet and sys.stderr.isatty()
         with click.progressbar(
             length=length,
             label=f"{label:<14}",
@@ -43,5 +43,5 @@ class Progress:
             item_show_func=lambda _: f"{self._stored / 1e6:,.1f} MB stored" if self._stored else None,
         ) as bar:
             yield bar
-        if not shown:
-            self.say(f"{label}: {length:,} done")
+        if length and not shown:
+            self.say(f"{label}: {bar.pos:,} done")

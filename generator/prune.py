@@ -23,6 +23,7 @@ from generator.errors import PruneError
 from generator.intents import FOLDER as INTENTS
 from generator.intents import PRUNE_LOCK, Intended, intended
 from generator.lease import Lease
+from generator.scratch import FOLDER as PARTS
 
 BUILDS, LAYERS, GATES = "builds/", "layers/", "gates/"
 
@@ -202,10 +203,11 @@ def _notes_of_gone(store: Store, builds: Iterable[str], old: datetime) -> list[L
 
 
 def _given_up(store: Store, now: datetime, grace: timedelta, meant: Intended) -> list[Listed]:
-    """Half-written files and intents of runs that were killed."""
+    """Half-written files, parts and intents of runs that were killed."""
     old = now - max(grace, settings.LEFTOVER_AGE)
     half = [e for e in store.leftovers() if unix(e.modified) <= old and not e.name.startswith(tuple(meant.folders))]
-    return half + [e for e in store.entries(INTENTS) if unix(e.modified) <= now - settings.INTENT_AGE]
+    parts = [e for e in store.entries(PARTS) if unix(e.modified) <= old and e.name.split("/")[1] not in meant.builds]
+    return half + parts + [e for e in store.entries(INTENTS) if unix(e.modified) <= now - settings.INTENT_AGE]
 
 
 def _id(name: str) -> str:

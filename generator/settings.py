@@ -33,6 +33,8 @@ PRICE_FACTOR = 10
 
 # What DuckDB may use before it spills to disk.
 MEMORY = "2GB"
+# The same of each worker of a cluster, which has about as much again for all else.
+WORKER_MEMORY = "1GB"
 # How many reports of nights stay in the store.
 REPORTS_KEPT = 400
 # Of how many nights the pages do.

@@ -7,7 +7,6 @@ from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from edge_auth.contract.store import Digest, Store
-from generator.progress import Progress
 
 THREADS = 4  # each may hold a pack in memory
 
@@ -18,13 +17,11 @@ class Uploads:
     `resend`: whether to send also what the store says it has, since it may have rotted there.
     """
 
-    resend = False
-
-    def __init__(self, store: Store, progress: Progress):
+    def __init__(self, store: Store, resend: bool = False):
         self.store = store
-        self._progress = progress
+        self.resend = resend
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="upload")
-        self._pending: deque[Future[int]] = deque()
+        self._pending: deque[Future[None]] = deque()
 
     def put(self, name: str, data: bytes, sha256: str) -> None:
         """Put a file sometime before `finish` returns."""
@@ -42,9 +39,8 @@ class Uploads:
         self._pool.shutdown(cancel_futures=True)
 
     def _wait(self) -> None:
-        self._progress.stored(self._pending.popleft().result())
+        self._pending.popleft().result()
 
-    def _put(self, name: str, data: bytes, sha256: str) -> int:
+    def _put(self, name: str, data: bytes, sha256: str) -> None:
         if self.resend or self.store.digest(name) != Digest(len(data), sha256):
             self.store.put(name, data)
-        return len(data)

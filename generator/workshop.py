@@ -1,28 +1,30 @@
-"""What the layers are made from: the lake's tables opened, checked and viewed, each only once and only if asked.
+"""What tasks are made with: the lake's tables opened, checked and viewed, and the threads that compress and put.
 
-A layer that is already in the store is not made, so a new watch check never opens the price tables, and an
-unchanged lake opens nothing at all.
+One per process, for as long as it works on one build. Tables are opened only once and only if a task asks: a layer
+that is already in the store has no tasks, so a new watch check never opens the price tables.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cached_property, wraps
 from pathlib import Path
 from typing import TypeVar
 
+import pyarrow as pa
+
 from edge_auth.contract.builds import Layer
+from edge_auth.contract.index import map_table
 from edge_auth.contract.store import Store
-from generator import periods
 from generator.database import Database
 from generator.lake import PRICE_TABLES, Lake
 from generator.packs import in_order
 from generator.periods import Period
-from generator.progress import Progress
+from generator.scratch import Scratch
+from generator.tasks import Given
 from generator.uploads import Uploads
 from generator.verify import checked_file
 
-# about 500 products of a month with all three arrays: what a range of products reads beyond its own is little
-_ROWS_PER_GROUP = 40_960
 _Task, _Result = TypeVar("_Task"), TypeVar("_Result")
 
 
@@ -41,19 +43,31 @@ def once(method: Callable[["Workshop"], None]) -> Callable[["Workshop"], None]:
 class Workshop:
     """The database over one lake, and the threads that compress and put.
 
-    Each `open_…` method prepares views or tables, the first time it is called; a layer calls what it needs.
+    Args:
+        scratch: makes the place where parts lie, when it is first needed.
+        resend: whether to put also what the store says it has.
+
+    Each `open_…` method prepares views or tables; a task calls what it needs. `tick` is told of objects made.
     """
 
-    def __init__(self, lake: Lake, store: Store, threads: int, memory: str, progress: Progress):
+    def __init__(
+        self,
+        lake: Lake,
+        store: Store,
+        threads: int,
+        memory: str,
+        scratch: Callable[["Workshop"], Scratch],
+        resend: bool = False,
+    ):
         self.lake = lake
         self.store = store
         self.threads = threads
         self.memory = memory
-        self.progress = progress
         self.pool = ThreadPoolExecutor(threads, thread_name_prefix="pack")
-        self.uploads = Uploads(store, progress)
+        self.uploads = Uploads(store, resend)
         self.opened: set[str] = set()
-        self.closed: dict[str, Layer] = {}  # layers of closed periods, by period, once they are in the store
+        self.tick: Callable[[int], object] = lambda objects: None
+        self._scratch = scratch
 
     def close(self) -> None:
         """Stop the threads and drop the database."""
@@ -63,16 +77,22 @@ class Workshop:
             self.db.close()
 
     @cached_property
+    def scratch(self) -> Scratch:
+        """Where parts lie."""
+        return self._scratch(self)
+
+    @cached_property
     def db(self) -> Database:
         """The scratch database, with the as-of day set."""
         db = Database(self.threads, self.memory)
-        db.connection.execute("set variable as_of = $1", [self.lake.as_of.isoformat()])
+        db.set(as_of=self.lake.as_of.isoformat())
         return db
 
     @once
     def open_catalogue(self) -> None:
-        """Views products, expansions."""
+        """Views expansions and, of the range at work, products."""
         self._open("expansions", "products")
+        self.db.open_raw("products", self.lake.at_hand("products"), only="in_range(id_product)")
         self.db.run("sources/expansions", "sources/products")
 
     @once
@@ -87,65 +107,87 @@ class Workshop:
         self._open("fingerprints")
         self.db.run("sources/fingerprints")
 
-    def open_period(self, period: Period) -> None:
-        """Tables period_<table> and view history_sorted over the files of one period, in place of those before.
-
-        Months are read one by one, so memory does not grow with the days: the history of each is sorted into a
-        file of the scratch folder, of which ranges of products are then read.
+    def open_prices(self, days: Period | None) -> None:
+        """Tables period_<table> and view history over the files of these days, in place of those before.
 
         Raises:
-            LakeError: a file of the period breaks a rule.
+            LakeError: a file breaks a rule.
         """
         for table in PRICE_TABLES:
-            self.db.connection.execute(f"drop table if exists period_{table}")
-        tiles = [self._tile(month) for month in period.months()]
-        self.db.connection.execute(f"create or replace view history_sorted as from read_parquet({tiles})")
-
-    def _tile(self, month: Period) -> str:
-        """The history of one month as a file, sorted by product, array and day."""
-        for table in PRICE_TABLES:
-            self.db.open_raw(table, self.lake.at_hand(table, month.first, month.last))
+            self.db.open_raw(table, self.lake.at_hand(table, days.first, days.last) if days else [])
         self.db.check(PRICE_TABLES)
         self._open_price_views()
-        self.db.run("views/month", "views/history")
-        tile = self.db.scratch / f"history-{month.first}.parquet"
-        self.db.connection.execute(
-            f"copy (from history order by id_product, part, day) to '{tile}' (row_group_size {_ROWS_PER_GROUP})"
-        )
-        return str(tile)
-
-    @once
-    def open_month(self) -> None:
-        """The open month as the open period, and views newest_<table> over it and all closed ones."""
-        self.open_period(periods.open_month(self.lake.as_of))
         for table in PRICE_TABLES:
-            closed = [
-                f"union all by name from read_parquet('{_quoted(checked_file(layer, table))}')"
-                for layer in self.closed.values()
-            ]
-            self.db.connection.execute(f"create view all_{table} as from period_{table} " + " ".join(closed))
-        self.db.run("views/newest")
+            self.db.connection.execute(f"drop table if exists period_{table}")
+        self.db.run("views/month", "views/history")
+        self.opened.add("open_history_json")
 
     @once
-    def open_cards(self) -> None:
-        """Tables cards and rankings."""
-        self.open_catalogue()
-        self.open_month()
-        self.db.run("views/cards", "views/rankings")
+    def open_history_json(self) -> None:
+        """The macro history_json, where no month was opened in this process."""
+        self.open_prices(None)
+
+    def open_newest(self, given: Given, closed: dict[str, str]) -> None:
+        """Views all_<table> and newest_<table> of the range at work, over the open month and all closed periods.
+
+        Args:
+            given: the open month, and what was made of closed periods just now.
+            closed: digests of the layers of closed periods, by name.
+        """
+        for table in PRICE_TABLES:
+            files = [self.file(given, layer, digest, table) for layer, digest in closed.items()]
+            self.open_files(f"all_{table}", [*self.parts(given, table), *files], in_range=True)
+        self._open_newest_views()
+
+    def open_files(self, view: str, paths: Iterable[Path], *, in_range: bool = False) -> None:
+        """A view over Parquet files, of all products or of the range at work."""
+        listed = ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)
+        only = " where in_range(id_product)" if in_range else ""
+        self.db.connection.execute(
+            f"create or replace view {view} as select * from read_parquet([{listed}], union_by_name = true){only}"
+        )
+
+    def mapped(self, given: Given, part: str) -> pa.Table:
+        """The parts of that name as one table, mapped into memory."""
+        return pa.concat_tables(map_table(path) for path in self.parts(given, part))
+
+    @contextmanager
+    def registered(self, **tables: pa.Table) -> Iterator[None]:
+        """Tables that the database sees by their names while the body runs; what it does not ask for is not read."""
+        for name, table in tables.items():
+            self.db.connection.register(name, table)
+        try:
+            yield
+        finally:
+            for name in tables:
+                self.db.connection.unregister(name)
+
+    def parts(self, given: Given, part: str) -> list[Path]:
+        """Local files of the parts of that name, in the order of the tasks."""
+        return [self.scratch.path(made.parts[part]) for made in given.values() if part in made.parts]
+
+    def file(self, given: Given, layer: str, digest: str, stem: str) -> Path:
+        """A file of a layer by its stem: as one of the needed tasks has just made it, or from the store."""
+        opened = Layer(self.store, layer, digest)
+        for made in given.values():
+            for file in made.files if made.layer == layer else ():
+                if file.name.startswith(f"{stem}-"):
+                    return opened.local(file.name, file.sha256)
+        return checked_file(opened, stem)
 
     def in_order(self, work: Callable[[_Task], _Result], tasks: Iterable[_Task]) -> Iterator[_Result]:
-        """Run tasks on the threads, results in the order of the tasks."""
+        """Run work on the threads, results in the order of what it is for."""
         return in_order(self.pool, 2 * self.threads, work, tasks)
 
     @once
     def _open_price_views(self) -> None:
         self.db.run(*(f"sources/{table}" for table in PRICE_TABLES))
 
+    @once
+    def _open_newest_views(self) -> None:
+        self.db.run("views/newest")
+
     def _open(self, *tables: str) -> None:
         for table in tables:
             self.db.open_raw(table, self.lake.at_hand(table))
         self.db.check(tables)
-
-
-def _quoted(path: Path) -> str:
-    return str(path).replace("'", "''")

@@ -218,7 +218,7 @@ def test_only_layers_that_differ_are_read(month: Pair, tmp_path: Path) -> None:
             for pack in (store / "layers" / name).glob("*/*.jsonl.gz"):
                 pack.unlink()
     assert cardpress("diff", month.old, month.new, "--store", store, "--json") == month.diff("--json")
-    for pack in (store / "layers" / "catalogue").glob("*/*.jsonl.gz"):
+    for pack in (store / "layers" / "fingerprints").glob("*/*.jsonl.gz"):
         pack.write_bytes(pack.read_bytes()[: pack.stat().st_size // 2])
     error = cardpress("diff", month.old, month.new, "--store", store, code=1)
     assert re.search(r"^cardpress: \S+\.jsonl\.gz in .*$", error, re.MULTILINE)

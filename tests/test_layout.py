@@ -42,6 +42,19 @@ def test_the_contract_imports_nothing_of_the_shim() -> None:
                 assert any(module.startswith(name) for name in allowed), f"{path.name} imports {module}"
 
 
+def test_only_the_runner_on_a_cluster_loads_dask() -> None:
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            found = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            found += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if path.name != "cluster.py":
+                assert not {"dask", "distributed"} & {name.partition(".")[0] for name in found}, path
+    script = "import sys, generator.cli; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=environment(), capture_output=True, text=True)
+    assert {"generator.cli"} <= set(done.stdout.split())
+    assert {"dask", "distributed", "generator.cluster"} & set(done.stdout.split()) == set()
+
+
 def test_build_holds_sql_only() -> None:
     assert {path.suffix for path in (ROOT / "build").rglob("*") if path.is_file()} <= {".sql", ".j2", ".md"}
 

@@ -71,7 +71,7 @@ def coverage(store: FolderStore, lake: Path, build: str) -> dict[tuple[str, str]
     games = {row["id"]: row["game"] for row in pq.read_table(lake / "expansions.parquet").to_pylist()}
     counts: dict[tuple[str, str], Counter] = {}
     for row in pq.read_table(lake / "products.parquet").to_pylist():
-        card = json.loads(opened.get(f"rows/{row['id_product']}.json"))
+        card = json.loads(opened.get(f"cards/{row['id_product']}.json"))
         guide, listing, filtered = (card[name] or {} for name in ("price_guide", "listing", "filtered_price"))
         prices = {
             **{name: guide.get(name) for name in ("trend", "low", "avg")},

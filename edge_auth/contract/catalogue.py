@@ -67,6 +67,11 @@ class Catalogue:
         self.set_ids = _values(sets, "id")
         self.set_names = sets["name"].to_pylist()
 
+    @property
+    def digests(self) -> pa.Array:
+        """The beginning of the SHA-256 of each product's line, by ordinal."""
+        return only_chunk(self._columns, "digest")
+
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """The words of the products' names."""
@@ -76,7 +81,7 @@ class Catalogue:
     def rows(self) -> Rows:
         """The products' Cards."""
         lines = self._layer.file(ROWS, self._columns.schema.metadata[b"rows"].decode())
-        return Rows(lines, _values(self._columns, "size"), only_chunk(self._columns, "digest"))
+        return Rows(lines, _values(self._columns, "size"), self.digests)
 
     def _table(self, stem: str) -> pa.Table:
         try:

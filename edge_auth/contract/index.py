@@ -54,6 +54,10 @@ class IndexRows:
 
     def table(self, pattern: str, packs: list[LayerFile], files: list[LayerFile]) -> pa.Table:
         """The index as an Arrow table, sorted by key."""
+        return index_table(self.part(pattern), pattern, packs, files)
+
+    def part(self, pattern: str) -> pa.Table:
+        """The rows so far, in the order in which they were added."""
         key_type = pa.int64() if pattern else pa.string()
         columns = {
             "key": pa.array(self.keys, key_type),
@@ -64,9 +68,14 @@ class IndexRows:
             "json_sha256": pa.array(self.json, _DIGEST),
             "json_size": pa.array(self.sizes, pa.uint32()),
         }
-        table = pa.table(columns).sort_by("key").combine_chunks()
-        metadata = {"pattern": pattern, "packs": json.dumps(packs), "files": json.dumps(files)}
-        return table.replace_schema_metadata(metadata | {"content": _content(table, *metadata.values())})
+        return pa.table(columns)
+
+
+def index_table(rows: pa.Table, pattern: str, packs: list[LayerFile], files: list[LayerFile]) -> pa.Table:
+    """An index of these rows, in any order of keys: sorted, with what its metadata says of them."""
+    table = rows.sort_by("key").combine_chunks()
+    metadata = {"pattern": pattern, "packs": json.dumps(packs), "files": json.dumps(files)}
+    return table.replace_schema_metadata(metadata | {"content": _content(table, *metadata.values())})
 
 
 def to_bytes(table: pa.Table) -> bytes:

@@ -7,10 +7,18 @@ from datetime import datetime
 import click
 
 from edge_auth.contract.store import open_store
-from generator.build import BuildResult, make_build
-from generator.commands.options import json_option, lake_option, memory_option, store_option, threads_option
+from generator.build import BuildResult, make_build, planned
+from generator.commands.options import (
+    json_option,
+    lake_option,
+    memory_option,
+    scheduler_option,
+    store_option,
+    threads_option,
+)
 from generator.explain import Explanation, explanation
-from generator.lake import open_lake
+from generator.lake import absolute, open_lake
+from generator.plan import Plan
 from generator.progress import Progress
 from generator.publish import publish
 
@@ -26,9 +34,11 @@ from generator.publish import publish
 )
 @click.option("--publish", "publish_it", is_flag=True, help="Make it the live build.")
 @click.option("--explain", is_flag=True, help="Say which layers would be made, and why; make nothing.")
+@click.option("--plan", "plan_only", is_flag=True, help="Print the tasks that would be done; make nothing.")
 @click.option("--repair", is_flag=True, help="Read every layer before it is used again; make damaged ones anew.")
 @threads_option
 @memory_option
+@scheduler_option
 @json_option
 def build(
     lake: str,
@@ -36,28 +46,38 @@ def build(
     as_of: datetime | None,
     publish_it: bool,
     explain: bool,
+    plan_only: bool,
     repair: bool,
     threads: int | None,
-    memory: str,
+    memory: str | None,
+    scheduler: str | None,
     as_json: bool,
 ) -> None:
     """Make a build of LAKE in the store. The last line is its id.
 
+    With --scheduler, --threads (1) and --memory (1GB) are those of each worker; see docs/scale.md.
+
     Layers whose inputs did not change are not made again, so a second run costs seconds and a killed one resumes.
 
-    With --explain the id is the one that the build would have.
+    With --explain and --plan the id is the one that the build would have; rows and bytes of a plan are estimates.
 
     \b
     Example: cardpress build --lake lake --store site_out --publish
     """
     progress = Progress()
+    lake = absolute(lake) if scheduler else lake
     opened, source = open_store(store), open_lake(lake, as_of and as_of.date(), progress)
-    if explain:
+    if explain or plan_only:
         if publish_it:
-            raise click.UsageError("--explain makes nothing, so there is nothing to publish")
-        _explain(explanation(source, opened, repair), as_json)
+            raise click.UsageError("--explain and --plan make nothing, so there is nothing to publish")
+        if plan_only:
+            _plan(planned(source, opened, repair=repair), as_json)
+        else:
+            _explain(explanation(source, opened, repair), as_json)
         return
-    result = make_build(source, opened, threads=threads, memory=memory, progress=progress, repair=repair)
+    result = make_build(
+        source, opened, threads=threads, memory=memory, progress=progress, repair=repair, scheduler=scheduler
+    )
     _report(result, progress)
     if as_json:
         click.echo(json.dumps({"made": result.made, "damaged": result.damaged} | result.record))
@@ -75,6 +95,15 @@ def _explain(said: Explanation, as_json: bool) -> None:
     for layer in said.layers:
         click.echo(f"{'make' if layer.make else 'keep'}  {layer.layer:<14}{layer.why}")
     click.echo(said.build)
+
+
+def _plan(plan: Plan, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(plan.to_dict()))
+        return
+    for line in plan.lines():
+        click.echo(line)
+    click.echo(plan.build)
 
 
 def _report(result: BuildResult, progress: Progress) -> None:

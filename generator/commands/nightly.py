@@ -15,11 +15,13 @@ from generator.commands.options import (
     lake_option,
     lease_option,
     memory_option,
+    scheduler_option,
     store_option,
     threads_option,
 )
 from generator.commands.prune import grace_option, keep_option
 from generator.errors import BusyError
+from generator.lake import absolute
 from generator.metrics import write_textfile
 from generator.nightly import Night, Options, run_id
 from generator.progress import Progress
@@ -70,6 +72,7 @@ class GateValue(click.ParamType):
 @lease_option
 @threads_option
 @memory_option
+@scheduler_option
 @json_option
 def nightly(
     lake: str,
@@ -82,7 +85,8 @@ def nightly(
     pages: bool,
     lease: float,
     threads: int | None,
-    memory: str,
+    memory: str | None,
+    scheduler: str | None,
     as_json: bool,
 ) -> None:
     """What a scheduler calls: build, check, publish, prune.
@@ -96,7 +100,9 @@ def nightly(
     if textfile and not textfile.parent.is_dir():
         raise click.BadParameter(f"{textfile.parent} is not a folder", param_hint="'--textfile'")
     run = run_id(utc_now)
-    options = Options(dict(gates), forced, Rules(keep, timedelta(hours=grace)), threads, memory, lease, pages)
+    rules = Rules(keep, timedelta(hours=grace))
+    options = Options(dict(gates), forced, rules, threads, memory, scheduler, lease, pages)
+    lake = absolute(lake) if scheduler else lake
     night = Night(lake, open_store(store), options, run=run, clock=utc_now, progress=Progress(prefix=f"[{run}] "))
     busy = False
     try:

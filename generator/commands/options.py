@@ -19,9 +19,18 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print the re
 lake_option = click.option(
     "--lake", required=True, show_envvar=True, help="Folder or s3://bucket/prefix of the source tables."
 )
-threads_option = click.option("--threads", type=click.IntRange(1), help="Threads to use.  [default: one per core]")
+threads_option = click.option(
+    "--threads", type=click.IntRange(1), help="Threads to use.  [default: one per core; one per worker]"
+)
 memory_option = click.option(
-    "--memory", default=settings.MEMORY, show_default=True, help="What DuckDB may use before it spills to disk."
+    "--memory",
+    help="What DuckDB may use before it spills to disk.  "
+    f"[default: {settings.MEMORY}; of each worker {settings.WORKER_MEMORY}]",
+)
+scheduler_option = click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Have the workers of a Dask scheduler make it, such as tcp://host:8786, or local:N for N processes here.",
 )
 lease_option = click.option(
     "--lease",

@@ -14,7 +14,7 @@ import pyarrow as pa
 from edge_auth.contract import names
 from edge_auth.contract.builds import Build
 from generator.database import Database
-from generator.diff.reading import index_table
+from generator.diff.reading import index_table, listed
 from generator.diff.values import read_histories, read_values
 from generator.errors import BuildError
 from generator.progress import Progress
@@ -94,7 +94,7 @@ class Comparison:
             bar.update(1)
 
     def _compare_indexes(self, name: str) -> None:
-        indexes = [index_table(build.layers[name]) if name in build.layers else None for build in self._builds()]
+        indexes = [listed(build.layers[name]) if name in build.layers else None for build in self._builds()]
         pattern, nothing = next((found[0], found[1].slice(0, 0)) for found in indexes if found)
         for side, found in zip(("old", "new"), indexes, strict=True):
             self.db.connection.register(f"{side}_index", found[1] if found else nothing)
@@ -122,5 +122,5 @@ class Comparison:
         query = f"select change, count(*) from {table} where {column} = $1 group by change"
         found = dict(self.db.connection.execute(query, [name]).fetchall())
         added, removed, changed = (found.get(change, 0) for change in ("added", "removed", "changed"))
-        before = len(self.old.layers[name].index) if name in self.old.layers else 0
+        before = len(listed(self.old.layers[name])[1]) if name in self.old.layers else 0
         return name, added, removed, changed, before - removed - changed

@@ -7,11 +7,15 @@ import numpy as np
 import pyarrow as pa
 from isal import igzip, isal_zlib
 
+from edge_auth.contract import names
 from edge_auth.contract.builds import Layer
+from edge_auth.contract.catalogue import Catalogue
 from edge_auth.contract.index import INDEX_NAME, Entry, map_table
 from edge_auth.errors import StoreError
 
 BLOCK_BYTES = 4 * 1024 * 1024
+_CARDS_AT_ONCE = 3000
+_CARD_KEYS = "rows/{}.json"
 _BAD_GZIP = (OSError, EOFError, isal_zlib.error)
 _GZIP_MEMBER = 31
 
@@ -24,6 +28,31 @@ def index_table(layer: Layer) -> tuple[str, pa.Table]:
     """
     pattern = layer.index.pattern  # which tells of an index that is missing or broken
     return pattern, map_table(layer.local(INDEX_NAME)).replace_schema_metadata(None)
+
+
+def listed(layer: Layer) -> tuple[str, pa.Table]:
+    """What a layer holds, its Cards where those are lines of a file: pattern of the keys, and key and json_sha256.
+
+    Raises:
+        StoreError: it cannot be read.
+    """
+    if layer.name != names.CATALOGUE:
+        return index_table(layer)
+    catalogue = Catalogue(layer)
+    return _CARD_KEYS, pa.table({"key": catalogue.ids, "json_sha256": catalogue.digests})
+
+
+def cards(layer: Layer, ids: np.ndarray) -> Iterator[pa.Table]:
+    """The Cards of products of a catalogue, as tables of `json`, each of some megabytes.
+
+    Raises:
+        StoreError: they cannot be read.
+    """
+    catalogue = Catalogue(layer)
+    order = np.argsort(catalogue.ids)
+    ordinals = order[np.searchsorted(catalogue.ids, ids, sorter=order)]
+    for start in range(0, len(ordinals), _CARDS_AT_ONCE):
+        yield pa.table({"json": pa.array(catalogue.rows.lines(ordinals[start : start + _CARDS_AT_ONCE]), pa.string())})
 
 
 def objects(layer: Layer, members: pa.Table) -> Iterator[pa.Table]:

@@ -7,7 +7,7 @@ import pyarrow as pa
 from edge_auth.contract import names
 from edge_auth.contract.builds import Build, Layer
 from generator.database import Database
-from generator.diff.reading import index_table, lines, objects
+from generator.diff.reading import cards, index_table, lines, objects
 
 _WATCHED_ITEM = r"regexp_matches(key, '^watchlist/[^/]+\.json$')"
 _DOUBTFUL = "id in (select id from touched_details where doubtful)"
@@ -27,7 +27,7 @@ def read_values(db: Database, old: Build, new: Build, differing: list[str]) -> N
     """
     for side, build in (("old", old), ("new", new)):
         if names.CATALOGUE in differing:
-            _insert_objects(db, build, side, names.CATALOGUE, "products", "true")
+            _insert_cards(db, build, side)
         if names.WATCHLIST in differing:
             _insert_objects(db, build, side, names.WATCHLIST, "watchlist", _WATCHED_ITEM)
         for layer in (names.SETS, names.FINGERPRINTS):
@@ -46,6 +46,15 @@ def read_histories(db: Database, old: Build, new: Build) -> None:
         for (name,) in layers:
             for batch in _changed_objects(db, build, side, name, _DOUBTFUL):
                 db.insert("history_texts", "select $1, $2, key, json from batch", batch, side, name)
+
+
+def _insert_cards(db: Database, build: Build, side: str) -> None:
+    elsewhere = "added" if side == "old" else "removed"
+    ids = db.table(
+        f"select id from object_changes where layer = '{names.CATALOGUE}' and change <> '{elsewhere}' order by id"
+    )
+    for batch in cards(build.layers[names.CATALOGUE], ids["id"].to_numpy()):
+        db.insert(f"{side}_texts", "select $1, json from batch", batch, "products")
 
 
 def _insert_objects(db: Database, build: Build, side: str, layer: str, resource: str, which: str) -> None:

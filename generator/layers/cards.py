@@ -1,15 +1,21 @@
 """The layer cards: `cards/{id}.json`, the Card with the history of the open month."""
 
+from collections.abc import Iterator
+
 import numpy as np
+import pyarrow as pa
 
 from edge_auth.contract import names, pages
 from edge_auth.contract.spliced import cut_member
+from generator import estimates
 from generator.columns import text_buffer
 from generator.lake import PRICE_TABLES, Lake
 from generator.layers import history
 from generator.layers.spec import LayerPlan, plan
-from generator.packs import CutObjects, LayerWriter
+from generator.packs import CutObjects, Writer
+from generator.parts import CARDS, card_tasks, names_of
 from generator.periods import open_month
+from generator.tasks import Given, Range, Scope, Task
 from generator.workshop import Workshop
 
 RECIPE = 2
@@ -24,22 +30,40 @@ def catalogue_content(lake: Lake) -> dict[str, list[str]]:
 def plan_cards(lake: Lake) -> LayerPlan:
     """The layer of the card details."""
 
-    def make(workshop: Workshop, writer: LayerWriter) -> None:
-        workshop.open_cards()
-        ids = workshop.db.table("select id_product from cards order by id_product")[0].to_numpy()
-        history.write_in_ranges(workshop, writer, ids, lambda chunk: _objects(workshop, chunk))
-
     content = catalogue_content(lake) | {"open month": [open_month(lake.as_of).first.isoformat()]}
-    return plan(names.CARDS, make, pattern=names.CARD_PATTERN, recipe=RECIPE, sql=SQL, content=content)
+    return plan(names.CARDS, _tasks, pattern=names.CARD_PATTERN, recipe=RECIPE, sql=SQL, content=content)
 
 
-def _objects(workshop: Workshop, ids: np.ndarray) -> CutObjects:
-    with workshop.db.connection.cursor() as cursor:
-        cards = workshop.db.table(
-            f"select json from cards where id_product between {ids[0]} and {ids[-1]} order by id_product",
-            cursor=cursor,
+def _tasks(scope: Scope) -> Iterator[Task]:
+    tasks = card_tasks(scope)
+    yield from tasks
+    month, of_month = names_of(tasks.month), sum(task.rows for task in tasks.month)
+    for ids, made in zip(scope.ranges, tasks.products, strict=True):
+        rows = of_month * ids.count // max(scope.products, 1)
+        yield Task(
+            f"cards {scope.lake.as_of:%Y-%m} {ids}",
+            names.CARDS,
+            _cards,
+            (ids,),
+            (*month, made.name),
+            objects=ids.count,
+            rows=rows,
+            reads=made.writes + rows * estimates.PART_ROW,
+            writes=ids.count * estimates.CARD + rows * estimates.HISTORY_ROW,
         )
-    buffer, starts = text_buffer(cards["json"])
+
+
+def _cards(workshop: Workshop, writer: Writer, given: Given, ids: Range) -> None:
+    history.open_history(workshop, given, ids)
+    cards = workshop.mapped(given, CARDS).select(["id_product", "json"])
+    history.write_in_ranges(
+        workshop, writer, cards["id_product"].to_numpy(), lambda chunk: _objects(workshop, cards, chunk)
+    )
+
+
+def _objects(workshop: Workshop, cards: pa.Table, ids: np.ndarray) -> CutObjects:
+    first = int(np.searchsorted(cards["id_product"].to_numpy(), ids[0]))
+    buffer, starts = text_buffer(cards["json"].slice(first, len(ids)))
     cuts = starts.tolist()
     for place, arrays in enumerate(history.history_arrays(workshop, ids)):
         card = bytes(buffer[cuts[place] : cuts[place + 1] - 1])  # less its closing brace

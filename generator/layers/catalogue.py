@@ -7,6 +7,7 @@ It holds files alone, no objects. The last has a row per product, by id: its set
 import hashlib
 import itertools
 import json
+from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -18,71 +19,97 @@ from edge_auth.contract.index import to_bytes
 from edge_auth.contract.rows import DIGEST_BYTES, ROWS
 from edge_auth.contract.text import composed
 from edge_auth.contract.vocabulary import PIECES, SUFFIXES, WORDS, pieces_of, suffixes_of
-from generator.columns import text_buffer
+from generator import estimates
+from generator.columns import Lines
 from generator.lake import Lake
 from generator.layers.cards import SQL as CARDS_SQL
 from generator.layers.cards import catalogue_content
 from generator.layers.history import parquet
 from generator.layers.spec import LayerPlan, plan
-from generator.packs import LayerWriter
+from generator.packs import Writer
+from generator.parts import CARDS, RANKINGS, card_tasks, closed_layers, rankings_task
+from generator.tasks import Given, Scope, Task, pieces
 from generator.workshop import Workshop
 
 RECIPE = 3
 FACTS, PRICES = "facts", "prices"
+SEARCH = "search"  # the task that makes the layer
 ROWS_PER_MEMBER = 500
-SQL = (
-    *CARDS_SQL,
-    *(f"views/{view}" for view in ("rankings", "known_sets", "search_columns", "words")),
+SEARCH_SQL = (
+    *(f"views/{view}" for view in ("known_sets", "search_columns", "words")),
     *("views/prices", "views/catalogue_status", "views/prices_left_out"),
 )
+SQL = (*CARDS_SQL, "views/rankings", *SEARCH_SQL)
 
 
 def plan_catalogue(lake: Lake) -> LayerPlan:
     """The layer that filters and searches answer with."""
     content = catalogue_content(lake)
-    return plan(names.CATALOGUE, _make, recipe=RECIPE, sql=SQL, content=content)
+    return plan(names.CATALOGUE, _tasks, recipe=RECIPE, sql=SQL, content=content)
 
 
-def _make(workshop: Workshop, writer: LayerWriter) -> None:
-    workshop.open_cards()
-    db = workshop.db
-    db.run(
-        "views/known_sets",
-        "views/search_columns",
-        "views/words",
-        "views/prices",
-        "views/catalogue_status",
-        "views/prices_left_out",
+def _tasks(scope: Scope) -> Iterator[Task]:
+    cards, rankings, closed = card_tasks(scope), rankings_task(scope), closed_layers(scope)
+    yield from (*cards, rankings)
+    needs = (*cards.names, rankings.name, *cards.products[0].needs)
+    size = scope.products * estimates.RANKING_ROW
+    cards_size = scope.products * estimates.CARD_ROW
+    yield Task(
+        SEARCH,
+        names.CATALOGUE,
+        _search,
+        (closed,),
+        needs,
+        objects=scope.products,
+        rows=scope.products,
+        reads=3 * size + cards_size,
+        writes=size + scope.products * estimates.LINE,
     )
-    rows, digest = _write_rows(workshop, writer)
-    writer.add_file(f"{COLUMNS}.arrow", to_bytes(_columns(workshop, rows, digest)))
-    _write_words(workshop, writer)
-    writer.add_file(f"{SETS}.arrow", to_bytes(_sets(workshop)))
-    writer.add_file(f"{PRICES}.parquet", parquet(db.table("from prices order by id_product")))
-    [(status,)] = db.rows("select json from catalogue_status")
-    left_out = db.rows("from prices_left_out")
+
+
+def _search(workshop: Workshop, writer: Writer, given: Given, closed: dict[str, str]) -> None:
+    """Everything of the layer: what pages, filters and sorts need, and what is reported."""
+    workshop.open_catalogue()
+    workshop.open_newest(given, closed)
+    db = workshop.db
+    with workshop.registered(cards=workshop.mapped(given, CARDS), rankings=workshop.mapped(given, RANKINGS)):
+        db.run(*SEARCH_SQL)
+        rows, digest = _write_rows(workshop, writer, given)
+        writer.add_file(f"{COLUMNS}.arrow", to_bytes(_columns(workshop, rows, digest)))
+        _write_words(workshop, writer)
+        writer.add_file(f"{SETS}.arrow", to_bytes(_sets(workshop)))
+        writer.add_file(f"{PRICES}.parquet", parquet(db.table("from prices order by id_product")))
+        [(status,)] = db.rows("select json from catalogue_status")
+        left_out = db.rows("from prices_left_out")
     writer.add_file(f"{FACTS}.json", json.dumps({"status": json.loads(status), "left_out": left_out}).encode())
 
 
-def _write_rows(workshop: Workshop, writer: LayerWriter) -> tuple[pa.Table, str]:
+def _write_rows(workshop: Workshop, writer: Writer, given: Given) -> tuple[pa.Table, str]:
     """Write every Card as a line; size and digest of each by ordinal, and the hash of them all."""
-    rows = workshop.db.table(
-        f"select json || '\n' as line, strlen(line)::uinteger as size, "
-        f"unhex(sha256(line)[:{2 * DIGEST_BYTES}]) as digest "
-        "from rankings join cards using (id_product) order by ordinal"
-    )
-    buffer, starts = text_buffer(rows["line"])
-    cuts = [*starts[:-1:ROWS_PER_MEMBER].tolist(), int(starts[-1])]
-    members = []
-    with workshop.progress.bar(writer.layer, len(cuts) - 1) as bar:
-        for made in workshop.in_order(lambda cut: compress(bytes(buffer[slice(*cut)])), itertools.pairwise(cuts)):
-            members.append(made)
-            bar.update(1)
+    order = np.argsort(workshop.mapped(given, RANKINGS)["ordinal"].to_numpy())
+    lines = Lines(workshop.mapped(given, CARDS)["json"])
+    members, sizes, digests, whole = [], [], [], hashlib.sha256()
+    cuts = pieces(len(order), ROWS_PER_MEMBER) if len(order) else ()
+    for member, text, found in workshop.in_order(lambda cut: _member(lines, order[slice(*cut)]), cuts):
+        members.append(member)
+        whole.update(text)
+        sizes += map(len, found)
+        digests += (hashlib.sha256(line).digest()[:DIGEST_BYTES] for line in found)
+        workshop.tick(len(found))
     writer.add_file(f"{ROWS}.gz", b"".join(members))
-    return rows.select(["size", "digest"]), hashlib.sha256(buffer[starts[0] : starts[-1]]).hexdigest()
+    columns = {"size": pa.array(sizes, pa.uint32()), "digest": pa.array(digests, pa.binary(DIGEST_BYTES))}
+    return pa.table(columns), whole.hexdigest()
 
 
-def _write_words(workshop: Workshop, writer: LayerWriter) -> None:
+def _member(lines: Lines, rows: np.ndarray) -> tuple[bytes, memoryview, list[memoryview]]:
+    """Some Cards as a gzip member, as text, and as lines."""
+    buffer, starts = lines.take(rows, b"\n")
+    cuts = starts.tolist()
+    text = buffer[cuts[0] : cuts[-1]]
+    return compress(text), text, [buffer[start:end] for start, end in itertools.pairwise(cuts)]
+
+
+def _write_words(workshop: Workshop, writer: Writer) -> None:
     words = workshop.db.table("from words order by word").combine_chunks()
     suffixes = suffixes_of(words["word"])
     [(products,)] = workshop.db.rows("select count(*) from rankings")
@@ -93,8 +120,7 @@ def _write_words(workshop: Workshop, writer: LayerWriter) -> None:
 def _columns(workshop: Workshop, rows: pa.Table, digest: str) -> pa.Table:
     table = workshop.db.table("from search_columns")
     for name in rows.column_names:
-        values = rows[name].cast(pa.binary(DIGEST_BYTES)) if name == "digest" else rows[name]
-        table = table.append_column(name, values)
+        table = table.append_column(name, rows[name])
     for name in ("rarity", "number"):
         encoded = table[name].combine_chunks().dictionary_encode()
         table = table.set_column(table.column_names.index(name), name, encoded)

@@ -5,8 +5,9 @@ import json
 from edge_auth.contract import names, pages
 from generator.columns import text_buffer
 from generator.lake import Lake
-from generator.layers.spec import LayerPlan, plan
-from generator.packs import LayerWriter, members
+from generator.layers.spec import LayerPlan, plan, whole
+from generator.packs import Writer, members
+from generator.tasks import Given
 from generator.workshop import Workshop
 
 RECIPE = 1
@@ -17,10 +18,10 @@ def plan_fingerprints(lake: Lake) -> LayerPlan:
     """The layer of the fingerprint index."""
     content = {"fingerprints": lake.content("fingerprints"), "fingerprint recipe": [lake.recipe_sha256]}
     sql = ("sources/fingerprints", "views/fingerprint_entries")
-    return plan(names.FINGERPRINTS, _make, recipe=RECIPE, sql=sql, content=content)
+    return plan(names.FINGERPRINTS, whole(names.FINGERPRINTS, _make), recipe=RECIPE, sql=sql, content=content)
 
 
-def _make(workshop: Workshop, writer: LayerWriter) -> None:
+def _make(workshop: Workshop, writer: Writer, given: Given) -> None:
     workshop.open_fingerprints()
     workshop.db.run("views/fingerprint_entries")
     entries = workshop.db.table("select json || ',\n' as line from fingerprint_entries order by key")

@@ -8,30 +8,28 @@ import pyarrow.parquet
 
 from edge_auth.contract import names, pages
 from edge_auth.contract.spliced import cut_member
+from generator import estimates
 from generator.columns import text_buffer
 from generator.lake import PRICE_TABLES, Lake
 from generator.layers.spec import LayerPlan, plan
-from generator.packs import CutObjects, LayerWriter, hashed
+from generator.packs import CutObjects, Writer, hashed
+from generator.parts import month_tasks, names_of, newest_name, open_history
 from generator.periods import Period
+from generator.tasks import Given, Range, Scope, Task
 from generator.workshop import Workshop
 
 RECIPE = 2
 SQL = (*(f"sources/{table}" for table in PRICE_TABLES), "views/month", "views/history")
-PRODUCTS_PER_TASK = 2000
+PRODUCTS_AT_ONCE = 2000
+ROWS_PER_GROUP = 25_000  # of newest rows: what a range of products reads of them
 
 
 def plan_history(lake: Lake, period: Period) -> LayerPlan:
     """The layer of one closed period."""
-
-    def make(workshop: Workshop, writer: LayerWriter) -> None:
-        workshop.open_period(period)
-        write_newest(workshop, writer)
-        ids = workshop.db.table("select distinct id_product from history_sorted order by id_product")[0].to_numpy()
-        write_in_ranges(workshop, writer, ids, lambda chunk: _objects(workshop, chunk))
-
+    layer = names.history_layer(period.name)
     return plan(
-        names.history_layer(period.name),
-        make,
+        layer,
+        lambda scope: _tasks(scope, layer, period),
         pattern=names.history_pattern(period.name),
         recipe=RECIPE,
         sql=SQL,
@@ -39,31 +37,65 @@ def plan_history(lake: Lake, period: Period) -> LayerPlan:
     )
 
 
-def write_newest(workshop: Workshop, writer: LayerWriter) -> None:
-    """Keep period_<table> of each price table as a Parquet file of the layer."""
+def _tasks(scope: Scope, layer: str, period: Period) -> Iterator[Task]:
+    months = [task for month in period.months() if month.content(scope.lake) for task in month_tasks(scope, month)]
+    yield from months
+    needs, rows = names_of(months), sum(month.rows for month in months)
+    newest = scope.products * estimates.NEWEST_ROW
+    yield Task(newest_name(layer), layer, _newest, (), needs, 0, len(months) * scope.products, newest, newest)
+    for ids in scope.ranges:
+        share = rows * ids.count // max(scope.products, 1)
+        yield Task(
+            f"{layer} {ids}",
+            layer,
+            _history,
+            (ids,),
+            needs,
+            objects=ids.count,
+            rows=share,
+            reads=share * estimates.PART_ROW,
+            writes=share * estimates.HISTORY_ROW,
+        )
+
+
+def _newest(workshop: Workshop, writer: Writer, given: Given) -> None:
+    """Keep each price table's newest row per product as a Parquet file of the layer."""
     for table in PRICE_TABLES:
-        writer.add_file(f"{table}.parquet", parquet(workshop.db.table(f"from period_{table} order by id_product")))
+        workshop.open_files(f"parts_{table}", workshop.parts(given, table))
+    workshop.db.run("views/period")
+    for table in PRICE_TABLES:
+        rows = workshop.db.table(f"from period_{table} order by id_product")
+        writer.add_file(f"{table}.parquet", parquet(rows, ROWS_PER_GROUP))
+        workshop.db.connection.execute(f"drop table period_{table}")
 
 
-def parquet(rows: pa.Table) -> bytes:
-    """Rows as one Parquet file."""
+def _history(workshop: Workshop, writer: Writer, given: Given, ids: Range) -> None:
+    open_history(workshop, given, ids)
+    found = workshop.db.table(
+        "select distinct id_product from history_sorted "
+        f"where id_product between {ids.first} and {ids.last} order by id_product"
+    )
+    write_in_ranges(workshop, writer, found[0].to_numpy(), lambda chunk: _objects(workshop, chunk))
+
+
+def parquet(rows: pa.Table, rows_per_group: int | None = None) -> bytes:
+    """Rows as one Parquet file, in groups small enough for ranges to be read of it."""
     sink = pa.BufferOutputStream()
-    pa.parquet.write_table(rows, sink, compression="zstd")
+    pa.parquet.write_table(rows, sink, compression="zstd", row_group_size=rows_per_group)
     return sink.getvalue().to_pybytes()
 
 
-def write_in_ranges(workshop: Workshop, writer: LayerWriter, ids: np.ndarray, objects) -> None:
+def write_in_ranges(workshop: Workshop, writer: Writer, ids: np.ndarray, objects) -> None:
     """Write the objects of products, ranges of ids in parallel, in the order of ids.
 
     Args:
         ids: sorted ids of the products to write.
         objects: from a range of ids to its (id, JSON, gzip member).
     """
-    ranges = [ids[start : start + PRODUCTS_PER_TASK] for start in range(0, len(ids), PRODUCTS_PER_TASK)]
-    with workshop.progress.bar(writer.layer, len(ids)) as bar:
-        for made in workshop.in_order(lambda chunk: hashed(objects(chunk)), ranges):
-            writer.add(made)
-            bar.update(len(made))
+    ranges = [ids[start : start + PRODUCTS_AT_ONCE] for start in range(0, len(ids), PRODUCTS_AT_ONCE)]
+    for made in workshop.in_order(lambda chunk: hashed(objects(chunk)), ranges):
+        writer.add(made)
+        workshop.tick(len(made))
 
 
 def history_arrays(workshop: Workshop, ids: np.ndarray) -> Iterator[list[bytes]]:

@@ -2,8 +2,9 @@
 
 from edge_auth.contract import names, pages
 from generator.lake import Lake
-from generator.layers.spec import LayerPlan, plan
-from generator.packs import LayerWriter, members
+from generator.layers.spec import LayerPlan, plan, whole
+from generator.packs import Writer, members
+from generator.tasks import Given
 from generator.workshop import Workshop
 
 RECIPE = 1
@@ -13,10 +14,10 @@ SQL = ("sources/products", "sources/expansions", "views/sets")
 def plan_sets(lake: Lake) -> LayerPlan:
     """The layer of the expansions."""
     content = {"catalogue": lake.content("products", "expansions")}
-    return plan(names.SETS, _make, recipe=RECIPE, sql=SQL, content=content)
+    return plan(names.SETS, whole(names.SETS, _make), recipe=RECIPE, sql=SQL, content=content)
 
 
-def _make(workshop: Workshop, writer: LayerWriter) -> None:
+def _make(workshop: Workshop, writer: Writer, given: Given) -> None:
     workshop.open_catalogue()
     workshop.db.run("views/sets")
     rows = workshop.db.rows("select json from sets order by name_folded, id")

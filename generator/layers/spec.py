@@ -9,11 +9,12 @@ against it, so a refactoring does not rebuild all history.
 import hashlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from edge_auth.contract.text import UNICODE_VERSION
 from generator.database import sql_text
+from generator.tasks import Scope, Task
 
 _COMMENT = re.compile(r"--[^\n]*")
 _SPACE = re.compile(r"\s+")
@@ -29,14 +30,15 @@ class LayerPlan:
         digest: names what went into it.
         inputs: that, in words and hashes, as it is kept in the build's record for `--explain`.
         pattern: how its index turns a product's id into a logical key, or '' where keys are text.
-        make: writes the layer's objects, given the workshop and a writer; called only where the layer is missing.
+        tasks: what has to be done for it and in which order, tasks that it shares with other layers included; asked
+            only where the layer is missing.
     """
 
     name: str
     digest: str
     inputs: dict[str, str]
     pattern: str
-    make: Callable
+    tasks: Callable[[Scope], Iterable[Task]]
 
     @property
     def folder(self) -> str:
@@ -45,7 +47,7 @@ class LayerPlan:
 
 def plan(
     name: str,
-    make: Callable,
+    tasks: Callable[[Scope], Iterable[Task]],
     *,
     recipe: int,
     sql: tuple[str, ...],
@@ -63,7 +65,12 @@ def plan(
     inputs["sql"] = _digest([_bare(sql_text(file)) for file in (*_BASE_SQL, *sql)])
     inputs["recipe"] = str(recipe)
     inputs["unicode"] = UNICODE_VERSION
-    return LayerPlan(name, _digest([name, json.dumps(inputs, sort_keys=True)]), inputs, pattern, make)
+    return LayerPlan(name, _digest([name, json.dumps(inputs, sort_keys=True)]), inputs, pattern, tasks)
+
+
+def whole(layer: str, work: Callable, *arguments: object) -> Callable[[Scope], Iterable[Task]]:
+    """The tasks of a layer that is small enough to be made by one."""
+    return lambda scope: [Task(layer, layer, work, arguments)]
 
 
 def _bare(sql: str) -> str:

@@ -6,8 +6,9 @@ from edge_auth.contract import names, pages
 from generator.lake import Lake
 from generator.layers.catalogue import FACTS
 from generator.layers.sets import in_pages
-from generator.layers.spec import LayerPlan, plan
-from generator.packs import LayerWriter, members
+from generator.layers.spec import LayerPlan, plan, whole
+from generator.packs import Writer, members
+from generator.tasks import Given
 from generator.workshop import Workshop
 
 RECIPE = 1
@@ -27,14 +28,14 @@ def plan_watchlist(lake: Lake) -> LayerPlan:
     """The layer of the tracked products; ranges end with the as-of day, so it is part of the name."""
     return plan(
         names.WATCHLIST,
-        _make,
+        whole(names.WATCHLIST, _make),
         recipe=RECIPE,
         sql=("sources/watchlist", "sources/watch_checks", *VIEWS),
         content={"watch": lake.content("watchlist", "watch_checks"), "as of": [lake.as_of.isoformat()]},
     )
 
 
-def _make(workshop: Workshop, writer: LayerWriter) -> None:
+def _make(workshop: Workshop, writer: Writer, given: Given) -> None:
     workshop.open_watchlist()
     db = workshop.db
     db.run(*VIEWS)
