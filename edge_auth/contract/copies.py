@@ -1,4 +1,4 @@
-"""Local copies of the files of a store that are mapped into memory: indexes, the search index, packs of rows.
+"""Local copies of the files of a store that are mapped into memory: indexes and the catalogue.
 
 A mapped file must never change or shrink under its readers, whatever happens in the store, so what is mapped is a
 copy, named by its content, verified when it is opened and shared by all processes of a machine, of which one fetches
