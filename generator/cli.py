@@ -2,35 +2,47 @@
 
 import os
 import sys
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib import import_module
 
 import click
 
 from edge_auth.errors import EdgeError
-from generator.commands.build import build
-from generator.commands.demo import demo
-from generator.commands.diff import diff
-from generator.commands.doctor import doctor
-from generator.commands.fingerprint import fingerprint
-from generator.commands.ingest import ingest
-from generator.commands.keys import keys
-from generator.commands.look import builds, cat, export, verify
-from generator.commands.nightly import nightly
-from generator.commands.prune import prune
-from generator.commands.publish import publish, rollback
-from generator.commands.report import report
-from generator.commands.serve import serve
-from generator.commands.show import show
 from generator.errors import GeneratorError
 
+# The module of each command, in the order in which commands are used.
+MODULES = {
+    **{name: name for name in ("demo", "ingest", "fingerprint", "build", "publish")},
+    "rollback": "publish",
+    **{name: name for name in ("keys", "serve", "nightly", "prune")},
+    "builds": "look",
+    **{name: name for name in ("show", "report", "diff")},
+    **dict.fromkeys(("verify", "cat", "export"), "look"),
+    "doctor": "doctor",
+}
 
-class InOrder(click.Group):
-    """Commands in the order in which they are used."""
+
+class Commands(click.Group):
+    """The commands, each loaded when it is asked for: with all their libraries they would take a second."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)
+        return list(MODULES)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        return _loaded(name) if name in MODULES else None
+
+    @property
+    def commands(self) -> Mapping[str, click.Command]:
+        """All of them, by name."""
+        return {name: _loaded(name) for name in MODULES}
+
+    @commands.setter
+    def commands(self, _: Mapping[str, click.Command]) -> None:
+        """click sets an empty one, to add to."""
 
 
-@click.group(cls=InOrder, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="cardpress", prog_name="cardpress")
 def cli() -> None:
     """Turn a lake of card marketplace data into a precomputed, read-only JSON API.
@@ -46,12 +58,11 @@ def cli() -> None:
     """
 
 
-COMMANDS = (
-    *(demo, ingest, fingerprint, build, publish, rollback, keys, serve, nightly, prune),
-    *(builds, show, report, diff, verify, cat, export, doctor),
-)
-for command in COMMANDS:
-    cli.add_command(command)
+@lru_cache(None)
+def _loaded(name: str) -> click.Command:
+    command = getattr(import_module(f"generator.commands.{MODULES[name]}"), name)
+    settable_by_environment(command)
+    return command
 
 
 def settable_by_environment(command: click.Command) -> None:
@@ -62,9 +73,6 @@ def settable_by_environment(command: click.Command) -> None:
             parameter.envvar = "CARDPRESS_" + longest.replace("-", "_").upper()
     for below in getattr(command, "commands", {}).values():
         settable_by_environment(below)
-
-
-settable_by_environment(cli)
 
 
 def _said(error: Exception) -> str:

@@ -15,6 +15,10 @@ from edge_auth.contract.copies import user_cache
 
 # A file that changed this recently may change again within the same tick of the file system's clock.
 _SETTLED_NS = 2_000_000_000
+# Files of a lake of three tables and of ten years, several times over.
+_MOST = 50_000
+_WRITING = ".hashes-"
+_LEFT_SECONDS = 3600
 
 
 class Hashes:
@@ -52,9 +56,20 @@ class Hashes:
         return digest
 
     def save(self) -> None:
-        """Keep what was found and noted."""
+        """Keep what was found and noted, and of the rest what was looked up last."""
+        if all(self._known.get(name) == entry for name, entry in self._seen.items()):
+            return
+        others = {name: entry for name, entry in self._known.items() if name not in self._seen}
+        kept = dict(list((others | self._seen).items())[-max(_MOST, len(self._seen)) :])
         with suppress(OSError):  # not being able to remember is no reason to fail
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile("w", dir=self.path.parent, delete=False) as file:
-                json.dump(self._known | self._seen, file)
+            self._clear()
+            with tempfile.NamedTemporaryFile("w", dir=self.path.parent, prefix=_WRITING, delete=False) as file:
+                json.dump(kept, file)
             os.replace(file.name, self.path)
+
+    def _clear(self) -> None:
+        """Delete what killed writers left."""
+        for path in self.path.parent.glob(f"{_WRITING}*"):
+            if path.stat().st_mtime < time.time() - _LEFT_SECONDS:
+                path.unlink(missing_ok=True)

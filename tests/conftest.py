@@ -1,7 +1,10 @@
 """What the tests over HTTP share: one lake, one store, one running shim."""
 
 import json
+import os
 import re
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -38,6 +41,14 @@ KEYS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "shared": ((), {"rate_limit": 500}),
     "counted": (("cards:read", "fingerprints:read"), {"rate_limit": 5000}),
 }
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Nothing is remembered from one run to the next, and no command is compiled anew at each of its starts."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    cache = tempfile.mkdtemp(prefix="cardpress-tests-")
+    os.environ["XDG_CACHE_HOME"] = cache
+    config.add_cleanup(lambda: shutil.rmtree(cache, ignore_errors=True))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
