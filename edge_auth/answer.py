@@ -119,10 +119,8 @@ class Shim:
 
 def _read(opened: Opened, endpoint: Endpoint, subject: str, request: Request, carried: Carried) -> Answer:
     carried.headers["X-Build"] = opened.build.id
-    body = opened.body(
-        (request.path, request.query),
-        lambda: endpoint.body(opened, subject, endpoint.parameters(subject, request.query)),
-    )
+    path, query = request.path, request.query
+    body = opened.body(path, query, lambda: endpoint.body(opened, subject, endpoint.parameters(subject, query)))
     return _success(endpoint, body, request, carried)
 
 

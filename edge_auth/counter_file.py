@@ -8,12 +8,12 @@ shim counts on its own and says so in the log: an answer is worth more than an e
 import os
 import struct
 from collections.abc import Callable
-from fcntl import LOCK_EX, LOCK_UN, lockf
+from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, lockf
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
-from time import monotonic
+from time import monotonic, sleep
 
 from edge_auth.ratelimit import Usage, usage, window_of
 
@@ -23,6 +23,7 @@ _SLOT = struct.Struct("<QII")
 _BUCKET = struct.Struct("<" + "QII" * _SLOTS)
 # A window further ahead than this is a clock's error; a nearer one a clock that was set back a little.
 _FAR_AHEAD = 60
+_PATIENCE_SECONDS, _LOOK_AGAIN_SECONDS = 0.5, 0.0001
 _RETRY_SECONDS = 5
 _LOG_SECONDS = 60
 
@@ -52,11 +53,23 @@ class FileCounter:
                 return self._locked(bucket, mark, limit, window)
 
     def _locked(self, bucket: int, mark: int, limit: int, window: int) -> Usage:
-        lockf(self._handle, LOCK_EX, 1, bucket)
+        self._lock_bucket(bucket)
         try:
             return self._counted(bucket, mark, limit, window)
         finally:
             lockf(self._handle, LOCK_UN, 1, bucket)
+
+    def _lock_bucket(self, bucket: int) -> None:
+        """Raises OSError where somebody holds the lock for long: a process that is stopped."""
+        give_up = 0.0
+        while True:
+            try:
+                return lockf(self._handle, LOCK_EX | LOCK_NB, 1, bucket)
+            except BlockingIOError:
+                give_up = give_up or monotonic() + _PATIENCE_SECONDS
+                if monotonic() > give_up:
+                    raise
+                sleep(_LOOK_AGAIN_SECONDS)
 
     def _counted(self, bucket: int, mark: int, limit: int, window: int) -> Usage:
         slots = _BUCKET.unpack(os.pread(self._handle, _BUCKET.size, bucket).ljust(_BUCKET.size, b"\0"))

@@ -22,6 +22,7 @@ OPEN_TO_BROWSERS = {
 _KEYED_VARY = "Authorization, X-API-Key, Accept-Encoding, X-Build"
 _PUBLIC_VARY = "Accept-Encoding, X-Build"
 _MOST_ID_DIGITS = 19
+_MOST_KNOWN_BYTES = 256  # who asks for long paths shall not fill the memory with them
 _NO_PATH = "there is no such path: /docs lists what there is"
 # The site's pages load their own scripts and styles and ask their own host; only images come from where the data says.
 _SITE_HEADERS = {
@@ -72,13 +73,16 @@ class Endpoint:
         return read_query(query, self.rules) if self.rules is not None else {}
 
 
-@lru_cache(4096)
 def route(path: bytes) -> tuple[Endpoint, str]:
     """The endpoint of a percent-decoded path, and what the path names: a product's id, a slug, a file of the site.
 
     Raises:
         NotFound: there is no such path.
     """
+    return _known(path) if len(path) <= _MOST_KNOWN_BYTES else _route(path)
+
+
+def _route(path: bytes) -> tuple[Endpoint, str]:
     text = path.decode(errors="replace")
     if text.encode() != path:
         raise NotFound(_NO_PATH)
@@ -96,6 +100,9 @@ def route(path: bytes) -> tuple[Endpoint, str]:
         slug, _, action = rest.rpartition("/")
         return (_ACTIONS[action], slug) if slug and action in _ACTIONS else (_ITEM, rest)
     raise NotFound(_NO_PATH)
+
+
+_known = lru_cache(4096)(_route)
 
 
 def _window(lines: Sequence[bytes], values: dict) -> Body:

@@ -78,9 +78,9 @@ class Opened:
         """The body of an object that goes out as it is. Raises StoreError where the build has no such object."""
         return Body.stored(*self._found(key), names.media_type(key))
 
-    def body(self, asked: Hashable, make: Callable[[], Body]) -> Body:
+    def body(self, path: bytes, query: str, make: Callable[[], Body]) -> Body:
         """The body that `make` gives for what is asked of this build, from the cache if it is still there."""
-        return self.kept(asked, make, lambda body: body.cost)
+        return self.kept((path, query), make, lambda body: body.cost + len(path) + len(query))
 
     def kept(self, key: Hashable, make: Callable[[], Any], cost: Callable[[Any], int]) -> Any:
         """What `make` gave for this build and key, from the cache if it is still there."""

@@ -118,8 +118,12 @@ def _shown(path: bytes) -> str:
     return _fit(path.decode(errors="backslashreplace"))
 
 
-@lru_cache(1024)
 def _path(path: bytes) -> str:
+    return _known_path(path) if len(path) <= _MOST_TEXT else quoted(_shown(path))
+
+
+@lru_cache(1024)
+def _known_path(path: bytes) -> str:
     return quoted(_shown(path))
 
 

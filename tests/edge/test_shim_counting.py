@@ -1,6 +1,8 @@
 """The counter of the rate limit, by itself and over processes; the files of key records."""
 
 import os
+import subprocess
+import sys
 from concurrent.futures import ProcessPoolExecutor
 
 import pytest
@@ -67,6 +69,18 @@ def test_a_failing_file_is_said_once_and_counting_goes_on(tmp_path, broken):
     assert [counter.hit("k", 2, NOW).allowed for _ in range(3)] == [True, True, False]
     assert counter.hit("k", 2, NOW + 60).allowed
     assert len(said) == 1
+
+
+def test_a_stopped_process_that_holds_the_lock_is_not_waited_for(tmp_path):
+    said, file = [], tmp_path / "c"
+    counter = FileCounter(file, said.append)
+    assert counter.hit("k", 2, NOW).allowed
+    holds = "import fcntl, sys; f = open(sys.argv[1], 'r+'); fcntl.lockf(f, fcntl.LOCK_EX); print(flush=True); input()"
+    with subprocess.Popen([sys.executable, "-c", holds, file], stdin=-1, stdout=-1) as holder:
+        holder.stdout.readline()
+        assert counter.hit("k", 2, NOW).allowed
+        assert "counting in this process alone" in said[0]
+        holder.communicate(b"\n")
 
 
 @pytest.mark.parametrize("content", [b"", b"rubbish" * 1000, os.urandom(1 << 20)])
