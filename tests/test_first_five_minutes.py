@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from generator.cli import main
-from tests.service import ROOT, Service
+from tests.service import ROOT, Service, until
 
 DOCUMENT = ROOT / "docs" / "first-five-minutes.md"
 HOME = "/home/you"
@@ -45,7 +45,9 @@ class Shell:
         """What the line prints."""
         if line.endswith("&"):
             self.service = self.stack.enter_context(Service(self.folder / "site_out", self.folder / "state"))
-            return self._told(self.service.log.read_text())
+            log = self.service.log
+            until(lambda: "listening" in log.read_text(), 60, "the shim says where it listens")
+            return self._told(log.read_text())
         if assigned := re.fullmatch(r"export (\w+)=\$\((.*)\)", line):
             out, error = self._cardpress(shlex.split(assigned[2])[1:])
             self.patch.setenv(assigned[1], out.strip())
