@@ -27,6 +27,7 @@ THREADS_PER_WORKER = 4
 # Most of them wait for the store now and then, and must not keep those waiting that do not.
 THREADS_PER_WORKER_ON_S3 = 16
 _STOP_SECONDS = 30
+_INSIST_SECONDS = 4
 _HANDLER = {"class": "logging.StreamHandler", "stream": "ext://sys.stderr"}
 _LOGGING = {
     "handlers": {
@@ -90,6 +91,7 @@ def _serve(
         server.on_startup(scrape.start)
     told = (address, port, notes)
     server.on_startup(threading.Thread(target=_announce, args=told, daemon=True).start)
+    server.on_startup(threading.Thread(target=_insist, args=(server,), daemon=True).start)
     # A worker is born with our handlers; until it has its own, SIGTERM must not go unheard.
     os.register_at_fork(after_in_child=partial(signal.signal, signal.SIGTERM, signal.SIG_DFL))
     try:
@@ -132,6 +134,15 @@ def _leave_with(parent: int) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(_STOP_SECONDS)
     os._exit(1)
+
+
+def _insist(server: Granian) -> None:
+    """Tell workers to stop a second time: one that had hardly begun may have missed the first."""
+    while not server.interrupt_signal:
+        time.sleep(_INSIST_SECONDS)
+    time.sleep(_INSIST_SECONDS)
+    for worker in list(server.wrks):
+        worker.terminate()
 
 
 def _announce(address: str, port: int, notes: Sequence[str]) -> None:

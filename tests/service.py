@@ -178,10 +178,10 @@ class Service:
     def __exit__(self, kind: type | None, error: object, trace: object) -> None:
         self.process.terminate()
         try:
-            status = self.process.wait(15)
+            status = self.process.wait(45)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            raise AssertionError("the shim did not end within 15 s of SIGTERM") from None
+            raise AssertionError("the shim did not end within 45 s of SIGTERM") from None
         if kind is None:
             written = self.log.read_text(errors="replace")
             assert status == 0, f"exit {status} on SIGTERM:\n{written[-3000:]}"

@@ -46,7 +46,7 @@ class Server:
 
     def stop(self) -> tuple[int, str]:
         self.process.send_signal(signal.SIGTERM)
-        _, log = self.process.communicate(timeout=30)
+        _, log = self.process.communicate(timeout=90)
         return self.process.returncode, log
 
 
