@@ -80,7 +80,7 @@ def test_expired_key(fixed_service: Service, fixed_store: Path, golden: Golden) 
 def test_revoked_key(fixed_service: Service, fixed_store: Path, keys: dict[str, str], golden: Golden) -> None:
     client = fixed_service.client(keys["to revoke"])
     run("keys", "revoke", client.get(f"{API}/me").json["id"], "--store", fixed_store)
-    until(lambda: client.get(f"{API}/me").code == "revoked_api_key", 6, "the key is revoked")
+    until(lambda: client.get(f"{API}/me").code == "revoked_api_key", 30, "the key is revoked")
     golden("error-401-revoked", f"GET {API}/me", client.get(f"{API}/me"))
 
 
