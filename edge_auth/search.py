@@ -15,6 +15,7 @@ _MOST_ID_DIGITS = 18
 # So many are sorted by their ranks; of more, the ranking is read until the window is full.
 _FEW = 1000
 _FIRST_PIECE = 512
+_NOTHING = np.zeros(0, np.uint32)
 
 
 class Filters(NamedTuple):
@@ -74,9 +75,6 @@ def page(opened: Opened, asked: Search, offset: int, limit: int) -> Page:
         found = np.flatnonzero(mask)
         return Page(_in_order(catalogue, asked, found)[offset : offset + limit], total)
     return Page(_scan(ranking, mask, min(offset + limit, total))[offset : offset + limit], total)
-
-
-_NOTHING = np.zeros(0, np.uint32)
 
 
 def _ranking(catalogue: Catalogue, asked: Search) -> list[np.ndarray]:

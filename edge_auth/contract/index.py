@@ -145,10 +145,6 @@ class Index:
         found = position < len(self._keys) and self._keys[position] == id_
         return self.entry(position) if found else None
 
-    def positions(self, ids: np.ndarray) -> np.ndarray:
-        """Positions of products that are known to be in the index."""
-        return np.searchsorted(self._keys, ids)
-
     def in_pack(self, number: int) -> np.ndarray:
         """Positions of the objects of the pack of that number."""
         return np.flatnonzero(self._pack == number)

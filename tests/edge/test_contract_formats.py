@@ -1,0 +1,64 @@
+"""What the shim puts together without parsing: spliced histories, and words found by their suffixes."""
+
+import gzip
+import itertools
+import random
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from edge_auth.contract import pages
+from edge_auth.contract.spliced import cut_member, spliced
+from edge_auth.contract.vocabulary import Vocabulary, pieces_of, suffixes_of
+
+HEAD = '{"id_product":1,"name":"Flabébé","history":'.encode()
+
+
+def cut(rng: random.Random, days: list[bytes], periods: int) -> list[list[bytes]]:
+    """Rows of an array, cut into periods at random."""
+    ends = [0, *sorted(rng.randint(0, len(days)) for _ in range(periods - 1)), len(days)]
+    return [days[start:end] for start, end in itertools.pairwise(ends)]
+
+
+def detail(rng: random.Random, arrays: list[list[bytes]], periods: int):
+    """The arrays as closed periods and an open month, spliced."""
+    by_period = zip(*(cut(rng, days, periods) for days in arrays), strict=True)
+    rows = [[pages.BETWEEN.join(days) for days in period] for period in by_period]
+    closed = [cut_member(b"", period, pages.PERIOD_TAIL)[1] for period in rows[:-1]]
+    text, member = cut_member(HEAD, rows[-1], pages.CARD_TAIL)
+    assert gzip.decompress(member) == text
+    return spliced(member, closed)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_spliced_history_is_the_whole_one_however_it_is_cut(seed):
+    rng = random.Random(seed)
+    lengths = [rng.choice([0, 0, 1, 2, 40, 400]) for _ in pages.HISTORY_ARRAYS]
+    arrays = [
+        [b'{"day":"%04d-01-01","low":%d}' % (1000 + n, rng.randrange(99)) for n in range(size)] for size in lengths
+    ]
+    whole = HEAD + pages.join_history([pages.BETWEEN.join(days) for days in arrays]) + pages.CARD_TAIL
+    found = [detail(rng, arrays, periods) for periods in (1, 2, 2, 5)]
+    assert {gzip.decompress(each.member) for each in found} == {whole}
+    assert {each.size for each in found} == {len(whole)}
+    assert len({each.digest for each in found}) == 1
+
+
+def test_another_row_is_another_digest():
+    one, other = ([[b'{"day":"2026-01-01","low":%d}' % low], [], []] for low in (1, 2))
+    assert detail(random.Random(), one, 1).digest != detail(random.Random(), other, 1).digest
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_word_is_found_wherever_it_stands(seed):
+    rng = random.Random(seed)
+    words = sorted({"".join(rng.choices("abé日x-", k=rng.randint(1, 5))) for _ in range(rng.choice([0, 1, 40]))})
+    products = rng.choice([1, 9, 100]) if words else 0
+    lists = [sorted(rng.sample(range(products), rng.randint(1, products))) for _ in words]
+    table = pa.table({"word": pa.array(words, pa.string()), "products": pa.array(lists, pa.list_(pa.uint32()))})
+    suffixes = suffixes_of(pa.array(words, pa.string()))
+    vocabulary = Vocabulary(table, suffixes, pieces_of(table, suffixes, products), products)
+    for asked in [*"abé日x-", "ab", "é日", "xx", "abx", "zz", *words[:5]]:
+        expected = {ordinal for word, found in zip(words, lists, strict=True) if asked in word for ordinal in found}
+        assert set(np.flatnonzero(vocabulary.mask(asked)).tolist()) == expected
