@@ -111,7 +111,10 @@ def open_build(store: Store, build_id: str, copies: Copies | None = None) -> "Bu
     except ValueError as error:
         raise StoreError(f"the record of build {build_id} is not JSON") from error
     if record.get("format") != FORMAT:
-        raise StoreError(f"build {build_id} has format {record.get('format')}; this version reads format {FORMAT}")
+        raise StoreError(
+            f"build {build_id} has format {record.get('format')}, this version reads format {FORMAT}: "
+            "`cardpress build … --publish` makes one, and the version that made the other reads that"
+        )
     if id_of(record["as_of"], {name: layer["digest"] for name, layer in record["layers"].items()}) != build_id:
         raise StoreError(f"the record of build {build_id} is not what was written")
     return Build(store, record, copies)

@@ -2,15 +2,20 @@
 
 import gzip
 import itertools
+import json
 import random
 
 import numpy as np
 import pyarrow as pa
 import pytest
+import tiny_store
 
 from edge_auth.contract import pages
+from edge_auth.contract.builds import FORMAT, open_build
 from edge_auth.contract.spliced import cut_member, spliced
+from edge_auth.contract.store import FolderStore
 from edge_auth.contract.vocabulary import Vocabulary, pieces_of, suffixes_of
+from edge_auth.errors import StoreError
 
 HEAD = '{"id_product":1,"name":"Flabébé","history":'.encode()
 
@@ -62,3 +67,12 @@ def test_a_word_is_found_wherever_it_stands(seed):
     for asked in [*"abé日x-", "ab", "é日", "xx", "abx", "zz", *words[:5]]:
         expected = {ordinal for word, found in zip(words, lists, strict=True) if asked in word for ordinal in found}
         assert set(np.flatnonzero(vocabulary.mask(asked)).tolist()) == expected
+
+
+def test_a_build_of_another_format_is_refused_with_what_to_do(tmp_path):
+    store = FolderStore(str(tmp_path))
+    build = tiny_store.write_build(store, tiny_store.products(3))
+    name = f"builds/{build}.json"
+    store.put(name, json.dumps(json.loads(store.get(name)) | {"format": FORMAT - 1}).encode())
+    with pytest.raises(StoreError, match=r"has format 1, this version reads format 2: `cardpress build … --publish`"):
+        open_build(store, build)
