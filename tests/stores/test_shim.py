@@ -92,8 +92,8 @@ def written(server: Server, patch: pytest.MonkeyPatch) -> Store:
     return store
 
 
-def ready(location: str, folder: Path) -> Client:
-    client = Client(location, str(folder / "state"), 1_000_000, store_seconds=1.5)
+def ready(location: str, folder: Path, store_seconds: float = 1.5) -> Client:
+    client = Client(location, str(folder / "state"), 1_000_000, store_seconds=store_seconds)
     until(lambda: client.get("/healthz").status == 200, 30, "it is ready")
     return client
 
@@ -138,7 +138,10 @@ def test_a_restart_fetches_nothing_again(reader: Client, proxy: Proxy, right: di
         assert any(".gz" in line or ".arrow" in line for line in whole) or not damaged
 
 
-def test_many_who_ask_for_one_object_make_one_request(reader: Client, proxy: Proxy, right: dict[str, bytes]) -> None:
+def test_many_who_ask_for_one_object_make_one_request(
+    built: str, proxy: Proxy, tmp_path: Path, right: dict[str, bytes]
+) -> None:
+    reader = ready(built, tmp_path, store_seconds=30)
     proxy.latency = 0.5
     proxy.break_next("delay", ALWAYS)
     path = f"cards/{CLOSED}"
