@@ -79,7 +79,9 @@ def accepts_gzip(accept_encoding: str) -> bool:
     return next((allowed[coding] for coding in ("gzip", "x-gzip", "*") if coding in allowed), False)
 
 
-def list_body(lines: Sequence[bytes], offset: int, limit: int, total: int, digest: bytes | None = None) -> Body:
+def list_body(
+    lines: Sequence[bytes | memoryview], offset: int, limit: int, total: int, digest: bytes | None = None
+) -> Body:
     """A page of a list: the items as they are stored, one per line, and the Pagination.
 
     Args:

@@ -15,7 +15,6 @@ _MOST_ID_DIGITS = 18
 # So many are sorted by their ranks; of more, the ranking is read until the window is full.
 _FEW = 1000
 _FIRST_PIECE = 512
-_NOTHING = np.zeros(0, np.uint32)
 
 
 class Filters(NamedTuple):
@@ -67,14 +66,20 @@ def page(opened: Opened, asked: Search, offset: int, limit: int) -> Page:
     ranking = _ranking(catalogue, asked)
     if asked.filters == Filters():
         return Page(_cut(ranking, offset, limit), len(catalogue.ids))
+    if offset:  # who reads on will read further
+        found = opened.kept(("found", asked), lambda: _found(opened, asked, ranking), lambda made: made.nbytes + 500)
+        return Page(found[offset : offset + limit], len(found))
     mask = _mask(opened, asked.filters)
     total = int(np.count_nonzero(mask))
-    if offset >= total:
-        return Page(_NOTHING, total)
     if total <= _FEW:
-        found = np.flatnonzero(mask)
-        return Page(_in_order(catalogue, asked, found)[offset : offset + limit], total)
-    return Page(_scan(ranking, mask, min(offset + limit, total))[offset : offset + limit], total)
+        return Page(_in_order(catalogue, asked, np.flatnonzero(mask))[:limit], total)
+    return Page(_scan(ranking, mask, min(limit, total))[:limit], total)
+
+
+def _found(opened: Opened, asked: Search, ranking: list[np.ndarray]) -> np.ndarray:
+    """All that a search finds, in its order."""
+    mask = _mask(opened, asked.filters)
+    return np.concatenate([piece[mask[piece]] for piece in ranking])
 
 
 def _ranking(catalogue: Catalogue, asked: Search) -> list[np.ndarray]:

@@ -23,8 +23,10 @@ from edge_auth.errors import ServeError
 if TYPE_CHECKING:
     from edge_auth.scrape import Scrape
 
-THREADS_PER_WORKER = 4
-# Most of them wait for the store now and then, and must not keep those waiting that do not.
+# Nothing is waited for on a local disk, and threads that take turns make the slowest answers slower. Over a network an
+# answer may wait for the counter, or for long for the store, and must not keep those waiting that need neither.
+THREADS_PER_WORKER = 1
+THREADS_PER_WORKER_WITH_REDIS = 4
 THREADS_PER_WORKER_ON_S3 = 16
 _STOP_SECONDS = 30
 _INSIST_SECONDS = 4
@@ -81,7 +83,7 @@ def _serve(
         port=port,
         interface=Interfaces.WSGI,
         workers=workers,
-        blocking_threads=THREADS_PER_WORKER_ON_S3 if settings.store.startswith("s3:") else THREADS_PER_WORKER,
+        blocking_threads=_threads(settings),
         respawn_failed_workers=True,
         workers_kill_timeout=_STOP_SECONDS,
         log_level=LogLevels.error,
@@ -100,6 +102,13 @@ def _serve(
         # A terminal's Ctrl-C reaches the workers as well; their going first is no failure.
         if not server.interrupt_signal:
             raise
+
+
+def _threads(settings: Settings) -> int:
+    """How many answers a worker is at work on at once."""
+    if settings.store.startswith("s3:"):
+        return THREADS_PER_WORKER_ON_S3
+    return THREADS_PER_WORKER if settings.rate_limit_url is None else THREADS_PER_WORKER_WITH_REDIS
 
 
 def free_address(host: str, port: int) -> tuple[str, int]:

@@ -33,13 +33,13 @@ class Rows:
         self._starts = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
         data = np.frombuffer(digests.buffers()[1] or b"", np.uint8, len(sizes) * DIGEST_BYTES)
         self._digests = data.reshape(-1, DIGEST_BYTES)
-        self._lines = _mapped(file) if len(sizes) else b""
+        self._lines = memoryview(_mapped(file) if len(sizes) else b"")
 
     def __len__(self) -> int:
         return len(self._digests)
 
-    def lines(self, ordinals: np.ndarray) -> list[bytes]:
-        """The Cards of products, each JSON on one line."""
+    def lines(self, ordinals: np.ndarray) -> list[memoryview]:
+        """The Cards of products, each JSON on one line, where they lie: what needs them for longer copies them."""
         starts, ends = self._starts[ordinals].tolist(), (self._starts[ordinals + 1] - 1).tolist()
         lines = self._lines
         return [lines[start:end] for start, end in zip(starts, ends, strict=True)]

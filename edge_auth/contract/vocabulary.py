@@ -15,6 +15,7 @@ import pyarrow as pa
 
 WORDS, SUFFIXES, PIECES = "words", "suffixes", "pieces"
 _LONGEST_PIECE = 2
+_HEAD = 8  # bytes of a suffix that are compared as one number
 _MANY = 1 / 32
 
 
@@ -23,30 +24,63 @@ class Vocabulary:
 
     def __init__(self, words: pa.Table, suffixes: pa.Table, pieces: pa.Table, products: int):
         self._count = products
-        self._products = only_chunk(words, "products")
+        self._products = _Lists(only_chunk(words, "products"))
         _, offsets, text = only_chunk(words, "word").buffers()
+        ends = np.frombuffer(offsets or b"", np.int32)
         self._text = memoryview(text or b"")
-        self._ends = np.frombuffer(offsets or b"", np.int32)
-        self._word, self._start = (only_chunk(suffixes, name).to_numpy() for name in ("word", "start"))
+        self._word, start = (only_chunk(suffixes, name).to_numpy() for name in ("word", "start"))
+        self._begins, self._ends = ends[self._word] + start, ends[1:][self._word]
+        self._heads = _heads(np.frombuffer(self._text, np.uint8), self._begins, self._ends)
         self._ready = dict(zip(pieces["piece"].to_pylist(), only_chunk(pieces, "products"), strict=True))
 
     def mask(self, text: str) -> np.ndarray:
         """Which products, by ordinal, have a name with a word that holds the folded text: an array of bool."""
         if text in self._ready:
             return _unpacked(self._ready[text], self._count)
-        wanted = text.encode()
-        suffixes = range(len(self._word))
-
-        def beginning(place: int) -> bytes:
-            word, start = self._word[place], self._start[place]
-            begin, end = self._ends[word] + start, self._ends[word + 1]
-            return bytes(self._text[begin : min(end, begin + len(wanted))])
-
-        first = bisect_left(suffixes, wanted, key=beginning)
-        last = bisect_right(suffixes, wanted, first, key=beginning)
         mask = np.zeros(self._count, bool)
-        mask[self._products.take(pa.array(np.unique(self._word[first:last]))).values.to_numpy()] = True
+        mask[self._products.of(self._word[self._beginning_with(text.encode())])] = True
         return mask
+
+    def _beginning_with(self, wanted: bytes) -> slice:
+        """The suffixes that begin with these bytes."""
+        head = wanted[:_HEAD]
+        low, high = (np.uint64(int.from_bytes(head.ljust(_HEAD, filler), "big")) for filler in (b"\0", b"\xff"))
+        first, last = int(np.searchsorted(self._heads, low)), int(np.searchsorted(self._heads, high, "right"))
+        if len(wanted) > _HEAD or 0 in wanted:  # their heads do not tell them from all others
+            places = range(len(self._word))
+            first = bisect_left(places, wanted, first, last, key=lambda place: self._suffix(place, len(wanted)))
+            last = bisect_right(places, wanted, first, last, key=lambda place: self._suffix(place, len(wanted)))
+        return slice(first, last)
+
+    def _suffix(self, place: int, length: int) -> bytes:
+        """The suffix at a place, or as many of its bytes."""
+        begin = self._begins[place]
+        return bytes(self._text[begin : min(self._ends[place], begin + length)])
+
+
+class _Lists:
+    """A column of lists of numbers."""
+
+    def __init__(self, lists: pa.Array):
+        self._offsets = lists.offsets.to_numpy()
+        self._values = lists.values.to_numpy()
+
+    def of(self, places: np.ndarray) -> np.ndarray:
+        """The numbers of the lists at these places, one list after the other."""
+        begins = self._offsets[places]
+        lengths = self._offsets[places + 1] - begins
+        before = np.cumsum(lengths) - lengths
+        return self._values[np.repeat(begins - before, lengths) + np.arange(lengths.sum())]
+
+
+def _heads(text: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """The first bytes of each suffix as a number; of sorted suffixes they are sorted. Zeros fill up a short one."""
+    heads = np.zeros(len(begins), np.uint64)
+    for byte in range(_HEAD):
+        places = begins + byte
+        found = text.take(places, mode="clip") if len(text) else np.zeros(0, np.uint8)
+        heads = heads << np.uint64(8) | np.where(places < ends, found, 0).astype(np.uint64)
+    return heads
 
 
 def suffixes_of(words: pa.Array) -> pa.Table:
