@@ -4,6 +4,7 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -28,6 +29,7 @@ def sql_root() -> Path:
     return packaged if packaged.is_dir() else Path(__file__).parents[1] / "build"
 
 
+@cache
 def sql_text(name: str) -> str:
     """Text of a file of `build/`, rendered where it is a template, such as `views/cards` or `checks/products`."""
     plain = sql_root() / f"{name}.sql"
