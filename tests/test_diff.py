@@ -3,16 +3,18 @@
 import json
 import re
 import shutil
-import subprocess
-import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
 import jsonschema
 import pytest
 
+from tests import service
+from tests.commands import run
 from tests.diff import plainly
 from tests.diff.nights import Night, days
 
@@ -22,10 +24,7 @@ RESOURCES = ("cards", "lists", "sets", "watchlist", "fingerprints", "status", "s
 
 
 def cardpress(*arguments: object, code: int = 0) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "generator", *map(str, arguments)], cwd=ROOT, capture_output=True, text=True
-    )
-    assert done.returncode == code, done.stderr
+    done = run(*arguments, status=code)
     return done.stdout if code == 0 else done.stderr
 
 
@@ -52,29 +51,38 @@ class Pair:
 
 
 # Within a month; over the end of a month, where history moves from the open month to the closed ones; over the end of
-# a year; and over the end of a month without a single new row.
+# a year; and over the end of a month without a single new row. Seed, days, the later night's day, and as of which day it
+# is built.
 NIGHTS = {
-    "month": ("2026-06-18", 10, "2026-06-28", None),
-    "month closes": ("2026-05-25", 37, "2026-07-01", None),
-    "year closes": ("2025-12-28", 4, "2026-01-01", None),
-    "nothing but time": ("2026-05-28", 4, None, "2026-06-01"),
+    "month": (11, days("2026-06-08", 10), "2026-06-18", None),
+    "month closes": (7, days("2026-05-28", 4) + days("2026-06-24", 7), "2026-07-01", None),
+    "year closes": (7, days("2025-12-28", 4), "2026-01-01", None),
+    "nothing but time": (7, days("2026-05-28", 4), None, "2026-06-01"),
 }
 
 
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Pair]:
+    """The nights of a name, built once."""
+
+    @cache
+    def of(name: str) -> Pair:
+        seed, earlier, night, as_of = NIGHTS[name]
+        before = Night(seed, earlier)
+        later = before.next(days(night, 1)[0]) if night else before
+        return built(tmp_path_factory.mktemp("nights"), before, later, as_of)
+
+    return of
+
+
 @pytest.fixture(scope="module", params=NIGHTS)
-def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Pair:
-    first, count, night, as_of = NIGHTS[request.param]
-    folder = tmp_path_factory.mktemp("nights")
-    before = Night(7, days(first, count))
-    later = before.next(days(night, 1)[0]) if night else before
-    return built(folder, before, later, as_of)
+def pair(request: pytest.FixtureRequest, pairs: Callable[[str], Pair]) -> Pair:
+    return pairs(request.param)
 
 
 @pytest.fixture(scope="module")
-def month(tmp_path_factory: pytest.TempPathFactory) -> Pair:
-    folder = tmp_path_factory.mktemp("month")
-    before = Night(11, days("2026-06-08", 10))
-    return built(folder, before, before.next(days("2026-06-18", 1)[0]), None)
+def month(pairs: Callable[[str], Pair]) -> Pair:
+    return pairs("month")
 
 
 def built(folder: Path, before: Night, later: Night, as_of: str | None) -> Pair:
@@ -196,11 +204,9 @@ def test_what_the_second_night_brought_is_there(month: Pair) -> None:
     assert {row["price"] for row in document["prices"]["moves"]} == {"trend", "low", "filtered"}
 
 
-def test_history_that_only_changed_its_place_is_no_change(tmp_path: Path) -> None:
+def test_history_that_only_changed_its_place_is_no_change(pairs: Callable[[str], Pair]) -> None:
     """A month closes without a new row: stored objects change, card details do not."""
-    night = Night(3, days("2026-05-30", 2))
-    pair = built(tmp_path, night, night, "2026-06-01")
-    document = pair.document()
+    document = pairs("nothing but time").document()
     layers = {row["name"]: row for row in document["layers"]}
     assert layers["cards"]["changed"] > 0
     assert layers["history-2026"]["added"] > 0
@@ -262,8 +268,9 @@ class TestCommand:
 
     @pytest.mark.parametrize("format_", ["text", "json", "html"])
     def test_same_bytes_every_time(self, month: Pair, format_: str) -> None:
-        told = month.diff("--format", format_, "--threads", 1)
-        assert month.diff("--format", format_, "--threads", 4) == told
+        """With other numbers of threads, and in another process, whose sets have another order."""
+        command = ("diff", month.old, month.new, "--store", month.store, "--format", format_, "--threads", 4)
+        assert service.run(*command).stdout == month.diff("--format", format_, "--threads", 1)
 
 
 class TestJson:
