@@ -59,12 +59,14 @@ def make(lake: Path, store: FolderStore, **more) -> str:
 
 @cache
 def _pattern(days: tuple[int, ...]) -> tuple[Path, tuple[str, ...]]:
+    """What `published` copies; it begins with a copy of the pattern of one build less."""
     folder = Path(mkdtemp(prefix="cardpress-tests-"))
-    store = FolderStore(str(folder / "store"))
-    ids = []
-    for many in days:
-        ids.append(make(demo_lake(folder / "lake", many), store))
-        publish(store, ids[-1], by_hand=True)
+    *earlier, last = days
+    store, lake, ids = (
+        published(folder, *earlier) if earlier else (FolderStore(str(folder / "store")), folder / "lake", [])
+    )
+    ids.append(make(demo_lake(lake, last), store))
+    publish(store, ids[-1], by_hand=True)
     return folder, tuple(ids)
 
 

@@ -8,23 +8,38 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.builds import Layer, open_build
+from edge_auth.contract.builds import Layer, live_build_id, open_build
 from edge_auth.contract.store import FolderStore
 from generator.build import make_build
 from generator.errors import LakeError
 from generator.lake import open_lake
 from generator.progress import Progress
-from tests.lakes import FIXED, write
-from tests.service import build, run
+from tests import service
+from tests.commands import run
 
+pytestmark = pytest.mark.xdist_group("build")  # one process: the demo lake is built once
 RECIPES = Path(__file__).parent / "golden" / "recipes.json"
 
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lake = tmp_path_factory.mktemp("demo") / "lake"
-    run("demo", lake, "--products", 150, "--days", 60)
+    run("demo", lake, "--products", 60, "--days", 55)
     return lake
+
+
+def build(lake: Path, store: Path, as_of: str | None = None) -> str:
+    """Build a lake into the store and publish it; the build's id."""
+    more = ["--as-of", as_of] * bool(as_of)
+    return run("build", "--lake", lake, "--store", store, "--publish", *more).stdout.splitlines()[-1]
+
+
+@pytest.fixture(scope="module")
+def built(demo: Path) -> Path:
+    """A store with a live build of the demo lake; tests that change it take a copy."""
+    store = demo.parent / "store"
+    build(demo, store)
+    return store
 
 
 def files(store: Path) -> dict[str, bytes]:
@@ -46,18 +61,20 @@ def test_threads_and_names_of_files_do_not_count(demo: Path, tmp_path: Path) -> 
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, target)
     shutil.copy(demo / "fingerprints.json", shuffled)
-    for number, (lake, threads) in enumerate(((demo, 1), (demo, 2), (shuffled, 2))):
+    # one in another process, whose sets have another order
+    how = ((run, demo, 1), (service.run, demo, 2), (run, shuffled, 2))
+    for number, (started, lake, threads) in enumerate(how):
         store = tmp_path / f"store-{number}"
-        done = run("build", "--lake", lake, "--store", store, "--threads", threads, "--publish")
+        done = started("build", "--lake", lake, "--store", store, "--threads", threads, "--publish")
         ids.append(done.stdout.splitlines()[-1])
         trees.append(exported(store, tmp_path / f"tree-{number}"))
     assert len(set(ids)) == 1
     assert trees[0] == trees[1] == trees[2]
 
 
-def test_an_unchanged_lake_makes_nothing(demo: Path, tmp_path: Path) -> None:
-    store = tmp_path / "store"
-    first = build(demo, store)
+def test_an_unchanged_lake_makes_nothing(demo: Path, built: Path, tmp_path: Path) -> None:
+    store = shutil.copytree(built, tmp_path / "store")
+    first = live_build_id(FolderStore(str(store)))
     before = {name: (store / name).stat().st_mtime_ns for name in files(store)}
     again = run("build", "--lake", demo, "--store", store, "--publish", "--json")
     assert json.loads(again.stdout.splitlines()[0])["made"] == []
@@ -96,20 +113,18 @@ def test_publish_rollback_and_the_hold(demo: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("unknown", ["2026-01-01-0123456789ab", "../../etc/passwd", "current", ""])
-def test_an_unknown_build_is_refused(demo: Path, tmp_path: Path, unknown: str) -> None:
-    build(demo, tmp_path / "store")
+def test_an_unknown_build_is_refused(built: Path, unknown: str) -> None:
     for command in (
         ("publish", unknown),
         ("verify", unknown or "-"),
         ("cat", "status.json", "--build", unknown or "-"),
     ):
-        refused = run(*command, "--store", tmp_path / "store", status=1)
+        refused = run(*command, "--store", built, status=1)
         assert len(refused.stderr.splitlines()) == 1 and refused.stderr.startswith("cardpress: ")
 
 
-def test_verify_names_what_is_damaged(demo: Path, tmp_path: Path) -> None:
-    store = tmp_path / "store"
-    build(demo, store)
+def test_verify_names_what_is_damaged(built: Path, tmp_path: Path) -> None:
+    store = shutil.copytree(built, tmp_path / "store")
     assert "all as they were written" in run("verify", "--store", store).stdout
     for pattern in ("cards/*/*.jsonl.gz", "catalogue/*/columns-*.arrow", "lists/*/index.arrow"):
         path = next((store / "layers").glob(pattern))
@@ -122,10 +137,8 @@ def test_verify_names_what_is_damaged(demo: Path, tmp_path: Path) -> None:
     run("verify", "--store", store)
 
 
-def test_export_is_what_cat_says_and_valid_json(demo: Path, tmp_path: Path) -> None:
-    store = tmp_path / "store"
-    build(demo, store)
-    tree = exported(store, tmp_path / "tree")
+def test_export_is_what_cat_says_and_valid_json(built: Path, tmp_path: Path) -> None:
+    tree = exported(built, tmp_path / "tree")
     assert {"api/v1/status.json", "api/v1/openapi.json", "api/v1/cards/sealed/newest/0.json"} <= set(tree)
     assert {"docs/index.html", "docs/llms.txt"} <= set(tree)
     for name, content in tree.items():
@@ -133,9 +146,9 @@ def test_export_is_what_cat_says_and_valid_json(demo: Path, tmp_path: Path) -> N
             assert name.startswith("api/v1/")
             json.loads(content)
         if len(name) % 7 == 0:
-            assert run("cat", name.removeprefix("api/v1/"), "--store", store).stdout.encode() == content
+            assert run("cat", name.removeprefix("api/v1/"), "--store", built).stdout.encode() == content
             break
-    assert "empty folder" in run("export", tmp_path / "tree", "--store", store, status=1).stderr
+    assert "empty folder" in run("export", tmp_path / "tree", "--store", built, status=1).stderr
 
 
 def test_a_lake_that_changes_under_the_build_is_refused(demo: Path, tmp_path: Path) -> None:
@@ -157,10 +170,10 @@ def contents(layer: Layer) -> Iterator[str]:
     yield from sorted(file.name for file in layer.index.files if not file.name.endswith(".parquet"))
 
 
-def test_bytes_change_only_with_a_new_recipe(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_bytes_change_only_with_a_new_recipe(fixed_store: Path, request: pytest.FixtureRequest) -> None:
     """The objects of each layer of the fixed lake, against what its SQL and its recipe number made before."""
-    build_id = build(write(FIXED, tmp_path / "lake"), tmp_path / "store")
-    opened = open_build(FolderStore(str(tmp_path / "store")), build_id)
+    store = FolderStore(str(fixed_store))
+    opened = open_build(store, live_build_id(store))
     found = {
         name: {part: opened.record["layers"][name]["inputs"][part] for part in ("sql", "recipe")}
         | {"json": hashlib.sha256("\n".join(contents(layer)).encode()).hexdigest()}

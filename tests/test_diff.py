@@ -51,8 +51,8 @@ class Pair:
 
 
 # Within a month; over the end of a month, where history moves from the open month to the closed ones; over the end of
-# a year; and over the end of a month without a single new row. Seed, days, the later night's day, and as of which day it
-# is built.
+# a year; and over the end of a month without a single new row. Seed, days, the later night's day, and the day as of
+# which it is built.
 NIGHTS = {
     "month": (11, days("2026-06-08", 10), "2026-06-18", None),
     "month closes": (7, days("2026-05-28", 4) + days("2026-06-24", 7), "2026-07-01", None),

@@ -16,12 +16,13 @@ from generator.gates import Judgement, judge, keep_judgement, read_judgement
 from tests.nights import DAYS, FIRST_DAY, demo_lake, make
 
 PRODUCTS = 120
-BEFORE, TONIGHT = 28, 29
+BEFORE, TONIGHT = 8, 9
 TODAY = FIRST_DAY + timedelta(days=TONIGHT - 1)
 YESTERDAY = TODAY - timedelta(days=1)
 CLOCK = datetime(TODAY.year, TODAY.month, TODAY.day, 23, tzinfo=UTC)
 
 Damage = Callable[[Path], None]
+together = pytest.mark.xdist_group("gates")  # one process: each damaged lake is built once
 
 
 def rewrite(file: Path, query: str) -> None:
@@ -148,6 +149,7 @@ def breached(judgement: Judgement) -> set[str]:
     return {verdict.gate for verdict in judgement.breaches}
 
 
+@together
 @pytest.mark.parametrize(
     ("gate", "damage"), [pytest.param(g, d, id=f"{g}-{d.__name__}") for g, ds in DAMAGES.items() for d in ds]
 )
@@ -158,6 +160,7 @@ def test_a_gate_fires_on_a_lake_damaged_for_it(gate: str, damage: Damage, judged
     assert any(digit in verdicts[gate].message for digit in "123456789") or gate == "tables-emptied"
 
 
+@together
 def test_a_message_says_what_and_how_much(judged: Callable[..., Judgement]) -> None:
     [verdict] = [verdict for verdict in judged(empty("watchlist")).breaches if verdict.gate == "tables-emptied"]
     assert verdict.line() == (
@@ -165,6 +168,7 @@ def test_a_message_says_what_and_how_much(judged: Callable[..., Judgement]) -> N
     )
 
 
+@together
 def test_an_ordinary_night_passes_and_says_its_figures(judged: Callable[..., Judgement]) -> None:
     judgement = judged(nothing)
     assert judgement.breaches == []
@@ -173,6 +177,7 @@ def test_an_ordinary_night_passes_and_says_its_figures(judged: Callable[..., Jud
     assert judgement.differences["products_lost"] == 0
 
 
+@together
 def test_thresholds_can_be_set_and_gates_forced(judged: Callable[..., Judgement]) -> None:
     assert breached(judged(half_the_guide)) == {"guide-shrank"}
     assert breached(judged(half_the_guide, thresholds={"guide-shrank": 0.9})) == set()
@@ -182,6 +187,7 @@ def test_thresholds_can_be_set_and_gates_forced(judged: Callable[..., Judgement]
     assert breached(judged(half_the_guide, forced=["prices-lost"])) == {"guide-shrank"}
 
 
+@together
 def test_the_first_build_is_judged_by_the_clock_alone(live: tuple[FolderStore, Build]) -> None:
     _, build = live
     assert [verdict.gate for verdict in judge(None, build, now=CLOCK).verdicts] == ["day-ahead"]
@@ -191,6 +197,7 @@ def test_the_first_build_is_judged_by_the_clock_alone(live: tuple[FolderStore, B
     ]
 
 
+@together
 def test_what_was_said_of_a_build_is_kept_beside_its_record(
     live: tuple[FolderStore, Build], judged: Callable[..., Judgement]
 ) -> None:

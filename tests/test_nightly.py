@@ -11,6 +11,7 @@ import pytest
 
 from edge_auth.contract.builds import live_build_id, open_build, read_pointer
 from edge_auth.contract.store import FolderStore
+from generator import settings
 from generator.clock import Clock, utc_now
 from generator.errors import BusyError, GateError, HoldError, SmokeError
 from generator.gates import read_judgement
@@ -20,9 +21,13 @@ from generator.nightly import LOCK, Night, Options
 from generator.prune import Rules
 from generator.publish import publish, rollback
 from generator.runs import Report, newest_report
+from tests import service
+from tests.commands import run
 from tests.nights import QUIET, assert_whole, demo_lake, in_hours, names, published
-from tests.service import ROOT, Failed, environment, run
+from tests.service import ROOT, Failed, environment
 from tests.test_gates import empty
+
+pytestmark = pytest.mark.xdist_group("nights")  # one process: the published builds are made once
 
 
 def night(lake: Path, store: FolderStore, clock: Clock = utc_now, **options) -> Report:
@@ -60,9 +65,9 @@ def two(tmp_path: Path) -> tuple[FolderStore, Path, list[str]]:
 
 def test_a_lake_s_first_night_and_the_next(tmp_path: Path) -> None:
     store, lake, metrics = tmp_path / "store", demo_lake(tmp_path / "lake", 8), tmp_path / "night.prom"
-    first = run("nightly", "--lake", lake, "--store", store, "--textfile", metrics)
+    first = service.run("nightly", "--lake", lake, "--store", store, "--textfile", metrics)
     demo_lake(lake, 9)
-    second = run("nightly", "--lake", lake, "--store", store, "--textfile", metrics, "--json")
+    second = service.run("nightly", "--lake", lake, "--store", store, "--textfile", metrics, "--json")
     said = json.loads(second.stdout)
     opened = FolderStore(str(store))
     assert said == report(opened)
@@ -230,7 +235,8 @@ def test_a_run_that_lost_its_lock_publishes_nothing(two) -> None:
     assert live_build_id(store) == ids[1]
 
 
-def test_prunes_what_is_not_kept(two) -> None:
+def test_prunes_what_is_not_kept(two, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "PRUNE_WAIT_SECONDS", 0)  # nobody else is at work
     store, lake, ids = two
     for name in names(store):
         os.utime(store.root / name, (0, 0))

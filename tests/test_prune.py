@@ -12,14 +12,17 @@ import pytest
 from edge_auth.contract.builds import POINTER_NAME, live_build_id, read_pointer
 from edge_auth.contract.store import FolderStore
 from edge_auth.errors import UnknownBuild
+from generator import settings
 from generator.errors import BusyError, PublishError
 from generator.intents import PRUNE_LOCK, declared
 from generator.lease import Lease
 from generator.prune import Rules, plan_prune, prune
 from generator.publish import publish, rollback
+from tests.commands import run
 from tests.nights import assert_whole, in_hours, make, names, published
-from tests.service import run, until
+from tests.service import until
 
+pytestmark = pytest.mark.xdist_group("nights")  # one process: the published builds are made once
 TWO = Rules(keep=2, grace=timedelta(hours=48))
 AT_ONCE = Rules(keep=2, grace=timedelta())
 NOW, LATER = in_hours(0), in_hours(49)
@@ -111,7 +114,8 @@ def test_unpublished_builds_count_from_the_newest_once_they_are_old(tmp_path: Pa
     assert plan_prune(store, TWO, LATER).builds == ids[:1]
 
 
-def test_dry_run_says_what_a_run_deletes_and_deletes_nothing(four) -> None:
+def test_dry_run_says_what_a_run_deletes_and_deletes_nothing(four, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "PRUNE_WAIT_SECONDS", 0)  # nobody else is at work
     store, _, ids = four
     before = names(store)
     dry = run("prune", "--store", store.root, "--keep", 2, "--grace", 0, "--dry-run").stdout.splitlines()

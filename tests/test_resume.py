@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
@@ -16,24 +17,33 @@ from generator.errors import BuildError, PublishError
 from generator.lake import open_lake
 from generator.publish import publish, rollback
 from generator.verify import verify
+from tests.commands import run
 from tests.nights import DAYS, QUIET, assert_whole, demo_lake, make, names, published
-from tests.service import run
 from tests.soak.kill import COMMANDS, Pattern, kill_once, pattern
 from tests.test_gates import rewrite
 
 ROUNDS = 12
+pytestmark = pytest.mark.xdist_group("resume")  # one process: what the tests begin with is made once
 
 
 def built(lake: Path, store: FolderStore, **more) -> BuildResult:
     return make_build(open_lake(str(lake)), store, threads=2, memory="1GB", progress=QUIET, **more)
 
 
+@pytest.fixture(scope="module")
+def january(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a lake that ends on 2 January, and a store with its build."""
+    folder = tmp_path_factory.mktemp("january")
+    made = built(demo_lake(folder / "lake", DAYS - 1), FolderStore(str(folder / "store"))).made
+    assert "history-2025" in made
+    return folder
+
+
 @pytest.fixture
-def year_turned(tmp_path: Path) -> tuple[FolderStore, Path]:
-    """A lake that ends on 2 January, and a store with its build."""
-    store, lake = FolderStore(str(tmp_path / "store")), demo_lake(tmp_path / "lake", DAYS - 1)
-    assert "history-2025" in built(lake, store).made
-    return store, lake
+def year_turned(january: Path, tmp_path: Path) -> tuple[FolderStore, Path]:
+    """A copy of that store and that lake."""
+    shutil.copytree(january, tmp_path, dirs_exist_ok=True)
+    return FolderStore(str(tmp_path / "store")), tmp_path / "lake"
 
 
 def test_an_unchanged_lake_makes_no_new_objects(year_turned) -> None:

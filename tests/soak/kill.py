@@ -16,18 +16,21 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from tempfile import mkdtemp
+from unittest.mock import patch
 
 from edge_auth.contract.builds import live_build_id, open_build
 from edge_auth.contract.store import FolderStore
+from generator import settings
 from generator.export import export
 from generator.prune import Rules, prune
 from generator.publish import publish
+from tests.commands import run
 from tests.nights import QUIET, assert_whole, demo_lake, in_hours, make, names, published
-from tests.service import ROOT, environment, until
+from tests.service import ROOT, Failed, environment, until
 
 COMMANDS = ("build", "publish", "prune", "nightly")
 LEASE = 3
@@ -50,19 +53,18 @@ def pattern(folder: Path) -> Pattern:
     """A store with two published builds, and an undisturbed run of everything over a copy of it."""
     _, lake, ids = published(folder / "from", 7, 8)
     demo_lake(lake, 9)
-    seconds = {command: _undisturbed(folder, command) for command in COMMANDS}
-    calm = _copy(folder, "calm")
-    new = make(folder / "from" / "lake", calm)
+    new = make(lake, _copy(folder, "from/store", "built"))
+    about = Pattern(folder, ids[-1], new, {}, set(), {})
+    seconds = {command: _undisturbed(about, command) for command in COMMANDS}
+    calm = _copy(folder, "built", "calm")
     publish(calm, new, by_hand=True)
     _tidy(calm)
-    return Pattern(folder, ids[-1], new, _tree(calm, folder / "calm-tree"), _files(calm), seconds)
+    return replace(about, tree=_tree(calm, folder / "calm-tree"), files=_files(calm), seconds=seconds)
 
 
 def kill_once(about: Pattern, command: str, rng: random.Random) -> str:
     """One round; tells when it killed. Raises AssertionError where what is left is not right."""
-    store = _copy(about.folder, "round")
-    if command in ("publish", "prune"):
-        make(about.folder / "from" / "lake", store)
+    store = _begin(about, command, "round")
     delay = rng.uniform(0.2, 1.1) * about.seconds[command]
     with _reader(store, {about.live, about.new}):
         process = _start(_arguments(about, command, store))
@@ -103,28 +105,37 @@ def _start(arguments: list[str]) -> subprocess.Popen:
 
 
 def _finish(arguments: list[str]) -> None:
-    """Run a command to its end, waiting for the lock of the one that was killed."""
+    """Run a command to its end, waiting for the lock of the one that was killed; a prune need not wait for others."""
 
     def done() -> bool:
-        process = _start(arguments)
-        _, said = process.communicate(timeout=120)
-        assert process.returncode == 0 or "is at work" in said, said
-        return process.returncode == 0
+        try:
+            run(*arguments)
+        except Failed as failed:
+            assert "is at work" in str(failed), failed
+            return False
+        return True
 
-    until(done, 60, f"{arguments[0]} ends")
+    with patch.object(settings, "PRUNE_WAIT_SECONDS", 0):
+        until(done, 60, f"{arguments[0]} ends")
 
 
-def _undisturbed(folder: Path, command: str) -> float:
-    store = _copy(folder, "timing")
-    about = Pattern(folder, "", make(folder / "from" / "lake", store) if command != "build" else "", {}, set(), {})
+def _undisturbed(about: Pattern, command: str) -> float:
+    store = _begin(about, command, "timing")
     started = time.monotonic()
-    _finish(_arguments(about, command, store))
+    process = _start(_arguments(about, command, store))
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 0, said
     return time.monotonic() - started
 
 
-def _copy(folder: Path, name: str) -> FolderStore:
+def _begin(about: Pattern, command: str, name: str) -> FolderStore:
+    """The store as a command finds it: publish and prune with tonight's build."""
+    return _copy(about.folder, "built" if command in ("publish", "prune") else "from/store", name)
+
+
+def _copy(folder: Path, source: str, name: str) -> FolderStore:
     shutil.rmtree(folder / name, ignore_errors=True)
-    shutil.copytree(folder / "from" / "store", folder / name)
+    shutil.copytree(folder / source, folder / name)
     return FolderStore(str(folder / name))
 
 
