@@ -5,13 +5,16 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http.client import HTTPMessage
 from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
+from tests import wsgi
 from tests.oracle import Oracle, differences
-from tests.service import Answer, Client, Service, issue, until
+from tests.service import PLENTY, Answer, Client, Service, issue, until
 
 API = "/api/v1"
 PATHS = (
@@ -40,12 +43,26 @@ PATHS = (
 )
 
 
+class Application:
+    """A shim's application in this process, which a test can begin anew in no time."""
+
+    def __init__(self, store: Path, state: Path):
+        self.client = wsgi.Client(str(store), str(state), PLENTY)
+
+    def get(self, target: str) -> Answer:
+        response = self.client.get(target)
+        headers = HTTPMessage()
+        for name, value in response.headers.items():
+            headers[name] = value
+        return Answer(response.status, headers, response.body)
+
+
 @dataclass
 class Patient:
     """A shim over a copy of the store, which tests damage and mend."""
 
     store: Path
-    client: Client
+    client: Client | Application
     oracle: Oracle
 
     def ask(self) -> list[int]:
@@ -54,11 +71,6 @@ class Patient:
 
     def recovered(self) -> bool:
         return 500 not in self.ask()
-
-    def files(self) -> list[Path]:
-        """What the store holds but for the records of keys."""
-        found = [file for file in self.store.rglob("*") if file.is_file() and file.stat().st_size]
-        return sorted(file for file in found if "key" not in str(file.relative_to(self.store)))
 
     def judge(self, path: str) -> int:
         """The status of the answer to one path; fails as `ask` does."""
@@ -78,11 +90,10 @@ class Patient:
         return status
 
 
-@contextmanager
-def admitted(store: Path, key: str, oracle: Oracle, state: Path) -> Iterator[Patient]:
-    """A shim that has just come up and was not asked anything yet."""
-    with Service(store, state, may_log_traces=True) as service:
-        yield Patient(store, service.client(key), oracle)
+def store_files(store: Path) -> list[Path]:
+    """What a store holds but for the records of keys."""
+    found = [file for file in store.rglob("*") if file.is_file() and file.stat().st_size]
+    return sorted(file for file in found if "key" not in str(file.relative_to(store)))
 
 
 def kind_of(file: Path) -> str:
@@ -98,8 +109,8 @@ def store(fixed_store: Path, fixed_key: str, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def patient(store: Path, fixed_key: str, fixed_oracle: Oracle, tmp_path: Path) -> Iterator[Patient]:
-    with admitted(store, fixed_key, fixed_oracle, tmp_path / "state") as patient:
-        yield patient
+    with Service(store, tmp_path / "state", may_log_traces=True) as service:
+        yield Patient(store, service.client(fixed_key), fixed_oracle)
 
 
 @contextmanager
@@ -150,7 +161,7 @@ DAMAGES = {function.__name__: function for function in (delete, empty, halve, ze
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_ruined_store(patient: Patient, damage: str) -> None:
     """Every file at once, before the first request: nothing can come from memory but what was loaded."""
-    with damaged(patient.files(), DAMAGES[damage]):
+    with damaged(store_files(patient.store), DAMAGES[damage]):
         statuses = patient.ask() + patient.ask()
     assert 500 in statuses or damage == "delete"  # an open file outlives its name
     until(patient.recovered, 15, "right answers again")
@@ -159,7 +170,7 @@ def test_a_ruined_store(patient: Patient, damage: str) -> None:
 def test_each_file_by_itself(patient: Patient) -> None:
     """Every kind of damage in every file, with the shim running all along."""
     failures, days = 0, count(1)
-    for file in patient.files():
+    for file in store_files(patient.store):
         for damage in DAMAGES.values():
             with damaged([file], damage):
                 # What was asked before may come from memory; a new number of days cannot.
@@ -170,17 +181,15 @@ def test_each_file_by_itself(patient: Patient) -> None:
 
 @pytest.mark.parametrize("damage", ["halve", "flip"])
 def test_each_kind_of_file(
-    store: Path, fixed_key: str, fixed_oracle: Oracle, tmp_path: Path, damage: str, subtests: pytest.Subtests
+    store: Path, fixed_oracle: Oracle, tmp_path: Path, damage: str, subtests: pytest.Subtests
 ) -> None:
-    """All files of one kind, in a shim that has loaded none of them: what others hold must not hide it."""
-    files = Patient(store, Client(0), fixed_oracle).files()
+    """All files of one kind, before a shim has loaded any of them: what it holds or has copied must not hide it."""
+    files, failures = store_files(store), 0
     for kind in sorted({kind_of(file) for file in files}):
-        with (
-            subtests.test(kind=kind),
-            admitted(store, fixed_key, fixed_oracle, tmp_path / "state") as patient,
-            damaged([file for file in files if kind_of(file) == kind], DAMAGES[damage]),
-        ):
-            patient.ask()
+        of_kind = [file for file in files if kind_of(file) == kind]
+        with subtests.test(kind=kind), damaged(of_kind, DAMAGES[damage]), TemporaryDirectory() as state:
+            failures += Patient(store, Application(store, Path(state) / "state"), fixed_oracle).ask().count(500)
+    assert failures
 
 
 def test_a_ruined_key_record(patient: Patient) -> None:
@@ -196,7 +205,7 @@ def test_a_ruined_key_record(patient: Patient) -> None:
 
 
 def test_the_words_of_a_failure(patient: Patient, golden: Callable[[str, str, Answer], None]) -> None:
-    with damaged(patient.files(), zero):
+    with damaged(store_files(patient.store), zero):
         answers = [patient.client.get(f"{API}/{path}") for path in PATHS]
     failed = [answer for answer in answers if answer.status == 500]
     assert failed
