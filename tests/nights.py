@@ -59,21 +59,20 @@ def make(lake: Path, store: FolderStore, **more) -> str:
 
 @cache
 def _pattern(days: tuple[int, ...]) -> tuple[Path, tuple[str, ...]]:
-    """What `published` copies; it begins with a copy of the pattern of one build less."""
+    """What `published` copies; itself a copy of the pattern of one build less, with one more."""
     folder = Path(mkdtemp(prefix="cardpress-tests-"))
-    *earlier, last = days
-    store, lake, ids = (
-        published(folder, *earlier) if earlier else (FolderStore(str(folder / "store")), folder / "lake", [])
-    )
-    ids.append(make(demo_lake(lake, last), store))
+    store, lake, ids = published(folder, *days[:-1])
+    ids.append(make(demo_lake(lake, days[-1]), store))
     publish(store, ids[-1], by_hand=True)
     return folder, tuple(ids)
 
 
 def published(folder: Path, *days: int) -> tuple[FolderStore, Path, list[str]]:
     """A store in which a build per number of days was published in this order, its lake, and the builds' ids."""
-    pattern, ids = _pattern(days)
-    shutil.copytree(pattern, folder, dirs_exist_ok=True)
+    ids: tuple[str, ...] = ()
+    if days:
+        pattern, ids = _pattern(days)
+        shutil.copytree(pattern, folder, dirs_exist_ok=True)
     return FolderStore(str(folder / "store")), folder / "lake", list(ids)
 
 
