@@ -17,6 +17,7 @@ from tests.stores.proxy import Proxy
 from tests.stores.servers import Server, ceph, installed, moto
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """All in one process: the fleet is started once."""
     for item in items:

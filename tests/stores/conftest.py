@@ -9,6 +9,7 @@ from tests.stores.proxy import Proxy
 from tests.stores.servers import SERVERS, Server, Unavailable, installed
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """All in one process: a server is started once, and races are not run against each other."""
     for item in items:
