@@ -6,16 +6,16 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
+from tests.inside import build, issue
 from tests.lakes import FIXED, write
 from tests.oracle import Oracle, differences
-from tests.service import Answer, Client, Service, build, issue
+from tests.service import Answer, Client, Service
 
 # A drawn lake costs a build: few of them, the same ones every time, and no shrinking. For a hunt use
 # `--hypothesis-profile=hunt`, with `--hypothesis-seed=N` to come back to what it found.
@@ -53,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Makes `xdist_group` count: xdist 3.8 adds groups to an attribute from which pytest 9.2 takes no names any more."""
+    """Makes `xdist_group` count: xdist 3.8 notes groups in an attribute from which pytest 9.2 takes no names."""
     if getattr(config.option, "loadgroup", False):
         for item in (item for item in items if item.get_closest_marker("xdist_group")):
             if "@" not in item.nodeid.rpartition("]")[2]:
@@ -80,10 +80,8 @@ def fixed_store(fixed_lake: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def keys(fixed_store: Path) -> dict[str, str]:
-    """Every key the tests use by its name, issued before any shim starts, several at a time."""
-    with ThreadPoolExecutor(3) as pool:
-        issued = pool.map(lambda name: issue(fixed_store, *KEYS[name][0], name=name, **KEYS[name][1]), KEYS)
-        return dict(zip(KEYS, issued, strict=True))
+    """Every key the tests use by its name, issued before any shim starts."""
+    return {name: issue(fixed_store, *scopes, name=name, **more) for name, (scopes, more) in KEYS.items()}
 
 
 @pytest.fixture(scope="session")

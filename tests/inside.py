@@ -1,15 +1,16 @@
-"""Runs the product's commands in this process: for tests in which the start of one, about a second, is not the point."""
+"""Runs the product's commands in this process: for tests in which the start of one, a second, is not the point."""
 
 import io
 import os
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
-from pathlib import Path
+from functools import partial
 
 import pytest
 
 from generator.cli import main
+from tests import service
 from tests.service import Failed, environment
 
 
@@ -38,7 +39,5 @@ def run(*arguments: object, status: int = 0) -> subprocess.CompletedProcess[str]
     return done
 
 
-def build(lake: Path | str, store: Path | str, as_of: str | None = None, *, publish: bool = True) -> str:
-    """Like `tests.service.build`."""
-    more = ["--as-of", as_of] * bool(as_of) + ["--publish"] * publish
-    return run("build", "--lake", lake, "--store", store, *more).stdout.splitlines()[-1].strip()
+build = partial(service.build, by=run)
+issue = partial(service.issue, by=run)
