@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from tests.inside import build, issue
+from tests.commands import build, issue
 from tests.lakes import FIXED, write
 from tests.oracle import Oracle, differences
 from tests.service import Answer, Client, Service

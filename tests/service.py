@@ -20,7 +20,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 PLENTY = 1_000_000  # requests a minute: enough never to be in the way
 API = "/api/v1"
-Run = Callable[..., subprocess.CompletedProcess[str]]  # how a command is run: here, or in `tests.inside`
+Run = Callable[..., subprocess.CompletedProcess[str]]  # how a command is run: here, or in `tests.commands`
 
 
 class Failed(Exception):

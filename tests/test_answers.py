@@ -11,7 +11,7 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from tests.checks import disagreements
-from tests.inside import build, issue, run
+from tests.commands import build, issue, run
 from tests.lakes import FIXED, Rows, lakes, write
 from tests.oracle import Oracle
 from tests.service import Client, Service, until

@@ -21,7 +21,7 @@ from generator.fingerprint.pictures import open_picture
 from generator.fingerprint.recipe import VERSION, Fingerprint, fingerprint, grey, perceptual_hash
 from generator.fingerprint.references import References, from_index
 from tests import fingerprint_vectors
-from tests.inside import build, issue, run
+from tests.commands import build, issue, run
 from tests.service import ROOT, Service, environment
 
 VECTORS = json.loads((ROOT / "docs" / "fingerprint-vectors.json").read_text())
