@@ -17,6 +17,8 @@ from tests.oracle import Oracle
 from tests.service import Client, Service, until
 from tests.targets import Targets
 
+pytestmark = pytest.mark.xdist_group("answers")  # one process: one shim
+
 
 @dataclass
 class Bench:
