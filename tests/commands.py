@@ -3,11 +3,13 @@
 import os
 import subprocess
 import sys
+from functools import partial
 from unittest.mock import patch
 
 from click.testing import CliRunner
 
 from generator.cli import main
+from tests import service
 from tests.service import Failed
 
 
@@ -26,3 +28,7 @@ def run(*arguments: object, status: int = 0) -> subprocess.CompletedProcess[str]
     if code != status:
         raise Failed(f"{' '.join(command[1:])}: exit {code}\n{done.stdout[-500:]}\n{done.stderr[-3000:]}")
     return done
+
+
+build = partial(service.build, by=run)
+issue = partial(service.issue, by=run)

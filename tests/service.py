@@ -20,6 +20,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 PLENTY = 1_000_000  # requests a minute: enough never to be in the way
 API = "/api/v1"
+Run = Callable[..., subprocess.CompletedProcess[str]]  # how a command is run: here, or in `tests.commands`
 
 
 class Failed(Exception):
@@ -41,16 +42,23 @@ def environment() -> dict[str, str]:
     return kept | {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
 
 
-def build(lake: Path, store: Path, as_of: str | None = None, *, publish: bool = True) -> str:
+def build(lake: Path | str, store: Path | str, as_of: str | None = None, *, publish: bool = True, by: Run = run) -> str:
     """Build a lake into the store; the build's id."""
     more = ["--as-of", as_of] * bool(as_of) + ["--publish"] * publish
-    return run("build", "--lake", lake, "--store", store, *more).stdout.splitlines()[-1].strip()
+    return by("build", "--lake", lake, "--store", store, *more).stdout.splitlines()[-1].strip()
 
 
-def issue(store: Path, *scopes: str, name: str = "tests", rate_limit: int = PLENTY, expires: str | None = None) -> str:
+def issue(
+    store: Path | str,
+    *scopes: str,
+    name: str = "tests",
+    rate_limit: int = PLENTY,
+    expires: str | None = None,
+    by: Run = run,
+) -> str:
     """A new key, with every scope when none is named."""
     more = [part for scope in scopes for part in ("--scope", scope)] + ["--expires", expires] * bool(expires)
-    done = run("keys", "issue", "--store", store, "--name", name, "--rate-limit", rate_limit, *more)
+    done = by("keys", "issue", "--store", store, "--name", name, "--rate-limit", rate_limit, *more)
     return done.stdout.strip()
 
 

@@ -7,24 +7,28 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, note, settings
+from hypothesis import given, note
 from hypothesis import strategies as st
 
 from tests.checks import disagreements
+from tests.commands import build, issue, run
 from tests.lakes import FIXED, Rows, lakes, write
 from tests.oracle import Oracle
-from tests.service import Client, Service, build, issue, run, until
+from tests.service import Client, Service, until
 from tests.targets import Targets
+
+pytestmark = pytest.mark.xdist_group("answers")  # one process: one shim
 
 
 @dataclass
 class Bench:
-    """A shim that stays up while one lake after the other is built into its store."""
+    """A shim that stays up while one lake after the other is built into its store; `before` is the last lake asked."""
 
     service: Service
     key: str
     folder: Path
     lakes: int = 0
+    before: tuple[Rows, Oracle] | None = None
 
     def build(self, rows: Rows, seed: int, as_of: str | None) -> tuple[Path, str]:
         """Write, build and publish a lake; its folder and the build's id."""
@@ -64,16 +68,15 @@ def test_awkward_lakes(bench: Bench, rows: Rows, seed: int, earlier: bool) -> No
     client = bench.until_live(build_id)
     oracle = Oracle(lake, as_of, build_id)
     assert not disagreements(client, oracle, Targets(rows, random.Random(seed)).some(350)), lake
+    if bench.before:
+        assert_answered_by_name(bench, *bench.before)
+    bench.before = rows, oracle
 
 
-@settings(max_examples=3)
-@given(first=lakes(), second=lakes())
-def test_a_named_build_answers_while_another_is_live(bench: Bench, first: Rows, second: Rows) -> None:
-    lake, build_id = bench.build(first, 1, None)
-    _, other = bench.build(second, 2, None)
-    bench.until_live(other)
-    pinned = bench.service.client(bench.key, X_Build=build_id)
-    assert not disagreements(pinned, Oracle(lake, build_id=build_id), Targets(first, random.Random(3)).some(80)), lake
+def assert_answered_by_name(bench: Bench, rows: Rows, oracle: Oracle) -> None:
+    """A build that is not live any more answers those who name it."""
+    pinned = bench.service.client(bench.key, X_Build=oracle.build_id)
+    assert not disagreements(pinned, oracle, Targets(rows, random.Random(3)).some(80))
 
 
 @pytest.fixture(scope="module")

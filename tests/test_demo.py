@@ -17,6 +17,7 @@ import pytest
 from generator.demo.lake import write_demo
 from generator.errors import LakeError
 
+pytestmark = pytest.mark.xdist_group("demo")  # one process: the lake is made once
 ROOT = Path(__file__).parents[1]
 TEXT, INT, DOUBLE, TIME = pa.string(), pa.int64(), pa.float64(), pa.timestamp("us")
 COUNT = pa.int32()

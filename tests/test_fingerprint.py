@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import imagehash
@@ -20,7 +21,8 @@ from generator.fingerprint.pictures import open_picture
 from generator.fingerprint.recipe import VERSION, Fingerprint, fingerprint, grey, perceptual_hash
 from generator.fingerprint.references import References, from_index
 from tests import fingerprint_vectors
-from tests.service import ROOT, Service, build, environment, issue, run
+from tests.commands import build, issue, run
+from tests.service import ROOT, Service, environment
 
 VECTORS = json.loads((ROOT / "docs" / "fingerprint-vectors.json").read_text())
 PARTS = ("art_p", "art_d", "card_p", "colour")
@@ -79,11 +81,17 @@ def drawn() -> References:
     return _references([fingerprint(np.asarray(draw_card(n))) for n in range(CARDS)])
 
 
+@cache
+def photos_of(n: int) -> dict[str, Image.Image]:
+    """A drawn card, photographed in every way."""
+    return dict(photos(n, draw_card(n)))
+
+
 @pytest.mark.xdist_group("drawn cards")
 @pytest.mark.parametrize("way", PHOTOS)
 def test_photos_are_recognised(drawn: References, way: str) -> None:
     asked = range(0, CARDS, 20)
-    found = [match(np.asarray(dict(photos(n, draw_card(n)))[way]), drawn, 5) for n in asked]
+    found = [match(np.asarray(photos_of(n)[way]), drawn, 5) for n in asked]
     first = sum(matches[0].products == [n] for n, matches in zip(asked, found, strict=True))
     among = sum(any(m.products == [n] for m in matches) for n, matches in zip(asked, found, strict=True))
     assert first >= 0.92 * len(asked), first

@@ -606,7 +606,6 @@ def test_five_days_of_digimon(lake):
 @pytest.mark.parametrize(
     ("pattern", "day"),
     [
-        ("magic-cusco/price_guide_1_2024-12-03.json.gz", "2024-12-03"),
         ("magic-cusco/price_guide_1_2024-10-03.json.gz", "2024-10-03"),  # without idCategory
         ("riftbound-riftrune/price_guide_22_*.json", "2026-07-13"),
         ("pokemon-official/price_guide_6_sample_2026-06-29.json", "2026-06-29"),

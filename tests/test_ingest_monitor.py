@@ -20,6 +20,7 @@ import pytest
 
 from generator.cli import main
 from generator.lake import open_lake
+from tests import commands
 
 ROOT = Path(__file__).parents[1]
 NOON = "2026-08-21T12:00:00Z"
@@ -466,8 +467,8 @@ def test_overlapping_files_in_any_order_give_the_same_bytes(tmp_path, write):
         "at once": [*([kind, *fs] for kind, fs in files.items()), lists],
         "twice": [*([kind, f] for _ in "12" for kind, fs in files.items() for f in fs), lists],
     }
-    for name, commands in orders.items():
-        for command in commands:
+    for name, order in orders.items():
+        for command in order:
             ingest(tmp_path / name, *command)
         assert content(tmp_path / name) == content(tmp_path / "forward"), name
     lake = tmp_path / "forward"
@@ -520,8 +521,8 @@ def test_names_of_expansions_from_elsewhere_stand(lake, tmp_path, write):
     )
     orders = {"pages first": [["list-pages", pages], ["cardmarket", "--expansions", names, "--game", "Pokémon"]]}
     orders["names first"] = orders["pages first"][::-1]
-    for name, commands in orders.items():
-        for command in commands:
+    for name, order in orders.items():
+        for command in order:
             ingest(tmp_path / name, *command)
         found = [(row["id"], row["name"], row["game"], row["url"]) for row in rows_of(tmp_path / name, "expansions")]
         assert found == [(2, "Two", None, None), (5000, "Pokemon GO (official)", "Pokémon", "https://x/go")], name
@@ -641,9 +642,8 @@ def test_a_build_of_what_was_imported(lake, tmp_path, write):
     pq.write_table(pa.table(tracked), lake / "watchlist.parquet")
     ingest(lake, "watch-checks", write(watch(offer_list=[offer("0,50 €", "Good", 1)]), name="watch"))
     store = tmp_path / "store"
-    built = run("build", "--lake", lake, "--store", store, "--publish", text=True)
-    assert built.returncode == 0, built.stderr
-    card = json.loads(run("cat", "cards/665244.json", "--store", store).stdout)
+    commands.build(lake, store)
+    card = json.loads(commands.run("cat", "cards/665244.json", "--store", store).stdout)
     assert (card["number"], card["rarity"]) == ("010", "Holo Rare")
     assert card["set"] == {"id": 5000, "name": "Pokémon GO"}
     assert card["cardmarket_url"] == f"{URL}?sellerCountry=23&language=1"
@@ -653,7 +653,7 @@ def test_a_build_of_what_was_imported(lake, tmp_path, write):
     assert filtered["cheapest_offers_by_condition"]["NM"] == [
         {"price": 1234.56, "quantity": 1, "seller": "kaartenhuis"}
     ]
-    item = json.loads(run("cat", "watchlist/ho-oh.json", "--store", store).stdout)
+    item = json.loads(commands.run("cat", "watchlist/ho-oh.json", "--store", store).stdout)
     assert (item["lowest_price"], item["num_offers"], item["last_checked"]) == (0.5, 1, NOON)
 
 

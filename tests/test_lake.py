@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.service import run
+from tests.commands import run
 
 Broken = Callable[[Path], None]
 DAY = "day=2026-01-05"

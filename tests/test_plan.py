@@ -18,9 +18,9 @@ from generator.layers import lists
 from generator.prune import Rules, prune
 from generator.tasks import Made
 from generator.worker import Job, do
+from tests.commands import run
 from tests.nights import DAYS, PRODUCTS, QUIET, demo_lake, in_hours, make
 from tests.nights import names as files_of
-from tests.service import run
 
 
 @pytest.fixture(scope="module")

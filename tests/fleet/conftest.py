@@ -17,6 +17,7 @@ from tests.stores.proxy import Proxy
 from tests.stores.servers import Server, ceph, installed, moto
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """All in one process: the fleet is started once."""
     for item in items:
@@ -24,14 +25,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group("fleet"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def s3() -> Iterator[Server]:
     """Ceph, or moto where there is no Ceph."""
     with (ceph if installed() else moto)() as server:
         yield server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
     if redis_server.BINARY is None:
         pytest.skip(redis_server.ABSENT)
@@ -40,7 +41,7 @@ def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
     server.kill()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("cache")
 
@@ -59,7 +60,7 @@ def proxy(s3: Server, cache: Path) -> Iterator[Proxy]:
         yield between
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def fixed_store(s3: Server, cache: Path, fixed_lake: Path) -> str:
     """A prefix of a bucket with one live build, of the fixed lake."""
     store = f"s3://{s3.bucket()}/cards"
@@ -68,7 +69,7 @@ def fixed_store(s3: Server, cache: Path, fixed_lake: Path) -> str:
     return store
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def keys(s3: Server, cache: Path, fixed_store: str) -> dict[str, str]:
     """Every key the tests use by its name."""
     issued = {}
@@ -82,7 +83,7 @@ def keys(s3: Server, cache: Path, fixed_store: str) -> dict[str, str]:
     return issued
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def fleet(s3, redis, cache, fixed_store, keys, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
     if nginx.BINARY is None:
         pytest.skip(nginx.ABSENT)
@@ -90,12 +91,12 @@ def fleet(s3, redis, cache, fixed_store, keys, tmp_path_factory: pytest.TempPath
         yield running_fleet
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def fixed_service(fleet: Fleet) -> Fleet:
     return fleet
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def fixed_key(keys: dict[str, str]) -> str:
     return keys["all"]
 
@@ -107,11 +108,11 @@ def client(fleet: Fleet, fixed_key: str) -> Iterator[Client]:
     client.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def live_build(fleet: Fleet, fixed_key: str) -> str:
     return fleet.client(fixed_key).get("/api/v1/status").json["build"]["id"]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def fixed_oracle(fixed_lake: Path, live_build: str) -> Oracle:
     return Oracle(fixed_lake, build_id=live_build)

@@ -11,9 +11,10 @@ from edge_auth.contract.store import open_store
 from generator.build import make_build
 from generator.lake import open_lake
 from generator.verify import verify
+from tests.commands import build
 from tests.fleet.fleet import QUIET, make
 from tests.nights import demo_lake
-from tests.service import ROOT, build, environment, until
+from tests.service import ROOT, environment, until
 from tests.stores.proxy import ALWAYS, Proxy
 from tests.stores.servers import Server
 
@@ -26,7 +27,7 @@ def killed_after(writes: int, proxy: Proxy, *arguments: object) -> int:
     begun = len(proxy.requests)
     command = [sys.executable, "-m", "generator", *map(str, arguments)]
     process = subprocess.Popen(command, cwd=ROOT, env=environment(), stderr=subprocess.PIPE, stdout=subprocess.PIPE)
-    until(lambda: _more_than(writes, proxy.requests[begun:]) or process.poll() is not None, 60, f"{writes} writes")
+    until(lambda: _more_than(writes, proxy.requests[begun:]) or process.poll() is not None, 180, f"{writes} writes")
     process.kill()
     process.communicate()
     proxy.break_next("", 0)

@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, Request, Route, sync_playwright
 
+from tests.commands import build, issue
 from tests.lakes import write
-from tests.service import Service, build, issue
+from tests.service import Service
 from tests.site.lake import IMAGES, LAKE
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
@@ -21,6 +22,14 @@ REMEMBER_VIOLATIONS = """
 window.violations = [];
 addEventListener("securitypolicyviolation", (event) => violations.push(event.violatedDirective + event.blockedURI));
 """
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All in one process: service and browser are started once."""
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.xdist_group("site"))
 
 
 @dataclass

@@ -9,7 +9,8 @@ import pytest
 
 from edge_auth.contract.names import MEDIA_TYPES
 from generator import site
-from tests.service import ROOT, Answer, Client, Service, run
+from tests.commands import run
+from tests.service import ROOT, Answer, Client, Service
 
 FILES = site.documents()
 PAGES = {

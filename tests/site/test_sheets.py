@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
+from tests.commands import run
 from tests.nights import published
-from tests.service import Service, run
+from tests.service import Service
 from tests.site.conftest import REMEMBER_VIOLATIONS
-from tests.site.test_accessibility import overflow
+from tests.site.test_accessibility import assert_accessible, overflow
 
 
 @pytest.fixture(scope="module")
@@ -42,10 +42,7 @@ def page(browser: Browser) -> Iterator[Page]:
 @pytest.mark.parametrize("name", ["report", "diff"])
 def test_a_sheet_is_accessible_and_fits(sheets: Path, page: Page, name: str) -> None:
     page.goto(f"file://{sheets}/{name}.html")
-    for theme in ("light", "dark"):
-        page.emulate_media(color_scheme=theme)
-        results = Axe().run(page)
-        assert results.violations_count == 0, results.generate_report()
+    assert_accessible(page)
     for width in (390, 768, 1440):
         page.set_viewport_size({"width": width, "height": 900})
         assert overflow(page) == [], width

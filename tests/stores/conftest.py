@@ -1,14 +1,18 @@
 """The stores that the tests of this folder run on, and the servers behind them, each started once."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from types import SimpleNamespace
 
 import pytest
+from botocore import endpoint
 
 from tests.stores.proxy import Proxy
 from tests.stores.servers import SERVERS, Server, Unavailable, installed
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """All in one process: a server is started once, and races are not run against each other."""
     for item in items:
@@ -16,7 +20,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group("stores"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def servers() -> Iterator[Callable[[str], Server]]:
     """Starts a server by name when first asked; skips the test where this machine has none."""
     with ExitStack() as stack:
@@ -34,6 +38,12 @@ def servers() -> Iterator[Callable[[str], Server]]:
             return found
 
         yield get
+
+
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """boto3 does not wait long before it tries again."""
+    monkeypatch.setattr(endpoint, "time", SimpleNamespace(sleep=lambda seconds: time.sleep(seconds / 10)))
 
 
 @pytest.fixture(autouse=True)

@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 from edge_auth.contract.store import FolderStore, open_store
+from generator import cluster
 from generator.build import make_build
 from generator.errors import BuildError
 from generator.lake import open_lake
 from generator.scratch import FOLDER
+from tests import commands
 from tests.nights import QUIET, demo_lake
 from tests.service import ROOT, environment, run, until
 from tests.stores.servers import Server, free_port, installed
@@ -22,11 +24,17 @@ from tests.test_gates import rewrite
 
 pytest.importorskip("distributed")
 DAYS = 50
+LEFT_OUT = tuple(f"{day:02}" for day in range(5, 31))
 
 
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return demo_lake(tmp_path_factory.mktemp("cluster") / "lake", DAYS)
+    """Some days of every month."""
+    lake = demo_lake(tmp_path_factory.mktemp("cluster") / "lake", DAYS)
+    for day in lake.glob("*/day=*"):
+        if day.name.endswith(LEFT_OUT):
+            shutil.rmtree(day)
+    return lake
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +142,7 @@ def test_bad_input_is_told_as_on_one_machine(lake: Path, tmp_path: Path) -> None
     [file] = (broken / "price_guide" / "day=2025-12-03").glob("*.parquet")
     rewrite(file, "select * replace (-1.0 as low) from rows")
     command = "build", "--lake", broken, "--store", tmp_path / "store"
-    here = run(*command, status=1).stderr.splitlines()[-1]
+    here = commands.run(*command, status=1).stderr.splitlines()[-1]
     there = run(*command, "--scheduler", "local:1", status=1).stderr.splitlines()[-1]
     assert here == there and "price_guide: column low" in there
     assert list(FolderStore(str(tmp_path / "store")).list("builds/")) == []
@@ -161,7 +169,8 @@ def test_a_scheduler_that_is_gone(lake: Path, alone, dask: Dask, tmp_path: Path)
     assert contents(store) == alone[1]
 
 
-def test_no_scheduler_there(lake: Path, tmp_path: Path) -> None:
+def test_no_scheduler_there(lake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "_CONNECT_SECONDS", 1)
     opened, store = open_lake(str(lake)), FolderStore(str(tmp_path))
     address = f"tcp://127.0.0.1:{free_port()}"
     for scheduler, said in ((address, f"no Dask scheduler answers at {address}"), ("local:none", "such as local:2")):

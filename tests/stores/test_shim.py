@@ -9,11 +9,13 @@ from threading import Event
 
 import pytest
 
+from edge_auth import keyring, library
 from edge_auth.contract.builds import Pointer, read_pointer, record_name
 from edge_auth.contract.copies import Copies
 from edge_auth.contract.keys import SCOPES, issue, open_key_file
 from edge_auth.contract.store import FolderStore, Store, open_store
 from edge_auth.errors import StoreError
+from edge_auth.watch import Watch
 from tests.edge import tiny_store
 from tests.service import until
 from tests.stores.proxy import ALWAYS, Proxy
@@ -44,6 +46,7 @@ COSTS = {
     f"cards/{CLOSED}?days=3": 1,
     f"cards/{OPEN}": 1,
 }
+IN_FORCE = 15  # seconds, on the slowest machine; how soon one shim knows of a change is measured in test_access
 NOT_THERE = ("cards/99999", "watchlist/nothing", "cards?set=none")
 
 
@@ -73,13 +76,20 @@ def store(server: Server, monkeypatch: pytest.MonkeyPatch) -> Store:
 
 
 @pytest.fixture
-def reader(server: Server, built: str, proxy: Proxy, tmp_path: Path) -> Client:
+def often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shims of this process look at pointer and keys so often that nobody waits for it."""
+    for module in (keyring, library):
+        monkeypatch.setattr(module, "Watch", lambda look, poll: Watch(look, 0.2))
+
+
+@pytest.fixture
+def reader(server: Server, built: str, proxy: Proxy, tmp_path: Path, often: None) -> Client:
     """Of a shim that reads through the proxy, has come up, and was not asked anything yet."""
     return ready(built, tmp_path)
 
 
 @pytest.fixture
-def client(store: Store, proxy: Proxy, tmp_path: Path) -> Client:
+def client(store: Store, proxy: Proxy, tmp_path: Path, often: None) -> Client:
     """The same over a store of the test's own."""
     return ready(store.location, tmp_path)
 
@@ -92,7 +102,7 @@ def written(server: Server, patch: pytest.MonkeyPatch) -> Store:
     return store
 
 
-def ready(location: str, folder: Path, store_seconds: float = 1.5) -> Client:
+def ready(location: str, folder: Path, store_seconds: float = 30) -> Client:
     client = Client(location, str(folder / "state"), 1_000_000, store_seconds=store_seconds)
     until(lambda: client.get("/healthz").status == 200, 30, "it is ready")
     return client
@@ -141,7 +151,7 @@ def test_a_restart_fetches_nothing_again(reader: Client, proxy: Proxy, right: di
 def test_many_who_ask_for_one_object_make_one_request(
     built: str, proxy: Proxy, tmp_path: Path, right: dict[str, bytes]
 ) -> None:
-    reader = ready(built, tmp_path, store_seconds=30)
+    reader = ready(built, tmp_path)
     proxy.latency = 0.5
     proxy.break_next("delay", ALWAYS)
     path = f"cards/{CLOSED}"
@@ -158,21 +168,24 @@ def honest(answer: Response) -> bool:
 
 @pytest.mark.parametrize("fault", ["refuse", "reset", "truncate", "slowdown", "deny", "flip", "hang", "late"])
 def test_what_is_at_hand_is_answered_and_the_rest_refused(
-    reader: Client, proxy: Proxy, right: dict[str, bytes], fault: str
+    built: str, proxy: Proxy, right: dict[str, bytes], tmp_path: Path, often: None, fault: str
 ) -> None:
+    reader = ready(built, tmp_path, store_seconds=1.5)
     warm = [path for path in right if COSTS[path] == 0] + ["status", f"cards/{OPEN}"]
     cold = [path for path in right if path not in warm and not path.startswith("cards?")]
     for path in warm[-2:]:
-        assert reader.get(API + path).body == right[path]
+        until(lambda path=path: reader.get(API + path).body == right[path], 20, f"a right {path}")
     proxy.latency = 5
     proxy.break_next("delay" if fault == "late" else fault, ALWAYS)
-    begun = time.monotonic()
+    took = []
     for path in cold:
+        begun = time.monotonic()
         assert honest(reader.get(API + path)), path
+        took.append(time.monotonic() - begun)
         for known in warm:
             assert reader.get(API + known).body == right[known]
-    # The first one waits to the end, 1.2 seconds and more; then one a second does.
-    assert time.monotonic() - begun < len(cold)
+    # The first one waits to the end, 1.2 seconds and more; then one a second does, and the others are told at once.
+    assert min(took) < 1 and max(took) < 5
     assert [reader.get(API + path).status for path in NOT_THERE] == [404, 404, 404]
     until(
         lambda: reader.get("/healthz").json() | {"build": ""} == {"status": "ok", "build": "", "store": "failing"},
@@ -186,9 +199,9 @@ def test_what_is_at_hand_is_answered_and_the_rest_refused(
 
 
 def test_a_shim_that_starts_without_its_store(
-    server: Server, built: str, proxy: Proxy, tmp_path: Path, right: dict
+    server: Server, built: str, proxy: Proxy, tmp_path: Path, right: dict, often: None
 ) -> None:
-    client = Client(built, str(tmp_path / "state"), 1_000_000, store_seconds=0.5)
+    client = Client(built, str(tmp_path / "state"), 1_000_000, store_seconds=1.5)
     proxy.break_next("refuse", ALWAYS)
     client.reopen()
     assert (client.get("/healthz").status, client.get("/healthz?live").status) == (503, 200)
@@ -253,30 +266,31 @@ def test_a_pinned_build(client: Client, store: Store, proxy: Proxy) -> None:
     until(lambda: client.get(f"{API}cards", x_build=old).status == 400, 20, "it is not kept any more")
 
 
-@pytest.mark.parametrize("server", SERVERS, indirect=True)
-def test_keys_in_every_shim(client: Client, store: Store, tmp_path: Path) -> None:
-    """A change is in force everywhere within 5 seconds, and going back to an older build does not undo it."""
-    other = Client(store.location, str(tmp_path / "other"), 1_000_000)
+def test_keys_in_every_shim(store: Store, tmp_path: Path) -> None:
+    """A change is soon in force everywhere, and going back to an older build does not undo it."""
+    client, other = (Client(store.location, str(tmp_path / name), 1_000_000) for name in ("one", "other"))
     key, record = issue("somebody", SCOPES, 100, None, 0)
     file = open_key_file(store.location)
     file.add(record)
     assert [shim.get(f"{API}me", key=key).status for shim in (client, other)] == [200, 200]
     file.update(record.id, rate_limit=200)
     for shim in (client, other):
-        until(lambda shim=shim: shim.get(f"{API}me", key=key).json()["rate_limit"] == 200, 5, "the new limit")
+        until(lambda shim=shim: shim.get(f"{API}me", key=key).json()["rate_limit"] == 200, IN_FORCE, "the new limit")
     old = read_pointer(store)[0].build
     tiny_store.write_build(store, PRODUCTS[:50], slugs=SLUGS)
     file.update(record.id, revoked=True)
     for shim in (client, other):
-        until(lambda shim=shim: shim.get(f"{API}me", key=key).status == 401, 5, "the key is off")
+        until(lambda shim=shim: shim.get(f"{API}me", key=key).status == 401, IN_FORCE, "the key is off")
     store.put("current.json", Pointer(old).to_bytes())
     client.reopen()
     assert client.get(f"{API}status", key=key).code == "revoked_api_key"
     assert client.get(f"{API}status").headers["X-Build"] == old
 
 
-def test_key_records_that_cannot_be_read_are_good_for_a_while(store: Store, proxy: Proxy, tmp_path: Path) -> None:
-    client = Client(store.location, str(tmp_path / "state"), 1_000_000, store_seconds=1, keys_seconds=4)
+def test_key_records_that_cannot_be_read_are_good_for_a_while(
+    store: Store, proxy: Proxy, tmp_path: Path, often: None
+) -> None:
+    client = Client(store.location, str(tmp_path / "state"), 1_000_000, store_seconds=1.5, keys_seconds=3)
     assert client.get(f"{API}me").status == 200
     proxy.break_next("deny", ALWAYS)
     until(lambda: "stay in force" in client.log, 20, "it says so")
