@@ -161,6 +161,23 @@ def test_no_key_is_lost_between_operators(location: str) -> None:
     assert all(record.revoked for record in records)
 
 
+def test_a_key_is_added_once_though_the_answer_was_lost(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And though another operator changed the records before anybody could look whose write had won."""
+    one, other = (issue(name, SCOPES, 120, None, 0)[1] for name in ("one", "other"))
+    file = open_key_file(location)
+    swap = file.store.swap
+
+    def loses_its_answer(*written: object) -> None:
+        monkeypatch.setattr(file.store, "swap", swap)
+        swap(*written)
+        open_key_file(location).add(other)
+        raise Conflict("somebody else changed it")
+
+    monkeypatch.setattr(file.store, "swap", loses_its_answer)
+    file.add(one)
+    assert [record.name for record in file.records()] == ["one", "other"]
+
+
 def test_key_records_elsewhere(location: str, tmp_path) -> None:
     elsewhere = f"{location}/elsewhere/records.json"
     open_key_file(str(tmp_path / "unused"), elsewhere).add(issue("somebody", SCOPES, 1, None, 0)[1])
