@@ -14,6 +14,7 @@ from edge_auth.contract.copies import Copies
 from edge_auth.contract.keys import SCOPES, issue, open_key_file
 from edge_auth.contract.store import FolderStore, Store, open_store
 from edge_auth.errors import StoreError
+from edge_auth.flights import Flights
 from tests.edge import tiny_store
 from tests.service import until
 from tests.stores.proxy import ALWAYS, Proxy
@@ -150,6 +151,24 @@ def test_many_who_ask_for_one_object_make_one_request(
     assert time.monotonic() < begun + 2 * proxy.latency  # its ranges came at once
     assert {(answer.status, answer.body) for answer in answers} == {(200, right[path])}
     assert len(made) == COSTS[path]
+
+
+def test_what_nobody_waits_for_any_more_is_not_begun() -> None:
+    """A store that hangs takes all threads; what queued up behind them must not be in the way when it is back."""
+    flights, back, begun, jobs = Flights(seconds=0.5), Event(), [], 100
+
+    def fetch() -> None:
+        begun.append(1)
+        back.wait(30)
+
+    with pytest.raises(StoreError, match="not answered"):
+        flights.get(dict.fromkeys(range(jobs), fetch))
+    under_way = len(begun)
+    back.set()
+    assert flights.run(lambda: "however long it takes") == "however long it takes"
+    assert len(begun) == under_way < jobs
+    time.sleep(1)
+    assert flights.get({"next": lambda: "fetched"}) == ["fetched"]
 
 
 def test_connections_to_the_store_are_kept(server: Server, built: str, tmp_path: Path) -> None:
