@@ -7,6 +7,7 @@ they hold up nobody whose answer is at hand.
 
 from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from math import inf
 from threading import Lock, local
 from time import monotonic
 from typing import Any
@@ -45,12 +46,13 @@ class Flights:
         if getattr(self._here, "is_ours", False):  # what a job itself asks for: others wait for the job
             return [job() for job in jobs.values()]
         began = monotonic()
+        latest = began + self.seconds
         with self._lock:
             if not jobs.keys() <= self._under_way.keys():
                 self._admit(began)
-            flights = [self._under_way.get(key) or self._start(key, job) for key, job in jobs.items()]
+            flights = [self._under_way.get(key) or self._start(key, job, latest) for key, job in jobs.items()]
         try:
-            results = [flight.result(began + self.seconds - monotonic()) for flight in flights]
+            results = [flight.result(latest - monotonic()) for flight in flights]
             self._slow = False
             return results
         except TimeoutError:
@@ -64,19 +66,21 @@ class Flights:
 
     def run(self, job: Callable[[], Any]) -> Any:
         """What a job gives, however long it takes."""
-        return self._pool.submit(self._done, None, job).result()
+        return self._pool.submit(self._done, None, job, inf).result()
 
     def _admit(self, now: float) -> None:
         if self._slow and now < self._next_try:
             raise StoreError("the store was too slow a moment ago")
         self._next_try = now + self.seconds  # until it is known how this one fares
 
-    def _start(self, key: Hashable, job: Callable[[], Any]) -> Future:
-        self._under_way[key] = flight = self._pool.submit(self._done, key, job)
+    def _start(self, key: Hashable, job: Callable[[], Any], latest: float) -> Future:
+        self._under_way[key] = flight = self._pool.submit(self._done, key, job, latest)
         return flight
 
-    def _done(self, key: Hashable, job: Callable[[], Any]) -> Any:
+    def _done(self, key: Hashable, job: Callable[[], Any], latest: float) -> Any:
         try:
+            if monotonic() > latest:  # else a store that hangs leaves ever more to do for when it is back
+                raise StoreError("the store was too slow for this to be begun in time")
             return job()
         finally:
             with self._lock:

@@ -63,7 +63,7 @@ class Nginx:
     @classmethod
     def before(cls, folder: Path, shims: list[int]) -> "Nginx":
         """In front of two shims, with a certificate of its own."""
-        certificate, key = _certificate(folder.parent)
+        certificate, key = certified(folder.parent)
         nginx = cls(
             folder,
             "nginx.conf",
@@ -107,7 +107,8 @@ class Nginx:
         return (self.folder / "pid").exists() and bool((self.folder / "pid").read_text().strip())
 
 
-def _certificate(folder: Path) -> tuple[Path, Path]:
+def certified(folder: Path) -> tuple[Path, Path]:
+    """A certificate for `localhost`, and its key."""
     certificate, key = folder / "tls.pem", folder / "tls.key"
     command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
     command += ["-days", "2", "-subj", "/CN=cards.example", "-addext", "subjectAltName=DNS:cards.example,DNS:localhost"]

@@ -137,8 +137,8 @@ class KeyFile:
         return parse_records(found.data) if found else []
 
     def add(self, record: KeyRecord) -> None:
-        """Append a record."""
-        self._change(lambda records: [*records, record])
+        """Append a record, unless it is there already: by a swap whose answer was lost, and after which came others."""
+        self._change(lambda records: records if any(r.id == record.id for r in records) else [*records, record])
 
     def update(self, id_: str, **changes) -> KeyRecord:
         """Change fields of the record with that id, and return it as it is then.

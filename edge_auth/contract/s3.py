@@ -6,6 +6,7 @@ from contextlib import suppress
 from threading import Lock
 
 from edge_auth.contract.bucket import PATIENT, Bucket, Head, Patience
+from edge_auth.contract.s3errors import is_unknown
 from edge_auth.contract.store import Digest, Listed, Span, Versioned
 from edge_auth.errors import Conflict, MissingObject, StoreError
 
@@ -108,6 +109,10 @@ class S3Store:
                 and not self._bucket.put_if(name, b"3", IfMatch="0" * 32)
                 and self._bucket.put_if(name, b"4", IfMatch=self._present(name).etag)
             )
+        except StoreError as error:
+            if not is_unknown(error):
+                raise
+            honoured = False
         finally:
             with suppress(StoreError):  # who may not delete may still write
                 self._bucket.delete([name])

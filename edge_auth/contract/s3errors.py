@@ -40,6 +40,11 @@ def is_final(error: StoreError) -> bool:
     return _code(cause) == "NoSuchBucket" or status == 501 or (status < 500 and status not in _RACED)
 
 
+def is_unknown(error: StoreError) -> bool:
+    """Whether the server said that it knows nothing of what was asked for."""
+    return isinstance(error.__cause__, ClientError) and _status(error.__cause__) == 501
+
+
 def in_one_line(error: Exception) -> str:
     """An error's text without line breaks."""
     return " ".join(str(error).split()) or type(error).__name__

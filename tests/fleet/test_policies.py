@@ -13,6 +13,8 @@ from edge_auth.contract.keys import issue as issued
 from edge_auth.contract.store import Store, open_store
 from edge_auth.errors import StoreError
 from generator.publish import publish, rollback
+from generator.runs import PAGES
+from generator.scratch import FOLDER as PARTS
 from tests.fleet.fleet import make
 from tests.nights import demo_lake
 from tests.service import ROOT, Service, run
@@ -81,6 +83,9 @@ def test_each_role_can_do_its_work_and_nothing_else(bucket: str, s3: Server, tmp
 def _builds(store: Store, lake: str) -> None:
     before, first = read_pointer(store)[0], min(store.list("builds/"))
     live = run("nightly", "--lake", lake, "--store", store.location, "--keep", 1, "--grace", 0).stdout.strip()
+    assert len(list(store.list(PAGES))) == 2
+    store.put(f"{PARTS}build/part", b"")  # as the tasks of a build on several machines do
+    store.delete([f"{PARTS}build/part"])
     assert read_pointer(store)[0].previous == [before.build, *before.previous]
     assert live not in before.previous and first not in store.list("builds/")
     for name in (KEYS_NAME, "private/other.json", "elsewhere"):

@@ -1,6 +1,7 @@
 """A TCP proxy between product and S3 server that does to requests what networks and servers do to them."""
 
 import socket
+import ssl
 import struct
 import threading
 from collections.abc import Callable
@@ -22,13 +23,19 @@ class Proxy:
     delay     the answer takes `latency` seconds
     hang      the answer never comes
     deafen    the conditions of the request are left out
+    unknown   501 NotImplemented, as a server without conditions
+
+    Args:
+        tls: by which it speaks https, to those who trust its certificate for `localhost`.
     """
 
-    def __init__(self, upstream: str):
+    def __init__(self, upstream: str, tls: ssl.SSLContext | None = None):
         host, _, port = upstream.removeprefix("http://").partition(":")
         self._upstream = (host, int(port))
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self.endpoint = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        host = "https://localhost" if tls else "http://127.0.0.1"
+        self.endpoint = f"{host}:{self._listener.getsockname()[1]}"
+        self._tls = tls
         self._fault, self._times, self._writes = "", 0, 0
         self._lock = threading.Lock()
         self.latency = 0.2
@@ -65,11 +72,11 @@ class Proxy:
             threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
     def _serve(self, connection: socket.socket) -> None:
-        with connection:
-            try:
-                self._answer(connection)
-            except (OSError, EOFError):
-                return
+        try:
+            with self._tls.wrap_socket(connection, server_side=True) if self._tls else connection as wrapped:
+                self._answer(wrapped)
+        except (OSError, EOFError):
+            return
 
     def _answer(self, connection: socket.socket) -> None:
         head, body = _request(connection)
@@ -147,6 +154,7 @@ _INSTEAD = {
     "refuse": _reset,
     "slowdown": _says("503 Slow Down", "SlowDown"),
     "deny": _says("403 Forbidden", "AccessDenied"),
+    "unknown": _says("501 Not Implemented", "NotImplemented"),
 }
 _AFTER = {
     "lose": lambda connection, _: _reset(connection),

@@ -15,6 +15,7 @@ from edge_auth.contract.copies import Copies
 from edge_auth.contract.keys import SCOPES, issue, open_key_file
 from edge_auth.contract.store import FolderStore, Store, open_store
 from edge_auth.errors import StoreError
+from edge_auth.flights import Flights
 from edge_auth.watch import Watch
 from tests.edge import tiny_store
 from tests.service import until
@@ -33,9 +34,9 @@ COSTS = {
     "watchlist": 0,
     "cards?q=pika&limit=100": 0,
     "cards?rarity=rare&sort=low&order=asc&offset=7": 0,
-    "cards?limit=20": 1,
-    "cards?sort=low&offset=70&limit=60": 1,  # two pages
-    "cards?kind=single&sort=name&order=desc&limit=100": 1,
+    "cards?limit=20": 0,
+    "cards?sort=low&offset=70&limit=60": 0,
+    "cards?kind=single&sort=name&order=desc&limit=100": 0,
     "watchlist/pikachu": 1,
     "watchlist/pikachu/offers": 1,
     "watchlist/raichu/history?view=weekly": 1,
@@ -152,13 +153,47 @@ def test_many_who_ask_for_one_object_make_one_request(
     built: str, proxy: Proxy, tmp_path: Path, right: dict[str, bytes]
 ) -> None:
     reader = ready(built, tmp_path)
-    proxy.latency = 0.5
+    proxy.latency = 2
     proxy.break_next("delay", ALWAYS)
-    path = f"cards/{CLOSED}"
+    path, begun = f"cards/{CLOSED}", time.monotonic()
     with asked(proxy) as made, ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda _: reader.get(API + path), range(8)))
+    assert time.monotonic() < begun + 2 * proxy.latency  # its ranges came at once
     assert {(answer.status, answer.body) for answer in answers} == {(200, right[path])}
     assert len(made) == COSTS[path]
+
+
+def test_what_nobody_waits_for_any_more_is_not_begun() -> None:
+    """A store that hangs takes all threads; what queued up behind them must not be in the way when it is back."""
+    flights, back, begun, jobs = Flights(seconds=0.5), Event(), [], 100
+
+    def fetch() -> None:
+        begun.append(1)
+        back.wait(30)
+
+    with pytest.raises(StoreError, match="not answered"):
+        flights.get(dict.fromkeys(range(jobs), fetch))
+    under_way = len(begun)
+    back.set()
+    assert flights.run(lambda: "however long it takes") == "however long it takes"
+    assert len(begun) == under_way < jobs
+    time.sleep(1)
+    assert flights.get({"next": lambda: "fetched"}) == ["fetched"]
+
+
+def test_connections_to_the_store_are_kept(server: Server, built: str, tmp_path: Path) -> None:
+    if server.name == "moto":
+        pytest.skip("moto ends each connection after its answer")
+    reader, port = ready(built, tmp_path), int(server.endpoint.rpartition(":")[2])
+    before = connections(port)
+    assert {reader.get(f"{API}cards/{product['id_product']}").status for product in PRODUCTS[:40]} == {200}
+    assert connections(port) - before <= 8
+
+
+def connections(port: int) -> int:
+    """How many ends of connections to a port of this machine are open or were closed just now."""
+    lines = Path("/proc/net/tcp").read_text().splitlines()[1:]
+    return sum(end.endswith(f":{port:04X}") for line in lines for end in line.split()[1:3])
 
 
 def honest(answer: Response) -> bool:
@@ -172,7 +207,7 @@ def test_what_is_at_hand_is_answered_and_the_rest_refused(
 ) -> None:
     reader = ready(built, tmp_path, store_seconds=1.5)
     warm = [path for path in right if COSTS[path] == 0] + ["status", f"cards/{OPEN}"]
-    cold = [path for path in right if path not in warm and not path.startswith("cards?")]
+    cold = [path for path in right if path not in warm]
     for path in warm[-2:]:
         until(lambda path=path: reader.get(API + path).body == right[path], 20, f"a right {path}")
     proxy.latency = 5

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Barrier
 
 import pytest
@@ -17,7 +18,7 @@ from edge_auth.errors import Conflict, MissingObject, StoreError
 from generator.clock import utc_now
 from generator.doctor.store import check_writing
 from tests.service import ROOT, environment
-from tests.stores.servers import READER, Server
+from tests.stores.servers import OWNER, READER, SECRET, Server
 
 WRITERS = 8
 ROUNDS = 12
@@ -161,6 +162,23 @@ def test_no_key_is_lost_between_operators(location: str) -> None:
     assert all(record.revoked for record in records)
 
 
+def test_a_key_is_added_once_though_the_answer_was_lost(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And though another operator changed the records before anybody could look whose write had won."""
+    one, other = (issue(name, SCOPES, 120, None, 0)[1] for name in ("one", "other"))
+    file = open_key_file(location)
+    swap = file.store.swap
+
+    def loses_its_answer(*written: object) -> None:
+        monkeypatch.setattr(file.store, "swap", swap)
+        swap(*written)
+        open_key_file(location).add(other)
+        raise Conflict("somebody else changed it")
+
+    monkeypatch.setattr(file.store, "swap", loses_its_answer)
+    file.add(one)
+    assert [record.name for record in file.records()] == ["one", "other"]
+
+
 def test_key_records_elsewhere(location: str, tmp_path) -> None:
     elsewhere = f"{location}/elsewhere/records.json"
     open_key_file(str(tmp_path / "unused"), elsewhere).add(issue("somebody", SCOPES, 1, None, 0)[1])
@@ -208,6 +226,20 @@ def test_an_endpoint_that_is_not_there(server: Server, monkeypatch: pytest.Monke
         with pytest.raises(StoreError, match=r"127\.0\.0\.1:9") as caught:
             work("anything")
         assert not isinstance(caught.value, MissingObject)
+
+
+def test_a_profile(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bucket, config = server.bucket(), tmp_path / "config"
+    config.write_text(
+        f"[profile cards]\naws_access_key_id = {OWNER}\naws_secret_access_key = {SECRET}\n"
+        f"region = us-east-1\nendpoint_url = {server.endpoint}\n"
+    )
+    for name in server.environment():
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
+    monkeypatch.setenv("AWS_PROFILE", "cards")
+    open_store(f"s3://{bucket}/prefix").put("one", b"1")
+    assert server.client().get_object(Bucket=bucket, Key="prefix/one")["Body"].read() == b"1"
 
 
 def test_wrong_credentials(servers, monkeypatch: pytest.MonkeyPatch) -> None:
