@@ -40,16 +40,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="A smaller lake, fewer rounds: under three minutes.")
     parser.add_argument("--only", choices=PARTS, action="append", help="Only this part; may repeat.")
-    parser.add_argument("--report", metavar="FILE", type=Path, help="Write the page anew from kept raw results.")
+    parser.add_argument(
+        "--report",
+        metavar="FILE",
+        type=Path,
+        nargs="+",
+        help="Write the page anew from kept raw results; of parts that several hold, the last one counts.",
+    )
     options = parser.parse_args()
     if options.report:
-        raw = json.loads(options.report.read_text())
+        raw = _joined([json.loads(file.read_text()) for file in options.report])
     else:
         raw = _measured(QUICK if options.quick else FULL, options.quick, options.only or list(PARTS))
     whole = set(raw["parts"]) == set(PARTS) and not raw["quick"]
     page = write(Results(raw), ROOT / "docs" if whole else cache() / "report")
     print("\n".join(goal_table(Results(raw))))
     say(f"written: {page}")
+
+
+def _joined(runs: list[dict]) -> dict:
+    parts = {part: None for raw in runs for part in raw["parts"]}
+    return {name: value for raw in runs for name, value in raw.items()} | {"parts": list(parts)}
 
 
 def _measured(size: Size, quick: bool, parts: list[str]) -> dict:

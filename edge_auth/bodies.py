@@ -4,13 +4,14 @@ import json
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from threading import Lock
 from typing import Any
 
 from edge_auth.contract.builds import Layer
 from edge_auth.contract.codec import compress, decompress, sha256
 from edge_auth.contract.index import Entry
+from edge_auth.contract.spliced import Spliced
 
 _ENTITY_TAG = re.compile(r'(?:W/)?"([^"]*)"')
 _GZIP_SUFFIX = "-gzip"
@@ -18,28 +19,52 @@ JSON = "application/json"
 
 
 class Body:
-    """The content of an answer; whichever of its encodings is missing is made when first asked for."""
+    """The content of an answer in either encoding.
+
+    What was put together for the answer is kept, and its gzip member once that was asked for. Of what the store holds
+    only the member is kept, which is a tenth: few clients take nothing else, and those have it inflated each time.
+
+    Args:
+        digest: tells the content from all others.
+        size: bytes of the content.
+        stored: reads the gzip member, of so many bytes, where that is what there is.
+        plain: the content, where it was put together.
+    """
 
     def __init__(
-        self, digest: bytes, size: int, plain: bytes | None, gzipped: Callable[[], bytes], media_type: str = JSON
+        self,
+        digest: bytes,
+        size: int,
+        *,
+        stored: tuple[Callable[[], bytes], int] | None = None,
+        plain: bytes | None = None,
+        media_type: str = JSON,
     ):
         self.media_type = media_type
         self._tag = digest.hex()[:32]
+        self._size = size
         self._plain = plain
-        self._read = gzipped
+        # No reference to ourselves: what the cache drops must be gone at once, not when cycles are looked for.
+        self._read, length = stored or (partial(compress, plain), size + size // 4)
         self._gzipped: bytes | None = None
         self._headers: dict[bool, dict[str, str]] = {}
-        self.cost = size + size // 4 + 500
+        self.cost = length + 500
 
     @classmethod
     def made(cls, plain: bytes, digest: bytes | None = None) -> "Body":
         """A body that was put together for this answer; `digest` tells its content from all others."""
-        return cls(digest or sha256(plain), len(plain), plain, lambda: compress(plain))
+        return cls(digest or sha256(plain), len(plain), plain=plain)
 
     @classmethod
     def stored(cls, layer: Layer, entry: Entry, media_type: str = JSON) -> "Body":
         """An object as it is: its tag is known from the index, its gzip member goes out untouched."""
-        return cls(entry.json_sha256, entry.json_size, None, lambda: layer.stored(entry), media_type)
+        read = partial(layer.stored, entry)
+        return cls(entry.json_sha256, entry.json_size, stored=(read, entry.length), media_type=media_type)
+
+    @classmethod
+    def spliced(cls, card: Spliced) -> "Body":
+        """A card detail as it was joined."""
+        return cls(card.digest, card.size, stored=(lambda: card.member, len(card.member)))
 
     @property
     def gzipped(self) -> bytes:
@@ -49,15 +74,13 @@ class Body:
 
     @property
     def plain(self) -> bytes:
-        if self._plain is None:
-            self._plain = decompress(self.gzipped)
-        return self._plain
+        return decompress(self.gzipped) if self._plain is None else self._plain
 
     def headers(self, gzip: bool) -> dict[str, str]:
         """What the headers say of the content in one encoding, its strong ETag among it."""
         if gzip not in self._headers:
-            tag, content = (self._tag + _GZIP_SUFFIX, self.gzipped) if gzip else (self._tag, self.plain)
-            said = {"Content-Type": self.media_type, "ETag": f'"{tag}"', "Content-Length": str(len(content))}
+            tag, length = (self._tag + _GZIP_SUFFIX, len(self.gzipped)) if gzip else (self._tag, self._size)
+            said = {"Content-Type": self.media_type, "ETag": f'"{tag}"', "Content-Length": str(length)}
             self._headers[gzip] = {**said, "Content-Encoding": "gzip"} if gzip else said
         return self._headers[gzip]
 

@@ -169,7 +169,7 @@ def _card(opened: Opened, subject: str, values: dict) -> Body:
     days = values["days"]
     if days is None:
         card = opened.build.card(id_)
-        body = card and Body(card.digest, card.size, None, lambda: card.member)
+        body = card and Body.spliced(card)
     else:
         detail = opened.build.card_since(id_, (opened.build.as_of - timedelta(days=days - 1)).isoformat())
         body = detail and Body.made(detail)

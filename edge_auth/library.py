@@ -31,7 +31,7 @@ from edge_auth.watch import POLL, Watch
 _MOST_PINNED = 4
 _PINNED_SECONDS = 300
 _NO_BUILD = "0000-00-00-000000000000"
-_CACHE_BYTES = 24 << 20
+_CACHE_BYTES = 16 << 20
 
 
 class Opened:

@@ -67,18 +67,18 @@ def page(opened: Opened, asked: Search, offset: int, limit: int) -> Page:
     if asked.filters == Filters():
         return Page(_cut(ranking, offset, limit), len(catalogue.ids))
     if offset:  # who reads on will read further
-        found = opened.kept(("found", asked), lambda: _found(opened, asked, ranking), lambda made: made.nbytes + 500)
+        found = opened.kept(("found", asked), lambda: _found(catalogue, asked, ranking), lambda made: made.nbytes + 500)
         return Page(found[offset : offset + limit], len(found))
-    mask = _mask(opened, asked.filters)
+    mask = _mask(catalogue, asked.filters)
     total = int(np.count_nonzero(mask))
     if total <= _FEW:
         return Page(_in_order(catalogue, asked, np.flatnonzero(mask))[:limit], total)
     return Page(_scan(ranking, mask, min(limit, total))[:limit], total)
 
 
-def _found(opened: Opened, asked: Search, ranking: list[np.ndarray]) -> np.ndarray:
+def _found(catalogue: Catalogue, asked: Search, ranking: list[np.ndarray]) -> np.ndarray:
     """All that a search finds, in its order."""
-    mask = _mask(opened, asked.filters)
+    mask = _mask(catalogue, asked.filters)
     return np.concatenate([piece[mask[piece]] for piece in ranking])
 
 
@@ -126,9 +126,8 @@ def _growing(ranking: list[np.ndarray]) -> Iterator[np.ndarray]:
             start, size = start + size, size * 2
 
 
-def _mask(opened: Opened, filters: Filters) -> np.ndarray:
+def _mask(catalogue: Catalogue, filters: Filters) -> np.ndarray:
     """Which products, by ordinal, a search finds: an array of bool."""
-    catalogue = opened.catalogue
     masks = []
     if filters.kind != "all":
         masks.append(catalogue.single == (filters.kind == "single"))
@@ -138,15 +137,11 @@ def _mask(opened: Opened, filters: Filters) -> np.ndarray:
         masks.append(_equal(catalogue.number, catalogue.numbers, filters.number))
     if filters.rarity is not None:
         masks.append(_equal(catalogue.rarity, catalogue.rarities, filters.rarity))
-    masks += [_with_word(opened, word) for word in filters.words]
+    masks += [catalogue.vocabulary.mask(word) for word in filters.words]
     found = masks[0] if len(masks) == 1 else masks[0] & masks[1]
     for mask in masks[2:]:
         found &= mask
     return found
-
-
-def _with_word(opened: Opened, word: str) -> np.ndarray:
-    return opened.kept(("word", word), lambda: opened.catalogue.vocabulary.mask(word), lambda made: made.nbytes + 500)
 
 
 def _sets(catalogue: Catalogue, asked: str) -> list[int]:
