@@ -1,6 +1,7 @@
 """Serving: granian runs the application in several processes, replaces those that fail, and stops gracefully."""
 
 import errno
+import gc
 import os
 import signal
 import socket
@@ -96,6 +97,7 @@ def _serve(
     server.on_startup(threading.Thread(target=_insist, args=(server,), daemon=True).start)
     # A worker is born with our handlers; until it has its own, SIGTERM must not go unheard.
     os.register_at_fork(after_in_child=partial(signal.signal, signal.SIGTERM, signal.SIG_DFL))
+    gc.freeze()  # what workers inherit stays shared: a search for garbage among it would copy it
     try:
         server.serve(target_loader=partial(_worker, settings, os.getpid()), wrap_loader=False)
     except SystemExit:
