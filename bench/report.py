@@ -33,11 +33,12 @@ _NOTES = """## How to read it
 - Peers hold the history of {details:,} products only, the ones that are asked for, in turn; so many details may be more
   than the product remembers.
 - Figures of one run on one machine: ratios hold elsewhere better than rates do.
+- [What bounds the figures](decisions/what-bounds-the-figures.md) says where the time goes, and why a goal is missed.
 
 ## To repeat it
 
     apt-get install wrk nginx-light postgresql-15
-    make bench          # writes this page; more than an hour and 40 GB
+    make bench          # writes this page; about an hour, as long again the first time, and 20 GB
     make bench-quick    # a small lake, under three minutes; writes to the cache alone
 
 `python -m bench.serving --case 'default list page'` measures one case, `python -m bench.serving --help` says more.
