@@ -120,7 +120,10 @@ def list_body(
         "next_offset": end if more else None,
     }
     said = dumps(pagination)
-    plain = b'{"data":[\n%b\n],"pagination":%b}\n' % (b",\n".join(lines), said)
+    rows = [*lines] or [b""]
+    rows[0] = b'{"data":[\n%b' % rows[0]
+    rows[-1] = b'%b\n],"pagination":%b}\n' % (rows[-1], said)
+    plain = b",\n".join(rows)  # the one time that all is copied
     return Body.made(plain, digest and sha256(digest + said))
 
 
