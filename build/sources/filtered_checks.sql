@@ -1,57 +1,18 @@
--- The re-checks under the seller filter: one row per product and day, the latest of the day. At equal times the row
--- that is greatest by all its columns, null least. Only products that repeat within a day are sorted.
-create view filtered_checks as
-with typed as (
-    select
-        day,
-        id_product,
-        date_trunc('second', checked_at) as checked_at,
-        offers,
-        price(lowest) as lowest,
-        cheapest_seller,
-        cheapest_condition,
-        offer_list
-    from raw.filtered_checks
-),
+-- Whether an offer can be shown.
+create macro is_usable(offer) as
+    offer.price is not null
+    and offer.seller is not null
+    and offer.condition in ('MT', 'NM', 'EX', 'GD', 'LP', 'PL', 'PO');
 
-repeated as (
-    select day, id_product from raw.filtered_checks group by all having count(*) > 1
-)
-
-select * from typed anti join repeated using (day, id_product)
-union all
-select * from typed semi join repeated using (day, id_product)
-qualify row_number() over (
-    partition by day, id_product
-    order by
-        checked_at desc,
-        offers desc,
-        lowest desc nulls last,
-        cheapest_seller desc nulls last,
-        cheapest_condition desc nulls last,
-        list_transform(offer_list, lambda offer: {
-            'has_price': offer.price is not null,
-            'price': coalesce(price(offer.price), 0),
-            'has_condition': offer.condition is not null,
-            'condition': coalesce(offer.condition, ''),
-            'has_quantity': offer.quantity is not null,
-            'quantity': coalesce(offer.quantity, 0),
-            'has_seller': offer.seller is not null,
-            'seller': coalesce(offer.seller, '')
-        }) desc nulls last
-) = 1;
-
--- The offers of a check that can be shown; null where it kept no list.
-create macro usable_offers(offer_list) as list_filter(
+-- The prices of a check's offers, null where one is not usable; null where it kept no list.
+create macro usable_prices(offer_list) as list_transform(
     offer_list,
-    lambda offer: offer.price is not null
-        and offer.seller is not null
-        and offer.condition in ('MT', 'NM', 'EX', 'GD', 'LP', 'PL', 'PO')
+    lambda offer: case when is_usable(offer) then offer.price end
 );
 
--- The same, cheapest first: by price, seller (code points), place in the list.
+-- The usable offers, cheapest first: by price, seller (code points), place in the list.
 create macro ranked_offers(offer_list) as list_sort(
-    list_transform(usable_offers(offer_list), lambda offer, place: {
+    list_transform(list_filter(offer_list, lambda offer: is_usable(offer)), lambda offer, place: {
         'price': price(offer.price),
         'seller': offer.seller,
         'place': place,
@@ -61,7 +22,67 @@ create macro ranked_offers(offer_list) as list_sort(
 );
 
 -- The lowest price of a check: of its usable offers where it kept a list, else as it says; null without any offer.
-create macro lowest_offer(usable, offers, lowest) as case
-    when usable is not null then price(list_min(list_transform(usable, lambda offer: offer.price)))
-    when offers > 0 then lowest
-end;
+create macro lowest_offer(usable_prices, offers, lowest) as
+    price(case when usable_prices is not null then list_min(usable_prices) when offers > 0 then lowest end);
+
+-- The re-checks under the seller filter: one row per product and day, the latest of the day. At equal times the row
+-- that is greatest by all its columns, null least.
+--
+-- `lowest` is the lowest price of the usable offers, `dropped` how many are not usable. The lists of offers are long:
+-- they are read in one pass, and only those of each product's newest day, and of repeated checks, are kept whole.
+create view filtered_checks as
+with repeated as (
+    select day, id_product from raw.filtered_checks group by all having count(*) > 1
+),
+
+newest as (
+    select max(day) as day, id_product from raw.filtered_checks group by id_product
+),
+
+whole as (
+    select day, id_product, bool_or(repeats) as repeats
+    from (select *, true as repeats from repeated union all select *, false from newest)
+    group by all
+),
+
+typed as materialized (
+    select
+        day,
+        id_product,
+        date_trunc('second', checked_at) as checked_at,
+        offers,
+        lowest_offer(prices, offers, lowest) as lowest,
+        coalesce(len(prices) - list_count(prices), 0) as dropped,
+        price(lowest) as said_lowest,
+        coalesce(repeats, false) as repeats,
+        case when repeats is not null then cheapest_seller end as cheapest_seller,
+        case when repeats is not null then cheapest_condition end as cheapest_condition,
+        case when repeats is not null then offer_list end as offer_list
+    from (select *, usable_prices(offer_list) as prices from raw.filtered_checks)
+    left join whole using (day, id_product)
+)
+
+select * exclude (repeats, said_lowest) from (
+    select * from typed where not repeats
+    union all
+    select * from typed where repeats
+    qualify row_number() over (
+        partition by day, id_product
+        order by
+            checked_at desc,
+            offers desc,
+            said_lowest desc nulls last,
+            cheapest_seller desc nulls last,
+            cheapest_condition desc nulls last,
+            list_transform(offer_list, lambda offer: {
+                'has_price': offer.price is not null,
+                'price': coalesce(price(offer.price), 0),
+                'has_condition': offer.condition is not null,
+                'condition': coalesce(offer.condition, ''),
+                'has_quantity': offer.quantity is not null,
+                'quantity': coalesce(offer.quantity, 0),
+                'has_seller': offer.seller is not null,
+                'seller': coalesce(offer.seller, '')
+            }) desc nulls last
+    ) = 1
+);

@@ -1,5 +1,6 @@
--- The marketplace's daily price guide: one row per product and day.
-create view price_guide as
+-- The marketplace's daily price guide: one row per product and day. guide_prices makes it of a table of such rows, for
+-- who needs few of them.
+create macro guide_prices(guide_rows) as table
 select
     day,
     id_product,
@@ -15,4 +16,7 @@ select
     price(avg1_holo) as avg1_holo,
     price(avg7_holo) as avg7_holo,
     price(avg30_holo) as avg30_holo
-from raw.price_guide;
+from query_table(guide_rows);
+
+create view price_guide as
+from guide_prices('raw.price_guide');
