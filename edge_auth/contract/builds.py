@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from edge_auth.contract import names, pages
+from edge_auth.contract import names
 from edge_auth.contract.codec import decompress, sha256
 from edge_auth.contract.copies import Copies, user_copies
 from edge_auth.contract.index import INDEX_NAME, Entry, Index
-from edge_auth.contract.spliced import Spliced, spliced
+from edge_auth.contract.spliced import Spliced, detail_since, spliced
 from edge_auth.contract.store import Span, Store
 from edge_auth.errors import MissingObject, NoLiveBuild, StoreError, UnknownBuild
 
@@ -205,7 +205,7 @@ class Build:
         self.as_of = date.fromisoformat(record["as_of"])
         self.layers = {name: Layer(store, name, layer["digest"], copies) for name, layer in record["layers"].items()}
 
-    @property
+    @cached_property
     def periods(self) -> list[str]:
         """Closed periods of the history, oldest first."""
         prefix = names.history_layer("")
@@ -235,8 +235,8 @@ class Build:
         found = self._periods_of(id_, day)
         if not found:
             return None
-        card, *periods = map(decompress, stored_all(found))
-        return pages.card_detail(card, periods, day)
+        card, *periods = stored_all(found)
+        return detail_since(card, periods, day)
 
     def _periods_of(self, id_: int, day: str = "") -> list[tuple[Layer, Entry]]:
         """Where the object of a product lies, and those of its closed periods, oldest first; none if it is unknown."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from isal import isal_zlib
 
 from edge_auth.contract.codec import LEVEL, sha256
-from edge_auth.contract.pages import BETWEEN, CARD_TAIL, HISTORY_ARRAYS, HISTORY_MARKS
+from edge_auth.contract.pages import BETWEEN, CARD_TAIL, HISTORY_ARRAYS, HISTORY_MARKS, since
 
 _HEADER = bytes((0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF))
 _CUT_HEADER = bytes((0x1F, 0x8B, 8, 4, 0, 0, 0, 0, 0, 0xFF))
@@ -78,9 +78,8 @@ def cut_member(head: bytes, arrays: Sequence[bytes], tail: bytes) -> tuple[bytes
         places += [place, len(part.fragment), part.size, part.crc]
         run.add(_fixed(closing))
         place += len(part.fragment) + len(_fixed(closing).fragment)
-    text = b"".join(piece + closing for piece, closing in zip(pieces, (b"", *closings), strict=True))
     extra = _EXTRA.pack(_EXTRA.size - 2 + _TABLE.size, b"CP", _TABLE.size)
-    return text, run.member(_CUT_HEADER + extra + _TABLE.pack(*places))
+    return _text(pieces, closings), run.member(_CUT_HEADER + extra + _TABLE.pack(*places))
 
 
 def spliced(card: bytes, periods: Sequence[bytes]) -> Spliced:
@@ -100,6 +99,21 @@ def spliced(card: bytes, periods: Sequence[bytes]) -> Spliced:
         whole.add(_fixed(closing))
         said.append(_SUM.pack(rows.size, rows.crc))
     return Spliced(whole.member(_HEADER), whole.size, sha256(b"".join(said)))
+
+
+def detail_since(card: bytes, periods: Sequence[bytes], day: str) -> bytes:
+    """The JSON of a Card with its history from a day (YYYY-MM-DD) on; the members are those that `spliced` takes."""
+    members = [_parts(member) for member in (*periods, card)]
+    arrays = [
+        BETWEEN.join(filter(None, (since(_inflated(parts[number]), day) for parts in members)))
+        for number in range(1, 1 + len(HISTORY_ARRAYS))
+    ]
+    return _text([_inflated(members[-1][0]), *arrays], _closings(arrays, CARD_TAIL))
+
+
+def _text(pieces: Sequence[bytes], closings: Sequence[bytes]) -> bytes:
+    """The head and the rows of the arrays, each array with what follows it."""
+    return b"".join(piece + closing for piece, closing in zip(pieces, (b"", *closings), strict=True))
 
 
 def _rows(parts: Sequence[_Part]) -> _Part:

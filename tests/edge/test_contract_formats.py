@@ -12,7 +12,7 @@ import tiny_store
 
 from edge_auth.contract import pages
 from edge_auth.contract.builds import FORMAT, open_build
-from edge_auth.contract.spliced import cut_member, spliced
+from edge_auth.contract.spliced import cut_member, detail_since, spliced
 from edge_auth.contract.store import FolderStore
 from edge_auth.contract.vocabulary import Vocabulary, pieces_of, suffixes_of
 from edge_auth.errors import StoreError
@@ -26,28 +26,54 @@ def cut(rng: random.Random, days: list[bytes], periods: int) -> list[list[bytes]
     return [days[start:end] for start, end in itertools.pairwise(ends)]
 
 
-def detail(rng: random.Random, arrays: list[list[bytes]], periods: int):
-    """The arrays as closed periods and an open month, spliced."""
+def members(rng: random.Random, arrays: list[list[bytes]], periods: int) -> tuple[bytes, list[bytes]]:
+    """The arrays as an open month and closed periods."""
     by_period = zip(*(cut(rng, days, periods) for days in arrays), strict=True)
     rows = [[pages.BETWEEN.join(days) for days in period] for period in by_period]
     closed = [cut_member(b"", period, pages.PERIOD_TAIL)[1] for period in rows[:-1]]
     text, member = cut_member(HEAD, rows[-1], pages.CARD_TAIL)
     assert gzip.decompress(member) == text
-    return spliced(member, closed)
+    return member, closed
+
+
+def detail(rng: random.Random, arrays: list[list[bytes]], periods: int):
+    return spliced(*members(rng, arrays, periods))
+
+
+def written(arrays: list[list[bytes]]) -> bytes:
+    """The document, a row a line."""
+    lines = [
+        b"\n".join([b'"%b":[' % name.encode(), *filter(None, [b",\n".join(rows)]), b"]"])
+        for name, rows in zip(("price_guide", "filtered", "listing"), arrays, strict=True)
+    ]
+    return HEAD + b"{" + b",".join(lines) + b"}}\n"
+
+
+def random_arrays(rng: random.Random) -> list[list[bytes]]:
+    """Three arrays of rows; not every day has one."""
+    lengths = [rng.choice([0, 0, 1, 2, 40, 400]) for _ in pages.HISTORY_ARRAYS]
+    years = [sorted(rng.sample(range(1000, 1500), size)) for size in lengths]
+    return [[b'{"day":"%d-01-01","low":%d}' % (year, rng.randrange(99)) for year in array] for array in years]
 
 
 @pytest.mark.parametrize("seed", range(60))
 def test_a_spliced_history_is_the_whole_one_however_it_is_cut(seed):
     rng = random.Random(seed)
-    lengths = [rng.choice([0, 0, 1, 2, 40, 400]) for _ in pages.HISTORY_ARRAYS]
-    arrays = [
-        [b'{"day":"%04d-01-01","low":%d}' % (1000 + n, rng.randrange(99)) for n in range(size)] for size in lengths
-    ]
-    whole = HEAD + pages.join_history([pages.BETWEEN.join(days) for days in arrays]) + pages.CARD_TAIL
+    arrays = random_arrays(rng)
     found = [detail(rng, arrays, periods) for periods in (1, 2, 2, 5)]
-    assert {gzip.decompress(each.member) for each in found} == {whole}
-    assert {each.size for each in found} == {len(whole)}
+    assert {gzip.decompress(each.member) for each in found} == {written(arrays)}
+    assert {each.size for each in found} == {len(written(arrays))}
     assert len({each.digest for each in found}) == 1
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_history_begins_with_the_day_that_was_asked_for(seed):
+    rng = random.Random(seed)
+    arrays = random_arrays(rng)
+    days = [row[8:18].decode() for rows in arrays for row in rows]
+    for day in ["0999-12-31", "1200-01-01", "1200-01-02", "1500-01-01", *days[:2], *days[-2:]]:
+        later = [[row for row in rows if row[8:18].decode() >= day] for rows in arrays]
+        assert detail_since(*members(rng, arrays, rng.randint(1, 5)), day) == written(later)
 
 
 def test_another_row_is_another_digest():
