@@ -26,7 +26,8 @@ _NOTES = """## How to read it
 - *new*: no request repeats one that the same process answered before; the product's shim is started anew for it. Words
   are pieces of names of at least 3 letters, each used once; one letter comes with every sort and kind. The other cases
   ask for the same few things again and again, which the product may remember and the peers compute.
-- *identity* and *gzip*: what the client accepts. Peers do not compress, so they are compared with the former.
+- *identity* and *gzip*: what the client accepts. Peers compress each answer by the product's own codec, the quickest
+  there is; Datasette, Flask + DuckDB and SQLite as it is usually written were not asked to.
 - *CPU* is what all processes of a server used per request, PostgreSQL's included; *by CPU time* is a ratio of that,
   which other work on the machine disturbs less.
 - *wrk busy* above {busy:.0%}: the load generator may be what is measured.

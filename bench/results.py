@@ -66,15 +66,15 @@ class Results:
         ]
         return Figure(ratios(one, other), by_cpu=cpu[0] / cpu[1] if cpu[1] else None)
 
-    def best_rival(self, case: str) -> str | None:
+    def best_rival(self, case: str, encoding: str) -> str | None:
         """The peer that answers a case fastest."""
-        rates = {name: median(rates) for name in RIVALS if (rates := self.series(case, name))}
+        rates = {name: median(rates) for name in RIVALS if (rates := self.series(case, name, encoding))}
         return max(rates, key=rates.__getitem__) if rates else None
 
-    def over_rival(self, case: str) -> Figure | None:
-        """Our rate over the best peer's, both uncompressed."""
-        rival = self.best_rival(case)
-        found = self.ratio((case, OURS), (case, rival)) if rival else None
+    def over_rival(self, case: str, encoding: str) -> Figure | None:
+        """Our rate over the best peer's in the same encoding."""
+        rival = self.best_rival(case, encoding)
+        found = self.ratio((case, OURS, encoding), (case, rival, encoding)) if rival else None
         return replace(found, of=f"÷ {rival}") if found else None
 
     def runs(self, name: str, field: str) -> list[float]:

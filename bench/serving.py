@@ -200,15 +200,13 @@ def runs(opened: Field, chosen: Sequence[Case]) -> list[tuple[Case, str, str]]:
         (case, name, encoding)
         for case in chosen
         for name in _servers_of(opened, case)
-        for encoding in _encodings(case, name)
+        for encoding in _encodings(case, opened.peers[name])
     ]
 
 
-def _encodings(case: Case, server: str) -> tuple[str, ...]:
-    """Peers do not compress; what only we have is asked for as browsers ask."""
-    if server not in (Ours.name, Nginx.name):
-        return ("identity",)
-    return ("gzip",) if case.group == "endpoints" else ("identity", "gzip")
+def _encodings(case: Case, peer: Peer) -> tuple[str, ...]:
+    """What only we have is asked for as browsers ask."""
+    return ("gzip",) if case.group == "endpoints" else peer.encodings
 
 
 def serving(opened: Field, chosen: Sequence[Case], rounds: int, seconds: float) -> list[Measured]:

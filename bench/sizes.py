@@ -31,6 +31,6 @@ QUICK = Size(
     10_000, 60, 300, rounds=2, seconds=0.2, builds=1, year=(1000, 90), large=(5000, (15, 30)), search=(10_000, 60)
 )
 FULL = Size(
-    78_000, 366, 2000, rounds=3, seconds=2, builds=1, year=(78_000, 366), large=(450_000, (30, 90)),
+    78_000, 366, 2000, rounds=3, seconds=2, builds=1, year=(78_000, 366), large=(450_000, (30, 365)),
     search=(1_000_000, 3),
 )  # fmt: skip

@@ -54,13 +54,16 @@ def test_no_word_comes_twice_and_each_is_in_a_name() -> None:
 def test_goals_are_met_by_the_median_against_the_best_peer() -> None:
     case = "default list page"
     series = [(OURS, [100, 60, 110]), ("Flask + SQLite", [20, 10, 20]), ("Datasette", [10, 10, 10])]
-    raw = {"serving": [one for server, rates in series for one in measured(case, server, rates)]}
+    compressed = measured(case, OURS, [90], "gzip") + measured(case, "FastAPI + PostgreSQL", [30], "gzip")
+    raw = {"serving": compressed + [one for server, rates in series for one in measured(case, server, rates)]}
     rows = {
         cells[1]: cells for line in goal_table(Results(raw)) if (cells := [cell.strip() for cell in line.split("|")])
     }
-    row = rows["Default list page ÷ best peer"]
+    row = rows["Default list page ÷ best peer, not compressed"]
     assert row[3] == "**5.50** (5.00–6.00)" and row[4] == "yes" and row[6] == "÷ Flask + SQLite"
-    assert rows["Two words never seen before ÷ best peer"][3] == "not measured"
+    row = rows["Default list page ÷ best peer, gzip"]
+    assert row[3] == "**3.00**" and row[4] == "**no**" and row[6] == "÷ FastAPI + PostgreSQL"
+    assert rows["Two words never seen before ÷ best peer, gzip"][3] == "not measured"
     assert len(rows) == len(GOALS) + 2
 
 

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from bench.crawl import TABLES
 from bench.peers import sql
+from bench.peers.encoding import encoded
 from bench.peers.peer import Peer
 
 BIN = Path(os.environ.get("PG_BIN", "/usr/lib/postgresql/15/bin"))
@@ -43,6 +44,7 @@ class FastapiPostgres(Peer):
 
     name = "FastAPI + PostgreSQL"
     offers = frozenset({"lists", "deep", "words", "details"})
+    encodings = ("identity", "gzip")
 
     def lacks(self) -> str | None:
         if not (BIN / "postgres").exists():
@@ -77,20 +79,24 @@ def create(folder: str):
 
     app = FastAPI(lifespan=lifespan)
 
+    def answer(request: Request, body: str | bytes) -> Response:
+        data, headers = encoded(body, request.headers.get("Accept-Encoding"))
+        return Response(data, media_type="application/json", headers=headers)
+
     @app.get("/api/v1/cards")
     async def cards(request: Request) -> Response:
         query = sql.asked(request.query_params)
         values = query.parameters() | {f"w{n}": _pattern(word) for n, word in enumerate(query.words)}
         async with pool.connection() as connection:
             rows = await (await connection.execute(sql.list_sql(query, _TRIGRAM), values)).fetchall()
-        return Response(sql.list_body([row[0] for row in rows], query), media_type="application/json")
+        return answer(request, sql.list_body([row[0] for row in rows], query))
 
     @app.get("/api/v1/cards/{id_}")
     async def card(id_: int, request: Request) -> Response:
         values = {"id": id_, "since": sql.since(folder, request.query_params.get("days"))}
         async with pool.connection() as connection:
             row = await (await connection.execute(detail, values)).fetchone()
-        return Response(sql.detail_body(*row), media_type="application/json")
+        return answer(request, sql.detail_body(*row))
 
     return app
 

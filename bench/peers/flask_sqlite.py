@@ -10,6 +10,7 @@ from flask import Flask, Response, request
 
 from bench.crawl import TABLES
 from bench.peers import sql
+from bench.peers.encoding import encoded
 from bench.peers.peer import Peer, wsgi
 
 DIALECT = sql.Dialect(":{}", "instr(name_key, {}) > 0", nulls_last=False)
@@ -23,6 +24,7 @@ class FlaskSqlite(Peer):
 
     name = "Flask + SQLite"
     offers = frozenset({"lists", "deep", "words", "details"})
+    encodings = ("identity", "gzip")
     mode = "scan"
 
     def prepare(self) -> None:
@@ -47,6 +49,7 @@ class FlaskSqlitePlain(FlaskSqlite):
 
     name = "Flask + SQLite, plain LIMIT OFFSET"
     offers = frozenset({"deep"})
+    encodings = ("identity",)
     mode = "plain"
 
 
@@ -104,14 +107,20 @@ def create(folder: str, mode: str) -> Flask:
             quoted = (word.replace('"', '""') for word in query.words)
             values["match"], matching = " ".join(f'"{word}"' for word in quoted), _FOUND
         rows = connection().execute(statement(shape(query), matching), values)
-        return Response(sql.list_body([row[0] for row in rows], query), mimetype="application/json")
+        return answer(sql.list_body([row[0] for row in rows], query))
 
     @app.get("/api/v1/cards/<int:id_>")
     def card(id_: int) -> Response:
         values = {"id": id_, "since": sql.since(folder, request.args.get("days"))}
-        return Response(sql.detail_body(*connection().execute(detail, values).fetchone()), mimetype="application/json")
+        return answer(sql.detail_body(*connection().execute(detail, values).fetchone()))
 
     return app
+
+
+def answer(body: str | bytes) -> Response:
+    """An answer to the request at hand."""
+    data, headers = encoded(body, request.headers.get("Accept-Encoding"))
+    return Response(data, mimetype="application/json", headers=headers)
 
 
 def shape(query: sql.Asked) -> sql.Asked:

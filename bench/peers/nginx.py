@@ -24,6 +24,7 @@ class Nginx(Peer):
     name = "nginx, static file"
     offers = frozenset({"page"})
     ready = "/page.json"
+    encodings = ("identity", "gzip")
 
     def lacks(self) -> str | None:
         return None if shutil.which("nginx") else "apt-get install nginx-light"

@@ -13,6 +13,7 @@ class Ours(Peer):
     name = "cardpress"
     offers = frozenset({"lists", "deep", "words", "details", "endpoints", "page"})
     ready = "/healthz"
+    encodings = ("identity", "gzip")
     workers = 1
 
     def command(self, port: int) -> list[str]:

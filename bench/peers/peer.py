@@ -28,6 +28,7 @@ class Peer:
     name = ""
     offers: frozenset[str] = frozenset()
     ready = "/api/v1/cards"
+    encodings: tuple[str, ...] = ("identity",)
 
     def __init__(self, data: Data):
         self.data = data
