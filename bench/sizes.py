@@ -28,7 +28,7 @@ class Size:
 
 
 QUICK = Size(
-    10_000, 60, 300, rounds=2, seconds=0.2, builds=1, year=(1000, 90), large=(5000, (15, 30)), search=(10_000, 60)
+    8000, 45, 200, rounds=2, seconds=0.12, builds=1, year=(1000, 90), large=(5000, (15, 30)), search=(8000, 45)
 )
 FULL = Size(
     78_000, 366, 2000, rounds=3, seconds=2, builds=1, year=(78_000, 366), large=(450_000, (30, 365)),

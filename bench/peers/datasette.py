@@ -26,6 +26,7 @@ class Datasette(FlaskSqlite):
 
     name = "Datasette"
     offers = frozenset({"lists", "deep", "words", "details"})
+    encodings = ("identity",)
     ready = "/-/versions.json"
 
     def lacks(self) -> str | None:
