@@ -4,7 +4,6 @@ A page is `[\\n`, its items joined by `,\\n`, then `\\n]\\n`. JSON escapes line 
 feed is always a boundary: windows are cut, and the periods of a history are joined, by lines alone.
 """
 
-from bisect import bisect_left
 from collections.abc import Iterable
 
 CARDS_PER_PAGE = 100
@@ -32,10 +31,13 @@ def split_page(page: bytes) -> list[bytes]:
 
 def since(rows: bytes, day: str) -> bytes:
     """The rows of `day` (YYYY-MM-DD) and later, of rows joined by `,\n` in the order of their days."""
-    if not rows or rows[_DAY] >= day.encode():
-        return rows
-    exact = rows.rfind(b'{"day":"%b"' % day.encode())  # the last days are what is asked for
-    if exact >= 0:
-        return rows[exact:]
-    lines = rows.split(BETWEEN)
-    return BETWEEN.join(lines[bisect_left(lines, day.encode(), key=lambda line: line[_DAY]) :])
+    wanted, low, high = day.encode(), 0, len(rows)
+    while low < high:  # rows that begin before `low` are older, those from `high` on are not
+        before = rows.rfind(BETWEEN, low, (low + high) // 2)
+        begin = low if before < 0 else before + len(BETWEEN)
+        if rows[begin + _DAY.start : begin + _DAY.stop] >= wanted:
+            high = begin
+        else:
+            end = rows.find(BETWEEN, begin)
+            low = len(rows) if end < 0 else end + len(BETWEEN)
+    return rows[low:]
