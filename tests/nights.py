@@ -1,5 +1,6 @@
 """What the tests of the nightly work share: small demo lakes that grow by a day, stores of several builds, a clock."""
 
+import atexit
 import shutil
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
@@ -33,9 +34,16 @@ def at(moment: datetime) -> Clock:
     return lambda: moment
 
 
+def _kept() -> Path:
+    """A folder until this process ends."""
+    folder = Path(mkdtemp(prefix="cardpress-tests-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
 @cache
 def _years(products: int) -> Path:
-    folder = Path(mkdtemp(prefix="cardpress-tests-"))
+    folder = _kept()
     write_demo(folder, products, DAYS, 1)
     return folder
 
@@ -60,7 +68,7 @@ def make(lake: Path, store: FolderStore, **more) -> str:
 @cache
 def _pattern(days: tuple[int, ...]) -> tuple[Path, tuple[str, ...]]:
     """What `published` copies; itself a copy of the pattern of one build less, with one more."""
-    folder = Path(mkdtemp(prefix="cardpress-tests-"))
+    folder = _kept()
     store, lake, ids = published(folder, *days[:-1])
     ids.append(make(demo_lake(lake, days[-1]), store))
     publish(store, ids[-1], by_hand=True)
