@@ -39,7 +39,7 @@ _NOTES = """## How to read it
 ## To repeat it
 
     apt-get install wrk nginx-light postgresql-15
-    make bench          # writes this page; about an hour, as long again the first time, and 20 GB
+    make bench          # writes this page; about an hour, as long again the first time, and 30 GB
     make bench-quick    # a small lake, under three minutes; writes to the cache alone
 
 `python -m bench.serving --case 'default list page'` measures one case, `python -m bench.serving --help` says more.
