@@ -3,16 +3,18 @@
 import hashlib
 import json
 import shutil
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from edge_auth.contract.builds import Layer, live_build_id, open_build
 from edge_auth.contract.store import FolderStore
 from generator.build import make_build
 from generator.errors import LakeError
-from generator.lake import open_lake
+from generator.lake import PRICE_TABLES, open_lake
 from generator.progress import Progress
 from tests import service
 from tests.commands import run
@@ -110,6 +112,19 @@ def test_publish_rollback_and_the_hold(demo: Path, tmp_path: Path) -> None:
     run("publish", first, "--store", store)  # the live build itself: nothing but the hold is lifted
     assert live() == first
     assert build(demo, store) == newest == live()
+
+
+@pytest.mark.parametrize("table", PRICE_TABLES)
+def test_a_closed_period_keeps_each_products_newest_row_and_counts_all(demo: Path, built: Path, table: str) -> None:
+    store = FolderStore(str(built))
+    kept = pq.read_table(open_build(store, live_build_id(store)).layers["history-2025"].file(table)).to_pylist()
+    days: dict[int, list[str]] = defaultdict(list)
+    for path in (demo / table).glob("day=2025-*/*.parquet"):
+        for id_ in pq.read_table(path, columns=["id_product"])["id_product"].to_pylist():
+            days[id_].append(path.parent.name.removeprefix("day="))
+    expected = {(id_, max(found), len(found)) for id_, found in days.items()}
+    assert len(kept) == len(days)
+    assert {(row["id_product"], row["day"].isoformat(), row["n_rows"]) for row in kept} == expected
 
 
 @pytest.mark.parametrize("unknown", ["2026-01-01-0123456789ab", "../../etc/passwd", "current", ""])
