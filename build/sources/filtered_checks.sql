@@ -28,7 +28,8 @@ create macro lowest_offer(usable_prices, offers, lowest) as
 -- The re-checks under the seller filter: one row per product and day, the latest of the day. At equal times the row
 -- that is greatest by all its columns, null least.
 --
--- `lowest` is the lowest price of the usable offers, `dropped` how many are not usable. The lists of offers are long:
+-- `lowest` is the lowest price of the usable offers (`said_lowest`: the one that the check said, which is what equal
+-- rows are ordered by), `dropped` how many are not usable. The lists of offers are long:
 -- they are read in one pass, and only those of each product's newest day, and of repeated checks, are kept whole.
 create view filtered_checks as
 with repeated as (

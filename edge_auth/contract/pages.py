@@ -1,7 +1,7 @@
-"""Page format: JSON arrays with one item per line, and card details whose arrays join without parsing.
+"""Page format: JSON arrays with one item per line, and what stands around the arrays of a card detail.
 
 A page is `[\\n`, its items joined by `,\\n`, then `\\n]\\n`. JSON escapes line feeds inside strings, so a raw line
-feed is always a boundary: windows are cut, and the periods of a history are joined, by lines alone.
+feed is always a boundary: windows are cut, and the first day of a history is found, by lines alone.
 """
 
 from collections.abc import Iterable
