@@ -1,4 +1,4 @@
-"""Made-up card pictures, and made-up photos of them: what recognition is measured and tested on.
+"""TaskOutput-up card pictures, and made-up photos of them: what recognition is measured and tested on.
 
 Every card is drawn from its number alone: a frame in one of a few layouts and colours, an artwork of gradients,
 soft noise and shapes, lines of text. Some are hard to tell apart on purpose (`KINDS`): reprints have the artwork

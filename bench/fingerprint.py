@@ -14,10 +14,10 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 
 from bench.drawn_cards import KINDS, PHOTOS, draw_card, kind_of, photos
-from generator.fingerprint.match import distances
-from generator.fingerprint.recipe import VERSION, Fingerprint, fingerprint
-from generator.fingerprint.references import References, from_index
-from generator.fingerprint.views import views
+from recognition.match import distances
+from recognition.recipe import VERSION, Fingerprint, fingerprint
+from recognition.references import References, from_index
+from recognition.views import views
 
 
 def reference(number: int) -> Fingerprint:

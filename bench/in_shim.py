@@ -17,8 +17,8 @@ from statistics import median
 import pyarrow.parquet as pq
 
 from bench.cases import cards, new_words
-from edge_auth.app import Settings, create_app
-from edge_auth.log import Log
+from edge_auth.host.app import Settings, create_app
+from edge_auth.host.log import Log
 
 _REPEATS = 3
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"

@@ -14,7 +14,7 @@ _PLOTTED = (
 _BUSY = 0.9
 _INTRODUCTION = """# Benchmarks
 
-Made by `{command}` on {date}; do not edit. Figures are medians over {rounds} rounds, the lowest and highest in
+TaskOutput by `{command}` on {date}; do not edit. Figures are medians over {rounds} rounds, the lowest and highest in
 brackets. The product, its peers and the floors are measured in one run in turns, each on one core with the load
 generator (wrk) on the other, and a ratio is the median of the ratios of the same round. *best peer* is the fastest of
 Flask + SQLite (a scan of covering indexes, or FTS5 trigrams), FastAPI + PostgreSQL with pg_trgm, Flask + DuckDB, and

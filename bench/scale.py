@@ -18,13 +18,14 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from edge_auth.contract.store import FolderStore
+from edge_auth.contract.store.folder import FolderStore
 from generator import settings
-from generator.build import build_id, local_workshop, plan_layers
-from generator.lake import open_lake
-from generator.plan import Plan, plan_build
-from generator.runners import Threads
-from generator.tasks import Made, Task
+from generator.build.make import build_id, define_layers, local_context
+from generator.build.plan import BuildPlan, plan_build
+from generator.build.runners import ThreadRunner
+from generator.build.tasks import Task
+from generator.lake.lake import open_lake
+from generator.pack.output import TaskOutput
 
 _STATUS = Path("/proc/self/status")
 
@@ -41,16 +42,16 @@ class Cost:
 
 
 @dataclass
-class Measured(Threads):
+class Measured(ThreadRunner):
     """A runner of one thread that keeps accounts."""
 
-    workshop: object
+    context: object
     costs: dict[str, Cost] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        super().__init__(self.workshop)
+        super().__init__(self.context)
 
-    def _result(self, task: Task) -> Made:
+    def _result(self, task: Task) -> TaskOutput:
         if task.name in self._made:
             return self._made[task.name]
         for name in task.needs:
@@ -89,12 +90,12 @@ def tasks(location: str) -> Iterator[str]:
     """A table of costs by kind of task."""
     with tempfile.TemporaryDirectory(prefix="cardpress-bench-") as folder:
         lake, store = open_lake(location), FolderStore(folder)
-        layers = plan_layers(lake)
-        with closing(local_workshop(lake, store, 1, settings.WORKER_MEMORY)) as workshop:
+        layers = define_layers(lake)
+        with closing(local_context(lake, store, 1, settings.WORKER_MEMORY)) as context:
             begun = time.process_time()
             names = [layer.name for layer in layers]
-            plan: Plan = plan_build(build_id(lake, layers), lake, layers, names, workshop)
-            runner = Measured(workshop)
+            plan: BuildPlan = plan_build(build_id(lake, layers), lake, layers, names, context)
+            runner = Measured(context)
             runner.begin(plan)
             yield f"plan: {len(plan.tasks)} tasks, {time.process_time() - begun:.2f} CPU-s"
             runner.results(plan.tasks, lambda objects: None)

@@ -10,32 +10,28 @@ import click
 
 from edge_auth.errors import EdgeError
 from generator.errors import GeneratorError
+from recognition.errors import RecognitionError
 
-# The module of each command, in the order in which commands are used.
-MODULES = {
-    **{name: name for name in ("demo", "ingest", "fingerprint", "build", "publish")},
-    "rollback": "publish",
-    **{name: name for name in ("keys", "serve", "nightly", "prune")},
-    "builds": "look",
-    **{name: name for name in ("show", "report", "diff")},
-    **dict.fromkeys(("verify", "cat", "export"), "look"),
-    "doctor": "doctor",
-}
+# The commands, in the order in which they are used; each is a function of the module of that name in `commands/`.
+COMMANDS = (
+    *("demo", "ingest", "fingerprint", "build", "publish", "rollback", "keys", "serve", "nightly", "prune"),
+    *("builds", "show", "report", "diff", "verify", "cat", "export", "doctor"),
+)
 
 
 class Commands(click.Group):
     """The commands, each loaded when it is asked for: with all their libraries they would take a second."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(MODULES)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        return _loaded(name) if name in MODULES else None
+        return _loaded(name) if name in COMMANDS else None
 
     @property
     def commands(self) -> Mapping[str, click.Command]:
         """All of them, by name."""
-        return {name: _loaded(name) for name in MODULES}
+        return {name: _loaded(name) for name in COMMANDS}
 
     @commands.setter
     def commands(self, _: Mapping[str, click.Command]) -> None:
@@ -60,7 +56,7 @@ def cli() -> None:
 
 @lru_cache(None)
 def _loaded(name: str) -> click.Command:
-    command = getattr(import_module(f"generator.commands.{MODULES[name]}"), name)
+    command = getattr(import_module(f"generator.commands.{name}"), name)
     settable_by_environment(command)
     return command
 
@@ -86,7 +82,7 @@ def main() -> None:
     """Run `cardpress`: exit 0 done, 1 refused or failed with one line on standard error, 2 wrong usage."""
     try:
         cli(prog_name="cardpress")
-    except (GeneratorError, EdgeError, OSError) as error:
+    except (GeneratorError, EdgeError, RecognitionError, OSError) as error:
         if os.environ.get("CARDPRESS_DEBUG"):
             raise
         click.echo(f"cardpress: {_said(error)}", err=True)

@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from edge_auth.contract.text import fold, number_filter_key, number_sort_key, word_text
 from generator.errors import LakeError
-from generator.lake import LakeFile
-from generator.schemas import LakeSchema
+from generator.lake.lake import LakeFile
+from generator.lake.schema import LakeSchema
 from generator.settings import MEMORY
 
 ALL_IDS = (-(2**63), 2**63 - 1)

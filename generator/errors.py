@@ -10,8 +10,7 @@ GeneratorError
 ├── BusyError      another run holds the lock, or took it over
 ├── PruneError     builds cannot be deleted
 ├── IngestError    a file handed to `ingest` is not what it should be
-├── DoctorError    `doctor` found something wrong
-└── FingerprintError  a picture or an index of fingerprints cannot be used
+└── DoctorError    `doctor` found something wrong
 
 Each message is one line that says what is wrong, where, and what to do; the command line prints it as it is
 and exits with status 1. Errors of the store are `edge_auth.errors.StoreError`.
@@ -60,7 +59,3 @@ class IngestError(GeneratorError):
 
 class DoctorError(GeneratorError):
     """Something is wrong with the installation, the store, the lake or what serves them."""
-
-
-class FingerprintError(GeneratorError):
-    """A picture or an index of fingerprints cannot be used."""

@@ -9,14 +9,14 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from edge_auth.contract.builds import live_build_id, open_build
-from edge_auth.contract.store import FolderStore
-from generator.build import make_build
+from edge_auth.contract.store.folder import FolderStore
+from generator.build.make import make_build
 from generator.clock import Clock, utc_now
 from generator.demo.lake import write_demo
-from generator.lake import open_lake
+from generator.lake.lake import open_lake
 from generator.progress import Progress
-from generator.publish import publish
-from generator.verify import verify
+from generator.releases.publish import publish
+from generator.releases.verify import verify
 
 QUIET = Progress(quiet=True)
 PRODUCTS = 60

@@ -11,10 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from edge_auth.contract.builds import Layer, live_build_id, open_build
-from edge_auth.contract.store import FolderStore
-from generator.build import make_build
+from edge_auth.contract.store.folder import FolderStore
+from generator.build.make import make_build
 from generator.errors import LakeError
-from generator.lake import PRICE_TABLES, open_lake
+from generator.lake.lake import PRICE_TABLES, open_lake
 from generator.progress import Progress
 from tests import service
 from tests.commands import run

@@ -12,14 +12,14 @@ import pytest
 from click.testing import CliRunner, Result
 
 from edge_auth.contract.keys import issue, open_key_file
-from edge_auth.contract.store import FolderStore
+from edge_auth.contract.store.folder import FolderStore
 from generator import settings
 from generator.cli import cli
 from generator.clock import utc_now
 from generator.commands.serve import lacking
-from generator.doctor import versions
-from generator.doctor.store import check_store, check_writing
-from generator.publish import rollback
+from generator.reading.doctor import versions
+from generator.reading.doctor.store import check_store, check_writing
+from generator.releases.publish import rollback
 from tests.nights import at, in_hours, names, published
 from tests.service import run
 

@@ -15,11 +15,11 @@ import pytest
 from PIL import Image
 
 from bench.drawn_cards import PHOTOS, draw_card, photos
-from generator.fingerprint.collect import collect
-from generator.fingerprint.match import distances, match
-from generator.fingerprint.pictures import open_picture
-from generator.fingerprint.recipe import VERSION, Fingerprint, fingerprint, grey, perceptual_hash
-from generator.fingerprint.references import References, from_index
+from recognition.collect import collect
+from recognition.match import distances, match
+from recognition.pictures import open_picture
+from recognition.recipe import VERSION, Fingerprint, fingerprint, grey, perceptual_hash
+from recognition.references import References, from_index
 from tests import fingerprint_vectors
 from tests.commands import build, issue, run
 from tests.service import ROOT, Service, environment

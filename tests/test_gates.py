@@ -8,11 +8,12 @@ import duckdb
 import pytest
 
 from edge_auth.contract.builds import Build, open_build
-from edge_auth.contract.store import FolderStore
+from edge_auth.contract.store.folder import FolderStore
 from generator import settings
 from generator.clock import utc_now
 from generator.database import sql_root
-from generator.gates import Judgement, judge, keep_judgement, read_judgement
+from generator.nightly.gates import judge
+from generator.releases.judgements import Judgement, keep_judgement, read_judgement
 from tests.nights import DAYS, FIRST_DAY, demo_lake, make
 
 PRODUCTS = 120

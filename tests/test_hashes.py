@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from generator import hashes
-from generator.hashes import Hashes
+from generator.lake import file_hashes as hashes
+from generator.lake.file_hashes import Hashes
 
 
 @pytest.fixture(autouse=True)

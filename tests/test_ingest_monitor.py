@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from generator.cli import main
-from generator.lake import open_lake
+from generator.lake.lake import open_lake
 from tests import commands
 
 ROOT = Path(__file__).parents[1]

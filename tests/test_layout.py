@@ -13,7 +13,7 @@ import pytest
 from generator.cli import cli
 from tests.service import ROOT, environment
 
-SOURCES = sorted(path for package in ("generator", "edge_auth") for path in (ROOT / package).rglob("*.py"))
+SOURCES = sorted(path for package in ("generator", "edge_auth", "recognition") for path in (ROOT / package).rglob("*.py"))
 MOST_LINES = 50
 
 
@@ -27,7 +27,7 @@ def commands(group: click.Group = cli, before: tuple[str, ...] = ()) -> dict[tup
 
 
 def test_the_shim_loads_nothing_of_the_generator() -> None:
-    script = "import sys, edge_auth.app, edge_auth.server; print(*sorted(m.partition('.')[0] for m in sys.modules))"
+    script = "import sys, edge_auth.host.app, edge_auth.host.server; print(*sorted(m.partition('.')[0] for m in sys.modules))"
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=environment(), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert {"generator", "duckdb", "boto3", "pandas"} & set(done.stdout.split()) == set()
@@ -35,7 +35,7 @@ def test_the_shim_loads_nothing_of_the_generator() -> None:
 
 def test_the_contract_imports_nothing_of_the_shim() -> None:
     allowed = {"edge_auth.contract", "edge_auth.errors"}
-    for path in (ROOT / "edge_auth" / "contract").glob("*.py"):
+    for path in (ROOT / "edge_auth" / "contract").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
             if module.startswith("edge_auth"):
@@ -47,12 +47,12 @@ def test_only_the_runner_on_a_cluster_loads_dask() -> None:
         for node in ast.walk(ast.parse(path.read_text())):
             found = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             found += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            if path.name != "cluster.py":
+            if path.name != "dask_runner.py":
                 assert not {"dask", "distributed"} & {name.partition(".")[0] for name in found}, path
     script = "import sys, generator.cli; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=environment(), capture_output=True, text=True)
     assert {"generator.cli"} <= set(done.stdout.split())
-    assert {"dask", "distributed", "generator.cluster"} & set(done.stdout.split()) == set()
+    assert {"dask", "distributed", "generator.build.cluster.dask_runner"} & set(done.stdout.split()) == set()
 
 
 def test_build_holds_sql_only() -> None:

@@ -10,17 +10,18 @@ from pathlib import Path
 import pytest
 
 from edge_auth.contract.builds import live_build_id, open_build, read_pointer
-from edge_auth.contract.store import FolderStore
+from edge_auth.contract.layout import NIGHTLY_LOCK
+from edge_auth.contract.store.folder import FolderStore
 from generator import settings
 from generator.clock import Clock, utc_now
 from generator.errors import BusyError, GateError, HoldError, SmokeError
-from generator.gates import read_judgement
-from generator.lease import Lease
-from generator.metrics import write_textfile
-from generator.nightly import LOCK, Night, Options
-from generator.prune import Rules
-from generator.publish import publish, rollback
-from generator.runs import Report, newest_report
+from generator.nightly.metrics import write_textfile
+from generator.nightly.night import Night, Options
+from generator.releases.judgements import read_judgement
+from generator.releases.lease import Lease
+from generator.releases.prune import Rules
+from generator.releases.publish import publish, rollback
+from generator.releases.run_reports import RunReport, newest_report
 from tests import service
 from tests.commands import run
 from tests.nights import QUIET, assert_whole, demo_lake, in_hours, names, published
@@ -30,7 +31,7 @@ from tests.test_gates import empty
 pytestmark = pytest.mark.xdist_group("nights")  # one process: the published builds are made once
 
 
-def night(lake: Path, store: FolderStore, clock: Clock = utc_now, **options) -> Report:
+def night(lake: Path, store: FolderStore, clock: Clock = utc_now, **options) -> RunReport:
     """Run a night; its report."""
     one = Night(
         str(lake), store, Options(threads=2, **options), run=f"{clock():%Y%m%dT%H%M%S.%f}", clock=clock, progress=QUIET
@@ -173,7 +174,7 @@ def test_a_failing_smoke_test_rolls_back(two) -> None:
 def test_a_lake_that_breaks_a_rule_fails_the_night(two, tmp_path: Path) -> None:
     store, lake, ids = two
     metrics = tmp_path / "night.prom"
-    write_textfile(metrics, Report("r", "l", "s", "", finished="2026-01-01T00:00:00Z", outcome="published"))
+    write_textfile(metrics, RunReport("r", "l", "s", "", finished="2026-01-01T00:00:00Z", outcome="published"))
     earlier = prometheus(metrics)["cardpress_nightly_last_success_timestamp_seconds"]
     (lake / "products-more.parquet").write_bytes((lake / "products.parquet").read_bytes())
     failed = run("nightly", "--lake", lake, "--store", store.root, "--textfile", metrics, status=1)
@@ -186,7 +187,7 @@ def test_a_lake_that_breaks_a_rule_fails_the_night(two, tmp_path: Path) -> None:
 
 def test_a_second_run_ends_at_once_and_says_why(two) -> None:
     store, lake, _ = two
-    with Lease(store, LOCK, what="nightly", run="the-first", clock=utc_now, seconds=60):
+    with Lease(store, NIGHTLY_LOCK, what="nightly", run="the-first", clock=utc_now, seconds=60):
         before = names(store)
         refused = run("nightly", "--lake", lake, "--store", store.root, status=1)
         assert refused.stderr.startswith("cardpress: another nightly is at work: run the-first on ")
@@ -219,7 +220,7 @@ def test_the_lock_of_a_killed_run_ends(two) -> None:
     store, lake, _ = two
     lock = {"run": "killed", "host": "h", "pid": 1, "since": "2026-01-01T00:00:00Z", "facts": {}}
     for expires, error in ((utc_now() + timedelta(minutes=1), BusyError), (utc_now(), None)):
-        store.put(LOCK, json.dumps(lock | {"expires": f"{expires:%Y-%m-%dT%H:%M:%SZ}"}).encode())
+        store.put(NIGHTLY_LOCK, json.dumps(lock | {"expires": f"{expires:%Y-%m-%dT%H:%M:%SZ}"}).encode())
         if error:
             with pytest.raises(error, match="run killed on h"):
                 night(lake, store)

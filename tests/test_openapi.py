@@ -12,7 +12,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator, validate
 from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
-from generator.openapi import document
+from generator.site.openapi import document
 
 ENDPOINTS = """
 | Path | Parameters | Success body | Errors |

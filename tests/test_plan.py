@@ -9,15 +9,16 @@ import pytest
 
 from edge_auth.contract import names
 from edge_auth.contract.builds import open_build
-from edge_auth.contract.store import FolderStore
-from generator import parts, tasks
-from generator.build import make_build, planned
+from edge_auth.contract.store.folder import FolderStore
+from generator.build import intermediates as parts
+from generator.build import tasks
+from generator.build.cluster.worker import Job, run_on_worker
+from generator.build.layers import lists
+from generator.build.make import make_build, planned
 from generator.errors import BuildError
-from generator.lake import open_lake
-from generator.layers import lists
-from generator.prune import Rules, prune
-from generator.tasks import Made
-from generator.worker import Job, do
+from generator.lake.lake import open_lake
+from generator.pack.output import TaskOutput
+from generator.releases.prune import Rules, prune
 from tests.commands import run
 from tests.nights import DAYS, PRODUCTS, QUIET, demo_lake, in_hours, make
 from tests.nights import names as files_of
@@ -92,10 +93,10 @@ def test_a_worker_that_is_not_like_the_client_refuses(lake: Path, tmp_path: Path
     store = FolderStore(str(tmp_path / "store"))
     plan = planned(open_lake(str(lake)), store)
     [task] = plan.of("site")
-    unseen, other = do(job(lake, store), task, "", ""), do(job(lake, store, versions={"duckdb": "1"}), task, "", "")
+    unseen, other = run_on_worker(job(lake, store), task, "", ""), run_on_worker(job(lake, store, versions={"duckdb": "1"}), task, "", "")
     assert isinstance(unseen, BuildError) and "does not see store" in str(unseen)
     assert isinstance(other, BuildError) and "duckdb" in str(other) and "install the same on both" in str(other)
-    assert do(job(lake, store), task, "", "", other) is other, "what needs a failed task fails alike"
+    assert run_on_worker(job(lake, store), task, "", "", other) is other, "what needs a failed task fails alike"
 
 
 def test_every_task_stands_alone(lake: Path, tmp_path: Path) -> None:
@@ -109,8 +110,8 @@ def test_every_task_stands_alone(lake: Path, tmp_path: Path) -> None:
         if task.work not in (before.work for before in plan.tasks[:number] if before.layer == names.LISTS):
             alone = replace(work, run=str(number))
             needed = (given[name] for name in task.needs)
-            given[task.name] = do(alone, task, *layers.get(task.layer, ("", "")), *needed)
-            assert isinstance(given[task.name], Made), (task.name, given[task.name])
+            given[task.name] = run_on_worker(alone, task, *layers.get(task.layer, ("", "")), *needed)
+            assert isinstance(given[task.name], TaskOutput), (task.name, given[task.name])
 
 
 def test_a_task_is_done_once(lake: Path, tmp_path: Path) -> None:
@@ -121,12 +122,12 @@ def test_a_task_is_done_once(lake: Path, tmp_path: Path) -> None:
     plan = planned(open_lake(str(lake)), store)
     [folder] = [layer.folder for layer in plan.layers if layer.name == "sets"]
     [task] = plan.of("sets")
-    made = do(work, task, folder, "")
+    made = run_on_worker(work, task, folder, "")
     before = {name: (store.root / name).stat().st_mtime_ns for name in files_of(store)}
-    assert do(work, task, folder, "") == made
+    assert run_on_worker(work, task, folder, "") == made
     assert {name: (store.root / name).stat().st_mtime_ns for name in files_of(store)} == before
     store.delete([folder + made.packs[0].name])
-    assert do(work, task, folder, "") == made
+    assert run_on_worker(work, task, folder, "") == made
     assert store.stat(folder + made.packs[0].name) == made.packs[0].size
 
 

@@ -9,15 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.builds import POINTER_NAME, live_build_id, read_pointer
-from edge_auth.contract.store import FolderStore
+from edge_auth.contract import layout
+from edge_auth.contract.builds import live_build_id, read_pointer
+from edge_auth.contract.store.folder import FolderStore
 from edge_auth.errors import UnknownBuild
 from generator import settings
 from generator.errors import BusyError, PublishError
-from generator.intents import PRUNE_LOCK, declared
-from generator.lease import Lease
-from generator.prune import Rules, plan_prune, prune
-from generator.publish import publish, rollback
+from generator.releases.intents import declared
+from generator.releases.lease import Lease
+from generator.releases.prune import Rules, find_deletions, prune
+from generator.releases.publish import publish, rollback
 from tests.commands import run
 from tests.nights import assert_whole, in_hours, make, names, published
 from tests.service import until
@@ -64,7 +65,7 @@ def test_what_is_left_is_what_the_kept_builds_need(tmp_path: Path) -> None:
     store, _, _ = published(tmp_path / "many", 5, 6, 7, 8)
     only, _, _ = published(tmp_path / "few", 7, 8)
     sweep(store)
-    mutable = ("private/", POINTER_NAME)
+    mutable = ("private/", layout.POINTER)
     assert names(store, lambda n: not n.startswith(mutable)) == names(only, lambda n: not n.startswith(mutable))
 
 
@@ -83,35 +84,35 @@ def test_a_build_that_was_live_lately_stays_for_those_pinned_to_it(four) -> None
     store, _, ids = four
     for name in names(store):
         os.utime(store.root / name, (0, 0))  # so that age alone would let everything go
-    pointer = json.loads(store.get(POINTER_NAME))
+    pointer = json.loads(store.get(layout.POINTER))
     ended = pointer["ended"]
     assert set(ended) == set(ids[:3])
-    assert plan_prune(store, TWO, in_hours(47)).builds == []
-    assert plan_prune(store, TWO, in_hours(49)).builds == ids[:2]
+    assert find_deletions(store, TWO, in_hours(47)).builds == []
+    assert find_deletions(store, TWO, in_hours(49)).builds == ids[:2]
 
 
 def test_a_build_that_was_rolled_back_stays_as_long(four) -> None:
     store, _, ids = four
     assert rollback(store) == ids[2]
-    assert ids[3] not in plan_prune(store, TWO, in_hours(47)).builds
+    assert ids[3] not in find_deletions(store, TWO, in_hours(47)).builds
     publish(store, ids[2], by_hand=True)
     assert set(read_pointer(store)[0].ended) == {ids[0], ids[1], ids[3]}
 
 
 def test_reads_a_pointer_that_does_not_say_when_builds_ended(four) -> None:
     store, _, ids = four
-    pointer = json.loads(store.get(POINTER_NAME))
+    pointer = json.loads(store.get(layout.POINTER))
     del pointer["ended"]
-    store.put(POINTER_NAME, json.dumps(pointer).encode())
-    assert plan_prune(store, TWO, in_hours(47)).builds == []
-    assert plan_prune(store, TWO, in_hours(49)).builds == ids[:2]
+    store.put(layout.POINTER, json.dumps(pointer).encode())
+    assert find_deletions(store, TWO, in_hours(47)).builds == []
+    assert find_deletions(store, TWO, in_hours(49)).builds == ids[:2]
 
 
 def test_unpublished_builds_count_from_the_newest_once_they_are_old(tmp_path: Path) -> None:
     store, _, ids = published(tmp_path, 5, 6, 7)
-    store.delete([POINTER_NAME])
-    assert plan_prune(store, TWO, in_hours(1)).empty
-    assert plan_prune(store, TWO, LATER).builds == ids[:1]
+    store.delete([layout.POINTER])
+    assert find_deletions(store, TWO, in_hours(1)).empty
+    assert find_deletions(store, TWO, LATER).builds == ids[:1]
 
 
 def test_dry_run_says_what_a_run_deletes_and_deletes_nothing(four, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,7 +144,7 @@ def test_finds_what_killed_runs_left(four) -> None:
     for name in left:
         (store.root / name).parent.mkdir(parents=True, exist_ok=True)
         (store.root / name).write_bytes(b"{}")
-    assert plan_prune(store, TWO, in_hours(0)).empty, "what is young may still be in the making"
+    assert find_deletions(store, TWO, in_hours(0)).empty, "what is young may still be in the making"
     sweep(store)
     assert names(store) == whole
     assert_whole(store)
@@ -154,7 +155,7 @@ def test_a_layer_whose_index_cannot_be_read_is_left_alone(four) -> None:
     sweep(store)
     index = next(name for name in names(store) if name.startswith("layers/cards/") and name.endswith("index.arrow"))
     store.put(index, b"torn")
-    assert plan_prune(store, TWO, in_hours(200)).empty
+    assert find_deletions(store, TWO, in_hours(200)).empty
 
 
 def test_a_record_that_cannot_be_read_stops_it_before_anything_goes(four) -> None:
@@ -170,10 +171,10 @@ def test_an_intent_protects_a_build_and_its_layers_until_it_is_old(four) -> None
     first = [f"layers/{name}/" for name in {n.split("/", 2)[1] for n in names(store) if n.startswith("layers/")}]
     folder = next(n.rpartition("/")[0] + "/" for n in sorted(names(store)) if n.startswith(first[0]))
     with declared(store, ids[0], [folder], in_hours(0)):
-        assert ids[0] not in plan_prune(store, Rules(1, timedelta()), in_hours(1)).builds
-        assert ids[0] in plan_prune(store, Rules(1, timedelta()), in_hours(25)).builds
+        assert ids[0] not in find_deletions(store, Rules(1, timedelta()), in_hours(1)).builds
+        assert ids[0] in find_deletions(store, Rules(1, timedelta()), in_hours(25)).builds
     assert not [name for name in names(store) if name.startswith("intents/")]
-    assert ids[0] in plan_prune(store, Rules(1, timedelta()), in_hours(1)).builds
+    assert ids[0] in find_deletions(store, Rules(1, timedelta()), in_hours(1)).builds
 
 
 def test_a_doomed_build_that_is_published_meanwhile_stays(four) -> None:
@@ -211,7 +212,7 @@ def test_a_build_that_reuses_doomed_layers_meanwhile_is_whole(four) -> None:
 
 def test_whoever_comes_while_a_build_is_deleted_waits_and_is_told(four) -> None:
     store, _, ids = four
-    with Lease(store, PRUNE_LOCK, what="prune", run="r", clock=in_hours(0), seconds=60) as lease:
+    with Lease(store, layout.PRUNE_LOCK, what="prune", run="r", clock=in_hours(0), seconds=60) as lease:
         lease.note(doomed=[ids[0]])
         with ThreadPoolExecutor(1) as pool:
             waiting = pool.submit(publish, store, ids[0], by_hand=True)
@@ -240,7 +241,7 @@ def test_two_at_once_one_does_the_work(four) -> None:
 
 def test_a_lock_left_behind_ends_by_itself(four) -> None:
     store, _, ids = four
-    lease = Lease(store, PRUNE_LOCK, what="prune", run="killed", clock=LATER, seconds=120)
+    lease = Lease(store, layout.PRUNE_LOCK, what="prune", run="killed", clock=LATER, seconds=120)
     lease.__enter__()
     lease._done.set()  # as if its process had been killed: it is renewed no more, and not given back
     with pytest.raises(BusyError, match="run killed"):

@@ -9,13 +9,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from edge_auth.contract.builds import open_build
-from edge_auth.contract.store import FolderStore
+from edge_auth.contract.store.folder import FolderStore
 from edge_auth.errors import StoreError
 from generator.errors import GateError
-from generator.publish import publish
-from generator.report.facts import gather
-from generator.report.page import as_html
-from generator.runs import prune_runs
+from generator.reading.report.facts import gather
+from generator.reading.report.page import as_html
+from generator.releases.publish import publish
+from generator.releases.run_reports import prune_runs
 from tests.nights import demo_lake, names, published
 from tests.service import run
 from tests.test_gates import empty

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from edge_auth.contract.builds import open_build, read_pointer
-from edge_auth.contract.store import FolderStore
+from edge_auth.contract.store.folder import FolderStore
 from edge_auth.errors import EdgeError
-from generator.build import BuildResult, make_build
+from generator.build.make import BuildResult, make_build
 from generator.errors import BuildError, PublishError
-from generator.lake import open_lake
-from generator.publish import publish, rollback
-from generator.verify import verify
+from generator.lake.lake import open_lake
+from generator.releases.publish import publish, rollback
+from generator.releases.verify import verify
 from tests.commands import run
 from tests.nights import DAYS, QUIET, assert_whole, demo_lake, make, names, published
 from tests.soak.kill import COMMANDS, Pattern, kill_once, pattern

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.store import FolderStore
+from edge_auth.contract.store.folder import FolderStore
 from edge_auth.errors import StoreError
 from generator.errors import LakeError
-from generator.lake import open_lake
+from generator.lake.lake import open_lake
 from tests.nights import published
 from tests.service import run
 

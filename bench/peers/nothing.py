@@ -10,10 +10,11 @@ from flask import Flask, request
 
 from bench.peers.peer import Peer, wsgi
 from edge_auth.contract.keys import open_key_file
-from edge_auth.counter_file import FileCounter
-from edge_auth.keyring import Keyring
-from edge_auth.log import Log
-from edge_auth.metrics import Metrics
+from edge_auth.core.authentication import authenticate
+from edge_auth.host.file_counter import FileCounter
+from edge_auth.host.keyring import Keyring
+from edge_auth.host.log import Log
+from edge_auth.host.metrics import Metrics
 
 
 class Nothing(Peer):
@@ -53,7 +54,7 @@ def create(store: str = "", state: str = "") -> Flask:
     @app.get("/")
     def nothing() -> tuple[dict, int, dict]:
         now = time.time()
-        record = keyring.holder({"authorization": request.headers["Authorization"]}, now)
+        record = authenticate(keyring, {"authorization": request.headers["Authorization"]}, now)
         return {}, 200, counter.hit(f"key {record.id}", record.rate_limit, now).headers()
 
     return app

@@ -10,7 +10,7 @@ from granian import Granian
 from granian.constants import Interfaces
 from granian.log import LogLevels
 
-from edge_auth.server import THREADS_PER_WORKER
+from edge_auth.host.server import THREADS_PER_WORKER
 
 
 def main(module: str, port: str, *arguments: str) -> None:

@@ -1,13 +1,6 @@
-"""Builds in a store: the pointer to the live one, the record of each, and reading their objects.
+"""Builds in a store: the pointer to the live build, the records, and the objects of a build."""
 
-current.json                          Pointer, the one object that ever changes
-builds/<id>.json                      the record: as-of day, layers, counts
-layers/<layer>/<digest>/index.arrow   see `index`
-"""
-
-import hashlib
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date
@@ -16,18 +9,15 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from edge_auth.contract import names
+from edge_auth.contract import layout, names
 from edge_auth.contract.codec import decompress, sha256
-from edge_auth.contract.copies import Copies, user_copies
 from edge_auth.contract.index import INDEX_NAME, Entry, Index
-from edge_auth.contract.spliced import Spliced, detail_since, spliced
-from edge_auth.contract.store import Span, Store
+from edge_auth.contract.splice import SplicedCard, detail_since, splice
+from edge_auth.contract.store.file_cache import FileCache, user_file_cache
+from edge_auth.contract.store.interface import Span, Store
 from edge_auth.errors import MissingObject, NoLiveBuild, StoreError, UnknownBuild
 
 FORMAT = 2
-POINTER_NAME = "current.json"
-_LISTED = "`cardpress builds` lists those that there are"
-_BUILD_ID = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True)
@@ -55,24 +45,13 @@ class Pointer:
             ended = dict(fields.get("ended", {}))
             return Pointer(fields["build"], fields["previous"], fields["hold"], fields["nonce"], ended)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise StoreError(f"{POINTER_NAME} is not a pointer to a build: {error}") from error
+            raise StoreError(f"{layout.POINTER} is not a pointer to a build: {error}") from error
 
 
 def read_pointer(store: Store) -> tuple[Pointer | None, str | None]:
     """The pointer with its tag for `swap`, or None twice where nothing was ever published."""
-    found = store.get_versioned(POINTER_NAME)
+    found = store.get_versioned(layout.POINTER)
     return (Pointer.from_bytes(found.data), found.etag) if found else (None, None)
-
-
-def record_name(build_id: str) -> str:
-    """Name of a build's record.
-
-    Raises:
-        UnknownBuild: the text cannot be the id of a build (so it is never joined into a path).
-    """
-    if not _BUILD_ID.fullmatch(build_id):
-        raise UnknownBuild(f"{build_id!r} is not the id of a build (such as 2026-08-22-0123456789ab): {_LISTED}")
-    return f"builds/{build_id}.json"
 
 
 def live_build_id(store: Store) -> str:
@@ -87,13 +66,7 @@ def live_build_id(store: Store) -> str:
     return pointer.build
 
 
-def id_of(as_of: str, digests: dict[str, str]) -> str:
-    """The id of a build: its as-of day and the hash of its layers. The same lake gives the same id on any machine."""
-    listed = json.dumps([as_of, sorted(digests.items())])
-    return f"{as_of}-{hashlib.sha256(listed.encode()).hexdigest()[:12]}"
-
-
-def open_build(store: Store, build_id: str, copies: Copies | None = None) -> "Build":
+def open_build(store: Store, build_id: str, copies: FileCache | None = None) -> "Build":
     """Open a build for reading.
 
     Args:
@@ -105,9 +78,11 @@ def open_build(store: Store, build_id: str, copies: Copies | None = None) -> "Bu
         StoreError: its record cannot be read, is damaged, or was written by a newer version.
     """
     try:
-        record = json.loads(store.get(record_name(build_id)))
+        record = json.loads(store.get(layout.record_name(build_id)))
     except MissingObject as error:
-        raise UnknownBuild(f"build {build_id} is not in {store.location}: {_LISTED}") from error
+        raise UnknownBuild(
+            f"build {build_id} is not in {store.location}: `cardpress builds` lists the builds of a store"
+        ) from error
     except ValueError as error:
         raise StoreError(f"the record of build {build_id} is not JSON") from error
     if record.get("format") != FORMAT:
@@ -115,7 +90,10 @@ def open_build(store: Store, build_id: str, copies: Copies | None = None) -> "Bu
             f"build {build_id} has format {record.get('format')}, this version reads format {FORMAT}: "
             "`cardpress build … --publish` makes one, and the version that made the other reads that"
         )
-    if id_of(record["as_of"], {name: layer["digest"] for name, layer in record["layers"].items()}) != build_id:
+    if (
+        layout.build_id(record["as_of"], {name: layer["digest"] for name, layer in record["layers"].items()})
+        != build_id
+    ):
         raise StoreError(f"the record of build {build_id} is not what was written")
     return Build(store, record, copies)
 
@@ -123,10 +101,10 @@ def open_build(store: Store, build_id: str, copies: Copies | None = None) -> "Bu
 class Layer:
     """One layer of a build: its index, opened when first asked, and its objects."""
 
-    def __init__(self, store: Store, name: str, digest: str, copies: Copies | None = None):
+    def __init__(self, store: Store, name: str, digest: str, copies: FileCache | None = None):
         self.store = store
         self.name = name
-        self.folder = f"layers/{name}/{digest}/"
+        self.folder = layout.layer_folder(name, digest)
         self._copies = copies
 
     @cached_property
@@ -184,7 +162,7 @@ class Layer:
             inflated: SHA-256 of the content of a compressed file, where that is wanted.
         """
         path = None if self._copies or inflated else self.store.local_path(self.folder + name)
-        return path or (self._copies or user_copies()).path(self.store, self.folder + name, sha256, inflated)
+        return path or (self._copies or user_file_cache()).path(self.store, self.folder + name, sha256, inflated)
 
 
 def stored_all(found: Sequence[tuple[Layer, Entry]]) -> list[bytes]:
@@ -198,7 +176,7 @@ def stored_all(found: Sequence[tuple[Layer, Entry]]) -> list[bytes]:
 class Build:
     """A build opened for reading; immutable, so everything read from it may be kept."""
 
-    def __init__(self, store: Store, record: dict, copies: Copies | None = None):
+    def __init__(self, store: Store, record: dict, copies: FileCache | None = None):
         self.store = store
         self.record = record
         self.id: str = record["id"]
@@ -222,13 +200,13 @@ class Build:
         found = self.find(key)
         return found[0].read(found[1]) if found else None
 
-    def card(self, id_: int) -> Spliced | None:
+    def card(self, id_: int) -> SplicedCard | None:
         """A Card with its whole history, or None for an unknown product."""
         found = self._periods_of(id_)
         if not found:
             return None
         card, *periods = stored_all(found)
-        return spliced(card, periods)
+        return splice(card, periods)
 
     def card_since(self, id_: int, day: str) -> bytes | None:
         """The JSON of a Card with its history from a day on, or None for an unknown product."""

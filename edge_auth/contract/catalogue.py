@@ -21,9 +21,9 @@ import numpy as np
 import pyarrow as pa
 
 from edge_auth.contract.builds import Layer
+from edge_auth.contract.card_lines import ROWS, CardLines
 from edge_auth.contract.index import map_table
 from edge_auth.contract.names import SORTS
-from edge_auth.contract.rows import ROWS, Rows
 from edge_auth.contract.vocabulary import PIECES, SUFFIXES, WORDS, Vocabulary, only_chunk
 from edge_auth.errors import StoreError
 
@@ -31,7 +31,7 @@ COLUMNS, SETS = "columns", "sets"
 
 
 @dataclass(frozen=True)
-class Counts:
+class KindCounts:
     """How many products there are of each kind, and how many of them have a key, per kind and sort."""
 
     products: dict[str, int]
@@ -58,7 +58,7 @@ class Catalogue:
         self._layer = layer
         columns, sets = self._table(COLUMNS), self._table(SETS)
         self._columns = columns
-        self.counts = Counts(**json.loads(columns.schema.metadata[b"counts"]))
+        self.counts = KindCounts(**json.loads(columns.schema.metadata[b"counts"]))
         self.ids, self.single, self.set = (_values(columns, name) for name in ("id", "single", "set"))
         self.rarity, self.rarities = _dictionary(columns, "rarity")
         self.number, self.numbers = _dictionary(columns, "number")
@@ -78,10 +78,10 @@ class Catalogue:
         return Vocabulary(*(self._table(stem) for stem in (WORDS, SUFFIXES, PIECES)), len(self.ids))
 
     @cached_property
-    def rows(self) -> Rows:
+    def rows(self) -> CardLines:
         """The products' Cards."""
         lines = self._layer.file(ROWS, self._columns.schema.metadata[b"rows"].decode())
-        return Rows(lines, _values(self._columns, "size"), self.digests)
+        return CardLines(lines, _values(self._columns, "size"), self.digests)
 
     def _table(self, stem: str) -> pa.Table:
         try:

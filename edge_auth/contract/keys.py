@@ -13,13 +13,13 @@ import string
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 
-from edge_auth.contract.store import Store, open_store
+from edge_auth.contract import layout
+from edge_auth.contract.store.interface import Store
+from edge_auth.contract.store.open import open_store, parent_and_name
 from edge_auth.errors import Conflict, KeyFormatError, UnknownKey
 
 FORMAT = 1
-DEFAULT_NAME = "private/keys.json"
 KEY_PREFIX = "cpm_live_"
 WATCHLIST_READ, CARDS_READ, FINGERPRINTS_READ = "watchlist:read", "cards:read", "fingerprints:read"
 SCOPES = (WATCHLIST_READ, CARDS_READ, FINGERPRINTS_READ)
@@ -170,15 +170,15 @@ class KeyFile:
         raise AssertionError("unreachable")
 
 
-def open_key_file(store: str, keys: str | None = None, seconds: float | None = None) -> KeyFile:
-    """The key file of a store, or the one at `keys`: a folder or prefix, or a path that ends in .json.
+def open_key_file(store: str, keys: str | None = None, timeout_seconds: float | None = None) -> KeyFile:
+    """Open the key file of a store, or the one at `keys`: a folder or prefix, or a path that ends in .json.
 
     Args:
-        seconds: how long somebody waits for an answer, as for `open_store`.
+        timeout_seconds: As for `open_store`.
     """
     if keys is None:
-        return KeyFile(open_store(store, seconds), DEFAULT_NAME)
+        return KeyFile(open_store(store, timeout_seconds), layout.KEYS)
     if keys.endswith(".json"):
-        folder, _, name = keys.rpartition("/")
-        return KeyFile(open_store(folder or ("/" if keys.startswith("/") else "."), seconds), name)
-    return KeyFile(open_store(keys, seconds), Path(DEFAULT_NAME).name)
+        folder, name = parent_and_name(keys)
+        return KeyFile(open_store(folder, timeout_seconds), name)
+    return KeyFile(open_store(keys, timeout_seconds), layout.KEYS.removeprefix(layout.PRIVATE))

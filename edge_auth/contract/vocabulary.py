@@ -30,7 +30,7 @@ class Vocabulary:
         self._text = memoryview(text or b"")
         self._word, start = (only_chunk(suffixes, name).to_numpy() for name in ("word", "start"))
         self._begins, self._ends = ends[self._word] + start, ends[1:][self._word]
-        self._heads = _heads(np.frombuffer(self._text, np.uint8), self._begins, self._ends)
+        self.prefix_keys = prefix_keys(np.frombuffer(self._text, np.uint8), self._begins, self._ends)
         self._ready = dict(zip(pieces["piece"].to_pylist(), only_chunk(pieces, "products"), strict=True))
 
     def mask(self, text: str) -> np.ndarray:
@@ -45,7 +45,7 @@ class Vocabulary:
         """The suffixes that begin with these bytes."""
         head = wanted[:_HEAD]
         low, high = (np.uint64(int.from_bytes(head.ljust(_HEAD, filler), "big")) for filler in (b"\0", b"\xff"))
-        first, last = int(np.searchsorted(self._heads, low)), int(np.searchsorted(self._heads, high, "right"))
+        first, last = int(np.searchsorted(self.prefix_keys, low)), int(np.searchsorted(self.prefix_keys, high, "right"))
         if len(wanted) > _HEAD or 0 in wanted:  # their heads do not tell them from all others
             places = range(len(self._word))
             first = bisect_left(places, wanted, first, last, key=lambda place: self._suffix(place, len(wanted)))
@@ -73,7 +73,7 @@ class _Lists:
         return self._values[np.repeat(begins - before, lengths) + np.arange(lengths.sum())]
 
 
-def _heads(text: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
+def prefix_keys(text: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """The first bytes of each suffix as a number; of sorted suffixes they are sorted. Zeros fill up a short one."""
     heads = np.zeros(len(begins), np.uint64)
     for byte in range(_HEAD):

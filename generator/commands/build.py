@@ -6,8 +6,9 @@ from datetime import datetime
 
 import click
 
-from edge_auth.contract.store import open_store
-from generator.build import BuildResult, make_build, planned
+from edge_auth.contract.store.open import open_store
+from generator.build.make import BuildResult, make_build, planned
+from generator.build.plan import BuildPlan
 from generator.commands.options import (
     json_option,
     lake_option,
@@ -16,11 +17,10 @@ from generator.commands.options import (
     store_option,
     threads_option,
 )
-from generator.explain import Explanation, explanation
-from generator.lake import absolute, open_lake
-from generator.plan import Plan
+from generator.lake.lake import absolute, open_lake
 from generator.progress import Progress
-from generator.publish import publish
+from generator.reading.explain import Explanation, explanation
+from generator.releases.publish import publish
 
 
 @click.command()
@@ -97,7 +97,7 @@ def _explain(said: Explanation, as_json: bool) -> None:
     click.echo(said.build)
 
 
-def _plan(plan: Plan, as_json: bool) -> None:
+def _plan(plan: BuildPlan, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(plan.to_dict()))
         return

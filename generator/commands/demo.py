@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from edge_auth.contract.store.open import is_folder
 from generator.demo.draw import SEED_MAX
 from generator.demo.lake import Written, write_demo
 
@@ -39,7 +40,7 @@ def demo(lake: Path, products: int, days: int, seed: int) -> None:
     \b
     Example: cardpress demo lake --products 500 --days 30
     """
-    if str(lake).startswith("s3:"):
+    if not is_folder(str(lake)):
         raise click.BadParameter("demo writes into a folder; copy it to s3:// from there", param_hint="'LAKE'")
     written = write_demo(lake, products, days, seed, _with_progress)
     for name, table in written.items():

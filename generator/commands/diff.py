@@ -5,15 +5,15 @@ from collections.abc import Callable, Iterator
 
 import click
 
-from edge_auth.contract.store import open_store
-from generator.commands.named import BuildName, named_build
+from edge_auth.contract.store.open import open_store
+from generator.commands.build_names import BuildName, named_build
 from generator.commands.options import store_option
-from generator.diff.compare import Comparison, compare
-from generator.diff.document import as_json
-from generator.diff.page import as_html
-from generator.diff.report import make_report
-from generator.diff.text import as_text
 from generator.progress import Progress
+from generator.reading.diff.compare import Comparison, compare
+from generator.reading.diff.document import as_json
+from generator.reading.diff.page import as_html
+from generator.reading.diff.report import make_report
+from generator.reading.diff.text import as_text
 
 FORMATS: dict[str, Callable[[Comparison, int], Iterator[str]]] = {
     "text": lambda comparison, top: (line + "\n" for line in as_text(make_report(comparison, top))),

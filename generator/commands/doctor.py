@@ -8,17 +8,17 @@ from pathlib import Path
 import click
 
 from edge_auth.contract.keys import open_key_file
-from edge_auth.contract.store import open_store
+from edge_auth.contract.store.open import open_store
 from generator.clock import utc_now
 from generator.commands.options import json_option, store_option
 from generator.commands.serve import CounterUrl, default_state
-from generator.doctor.findings import PROBLEM, Finding, guarded
-from generator.doctor.keys import check_keys
-from generator.doctor.lake import check_lake
-from generator.doctor.serving import check_counter, check_state
-from generator.doctor.store import check_store, check_writing
-from generator.doctor.versions import check_versions
 from generator.errors import DoctorError
+from generator.reading.doctor.findings import PROBLEM, Finding, guarded
+from generator.reading.doctor.keys import check_keys
+from generator.reading.doctor.lake import check_lake
+from generator.reading.doctor.serving import check_counter, check_state
+from generator.reading.doctor.store import check_store, check_writing
+from generator.reading.doctor.versions import check_versions
 
 _REACH = "see whether --store names the right place, and whether you may go there"
 

@@ -7,18 +7,18 @@ from pathlib import Path
 import click
 
 from generator.commands.options import json_option
-from generator.errors import FingerprintError
-from generator.fingerprint.collect import Collected, collect, find_images
-from generator.fingerprint.match import Match
-from generator.fingerprint.match import match as nearest_to
-from generator.fingerprint.pictures import need_pillow, open_picture
-from generator.fingerprint.products import products_of
-from generator.fingerprint.recipe import VERSION
-from generator.fingerprint.references import load
-from generator.fingerprint.table import check_recipe, rows, update
-from generator.fingerprint.verify import verify as verify_samples
-from generator.ingest.tables import Lake
+from generator.fingerprints.load import load
+from generator.fingerprints.products import products_of
+from generator.fingerprints.table import check_recipe, rows, update
+from generator.fingerprints.verify import verify as verify_samples
+from generator.ingest.tables import LakeWriter
 from generator.progress import Progress
+from recognition.collect import Collected, collect, find_images
+from recognition.errors import RecognitionError
+from recognition.match import Match
+from recognition.match import match as nearest_to
+from recognition.pictures import need_pillow, open_picture
+from recognition.recipe import VERSION
 
 _NAMED = 5  # broken images named one by one
 
@@ -73,7 +73,7 @@ def index(
     Example: cardpress fingerprint index scans/ --lake lake --image-url 'https://images.example/{key}.webp'
     """
     need_pillow()
-    found, workers, into = find_images(images), workers or os.cpu_count() or 1, Lake(lake)
+    found, workers, into = find_images(images), workers or os.cpu_count() or 1, LakeWriter(lake)
     if verify:
         _verify(into, found, samples, workers, as_json)
         return
@@ -99,7 +99,7 @@ def _tell_broken(collected: Collected, skip: bool) -> None:
     if not skip or not collected.fingerprints:
         more = f"; {len(reasons)} such images" if len(reasons) > 1 else ""
         way_out = ": repair them or leave them out with --skip-broken" if collected.fingerprints else ""
-        raise FingerprintError(f"{reasons[0]}{more}{way_out}. Nothing was written")
+        raise RecognitionError(f"{reasons[0]}{more}{way_out}. Nothing was written")
     for reason in reasons[:_NAMED]:
         click.echo(f"left out: {reason}", err=True)
     if len(reasons) > _NAMED:
@@ -112,7 +112,7 @@ def _line(result: dict[str, int]) -> str:
     return f"fingerprints: {entries:,} entries, {', '.join(parts)}; {without:,} without products"
 
 
-def _verify(lake: Lake, images: dict[str, Path], samples: int, workers: int, as_json: bool) -> None:
+def _verify(lake: LakeWriter, images: dict[str, Path], samples: int, workers: int, as_json: bool) -> None:
     with Progress().bar("verify", min(samples, len(images))) as bar:
         verified = verify_samples(lake, images, samples, workers, bar.update)
     if as_json:
@@ -122,7 +122,7 @@ def _verify(lake: Lake, images: dict[str, Path], samples: int, workers: int, as_
         click.echo(f"{right:,} of {verified.checked:,} entries are right; {verified.unknown:,} images have none")
     if verified.wrong:
         more = f", and {len(verified.wrong) - 1} more" if len(verified.wrong) > 1 else ""
-        raise FingerprintError(f"{next(iter(verified.wrong.values()))}{more}")
+        raise RecognitionError(f"{next(iter(verified.wrong.values()))}{more}")
 
 
 @fingerprint.command()

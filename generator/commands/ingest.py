@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from generator.commands.monitor import list_pages, offers, watch_checks
-from generator.commands.reading import reading, told
+from generator.commands.import_results import reading, told
+from generator.commands.ingest_scraped import list_pages, offers, watch_checks
 from generator.ingest.imports import CardmarketFiles, import_cardmarket
-from generator.ingest.tables import Lake
+from generator.ingest.tables import LakeWriter
 
 
 def _files(name: str, help: str) -> Callable:
@@ -61,7 +61,7 @@ def cardmarket(
             err=True,
         )
     with reading(len(files)) as read:
-        result = import_cardmarket(Lake(lake), files, game, read)
+        result = import_cardmarket(LakeWriter(lake), files, game, read)
     if as_json:
         click.echo(json.dumps({name: counts._asdict() for name, counts in result.items()}))
     else:

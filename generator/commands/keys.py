@@ -5,15 +5,7 @@ import time
 
 import click
 
-from edge_auth.contract.keys import (
-    DEFAULT_RATE_LIMIT,
-    SCOPES,
-    KeyFile,
-    KeyRecord,
-    issue,
-    open_key_file,
-    parse_expiry,
-)
+from edge_auth.contract.keys import DEFAULT_RATE_LIMIT, SCOPES, KeyFile, KeyRecord, issue, open_key_file, parse_expiry
 from generator.commands.options import json_option, store_option
 
 NEVER = "never"

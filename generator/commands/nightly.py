@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from edge_auth.contract.store import open_store
+from edge_auth.contract.store.open import open_store
 from generator import settings
 from generator.clock import utc_now
 from generator.commands.options import (
@@ -21,11 +21,11 @@ from generator.commands.options import (
 )
 from generator.commands.prune import grace_option, keep_option
 from generator.errors import BusyError
-from generator.lake import absolute
-from generator.metrics import write_textfile
-from generator.nightly import Night, Options, run_id
+from generator.lake.lake import absolute
+from generator.nightly.metrics import write_textfile
+from generator.nightly.night import Night, Options, run_id
 from generator.progress import Progress
-from generator.prune import Rules
+from generator.releases.prune import Rules
 
 
 class GateValue(click.ParamType):

@@ -3,7 +3,7 @@
 import click
 
 from generator import settings
-from generator.commands.named import BuildName
+from generator.commands.build_names import BuildName
 
 store_option = click.option(
     "--store",

@@ -4,12 +4,12 @@ from datetime import timedelta
 
 import click
 
-from edge_auth.contract.store import open_store
+from edge_auth.contract.store.open import open_store
 from generator import settings
 from generator.clock import utc_now
 from generator.commands.options import json_option, lease_option, store_option
-from generator.prune import Rules, describe, plan_prune, to_json
-from generator.prune import prune as delete
+from generator.releases.prune import Rules, describe, find_deletions, to_json
+from generator.releases.prune import prune as delete
 
 keep_option = click.option(
     "--keep",
@@ -45,7 +45,7 @@ def prune(store: str, keep: int, grace: float, dry_run: bool, lease: float, as_j
     Example: cardpress prune --store site_out --keep 7 --dry-run
     """
     opened, rules = open_store(store), Rules(keep, timedelta(hours=grace))
-    plan = plan_prune(opened, rules, utc_now) if dry_run else delete(opened, rules, seconds=lease)
+    plan = find_deletions(opened, rules, utc_now) if dry_run else delete(opened, rules, seconds=lease)
     if as_json:
         click.echo(to_json(plan, utc_now()))
         return

@@ -1,12 +1,11 @@
-"""`cardpress publish` and `cardpress rollback`: move the pointer to the live build."""
+"""`cardpress publish`: make a build the live one."""
 
 import click
 
-from edge_auth.contract.store import open_store
-from generator.commands.named import BuildName
+from edge_auth.contract.store.open import open_store
+from generator.commands.build_names import BuildName
 from generator.commands.options import store_option
-from generator.publish import publish as move_to
-from generator.publish import rollback as move_back
+from generator.releases.publish import publish as move_to
 
 
 @click.command()
@@ -20,17 +19,3 @@ def publish(build: str, store: str) -> None:
     """
     move_to(open_store(store), build, by_hand=True)
     click.echo(build)
-
-
-@click.command()
-@store_option
-def rollback(store: str) -> None:
-    """Make the build before the live one live again.
-
-    Each time one further back. It sets a hold: `build --publish` and `nightly` then publish nothing until
-    `publish BUILD` lifts it.
-
-    \b
-    Example: cardpress rollback --store site_out
-    """
-    click.echo(move_back(open_store(store)))

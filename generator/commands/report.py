@@ -5,14 +5,14 @@ from pathlib import Path
 
 import click
 
-from edge_auth.contract.store import open_store
-from generator.commands.named import BuildName, named_build
+from edge_auth.contract.store.open import open_store
+from generator.commands.build_names import BuildName, named_build
 from generator.commands.options import memory_option, store_option, threads_option
 from generator.progress import Progress
-from generator.report.facts import gather
-from generator.report.page import as_html
-from generator.report.write import TOP, changes
-from generator.runs import DIFF_PAGE
+from generator.reading.report.facts import gather
+from generator.reading.report.page import as_html
+from generator.reading.report.write import TOP, changes
+from generator.releases.run_reports import DIFF_PAGE
 
 
 @click.command()

@@ -9,7 +9,7 @@ import click
 
 from edge_auth.contract.builds import read_pointer
 from edge_auth.contract.keys import open_key_file
-from edge_auth.contract.store import open_store
+from edge_auth.contract.store.open import is_folder, open_store
 from edge_auth.errors import EdgeError, ServeError
 from generator.commands.options import store_option
 
@@ -32,7 +32,7 @@ class CounterUrl(click.ParamType):
     name = "url"
 
     def convert(self, value, param, ctx):
-        from edge_auth.counter_redis import plain_url  # only who names a server needs its client
+        from edge_auth.host.redis_counter import plain_url  # only who names a server needs its client
 
         try:
             return plain_url(value)
@@ -95,7 +95,7 @@ def serve(
     \b
     Example: cardpress serve --host 0.0.0.0 --port 8000 --workers 4 --trusted-proxy 10.0.0.0/8
     """
-    from edge_auth import app, server  # the other commands need neither flask nor granian
+    from edge_auth.host import app, server  # the other commands need neither flask nor granian
 
     try:
         Path(state).mkdir(parents=True, exist_ok=True)
@@ -109,7 +109,9 @@ def serve(
 
 def lacking(store: str, keys: str | None) -> Iterator[str]:
     """For those who serve for the first time: what is still to be done. It may come while the shim runs."""
-    if "://" in f"{store}{keys}":  # a server that is slow or away must not keep the shim from starting
+    if not (
+        is_folder(store) and is_folder(keys or "")
+    ):  # a server that is slow or away must not keep the shim from starting
         return
     try:
         if read_pointer(open_store(store))[0] is None:

@@ -6,14 +6,16 @@ from dataclasses import asdict
 
 import click
 
+from edge_auth.contract import layout
 from edge_auth.contract.builds import open_build
-from edge_auth.contract.store import Store, open_store
+from edge_auth.contract.store.interface import Store
+from edge_auth.contract.store.open import open_store
 from generator.clock import utc_now
-from generator.commands.named import BuildName, named_build, none_yet
+from generator.commands.build_names import BuildName, named_build, none_yet
 from generator.commands.options import json_option, store_option
-from generator.gates import read_judgement
-from generator.overview import BuildRow, Overview, Source, overview, sources
-from generator.runs import newest_report, page_name
+from generator.reading.overview import BuildRow, Overview, Source, overview, sources
+from generator.releases.judgements import read_judgement
+from generator.releases.run_reports import newest_report
 
 
 @click.command()
@@ -48,7 +50,7 @@ def _all(store: Store, seen: Overview) -> dict:
     night = newest_report(store)
     last = {name: night[name] for name in ("run", "finished", "outcome", "error", "build")} if night else None
     if night and last:
-        last["pages"] = sorted(store.list(page_name(night["run"], "")))
+        last["pages"] = sorted(store.list(layout.page_name(night["run"], "")))
     return {"builds": [asdict(row) for row in seen.builds], "sources": fresh, "last_night": last}
 
 
@@ -69,7 +71,7 @@ def _store_lines(said: dict, seen: Overview, store: str) -> Iterable[str]:
     if night := said["last_night"]:
         yield f"last night: {night['outcome']}, run {night['run']}" + (f": {night['error']}" if night["error"] else "")
         if night["pages"]:
-            yield f"what it left to read: {page_name(night['run'], '')} ({len(night['pages'])} pages)"
+            yield f"what it left to read: {layout.page_name(night['run'], '')} ({len(night['pages'])} pages)"
 
 
 def _build_row(row: BuildRow) -> Sequence[str]:

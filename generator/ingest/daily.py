@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from generator.ingest.merge import Change, DayCounts, connected, quoted
 from generator.ingest.shapes import LIST_PAGE, OFFERS, WATCH_CHECK
-from generator.ingest.tables import Lake, LakeTable, encode
+from generator.ingest.tables import LakeTable, LakeWriter, encode
 
 MERGED = """
 SELECT {columns}
@@ -54,7 +54,7 @@ FILTERED_CHECKS = DailyTable("filtered_checks", "id_product", "checked_at", OFFE
 WATCH_CHECKS = DailyTable("watch_checks", "slug", "checked_at", WATCH_CHECK.schema)
 
 
-def merge_days(lake: Lake, table: DailyTable, incoming: pa.Table) -> Iterator[Change]:
+def merge_days(lake: LakeWriter, table: DailyTable, incoming: pa.Table) -> Iterator[Change]:
     """The files of the days that incoming rows fall on, in the order of days."""
     days = pc.unique(incoming[table.time].cast(pa.date32())).sort().to_pylist()
     if not days:

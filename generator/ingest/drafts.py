@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from generator.ingest.merge import Change, count, merge
 from generator.ingest.pages import fill_expansions, fill_products, last_told
-from generator.ingest.tables import Lake, LakeTable, decode, encode, owned_schema
+from generator.ingest.tables import LakeTable, LakeWriter, decode, encode, owned_schema
 
 
 @dataclass
@@ -20,7 +20,7 @@ class Draft:
     after: pa.Table
 
     @classmethod
-    def of(cls, lake: Lake, table: LakeTable, sheets: list[pa.Buffer]) -> "Draft":
+    def of(cls, lake: LakeWriter, table: LakeTable, sheets: list[pa.Buffer]) -> "Draft":
         """The table merged with what files say."""
         before, elsewhere = lake.read(table), lake.keys_elsewhere(table)
         incoming = pa.concat_tables([owned_schema(table).empty_table(), *map(decode, sheets)])

@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 
 from generator.ingest.cardmarket import read_expansions, read_price_guide, read_products
 from generator.ingest.drafts import Draft, fill
-from generator.ingest.merge import Change, Counts
+from generator.ingest.merge import Change, MergeCounts
 from generator.ingest.pages import LIST_PAGES
-from generator.ingest.tables import EXPANSIONS, PRODUCTS, Lake, LakeTable, encode, price_guide
+from generator.ingest.tables import EXPANSIONS, PRODUCTS, LakeTable, LakeWriter, encode, price_guide
 
 CATALOGUE = (PRODUCTS, EXPANSIONS)
 
@@ -46,8 +46,8 @@ class Sheets:
 
 
 def import_cardmarket(
-    lake: Lake, files: CardmarketFiles, game: str | None, read: Callable[[Path], None]
-) -> dict[str, Counts]:
+    lake: LakeWriter, files: CardmarketFiles, game: str | None, read: Callable[[Path], None]
+) -> dict[str, MergeCounts]:
     """Bring the lake up to what the files say; says for each table, by its file's name, what changed.
 
     Args:
@@ -81,7 +81,7 @@ def _read(files: CardmarketFiles, read: Callable[[Path], None]) -> Sheets:
     return sheets
 
 
-def _catalogue(lake: Lake, sheets: Sheets, game: str | None) -> list[Change]:
+def _catalogue(lake: LakeWriter, sheets: Sheets, game: str | None) -> list[Change]:
     """Products and expansions, with what list pages say of them."""
     if not any(table in sheets.of for table in CATALOGUE):
         return []

@@ -26,7 +26,7 @@ SELECT (SELECT count(*) FROM merged ANTI JOIN existing USING ({key})),
 """
 
 
-class Counts(NamedTuple):
+class MergeCounts(NamedTuple):
     """What an import did to a table, in rows.
 
     `elsewhere`: rows of the files that were left out, since another file of the lake has that id.
@@ -58,7 +58,7 @@ class Change(NamedTuple):
     """A file of the lake after an import; without `data` nothing changed, without `counts` nothing is told of it."""
 
     name: str
-    counts: Counts | DayCounts | None
+    counts: MergeCounts | DayCounts | None
     data: pa.Buffer | None
 
 
@@ -83,7 +83,7 @@ def merge(table: LakeTable, existing: pa.Table, incoming: pa.Table, elsewhere: p
 
 def count(
     table: LakeTable, existing: pa.Table, incoming: pa.Table, elsewhere: pa.ChunkedArray, merged: pa.Table
-) -> Counts:
+) -> MergeCounts:
     """What `merge` changed; a row that only was confirmed by a newer file is unchanged."""
     said = [quoted(name) for name in table.schema.names if name != "created_at"]
     query = COUNTS.format(key=quoted(table.key), said=", ".join(said))
@@ -91,7 +91,7 @@ def count(
         existing=existing, incoming=incoming, elsewhere=pa.table({"key": elsewhere}), merged=merged
     ) as database:
         [(new, changed, left)] = database.sql(query).fetchall()
-    return Counts(len(merged), new, changed, len(merged) - new - changed, left)
+    return MergeCounts(len(merged), new, changed, len(merged) - new - changed, left)
 
 
 def quoted(name: str) -> str:

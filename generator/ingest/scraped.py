@@ -15,10 +15,10 @@ from generator.errors import IngestError
 from generator.ingest.daily import FILTERED_CHECKS, LISTINGS, WATCH_CHECKS, merge_days
 from generator.ingest.drafts import Draft, fill
 from generator.ingest.lines import Sheet, keep_refused
-from generator.ingest.merge import Change, Counts, DayCounts
+from generator.ingest.merge import Change, DayCounts, MergeCounts
 from generator.ingest.pages import LIST_PAGES, merge_pages
 from generator.ingest.shapes import LIST_PAGE, OFFERS, WATCH_CHECK, Shape
-from generator.ingest.tables import EXPANSIONS, PRODUCTS, Lake, encode
+from generator.ingest.tables import EXPANSIONS, PRODUCTS, LakeWriter, encode
 from generator.ingest.values import CONDITIONS
 
 
@@ -44,10 +44,10 @@ class Imported:
     lines: int
     refused: int
     incomplete_offers: int
-    tables: dict[str, Counts | DayCounts]
+    tables: dict[str, MergeCounts | DayCounts]
 
 
-def import_list_pages(lake: Lake, files: LineFiles, read: Callable[[Path], None]) -> Imported:
+def import_list_pages(lake: LakeWriter, files: LineFiles, read: Callable[[Path], None]) -> Imported:
     """Rows of list pages: listings, and what the pages say of products and expansions.
 
     Raises:
@@ -57,22 +57,22 @@ def import_list_pages(lake: Lake, files: LineFiles, read: Callable[[Path], None]
     return _import(lake, files, read, LIST_PAGE, _with_pages)
 
 
-def import_offers(lake: Lake, files: LineFiles, read: Callable[[Path], None]) -> Imported:
+def import_offers(lake: LakeWriter, files: LineFiles, read: Callable[[Path], None]) -> Imported:
     """Checks of products under the seller filter: filtered_checks. Raises as `import_list_pages` does."""
     return _import(lake, files, read, OFFERS, lambda lake, rows: merge_days(lake, FILTERED_CHECKS, rows))
 
 
-def import_watch_checks(lake: Lake, files: LineFiles, read: Callable[[Path], None]) -> Imported:
+def import_watch_checks(lake: LakeWriter, files: LineFiles, read: Callable[[Path], None]) -> Imported:
     """Checks of tracked products: watch_checks. Raises as `import_list_pages` does."""
     return _import(lake, files, read, WATCH_CHECK, lambda lake, rows: merge_days(lake, WATCH_CHECKS, rows))
 
 
 def _import(
-    lake: Lake,
+    lake: LakeWriter,
     files: LineFiles,
     read: Callable[[Path], None],
     shape: Shape,
-    merged: Callable[[Lake, pa.Table], Iterator[Change]],
+    merged: Callable[[LakeWriter, pa.Table], Iterator[Change]],
 ) -> Imported:
     sheet = _sheet(files, read, shape)
     rows = sheet.table()
@@ -98,7 +98,7 @@ def _sheet(files: LineFiles, read: Callable[[Path], None], shape: Shape) -> Shee
     return sheet
 
 
-def _with_pages(lake: Lake, rows: pa.Table) -> Iterator[Change]:
+def _with_pages(lake: LakeWriter, rows: pa.Table) -> Iterator[Change]:
     yield from merge_days(lake, LISTINGS, rows.select(LISTINGS.schema.names))
     before = lake.read(LIST_PAGES)
     pages = merge_pages(before, rows)

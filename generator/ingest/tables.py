@@ -15,8 +15,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
+from edge_auth.contract.store.open import is_folder
 from generator.errors import IngestError
-from generator.ingest import journal
+from generator.lake import journal
 
 TIMESTAMP = pa.timestamp("us")  # UTC, without a zone
 FIGURES = ("low", "avg", "trend", "avg1", "avg7", "avg30")
@@ -106,12 +107,12 @@ def decode(data: pa.Buffer) -> pa.Table:
     return pq.read_table(pa.BufferReader(data))
 
 
-class Lake:
+class LakeWriter:
     """A lake as an import sees it; every method raises IngestError where the folder or the bucket refuses."""
 
     def __init__(self, location: str):
         self.location = location
-        self.folder = None if "://" in location else Path(location).absolute()
+        self.folder = Path(location).absolute() if is_folder(location) else None
         with self._translated(location):
             if self.folder is None:
                 self.files = _bucket(location)

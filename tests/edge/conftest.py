@@ -3,7 +3,7 @@
 import pytest
 import tiny_store
 
-from edge_auth.contract.store import FolderStore
+from edge_auth.contract.store.folder import FolderStore
 from tests.wsgi import Client
 
 SLUGS = {

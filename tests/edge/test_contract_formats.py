@@ -12,8 +12,8 @@ import tiny_store
 
 from edge_auth.contract import pages
 from edge_auth.contract.builds import FORMAT, open_build
-from edge_auth.contract.spliced import cut_member, detail_since, spliced
-from edge_auth.contract.store import FolderStore
+from edge_auth.contract.splice import detail_since, encode_fragments, splice
+from edge_auth.contract.store.folder import FolderStore
 from edge_auth.contract.vocabulary import Vocabulary, pieces_of, suffixes_of
 from edge_auth.errors import StoreError
 
@@ -30,14 +30,14 @@ def members(rng: random.Random, arrays: list[list[bytes]], periods: int) -> tupl
     """The arrays as an open month and closed periods."""
     by_period = zip(*(cut(rng, days, periods) for days in arrays), strict=True)
     rows = [[pages.BETWEEN.join(days) for days in period] for period in by_period]
-    closed = [cut_member(b"", period, pages.PERIOD_TAIL)[1] for period in rows[:-1]]
-    text, member = cut_member(HEAD, rows[-1], pages.CARD_TAIL)
+    closed = [encode_fragments(b"", period, pages.PERIOD_TAIL)[1] for period in rows[:-1]]
+    text, member = encode_fragments(HEAD, rows[-1], pages.CARD_TAIL)
     assert gzip.decompress(member) == text
     return member, closed
 
 
 def detail(rng: random.Random, arrays: list[list[bytes]], periods: int):
-    return spliced(*members(rng, arrays, periods))
+    return splice(*members(rng, arrays, periods))
 
 
 def written(arrays: list[list[bytes]]) -> bytes:

@@ -8,9 +8,9 @@ from concurrent.futures import ProcessPoolExecutor
 import pytest
 
 from edge_auth.contract.keys import KeyFile, issue, parse_expiry, parse_records, well_formed
-from edge_auth.contract.store import FolderStore
-from edge_auth.counter_file import FileCounter
+from edge_auth.contract.store.folder import FolderStore
 from edge_auth.errors import KeyFormatError, UnknownKey
+from edge_auth.host.file_counter import FileCounter
 
 NOW = 1_800_000_000.0 - 1_800_000_000 % 60
 

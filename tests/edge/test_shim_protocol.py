@@ -9,11 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import tiny_store
 
-from edge_auth.bodies import accepts_gzip
 from edge_auth.contract.builds import open_build
 from edge_auth.contract.keys import SCOPES, issue, open_key_file, parse_expiry
-from edge_auth.contract.store import FolderStore
-from edge_auth.request import client_address
+from edge_auth.contract.store.folder import FolderStore
+from edge_auth.core.bodies import accepts_gzip
+from edge_auth.core.request import client_address
 
 WRONG = "cpm_live_" + "x" * 32
 

@@ -13,7 +13,7 @@ import tiny_store
 from click.testing import CliRunner
 from serving import Server, eventually, listens, run
 
-from edge_auth.contract.store import FolderStore
+from edge_auth.contract.store.folder import FolderStore
 from generator.cli import cli
 
 

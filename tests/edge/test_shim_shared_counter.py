@@ -13,9 +13,9 @@ import pytest
 import redis
 from serving import eventually
 
-from edge_auth.counter_file import FileCounter
-from edge_auth.counter_redis import TIMEOUT_SECONDS, RedisCounter, plain_url
-from edge_auth.metrics import Metrics
+from edge_auth.host.file_counter import FileCounter
+from edge_auth.host.metrics import Metrics
+from edge_auth.host.redis_counter import TIMEOUT_SECONDS, RedisCounter, plain_url
 from tests.redis_server import ABSENT, BINARY, RedisServer
 
 pytestmark = pytest.mark.skipif(BINARY is None, reason=ABSENT)

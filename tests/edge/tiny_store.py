@@ -6,14 +6,14 @@ from hashlib import sha256
 
 import pyarrow as pa
 
-from edge_auth.contract import names, pages
-from edge_auth.contract.builds import FORMAT, Pointer, id_of
-from edge_auth.contract.catalogue import Counts
+from edge_auth.contract import layout, names, pages
+from edge_auth.contract.builds import FORMAT, Pointer
+from edge_auth.contract.card_lines import DIGEST_BYTES
+from edge_auth.contract.catalogue import KindCounts
 from edge_auth.contract.codec import compress
 from edge_auth.contract.index import IndexRows, LayerFile, to_bytes
-from edge_auth.contract.rows import DIGEST_BYTES
-from edge_auth.contract.spliced import cut_member
-from edge_auth.contract.store import FolderStore
+from edge_auth.contract.splice import encode_fragments
+from edge_auth.contract.store.folder import FolderStore
 from edge_auth.contract.text import composed, fold, number_filter_key, number_sort_key, words
 from edge_auth.contract.vocabulary import pieces_of, suffixes_of
 
@@ -121,7 +121,7 @@ def columns_files(listed: list[dict]) -> dict[str, bytes]:
     for product in listed:
         for word in words(product["name"]):
             postings.setdefault(word, set()).add(ordinal[product["id_product"]])
-    counts = Counts({kind: len(of_kind) for kind, of_kind in kinds.items()}, keyed)
+    counts = KindCounts({kind: len(of_kind) for kind, of_kind in kinds.items()}, keyed)
     lines = [card(product) + b"\n" for product in ordered]
     table["size"] = pa.array(map(len, lines), pa.uint32())
     table["digest"] = pa.array([sha256(line).digest()[:DIGEST_BYTES] for line in lines], pa.binary(DIGEST_BYTES))
@@ -159,7 +159,7 @@ def write_build(store: FolderStore, listed: list[dict], slugs: dict[str, str] | 
     opening = {names.CARD_PATTERN.format(p["id_product"]): _detail(p, [row(AS_OF)]) for p in listed}
     layers[names.CARDS] = write_layer(store, names.CARDS, opening, names.CARD_PATTERN)
     rows = ",\n".join([row("2025-01-01"), row("2025-12-31")]).encode()
-    closed = cut_member(b"", [rows, b"", b""], pages.PERIOD_TAIL)
+    closed = encode_fragments(b"", [rows, b"", b""], pages.PERIOD_TAIL)
     pattern = names.history_pattern("2025")
     layers[names.history_layer("2025")] = write_layer(
         store, "history-2025", {pattern.format(p["id_product"]): closed for p in listed[::2]}, pattern
@@ -174,7 +174,7 @@ def write_build(store: FolderStore, listed: list[dict], slugs: dict[str, str] | 
         (names.SITE, names.OPENAPI_KEY, {"openapi": "3.1.0"}),
     ):
         layers[name] = write_layer(store, name, {key: json.dumps(value).encode() + b"\n"})
-    build = id_of(AS_OF, layers)
+    build = layout.build_id(AS_OF, layers)
     record = {"format": FORMAT, "id": build, "as_of": AS_OF, "layers": {n: {"digest": d} for n, d in layers.items()}}
     record["freshness"] = FRESHNESS
     store.put(f"builds/{build}.json", json.dumps(record).encode())
@@ -185,7 +185,7 @@ def write_build(store: FolderStore, listed: list[dict], slugs: dict[str, str] | 
 
 def _detail(product: dict, rows: list[str]) -> tuple[bytes, bytes]:
     head = card(product)[:-1] + b',"history":'
-    return cut_member(head, [",\n".join(rows).encode(), b"", b""], pages.CARD_TAIL)
+    return encode_fragments(head, [",\n".join(rows).encode(), b"", b""], pages.CARD_TAIL)
 
 
 def _watchlist(slugs: dict[str, str]) -> dict[str, bytes]:

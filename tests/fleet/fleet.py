@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.store import open_store
-from generator.build import make_build
-from generator.lake import open_lake
+from edge_auth.contract.store.open import open_store
+from generator.build.make import make_build
+from generator.lake.lake import open_lake
 from generator.progress import Progress
-from generator.publish import publish
+from generator.releases.publish import publish
 from tests.nginx import Nginx
 from tests.redis_server import RedisServer
 from tests.service import Client, Service

@@ -12,8 +12,8 @@ import pytest
 
 from edge_auth.contract.builds import live_build_id
 from edge_auth.contract.keys import open_key_file
-from edge_auth.contract.store import open_store
-from generator.publish import publish
+from edge_auth.contract.store.open import open_store
+from generator.releases.publish import publish
 from tests.commands import issue
 from tests.fleet.fleet import Fleet, make
 from tests.fleet.hammer import hammer

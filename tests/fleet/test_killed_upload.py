@@ -7,10 +7,10 @@ from itertools import accumulate
 from pathlib import Path
 
 from edge_auth.contract.builds import live_build_id, open_build, read_pointer
-from edge_auth.contract.store import open_store
-from generator.build import make_build
-from generator.lake import open_lake
-from generator.verify import verify
+from edge_auth.contract.store.open import open_store
+from generator.build.make import make_build
+from generator.lake.lake import open_lake
+from generator.releases.verify import verify
 from tests.commands import build
 from tests.fleet.fleet import QUIET, make
 from tests.nights import demo_lake

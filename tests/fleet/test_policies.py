@@ -10,11 +10,12 @@ import pytest
 from edge_auth.contract.builds import live_build_id, read_pointer
 from edge_auth.contract.keys import SCOPES, open_key_file
 from edge_auth.contract.keys import issue as issued
-from edge_auth.contract.store import Store, open_store
+from edge_auth.contract.layout import NIGHT_PAGES as PAGES
+from edge_auth.contract.layout import WORK as PARTS
+from edge_auth.contract.store.interface import Store
+from edge_auth.contract.store.open import open_store
 from edge_auth.errors import StoreError
-from generator.publish import publish, rollback
-from generator.runs import PAGES
-from generator.scratch import FOLDER as PARTS
+from generator.releases.publish import publish, rollback
 from tests.fleet.fleet import make
 from tests.nights import demo_lake
 from tests.service import ROOT, Service, run

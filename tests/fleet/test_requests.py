@@ -6,7 +6,7 @@ import pytest
 
 from edge_auth.contract.builds import live_build_id, open_build
 from edge_auth.contract.keys import SCOPES, issue, open_key_file
-from edge_auth.contract.store import open_store
+from edge_auth.contract.store.open import open_store
 from tests.fleet.counting import asked, during
 from tests.fleet.fleet import make
 from tests.nights import demo_lake

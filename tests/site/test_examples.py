@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from generator import site
+from generator.site import pages as site
 from tests.service import Service
 
 COMMANDS = {"sh": ["sh"], "py": [sys.executable], "mjs": ["node"]}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from edge_auth.contract.names import MEDIA_TYPES
-from generator import site
+from generator.site import pages as site
 from tests.commands import run
 from tests.service import ROOT, Answer, Client, Service
 

@@ -23,11 +23,11 @@ from tempfile import mkdtemp
 from unittest.mock import patch
 
 from edge_auth.contract.builds import live_build_id, open_build
-from edge_auth.contract.store import FolderStore
+from edge_auth.contract.store.folder import FolderStore
 from generator import settings
-from generator.export import export
-from generator.prune import Rules, prune
-from generator.publish import publish
+from generator.releases.export import export
+from generator.releases.prune import Rules, prune
+from generator.releases.publish import publish
 from tests.commands import run
 from tests.nights import QUIET, assert_whole, demo_lake, in_hours, make, names, published
 from tests.service import ROOT, Failed, environment, until

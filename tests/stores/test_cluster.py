@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.store import FolderStore, open_store
-from generator import cluster
-from generator.build import make_build
+from edge_auth.contract.layout import WORK as FOLDER
+from edge_auth.contract.store.folder import FolderStore
+from edge_auth.contract.store.open import open_store
+from generator.build.cluster import dask_runner as cluster
+from generator.build.make import make_build
 from generator.errors import BuildError
-from generator.lake import open_lake
-from generator.scratch import FOLDER
+from generator.lake.lake import open_lake
 from tests import commands
 from tests.nights import QUIET, demo_lake
 from tests.service import ROOT, environment, run, until

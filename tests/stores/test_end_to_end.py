@@ -9,16 +9,17 @@ import pytest
 
 from edge_auth.contract.builds import live_build_id, open_build, read_pointer
 from edge_auth.contract.keys import open_key_file
-from edge_auth.contract.store import Store, open_store
-from generator.build import BuildResult, make_build
+from edge_auth.contract.store.interface import Store
+from edge_auth.contract.store.open import open_store
+from generator.build.make import BuildResult, make_build
 from generator.errors import BuildError, LakeError, PublishError
-from generator.export import export
-from generator.lake import DAILY_TABLES, FLAT_TABLES, open_lake
-from generator.lake_bucket import BucketFiles
-from generator.lake_files import LakeFile
+from generator.lake.bucket import BucketFiles
+from generator.lake.files import LakeFile
+from generator.lake.lake import DAILY_TABLES, FLAT_TABLES, open_lake
 from generator.progress import Progress
-from generator.publish import publish
-from generator.verify import verify
+from generator.releases.export import export
+from generator.releases.publish import publish
+from generator.releases.verify import verify
 from tests.commands import build, issue, run
 from tests.service import Failed, Service, until
 from tests.stores.proxy import ALWAYS, Proxy

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.bucket import Patience
-from edge_auth.contract.s3 import S3Store
-from edge_auth.contract.store import Store, open_store
+from edge_auth.contract.store.bucket import Patience
+from edge_auth.contract.store.interface import Store
+from edge_auth.contract.store.open import open_store
+from edge_auth.contract.store.s3 import S3Store
 from edge_auth.errors import Conflict, MissingObject, StoreError
 from tests.nginx import certified
 from tests.stores.proxy import ALWAYS, Proxy
@@ -31,7 +32,7 @@ READS: dict[str, tuple[Callable[[Store], object], object]] = {
 @pytest.fixture
 def store(server: Server, proxy: Proxy) -> Store:
     """A store behind the proxy, with one object in it."""
-    opened = open_store(f"s3://{server.bucket()}/prefix", seconds=5)
+    opened = open_store(f"s3://{server.bucket()}/prefix", timeout_seconds=5)
     opened.put("one", CONTENT)
     return opened
 
@@ -131,7 +132,7 @@ def test_over_https(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert (store.get("one"), store.get("large", 9, 9)) == (CONTENT, b"in parts ")
         monkeypatch.delenv("AWS_CA_BUNDLE")
         with pytest.raises(StoreError, match="CERTIFICATE_VERIFY_FAILED"):
-            open_store(store.location, seconds=5).get("one")
+            open_store(store.location, timeout_seconds=5).get("one")
 
 
 @pytest.mark.parametrize("fault", ["deafen", "unknown"])

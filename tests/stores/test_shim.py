@@ -9,14 +9,18 @@ from threading import Event
 
 import pytest
 
-from edge_auth import keyring, library
-from edge_auth.contract.builds import Pointer, read_pointer, record_name
-from edge_auth.contract.copies import Copies
+from edge_auth.contract import layout
+from edge_auth.contract.builds import Pointer, read_pointer
 from edge_auth.contract.keys import SCOPES, issue, open_key_file
-from edge_auth.contract.store import FolderStore, Store, open_store
+from edge_auth.contract.store.file_cache import FileCache
+from edge_auth.contract.store.folder import FolderStore
+from edge_auth.contract.store.interface import Store
+from edge_auth.contract.store.open import open_store
 from edge_auth.errors import StoreError
-from edge_auth.flights import Flights
-from edge_auth.watch import Watch
+from edge_auth.host import build_registry as library
+from edge_auth.host import keyring
+from edge_auth.host.poller import Poller
+from edge_auth.host.single_flight import SingleFlight
 from tests.edge import tiny_store
 from tests.service import until
 from tests.stores.proxy import ALWAYS, Proxy
@@ -80,7 +84,7 @@ def store(server: Server, monkeypatch: pytest.MonkeyPatch) -> Store:
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shims of this process look at pointer and keys so often that nobody waits for it."""
     for module in (keyring, library):
-        monkeypatch.setattr(module, "Watch", lambda look, poll: Watch(look, 0.2))
+        monkeypatch.setattr(module, "Poller", lambda poll, interval: Poller(poll, 0.2))
 
 
 @pytest.fixture
@@ -165,7 +169,7 @@ def test_many_who_ask_for_one_object_make_one_request(
 
 def test_what_nobody_waits_for_any_more_is_not_begun() -> None:
     """A store that hangs takes all threads; what queued up behind them must not be in the way when it is back."""
-    flights, back, begun, jobs = Flights(seconds=0.5), Event(), [], 100
+    flights, back, begun, jobs = SingleFlight(seconds=0.5), Event(), [], 100
 
     def fetch() -> None:
         begun.append(1)
@@ -298,7 +302,7 @@ def test_a_pinned_build(client: Client, store: Store, proxy: Proxy) -> None:
         assert client.get(f"{API}cards?q=e", x_build=old).headers["X-Build"] == old
     assert made == []  # a crawl that goes on with the old build costs nothing more
     assert client.get(f"{API}cards", x_build="2020-01-01-0123456789ab").code == "invalid_parameter"
-    store.delete([record_name(old)])
+    store.delete([layout.record_name(old)])
     until(lambda: client.get(f"{API}cards", x_build=old).status == 400, 20, "it is not kept any more")
 
 
@@ -366,7 +370,7 @@ def test_copies_are_bounded_and_fetched_once(store: Store, proxy: Proxy, tmp_pat
     near = open_store(store.location)
     store.put("a", b"1" * 100)
     store.put("b", b"2" * 100)
-    copies = Copies(tmp_path / "copies", limit=150)
+    copies = FileCache(tmp_path / "copies", limit=150)
     with ThreadPoolExecutor(4) as pool:
         paths = list(pool.map(lambda _: copies.path(near, "a"), range(4)))
     assert len({*paths}) == 1
@@ -375,4 +379,4 @@ def test_copies_are_bounded_and_fetched_once(store: Store, proxy: Proxy, tmp_pat
     assert not paths[0].exists()
     (tmp_path / "taken").write_bytes(b"")
     with pytest.raises(StoreError, match="cannot keep a copy"):
-        Copies(tmp_path / "taken").path(near, "a")
+        FileCache(tmp_path / "taken").path(near, "a")

@@ -13,10 +13,11 @@ from threading import Barrier
 import pytest
 
 from edge_auth.contract.keys import SCOPES, issue, open_key_file
-from edge_auth.contract.store import Digest, Store, open_store
+from edge_auth.contract.store.interface import Digest, Store
+from edge_auth.contract.store.open import open_store
 from edge_auth.errors import Conflict, MissingObject, StoreError
 from generator.clock import utc_now
-from generator.doctor.store import check_writing
+from generator.reading.doctor.store import check_writing
 from tests.service import ROOT, environment
 from tests.stores.servers import OWNER, READER, SECRET, Server
 
@@ -221,7 +222,7 @@ def test_a_bucket_that_is_not_there(server: Server) -> None:
 
 def test_an_endpoint_that_is_not_there(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
-    store = open_store("s3://bucket/prefix", seconds=5)
+    store = open_store("s3://bucket/prefix", timeout_seconds=5)
     for work in (store.stat, store.get, store.get_versioned, lambda _: list(store.list(""))):
         with pytest.raises(StoreError, match=r"127\.0\.0\.1:9") as caught:
             work("anything")

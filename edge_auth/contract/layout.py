@@ -1,0 +1,121 @@
+"""The layout of a store: the name of every object in it, and the format of a build's id.
+
+    current.json                              the pointer to the live build
+    builds/<build id>.json                    the record of a build
+    layers/<layer>/<digest>/…                 the packs, files and index of a layer
+    gates/<build id>.json                     what the gates said of a build
+    reports/<run>.json                        what a nightly run did
+    intents/<build id>/<nonce>.json           a build that somebody is making or publishing
+    work/<build id>/…                         intermediate files of a build in the making
+    private/keys.json                         the key records
+    private/prune.lock, private/nightly.lock  the locks
+    private/nights/<run>/…                    the pages of a nightly run
+
+No other module spells these names.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator
+
+from edge_auth.errors import UnknownBuild
+
+POINTER = "current.json"
+BUILDS, LAYERS, GATES, REPORTS, INTENTS, WORK = "builds/", "layers/", "gates/", "reports/", "intents/", "work/"
+PRIVATE = "private/"
+KEYS = f"{PRIVATE}keys.json"
+PRUNE_LOCK = f"{PRIVATE}prune.lock"
+NIGHTLY_LOCK = f"{PRIVATE}nightly.lock"
+NIGHT_PAGES = f"{PRIVATE}nights/"
+
+_JSON = ".json"
+_DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_BUILD_ID = re.compile(_DAY.pattern + "-[0-9a-f]{12}")
+# A well-formed id that no build has: for asking a store about an object that is certainly missing.
+NO_BUILD_ID = "0000-00-00-000000000000"
+
+
+def build_id(as_of: str, digests: dict[str, str]) -> str:
+    """Return the id of a build: its as-of day and a hash of its layers' digests.
+
+    The same lake gives the same id on every machine.
+    """
+    listed = json.dumps([as_of, sorted(digests.items())])
+    return f"{as_of}-{hashlib.sha256(listed.encode()).hexdigest()[:12]}"
+
+
+def record_name(id_: str) -> str:
+    """Return the name of a build's record.
+
+    Raises:
+        UnknownBuild: The text is not the id of a build, so it must not become part of a path.
+    """
+    if not _BUILD_ID.fullmatch(id_):
+        raise UnknownBuild(
+            f"{id_!r} is not the id of a build (such as 2026-08-22-0123456789ab): "
+            "`cardpress builds` lists the builds of a store"
+        )
+    return f"{BUILDS}{id_}{_JSON}"
+
+
+def gates_name(id_: str) -> str:
+    """Return the name of the object that holds what the gates said of a build."""
+    return f"{GATES}{id_}{_JSON}"
+
+
+def report_name(run: str) -> str:
+    """Return the name of the report of a nightly run."""
+    return f"{REPORTS}{run}{_JSON}"
+
+
+def page_name(run: str, page: str) -> str:
+    """Return the name of a page of a nightly run."""
+    return f"{NIGHT_PAGES}{run}/{page}"
+
+
+def run_of_page(name: str) -> str:
+    """Return the run that a page belongs to."""
+    return name.removeprefix(NIGHT_PAGES).partition("/")[0]
+
+
+def intent_name(id_: str, nonce: str) -> str:
+    """Return the name of an intent to use a build."""
+    return f"{INTENTS}{id_}/{nonce}{_JSON}"
+
+
+def work_folder(id_: str) -> str:
+    """Return the folder of the intermediate files of a build."""
+    return f"{WORK}{id_}/"
+
+
+def layer_folder(layer: str, digest: str) -> str:
+    """Return the folder of a layer."""
+    return f"{LAYERS}{layer}/{digest}/"
+
+
+def layer_folder_of(name: str) -> str:
+    """Return the folder of the layer that an object below `layers/` belongs to."""
+    return "/".join(name.split("/")[:3]) + "/"
+
+
+def layer_of_folder(folder: str) -> tuple[str, str]:
+    """Return the name and the digest of the layer in a folder."""
+    _, layer, digest, *_ = folder.split("/")
+    return layer, digest
+
+
+def id_of(name: str) -> str:
+    """Return the id in the name of a record, of a gates object or of a report."""
+    return name.rpartition("/")[2].removesuffix(_JSON)
+
+
+def build_ids(names: Iterable[str]) -> Iterator[str]:
+    """Yield the ids in the names of records."""
+    return map(id_of, names)
+
+
+def day_of(id_: str) -> str:
+    """Return the as-of day in the id of a build, as YYYY-MM-DD."""
+    found = _DAY.match(id_)
+    return found.group() if found else ""

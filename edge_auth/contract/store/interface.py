@@ -1,0 +1,100 @@
+"""The interface of a store.
+
+Names are relative and use `/`. A backend translates the errors of its medium into `StoreError`, once. An object that
+does not exist is None from `stat` and `get_versioned`, and `MissingObject` from `get`.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+Span = tuple[str, int, int]  # a range of an object: name, offset in bytes, length in bytes
+
+
+class Versioned(NamedTuple):
+    """An object's bytes, and the tag that `swap` compares."""
+
+    data: bytes
+    etag: str
+
+
+class Digest(NamedTuple):
+    """The size in bytes and the SHA-256 (hex) of an object, as the store knows them without sending it."""
+
+    size: int
+    sha256: str
+
+
+class Listed(NamedTuple):
+    """An object in a listing: its size in bytes, and when it was modified, in Unix time."""
+
+    name: str
+    size: int
+    modified: float
+
+
+class Store(Protocol):
+    """A store of objects. Every method raises StoreError when the medium fails."""
+
+    location: str
+
+    def get(self, name: str, offset: int = 0, length: int | None = None) -> bytes:
+        """Return an object, or `length` bytes of it from `offset`.
+
+        Raises:
+            MissingObject: There is no such object.
+            StoreError: The object is shorter than the range.
+        """
+        ...
+
+    def get_many(self, spans: Sequence[Span]) -> list[bytes]:
+        """Return several ranges in input order. Raises what `get` raises."""
+        ...
+
+    def get_versioned(self, name: str) -> Versioned | None:
+        """Return an object with its tag, or None if it does not exist."""
+        ...
+
+    def put(self, name: str, data: bytes) -> None:
+        """Create or replace an object. Readers see the old bytes or the new ones, never a mixture."""
+        ...
+
+    def put_new(self, name: str, data: bytes) -> bool:
+        """Create an object unless the name is taken. Return whether it was created."""
+        ...
+
+    def swap(self, name: str, data: bytes, etag: str | None) -> None:
+        """Replace an object if its tag is still `etag`; with None, create it if it does not exist.
+
+        Raises:
+            Conflict: Another writer changed it first.
+        """
+        ...
+
+    def stat(self, name: str) -> int | None:
+        """Return the size of an object in bytes, or None if it does not exist."""
+        ...
+
+    def digest(self, name: str) -> Digest | None:
+        """Return the size and hash of an object, or None if the store does not keep hashes or has no such object."""
+        ...
+
+    def list(self, prefix: str) -> Iterator[str]:
+        """Yield the names below a prefix that ends in `/`, sorted."""
+        ...
+
+    def entries(self, prefix: str) -> Iterator[Listed]:
+        """Yield the objects below a prefix that ends in `/`, or the one object of that name, sorted."""
+        ...
+
+    def leftovers(self) -> Iterator[Listed]:
+        """Yield the half-written files of writers that were killed. They are not objects."""
+        ...
+
+    def delete(self, names: Iterable[str]) -> None:
+        """Delete objects. Names that do not exist are ignored."""
+        ...
+
+    def local_path(self, name: str) -> Path | None:
+        """Return the file that holds the object, or None if this store has no files."""
+        ...

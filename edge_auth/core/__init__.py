@@ -1,0 +1,1 @@
+"""The shim: from a request to an answer, without a framework and without I/O of its own."""

@@ -1,0 +1,53 @@
+"""Which key a request carries, and whether it is valid (specification, section 5)."""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from edge_auth.contract.keys import KeyRecord, digest, well_formed
+from edge_auth.errors import ExpiredKey, InvalidKey, NoKey, RevokedKey
+
+
+class Keys(Protocol):
+    """The key records in force."""
+
+    def find(self, sha256: str) -> KeyRecord | None:
+        """Return the record of the key with this hash (hex), or None. Raises StoreError if they cannot be read."""
+        ...
+
+
+def authenticate(keys: Keys, headers: Mapping[str, str], now: float) -> KeyRecord:
+    """Return the record of the key that a request carries.
+
+    Args:
+        headers: The request's headers, by lower-case name.
+        now: Unix time.
+
+    Raises:
+        KeyRefused: The request carries no key, or one that is not valid now.
+        StoreError: The key records cannot be read.
+    """
+    key = sent_key(headers)
+    if key is None:
+        raise NoKey("an API key is needed: Authorization: Bearer <key>, or X-API-Key: <key>")
+    record = keys.find(digest(key)) if well_formed(key) else None
+    if record is None:
+        raise InvalidKey("the API key is wrong or malformed")
+    if record.revoked:
+        raise RevokedKey("the API key has been switched off")
+    if record.expired(now):
+        raise ExpiredKey(f"the API key expired at {record.expires_at}")
+    return record
+
+
+def sent_key(headers: Mapping[str, str]) -> str | None:
+    """Return the key in the headers, "" for an unreadable one, or None if there is none.
+
+    `Authorization` is read first. A scheme other than Bearer counts as absent.
+    """
+    authorization = headers.get("authorization")
+    if authorization is not None:
+        scheme, _, rest = authorization.strip(" ").partition(" ")
+        if scheme.lower() in ("bearer", ""):
+            return rest.strip(" ")
+    key = headers.get("x-api-key")
+    return key.strip(" ") if key is not None else None

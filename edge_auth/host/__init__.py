@@ -1,0 +1,1 @@
+"""What runs the shim: server, polling, counters, log and metrics."""

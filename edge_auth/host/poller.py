@@ -1,0 +1,51 @@
+"""A thread that polls something of the store, so that no request waits while the store is slow."""
+
+from collections.abc import Callable
+from threading import Condition, Event, Thread
+from time import monotonic
+from weakref import WeakMethod
+
+POLL_SECONDS = 1.5
+
+
+class Poller:
+    """A thread that calls `poll` at an interval, and at once after `refresh`.
+
+    Args:
+        poll: A method that does not raise. The thread ends when the method's object is gone.
+        interval_seconds: Time between the end of a call and the next one.
+    """
+
+    def __init__(self, poll: Callable[[], None], interval_seconds: float = POLL_SECONDS):
+        self._poll = WeakMethod(poll)
+        self._interval_seconds = interval_seconds
+        self._requested = Event()
+        self._ended = Condition()
+        self._began = -1.0
+        Thread(target=self._run, daemon=True, name="poller").start()
+
+    @property
+    def requested(self) -> bool:
+        """Whether a refresh was asked for and has not begun."""
+        return self._requested.is_set()
+
+    def refresh(self, timeout_seconds: float) -> bool:
+        """Poll now. Return whether a call that began after this one ended within the timeout."""
+        asked = monotonic()
+        self._requested.set()
+        with self._ended:
+            return self._ended.wait_for(lambda: self._began >= asked, timeout_seconds)
+
+    def _run(self) -> None:
+        while True:
+            self._requested.clear()
+            began = monotonic()
+            poll = self._poll()
+            if poll is None:
+                return
+            poll()
+            del poll
+            with self._ended:
+                self._began = began
+                self._ended.notify_all()
+            self._requested.wait(self._interval_seconds)

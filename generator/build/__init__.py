@@ -1,0 +1,1 @@
+"""How a build is made: the plan, the tasks, and what runs them."""

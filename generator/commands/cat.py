@@ -1,0 +1,29 @@
+"""`cardpress cat`: print one object of a build."""
+
+import sys
+
+import click
+
+from edge_auth.contract.store.open import open_store
+from generator.commands.build_names import named_build
+from generator.commands.options import build_option, store_option
+from generator.errors import BuildError
+from generator.releases.export import ROOT
+
+
+@click.command()
+@click.argument("key")
+@build_option
+@store_option
+def cat(key: str, build_id: str | None, store: str) -> None:
+    """Print one object of a build. KEY is such as cards/273532.json.
+
+    \b
+    Example: cardpress cat status.json --store site_out
+    """
+    build = named_build(open_store(store), build_id)
+    document = build.document(key.removeprefix(f"{ROOT}/"))
+    if document is None:
+        raise BuildError(f"build {build.id} has no object {key}; `cardpress export DIR` shows all keys")
+    sys.stdout.buffer.write(document)
+    sys.stdout.buffer.flush()

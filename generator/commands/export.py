@@ -1,0 +1,27 @@
+"""`cardpress export`: write a build as plain files."""
+
+import click
+
+from edge_auth.contract.store.open import open_store
+from generator.commands.build_names import named_build
+from generator.commands.options import build_option, store_option
+from generator.pack.read_ahead import ReadAhead
+from generator.progress import Progress
+from generator.releases.export import export as write_files
+
+
+@click.command()
+@click.argument("dir")
+@build_option
+@store_option
+@click.option("--gzip", is_flag=True, help="Write a .json.gz beside each file.")
+def export(dir: str, build_id: str | None, store: str, gzip: bool) -> None:
+    """Write a build as plain files, one per object.
+
+    The API lies below DIR/api/v1, the site in DIR/docs and DIR/explore.
+
+    \b
+    Example: cardpress export plain --store site_out && ls plain/api/v1/cards/all/trend
+    """
+    written = write_files(named_build(ReadAhead(open_store(store)), build_id), dir, gzip=gzip, progress=Progress())
+    click.echo(f"{written:,} objects in {dir}")

@@ -1,0 +1,21 @@
+"""`cardpress rollback`: make the build before the live one live again."""
+
+import click
+
+from edge_auth.contract.store.open import open_store
+from generator.commands.options import store_option
+from generator.releases.publish import rollback as move_back
+
+
+@click.command()
+@store_option
+def rollback(store: str) -> None:
+    """Make the build before the live one live again.
+
+    Each time one further back. It sets a hold: `build --publish` and `nightly` then publish nothing until
+    `publish BUILD` lifts it.
+
+    \b
+    Example: cardpress rollback --store site_out
+    """
+    click.echo(move_back(open_store(store)))

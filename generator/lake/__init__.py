@@ -1,0 +1,1 @@
+"""The lake: its files, their hashes, and the tables in them."""

@@ -1,0 +1,1 @@
+"""The unattended rebuild: build, gates, publish, smoke test, prune."""

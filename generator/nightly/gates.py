@@ -1,0 +1,120 @@
+"""The gates of a night: the build that would go live, compared with the one that is.
+
+Each is a file of `build/checks/gates/`, which returns at most one row: its `value`, other figures, and a `message`.
+A gate is breached when its value exceeds its threshold. Where there is nothing to compare it returns no row.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from datetime import date, datetime
+
+import pyarrow as pa
+
+from edge_auth.contract import names
+from edge_auth.contract.builds import Build, Layer
+from edge_auth.contract.catalogue import SETS
+from edge_auth.contract.index import map_table
+from edge_auth.errors import StoreError
+from generator import settings
+from generator.build.layers.catalogue import PRICES
+from generator.database import Database, sql_text
+from generator.releases.judgements import Judgement, Verdict
+
+_PRICES = pa.schema(
+    [("id_product", pa.int64()), ("id_expansion", pa.int64()), ("kind", pa.string()), ("guide_day", pa.date32())]
+    + [(name, pa.decimal128(18, 2)) for name in ("trend", "low", "avg")]
+    + [("filtered_day", pa.date32()), ("filtered", pa.decimal128(18, 2))]
+)
+_SETS = pa.schema([("id", pa.int64()), ("name", pa.string())])
+_TABLES = pa.schema([("table", pa.string()), ("rows", pa.int64())])
+_BUILD = pa.schema([("as_of", pa.date32()), ("guide_day", pa.date32())])
+
+
+def judge(
+    old: Build | None,
+    new: Build,
+    *,
+    now: datetime,
+    thresholds: Mapping[str, float] | None = None,
+    forced: Iterable[str] = (),
+) -> Judgement:
+    """Put a build through all gates.
+
+    Args:
+        old: the live build, or None: then only what needs no comparison is looked at.
+        now: what the clock says.
+        thresholds: by gate, instead of the defaults.
+        forced: gates that let pass.
+
+    Raises:
+        StoreError: a build cannot be read.
+    """
+    limits = settings.GATES | dict(thresholds or {})
+    db = Database(threads=1)
+    try:
+        for side, build in (("old", old), ("new", new)):
+            _open_side(db, side, build)
+        db.connection.execute("set variable today = $1", [now.date().isoformat()])
+        db.connection.execute("set variable price_factor = $1", [settings.PRICE_FACTOR])
+        db.run("checks/two_builds")
+        found = [_verdict(db, gate, limit, gate in set(forced)) for gate, limit in limits.items()]
+        [differences] = db.table(sql_text("checks/differences")).to_pylist()
+    finally:
+        db.close()
+    return Judgement(old.id if old else None, [verdict for verdict in found if verdict], differences)
+
+
+def _verdict(db: Database, gate: str, threshold: float, forced: bool) -> Verdict | None:
+    rows = db.table(sql_text(f"checks/gates/{gate}")).to_pylist()
+    if not rows:
+        return None
+    figures = rows[0]
+    value, message = float(figures.pop("value")), figures.pop("message") or "nothing"
+    breached = value > threshold
+    return Verdict(gate, value, threshold, breached, breached and forced, message, figures)
+
+
+def _open_side(db: Database, side: str, build: Build | None) -> None:
+    """Tables <side>_prices, <side>_sets, <side>_tables and <side>_build."""
+    prices, sets = _PRICES.empty_table(), _SETS.empty_table()
+    about, tables = _BUILD.empty_table(), _TABLES.empty_table()
+    if build:
+        prices, sets = _prices(build.layers[names.CATALOGUE]), map_table(build.layers[names.CATALOGUE].file(SETS))
+        about = pa.Table.from_pylist([{"as_of": build.as_of, "guide_day": _guide_day(build)}], _BUILD)
+        rows = table_rows(build, prices)
+        tables = pa.Table.from_pylist([{"table": table, "rows": many} for table, many in rows.items()], _TABLES)
+    for name, table in (("prices", prices), ("sets", sets), ("build", about), ("tables", tables)):
+        db.connection.register(f"{side}_{name}", table)
+
+
+def _prices(layer: Layer) -> pa.Table:
+    """A build's prices; none for a build of a version that did not keep them."""
+    try:
+        return pa.parquet.read_table(layer.file(PRICES)).select(_PRICES.names)
+    except StoreError:
+        if any(file.name.startswith(f"{PRICES}-") for file in layer.index.files):
+            raise
+        return _PRICES.empty_table()
+    except (OSError, pa.ArrowInvalid, KeyError) as error:
+        raise StoreError(f"the prices in {layer.folder} cannot be read: {error}") from error
+
+
+def _guide_day(build: Build) -> date | None:
+    day = build.record["freshness"]["catalogue"]["price_guide_day"]
+    return day and date.fromisoformat(day)
+
+
+def table_rows(build: Build, prices: pa.Table) -> dict[str, int]:
+    """Per table of the lake what a build shows of it: rows, products with one, or for listings whether there is any."""
+    fresh = build.record["freshness"]
+    fingerprints = json.loads(build.get(names.FINGERPRINTS_KEY) or b'{"count": 0}')["count"]
+    return {
+        "expansions": fresh["catalogue"]["sets"],
+        "products": fresh["catalogue"]["products"],
+        "price_guide": len(prices) - prices["guide_day"].null_count,
+        "listings": int(fresh["catalogue"]["listing_scraped_at"] is not None),
+        "filtered_checks": fresh["filtered_price"]["checked"],
+        "watchlist": fresh["watchlist"]["products"],
+        "watch_checks": fresh["watchlist"]["checked"],
+        "fingerprints": fingerprints,
+    }

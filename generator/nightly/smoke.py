@@ -1,0 +1,61 @@
+"""The smoke test of a build that has just gone live: one request of each kind, through the shim's own resolver."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from edge_auth.contract import names
+from edge_auth.contract.builds import open_build
+from edge_auth.contract.codec import decompress
+from edge_auth.contract.store.file_cache import FileCache
+from edge_auth.contract.store.interface import Store
+from edge_auth.core.bodies import Cache
+from edge_auth.core.endpoints import API, route
+from edge_auth.core.open_build import OpenBuild
+from edge_auth.errors import EdgeError
+from generator.errors import SmokeError
+
+_CACHE_BYTES = 16 << 20
+
+
+def smoke_test(store: Store, build_id: str) -> None:
+    """Ask a build one request of each kind, as the shim would answer it from there.
+
+    Raises:
+        SmokeError: one has no answer, or one that is no JSON.
+        StoreError: the build cannot be opened.
+    """
+    with TemporaryDirectory(prefix="cardpress-") as folder:
+        opened = OpenBuild(open_build(store, build_id, FileCache(Path(folder))), Cache(_CACHE_BYTES), lambda hit: None)
+        asked = "its lists"
+        try:
+            for path, query in _requests(opened):
+                asked = f"{path}?{query}".rstrip("?")
+                _ask(opened, path, query)
+        except (EdgeError, ValueError, OSError, EOFError, KeyError) as error:
+            raise SmokeError(f"{asked} cannot be answered: {error}") from error
+
+
+def _ask(opened: OpenBuild, path: str, query: str) -> None:
+    endpoint, subject = route(f"{API}{path}".encode())
+    body = endpoint.body(opened, subject, endpoint.parameters(subject, query))
+    json.loads(body.plain)
+    decompress(body.gzipped)
+
+
+def _requests(opened: OpenBuild) -> Iterator[tuple[str, str]]:
+    """Paths below the API with their queries: every ranking, a search, the first and last product, a watched one."""
+    yield from (("status", ""), ("sets", ""), ("watchlist", ""), ("fingerprints", ""), ("openapi.json", ""))
+    for kind in names.KINDS:
+        for sort in names.SORTS:
+            yield "cards", f"kind={kind}&sort={sort}&limit=1"
+    yield "cards", "q=a&order=asc&limit=5"
+    ids = opened.catalogue.ids
+    for id_ in {int(ids.min()), int(ids.max())} if len(ids) else ():
+        yield f"cards/{id_}", ""
+        yield f"cards/{id_}", "days=30"
+    for line in opened.watchlist[:1]:
+        slug = json.loads(line)["slug"]
+        for path in (slug, f"{slug}/history", f"{slug}/offers"):
+            yield f"watchlist/{path}", ""

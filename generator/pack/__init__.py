@@ -1,0 +1,1 @@
+"""Objects into packs, and packs into the store."""

@@ -1,0 +1,1 @@
+"""Builds in a store: publish, roll back, verify, export, prune."""

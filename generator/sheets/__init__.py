@@ -1,5 +1,0 @@
-"""Pages for operators, each one HTML file that asks nothing of anybody: styles, plots and the script are inside it.
-
-page    the templates of `templates/sheets/`, and how they say numbers
-plot    columns of an SVG
-"""
