@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from tests import nginx
-from tests.nginx import Nginx
-from tests.service import Answer, Client, Service, until, window_left
-from tests.stores.servers import free_port
-from tests.test_caching import both
-from tests.test_protocol import EXPOSED
-from tests.test_rate_limit import in_one_window
+from tests.api.test_caching import both
+from tests.api.test_protocol import EXPOSED
+from tests.api.test_rate_limit import in_one_window
+from tests.support import nginx
+from tests.support.nginx import Nginx
+from tests.support.s3_servers import free_port
+from tests.support.service import Answer, Client, Service, until, window_left
 
 pytestmark = [
     pytest.mark.skipif(nginx.BINARY is None, reason=nginx.ABSENT),

@@ -1,10 +1,10 @@
 """A tiny store, a key in it, and a client of the application over it."""
 
 import pytest
-import tiny_store
 
 from edge_auth.contract.store.folder import FolderStore
-from tests.wsgi import Client
+from tests.support import tiny_store
+from tests.support.wsgi import Client
 
 SLUGS = {
     "pikachu": "https://www.cardmarket.com/en/Pokemon/Products/Singles/Base/Pikachu",

@@ -8,7 +8,6 @@ import random
 import numpy as np
 import pyarrow as pa
 import pytest
-import tiny_store
 
 from edge_auth.contract import pages
 from edge_auth.contract.builds import FORMAT, open_build
@@ -16,6 +15,7 @@ from edge_auth.contract.splice import detail_since, encode_fragments, splice
 from edge_auth.contract.store.folder import FolderStore
 from edge_auth.contract.vocabulary import Vocabulary, pieces_of, suffixes_of
 from edge_auth.errors import StoreError
+from tests.support import tiny_store
 
 HEAD = '{"id_product":1,"name":"Flabébé","history":'.encode()
 

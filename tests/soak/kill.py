@@ -28,9 +28,9 @@ from generator import settings
 from generator.releases.export import export
 from generator.releases.prune import Rules, prune
 from generator.releases.publish import publish
-from tests.commands import run
-from tests.nights import QUIET, assert_whole, demo_lake, in_hours, make, names, published
-from tests.service import ROOT, Failed, environment, until
+from tests.support.commands import run
+from tests.support.nights import QUIET, assert_whole, demo_lake, in_hours, make, names, published
+from tests.support.service import ROOT, Failed, environment, until
 
 COMMANDS = ("build", "publish", "prune", "nightly")
 LEASE = 3

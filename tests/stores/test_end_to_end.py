@@ -20,10 +20,13 @@ from generator.progress import Progress
 from generator.releases.export import export
 from generator.releases.publish import publish
 from generator.releases.verify import verify
-from tests.commands import build, issue, run
-from tests.service import Failed, Service, until
-from tests.stores.proxy import ALWAYS, Proxy
-from tests.stores.servers import Server, installed
+from tests.support.commands import build, issue, run
+from tests.support.s3_fixtures import on_s3
+from tests.support.s3_proxy import ALWAYS, Proxy
+from tests.support.s3_servers import Server, installed
+from tests.support.service import Failed, Service, until
+
+pytestmark = on_s3
 
 QUIET = Progress(quiet=True)
 LAST_DAY, DAY_BEFORE = "2025-11-20", "2025-11-19"

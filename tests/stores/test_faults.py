@@ -13,9 +13,12 @@ from edge_auth.contract.store.interface import Store
 from edge_auth.contract.store.open import open_store
 from edge_auth.contract.store.s3 import S3Store
 from edge_auth.errors import Conflict, MissingObject, StoreError
-from tests.nginx import certified
-from tests.stores.proxy import ALWAYS, Proxy
-from tests.stores.servers import Server
+from tests.support.nginx import certified
+from tests.support.s3_fixtures import on_s3
+from tests.support.s3_proxy import ALWAYS, Proxy
+from tests.support.s3_servers import Server
+
+pytestmark = on_s3
 
 CONTENT = b"what was written " * 1000
 PASSING = ("refuse", "slowdown", "reset", "truncate", "lose", "fail")

@@ -18,8 +18,11 @@ from edge_auth.contract.store.open import open_store
 from edge_auth.errors import Conflict, MissingObject, StoreError
 from generator.clock import utc_now
 from generator.reading.doctor.store import check_writing
-from tests.service import ROOT, environment
-from tests.stores.servers import OWNER, READER, SECRET, Server
+from tests.support.s3_fixtures import on_s3
+from tests.support.s3_servers import OWNER, READER, SECRET, Server
+from tests.support.service import ROOT, environment
+
+pytestmark = on_s3
 
 WRITERS = 8
 ROUNDS = 12
