@@ -74,7 +74,7 @@ def test_scopes(fixed_service: Service, keys: dict[str, str], scope: str) -> Non
 
 
 def test_ways_to_send_a_key(fixed_service: Service, fixed_key: str) -> None:
-    nobody = fixed_service.client()
+    without_key = fixed_service.client()
     good = [
         [("Authorization", f"Bearer {fixed_key}")],
         [("authorization", f"bEaReR {fixed_key}")],
@@ -85,7 +85,7 @@ def test_ways_to_send_a_key(fixed_service: Service, fixed_key: str) -> None:
         [("Authorization", f"Bearer {fixed_key}"), ("X-API-Key", WRONG)],
     ]
     for headers in good:
-        assert nobody.send("GET", f"{API}/me", headers).status == 200, headers
+        assert without_key.send("GET", f"{API}/me", headers).status == 200, headers
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_changes_are_in_force_without_a_restart(
 
 
 def test_a_new_key_works_while_the_shim_runs(fixed_service: Service, fixed_store: Path) -> None:
-    """From its first request, whichever worker takes it: nobody waits to try the key just handed out."""
+    """A new key is good from its first request on, in each worker."""
     key = issue(fixed_store)
     assert [fixed_service.client(key).get(f"{API}/me").status for _ in range(6)] == [200] * 6
 

@@ -86,12 +86,12 @@ def test_the_order_of_checks(client: Client, cards_only: Client, keys: dict[str,
     """Each request has every fault from its own line on; the first fault is told."""
     spent = fixed_service.client(keys["spent"])
     spent.get(f"{API}/me")
-    nobody = fixed_service.client()
+    without_key = fixed_service.client()
     table = [
-        (nobody, "POST", "nowhere?x=1", 405, "method_not_allowed"),
-        (nobody, "GET", "nowhere?x=1", 404, "not_found"),
-        (nobody, "GET", "watchlist/unknown?x=1", 401, "unauthorized"),
-        (nobody, "GET", "cards/abc", 401, "unauthorized"),
+        (without_key, "POST", "nowhere?x=1", 405, "method_not_allowed"),
+        (without_key, "GET", "nowhere?x=1", 404, "not_found"),
+        (without_key, "GET", "watchlist/unknown?x=1", 401, "unauthorized"),
+        (without_key, "GET", "cards/abc", 401, "unauthorized"),
         (spent, "GET", "watchlist/unknown?x=1", 429, "rate_limited"),
         (cards_only, "GET", "watchlist/unknown?x=1", 403, "insufficient_scope"),
         (cards_only, "GET", "watchlist/charizard-ex/history?view=", 403, "insufficient_scope"),

@@ -93,7 +93,10 @@ def test_a_worker_that_is_not_like_the_client_refuses(lake: Path, tmp_path: Path
     store = FolderStore(str(tmp_path / "store"))
     plan = planned(open_lake(str(lake)), store)
     [task] = plan.of("site")
-    unseen, other = run_on_worker(job(lake, store), task, "", ""), run_on_worker(job(lake, store, versions={"duckdb": "1"}), task, "", "")
+    unseen, other = (
+        run_on_worker(job(lake, store), task, "", ""),
+        run_on_worker(job(lake, store, versions={"duckdb": "1"}), task, "", ""),
+    )
     assert isinstance(unseen, BuildError) and "does not see store" in str(unseen)
     assert isinstance(other, BuildError) and "duckdb" in str(other) and "install the same on both" in str(other)
     assert run_on_worker(job(lake, store), task, "", "", other) is other, "what needs a failed task fails alike"

@@ -111,7 +111,7 @@ def test_kept_pages_are_kept_by_encoding_and_build(client: Client, live_build: s
 
 
 def test_the_limit_is_that_of_the_address_which_came_to_nginx(front: Nginx) -> None:
-    """nginx adds the address that it sees, 127.0.0.1, which the shim trusts; before it is whoever that one names."""
+    """nginx appends the address that it sees, 127.0.0.1, which the shim trusts; the address before it is the client's."""
 
     def left(forwarded: str) -> tuple[int, int]:
         return window_left(Client(front.port, headers={"X-Forwarded-For": forwarded}).get(f"{API}/openapi.json"))

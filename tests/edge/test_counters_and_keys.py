@@ -138,7 +138,7 @@ def test_key_records(tmp_path):
     file.add(record)
     assert file.records() == [record]
     with pytest.raises(UnknownKey):
-        file.update("nobody", revoked=True)
+        file.update("unknown", revoked=True)
     at = 1767225600
     assert [record.expired(now) for now in (at - 1, at, at + 0.9, at + 1)] == [False, False, False, True]
 

@@ -49,7 +49,7 @@ def issued(location: str, **fields) -> str:
         ("/api/v1/cards/" + "9" * 5000, "GET", "", 404, "not_found"),
         ("/api/v1/cards/9223372036854775808", "GET", "", 404, "not_found"),
         ("/api/v1/%6De", "GET", "", 200, None),
-        ("/api/v1/watchlist/nobody", "GET", "", 404, "not_found"),
+        ("/api/v1/watchlist/unknown", "GET", "", 404, "not_found"),
         ("/api/v1/watchlist/cardmarket", "GET", "", 409, "ambiguous_slug"),
         ("/api/v1/watchlist/sellerCountry", "GET", "", 404, "not_found"),
     ],
@@ -307,7 +307,7 @@ def test_bodies_are_json_of_the_contract(client, products):
 
 
 def test_a_new_key_is_good_for_all_who_send_it_at_once(own):
-    """Whoever asks while another thread is reading the new records must not be told from the old ones."""
+    """A request that arrives while another thread reads the new records must not be answered from the old ones."""
     for _ in range(5):
         key = issued(own.location)
         start = threading.Barrier(8)

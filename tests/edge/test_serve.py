@@ -137,7 +137,7 @@ def test_keys_commands(tmp_path):
     table = run("keys", "list", "--store", store).stdout
     assert "Ana" in table
     assert "revoked" in table
-    unknown = run("keys", "revoke", "nobody", "--store", store)
+    unknown = run("keys", "revoke", "unknown", "--store", store)
     assert (unknown.returncode, len(unknown.stderr.splitlines())) == (1, 1)
     for wrong in (
         ("issue",), ("issue", "--name", "x", "--scope", "all"), ("issue", "--name", "x", "--rate-limit", "0"),

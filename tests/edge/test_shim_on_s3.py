@@ -85,7 +85,7 @@ def store(server: Server, monkeypatch: pytest.MonkeyPatch) -> Store:
 
 @pytest.fixture
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shims of this process look at pointer and keys so often that nobody waits for it."""
+    """Make the shims of this process poll pointer and keys so often that no test waits for them."""
     for module in (keyring, library):
         monkeypatch.setattr(module, "Poller", lambda poll, interval: Poller(poll, 0.2))
 
@@ -312,7 +312,7 @@ def test_a_pinned_build(client: Client, store: Store, proxy: Proxy) -> None:
 def test_keys_in_every_shim(store: Store, tmp_path: Path) -> None:
     """A change is soon in force everywhere, and going back to an older build does not undo it."""
     client, other = (Client(store.location, str(tmp_path / name), 1_000_000) for name in ("one", "other"))
-    key, record = issue("somebody", SCOPES, 100, None, 0)
+    key, record = issue("a partner", SCOPES, 100, None, 0)
     file = open_key_file(store.location)
     file.add(record)
     assert [shim.get(f"{API}me", key=key).status for shim in (client, other)] == [200, 200]

@@ -162,7 +162,7 @@ def test_a_failing_smoke_test_rolls_back(two) -> None:
     store, lake, ids = two
     [pack] = (store.root / "layers/sets").glob("*/*.jsonl.gz")
     data = bytearray(pack.read_bytes())
-    data[len(data) // 2] ^= 1  # in a layer that tonight's build shares, so that nobody looks at it while building
+    data[len(data) // 2] ^= 1  # in a layer that the new build shares, so the build does not read it
     pack.write_bytes(data)
     with pytest.raises(SmokeError, match=f"was rolled back, {ids[1]} is live: sets cannot be answered"):
         night(lake, store)
@@ -237,7 +237,7 @@ def test_a_run_that_lost_its_lock_publishes_nothing(two) -> None:
 
 
 def test_prunes_what_is_not_kept(two, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settings, "PRUNE_WAIT_SECONDS", 0)  # nobody else is at work
+    monkeypatch.setattr(settings, "PRUNE_WAIT_SECONDS", 0)  # no other process uses the store
     store, lake, ids = two
     for name in names(store):
         os.utime(store.root / name, (0, 0))

@@ -116,7 +116,7 @@ def test_unpublished_builds_count_from_the_newest_once_they_are_old(tmp_path: Pa
 
 
 def test_dry_run_says_what_a_run_deletes_and_deletes_nothing(four, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settings, "PRUNE_WAIT_SECONDS", 0)  # nobody else is at work
+    monkeypatch.setattr(settings, "PRUNE_WAIT_SECONDS", 0)  # no other process uses the store
     store, _, ids = four
     before = names(store)
     dry = run("prune", "--store", store.root, "--keep", 2, "--grace", 0, "--dry-run").stdout.splitlines()

@@ -166,7 +166,7 @@ debug osd = 0/0
 debug paxos = 0/0
 debug rgw = 0/0
 [client.rgw]
-# without it a gateway that authenticates nobody to the monitor hangs for ever
+# without this line a gateway without authentication never connects to the monitor
 ms mon client mode = crc
 rgw data = {folder}/rgw
 # without tcp_nodelay each of a client's requests in a row takes 40 ms more

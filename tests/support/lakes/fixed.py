@@ -83,7 +83,7 @@ PRODUCTS = [
     product(106, "ナッシー[Exeggutor]", id_expansion=5402, number="000"),
     product(107, "Double  Space ", id_expansion=7, number=""),  # an empty number is none
     product(108, "Tab\tand\u2028separator", number="10"),
-    product(109, "Full width 151", id_expansion=999, number="BS 4"),  # an expansion nobody knows
+    product(109, "Full width 151", id_expansion=999, number="BS 4"),  # an expansion that the lake does not hold
     product(110, "100% _Wild_ *", id_expansion=1, rarity="", number="!"),
     product(111, "Booster Box", "sealed", category="Booster", id_expansion=1, url=f"{SITE}/Boosters/Base-Set"),
     product(112, "Booster", "sealed", id_expansion=1, date_added="1999-12-31T23:59:59"),
@@ -127,7 +127,7 @@ PRICE_GUIDE = {
         guide(117, 1.005, 2.675, 0.125),
         guide(118, 999999.99, 234567.89, 0.01),
         guide(119, 0.0, 0.0, 0.0),
-        guide(4040404, 1.0, 1.0, 1.0),  # nobody knows it
+        guide(4040404, 1.0, 1.0, 1.0),  # a product that the lake does not hold
     ],
 }
 LISTINGS = {

@@ -151,7 +151,7 @@ class Maker:
         return f"{day}T{self.rng.choice(hours)}"
 
     def _subjects(self, known: list, unknown: Any) -> list:
-        """Some of the known, some of them several times, and now and then one nobody knows."""
+        """Some of the known ids, some of them several times, and sometimes an unknown one."""
         some = [subject for subject in known if self.rng.random() > self.shape.null_share / 2]
         again = [self.rng.choice(some) for _ in range(self.shape.repeats)] if some else []
         return some + again + ([unknown] if self.rng.random() < 0.3 else [])
@@ -211,7 +211,7 @@ class Maker:
                 "lowest_price": self._price(),
                 "offer_list": self._maybe([self._watch_offer() for _ in range(self.rng.randint(0, 4))]),
             }
-            for slug in self._subjects(self.slugs, "nobody/knows")
+            for slug in self._subjects(self.slugs, "unknown/slug")
             for _ in range(self.rng.choice((1, 1, 2, 3)))
         ]
 

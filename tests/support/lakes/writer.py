@@ -21,7 +21,7 @@ def write(rows: Rows, folder: Path, seed: int | None = None) -> Path:
 
     Without a seed: one file per table and day, plain types. With one: rows spread over several files with
     shuffled names, integer widths, time units and zones varied, all-null optional columns sometimes left
-    out, columns nobody asked for sometimes added. Both say the same.
+    out, sometimes with extra columns. Both say the same.
     """
     maker = Plain() if seed is None else Varied(random.Random(seed))
     for table, some in rows.whole():
