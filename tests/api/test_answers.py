@@ -38,7 +38,7 @@ class Bench:
 
     def until_live(self, build_id: str) -> Client:
         client = self.service.client(self.key)
-        until(lambda: client.get("/api/v1/status")["X-Build"] == build_id, 10, "the shim serves the new build")
+        until(lambda: client.get("/api/v1/status")["X-Build"] == build_id, 60, "the shim serves the new build")
         return client
 
 

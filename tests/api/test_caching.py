@@ -130,7 +130,7 @@ def two_builds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Clien
         next(row for row in changed.products if row["id_product"] == 113)["name"] = "Renamed"
         client.before = {path: client.get(f"{API}/{path}")["ETag"] for path in KEYED}
         new = build(write(changed, folder / "new"), store)
-        until(lambda: client.get(f"{API}/status")["X-Build"] == new, 10, "the shim serves the new build")
+        until(lambda: client.get(f"{API}/status")["X-Build"] == new, 60, "the shim serves the new build")
         yield client, old, new
 
 

@@ -138,7 +138,7 @@ def test_a_refused_request_does_not_count_again(service: Service, fixed_store: P
         nonlocal low, high
         resets = {window_left(client.get(f"{API}/me"))[0] for _ in range(low + 10)}
         run("keys", "update", id_, "--store", fixed_store, "--rate-limit", high)
-        answer = until(lambda: _accepted(client), 30, "the new limit")
+        answer = until(lambda: _accepted(client), 60, "the new limit")
         reset, left = window_left(answer)
         used = high - left - low
         low, high = high, high + 500

@@ -53,12 +53,12 @@ def test_a_server_that_dies_and_comes_back(services: list[Service], server: Redi
         assert [client.get(f"{API}/me").status for _ in range(20)] == [200] * 20
     finally:
         server.start()
-    until(lambda: ALONE in services[0].log.read_text(), 30, "the shim says that it counts alone")
+    until(lambda: ALONE in services[0].log.read_text(), 60, "the shim says that it counts alone")
     assert fallbacks(services[0]) > 0
 
 
 def fallbacks(service: Service) -> float:
     """How many requests a shim has counted on its own."""
-    url = until(lambda: re.search("metrics at (.+)", service.log.read_text()), 30, "the shim says where metrics are")
+    url = until(lambda: re.search("metrics at (.+)", service.log.read_text()), 60, "the shim says where metrics are")
     with urlopen(url[1]) as answer:
         return float(FALLBACKS.search(answer.read().decode())[1])

@@ -164,7 +164,7 @@ def test_a_ruined_store(patient: Patient, damage: str) -> None:
     with damaged(store_files(patient.store), DAMAGES[damage]):
         statuses = patient.ask() + patient.ask()
     assert 500 in statuses or damage == "delete"  # an open file outlives its name
-    until(patient.recovered, 15, "right answers again")
+    until(patient.recovered, 60, "right answers again")
 
 
 def test_each_file_by_itself(patient: Patient) -> None:
@@ -175,7 +175,7 @@ def test_each_file_by_itself(patient: Patient) -> None:
             with damaged([file], damage):
                 # What was asked before may come from memory; a new number of days cannot.
                 failures += [*patient.ask(), patient.judge(f"cards/100?days={next(days)}")].count(500)
-    until(patient.recovered, 15, "right answers again")
+    until(patient.recovered, 60, "right answers again")
     assert failures
 
 
@@ -200,7 +200,7 @@ def test_a_ruined_key_record(patient: Patient) -> None:
     with damaged(sorted({file for file in records if file.is_file()}), halve):
         answers = [patient.client.get(f"{API}/me") for _ in range(5)]
     assert {(answer.status, answer.code) for answer in answers} <= {(200, None), (500, "internal_error")}
-    until(lambda: patient.client.get(f"{API}/me").status == 200, 10, "the key counts again")
+    until(lambda: patient.client.get(f"{API}/me").status == 200, 60, "the key counts again")
     assert issue(patient.store)
 
 

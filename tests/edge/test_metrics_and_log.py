@@ -23,7 +23,7 @@ class Seen:
     """A scrape: the value of every sample, by its name and labels."""
 
     def __init__(self, server: Server, target: str = "/metrics"):
-        connection = http.client.HTTPConnection("127.0.0.1", server.metrics, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", server.metrics, timeout=30)
         connection.request("GET", target)
         answer = connection.getresponse()
         self.status, self.text = answer.status, answer.read().decode()

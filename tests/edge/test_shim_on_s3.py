@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event
 
@@ -54,7 +54,7 @@ COSTS = {
     f"cards/{CLOSED}?days=3": 1,
     f"cards/{OPEN}": 1,
 }
-IN_FORCE = 15  # seconds, on the slowest machine; how soon one shim knows of a change is measured in test_access
+LIMIT = 60  # seconds until a test fails; tests/api/test_access.py measures how soon a shim knows of a change
 NOT_THERE = ("cards/99999", "watchlist/nothing", "cards?set=none")
 
 
@@ -112,7 +112,7 @@ def written(server: Server, patch: pytest.MonkeyPatch) -> Store:
 
 def ready(location: str, folder: Path, store_seconds: float = 30) -> Client:
     client = Client(location, str(folder / "state"), 1_000_000, store_seconds=store_seconds)
-    until(lambda: client.get("/healthz").status == 200, 30, "it is ready")
+    until(lambda: client.get("/healthz").status == 200, LIMIT, "it is ready")
     return client
 
 
@@ -162,10 +162,12 @@ def test_many_who_ask_for_one_object_make_one_request(
     reader = ready(built, tmp_path)
     proxy.latency = 2
     proxy.break_next("delay", ALWAYS)
-    path, begun = f"cards/{CLOSED}", time.monotonic()
+    proxy.spans.clear()
+    path = f"cards/{CLOSED}"
     with asked(proxy) as made, ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda _: reader.get(API + path), range(8)))
-    assert time.monotonic() < begun + 2 * proxy.latency  # its ranges came at once
+    first, second = (span for span in proxy.spans if "/layers/" in span.request)
+    assert first.begun < second.ended and second.begun < first.ended  # both ranges were read at the same time
     assert {(answer.status, answer.body) for answer in answers} == {(200, right[path])}
     assert len(made) == COSTS[path]
 
@@ -184,8 +186,13 @@ def test_what_nobody_waits_for_any_more_is_not_begun() -> None:
     back.set()
     assert flights.run(lambda: "however long it takes") == "however long it takes"
     assert len(begun) == under_way < jobs
-    time.sleep(1)
-    assert flights.get({"next": lambda: "fetched"}) == ["fetched"]
+
+    def fetched() -> bool:
+        with suppress(StoreError):  # after a failure one request a second tries the store
+            return flights.get({"next": lambda: "fetched"}) == ["fetched"]
+        return False
+
+    until(fetched, LIMIT, "the next request is answered")
 
 
 def test_connections_to_the_store_are_kept(server: Server, built: str, tmp_path: Path) -> None:
@@ -216,8 +223,8 @@ def test_what_is_at_hand_is_answered_and_the_rest_refused(
     warm = [path for path in right if COSTS[path] == 0] + ["status", f"cards/{OPEN}"]
     cold = [path for path in right if path not in warm]
     for path in warm[-2:]:
-        until(lambda path=path: reader.get(API + path).body == right[path], 20, f"a right {path}")
-    proxy.latency = 5
+        until(lambda path=path: reader.get(API + path).body == right[path], LIMIT, f"a right {path}")
+    proxy.latency = 10
     proxy.break_next("delay" if fault == "late" else fault, ALWAYS)
     took = []
     for path in cold:
@@ -227,17 +234,17 @@ def test_what_is_at_hand_is_answered_and_the_rest_refused(
         for known in warm:
             assert reader.get(API + known).body == right[known]
     # The first one waits to the end, 1.2 seconds and more; then one a second does, and the others are told at once.
-    assert min(took) < 1 and max(took) < 5
+    assert min(took) < 1 and max(took) < 9
     assert [reader.get(API + path).status for path in NOT_THERE] == [404, 404, 404]
     until(
         lambda: reader.get("/healthz").json() | {"build": ""} == {"status": "ok", "build": "", "store": "failing"},
-        20,
+        LIMIT,
         "it says so",
     )
     proxy.break_next("", 0)
     for path in cold:
-        until(lambda path=path: reader.get(API + path).body == right[path], 20, f"a right {path}")
-    until(lambda: reader.get("/healthz").json()["store"] == "ok", 20, "the store is well")
+        until(lambda path=path: reader.get(API + path).body == right[path], LIMIT, f"a right {path}")
+    until(lambda: reader.get("/healthz").json()["store"] == "ok", LIMIT, "the store is well")
 
 
 def test_a_shim_that_starts_without_its_store(
@@ -249,7 +256,7 @@ def test_a_shim_that_starts_without_its_store(
     assert (client.get("/healthz").status, client.get("/healthz?live").status) == (503, 200)
     assert honest(client.get(f"{API}me"))
     proxy.break_next("", 0)
-    until(lambda: client.get(f"{API}cards?limit=20").body == right["cards?limit=20"], 20, "it serves")
+    until(lambda: client.get(f"{API}cards?limit=20").body == right["cards?limit=20"], LIMIT, "it serves")
     assert client.get("/healthz").status == 200
 
 
@@ -273,7 +280,7 @@ def test_a_build_switch_loses_no_request(client: Client, store: Store) -> None:
         try:
             for live in (new, old, new):
                 store.put("current.json", Pointer(live).to_bytes())
-                until(lambda live=live: seen and seen[-1] == live, 20, "the other build answers")
+                until(lambda live=live: seen and seen[-1] == live, LIMIT, "the other build answers")
         finally:
             ended.set()
         for each in asking:
@@ -290,23 +297,23 @@ def test_a_new_build_that_cannot_be_read_does_not_answer(client: Client, store: 
     data = store.get(rows)
     store.put(rows, b"x" * len(data))
     store.put("current.json", Pointer(new).to_bytes())
-    until(lambda: f"build {old} serves on" in client.log, 20, "it says that it does not follow")
+    until(lambda: f"build {old} serves on" in client.log, LIMIT, "it says that it does not follow")
     assert client.get(f"{API}cards?q=pika").headers["X-Build"] == old
     store.put(rows, data)
-    until(lambda: client.get(f"{API}cards?q=pika").headers["X-Build"] == new, 20, "it follows")
+    until(lambda: client.get(f"{API}cards?q=pika").headers["X-Build"] == new, LIMIT, "it follows")
 
 
 def test_a_pinned_build(client: Client, store: Store, proxy: Proxy) -> None:
     old = read_pointer(store)[0].build
     new = tiny_store.write_build(store, PRODUCTS[:50], slugs=SLUGS)
     assert client.get(f"{API}cards?q=pika", x_build=new).headers["X-Build"] == new
-    until(lambda: client.get(f"{API}cards?q=pika").headers["X-Build"] == new, 20, "it follows")
+    until(lambda: client.get(f"{API}cards?q=pika").headers["X-Build"] == new, LIMIT, "it follows")
     with asked(proxy) as made:
         assert client.get(f"{API}cards?q=e", x_build=old).headers["X-Build"] == old
     assert made == []  # a crawl that goes on with the old build costs nothing more
     assert client.get(f"{API}cards", x_build="2020-01-01-0123456789ab").code == "invalid_parameter"
     store.delete([layout.record_name(old)])
-    until(lambda: client.get(f"{API}cards", x_build=old).status == 400, 20, "it is not kept any more")
+    until(lambda: client.get(f"{API}cards", x_build=old).status == 400, LIMIT, "it is not kept any more")
 
 
 def test_keys_in_every_shim(store: Store, tmp_path: Path) -> None:
@@ -318,12 +325,12 @@ def test_keys_in_every_shim(store: Store, tmp_path: Path) -> None:
     assert [shim.get(f"{API}me", key=key).status for shim in (client, other)] == [200, 200]
     file.update(record.id, rate_limit=200)
     for shim in (client, other):
-        until(lambda shim=shim: shim.get(f"{API}me", key=key).json()["rate_limit"] == 200, IN_FORCE, "the new limit")
+        until(lambda shim=shim: shim.get(f"{API}me", key=key).json()["rate_limit"] == 200, LIMIT, "the new limit")
     old = read_pointer(store)[0].build
     tiny_store.write_build(store, PRODUCTS[:50], slugs=SLUGS)
     file.update(record.id, revoked=True)
     for shim in (client, other):
-        until(lambda shim=shim: shim.get(f"{API}me", key=key).status == 401, IN_FORCE, "the key is off")
+        until(lambda shim=shim: shim.get(f"{API}me", key=key).status == 401, LIMIT, "the key is off")
     store.put("current.json", Pointer(old).to_bytes())
     client.reopen()
     assert client.get(f"{API}status", key=key).code == "revoked_api_key"
@@ -331,19 +338,20 @@ def test_keys_in_every_shim(store: Store, tmp_path: Path) -> None:
 
 
 def test_key_records_that_cannot_be_read_are_good_for_a_while(
-    store: Store, proxy: Proxy, tmp_path: Path, often: None
+    store: Store, proxy: Proxy, tmp_path: Path, often: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    client = Client(store.location, str(tmp_path / "state"), 1_000_000, store_seconds=1.5, keys_seconds=3)
-    assert client.get(f"{API}me").status == 200
+    client = ready(store.location, tmp_path, store_seconds=1.5)
+    until(lambda: client.get(f"{API}me").status == 200, LIMIT, "the key records are read")
     proxy.break_next("deny", ALWAYS)
-    until(lambda: "stay in force" in client.log, 20, "it says so")
-    statuses = [200]
-    until(lambda: statuses.append(client.get(f"{API}me").status) or statuses[-1] != 200, 20, "they are too old")
+    until(lambda: "stay in force" in client.log, LIMIT, "it says so")
+    assert client.get(f"{API}me").status == 200
+    monkeypatch.setattr(keyring, "monotonic", lambda: time.monotonic() + keyring.MAX_AGE_SECONDS)
+    assert honest(client.get(f"{API}me"))
     assert honest(client.get(f"{API}me"))
     assert honest(client.get(f"{API}me", key="cpm_live_" + "x" * 32))
     assert client.get("/healthz").status == 503
     proxy.break_next("", 0)
-    until(lambda: client.get(f"{API}me").status == 200, 20, "they are read again")
+    until(lambda: client.get(f"{API}me").status == 200, LIMIT, "they are read again")
 
 
 def test_a_reader_who_may_not_list(servers: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -364,7 +372,7 @@ def test_a_reader_who_may_not_list(servers: Callable, tmp_path: Path, monkeypatc
         monkeypatch.setenv(name, value)
     client.reopen()
     assert client.get(f"{API}cards?q=pika").status == 200
-    until(lambda: "s3:ListBucket" in client.log, 10, "the log says what is missing")
+    until(lambda: "s3:ListBucket" in client.log, LIMIT, "the log says what is missing")
     assert client.get(f"{API}cards/99999").status == 404
     assert honest(client.get(f"{API}cards", x_build="2020-01-01-0123456789ab"))
 

@@ -183,7 +183,7 @@ def test_a_doomed_build_that_is_published_meanwhile_stays(four) -> None:
 
         def publish_now(_: float) -> None:
             pool.submit(publish, store, ids[0], by_hand=True)
-            until(lambda: [*store.list("intents/")] or live_build_id(store) == ids[0], 10, "the publisher is at work")
+            until(lambda: [*store.list("intents/")] or live_build_id(store) == ids[0], 60, "the publisher is at work")
 
         done = sweep(store, AT_ONCE, NOW, wait=publish_now)
     assert ids[0] not in done.builds
@@ -203,7 +203,7 @@ def test_a_build_that_reuses_doomed_layers_meanwhile_is_whole(four) -> None:
 
         def build_now(_: float) -> None:
             built.append(pool.submit(make, lake, store))
-            until(lambda: [*store.list("intents/")] or built[0].done(), 10, "the builder is at work")
+            until(lambda: [*store.list("intents/")] or built[0].done(), 60, "the builder is at work")
 
         built: list = []
         sweep(store, AT_ONCE, NOW, wait=build_now)
@@ -216,12 +216,12 @@ def test_whoever_comes_while_a_build_is_deleted_waits_and_is_told(four) -> None:
         lease.note(doomed=[ids[0]])
         with ThreadPoolExecutor(1) as pool:
             waiting = pool.submit(publish, store, ids[0], by_hand=True)
-            until(lambda: [*store.list("intents/")], 10, "the publisher says what it wants")
+            until(lambda: [*store.list("intents/")], 60, "the publisher says what it wants")
             assert not waiting.done()
             store.delete([f"builds/{ids[0]}.json"])
             lease.note(doomed=[])
             with pytest.raises(UnknownBuild):
-                waiting.result(10)
+                waiting.result(60)
     assert live_build_id(store) == ids[3]
 
 

@@ -113,7 +113,7 @@ def test_a_slow_answer_is_waited_for_and_a_hung_one_is_not(store: Store, proxy: 
     proxy.break_next("hang", ALWAYS)
     with pytest.raises(StoreError, match="timeout"):
         hasty.get("one")
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 20  # boto3 would wait for minutes
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl here (Debian: apt-get install openssl)")

@@ -4,9 +4,20 @@ import socket
 import ssl
 import struct
 import threading
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 ALWAYS = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Span:
+    """When a request was under way; the times are those of `time.monotonic`."""
+
+    request: str
+    begun: float
+    ended: float
 
 
 class Proxy:
@@ -40,6 +51,7 @@ class Proxy:
         self._lock = threading.Lock()
         self.latency = 0.2
         self.requests: list[str] = []
+        self.spans: list[Span] = []
 
     def __enter__(self) -> "Proxy":
         threading.Thread(target=self._accept, daemon=True).start()
@@ -86,9 +98,11 @@ class Proxy:
             return
         if fault == "deafen":
             head = b"\r\n".join(line for line in head.split(b"\r\n") if not line.lower().startswith(b"if-"))
+        begun = time.monotonic()
         answer = self._forward(head, body)
         if fault == "delay":
             threading.Event().wait(self.latency)
+        self.spans.append(Span(head.split(b"\r\n", 1)[0].decode(), begun, time.monotonic()))
         _AFTER.get(fault, lambda to, data: to.sendall(data))(connection, answer)
 
     def _forward(self, head: bytes, body: bytes) -> bytes:

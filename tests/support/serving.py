@@ -15,7 +15,7 @@ COMMAND = [sys.executable, "-m", "generator"]
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [*COMMAND, *arguments], capture_output=True, text=True, env={**os.environ, **environment}, timeout=60
+        [*COMMAND, *arguments], capture_output=True, text=True, env={**os.environ, **environment}, timeout=120
     )
 
 
@@ -50,7 +50,7 @@ class Server:
         return self.process.returncode, log
 
 
-def eventually(holds, seconds: float = 10) -> bool:
+def eventually(holds, seconds: float = 60) -> bool:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         try:
