@@ -15,7 +15,7 @@ from edge_auth.contract.splice import detail_since, encode_fragments, splice
 from edge_auth.contract.store.folder import FolderStore
 from edge_auth.contract.vocabulary import Vocabulary, pieces_of, suffixes_of
 from edge_auth.errors import StoreError
-from tests.support import tiny_store
+from tests.support import small_store
 
 HEAD = '{"id_product":1,"name":"Flabébé","history":'.encode()
 
@@ -97,7 +97,7 @@ def test_a_word_is_found_wherever_it_stands(seed):
 
 def test_a_build_of_another_format_is_refused_with_what_to_do(tmp_path):
     store = FolderStore(str(tmp_path))
-    build = tiny_store.write_build(store, tiny_store.products(3))
+    build = small_store.add_build(store, 20, live=False)
     name = f"builds/{build}.json"
     store.put(name, json.dumps(json.loads(store.get(name)) | {"format": FORMAT - 1}).encode())
     with pytest.raises(StoreError, match=r"has format 1, this version reads format 2: `cardpress build … --publish`"):

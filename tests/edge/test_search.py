@@ -7,7 +7,7 @@ import pytest
 
 from edge_auth.contract import names
 from edge_auth.contract.text import fold, number_filter_key, words
-from tests.support.tiny_store import SETS, ranked
+from tests.support.small_store import CLOSED_DAYS, PRICE_DAY, SETS, ranked
 
 QUERIES = ["pik", "EX", "ex a", "flabebe", "STRASSE", "fi", "mime mr", "zzz", " ", "a a a", "-mach", "é"]
 
@@ -97,12 +97,12 @@ def test_sets(client):
     assert client.get("/api/v1/sets?offset=99").json()["data"] == []
 
 
-@pytest.mark.parametrize(("rank", "days"), [(0, None), (1, None), (0, 1), (0, 3650), (0, 234), (0, 235)])
+@pytest.mark.parametrize(("rank", "days"), [(0, None), (1, None), (0, 1), (0, 2), (0, 3650), (0, 234), (0, 235)])
 def test_card_history(client, products, rank, days):
     product = products[rank]
     target = f"/api/v1/cards/{product['id_product']}" + (f"?days={days}" if days else "")
     history = client.get(target).json()["history"]
     shown = [row["day"] for row in history["price_guide"]]
-    closed = ["2025-01-01", "2025-12-31"] if rank % 2 == 0 else []
-    first = {1: "2026-08-22", 234: "2026-01-01", 235: "2025-12-31"}.get(days, "")
-    assert shown == [day for day in [*closed, "2026-08-22"] if day >= first]
+    closed = CLOSED_DAYS if rank % 2 == 0 else []
+    first = {1: "2026-08-22", 2: "2026-08-21", 234: "2026-01-01", 235: "2025-12-31"}.get(days, "")
+    assert shown == [day for day in [*closed, PRICE_DAY] if day >= first]

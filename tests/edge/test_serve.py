@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from edge_auth.contract.store.folder import FolderStore
 from generator.cli import cli
-from tests.support import tiny_store
+from tests.support import small_store
 from tests.support.serving import Server, eventually, listens, run
 
 
@@ -91,12 +91,12 @@ def test_a_killed_worker_is_replaced_and_a_killed_shim_leaves_none(store, tmp_pa
     assert eventually(lambda: not listens(server.port))
 
 
-def test_serve_without_a_build_waits_for_one(tmp_path, products):
+def test_serve_without_a_build_waits_for_one(tmp_path):
     server = Server(str(tmp_path / "store"), str(tmp_path / "state"))
     try:
         assert server.get("/healthz")[0] == 503
         assert server.get("/api/v1/openapi.json")[0] == 500
-        tiny_store.write_build(FolderStore(str(tmp_path / "store")), products)
+        small_store.add_build(FolderStore(str(tmp_path / "store")))
         assert server.get("/healthz")[0] == 200
     finally:
         assert server.stop()[0] == 0

@@ -21,7 +21,7 @@ from edge_auth.host import build_registry as library
 from edge_auth.host import keyring
 from edge_auth.host.poller import Poller
 from edge_auth.host.single_flight import SingleFlight
-from tests.support import tiny_store
+from tests.support import small_store
 from tests.support.s3_fixtures import on_s3
 from tests.support.s3_proxy import ALWAYS, Proxy
 from tests.support.s3_servers import READER, SERVERS, Server, installed
@@ -31,8 +31,7 @@ from tests.support.wsgi import Client, Response
 pytestmark = on_s3
 
 API = "/api/v1/"
-SLUGS = {"pikachu": "https://market.example/Pikachu", "raichu": "https://market.example/Raichu"}
-PRODUCTS = tiny_store.products()
+PRODUCTS = small_store.products()
 CLOSED, OPEN = PRODUCTS[0]["id_product"], PRODUCTS[1]["id_product"]  # with and without a closed period
 # What is asked, and what it costs at most in requests for objects.
 COSTS = {
@@ -62,7 +61,7 @@ NOT_THERE = ("cards/99999", "watchlist/nothing", "cards?set=none")
 def right(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """What each path says, from a store in a folder."""
     folder = tmp_path_factory.mktemp("right")
-    tiny_store.write_build(FolderStore(str(folder / "store")), PRODUCTS, slugs=SLUGS)
+    small_store.add_build(FolderStore(str(folder / "store")))
     client = Client(str(folder / "store"), str(folder / "state"), 10_000)
     answers = {path: client.get(API + path) for path in COSTS}
     assert {answer.status for answer in answers.values()} == {200}
@@ -106,7 +105,7 @@ def written(server: Server, patch: pytest.MonkeyPatch) -> Store:
     for name, value in server.environment().items():
         patch.setenv(name, value)
     store = open_store(f"s3://{server.bucket()}/out")
-    tiny_store.write_build(store, PRODUCTS, slugs=SLUGS)
+    small_store.add_build(store)
     return store
 
 
@@ -262,7 +261,7 @@ def test_a_shim_that_starts_without_its_store(
 
 def test_a_build_switch_loses_no_request(client: Client, store: Store) -> None:
     old = read_pointer(store)[0].build
-    new = tiny_store.write_build(store, PRODUCTS[:50], slugs=SLUGS, live=False)
+    new = small_store.add_build(store, 50, live=False)
     products = {old: len(PRODUCTS), new: 50}
     ended, seen = Event(), []
 
@@ -291,7 +290,7 @@ def test_a_build_switch_loses_no_request(client: Client, store: Store) -> None:
 def test_a_new_build_that_cannot_be_read_does_not_answer(client: Client, store: Store) -> None:
     old = read_pointer(store)[0].build
     before = set(store.list("layers/catalogue/"))
-    new = tiny_store.write_build(store, PRODUCTS[:50], slugs=SLUGS, live=False)
+    new = small_store.add_build(store, 50, live=False)
     # Its rows lie in the largest file, whatever the format calls it.
     rows = max(set(store.list("layers/catalogue/")) - before, key=store.stat)
     data = store.get(rows)
@@ -305,7 +304,7 @@ def test_a_new_build_that_cannot_be_read_does_not_answer(client: Client, store: 
 
 def test_a_pinned_build(client: Client, store: Store, proxy: Proxy) -> None:
     old = read_pointer(store)[0].build
-    new = tiny_store.write_build(store, PRODUCTS[:50], slugs=SLUGS)
+    new = small_store.add_build(store, 50)
     assert client.get(f"{API}cards?q=pika", x_build=new).headers["X-Build"] == new
     until(lambda: client.get(f"{API}cards?q=pika").headers["X-Build"] == new, LIMIT, "it follows")
     with asked(proxy) as made:
@@ -327,7 +326,7 @@ def test_keys_in_every_shim(store: Store, tmp_path: Path) -> None:
     for shim in (client, other):
         until(lambda shim=shim: shim.get(f"{API}me", key=key).json()["rate_limit"] == 200, LIMIT, "the new limit")
     old = read_pointer(store)[0].build
-    tiny_store.write_build(store, PRODUCTS[:50], slugs=SLUGS)
+    small_store.add_build(store, 50)
     file.update(record.id, revoked=True)
     for shim in (client, other):
         until(lambda shim=shim: shim.get(f"{API}me", key=key).status == 401, LIMIT, "the key is off")
@@ -361,7 +360,7 @@ def test_a_reader_who_may_not_list(servers: Callable, tmp_path: Path, monkeypatc
         monkeypatch.setenv(name, value)
     bucket = ceph.bucket()
     store = open_store(f"s3://{bucket}/out")
-    tiny_store.write_build(store, PRODUCTS, slugs=SLUGS)
+    small_store.add_build(store)
     client = Client(store.location, str(tmp_path / "state"), 1_000_000)
     allowed = f'"Action": "s3:GetObject", "Resource": "arn:aws:s3:::{bucket}/*"'
     who = f'"Effect": "Allow", "Principal": {{"AWS": ["arn:aws:iam:::user/{READER}"]}}'

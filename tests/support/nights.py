@@ -34,8 +34,8 @@ def at(moment: datetime) -> Clock:
     return lambda: moment
 
 
-def _kept() -> Path:
-    """A folder until this process ends."""
+def temporary_folder() -> Path:
+    """Return a new folder that is deleted when this process ends."""
     folder = Path(mkdtemp(prefix="cardpress-tests-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
@@ -43,7 +43,7 @@ def _kept() -> Path:
 
 @cache
 def _years(products: int) -> Path:
-    folder = _kept()
+    folder = temporary_folder()
     write_demo(folder, products, DAYS, 1)
     return folder
 
@@ -68,7 +68,7 @@ def make(lake: Path, store: FolderStore, **more) -> str:
 @cache
 def _pattern(days: tuple[int, ...]) -> tuple[Path, tuple[str, ...]]:
     """What `published` copies; itself a copy of the pattern of one build less, with one more."""
-    folder = _kept()
+    folder = temporary_folder()
     store, lake, ids = published(folder, *days[:-1])
     ids.append(make(demo_lake(lake, days[-1]), store))
     publish(store, ids[-1], by_hand=True)
