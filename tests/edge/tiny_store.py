@@ -11,11 +11,11 @@ from edge_auth.contract.builds import FORMAT, Pointer
 from edge_auth.contract.card_lines import DIGEST_BYTES
 from edge_auth.contract.catalogue import KindCounts
 from edge_auth.contract.codec import compress
-from edge_auth.contract.index import IndexRows, LayerFile, to_bytes
+from edge_auth.contract.index import IndexRows, LayerFile, index_table, to_bytes
 from edge_auth.contract.splice import encode_fragments
 from edge_auth.contract.store.folder import FolderStore
 from edge_auth.contract.text import composed, fold, number_filter_key, number_sort_key, words
-from edge_auth.contract.vocabulary import pieces_of, suffixes_of
+from edge_auth.contract.vocabulary import substring_table, suffix_table
 
 AS_OF = "2026-08-22"
 FRESHNESS = {
@@ -67,7 +67,7 @@ def ranked(listed: list[dict], sort: str, descending: bool) -> list[dict]:
     """The contract's order of /cards, in the plainest way."""
     keyed = [p for p in listed if sort_key(p, sort) is not None]
     rest = sorted((p for p in listed if sort_key(p, sort) is None), key=lambda p: p["id_product"])
-    default_descending = sort not in names.ASCENDING_BY_DEFAULT
+    default_descending = not names.SORTS[sort].ascending
     keyed.sort(key=lambda p: p["id_product"])
     keyed.sort(key=lambda p: sort_key(p, sort), reverse=default_descending)
     return (keyed if descending == default_descending else keyed[::-1]) + rest
@@ -88,7 +88,8 @@ def write_layer(store: FolderStore, name: str, objects: dict, pattern: str = "",
         rows.sizes.append(len(data))
         pack += stored
     listed = [LayerFile(file, len(data), sha256(data).hexdigest()) for file, data in (files or {}).items()]
-    index = rows.table(pattern, [LayerFile("pack-1.jsonl.gz", len(pack), sha256(pack).hexdigest())], listed)
+    packs = [LayerFile("pack-1.jsonl.gz", len(pack), sha256(pack).hexdigest())]
+    index = index_table(rows.unsorted_table(pattern), pattern, packs, listed)
     digest = sha256(to_bytes(index) + pack).hexdigest()[:16]
     for file, data in {"pack-1.jsonl.gz": pack, **(files or {}), "index.arrow": to_bytes(index)}.items():
         store.put(f"layers/{name}/{digest}/{file}", data)
@@ -113,7 +114,7 @@ def columns_files(listed: list[dict]) -> dict[str, bytes]:
         for kind, of_kind in kinds.items()
     }
     for sort in names.SORTS:
-        order = [ordinal[p["id_product"]] for p in ranked(listed, sort, sort not in names.ASCENDING_BY_DEFAULT)]
+        order = [ordinal[p["id_product"]] for p in ranked(listed, sort, not names.SORTS[sort].ascending)]
         table[f"order_{sort}"] = pa.array(order, pa.uint32())
         rank = sorted(range(len(order)), key=order.__getitem__)
         table[f"rank_{sort}"] = pa.array(rank, pa.uint32())
@@ -131,14 +132,14 @@ def columns_files(listed: list[dict]) -> dict[str, bytes]:
     word_table = pa.table(
         {"word": pa.array(found), "products": pa.array([sorted(postings[w]) for w in found], pa.list_(pa.uint32()))}
     )
-    suffixes = suffixes_of(word_table["word"])
+    suffixes = suffix_table(word_table["word"])
     names_ = [SETS[id_] and composed(SETS[id_]) for id_ in set_ids]
     set_table = pa.table({"id": pa.array(set_ids, pa.int64()), "name": pa.array(names_, pa.string())})
     return {
         "columns-1.arrow": to_bytes(columns),
         "words-1.arrow": to_bytes(word_table),
         "suffixes-1.arrow": to_bytes(suffixes),
-        "pieces-1.arrow": to_bytes(pieces_of(word_table, suffixes, len(ordered))),
+        "pieces-1.arrow": to_bytes(substring_table(word_table, suffixes, len(ordered))),
         "rows-1.gz": b"".join(map(compress, lines)),
         "sets-1.arrow": to_bytes(set_table),
     }
