@@ -10,7 +10,7 @@ from edge_auth.contract.builds import open_build
 from edge_auth.contract.codec import decompress
 from edge_auth.contract.store.file_cache import FileCache
 from edge_auth.contract.store.interface import Store
-from edge_auth.core.bodies import Cache
+from edge_auth.core.cache import LruCache
 from edge_auth.core.endpoints import API, route
 from edge_auth.core.open_build import OpenBuild
 from edge_auth.errors import EdgeError
@@ -27,7 +27,9 @@ def smoke_test(store: Store, build_id: str) -> None:
         StoreError: the build cannot be opened.
     """
     with TemporaryDirectory(prefix="cardpress-") as folder:
-        opened = OpenBuild(open_build(store, build_id, FileCache(Path(folder))), Cache(_CACHE_BYTES), lambda hit: None)
+        opened = OpenBuild(
+            open_build(store, build_id, FileCache(Path(folder))), LruCache(_CACHE_BYTES), lambda hit: None
+        )
         asked = "its lists"
         try:
             for path, query in _requests(opened):
@@ -39,7 +41,7 @@ def smoke_test(store: Store, build_id: str) -> None:
 
 def _ask(opened: OpenBuild, path: str, query: str) -> None:
     endpoint, subject = route(f"{API}{path}".encode())
-    body = endpoint.body(opened, subject, endpoint.parameters(subject, query))
+    body = endpoint.make_body(opened, subject, query)
     json.loads(body.plain)
     decompress(body.gzipped)
 

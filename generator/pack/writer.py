@@ -85,7 +85,7 @@ class Writer:
         self._end_pack()
         self._made.layer = self.layer
         if self._rows.keys:
-            self._made.rows = self._rows.part(self.pattern)
+            self._made.rows = self._rows.unsorted_table(self.pattern)
         return self._made
 
     def _end_pack(self) -> None:
@@ -104,7 +104,7 @@ class Writer:
 def index_of(pattern: str, made: Sequence[TaskOutput]) -> bytes:
     """The index of a layer out of what its tasks have made: the same whoever made them."""
     packs: list[LayerFile] = []
-    rows = [IndexRows().part(pattern)]
+    rows = [IndexRows().unsorted_table(pattern)]
     for part in made:
         if part.rows is not None:
             number = pc.add(part.rows["pack"], pa.scalar(len(packs), pa.uint16()))

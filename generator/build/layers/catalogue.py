@@ -13,12 +13,12 @@ import numpy as np
 import pyarrow as pa
 
 from edge_auth.contract import names
-from edge_auth.contract.card_lines import DIGEST_BYTES, ROWS
+from edge_auth.contract.card_lines import CARD_LINES, DIGEST_BYTES
 from edge_auth.contract.catalogue import COLUMNS, SETS, KindCounts
 from edge_auth.contract.codec import compress
 from edge_auth.contract.index import to_bytes
 from edge_auth.contract.text import composed
-from edge_auth.contract.vocabulary import PIECES, SUFFIXES, WORDS, pieces_of, suffixes_of
+from edge_auth.contract.vocabulary import SUBSTRINGS, SUFFIXES, WORDS, substring_table, suffix_table
 from generator.build import estimates
 from generator.build.arrow_text import Lines
 from generator.build.context import BuildContext
@@ -97,7 +97,7 @@ def _write_rows(context: BuildContext, writer: Writer, inputs: Inputs) -> tuple[
         sizes += map(len, found)
         digests += (hashlib.sha256(line).digest()[:DIGEST_BYTES] for line in found)
         context.tick(len(found))
-    writer.add_file(f"{ROWS}.gz", b"".join(members))
+    writer.add_file(f"{CARD_LINES}.gz", b"".join(members))
     columns = {"size": pa.array(sizes, pa.uint32()), "digest": pa.array(digests, pa.binary(DIGEST_BYTES))}
     return pa.table(columns), whole.hexdigest()
 
@@ -112,9 +112,10 @@ def _member(lines: Lines, rows: np.ndarray) -> tuple[bytes, memoryview, list[mem
 
 def _write_words(context: BuildContext, writer: Writer) -> None:
     words = context.db.table("from words order by word").combine_chunks()
-    suffixes = suffixes_of(words["word"])
+    suffixes = suffix_table(words["word"])
     [(products,)] = context.db.rows("select count(*) from rankings")
-    for name, table in ((WORDS, words), (SUFFIXES, suffixes), (PIECES, pieces_of(words, suffixes, products))):
+    substrings = substring_table(words, suffixes, products)
+    for name, table in ((WORDS, words), (SUFFIXES, suffixes), (SUBSTRINGS, substrings)):
         writer.add_file(f"{name}.arrow", to_bytes(table))
 
 

@@ -52,7 +52,8 @@ def cards(layer: Layer, ids: np.ndarray) -> Iterator[pa.Table]:
     order = np.argsort(catalogue.ids)
     ordinals = order[np.searchsorted(catalogue.ids, ids, sorter=order)]
     for start in range(0, len(ordinals), _CARDS_AT_ONCE):
-        yield pa.table({"json": pa.array(catalogue.rows.lines(ordinals[start : start + _CARDS_AT_ONCE]), pa.string())})
+        batch = catalogue.card_lines.lines(ordinals[start : start + _CARDS_AT_ONCE])
+        yield pa.table({"json": pa.array(batch, pa.string())})
 
 
 def objects(layer: Layer, members: pa.Table) -> Iterator[pa.Table]:

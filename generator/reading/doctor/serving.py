@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from edge_auth.host.redis_counter import TIMEOUT_SECONDS, reach
+from edge_auth.host.redis_counter import COUNTER_TIMEOUT_SECONDS, server_problem
 from generator.reading.doctor.findings import Finding, ok, problem, warning
 
 
@@ -26,13 +26,13 @@ def check_counter(url: str) -> Iterator[Finding]:
     place = urlsplit(url)
     where = f"{place.hostname or place.path}{f':{place.port}' if place.port else ''}"  # never the password
     started = time.perf_counter()
-    failed = reach(url)
+    failed = server_problem(url)
     took = time.perf_counter() - started
     if failed:
         advice = "look at the server and --rate-limit-url; meanwhile each machine counts for itself"
         yield problem("rate limit", f"{where} does not answer ({failed})", advice)
-    elif took > TIMEOUT_SECONDS:
-        told = f"{where} took {took * 1000:.0f} ms; a request waits {TIMEOUT_SECONDS * 1000:.0f} ms"
+    elif took > COUNTER_TIMEOUT_SECONDS:
+        told = f"{where} took {took * 1000:.0f} ms; a request waits {COUNTER_TIMEOUT_SECONDS * 1000:.0f} ms"
         yield warning("rate limit", told, "use a server that is nearer, or limits are counted per machine")
     else:
         yield ok("rate limit", f"{where} answers in {took * 1000:.0f} ms")
