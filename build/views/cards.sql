@@ -1,6 +1,6 @@
--- One row per product: the Card as JSON, and the keys by which it is found and sorted.
--- Read by the layers lists, catalogue and cards.
-create table cards as
+-- One row per product of a task's range (task_products): the Card as JSON, and the keys by which it is found and
+-- sorted. Read by the layers catalogue and cards.
+create or replace table cards as
 with guide as (
     select id_product, {
         'day': day,
@@ -90,7 +90,7 @@ select
         'price_guide': guide.price_guide,
         'listing': listing.listing
     })::varchar as json
-from products as p
+from task_products as p
 left join expansions as e on p.id_expansion = e.id
 left join newest_price_guide as g using (id_product)
 left join newest_filtered_checks as f using (id_product)

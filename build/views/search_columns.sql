@@ -11,13 +11,7 @@ select
     coalesce(place, (select count(*) from known_sets))::uinteger as "set",
     rarity,
     number,
-    rank_trend::uinteger as rank_trend,
-    rank_low::uinteger as rank_low,
-    rank_avg::uinteger as rank_avg,
-    rank_filtered::uinteger as rank_filtered,
-    rank_name::uinteger as rank_name,
-    rank_number::uinteger as rank_number,
-    rank_newest::uinteger as rank_newest
+    columns('^rank_')::uinteger
 from rankings
 left join places on id_expansion = id
 order by ordinal;

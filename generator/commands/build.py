@@ -7,7 +7,7 @@ from datetime import datetime
 import click
 
 from edge_auth.contract.store.open import open_store
-from generator.build.make import BuildResult, make_build, planned
+from generator.build.make import BuildResult, make_build
 from generator.build.plan import BuildPlan
 from generator.commands.options import (
     json_option,
@@ -71,7 +71,7 @@ def build(
         if publish_it:
             raise click.UsageError("--explain and --plan make nothing, so there is nothing to publish")
         if plan_only:
-            _plan(planned(source, opened, repair=repair), as_json)
+            _plan(plan_only(source, opened, repair=repair), as_json)
         else:
             _explain(explanation(source, opened, repair), as_json)
         return
