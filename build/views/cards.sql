@@ -71,10 +71,10 @@ select
     nullif(number_filter_key(p.number), '') as number_filter_key,
     nullif(number_sort_key(p.number), '') as number_sort_key,
     p.date_added,
-    g.trend,
-    g.low,
-    g.avg,
-    f.lowest as filtered,
+    guide_row.trend,
+    guide_row.low,
+    guide_row.avg,
+    check_row.lowest as filtered,
     to_json({
         'id_product': p.id_product,
         'name': p.name,
@@ -92,8 +92,8 @@ select
     })::varchar as json
 from task_products as p
 left join expansions as e on p.id_expansion = e.id
-left join newest_price_guide as g using (id_product)
-left join newest_filtered_checks as f using (id_product)
+left join newest_price_guide as guide_row using (id_product)
+left join newest_filtered_checks as check_row using (id_product)
 left join guide using (id_product)
 left join listing using (id_product)
 left join filtered using (id_product);

@@ -1,5 +1,6 @@
--- One row per product, by ordinal: what filters compare and sorts rank. `set` is the place of the product's
--- expansion among known_sets by id; their number where it has none. Read by the layer catalogue.
+-- One row per product, by ordinal: the columns that filters compare, and the rank in each sort. `set` is the place of
+-- the product's expansion among known_sets by id, or the number of known_sets if it has none.
+-- Read by the layer catalogue.
 create view search_columns as
 with places as (
     select id, row_number() over (order by id) - 1 as place from known_sets

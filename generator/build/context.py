@@ -28,7 +28,8 @@ from generator.pack.uploads import Uploads
 from generator.releases.verify import checked_file
 from generator.threads import in_order
 
-_Input, _Result = TypeVar("_Input"), TypeVar("_Result")
+_Input = TypeVar("_Input")
+_Result = TypeVar("_Result")
 
 
 def once(method: Callable[["BuildContext"], None]) -> Callable[["BuildContext"], None]:
@@ -114,7 +115,8 @@ class BuildContext:
     def product_ids(self) -> NDArray[np.int64]:
         """Return the sorted ids of all products."""
         self.open_catalogue()
-        return self.db.table("select id_product from products order by id_product")[0].to_numpy()
+        ids: NDArray[np.int64] = self.db.table("select id_product from products order by id_product")[0].to_numpy()
+        return ids
 
     def open_products(self, ids: ProductRange) -> None:
         """Make the view task_products: the products of a range."""
@@ -173,8 +175,8 @@ class BuildContext:
 
     def intermediate_files(self, inputs: Inputs, name: str) -> list[Path]:
         """Return the local intermediate files of that name, in the order of the inputs."""
-        outputs = inputs.values()
-        return [self.intermediates.path(output.intermediates[name]) for output in outputs if name in output.intermediates]
+        files = (output.intermediates.get(name) for output in inputs.values())
+        return [self.intermediates.path(file) for file in files if file is not None]
 
     def layer_file(self, inputs: Inputs, layer: str, digest: str, stem: str) -> Path:
         """Return a local copy of a file of a layer, which an input has just written or the store has.

@@ -10,9 +10,10 @@ import secrets
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
+from typing import Any
 
 from distributed import Client, Future, LocalCluster, as_completed
-from distributed.comm import CommClosedError
+from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
 
 from edge_auth.errors import EdgeError
@@ -55,7 +56,7 @@ class DaskRunner:
         )
         self._intermediates = IntermediateStore(context.store, self._job.prefix)
         self._scheduler = scheduler
-        self._futures: dict[str, Future] = {}
+        self._futures: dict[str, Future[Any]] = {}
         # Dask logs each reconnection and lost worker; this runner reports in one line what matters.
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
         self._local_cluster, self._client = _connect(scheduler)

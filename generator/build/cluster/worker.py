@@ -87,14 +87,15 @@ def run_on_worker(
     Raises:
         StoreError, OSError: The store failed. A retry may succeed.
     """
-    outputs: Inputs = {}
-    for name, value in zip(task.needs, inputs, strict=False):
-        if isinstance(value, GeneratorError):
-            return value
-        outputs[name] = value
+    outputs = []
+    for output in inputs:
+        if isinstance(output, GeneratorError):
+            return output
+        outputs.append(output)
     with _one_task_at_a_time:
         try:
-            return _output(_context(job, task), job, task, folder, pattern, outputs)
+            named = dict(zip(task.needs, outputs, strict=True))
+            return _output(_context(job, task), job, task, folder, pattern, named)
         except GeneratorError as failed:
             _close()
             return failed

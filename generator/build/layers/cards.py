@@ -21,7 +21,7 @@ from generator.lake.lake import PRICE_TABLES, Lake
 from generator.pack.output import Inputs
 from generator.pack.writer import EncodedObjects, Writer
 
-RECIPE = 3
+RECIPE = 2
 # What makes the Cards. The layer catalogue is made from them too.
 CARD_SQL = ("sources/products", "sources/expansions", *history.SQL, "views/newest", "views/cards")
 

@@ -1,8 +1,9 @@
 """The layer `catalogue`: each Card once as a line, the search index over the lines, and the newest prices.
 
-It holds files and no objects. `edge_auth.contract.catalogue` describes those that the shim reads. `prices-….parquet` has
-one row per product with its set, kind and newest prices (`build/views/prices.sql`): gates, diff and report compare
-builds by it without parsing JSON. `facts-….json` holds what the status object and the build's record say of the layer.
+It holds files and no objects. `edge_auth.contract.catalogue` describes the files that the shim reads. Of the others,
+`prices-….parquet` has one row per product with its set, kind and newest prices (`build/views/prices.sql`): gates, diff
+and report read it instead of the Cards. `facts-….json` is the layer's part of the status object, with counts of
+left-out rows.
 """
 
 import hashlib
@@ -34,7 +35,7 @@ from generator.lake.lake import Lake
 from generator.pack.output import Inputs
 from generator.pack.writer import Writer
 
-RECIPE = 4
+RECIPE = 3
 FACTS, PRICES = "facts", "prices"  # stems of files
 _LINES_PER_MEMBER = 500
 _INDEX_SQL = tuple(
@@ -102,7 +103,10 @@ def _write_lines(context: BuildContext, writer: Writer, cards: pa.ChunkedArray) 
     places = "select row_number() over (order by id_product) - 1 from rankings order by ordinal"
     order = context.db.table(places)[0].to_numpy()
     texts = TextColumn(cards)
-    members, sizes, digests, whole = [], [], [], hashlib.sha256()
+    members: list[bytes] = []
+    sizes: list[int] = []
+    digests: list[bytes] = []
+    whole = hashlib.sha256()
     members_of = slices(len(order), _LINES_PER_MEMBER) if len(order) else ()
     for member, text, lines in context.in_order(lambda cut: _member(texts, order[slice(*cut)]), members_of):
         members.append(member)
@@ -120,7 +124,7 @@ def _member(texts: TextColumn, places: NDArray[np.int64]) -> tuple[bytes, memory
     buffer, starts = texts.take(places, "\n")
     cuts = starts.tolist()
     text = buffer[cuts[0] : cuts[-1]]
-    return compress(text), text, [buffer[start:end] for start, end in itertools.pairwise(cuts)]
+    return compress(bytes(text)), text, [buffer[start:end] for start, end in itertools.pairwise(cuts)]
 
 
 def _write_words(context: BuildContext, writer: Writer) -> None:

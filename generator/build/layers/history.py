@@ -21,7 +21,7 @@ from generator.lake.lake import PRICE_TABLES, Lake
 from generator.pack.output import Inputs
 from generator.pack.writer import EncodedObjects, Writer, hash_objects
 
-RECIPE = 3
+RECIPE = 2
 SQL = (
     *(f"sources/{table}" for table in PRICE_TABLES),
     *("views/month_rows", "views/month_newest", "views/period", "views/history"),
