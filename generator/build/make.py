@@ -212,7 +212,7 @@ def _make_layer(plan: BuildPlan, layer: LayerSpec, context: BuildContext, runner
         outputs = runner.results(tasks, bar.update)
     runner.settle()
     progress.stored(sum(pack.size for output in outputs for pack in output.packs))
-    context.lake.place.check_still()  # after a change of the lake, the layer would not have the content that it is named by
+    context.lake.place.check_still()  # if the lake changed, the layer's content is not what its digest says
     context.store.put(layer.folder + INDEX_NAME, join_index(layer.pattern, outputs))
 
 

@@ -1,5 +1,6 @@
 """The layers of closed periods: `history/<period>/{id}.json`, and the newest rows of the period per price table."""
 
+import itertools
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -146,5 +147,5 @@ def _rows_of_products(context: BuildContext, array: str, ids: NDArray[np.int64])
     ends = np.cumsum(np.bincount(place, minlength=len(ids)))
     buffer, offsets = text_buffer(rows["json"])
     cuts = offsets[np.concatenate(([0], ends))].tolist()
-    for start, end in zip(cuts, cuts[1:], strict=False):
+    for start, end in itertools.pairwise(cuts):
         yield bytes(buffer[start : max(start, end - len(pages.BETWEEN))])
