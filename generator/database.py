@@ -2,8 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -18,8 +17,6 @@ from generator.lake.lake import LakeFile
 from generator.lake.schema import LakeSchema
 from generator.settings import MEMORY
 
-ALL_IDS = (-(2**63), 2**63 - 1)
-_IN_RANGE = "create macro in_range(id) as id between getvariable('first_id') and getvariable('last_id')"
 _DAY_OF_FILE = r"regexp_extract(lake_file, '/day=([0-9]{4}-[0-9]{2}-[0-9]{2})/[^/]*$', 1)::date"
 
 
@@ -63,8 +60,6 @@ class Database:
         self.connection.execute("set enable_progress_bar = false")
         for function in (fold, number_filter_key, number_sort_key, word_text):
             self._register(function)
-        self.connection.execute(_IN_RANGE)
-        self._set_ids(*ALL_IDS)
         self.run("macros", "lake")
         self.schema = LakeSchema(self.connection)
 
@@ -82,18 +77,6 @@ class Database:
         """Set variables that files of `build/` ask for with getvariable."""
         for name, value in variables.items():
             self.connection.execute(f"set variable {name} = $1", [value])
-
-    @contextmanager
-    def only(self, first: int, last: int) -> Iterator[None]:
-        """Let views with in_range(id_product) show only products from `first` to `last`, while the body runs."""
-        self._set_ids(first, last)
-        try:
-            yield
-        finally:
-            self._set_ids(*ALL_IDS)
-
-    def _set_ids(self, first: int, last: int) -> None:
-        self.set(first_id=first, last_id=last)
 
     def insert(self, table: str, query: str, batch: pa.Table, *parameters: str) -> None:
         """Insert what a query with parameters makes of the Arrow table `batch`."""

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
 from typing import TypeVar
 
-_Input, _Result = TypeVar("_Input"), TypeVar("_Result")
+_Input = TypeVar("_Input")
+_Result = TypeVar("_Result")
 
 
 def in_order(

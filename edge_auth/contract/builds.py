@@ -1,21 +1,21 @@
 """Builds in a store: the pointer to the live build, the records of builds, and their objects."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from edge_auth.contract import layout, names
-from edge_auth.contract.codec import decompress, sha256
-from edge_auth.contract.index import INDEX_NAME, Entry, Index
+from edge_auth.contract.catalogue import Catalogue
+from edge_auth.contract.codec import decompress
+from edge_auth.contract.index import Entry
+from edge_auth.contract.layers import Layer, read_members
+from edge_auth.contract.list_pages import ListPages
 from edge_auth.contract.splice import SplicedCard, detail_since, splice
-from edge_auth.contract.store.file_cache import FileCache, user_file_cache
-from edge_auth.contract.store.interface import Span, Store
+from edge_auth.contract.store.file_cache import FileCache
+from edge_auth.contract.store.interface import Store
 from edge_auth.errors import MissingObject, NoLiveBuild, StoreError, UnknownBuild
 
 FORMAT = 2
@@ -107,99 +107,6 @@ def open_build(store: Store, build_id: str, file_cache: FileCache | None = None)
     return Build(store, record, file_cache)
 
 
-class Layer:
-    """A layer of a build: its index and its objects.
-
-    Attributes:
-        folder: The prefix of its objects in the store.
-    """
-
-    def __init__(self, store: Store, name: str, digest: str, file_cache: FileCache | None = None):
-        self.store = store
-        self.name = name
-        self.folder = layout.layer_folder(name, digest)
-        self._file_cache = file_cache
-
-    @cached_property
-    def index(self) -> Index:
-        """The index, opened at the first use.
-
-        Raises:
-            StoreError: It cannot be read.
-        """
-        name = self.folder + INDEX_NAME
-        try:
-            return Index(self.local(INDEX_NAME))
-        except (OSError, pa.ArrowInvalid, KeyError, ValueError) as error:
-            raise StoreError(f"{name} in {self.store.location} cannot be read: {error}") from error
-
-    def span(self, entry: Entry) -> Span:
-        """Return the range of the store that holds an object."""
-        return self.folder + entry.pack, entry.offset, entry.length
-
-    def read_member(self, entry: Entry) -> bytes:
-        """Return the gzip member of an object, verified.
-
-        Raises:
-            StoreError: It cannot be read, or does not match its hash.
-        """
-        return self.verified(entry, self.store.get(*self.span(entry)))
-
-    def verified(self, entry: Entry, member: bytes) -> bytes:
-        """Return the gzip member of an object after checking its hash.
-
-        Raises:
-            StoreError: It does not match its hash.
-        """
-        if sha256(member) != entry.stored_sha256:
-            raise StoreError(f"{self.folder}{entry.pack} at {entry.offset}: the bytes do not match their hash")
-        return member
-
-    def read(self, entry: Entry) -> bytes:
-        """Return the JSON of an object."""
-        return decompress(self.read_member(entry))
-
-    def file(self, stem: str, inflated_sha256: str | None = None) -> Path:
-        """Return the local path of a file of the layer.
-
-        Args:
-            stem: The first part of the file's name, such as `columns`.
-            inflated_sha256: To inflate a compressed file: the SHA-256 of its content.
-
-        Raises:
-            StoreError: The layer has no such file.
-        """
-        for file in self.index.files:
-            if file.name.startswith(stem + "-"):
-                return self.local(file.name, file.sha256, inflated_sha256)
-        raise StoreError(f"{self.folder} has no file {stem}")
-
-    def local(self, name: str, sha256: str | None = None, inflated_sha256: str | None = None) -> Path:
-        """Return a local file with the content of a file of the layer, for mapping into memory.
-
-        Args:
-            sha256: The expected hash, or None for a file that contains its own hash, such as the index.
-            inflated_sha256: To inflate a compressed file: the SHA-256 of its content.
-        """
-        path = None if self._file_cache or inflated_sha256 else self.store.local_path(self.folder + name)
-        if path:
-            return path
-        file_cache = self._file_cache or user_file_cache()
-        return file_cache.path(self.store, self.folder + name, sha256, inflated_sha256)
-
-
-def read_members(located: Sequence[tuple[Layer, Entry]]) -> list[bytes]:
-    """Return the gzip members of several objects of one store, read at once.
-
-    Raises:
-        StoreError: One cannot be read, or does not match its hash.
-    """
-    if not located:
-        return []
-    members = located[0][0].store.get_many([layer.span(entry) for layer, entry in located])
-    return [layer.verified(entry, member) for (layer, entry), member in zip(located, members, strict=True)]
-
-
 class Build:
     """A build in a store. Builds never change, so everything read from one may be cached.
 
@@ -221,6 +128,30 @@ class Build:
         """The closed periods of the history, oldest first."""
         prefix = names.history_layer("")
         return sorted(name.removeprefix(prefix) for name in self.layers if name.startswith(prefix))
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """The search index and the lines of the Cards.
+
+        Raises:
+            StoreError: The build has no catalogue, or it cannot be read.
+        """
+        if names.CATALOGUE not in self.layers:
+            raise StoreError(f"build {self.id} has no layer {names.CATALOGUE}")
+        return Catalogue(self.layers[names.CATALOGUE])
+
+    @cached_property
+    def list_pages(self) -> ListPages:
+        """The pages of /cards as documents."""
+        return ListPages(self.catalogue)
+
+    def document_keys(self) -> Iterator[str]:
+        """Yield the keys of all documents that `export` writes, layer by layer; see `document`."""
+        for name, layer in self.layers.items():
+            if name == names.CATALOGUE:
+                yield from self.list_pages.keys()
+            elif name in names.EXPORTED_LAYERS:
+                yield from (layer.index.key(position) for position in range(len(layer.index)))
 
     def find(self, key: str) -> tuple[Layer, Entry] | None:
         """Return the layer and the entry of a logical key, or None if the build has no such object."""
@@ -273,7 +204,12 @@ class Build:
         return json.dumps(status, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
     def document(self, key: str) -> bytes | None:
-        """Return the JSON under a logical key as the API answers it, or None: details and status are put together."""
+        """Return the JSON under a logical key as the API answers it, or None.
+
+        List pages, details and the status are put together from what the store holds.
+        """
+        if names.is_list_page(key):
+            return self.list_pages.get(key)
         if names.layer_of(key) == names.CARDS:
             number = key.removeprefix("cards/").removesuffix(".json")
             card = self.card(int(number)) if number.lstrip("-").isdecimal() else None

@@ -20,9 +20,9 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from edge_auth.contract.builds import Layer
 from edge_auth.contract.card_lines import CARD_LINES, CardLines
 from edge_auth.contract.index import map_table, only_chunk
+from edge_auth.contract.layers import Layer
 from edge_auth.contract.names import SORTS
 from edge_auth.contract.vocabulary import SUBSTRINGS, SUFFIXES, WORDS, Vocabulary
 from edge_auth.errors import StoreError

@@ -5,6 +5,7 @@ Keys are the paths below `api/v1/` of an exported build (contract, section 4). T
 are the only objects that are not JSON.
 """
 
+import re
 from pathlib import PurePosixPath
 from typing import NamedTuple
 from urllib.parse import quote
@@ -38,11 +39,16 @@ SORTS = {
     "number": Sort("number_sort_key", ascending=True),
     "newest": Sort("date_added"),
 }
+_LIST_PAGE = re.compile(
+    f"cards/(?P<kind>{'|'.join(KINDS)})/(?P<sort>{'|'.join(SORTS)})/(?P<number>0|[1-9][0-9]{{0,8}})\\.json"
+)
 VIEWS = ("daily", "weekly", "monthly")
 RANGES = {"all": None, "30d": 30, "90d": 90, "365d": 365}
 
-LISTS, CATALOGUE, CARDS, HISTORY = "lists", "catalogue", "cards", "history"
+CATALOGUE, CARDS, HISTORY = "catalogue", "cards", "history"
 WATCHLIST, SETS, FINGERPRINTS, STATUS, SITE = "watchlist", "sets", "fingerprints", "status", "site"
+# The layers whose objects are documents of the API or files of the site.
+EXPORTED_LAYERS = (CARDS, SETS, WATCHLIST, FINGERPRINTS, STATUS, SITE)
 
 CARD_PATTERN = "cards/{}.json"
 FINGERPRINTS_KEY, STATUS_KEY, OPENAPI_KEY = "fingerprints.json", "status.json", "openapi.json"
@@ -67,9 +73,28 @@ def history_layer(period: str) -> str:
     return f"{HISTORY}-{period}"
 
 
+class ListPage(NamedTuple):
+    """A page of a ranking: the Cards of a kind in the default order of a sort. `number` counts from 0."""
+
+    kind: str
+    sort: str
+    number: int
+
+
 def list_page(kind: str, sort: str, number: int) -> str:
     """Return the key of a page of a ranking."""
     return f"cards/{kind}/{sort}/{number}.json"
+
+
+def is_list_page(key: str) -> bool:
+    """Return whether a key has the form of a list page's."""
+    return key.startswith("cards/") and key.count("/") > 1
+
+
+def parse_list_page(key: str) -> ListPage | None:
+    """Return the page that a key names, or None."""
+    found = _LIST_PAGE.fullmatch(key)
+    return ListPage(found["kind"], found["sort"], int(found["number"])) if found else None
 
 
 def sets_page(number: int) -> str:
@@ -123,7 +148,7 @@ def layer_of(key: str) -> str | None:
     """Return the layer that holds `key` if it exists, or None if no layer has such keys."""
     first, _, rest = key.partition("/")
     if first == "cards":
-        return LISTS if "/" in rest else CARDS
+        return CATALOGUE if "/" in rest else CARDS
     if first == HISTORY:
         return history_layer(rest.partition("/")[0])
     folders = {"watchlist": WATCHLIST, "sets": SETS, **dict.fromkeys(SITE_FOLDERS, SITE)}

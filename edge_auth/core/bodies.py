@@ -5,9 +5,9 @@ import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 
-from edge_auth.contract.builds import Layer
 from edge_auth.contract.codec import compress, decompress, sha256
 from edge_auth.contract.index import Entry
+from edge_auth.contract.layers import Layer
 from edge_auth.contract.splice import SplicedCard
 
 JSON = "application/json"

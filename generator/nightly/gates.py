@@ -11,9 +11,10 @@ from datetime import date, datetime
 import pyarrow as pa
 
 from edge_auth.contract import names
-from edge_auth.contract.builds import Build, Layer
+from edge_auth.contract.builds import Build
 from edge_auth.contract.catalogue import SETS
 from edge_auth.contract.index import map_table
+from edge_auth.contract.layers import Layer
 from edge_auth.errors import StoreError
 from generator import settings
 from generator.build.layers.catalogue import PRICES

@@ -6,7 +6,7 @@ from edge_auth.contract import layout
 from edge_auth.contract.builds import open_build, read_pointer
 from edge_auth.contract.store.interface import Store
 from generator.build.layers.spec import LayerSpec
-from generator.build.make import MISSING, build_id, define_layers, lack
+from generator.build.make import MISSING, build_id, define_layers, rebuild_reason
 from generator.lake.lake import Lake
 
 
@@ -38,7 +38,7 @@ def explanation(lake: Lake, store: Store, repair: bool = False) -> Explanation:
     plans = define_layers(lake)
     base = _base(store)
     before = open_build(store, base).record["layers"] if base else {}
-    reasons = [_reason(plan, before.get(plan.name), base, lack(store, plan, repair)) for plan in plans]
+    reasons = [_reason(plan, before.get(plan.name), base, rebuild_reason(store, plan, repair)) for plan in plans]
     return Explanation(build_id(lake, plans), base, reasons)
 
 

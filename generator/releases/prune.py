@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from edge_auth.contract import layout
-from edge_auth.contract.builds import Layer, Pointer, open_build, read_pointer
+from edge_auth.contract.builds import Pointer, open_build, read_pointer
 from edge_auth.contract.index import INDEX_NAME
+from edge_auth.contract.layers import Layer
 from edge_auth.contract.store.interface import Listed, Store
 from edge_auth.errors import StoreError
 from generator import settings

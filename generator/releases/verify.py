@@ -9,9 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from edge_auth.contract.builds import Build, Layer
+from edge_auth.contract.builds import Build
 from edge_auth.contract.codec import decompress, sha256
 from edge_auth.contract.index import INDEX_NAME, Entry, LayerFile
+from edge_auth.contract.layers import Layer
 from edge_auth.errors import StoreError
 from generator.errors import BuildError
 from generator.progress import Progress

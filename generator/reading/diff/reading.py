@@ -8,9 +8,9 @@ import pyarrow as pa
 from isal import igzip, isal_zlib
 
 from edge_auth.contract import names
-from edge_auth.contract.builds import Layer
 from edge_auth.contract.catalogue import Catalogue
 from edge_auth.contract.index import INDEX_NAME, Entry, map_table
+from edge_auth.contract.layers import Layer
 from edge_auth.errors import StoreError
 
 BLOCK_BYTES = 4 * 1024 * 1024

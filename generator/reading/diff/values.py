@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from edge_auth.contract import names
-from edge_auth.contract.builds import Build, Layer
+from edge_auth.contract.builds import Build
+from edge_auth.contract.layers import Layer
 from generator.database import Database
 from generator.reading.diff.reading import cards, index_table, lines, objects
 
