@@ -19,6 +19,7 @@ from edge_auth.contract.store.interface import Store
 from generator.build.periods import Period
 from generator.database import Database
 from generator.lake.lake import PRICE_TABLES, Lake
+from generator.lake.tables import check_rules, open_table
 from generator.pack.intermediate_store import IntermediateStore
 from generator.pack.output import Inputs
 from generator.pack.uploads import Uploads
@@ -92,7 +93,7 @@ class BuildContext:
     def open_catalogue(self) -> None:
         """Views expansions and, of the range at work, products."""
         self._open("expansions", "products")
-        self.db.open_raw("products", self.lake.at_hand("products"), only="in_range(id_product)")
+        open_table(self.db, "products", self.lake.fetch("products"), "in_range(id_product)")
         self.db.run("sources/expansions", "sources/products")
 
     @once
@@ -114,8 +115,8 @@ class BuildContext:
             LakeError: a file breaks a rule.
         """
         for table in PRICE_TABLES:
-            self.db.open_raw(table, self.lake.at_hand(table, days.first, days.last) if days else [])
-        self.db.check(PRICE_TABLES)
+            open_table(self.db, table, self.lake.fetch(table, days.first, days.last) if days else [])
+        check_rules(self.db, PRICE_TABLES)
         self._open_price_views()
         for table in PRICE_TABLES:
             self.db.connection.execute(f"drop table if exists period_{table}")
@@ -189,5 +190,5 @@ class BuildContext:
 
     def _open(self, *tables: str) -> None:
         for table in tables:
-            self.db.open_raw(table, self.lake.at_hand(table))
-        self.db.check(tables)
+            open_table(self.db, table, self.lake.fetch(table))
+        check_rules(self.db, tables)

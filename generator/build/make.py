@@ -205,7 +205,7 @@ def _make(plan: BuildPlan, layer: LayerSpec, context: BuildContext, runner: Runn
         made = runner.results(tasks, bar.update)
     runner.settle()
     progress.stored(sum(pack.size for part in made for pack in part.packs))
-    context.lake.place.check_still()  # else the layer would hold other content than its name says
+    context.lake.backend.check_unchanged()  # else the layer would hold other content than its name says
     context.store.put(layer.folder + INDEX_NAME, index_of(layer.pattern, made))
 
 

@@ -45,7 +45,7 @@ def open_month(as_of: date) -> Period:
 def closed_periods(lake: Lake) -> list[Period]:
     """The periods before the open month of which the lake holds anything, oldest first."""
     month = open_month(lake.as_of).first
-    days = {f.day for table in PRICE_TABLES for f in lake.of(table) if f.day < month}
+    days = {f.day for table in PRICE_TABLES for f in lake.files_of(table) if f.day < month}
     return [_year(year, month) for year in _years(days)]
 
 
