@@ -1,4 +1,4 @@
-"""Work on a pool of threads, with results in input order."""
+"""Parallel work on a pool of threads, with results in input order."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -12,7 +12,11 @@ _Result = TypeVar("_Result")
 def in_order(
     pool: Executor, ahead: int, work: Callable[[_Input], _Result], inputs: Iterable[_Input]
 ) -> Iterator[_Result]:
-    """Yield `work(input)` in input order, with at most `ahead` calls begun before their turn."""
+    """Yield `work(input)` in input order.
+
+    Args:
+        ahead: How many calls may start before their result is due. It bounds the results that wait in memory.
+    """
     pending: deque[Future[_Result]] = deque()
     for item in inputs:
         pending.append(pool.submit(work, item))

@@ -22,6 +22,7 @@ from generator.build.periods import Period
 from generator.build.tasks import ProductRange
 from generator.database import Database
 from generator.lake.lake import PRICE_TABLES, Lake
+from generator.lake.tables import check_rules, open_table
 from generator.pack.intermediate_store import IntermediateStore
 from generator.pack.output import Inputs
 from generator.pack.uploads import Uploads
@@ -132,8 +133,8 @@ class BuildContext:
             LakeError: A file breaks a rule.
         """
         for table in PRICE_TABLES:
-            self.db.open_raw(table, self.lake.at_hand(table, days.first, days.last))
-        self.db.check(PRICE_TABLES)
+            open_table(self.db, table, self.lake.fetch(table, days.first, days.last))
+        check_rules(self.db, PRICE_TABLES)
         self._open_price_sources()
         self.db.run("views/month_rows", "views/month_newest")
 
@@ -211,5 +212,5 @@ class BuildContext:
 
     def _open(self, *tables: str) -> None:
         for table in tables:
-            self.db.open_raw(table, self.lake.at_hand(table))
-        self.db.check(tables)
+            open_table(self.db, table, self.lake.fetch(table))
+        check_rules(self.db, tables)

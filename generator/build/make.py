@@ -213,7 +213,7 @@ def _make_layer(plan: BuildPlan, layer: LayerSpec, context: BuildContext, runner
         outputs = runner.results(tasks, bar.update)
     runner.settle()
     progress.stored(sum(pack.size for output in outputs for pack in output.packs))
-    context.lake.place.check_still()  # if the lake changed, the layer's content is not what its digest says
+    context.lake.backend.check_unchanged()  # if the lake changed, the layer's content is not what its digest says
     context.store.put(layer.folder + INDEX_NAME, join_index(layer.pattern, outputs))
 
 

@@ -44,7 +44,7 @@ def open_month(as_of: date) -> Period:
 def closed_periods(lake: Lake) -> list[Period]:
     """Return the periods before the open month of which the lake has any rows, oldest first."""
     month = open_month(lake.as_of).first
-    days = (file.day for table in PRICE_TABLES for file in lake.of(table) if file.day)
+    days = (file.day for table in PRICE_TABLES for file in lake.files_of(table) if file.day)
     return [_closed_year(year, month) for year in sorted({day.year for day in days if day < month})]
 
 

@@ -10,6 +10,7 @@ from generator.database import Database
 from generator.lake.files import LakeFile
 from generator.lake.journal import STAGE as UNFINISHED
 from generator.lake.lake import DAILY_TABLES, list_files
+from generator.lake.tables import check_columns
 from generator.reading.doctor.findings import Finding, ok, problem, warning
 
 
@@ -61,6 +62,7 @@ def _check_columns(location: str, tables: dict[str, list[LakeFile]]) -> None:
     try:
         for table, files in tables.items():
             last = max(files, key=lambda file: (file.day or date.min, file.name))
-            db.schema.check(table, [LakeFile(last.name, table, last.day, path=str(Path(location) / last.name))])
+            newest = LakeFile(last.name, table, last.day, path=str(Path(location) / last.name))
+            check_columns(db, table, [newest])
     finally:
         db.close()

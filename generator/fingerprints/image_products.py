@@ -1,4 +1,4 @@
-"""Which products a reference image shows: from a file that says it, or from the lake's products and their images."""
+"""Finds the products of each reference image: in a file, or by the image URLs of the lake's products."""
 
 import csv
 import json
@@ -8,86 +8,75 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from generator.fingerprints.table import table_files
-from generator.ingest.tables import LakeWriter
+from generator.lake.schema import arrow_schema
+from generator.lake.writer import LakeWriter
 from recognition.errors import RecognitionError
 
 Products = dict[str, list[int]]  # by key, ascending
 _COLUMNS = ("id_product", "image", "image_large")
 
-# The ways in which a key can name products, the first that does wins. A name that stands in several URLs of the
-# same column (`4.png` in every set's folder, `large.jpg` in every card's) names none.
+# A key names products in one of five ways; the first way that finds any wins. A name that occurs in several URLs of
+# the same column (`4.png` in the folder of every set, `large.jpg` of every card) names none.
 _BY_IMAGE = r"""
 with urls as (
     select id_product, 1 as way, regexp_replace(image, '[?#].*', '') as url from products
     union all
     select id_product, 3, regexp_replace(image_large, '[?#].*', '') from products
 ),
-pieces as (
+path_ends as (
     select id_product, way, url, regexp_replace(string_split(url, '/')[-1], '\.[A-Za-z0-9]+$', '') as file,
         string_split(url, '/')[-2] as folder
     from urls where url is not null
 ),
 names as (
-    select id_product, way, url, lower(file) as name from pieces
+    select id_product, way, url, lower(file) as name from path_ends
     union all
-    select id_product, way + 1, url, lower(folder || '-' || file) from pieces
+    select id_product, way + 1, url, lower(folder || '-' || file) from path_ends
     union all
     select id_product, 5, null, id_product::varchar from products
 ),
-known as (
+unique_names as (
     select name, way, list(distinct id_product order by id_product) as products
     from names where name is not null group by name, way having count(distinct url) <= 1
 )
-select key, arg_min(products, way) as products from keys join known on lower(key) = name group by key order by key
+select key, arg_min(products, way) as products
+from keys join unique_names on lower(key) = name
+group by key order by key
 """
 
 
-def products_of(lake: LakeWriter, keys: Iterable[str], mapping: Path | None) -> Products:
-    """The products of each key that has any.
+def products_of_images(lake: LakeWriter, keys: Iterable[str], mapping: Path | None) -> Products:
+    """Return the products of each key that has any.
 
     Args:
-        mapping: a file that says it; None to find them by the products' image URLs and ids.
+        mapping: A file of products by key. None finds them by the image URLs and ids of the lake's products.
 
     Raises:
-        RecognitionError: a file or a products table that cannot be read.
+        RecognitionError: The file cannot be read.
+        IngestError: The lake's products cannot be read.
     """
     if mapping is not None:
-        said = read_mapping(mapping)
-        return {key: said[key] for key in keys if key in said}
-    tables = {"products": _lake_products(lake), "keys": pa.table({"key": pa.array(keys, pa.string())})}
+        products = read_mapping(mapping)
+        return {key: products[key] for key in keys if key in products}
     with duckdb.connect() as database:
-        for name, table in tables.items():
-            database.register(name, table)
+        database.register("products", _lake_products(lake))
+        database.register("keys", pa.table({"key": pa.array(keys, pa.string())}))
         return dict(database.execute(_BY_IMAGE).fetchall())
 
 
 def _lake_products(lake: LakeWriter) -> pa.Table:
-    schema = pa.schema([("id_product", pa.int64()), ("image", pa.string()), ("image_large", pa.string())])
-    parts = [schema.empty_table()]
-    for name in table_files(lake, "products"):
-        try:
-            file = pq.ParquetFile(lake.files.open_input_file(name))
-            found = file.read(columns=[column for column in _COLUMNS if column in file.schema_arrow.names])
-            columns = [
-                found[field.name].cast(field.type)
-                if field.name in found.schema.names
-                else pa.nulls(len(found), field.type)
-                for field in schema
-            ]
-        except (OSError, pa.ArrowException) as error:
-            raise RecognitionError(f"{name} in lake {lake.location}: {str(error).splitlines()[0]}") from error
-        parts.append(pa.table(columns, schema=schema))
-    return pa.concat_tables(parts)
+    declared = arrow_schema("products")
+    schema = pa.schema([declared.field(name) for name in _COLUMNS])
+    tables = [lake.read_table(name, schema).select(schema.names) for name in lake.list_tables("products")]
+    return pa.concat_tables([schema.empty_table(), *tables])
 
 
 def read_mapping(path: Path) -> Products:
-    """A file of products by key: JSON `{"key": [1, 2], "other": 3}`, or CSV with the columns `key` and `id_product`.
+    """Read a file of products by key: JSON `{"key": [1, 2], "other": 3}`, or CSV with columns `key` and `id_product`.
 
     Raises:
-        RecognitionError: unreadable, or not in that shape.
+        RecognitionError: The file cannot be read, or is not in that shape.
     """
     try:
         text = path.read_text("utf-8-sig")
