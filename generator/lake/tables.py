@@ -24,11 +24,8 @@ _Types = dict[str, DuckDBPyType]
 _Expressions = dict[str, str]
 
 
-def open_table(database: Database, table: str, files: Sequence[LakeFile], condition: str = "") -> None:
+def open_table(database: Database, table: str, files: Sequence[LakeFile]) -> None:
     """Create the view raw.<table> over these files, with the columns and types of `build/lake.sql`.
-
-    Args:
-        condition: Which rows the view shows, as SQL. '' shows all.
 
     Raises:
         LakeError: A file is no Parquet, lacks a required column or holds a column of a wrong type.
@@ -36,8 +33,7 @@ def open_table(database: Database, table: str, files: Sequence[LakeFile], condit
     selects = [_select(expressions, paths) for expressions, paths in check_columns(database, table, files)]
     declared = f"select * from lake.{table}"  # the declared table has the columns and no rows
     rows = "\nunion all\n".join([*selects, declared])
-    where = f" where {condition}" if condition else ""
-    database.connection.execute(f"create or replace view raw.{table} as select * from ({rows}){where}")
+    database.connection.execute(f"create or replace view raw.{table} as select * from ({rows})")
 
 
 def check_rules(database: Database, tables: Iterable[str]) -> None:
