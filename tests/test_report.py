@@ -12,8 +12,8 @@ from edge_auth.contract.builds import open_build
 from edge_auth.contract.store.folder import FolderStore
 from edge_auth.errors import StoreError
 from generator.errors import GateError
-from generator.reading.report.facts import gather
-from generator.reading.report.page import as_html
+from generator.reading.report.summary import gather
+from generator.reading.report.html_page import as_html
 from generator.releases.publish import publish
 from generator.releases.run_reports import prune_runs
 from tests.nights import demo_lake, names, published

@@ -10,10 +10,10 @@ from generator.commands.build_names import BuildName, named_build
 from generator.commands.options import store_option
 from generator.progress import Progress
 from generator.reading.diff.compare import Comparison, compare
-from generator.reading.diff.document import as_json
-from generator.reading.diff.page import as_html
+from generator.reading.diff.json_document import as_json
+from generator.reading.diff.html_page import as_html
 from generator.reading.diff.report import make_report
-from generator.reading.diff.text import as_text
+from generator.reading.diff.terminal_text import as_text
 
 FORMATS: dict[str, Callable[[Comparison, int], Iterator[str]]] = {
     "text": lambda comparison, top: (line + "\n" for line in as_text(make_report(comparison, top))),

@@ -9,9 +9,9 @@ from edge_auth.contract.store.open import open_store
 from generator.commands.build_names import BuildName, named_build
 from generator.commands.options import memory_option, store_option, threads_option
 from generator.progress import Progress
-from generator.reading.report.facts import gather
-from generator.reading.report.page import as_html
-from generator.reading.report.write import TOP, changes
+from generator.reading.report.summary import gather
+from generator.reading.report.html_page import as_html
+from generator.reading.report.write_pages import TOP, changes
 from generator.releases.run_reports import DIFF_PAGE
 
 

@@ -26,7 +26,7 @@ from generator.lake.lake import open_lake
 from generator.nightly.gates import judge
 from generator.nightly.smoke import smoke_test
 from generator.progress import Progress
-from generator.reading.report.write import write_pages
+from generator.reading.report.write_pages import write_pages
 from generator.releases.judgements import Judgement, keep_judgement
 from generator.releases.lease import Lease
 from generator.releases.prune import Rules, describe, prune

@@ -16,7 +16,7 @@ from edge_auth.contract.builds import Build
 from generator.database import Database
 from generator.errors import BuildError
 from generator.progress import Progress
-from generator.reading.diff.reading import index_table, listed
+from generator.reading.diff.object_reader import index_table, listed
 from generator.reading.diff.values import read_histories, read_values
 
 # What the API says, each with the layer that holds it (and card details with those of the history).

@@ -7,7 +7,7 @@ import pyarrow as pa
 from edge_auth.contract import names
 from edge_auth.contract.builds import Build, Layer
 from generator.database import Database
-from generator.reading.diff.reading import cards, index_table, lines, objects
+from generator.reading.diff.object_reader import cards, index_table, lines, objects
 
 _WATCHED_ITEM = r"regexp_matches(key, '^watchlist/[^/]+\.json$')"
 _DOUBTFUL = "id in (select id from touched_details where doubtful)"

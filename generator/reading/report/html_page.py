@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from generator.reading.html.page import render
+from generator.reading.html.render import render
 from generator.reading.html.plot import Bar, Plot, plot
-from generator.reading.report.facts import Facts
+from generator.reading.report.summary import Facts
 
 PRICES = {"trend": "Trend", "low": "Low", "filtered": "Lowest under the seller filter"}
 SOURCES = {

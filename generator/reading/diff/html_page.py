@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from generator.reading.diff.moves import plots
+from generator.reading.diff.price_plots import plots
 from generator.reading.diff.report import DiffReport
-from generator.reading.html.page import render, set_name
+from generator.reading.html.render import render, set_name
 
 
 def as_html(report: DiffReport, beside: str | None = None) -> Iterator[str]:

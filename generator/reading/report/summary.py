@@ -11,7 +11,7 @@ from edge_auth.contract.builds import Build, open_build
 from edge_auth.contract.store.interface import Store
 from edge_auth.errors import UnknownBuild
 from generator.reading.overview import Source, sources
-from generator.reading.report.prices import PriceCounts, count_prices
+from generator.reading.report.price_counts import PriceCounts, count_prices
 from generator.releases.judgements import read_judgement
 from generator.releases.run_reports import UNCHANGED, reports
 

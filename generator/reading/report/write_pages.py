@@ -7,10 +7,10 @@ from edge_auth.contract.builds import Build, open_build
 from edge_auth.contract.store.interface import Store
 from generator.progress import Progress
 from generator.reading.diff.compare import compare
-from generator.reading.diff.page import as_html as diff_page
+from generator.reading.diff.html_page import as_html as diff_page
 from generator.reading.diff.report import make_report
-from generator.reading.report.facts import gather
-from generator.reading.report.page import as_html as report_page
+from generator.reading.report.summary import gather
+from generator.reading.report.html_page import as_html as report_page
 from generator.releases.run_reports import DIFF_PAGE, REPORT_PAGE, RunReport
 
 # Rows of each list of the changes.
