@@ -194,7 +194,7 @@ def test_the_first_build_is_judged_by_the_clock_alone(live: tuple[FolderStore, B
     assert [verdict.gate for verdict in judge(None, build, now=CLOCK).verdicts] == ["day-ahead"]
     early = judge(None, build, now=CLOCK - timedelta(days=2))
     assert [verdict.message for verdict in early.breaches] == [
-        f"the as-of day {YESTERDAY} has not come: it is {TODAY - timedelta(days=2)}"
+        f"the as-of day {YESTERDAY} is in the future: today is {TODAY - timedelta(days=2)}"
     ]
 
 

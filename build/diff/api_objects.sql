@@ -1,9 +1,9 @@
--- One row per object of the API, as `cardpress export` writes them, that was added, removed or changed. What only the
--- shim reads is not among them: rows of the search, and histories apart from their card details.
-create table document_changes as
+-- One row per object of the API, as `cardpress export` writes them, that was added, removed or changed. Objects that
+-- only the shim reads are left out: the rows of the search, and the histories apart from their card details.
+create table api_object_changes as
 select layer as resource, id, key, change
 from object_changes
-where resource_place(layer) is not null and layer <> 'status' and not (layer = 'cards' and change = 'changed')
+where layer_place(layer) is not null and layer <> 'status' and not (layer = 'cards' and change = 'changed')
 union all
 select 'cards', id, concat('cards/', id, '.json'), 'changed'
 from touched_details

@@ -204,7 +204,7 @@ def _make(plan: BuildPlan, layer: LayerSpec, context: BuildContext, runner: Runn
     with progress.bar(layer.name, sum(task.objects for task in tasks)) as bar:
         made = runner.results(tasks, bar.update)
     runner.settle()
-    progress.stored(sum(pack.size for part in made for pack in part.packs))
+    progress.add_stored_bytes(sum(pack.size for part in made for pack in part.packs))
     context.lake.place.check_still()  # else the layer would hold other content than its name says
     context.store.put(layer.folder + INDEX_NAME, index_of(layer.pattern, made))
 

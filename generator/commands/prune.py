@@ -14,7 +14,7 @@ from generator.releases.prune import prune as delete
 keep_option = click.option(
     "--keep",
     type=click.IntRange(1),
-    default=settings.KEEP,
+    default=settings.KEPT_BUILDS,
     show_default=True,
     metavar="N",
     help="How many builds to keep: the live one, then those that a rollback reaches, then the newest others.",

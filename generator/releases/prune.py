@@ -34,7 +34,7 @@ class Rules:
         grace: builds that were live this recently, and anything younger, are kept as well.
     """
 
-    keep: int = settings.KEEP
+    keep: int = settings.KEPT_BUILDS
     grace: timedelta = timedelta(hours=settings.GRACE_HOURS)
 
 

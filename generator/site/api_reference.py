@@ -70,7 +70,7 @@ class Operation:
     parameters: list[Field]
     answer: str
     body: str
-    problems: list[ErrorExample]
+    errors: list[ErrorExample]
 
     def placed(self, *places: str) -> list[Field]:
         """Return the parameters in these places."""
@@ -129,7 +129,7 @@ def _operation(path: str, item: _Json) -> Operation:
         parameters=[_parameter(parameter) for parameter in item["parameters"]],
         answer=success["description"],
         body=_name(success["content"]["application/json"]["schema"]),
-        problems=[error for status, answer in item["responses"].items() for error in _error_examples(status, answer)],
+        errors=[error for status, answer in item["responses"].items() for error in _error_examples(status, answer)],
     )
 
 

@@ -1,89 +1,95 @@
-"""The whole of a comparison as one JSON document, streamed: docs/diff.md describes it.
+"""Writes the complete comparison as one JSON document, streamed. docs/diff.md describes the format.
 
-An item of a list stands on a line of its own, so that line tools can read the document too.
+Each item of a list is on a line of its own, so that line-based tools can read the document.
 """
 
 import json
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 
 from edge_auth.contract.builds import Build
 from generator.reading.diff.compare import Comparison
 
 FORMAT = 1
-_COUNTS = ("item_counts", "field_counts", "price_counts", "distribution")
-_BY_RESOURCE = "list_position(['cards', 'lists', 'sets', 'watchlist', 'fingerprints', 'status', 'site'], what), id, key"
-_LISTS = (
-    {
-        "objects": ("told_objects", _BY_RESOURCE),
-        "products": {
-            "added": ("told_products where what = 'added'", "id"),
-            "removed": ("told_products where what = 'removed'", "id"),
-            "renamed": ("told_renamed", "id"),
-            "moved": ("told_moved", "id"),
-            "changed": ("told_changes where resource = 'products'", "id"),
-        },
-        "prices": {
-            "moves": ("told_prices where what = 'moves'", "key desc, id"),
-            "appeared": ("told_prices where what = 'appeared'", "key desc, id"),
-            "went": ("told_prices where what = 'went'", "key desc, id"),
-        },
-    }
-    | {
-        resource: {
-            "added": (f"told_items where what = 'added' and resource = '{resource}'", "id, key"),
-            "removed": (f"told_items where what = 'removed' and resource = '{resource}'", "id, key"),
-            "changed": (f"told_changes where resource = '{resource}'", "id, key"),
-        }
-        for resource in ("sets", "watchlist", "fingerprints")
-    }
-    | {"fingerprint_index": ("told_changes where resource = 'fingerprint index'", "key")}
-)
+_COUNT_VIEWS = ("item_counts", "field_counts", "price_counts", "distribution")
+_BATCH_ROWS = 10_000
+
+
+@dataclass(frozen=True)
+class _List:
+    """A list of the document: the rows of `build/diff/json_lists.sql` that it holds, and their order."""
+
+    rows: str
+    order: str
+
+
+def _lists_of_items(resource: str) -> dict[str, _List]:
+    changes = (f"json_items where list = '{change}' and resource = '{resource}'" for change in ("added", "removed"))
+    added, removed = (_List(rows, "id, key") for rows in changes)
+    changed = _List(f"json_changes where resource = '{resource}'", "id, key")
+    return {"added": added, "removed": removed, "changed": changed}
+
+
+_LISTS: dict[str, _List | dict[str, _List]] = {
+    "objects": _List("json_objects", "layer_place(resource), id, key"),
+    "products": {
+        "added": _List("json_products where list = 'added'", "id"),
+        "removed": _List("json_products where list = 'removed'", "id"),
+        "renamed": _List("json_renamed_products", "id"),
+        "moved": _List("json_moved_products", "id"),
+        "changed": _List("json_changes where resource = 'products'", "id"),
+    },
+    "prices": {
+        name: _List(f"json_prices where list = '{name}'", "key desc, id") for name in ("moves", "appeared", "went")
+    },
+    **{resource: _lists_of_items(resource) for resource in ("sets", "watchlist", "fingerprints")},
+    "fingerprint_index": _List("json_changes where resource = 'fingerprint index'", "key"),
+}
 
 
 def as_json(comparison: Comparison) -> Iterator[str]:
-    """The document in pieces, in a stable order."""
-    comparison.db.run("diff/document")
+    """Yield the document in pieces, in a stable order."""
+    comparison.db.run("diff/json_lists")
     yield f'{{"format":{FORMAT},\n'
     for name, build in (("old", comparison.old), ("new", comparison.new)):
         yield f'"{name}":{_dump(_build(build))},\n'
-    yield f'"layers":{_lines(asdict(count) for count in comparison.layers())},\n'
-    yield f'"resources":{_lines(asdict(count) for count in comparison.resources())},\n'
-    for view in _COUNTS:
+    yield f'"layers":{_lines(asdict(counts) for counts in comparison.layers())},\n'
+    yield f'"resources":{_lines(asdict(counts) for counts in comparison.resources())},\n'
+    for view in _COUNT_VIEWS:
         yield f'"{view}":{_lines(comparison.db.table(f"from {view}").to_pylist())},\n'
-    yield from _tree(comparison, _LISTS)
+    yield from _members(comparison, _LISTS)
     yield "}\n"
 
 
-def _tree(comparison: Comparison, lists: dict) -> Iterator[str]:
-    for number, (name, inside) in enumerate(lists.items()):
+def _members(comparison: Comparison, members: Mapping[str, _List | dict[str, _List]]) -> Iterator[str]:
+    for number, (name, member) in enumerate(members.items()):
         yield f'{"," if number else ""}"{name}":'
-        if isinstance(inside, dict):
-            yield "{"
-            yield from _tree(comparison, inside)
-            yield "}"
+        if isinstance(member, _List):
+            yield from _items(comparison, member)
         else:
-            yield from _list(comparison, *inside)
+            yield "{"
+            yield from _members(comparison, member)
+            yield "}"
         yield "\n"
 
 
-def _list(comparison: Comparison, query: str, order: str) -> Iterator[str]:
-    rows = comparison.db.connection.sql(f"select json from {query} order by {order}")
+def _items(comparison: Comparison, list_: _List) -> Iterator[str]:
+    rows = comparison.db.connection.sql(f"select json from {list_.rows} order by {list_.order}")
     yield "["
-    between = "\n"
-    for batch in rows.to_arrow_reader(10_000):
-        yield between + ",\n".join(batch.column(0).to_pylist())
-        between = ",\n"
+    separator = "\n"
+    for batch in rows.to_arrow_reader(_BATCH_ROWS):
+        yield separator + ",\n".join(batch.column(0).to_pylist())
+        separator = ",\n"
     yield "]"
 
 
-def _lines(rows) -> str:
+def _lines(rows: Iterable[object]) -> str:
     return "[\n" + ",\n".join(map(_dump, rows)) + "]"
 
 
-def _build(build: Build) -> dict:
+def _build(build: Build) -> dict[str, object]:
     return {"id": build.id, "as_of": build.as_of.isoformat(), "freshness": build.record["freshness"]}
 
 
-def _dump(value) -> str:
+def _dump(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

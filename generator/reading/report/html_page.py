@@ -1,44 +1,58 @@
-"""The facts of a build as one HTML page."""
+"""Renders the report of a build as one HTML page."""
 
 from collections.abc import Iterator
 
-from generator.reading.html.render import render
 from generator.reading.html.plot import Bar, Plot, plot
-from generator.reading.report.summary import Facts
+from generator.reading.html.render import render
+from generator.reading.report.price_counts import Row
+from generator.reading.report.summary import BuildSummary, HistoryRow
 
-PRICES = {"trend": "Trend", "low": "Low", "filtered": "Lowest under the seller filter"}
-SOURCES = {
+_PRICE_TITLES = {"trend": "Trend", "low": "Low", "filtered": "Lowest under the seller filter"}
+_SOURCE_TITLES = {
     "price_guide": "Price guide",
     "listings": "List pages",
     "filtered_checks": "Filtered checks",
     "watch_checks": "Watch checks",
 }
+_FRESH_DAYS = 2  # bars of older rows have the warning color
+_MAX_DAY_LABELS = 7
 
 
-def as_html(facts: Facts, beside: str | None = None) -> Iterator[str]:
-    """The page in pieces.
+def as_html(summary: BuildSummary, diff_page: str | None = None) -> Iterator[str]:
+    """Yield the page in pieces.
 
     Args:
-        beside: where the page of what the build changed lies, to link to.
+        diff_page: Relative URL of the page that shows what the build changed, to link to.
     """
+    sources = dict.fromkeys(row["source"] for row in summary.counts.ages)
     yield from render(
         "report",
-        {"source": lambda table: SOURCES.get(table, table), "days": _days},
-        facts=facts,
-        tiles=_tiles(facts),
-        prices=PRICES,
-        distributions={price: _distributions(facts, price) for price in PRICES},
-        ages={source: _ages(facts, source) for source in dict.fromkeys(row["source"] for row in facts.counts.ages)},
-        products=_products(facts),
-        seconds=_seconds(facts),
-        verdict=_verdict(facts),
-        beside=beside,
+        {"source_title": _source_title, "age": format_age},
+        summary=summary,
+        tiles=_tiles(summary),
+        prices=_PRICE_TITLES,
+        distributions={price: _distributions(summary, price) for price in _PRICE_TITLES},
+        ages={source: _ages(summary, source) for source in sources},
+        products=_products(summary.history),
+        seconds=_seconds(summary.history),
+        gates=_gates(summary),
+        diff_page=diff_page,
     )
 
 
-def _tiles(facts: Facts) -> dict[str, str]:
-    """The numbers that head the page."""
-    fresh, record = facts.record["freshness"], facts.record
+def format_age(hours: float) -> str:
+    """Format an age, in hours up to three days and in days beyond."""
+    return f"{hours:.0f} h" if hours < 72 else f"{hours / 24:.0f} d"
+
+
+def _source_title(table: str) -> str:
+    return _SOURCE_TITLES.get(table, table)
+
+
+def _tiles(summary: BuildSummary) -> dict[str, str]:
+    """Return the figures at the head of the page."""
+    record = summary.record
+    fresh = record["freshness"]
     counts = {
         "products": fresh["catalogue"]["products"],
         "singles": fresh["catalogue"]["singles"],
@@ -47,47 +61,54 @@ def _tiles(facts: Facts) -> dict[str, str]:
         "tracked": fresh["watchlist"]["products"],
         "objects": sum(record["objects"].values()),
     }
-    told = {name: f"{count:,}" for name, count in counts.items()}
-    return told | {"megabytes": f"{sum(record['bytes'].values()) / 1e6:,.1f}", "gates": _verdict(facts)}
+    tiles = {name: f"{count:,}" for name, count in counts.items()}
+    return tiles | {"megabytes": f"{sum(record['bytes'].values()) / 1e6:,.1f}", "gates": _gates(summary)}
 
 
-def _verdict(facts: Facts) -> str:
-    """What the gates said, in a word."""
-    if facts.judgement is None:
-        return "not asked"
-    stopped = sum(1 for verdict in facts.judgement["verdicts"] if verdict["breached"] and not verdict["forced"])
-    return f"{stopped} breached" if stopped else "passed"
+def _gates(summary: BuildSummary) -> str:
+    """Return the gate results in one or two words."""
+    if summary.judgement is None:
+        return "not judged"
+    breached = sum(1 for verdict in summary.judgement["verdicts"] if verdict["breached"] and not verdict["forced"])
+    return f"{breached} breached" if breached else "passed"
 
 
-def _distributions(facts: Facts, price: str) -> list[Plot]:
-    rows = [row for row in facts.counts.distribution if row["price"] == price]
+def _distributions(summary: BuildSummary, price: str) -> list[Plot]:
+    rows = [row for row in summary.counts.distribution if row["price"] == price]
     kinds = dict.fromkeys(row["kind"] for row in rows)
     return [_distribution(price, kind, [row for row in rows if row["kind"] == kind]) for kind in kinds]
 
 
-def _distribution(price: str, kind: str, rows: list[dict]) -> Plot:
-    priced = sum(row["products"] for row in rows)
-    bars = [Bar(row["products"], f"{_band(row)}: {row['products']:,}", before=f"{row['low']:g}") for row in rows]
-    label = f"{priced:,} prices {price} ({kind}), by euros"
-    return plot(label, bars, x_axis="euros", y_axis="products", view=kind, none="No product has this price.")
+def _distribution(price: str, kind: str, rows: list[Row]) -> Plot:
+    products = sum(row["products"] for row in rows)
+    bars = [Bar(row["products"], f"{_band(row)}: {row['products']:,}", edge_label=f"{row['low']:g}") for row in rows]
+    label = f"{products:,} prices {price} ({kind}), by euros"
+    return plot(
+        label, bars, x_axis="euros", y_axis="products", view=kind, placeholder="No product has this price."
+    )
 
 
-def _band(row: dict) -> str:
+def _band(row: Row) -> str:
     return f"{row['low']:g} euros and above" if row["high"] is None else f"{row['low']:g} to {row['high']:g} euros"
 
 
-def _ages(facts: Facts, source: str) -> Plot:
-    rows = [row for row in facts.counts.ages if row["source"] == source]
-    bars = [Bar(row["products"], f"{_age(row)}: {row['products']:,}", below=_below(row), way=_way(row)) for row in rows]
-    label = f"How many days before the as-of day the newest row of {source} is, by products"
-    return plot(label, bars, x_axis="days before the as-of day", y_axis="products", none="There are no products.")
+def _ages(summary: BuildSummary, source: str) -> Plot:
+    rows = [row for row in summary.counts.ages if row["source"] == source]
+    bars = [
+        Bar(row["products"], f"{_days_title(row)}: {row['products']:,}", label=_days_label(row), color=_age_color(row))
+        for row in rows
+    ]
+    label = f"Products by the days between the newest row of {source} and the as-of day"
+    return plot(
+        label, bars, x_axis="days before the as-of day", y_axis="products", placeholder="There are no products."
+    )
 
 
-def _way(row: dict) -> str:
-    return "down" if row["low"] is None or row["low"] > 2 else "up"
+def _age_color(row: Row) -> str:
+    return "down" if row["low"] is None or row["low"] > _FRESH_DAYS else "up"
 
 
-def _below(row: dict) -> str:
+def _days_label(row: Row) -> str:
     if row["low"] is None:
         return "none"
     if row["high"] is None:
@@ -95,35 +116,27 @@ def _below(row: dict) -> str:
     return f"{row['low']}" if row["high"] == row["low"] + 1 else f"{row['low']}–{row['high'] - 1}"
 
 
-def _age(row: dict) -> str:
-    return "no row at all" if row["low"] is None else f"{_below(row)} days"
+def _days_title(row: Row) -> str:
+    return "no row" if row["low"] is None else f"{_days_label(row)} days"
 
 
-def _products(facts: Facts) -> Plot:
+def _products(history: list[HistoryRow]) -> Plot:
     bars = [
-        Bar(
-            past.products,
-            f"{past.build}: {past.products:,} products",
-            below=_day(place, len(facts.history), past.as_of),
-        )
-        for place, past in enumerate(facts.history)
+        Bar(row.products, f"{row.build}: {row.products:,} products", label=_day_label(place, len(history), row.as_of))
+        for place, row in enumerate(history)
     ]
-    return plot("Products of each build of the history", bars, y_axis="products", none="No build has products.")
+    return plot("Products of each build of the history", bars, y_axis="products", placeholder="No build has products.")
 
 
-def _seconds(facts: Facts) -> Plot:
-    nights = [past for past in facts.history if past.seconds is not None]
+def _seconds(history: list[HistoryRow]) -> Plot:
+    nights = [(row, row.seconds) for row in history if row.seconds is not None]
     bars = [
-        Bar(round(past.seconds), f"{past.run}: {past.seconds:,.1f} s", below=_day(place, len(nights), past.as_of))
-        for place, past in enumerate(nights)
+        Bar(round(seconds), f"{row.run}: {seconds:,.1f} s", label=_day_label(place, len(nights), row.as_of))
+        for place, (row, seconds) in enumerate(nights)
     ]
-    return plot("Seconds that each night took", bars, y_axis="seconds", none="No night of a second or more is told of.")
+    return plot("Seconds of each night", bars, y_axis="seconds", placeholder="No night took a second or more.")
 
 
-def _day(place: int, many: int, day: str) -> str:
-    """Month and day, at so many columns that the words do not touch."""
-    return day[5:] if (many - 1 - place) % max(1, -(-many // 7)) == 0 else ""
-
-
-def _days(hours: float) -> str:
-    return f"{hours:.0f} h" if hours < 72 else f"{hours / 24:.0f} d"
+def _day_label(place: int, bars: int, day: str) -> str:
+    """Return month and day for some of the bars, so that the labels do not touch."""
+    return day[5:] if (bars - 1 - place) % max(1, -(-bars // _MAX_DAY_LABELS)) == 0 else ""

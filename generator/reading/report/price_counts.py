@@ -1,6 +1,7 @@
-"""PriceCounts over the prices that a build keeps, a row per product: DuckDB reads them column by column, in batches."""
+"""Counts over the prices of a build, by the SQL of `build/report/`."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import duckdb
 
@@ -10,45 +11,49 @@ from generator.build.layers.catalogue import PRICES
 from generator.database import Database
 from generator.errors import BuildError
 
-VIEWS = ("coverage", "distribution", "ages")
-# What builds of older versions did not keep.
-_LATER = {"game": "varchar", "listing_day": "date", "from_price": "decimal(18, 2)"}
+_VIEWS = ("coverage", "distribution", "ages")
+# Columns that builds of older versions lack.
+_ADDED_COLUMNS = {"game": "varchar", "listing_day": "date", "from_price": "decimal(18, 2)"}
+
+# A row of a view of `build/report/`.
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class PriceCounts:
-    """Rows of the views of `build/report/`."""
+    """The rows of the views of `build/report/`."""
 
-    coverage: list[dict]
-    distribution: list[dict]
-    ages: list[dict]
+    coverage: list[Row]
+    distribution: list[Row]
+    ages: list[Row]
 
 
-def count_prices(build: Build, *, threads: int | None, memory: str) -> PriceCounts:
-    """Ask a build's prices.
+def count_prices(build: Build, *, threads: int | None, memory: str | None) -> PriceCounts:
+    """Count the prices of a build.
 
     Args:
-        threads, memory: what DuckDB may use; beyond its memory it spills to disk.
+        threads: How many threads DuckDB may use; None for one per core.
+        memory: How much memory DuckDB may use before it spills to disk; None for the default.
 
     Raises:
-        BuildError: DuckDB cannot work on them.
-        StoreError: they cannot be had.
+        BuildError: DuckDB cannot read the prices.
+        StoreError: The prices cannot be fetched.
     """
     path = build.layers[names.CATALOGUE].file(PRICES)
     try:
         db = Database(threads, memory)
         try:
             db.set(as_of=build.as_of.isoformat())
-            _open(db, str(path).replace("'", "''"))
-            db.run(*(f"report/{view}" for view in VIEWS))
-            return PriceCounts(*(db.table(f"from {view}").to_pylist() for view in VIEWS))
+            _open_prices(db, str(path).replace("'", "''"))
+            db.run(*(f"report/{view}" for view in _VIEWS))
+            return PriceCounts(*(db.table(f"from {view}").to_pylist() for view in _VIEWS))
         finally:
             db.close()
     except duckdb.Error as error:
         raise BuildError(f"the prices of build {build.id} cannot be read: {str(error).splitlines()[0]}") from error
 
 
-def _open(db: Database, path: str) -> None:
-    there = {name for name, *_ in db.rows(f"describe from read_parquet('{path}')")}
-    lacking = "".join(f", null::{kind} as {name}" for name, kind in _LATER.items() if name not in there)
-    db.connection.execute(f"create view prices as select *{lacking} from read_parquet('{path}')")
+def _open_prices(db: Database, path: str) -> None:
+    present = {name for name, *_ in db.rows(f"describe from read_parquet('{path}')")}
+    missing = "".join(f", null::{kind} as {name}" for name, kind in _ADDED_COLUMNS.items() if name not in present)
+    db.connection.execute(f"create view prices as select *{missing} from read_parquet('{path}')")

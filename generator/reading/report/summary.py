@@ -1,4 +1,7 @@
-"""All that is told of a build: its record, its prices, and what nights left beside it. Nothing asks the clock."""
+"""Collects what the report of a build shows: the record, the prices, and what nights left in the store.
+
+Nothing here reads the clock, so the same build in the same store gives the same report.
+"""
 
 import itertools
 from contextlib import suppress
@@ -10,18 +13,22 @@ from edge_auth.contract import layout
 from edge_auth.contract.builds import Build, open_build
 from edge_auth.contract.store.interface import Store
 from edge_auth.errors import UnknownBuild
-from generator.reading.overview import Source, sources
+from generator.reading.overview import SourceAge, source_ages
 from generator.reading.report.price_counts import PriceCounts, count_prices
 from generator.releases.judgements import read_judgement
-from generator.releases.run_reports import UNCHANGED, reports
+from generator.releases.run_reports import UNCHANGED, read_reports
 
-# How many builds the history goes back, and among how many reports of nights they are looked for.
-HISTORY, LOOKED_AT = 30, 100
+MAX_HISTORY_BUILDS = 30
+# How many run reports are searched for the builds of the history.
+MAX_RUN_REPORTS = 100
+
+# A record of a build or a report of a run, as JSON.
+_Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class LayerFacts:
-    """A layer of the build. `seconds`: how long it took to make, where the night that made it told."""
+class LayerSummary:
+    """A layer of the build. `seconds`: how long it took to build; None if no night recorded it."""
 
     name: str
     digest: str
@@ -31,8 +38,8 @@ class LayerFacts:
 
 
 @dataclass(frozen=True)
-class Past:
-    """A build of the history, this one among them; figures of it that nothing tells any more are None."""
+class HistoryRow:
+    """A build of the history. `run`, `outcome` and `seconds` are of the last night that made it; None if unknown."""
 
     build: str
     as_of: str
@@ -46,43 +53,43 @@ class Past:
 
 
 @dataclass(frozen=True)
-class Facts:
-    """What the report of a build says.
+class BuildSummary:
+    """What the report of a build shows.
 
     Attributes:
-        sources: how old the newest row of each source is at the end of the as-of day.
-        night: the report of the last night that made the build, or None.
-        judgement: what the gates said when a night last judged it, or None.
-        layers: the slowest first, those without a time last.
-        history: builds of days up to this one, oldest first.
+        sources: How old the newest row of each source is at the end of the as-of day.
+        night: The report of the last night that made the build, or None.
+        judgement: The gate results of the last night that judged the build, or None.
+        layers: The slowest first, those without a time last.
+        history: Builds up to the as-of day, oldest first, this build among them.
     """
 
     build: str
     as_of: str
-    record: dict[str, Any]
+    record: _Json
     counts: PriceCounts
-    sources: list[Source]
-    night: dict[str, Any] | None
-    judgement: dict[str, Any] | None
-    layers: list[LayerFacts] = field(default_factory=list)
-    history: list[Past] = field(default_factory=list)
+    sources: list[SourceAge]
+    night: _Json | None
+    judgement: _Json | None
+    layers: list[LayerSummary] = field(default_factory=list)
+    history: list[HistoryRow] = field(default_factory=list)
 
 
-def gather(store: Store, build: Build, *, threads: int | None, memory: str) -> Facts:
-    """The facts of a build.
+def summarize_build(store: Store, build: Build, *, threads: int | None, memory: str | None) -> BuildSummary:
+    """Collect what the report of a build shows.
 
     Raises:
-        BuildError, StoreError: the build cannot be read.
+        BuildError, StoreError: The build cannot be read.
     """
     nights, records = _nights(store, build), _records(store, build)
     night = next((report for report in nights if report["build"] == build.id), None)
-    day_ends = datetime.combine(build.as_of + timedelta(days=1), time(), UTC)
-    return Facts(
+    end_of_day = datetime.combine(build.as_of + timedelta(days=1), time(), UTC)
+    return BuildSummary(
         build.id,
         build.as_of.isoformat(),
         build.record,
         count_prices(build, threads=threads, memory=memory),
-        sources(build.record, lambda: day_ends),
+        source_ages(build.record, lambda: end_of_day),
         night,
         read_judgement(store, build.id),
         _layers(build, nights, records),
@@ -90,55 +97,63 @@ def gather(store: Store, build: Build, *, threads: int | None, memory: str) -> F
     )
 
 
-def _nights(store: Store, build: Build) -> list[dict]:
-    """Reports of nights that made a build of a day up to this one's, newest first."""
-    looked_at = itertools.islice(reports(store), LOOKED_AT)
-    made = (report for report in looked_at if report.get("build") and report.get("record"))
-    return [report for report in made if report["record"]["as_of"] <= build.as_of.isoformat()]
+def _nights(store: Store, build: Build) -> list[_Json]:
+    """Return the reports of nights that made a build up to this one's as-of day, newest first."""
+    newest = itertools.islice(read_reports(store), MAX_RUN_REPORTS)
+    with_build = (report for report in newest if report.get("build") and report.get("record"))
+    return [report for report in with_build if report["record"]["as_of"] <= build.as_of.isoformat()]
 
 
-def _records(store: Store, build: Build) -> dict[str, dict]:
-    """Records of the newest builds in the store, of days up to this one's, by id."""
+def _records(store: Store, build: Build) -> dict[str, _Json]:
+    """Return the records of the newest builds up to this one's as-of day, by id."""
     ids = layout.build_ids(store.list(layout.BUILDS))
-    found = {}
-    for id_ in sorted(id_ for id_ in ids if layout.day_of(id_) <= build.as_of.isoformat())[-HISTORY:]:
+    records = {}
+    for id_ in sorted(id_ for id_ in ids if layout.day_of(id_) <= build.as_of.isoformat())[-MAX_HISTORY_BUILDS:]:
         with suppress(UnknownBuild):  # pruned meanwhile
-            found[id_] = open_build(store, id_).record
-    return found
+            records[id_] = open_build(store, id_).record
+    return records
 
 
-def _layers(build: Build, nights: list[dict], records: dict[str, dict]) -> list[LayerFacts]:
+def _layers(build: Build, nights: list[_Json], records: dict[str, _Json]) -> list[LayerSummary]:
     record = build.record
-    found = [
-        LayerFacts(
+    layers = [
+        LayerSummary(
             name, layer["digest"], record["objects"][name], record["bytes"][name],
             _layer_seconds(name, layer["digest"], nights, records | {build.id: record}),
         )
         for name, layer in record["layers"].items()
     ]  # fmt: skip
-    return sorted(found, key=lambda layer: (layer.seconds is None, -(layer.seconds or 0), layer.name))
+    return sorted(layers, key=lambda layer: (layer.seconds is None, -(layer.seconds or 0), layer.name))
 
 
-def _layer_seconds(name: str, digest: str, nights: list[dict], records: dict[str, dict]) -> float | None:
-    """How long the night took over a layer that made it, for this build or one that shares it."""
+def _layer_seconds(name: str, digest: str, nights: list[_Json], records: dict[str, _Json]) -> float | None:
+    """Return how long the night that built a layer took over it, for this build or for one that shares the layer."""
     for night in nights:
-        seconds = night.get("layer_seconds", {}).get(name)
+        seconds: float | None = night.get("layer_seconds", {}).get(name)
         layers = records.get(night["build"], {}).get("layers", {})
         if seconds is not None and layers.get(name, {}).get("digest") == digest:
             return seconds
     return None
 
 
-def _history(nights: list[dict], records: dict[str, dict]) -> list[Past]:
-    found = {id_: _past(id_, record, None) for id_, record in records.items()}
-    for night in reversed(nights):  # the last that made it tells
-        if night["outcome"] != UNCHANGED or night["build"] not in found:
-            found[night["build"]] = _past(night["build"], night["record"], night)
-    return sorted(found.values(), key=lambda past: (past.as_of, past.run or "", past.build))[-HISTORY:]
+def _history(nights: list[_Json], records: dict[str, _Json]) -> list[HistoryRow]:
+    rows = {id_: _history_row(id_, record) for id_, record in records.items()}
+    for night in reversed(nights):  # the last night that made a build replaces the earlier ones
+        if night["outcome"] != UNCHANGED or night["build"] not in rows:
+            rows[night["build"]] = _history_row(night["build"], night["record"], night)
+    return sorted(rows.values(), key=lambda row: (row.as_of, row.run or "", row.build))[-MAX_HISTORY_BUILDS:]
 
 
-def _past(id_: str, record: dict, night: dict | None) -> Past:
+def _history_row(id_: str, record: _Json, night: _Json | None = None) -> HistoryRow:
     catalogue = record["freshness"]["catalogue"]
-    told = (night["run"], night["outcome"], sum(night["seconds"].values())) if night else ()
-    sums = (sum(record["objects"].values()), sum(record["bytes"].values()))
-    return Past(id_, record["as_of"], catalogue["products"], catalogue["sets"], *sums, *told)
+    return HistoryRow(
+        id_,
+        record["as_of"],
+        catalogue["products"],
+        catalogue["sets"],
+        sum(record["objects"].values()),
+        sum(record["bytes"].values()),
+        run=night["run"] if night else None,
+        outcome=night["outcome"] if night else None,
+        seconds=sum(night["seconds"].values()) if night else None,
+    )
