@@ -31,7 +31,7 @@ class Commands(click.Group):
         return _load_command(name) if name in COMMANDS else None
 
     @property
-    def commands(self) -> MutableMapping[str, click.Command]:  # type: ignore[override]  # click has an attribute here
+    def commands(self) -> MutableMapping[str, click.Command]:
         """All commands by name."""
         return {name: _load_command(name) for name in COMMANDS}
 

@@ -37,7 +37,7 @@ class Progress:
         """Show a bar of about `length` steps, none if that is 0. Off a terminal, print one line at the end."""
         shown = bool(length) and not self.quiet and sys.stderr.isatty()
         with click.progressbar(
-            length=length,
+            range(length),
             label=f"{label:<14}",
             file=sys.stderr,
             hidden=not shown,

@@ -39,7 +39,8 @@ WORKER_MEMORY = "1GB"
 MAX_RUN_REPORTS = 400
 MAX_RUN_PAGES = 30
 
-# `doctor` warns if a folder store has less free space, if the store's clock differs by more, or if a key expires sooner.
+# `doctor` warns if a folder store has less free space, if the store's clock differs by more, or if a key expires in
+# fewer days.
 MIN_FREE_BYTES = 1_000_000_000
 MAX_CLOCK_DIFFERENCE_SECONDS = 10.0
 KEY_EXPIRY_WARNING_DAYS = 14

@@ -16,7 +16,7 @@ from edge_auth.contract.store.folder import FolderStore
 from generator import settings
 from generator.cli import cli
 from generator.clock import utc_now
-from generator.commands.serve import lacking
+from generator.commands.serve import missing_steps
 from generator.reading.doctor import versions
 from generator.reading.doctor.store import check_store, check_writing
 from generator.releases.publish import rollback
@@ -170,10 +170,10 @@ def test_clocks_that_differ(place: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_what_serve_says_is_still_to_be_done(place: Path) -> None:
     store, nothing = str(place / "store"), str(place / "nothing")
-    assert list(lacking(store, None)) == []
-    assert [line.partition(":")[0] for line in lacking(nothing, None)] == [
+    assert list(missing_steps(store, None)) == []
+    assert [line.partition(":")[0] for line in missing_steps(nothing, None)] == [
         f"no build is live in {nothing} yet",
         "there is no key yet",
     ]
     (place / "store" / "current.json").write_text("{")
-    assert f"`cardpress doctor --store {store}` says more" in next(lacking(store, None))
+    assert f"`cardpress doctor --store {store}` says more" in next(missing_steps(store, None))

@@ -28,13 +28,13 @@ order by item_place(resource);
 create view renamed_products as
 select id, old_name, name, kind, set_id, set_name, url
 from products
-where change = 'changed' and old_name is distinct from name
+where event = 'changed' and old_name is distinct from name
 order by id;
 
 create view moved_products as
 select id, name, kind, old_set_id, old_set_name, set_id, set_name, url
 from products
-where change = 'changed' and old_set_id is distinct from set_id
+where event = 'changed' and old_set_id is distinct from set_id
 order by id;
 
 -- One row per tracked product that was added, removed or changed, the largest move of its lowest price first.

@@ -8,11 +8,11 @@ from api_object_changes;
 
 -- products that were added or removed
 create view json_products as
-select id, change as list, to_json({
+select id, event as list, to_json({
     'id_product': id, 'name': name, 'kind': kind, 'set': {'id': set_id, 'name': set_name}
 })::varchar as json
 from products
-where change <> 'changed';
+where event <> 'changed';
 
 create view json_renamed_products as
 select id, to_json({'id_product': id, 'old': old_name, 'new': name})::varchar as json

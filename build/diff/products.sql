@@ -8,7 +8,7 @@ create table products as
 with parsed as (
     select
         id,
-        change,
+        change as event,
         from_json(old, getvariable('shown_fields')) as before,
         from_json(new, getvariable('shown_fields')) as after
     from items
@@ -17,7 +17,7 @@ with parsed as (
 
 select
     id,
-    change,
+    event,
     coalesce(after, before).name as name,
     coalesce(after, before).kind as kind,
     coalesce(after, before).set.id as set_id,

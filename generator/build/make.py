@@ -39,7 +39,7 @@ from generator.lake.lake import Lake
 from generator.pack.intermediate_store import IntermediateStore
 from generator.pack.writer import index_of
 from generator.progress import Progress
-from generator.releases.intents import declared
+from generator.releases.intents import declare_intent
 from generator.releases.verify import damage, visible_damage
 
 MISSING = "it is not in the store"
@@ -107,7 +107,7 @@ def make_build(
     """
     layers = define_layers(lake)
     id_ = build_id(lake, layers)
-    with declared(store, id_, (layer.folder for layer in layers), clock):
+    with declare_intent(store, id_, (layer.folder for layer in layers), clock):
         lacking = {layer.name: lack(store, layer, repair) for layer in layers}
         wanted = [name for name, why in lacking.items() if why]
         threads = threads or (1 if scheduler else os.cpu_count() or 1)

@@ -17,7 +17,8 @@ from edge_auth.errors import StoreError
 BLOCK_BYTES = 4 * 1024 * 1024
 _CARDS_PER_BATCH = 3000
 _CARD_KEYS = "rows/{}.json"
-_GZIP_ERRORS: tuple[type[Exception], ...] = (OSError, EOFError, isal_zlib.error)
+_ISAL_ERROR: type[Exception] = isal_zlib.error  # type: ignore[assignment]  # isal's stubs declare an instance
+_GZIP_ERRORS = (OSError, EOFError, _ISAL_ERROR)
 _GZIP_WBITS = 31  # zlib's window size for a gzip member
 
 _Array = np.ndarray[Any, np.dtype[Any]]
@@ -91,7 +92,8 @@ def _read_block(layer: Layer, members: pa.Table) -> pa.Table:
     start, sizes = members["offset"][0].as_py(), members["json_size"].to_numpy()
     end = members["offset"][-1].as_py() + members["length"][-1].as_py()
     try:
-        text = igzip.decompress(layer.store.get(layer.folder + name, start, end - start))
+        data = layer.store.get(layer.folder + name, start, end - start)
+        text = igzip.decompress(data)  # type: ignore[no-untyped-call]  # isal's stubs lack the types
     except _GZIP_ERRORS as error:
         raise StoreError(f"{layer.folder}{name} at {start}: {error}") from error
     offsets = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))

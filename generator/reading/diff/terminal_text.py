@@ -12,6 +12,9 @@ from generator.reading.html.render import set_name
 
 _PRICE_TITLES = {"trend": "trend", "low": "low", "filtered": "lowest under the seller filter"}
 _COUNT_COLUMNS = ("added", "removed", "changed", "unchanged")
+_ITEM_COLUMNS = ("added", "removed", "changed")
+_PRICE_COLUMNS = ("up", "down", "appeared", "went")
+_FIELD_COLUMNS = ("changed", "appeared", "went")
 
 # A row of a table: its title and its counts.
 _TableRow = tuple[str, list[int]]
@@ -40,14 +43,13 @@ def _counts(report: DiffReport) -> Iterator[str]:
 
 
 def _tables_of_values(report: DiffReport) -> Iterator[str]:
-    columns = ("added", "removed", "changed")
-    yield from _table("values", columns, (_row(row["resource"], row, columns) for row in report.items))
-    columns = ("up", "down", "appeared", "went")
+    items = [_row(row["resource"], row, _ITEM_COLUMNS) for row in report.items]
+    yield from _table("values", _ITEM_COLUMNS, items)
     all_kinds = [row for row in report.prices if row["kind"] == "all"]
-    yield from _table("prices", columns, (_row(_PRICE_TITLES[row["price"]], row, columns) for row in all_kinds))
-    columns = ("changed", "appeared", "went")
-    rows = (_row(f"{row['resource']}: {row['field']}", row, columns) for row in report.fields)
-    yield from _table("fields", columns, rows)
+    prices = [_row(_PRICE_TITLES[row["price"]], row, _PRICE_COLUMNS) for row in all_kinds]
+    yield from _table("prices", _PRICE_COLUMNS, prices)
+    fields = [_row(f"{row['resource']}: {row['field']}", row, _FIELD_COLUMNS) for row in report.fields]
+    yield from _table("fields", _FIELD_COLUMNS, fields)
 
 
 def _products(report: DiffReport) -> Iterator[str]:

@@ -51,7 +51,8 @@ def read_histories(db: Database, old: Build, new: Build) -> None:
 
 def _insert_cards(db: Database, build: Build, side: str) -> None:
     ids = db.table(
-        f"select id from object_changes where layer = '{names.CATALOGUE}' and change <> '{_absent_in(side)}' order by id"
+        f"select id from object_changes where layer = '{names.CATALOGUE}' and change <> '{_absent_in(side)}' "
+        "order by id"
     )
     for batch in read_cards(build.layers[names.CATALOGUE], ids["id"].to_numpy()):
         db.insert(f"{side}_texts", "select $1, json from batch", batch, "products")

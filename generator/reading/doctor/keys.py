@@ -23,7 +23,9 @@ def check_keys(file: KeyFile, clock: Clock) -> Iterator[Finding]:
     if not records:
         yield warning("keys", f"there are none ({where})", f"without a key the API cannot be used: {_ISSUE}")
     elif not valid:
-        yield problem("keys", f"none of {len(records)} is valid ({where})", f"without a valid key the API cannot be used: {_ISSUE}")
+        yield problem(
+            "keys", f"none of {len(records)} is valid ({where})", f"without a key the API cannot be used: {_ISSUE}"
+        )
     else:
         counts = f"{len(valid)} valid, {len(records) - len(valid)} expired or revoked"
         soon = clock() + timedelta(days=settings.KEY_EXPIRY_WARNING_DAYS)

@@ -14,9 +14,9 @@ def check_state(state: Path) -> Iterator[Finding]:
     """Check that the state folder, or its nearest existing parent, can be written to."""
     nearest = next(folder for folder in (state.absolute(), *state.absolute().parents) if folder.exists())
     if not nearest.is_dir():
-        yield problem("state", f"{nearest} is not a folder", "choose another one with --state DIR")
+        yield problem("state", f"{nearest} is not a folder", "pass another --state DIR")
     elif not os.access(nearest, os.W_OK | os.X_OK):
-        yield problem("state", f"{nearest} cannot be written to", "fix its permissions, or choose another one with --state DIR")
+        yield problem("state", f"{nearest} cannot be written to", "fix its permissions, or pass another --state DIR")
     else:
         yield ok("state", str(state) if nearest == state.absolute() else f"`serve` will create {state}")
 

@@ -27,7 +27,9 @@ def check_store(store: Store, clock: Clock) -> Iterator[Finding]:
     """Check by reading: the store, its records, the pointer and the live build."""
     folder = store.local_path("")
     if folder is not None and not folder.is_dir():
-        yield problem("store", f"{store.location} does not exist", f"pass another --store, or {_how_to_publish(store, [])}")
+        yield problem(
+            "store", f"{store.location} does not exist", f"pass another --store, or {_how_to_publish(store, [])}"
+        )
         return
     records = list(store.list(layout.BUILDS))
     yield ok("store", f"{store.location}: {len(records)} builds")

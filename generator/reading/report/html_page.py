@@ -83,9 +83,7 @@ def _distribution(price: str, kind: str, rows: list[Row]) -> Plot:
     products = sum(row["products"] for row in rows)
     bars = [Bar(row["products"], f"{_band(row)}: {row['products']:,}", edge_label=f"{row['low']:g}") for row in rows]
     label = f"{products:,} prices {price} ({kind}), by euros"
-    return plot(
-        label, bars, x_axis="euros", y_axis="products", view=kind, placeholder="No product has this price."
-    )
+    return plot(label, bars, x_axis="euros", y_axis="products", view=kind, placeholder="No product has this price.")
 
 
 def _band(row: Row) -> str:
