@@ -40,7 +40,7 @@ from generator.lake.lake import Lake
 from generator.pack.intermediate_store import IntermediateStore
 from generator.pack.writer import join_index
 from generator.progress import Progress
-from generator.releases.intents import declared
+from generator.releases.intents import declare_intent
 from generator.releases.verify import damage, visible_damage
 
 MISSING = "it is not in the store"
@@ -112,7 +112,7 @@ def make_build(
     """
     layers = define_layers(lake)
     id_ = build_id(lake, layers)
-    with declared(store, id_, (layer.folder for layer in layers), clock):
+    with declare_intent(store, id_, (layer.folder for layer in layers), clock):
         reasons = {layer.name: rebuild_reason(store, layer, repair) for layer in layers}
         missing = [name for name, reason in reasons.items() if reason]
         threads = threads or (1 if scheduler else os.cpu_count() or 1)

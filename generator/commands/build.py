@@ -20,7 +20,7 @@ from generator.commands.options import (
 )
 from generator.lake.lake import absolute, open_lake
 from generator.progress import Progress
-from generator.reading.explain import Explanation, explanation
+from generator.reading.explain import Explanation, explain_build
 from generator.releases.publish import publish
 
 
@@ -74,7 +74,7 @@ def build(
         if plan_only:
             _plan(make_plan(source, opened, repair=repair), as_json)
         else:
-            _explain(explanation(source, opened, repair), as_json)
+            _explain(explain_build(source, opened, repair), as_json)
         return
     result = make_build(
         source, opened, threads=threads, memory=memory, progress=progress, repair=repair, scheduler=scheduler

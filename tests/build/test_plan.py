@@ -15,7 +15,7 @@ from generator.build.make import make_build, plan_only
 from generator.errors import BuildError
 from generator.lake.lake import open_lake
 from generator.pack.output import TaskOutput
-from generator.releases.prune import Rules, prune
+from generator.releases.prune import RetentionRules, prune
 from tests.support.commands import run
 from tests.support.nights import DAYS, PRODUCTS, QUIET, demo_lake, in_hours, make
 from tests.support.nights import names as files_of
@@ -133,6 +133,6 @@ def test_parts_of_a_run_that_was_killed_are_pruned(lake: Path, tmp_path: Path) -
     store = FolderStore(str(tmp_path / "store"))
     make_build(open_lake(str(lake)), store, threads=2, memory="1GB", progress=QUIET)
     store.put("work/2026-01-01-0123456789ab/part", b"1")
-    assert prune(store, Rules(), wait=lambda seconds: None).empty
-    prune(store, Rules(), wait=lambda seconds: None, clock=in_hours(100))
+    assert prune(store, RetentionRules(), wait=lambda seconds: None).empty
+    prune(store, RetentionRules(), wait=lambda seconds: None, clock=in_hours(100))
     assert list(store.list("work/")) == []

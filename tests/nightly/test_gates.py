@@ -13,7 +13,7 @@ from generator import settings
 from generator.clock import utc_now
 from generator.database import sql_root
 from generator.nightly.gates import judge
-from generator.releases.judgements import Judgement, keep_judgement, read_judgement
+from generator.releases.judgements import Judgement, read_judgement, write_judgement
 from tests.support.nights import DAYS, FIRST_DAY, demo_lake, make
 
 PRODUCTS = 120
@@ -194,7 +194,7 @@ def test_the_first_build_is_judged_by_the_clock_alone(live: tuple[FolderStore, B
     assert [verdict.gate for verdict in judge(None, build, now=CLOCK).verdicts] == ["day-ahead"]
     early = judge(None, build, now=CLOCK - timedelta(days=2))
     assert [verdict.message for verdict in early.breaches] == [
-        f"the as-of day {YESTERDAY} has not come: it is {TODAY - timedelta(days=2)}"
+        f"the as-of day {YESTERDAY} is in the future: today is {TODAY - timedelta(days=2)}"
     ]
 
 
@@ -205,7 +205,7 @@ def test_what_was_said_of_a_build_is_kept_beside_its_record(
     store, old = live
     judgement = judged(half_the_guide, forced=["guide-shrank"])
     assert read_judgement(store, old.id) is None
-    keep_judgement(store, old.id, judgement, run="r", now=utc_now())
+    write_judgement(store, old.id, judgement, run="r", now=utc_now())
     kept = read_judgement(store, old.id)
     assert [verdict["gate"] for verdict in kept["verdicts"] if verdict["forced"]] == ["guide-shrank"]
     assert kept["against"] == old.id and kept["run"] == "r"

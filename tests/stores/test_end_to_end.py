@@ -113,7 +113,7 @@ def test_of_two_publishers_one_wins(store: str) -> None:
         try:
             publish(opened, other, by_hand=True)
         except PublishError as error:
-            assert "somebody else published meanwhile" in str(error)
+            assert "another publisher moved the pointer meanwhile" in str(error)
             return False
         return True
 

@@ -1,8 +1,9 @@
-"""A page from its template: what all of them share, and how they say numbers."""
+"""Renders a page from a template of `templates/`, with the filters that all pages share."""
 
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import jinja2
 
@@ -12,7 +13,7 @@ _TEMPLATES = Path(__file__).with_name("templates")
 
 
 def render(name: str, filters: dict[str, Callable[..., str]], **values: object) -> Iterator[str]:
-    """The page of `templates/<name>.html.j2` in pieces; `filters` are its own ones."""
+    """Yield the page of `templates/<name>.html.j2` in pieces. `filters` are the filters of this page alone."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -23,7 +24,7 @@ def render(name: str, filters: dict[str, Callable[..., str]], **values: object) 
     environment.filters |= {
         "euros": euros,
         "signed": signed,
-        "many": many,
+        "thousands": thousands,
         "share": share,
         "set_name": set_name,
         **filters,
@@ -33,28 +34,28 @@ def render(name: str, filters: dict[str, Callable[..., str]], **values: object) 
 
 
 def euros(price: Decimal | None) -> str:
-    """A price, without its sign."""
+    """Format a price, without a currency sign."""
     return "–" if price is None else f"{price:,.2f}"
 
 
 def signed(number: Decimal | float | None) -> str:
-    """A change."""
+    """Format a change, with its sign."""
     return "–" if number is None else f"{number:+,.2f}".replace("-", "−")
 
 
-def set_name(row: dict, prefix: str = "") -> str:
-    """The set of a row that has its id and name."""
+def set_name(row: dict[str, Any], prefix: str = "") -> str:
+    """Return the name of a row's set, or a text with its id if it has no name."""
     name, id_ = row[f"{prefix}set_name"], row[f"{prefix}set_id"]
     return name or ("no set" if id_ is None else f"set {id_}")
 
 
-def many(number: int) -> str:
-    """A count."""
+def thousands(number: int) -> str:
+    """Format a count with separators between thousands."""
     return f"{number:,}"
 
 
 def share(part: int, whole: int) -> str:
-    """A part of a whole in percent; all and nothing only where it is so."""
+    """Format a part of a whole in percent. Only exact values give 0 % and 100 %."""
     if not whole:
         return "–"
     percent = 100 * part / whole

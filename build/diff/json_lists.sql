@@ -1,23 +1,24 @@
--- What `cardpress diff --format json` lists, each row with the JSON of one line. Each view is one list, or those of
--- one resource, told apart by `what`; `id` and `key` give the order, and are unique within a list.
+-- The lists of `cardpress diff --format json`, one row per line of the document: the line's JSON, the columns that
+-- select a list (`list`, `resource`), and `id` and `key`, which give the order and are unique within a list.
 
-create view told_objects as
-select id, key, to_json({'resource': resource, 'key': key, 'change': change})::varchar as json, resource as what
-from document_changes;
+-- objects of the API that were added, removed or changed
+create view json_objects as
+select resource, id, key, to_json({'resource': resource, 'key': key, 'change': change})::varchar as json
+from api_object_changes;
 
 -- products that were added or removed
-create view told_products as
-select id, what, to_json({
+create view json_products as
+select id, event as list, to_json({
     'id_product': id, 'name': name, 'kind': kind, 'set': {'id': set_id, 'name': set_name}
 })::varchar as json
 from products
-where what <> 'changed';
+where event <> 'changed';
 
-create view told_renamed as
+create view json_renamed_products as
 select id, to_json({'id_product': id, 'old': old_name, 'new': name})::varchar as json
 from renamed_products;
 
-create view told_moved as
+create view json_moved_products as
 select id, to_json({
     'id_product': id,
     'name': name,
@@ -26,9 +27,9 @@ select id, to_json({
 })::varchar as json
 from moved_products;
 
--- moves of a price, and prices that appeared or went (`what`)
-create view told_prices as
-select id, price as key, case when way in ('up', 'down') then 'moves' else way end as what, to_json({
+-- prices that moved, appeared or went
+create view json_prices as
+select id, price as key, case when way in ('up', 'down') then 'moves' else way end as list, to_json({
     'price': price,
     'id_product': id,
     'old': old::double,
@@ -38,15 +39,15 @@ select id, price as key, case when way in ('up', 'down') then 'moves' else way e
 })::varchar as json
 from prices;
 
--- items that have been added or removed, as the API says them; products are told shorter
-create view told_items as
-select resource, change as what, id, key, coalesce(new, old) as json
+-- sets, tracked products and fingerprints that were added or removed, as the API returns them
+create view json_items as
+select resource, change as list, id, key, coalesce(new, old) as json
 from items
 where change <> 'changed' and resource <> 'products';
 
--- changed items of any resource: the fields that differ, each with both values
-create view told_changes as
-with told as (
+-- changed items of all resources: the fields that differ, each with both values
+create view json_changes as
+with changes as (
     select
         resource,
         key,
@@ -63,5 +64,5 @@ select resource, id, key, concat('{', case resource
     when 'fingerprints' then concat('"key":', to_json(key), ',')
 end, '"fields":{', fields, '}}') as json
 from items
-left join told using (resource, key)
+left join changes using (resource, key)
 where change = 'changed';
