@@ -55,19 +55,19 @@ class MeasuringRunner(ThreadRunner):
         super().begin(plan)
         self._by_name = {task.name: task for task in plan.tasks}
 
-    def _result(self, task: Task) -> TaskOutput:
+    def _output(self, task: Task) -> TaskOutput:
         if task.name in self._measured:
             return self._measured[task.name]
         for name in task.needs:
-            self._result(self._by_name[name])
+            self._output(self._by_name[name])
         _reset_peak()
         before = time.process_time()
-        output = super()._result(task)
+        output = super()._output(task)
         self.settle()
         cost = self.costs.setdefault(kind(task), Cost())
         cost.tasks += 1
         cost.cpu_seconds += time.process_time() - before
-        files = [*output.packs, *output.files, *output.parts.values()]
+        files = [*output.packs, *output.files, *output.intermediates.values()]
         cost.written_bytes += sum(file.size for file in files)
         cost.puts += len(files)
         cost.peak_bytes = max(cost.peak_bytes, _peak_bytes())

@@ -44,7 +44,7 @@ class LayerFile(NamedTuple):
 class IndexRows:
     """The rows of an index that is being written, column by column, in any order of keys."""
 
-    keys: list[int] | list[str] = field(default_factory=list)
+    keys: list[int | str] = field(default_factory=list)
     packs: list[int] = field(default_factory=list)
     offsets: list[int] = field(default_factory=list)
     lengths: list[int] = field(default_factory=list)

@@ -10,6 +10,7 @@ from edge_auth.contract import builds, names, pages
 from edge_auth.contract.catalogue import Catalogue
 from edge_auth.contract.codec import decompress
 from edge_auth.contract.index import Entry
+from edge_auth.contract.layers import Layer, read_members
 from edge_auth.contract.text import fold
 from edge_auth.core.bodies import Body
 from edge_auth.core.cache import LruCache
@@ -55,7 +56,7 @@ class OpenBuild:
     @cached_property
     def catalogue(self) -> Catalogue:
         """The search index."""
-        return Catalogue(self.objects.layers[names.CATALOGUE])
+        return self.objects.catalogue
 
     @cached_property
     def sets(self) -> list[tuple[bytes, str]]:
@@ -97,7 +98,7 @@ class OpenBuild:
             self._cache.put((self.id, key), value, cost(value))
         return value
 
-    def _locate(self, key: str) -> tuple[builds.Layer, Entry]:
+    def _locate(self, key: str) -> tuple[Layer, Entry]:
         located = self.objects.find(key)
         if located is None:
             raise StoreError(f"build {self.id} has no {key}")
@@ -110,4 +111,4 @@ class OpenBuild:
 
     def _read_all(self, keys: Sequence[str]) -> list[bytes]:
         """Return the JSON of several objects, read at once."""
-        return [decompress(member) for member in builds.read_members([self._locate(key) for key in keys])]
+        return [decompress(member) for member in read_members([self._locate(key) for key in keys])]

@@ -212,7 +212,7 @@ def _make_layer(plan: BuildPlan, layer: LayerSpec, context: BuildContext, runner
     with progress.bar(layer.name, sum(task.objects for task in tasks)) as bar:
         outputs = runner.results(tasks, bar.update)
     runner.settle()
-    progress.stored(sum(pack.size for output in outputs for pack in output.packs))
+    progress.add_stored_bytes(sum(pack.size for output in outputs for pack in output.packs))
     context.lake.backend.check_unchanged()  # if the lake changed, the layer's content is not what its digest says
     context.store.put(layer.folder + INDEX_NAME, join_index(layer.pattern, outputs))
 

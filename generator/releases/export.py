@@ -1,6 +1,5 @@
 """Writes a build as plain files, one per object: the JSON documents under the API's paths, and the site's files."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from edge_auth.contract import names
@@ -10,8 +9,6 @@ from generator.errors import BuildError
 from generator.progress import Progress
 
 API_FOLDER = "api/v1"
-# Layers without objects of the API. The shim composes answers from them.
-_INTERNAL_LAYERS = (names.CATALOGUE, names.HISTORY)
 
 
 def export(build: Build, folder: str, *, gzip: bool, progress: Progress) -> int:
@@ -31,7 +28,7 @@ def export(build: Build, folder: str, *, gzip: bool, progress: Progress) -> int:
     root = Path(folder)
     if root.exists() and (not root.is_dir() or any(root.iterdir())):
         raise BuildError(f"{folder} is not an empty folder: export only writes into a new one")
-    keys = list(_keys(build))
+    keys = list(build.document_keys())
     try:
         with progress.bar("export", len(keys)) as bar:
             for key in keys:
@@ -41,12 +38,6 @@ def export(build: Build, folder: str, *, gzip: bool, progress: Progress) -> int:
     except OSError as error:
         raise BuildError(f"{error.filename}: {error.strerror}") from error
     return len(keys)
-
-
-def _keys(build: Build) -> Iterator[str]:
-    for name, layer in build.layers.items():
-        if not name.startswith(_INTERNAL_LAYERS):
-            yield from (layer.index.key(position) for position in range(len(layer.index)))
 
 
 def _write(path: Path, data: bytes, gzip: bool) -> None:

@@ -9,7 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
+from edge_auth.contract import names
 from edge_auth.contract.builds import Build
+from edge_auth.contract.card_lines import DIGEST_BYTES
 from edge_auth.contract.codec import decompress, sha256
 from edge_auth.contract.index import INDEX_NAME, Entry, LayerFile
 from edge_auth.contract.layers import Layer
@@ -23,7 +27,7 @@ _THREADS = 4  # each holds a pack in memory
 
 @dataclass(frozen=True)
 class VerifiedTotals:
-    """How many objects and bytes were verified."""
+    """How many objects and bytes were verified. List pages count as objects."""
 
     objects: int
     bytes: int
@@ -49,6 +53,9 @@ def verify(build: Build, progress: Progress, only: Collection[str] | None = None
             tasks += [(layer, number) for number in _numbers(layer)]
         except StoreError as error:
             broken.append(str(error))
+    if names.CATALOGUE in build.layers and (only is None or names.CATALOGUE in only):
+        broken += _broken_list_pages(build)
+        objects += 0 if broken else len(build.list_pages)
     with ThreadPoolExecutor(_THREADS) as pool, progress.bar("verify", len(tasks)) as bar:
         for found in in_order(pool, _THREADS, lambda task: _broken(*task), tasks):
             broken += found
@@ -128,6 +135,27 @@ def _broken(layer: Layer, number: int) -> list[str]:
     except StoreError as error:
         return [str(error)]
     return [*_problems(layer, file, data), *(_broken_objects(layer, number, data) if number >= 0 else ())]
+
+
+def _broken_list_pages(build: Build) -> list[str]:
+    """Return what is wrong with what list pages are cut from: the rankings, and the lines of the Cards."""
+    try:
+        catalogue, folder = build.catalogue, build.layers[names.CATALOGUE].folder
+        ordinals = np.arange(len(catalogue.ids))
+        broken = [
+            f"the ranking by {sort} in {folder} does not hold every product once"
+            for sort in names.SORTS
+            if not np.array_equal(np.sort(catalogue.order[sort]), ordinals)
+        ]
+        lines = zip(catalogue.ids.tolist(), catalogue.card_lines.lines(ordinals), catalogue.digests, strict=True)
+        broken += [
+            f"the line of id_product {id_} in {folder} differs from its recorded hash"
+            for id_, line, digest in lines
+            if sha256(bytes(line) + b"\n")[:DIGEST_BYTES] != digest.as_py()
+        ]
+    except StoreError as error:
+        return [str(error)]
+    return broken
 
 
 def _problems(layer: Layer, file: LayerFile, data: bytes) -> list[str]:

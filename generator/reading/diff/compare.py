@@ -17,11 +17,13 @@ from generator.database import Database
 from generator.errors import BuildError
 from generator.progress import Progress
 from generator.reading.diff.fields import compared_fields
-from generator.reading.diff.object_reader import index_table, object_hashes
+from generator.reading.diff.object_reader import HashedKeys, index_table, object_hashes, page_hashes
 from generator.reading.diff.values import read_histories, read_values
 
-# The resources of the API, each with the layer that holds it. Card details are in CARDS and in the history layers.
-RESOURCES = (names.CARDS, names.LISTS, names.SETS, names.WATCHLIST, names.FINGERPRINTS, names.STATUS, names.SITE)
+# The pages of /cards. They are cut from the catalogue; version 1.0 also stored them, as a layer of this name.
+LIST_PAGES = "lists"
+# The resources of the API. Each but the list pages has its layer; card details are also in the history layers.
+RESOURCES = (names.CARDS, LIST_PAGES, names.SETS, names.WATCHLIST, names.FINGERPRINTS, names.STATUS, names.SITE)
 _VIEWS = ("products", "prices", "distribution", "counts")
 
 
@@ -92,8 +94,10 @@ class Comparison:
         self.db.set(old_build=self.old.id, new_build=self.new.id)
         with progress.bar("compare", len(differing) + 2) as bar:
             for name in differing:
-                self._compare_indexes(name)
+                self._compare_objects(name, [self._object_hashes(build, name) for build in (self.old, self.new)])
                 bar.update(1)
+            if names.CATALOGUE in differing:
+                self._compare_objects(LIST_PAGES, [page_hashes(build) for build in (self.old, self.new)])
             self._compare_card_details()
             bar.update(1)
             read_values(self.db, self.old, self.new, differing)
@@ -101,10 +105,16 @@ class Comparison:
             self.db.run(*(f"diff/{view}" for view in _VIEWS))
             bar.update(1)
 
-    def _compare_indexes(self, name: str) -> None:
-        indexes = [
-            object_hashes(build.layers[name]) if name in build.layers else None for build in (self.old, self.new)
-        ]
+    def _object_hashes(self, build: Build, name: str) -> HashedKeys | None:
+        return object_hashes(build.layers[name]) if name in build.layers else None
+
+    def _compare_objects(self, name: str, indexes: list[HashedKeys | None]) -> None:
+        """Note the objects of a layer, or the list pages, that differ.
+
+        Args:
+            indexes: The key pattern and the hashes in the old and in the new build; None if that build has no such
+                layer.
+        """
         pattern, empty = next((index[0], index[1].slice(0, 0)) for index in indexes if index)
         for side, index in zip(("old", "new"), indexes, strict=True):
             self.db.connection.register(f"{side}_index", index[1] if index else empty)
@@ -130,7 +140,7 @@ class Comparison:
     def _layer_digests(self) -> Iterator[tuple[str, str | None, str | None]]:
         """Yield each layer's name with its digest in the old and in the new build."""
         old, new = self.old.record["layers"], self.new.record["layers"]
-        for name in sorted(old.keys() | new.keys()):
+        for name in sorted((old.keys() | new.keys()) - {LIST_PAGES}):
             before, after = (layers[name]["digest"] if name in layers else None for layers in (old, new))
             yield name, before, after
 
@@ -138,5 +148,9 @@ class Comparison:
         query = f"select change, count(*) from {table} where {column} = $1 group by change"
         by_change = dict(self.db.connection.execute(query, [name]).fetchall())
         added, removed, changed = (by_change.get(change, 0) for change in ("added", "removed", "changed"))
-        before = len(object_hashes(self.old.layers[name])[1]) if name in self.old.layers else 0
-        return name, added, removed, changed, before - removed - changed
+        return name, added, removed, changed, self._old_count(name) - removed - changed
+
+    def _old_count(self, name: str) -> int:
+        if name == LIST_PAGES:
+            return len(self.old.list_pages)
+        return len(object_hashes(self.old.layers[name])[1]) if name in self.old.layers else 0

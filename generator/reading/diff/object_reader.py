@@ -9,6 +9,7 @@ import pyarrow as pa
 from isal import igzip, isal_zlib
 
 from edge_auth.contract import names
+from edge_auth.contract.builds import Build
 from edge_auth.contract.catalogue import Catalogue
 from edge_auth.contract.index import INDEX_NAME, Entry, map_table
 from edge_auth.contract.layers import Layer
@@ -21,6 +22,7 @@ _ISAL_ERROR: type[Exception] = isal_zlib.error  # type: ignore[assignment]  # is
 _GZIP_ERRORS = (OSError, EOFError, _ISAL_ERROR)
 _GZIP_WBITS = 31  # zlib's window size for a gzip member
 
+HashedKeys = tuple[str, pa.Table]  # the pattern of keys, and a table with at least `key` and `json_sha256`
 _Array = np.ndarray[Any, np.dtype[Any]]
 
 
@@ -34,8 +36,8 @@ def index_table(layer: Layer) -> tuple[str, pa.Table]:
     return pattern, map_table(layer.local(INDEX_NAME)).replace_schema_metadata(None)
 
 
-def object_hashes(layer: Layer) -> tuple[str, pa.Table]:
-    """Return the key pattern of a layer and a table of its objects with at least `key` and `json_sha256`.
+def object_hashes(layer: Layer) -> HashedKeys:
+    """Return the keys and hashes of the objects of a layer.
 
     For the catalogue these are its Cards, which are lines of a file.
 
@@ -46,6 +48,17 @@ def object_hashes(layer: Layer) -> tuple[str, pa.Table]:
         return index_table(layer)
     catalogue = Catalogue(layer)
     return _CARD_KEYS, pa.table({"key": catalogue.ids, "json_sha256": catalogue.digests})
+
+
+def page_hashes(build: Build) -> HashedKeys:
+    """Return the keys and hashes of the list pages of a build.
+
+    Raises:
+        StoreError: The catalogue cannot be read.
+    """
+    keys = list(build.list_pages.keys())
+    hashes = pa.array([build.list_pages.digest(key) for key in keys], pa.binary())
+    return "", pa.table({"key": pa.array(keys, pa.string()), "json_sha256": hashes})
 
 
 def read_cards(layer: Layer, ids: _Array) -> Iterator[pa.Table]:
