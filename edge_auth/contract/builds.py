@@ -275,8 +275,8 @@ class Build:
     def document(self, key: str) -> bytes | None:
         """Return the JSON under a logical key as the API answers it, or None: details and status are put together."""
         if names.layer_of(key) == names.CARDS:
-            number = key.removeprefix("cards/").removesuffix(".json")
-            card = self.card(int(number)) if number.lstrip("-").isdecimal() else None
+            id_ = names.card_id(key)
+            card = None if id_ is None else self.card(id_)
             return card and decompress(card.member)
         if key == names.STATUS_KEY:
             return self.status()
