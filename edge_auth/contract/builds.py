@@ -211,8 +211,8 @@ class Build:
         if names.is_list_page(key):
             return self.list_pages.get(key)
         if names.layer_of(key) == names.CARDS:
-            number = key.removeprefix("cards/").removesuffix(".json")
-            card = self.card(int(number)) if number.lstrip("-").isdecimal() else None
+            id_ = names.card_id(key)
+            card = None if id_ is None else self.card(id_)
             return card and decompress(card.member)
         if key == names.STATUS_KEY:
             return self.status()

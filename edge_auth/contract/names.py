@@ -139,6 +139,13 @@ def is_site_file(key: str) -> bool:
     return key.partition("/")[0] in SITE_FOLDERS
 
 
+def card_id(key: str) -> int | None:
+    """Return the product id in the key of a Card, or None if the key has no id."""
+    prefix, _, suffix = CARD_PATTERN.partition("{}")
+    digits = key.removeprefix(prefix).removesuffix(suffix)
+    return int(digits) if digits.lstrip("-").isdecimal() else None
+
+
 def media_type(key: str) -> str:
     """Return the Content-Type of an object."""
     return MEDIA_TYPES.get(PurePosixPath(key).suffix, "application/octet-stream")

@@ -60,7 +60,7 @@ def serve(
         ServeError: An address cannot be used.
     """
     if metrics is None:
-        _serve(settings, *free_address(host, port), workers, notes)
+        _serve(settings, *_free_address(host, port), workers, notes)
         return
     from edge_auth.host.metrics_server import MetricsServer  # its client library is slow to import
 
@@ -68,7 +68,7 @@ def serve(
     try:
         _serve(
             replace(settings, metrics=metrics_server.folder),
-            *free_address(host, port),
+            *_free_address(host, port),
             workers,
             [f"metrics at {metrics_server.url}", *notes],
             metrics_server,
@@ -119,7 +119,7 @@ def _threads(settings: Settings) -> int:
     return THREADS_PER_WORKER if settings.rate_limit_url is None else THREADS_PER_WORKER_WITH_REDIS
 
 
-def free_address(host: str, port: int) -> tuple[str, int]:
+def _free_address(host: str, port: int) -> tuple[str, int]:
     """Return the numeric address and the port to listen on; port 0 becomes a free port.
 
     Workers share their port, so the kernel would let a second shim share it too. This check prevents that.

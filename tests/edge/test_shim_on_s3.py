@@ -296,7 +296,7 @@ def test_a_new_build_that_cannot_be_read_does_not_answer(client: Client, store: 
     data = store.get(rows)
     store.put(rows, b"x" * len(data))
     store.put("current.json", Pointer(new).to_bytes())
-    until(lambda: f"build {old} serves on" in client.log, LIMIT, "it says that it does not follow")
+    until(lambda: f"build {old} stays live" in client.log, LIMIT, "it says that it does not follow")
     assert client.get(f"{API}cards?q=pika").headers["X-Build"] == old
     store.put(rows, data)
     until(lambda: client.get(f"{API}cards?q=pika").headers["X-Build"] == new, LIMIT, "it follows")

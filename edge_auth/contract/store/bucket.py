@@ -32,7 +32,8 @@ _MAX_WRITE_ATTEMPTS = 3
 _MAX_DELETED_PER_REQUEST = 1000
 _FIRST_PAUSE_SECONDS = 0.1
 _SHA256 = re.compile("[0-9a-f]{64}")
-_LOCATION = re.compile(r"s3://([^/]+)/*(.*?)/*")
+_SCHEME = "s3://"
+_LOCATION = re.compile(rf"{_SCHEME}([^/]+)/*(.*?)/*")
 
 
 class Timeouts(NamedTuple):
@@ -77,10 +78,10 @@ class Bucket:
     def __init__(self, location: str, timeouts: Timeouts = BATCH_TIMEOUTS):
         found = _LOCATION.fullmatch(location)
         if not found:
-            raise StoreError(f"{location} is not a location in a bucket: write s3://bucket/prefix")
+            raise StoreError(f"{location} is not a location in a bucket: write {_SCHEME}bucket/prefix")
         self.name = found.group(1)
         self.prefix = found.group(2) + "/" if found.group(2) else ""
-        self.location = f"s3://{self.name}/{self.prefix}".rstrip("/")
+        self.location = f"{_SCHEME}{self.name}/{self.prefix}".rstrip("/")
         self._timeouts = timeouts
 
     @cached_property
