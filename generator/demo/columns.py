@@ -21,7 +21,7 @@ def date_of(day: int) -> date:
 def timestamps(
     day: int | Integers, seconds: Integers, milliseconds: Integers | int = 0, mask: Flags | None = None
 ) -> pa.Array:
-    """Return timestamps (UTC, without a zone) so many seconds into a day. They are null where `mask` is true."""
+    """Return timestamps (UTC, without a zone) from seconds since midnight. They are null where `mask` is true."""
     micros = (_FIRST_SECOND + day * SECONDS_A_DAY + seconds) * 1_000_000 + milliseconds * 1000
     return pa.array(micros, pa.int64(), mask=mask).cast(pa.timestamp("us"))
 

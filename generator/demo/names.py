@@ -38,7 +38,7 @@ def single_names(words: Words) -> pa.Array:
 
 
 def has_odd_name(count: int) -> Flags:
-    """Return which of so many products have one of the odd names. They must be singles."""
+    """Return which of `count` products have one of the odd names. They must be singles."""
     flags: Flags = np.arange(count) % _ODD_EVERY == _ODD_AT
     return flags
 

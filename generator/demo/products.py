@@ -30,7 +30,7 @@ GHOSTS = 2  # products that only the daily tables have
 _UNKNOWN_EXPANSION = 999_001
 _SEALED_SHARE, _LATE_SHARE, _LATE_DAYS = 0.06, 0.03, 120
 
-# How many of a million products cost at most so many cents.
+# Points of the price distribution: a number of products in a million, and their maximum price in cents.
 _PRICE_CURVE = [
     (0, 2), (230_000, 3), (320_000, 12), (500_000, 70), (750_000, 430), (900_000, 2_200), (990_000, 31_000),
     (999_000, 220_000), (1_000_000, 1_100_000),

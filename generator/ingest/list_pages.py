@@ -1,8 +1,8 @@
 """What expansions' list pages say about products and expansions, and how it enters the lake's tables.
 
-The marketplace's own files have no number, rarity, URL or image. `list_pages.parquet` stores what pages said: one row
-per product and distinct set of values, with the newest time at which a page had them. Every import copies the values
-from there, so a page may be imported before the product list.
+The marketplace's own files have no number, rarity, URL or image. `list_pages.parquet` stores the values of pages: one
+row per product and distinct set of values, with the newest time at which a page had them. Every import copies the
+values from there, so a page may be imported before the product list.
 """
 
 from functools import cache
@@ -71,7 +71,7 @@ ORDER BY id
 
 @cache
 def list_pages_file() -> TableFile:
-    """Return the file that stores what pages said."""
+    """Return the file that stores the values of list pages."""
     page = list_page_format().schema
     schema = pa.schema([page.field(name) for name in (*_COLUMNS, "scraped_at")])
     return TableFile("list_pages.parquet", "list_pages", "id_product", schema, tuple(schema.names))

@@ -155,7 +155,7 @@ class BucketFiles:
             self._cache_bytes += size
 
     def _shrink(self, max_bytes: int) -> int:
-        """Delete copies until at most so many bytes are left, and return how many are left."""
+        """Delete copies until at most `max_bytes` are left, and return how many are left."""
         copies = []
         for folder in self._cache.glob("[!.]*"):
             sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]

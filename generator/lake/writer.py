@@ -1,4 +1,4 @@
-"""Reads and replaces single files of a lake, in a folder or at an `s3://` prefix, for commands that fill a lake."""
+"""Reads and replaces single files of a lake, in a folder or at an `s3://` prefix, for imports and fingerprints."""
 
 import os
 from collections.abc import Iterator
