@@ -1,5 +1,6 @@
 """Every gate fires on a lake damaged for it, and none on thirty ordinary nights."""
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,6 +16,7 @@ from generator.database import sql_root
 from generator.nightly.gates import judge
 from generator.releases.judgements import Judgement, read_judgement, write_judgement
 from tests.support.nights import DAYS, FIRST_DAY, demo_lake, make
+from tests.support.service import ROOT
 
 PRODUCTS = 120
 BEFORE, TONIGHT = 8, 9
@@ -215,6 +217,12 @@ def test_what_was_said_of_a_build_is_kept_beside_its_record(
 def test_every_gate_has_a_file_a_threshold_and_a_damage() -> None:
     files = {path.name.partition(".")[0] for path in (sql_root() / "checks" / "gates").iterdir()}
     assert files == set(settings.GATES) == set(DAMAGES)
+
+
+def test_the_document_has_every_gate_with_its_threshold() -> None:
+    text = (ROOT / "docs" / "nightly.md").read_text("utf-8")
+    rows = re.findall(r"^\| `([a-z-]+)` \| .* \| ([0-9.]+) \|$", text, re.MULTILINE)
+    assert {gate: float(threshold) for gate, threshold in rows} == settings.GATES
 
 
 def test_no_gate_fires_on_thirty_ordinary_nights(tmp_path: Path) -> None:
