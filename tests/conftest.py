@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from tests.commands import build, issue
-from tests.lakes import FIXED, write
-from tests.oracle import Oracle, differences
-from tests.service import Answer, Client, Service
+from tests.support.commands import build, issue
+from tests.support.lakes import FIXED, write
+from tests.support.oracle import Oracle, differences
+from tests.support.service import Answer, Client, Service
+
+pytest_plugins = ["tests.support.s3_fixtures"]
 
 # A drawn lake costs a build: few of them, the same ones every time, and no shrinking. For a hunt use
 # `--hypothesis-profile=hunt`, with `--hypothesis-seed=N` to come back to what it found.

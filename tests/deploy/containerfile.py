@@ -17,8 +17,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from tests.service import ROOT, Client, until
-from tests.stores.servers import free_port
+from tests.support.s3_servers import free_port
+from tests.support.service import ROOT, Client, until
 
 FILE = ROOT / "docs" / "deploy" / "Containerfile"
 # Folders of the image that its steps make or use.

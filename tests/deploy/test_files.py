@@ -10,9 +10,9 @@ import pytest
 import yaml
 
 from generator.cli import cli
-from tests import nginx
 from tests.deploy import containerfile
-from tests.service import ROOT
+from tests.support import nginx
+from tests.support.service import ROOT
 
 DEPLOY = ROOT / "docs" / "deploy"
 PINNED = re.compile(r"(?m)^([a-z0-9-]+)==([^ ;]+)")

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from tests import nginx
-from tests.nginx import Nginx
-from tests.service import Answer, Client, Service, until, window_left
-from tests.stores.servers import free_port
-from tests.test_caching import both
-from tests.test_protocol import EXPOSED
-from tests.test_rate_limit import in_one_window
+from tests.api.test_caching import both
+from tests.api.test_protocol import EXPOSED
+from tests.api.test_rate_limit import in_one_window
+from tests.support import nginx
+from tests.support.nginx import Nginx
+from tests.support.s3_servers import free_port
+from tests.support.service import Answer, Client, Service, until, window_left
 
 pytestmark = [
     pytest.mark.skipif(nginx.BINARY is None, reason=nginx.ABSENT),
@@ -111,7 +111,7 @@ def test_kept_pages_are_kept_by_encoding_and_build(client: Client, live_build: s
 
 
 def test_the_limit_is_that_of_the_address_which_came_to_nginx(front: Nginx) -> None:
-    """nginx adds the address that it sees, 127.0.0.1, which the shim trusts; before it is whoever that one names."""
+    """nginx appends the address that it sees, 127.0.0.1. The shim trusts that one and takes the address before it."""
 
     def left(forwarded: str) -> tuple[int, int]:
         return window_left(Client(front.port, headers={"X-Forwarded-For": forwarded}).get(f"{API}/openapi.json"))
@@ -187,4 +187,4 @@ def test_an_id_goes_with_every_request(client: Client, shim: Service) -> None:
         lines = (line for line in shim.log.read_text().splitlines() if line.startswith("{"))
         return [json.loads(line).get("request") for line in lines][-2:]
 
-    until(lambda: ids()[0] == "one-of-mine" and len(ids()[1]) == 32, 10, "both requests are in the log")
+    until(lambda: ids()[0] == "one-of-mine" and len(ids()[1]) == 32, 60, "both requests are in the log")

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests import nginx
-from tests.nginx import Nginx
-from tests.oracle import Oracle
-from tests.service import Client, Service, run
+from tests.support import nginx
+from tests.support.nginx import Nginx
+from tests.support.oracle import Oracle
+from tests.support.service import Client, Service, run
 
 pytestmark = [
     pytest.mark.skipif(nginx.BINARY is None, reason=nginx.ABSENT),

@@ -1,27 +1,21 @@
-"""A tiny store, a key in it, and a client of the application over it."""
+"""A small store, a key in it, and a client of the application over it."""
 
 import pytest
-import tiny_store
 
 from edge_auth.contract.store.folder import FolderStore
-from tests.wsgi import Client
-
-SLUGS = {
-    "pikachu": "https://www.cardmarket.com/en/Pokemon/Products/Singles/Base/Pikachu",
-    "Éclair/x": "https://www.cardmarket.com/en/Pokemon/Products/Singles/Base/Eclair",
-    "raichu": "https://www.cardmarket.com/en/Pokemon/Products/Singles/Jungle/Raichu-V1",
-}
+from tests.support import small_store
+from tests.support.wsgi import Client
 
 
 @pytest.fixture(scope="session")
 def products():
-    return tiny_store.products()
+    return small_store.products()
 
 
 @pytest.fixture(scope="session")
-def location(tmp_path_factory, products):
+def location(tmp_path_factory):
     folder = tmp_path_factory.mktemp("store")
-    tiny_store.write_build(FolderStore(str(folder)), products, slugs=SLUGS)
+    small_store.add_build(FolderStore(str(folder)))
     return str(folder)
 
 
@@ -31,14 +25,14 @@ def client(location, tmp_path_factory):
 
 
 @pytest.fixture
-def own(tmp_path, products):
+def own(tmp_path):
     """A store of the test's own with a client, for tests that change it."""
-    build = tiny_store.write_build(FolderStore(str(tmp_path / "store")), products, slugs=SLUGS)
+    build = small_store.add_build(FolderStore(str(tmp_path / "store")))
     return Client(str(tmp_path / "store"), str(tmp_path / "state"), 50, build)
 
 
 @pytest.fixture
-def store(tmp_path, products):
+def store(tmp_path):
     """A store of the test's own, for shims as processes."""
-    tiny_store.write_build(FolderStore(str(tmp_path / "store")), products, slugs=SLUGS)
+    small_store.add_build(FolderStore(str(tmp_path / "store")))
     return str(tmp_path / "store")

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from edge_auth.contract.keys import SCOPES, issue, open_key_file, parse_expiry
-from tests import nginx, redis_server
 from tests.conftest import KEYS
-from tests.fleet.fleet import Fleet, make, running, surroundings
-from tests.oracle import Oracle
-from tests.redis_server import RedisServer
-from tests.service import PLENTY, Client
-from tests.stores.proxy import Proxy
-from tests.stores.servers import Server, ceph, installed, moto
+from tests.support import nginx, redis_server
+from tests.support.fleet import Fleet, make, running, surroundings
+from tests.support.oracle import Oracle
+from tests.support.redis_server import RedisServer
+from tests.support.s3_proxy import Proxy
+from tests.support.s3_servers import Server, ceph, installed, moto
+from tests.support.service import PLENTY, Client
 
 
 @pytest.hookimpl(tryfirst=True)

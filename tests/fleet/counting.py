@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.fleet.fleet import surroundings
 from tests.real import pokemon_lake
-from tests.service import API, Client, Service, build, issue, run
-from tests.stores.proxy import Proxy
-from tests.stores.servers import Server, ceph
+from tests.support.fleet import surroundings
+from tests.support.s3_proxy import Proxy
+from tests.support.s3_servers import Server, ceph
+from tests.support.service import API, Client, Service, build, issue, run
 
 # What a shim asks again and again, whatever is asked of it.
 POLLED = ("/current.json", "/private/keys.json")

@@ -7,20 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests import test_paging, test_protocol
-from tests.checks import disagreements
-from tests.fleet.fleet import Fleet
-from tests.lakes import FIXED
-from tests.oracle import Oracle
-from tests.service import Client
-from tests.targets import Targets
-from tests.test_access import (  # noqa: F401
+from tests.api import test_paging, test_protocol
+from tests.api.test_access import (  # noqa: F401
     test_a_key_and_its_record,
     test_keys_that_will_not_do,
     test_scopes,
     test_ways_to_send_a_key,
 )
-from tests.test_caching import (  # noqa: F401
+from tests.api.test_caching import (  # noqa: F401
     test_an_etag_for_each_encoding,
     test_an_unknown_build,
     test_cache_headers_of_keyed_answers,
@@ -32,9 +26,9 @@ from tests.test_caching import (  # noqa: F401
     test_who_gets_gzip,
     test_x_build_names_the_build,
 )
-from tests.test_golden import test_answer, test_method, test_no_key, test_scope, test_wrong_key  # noqa: F401
-from tests.test_paging import test_watchlist_and_sets  # noqa: F401
-from tests.test_protocol import (  # noqa: F401
+from tests.api.test_golden import test_answer, test_method, test_no_key, test_scope, test_wrong_key  # noqa: F401
+from tests.api.test_paging import test_watchlist_and_sets  # noqa: F401
+from tests.api.test_protocol import (  # noqa: F401
     cards_only,
     test_a_refusal_names_the_parameter_and_what_is_allowed,
     test_an_unknown_id_is_not_found_however_large,
@@ -48,6 +42,12 @@ from tests.test_protocol import (  # noqa: F401
     test_the_order_of_checks,
     test_unknown_paths_are_told_before_the_key,
 )
+from tests.support.disagreements import disagreements
+from tests.support.fleet import Fleet
+from tests.support.lakes import FIXED
+from tests.support.oracle import Oracle
+from tests.support.service import Client
+from tests.support.targets import Targets
 
 API = "/api/v1"
 EXAMPLES, TARGETS = 5, 60

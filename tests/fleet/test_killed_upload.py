@@ -11,12 +11,12 @@ from edge_auth.contract.store.open import open_store
 from generator.build.make import make_build
 from generator.lake.lake import open_lake
 from generator.releases.verify import verify
-from tests.commands import build
-from tests.fleet.fleet import QUIET, make
-from tests.nights import demo_lake
-from tests.service import ROOT, environment, until
-from tests.stores.proxy import ALWAYS, Proxy
-from tests.stores.servers import Server
+from tests.support.commands import build
+from tests.support.fleet import QUIET, make
+from tests.support.nights import demo_lake
+from tests.support.s3_proxy import ALWAYS, Proxy
+from tests.support.s3_servers import Server
+from tests.support.service import ROOT, environment, until
 
 KILLS = 2
 

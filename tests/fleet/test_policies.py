@@ -16,10 +16,10 @@ from edge_auth.contract.store.interface import Store
 from edge_auth.contract.store.open import open_store
 from edge_auth.errors import StoreError
 from generator.releases.publish import publish, rollback
-from tests.fleet.fleet import make
-from tests.nights import demo_lake
-from tests.service import ROOT, Service, run
-from tests.stores.servers import READER, Server
+from tests.support.fleet import make
+from tests.support.nights import demo_lake
+from tests.support.s3_servers import READER, Server
+from tests.support.service import ROOT, Service, run
 
 API = "/api/v1"
 KEYS_NAME = "private/keys.json"

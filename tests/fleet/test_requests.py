@@ -8,11 +8,11 @@ from edge_auth.contract.builds import live_build_id, open_build
 from edge_auth.contract.keys import SCOPES, issue, open_key_file
 from edge_auth.contract.store.open import open_store
 from tests.fleet.counting import asked, during
-from tests.fleet.fleet import make
-from tests.nights import demo_lake
-from tests.service import API, Service, run
-from tests.stores.proxy import Proxy
-from tests.stores.servers import Server
+from tests.support.fleet import make
+from tests.support.nights import demo_lake
+from tests.support.s3_proxy import Proxy
+from tests.support.s3_servers import Server
+from tests.support.service import API, Service, run
 
 # Besides its layers' files a night writes: the server's trial (4), its lock and report (3 and renewals), two intents,
 # the record, the verdict of the gates, the pointer.

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.lakes import FIXED, Rows, write
-from tests.oracle import Oracle, differences
-from tests.oracle.rounding import average, change_pct, price
-from tests.oracle.text import fold, number_match_key, number_sort_key
+from tests.support.lakes import FIXED, Rows, write
+from tests.support.oracle import Oracle, differences
+from tests.support.oracle.rounding import average, change_pct, price
+from tests.support.oracle.text import fold, number_match_key, number_sort_key
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from tests.real import pokemon_lake
-from tests.service import API, Service, issue, run
+from tests.support.service import API, Service, issue, run
 
 FIVE_QUERIES = (
     ("two words", "cards?q=pikachu%20ex&limit=1"),

@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, Request, Route, sync_playwright
 
-from tests.commands import build, issue
-from tests.lakes import write
-from tests.service import Service
-from tests.site.lake import IMAGES, LAKE
+from tests.support.commands import build, issue
+from tests.support.lakes import write
+from tests.support.service import Service
+from tests.support.site_lake import IMAGES, LAKE
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
 QUIET = ["--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update"]

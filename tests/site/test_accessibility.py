@@ -5,7 +5,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from tests.site.conftest import Visit
-from tests.site.lake import EMBERFOX, SLUG
+from tests.support.site_lake import EMBERFOX, SLUG
 
 
 def key_asked(visit: Visit) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from generator.site import pages as site
-from tests.service import Service
+from tests.support.service import Service
 
 COMMANDS = {"sh": ["sh"], "py": [sys.executable], "mjs": ["node"]}
 NEEDS = {"sh": "curl", "py": sys.executable, "mjs": "node"}

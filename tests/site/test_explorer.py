@@ -5,7 +5,7 @@ import re
 from playwright.sync_api import expect
 
 from tests.site.conftest import Visit
-from tests.site.lake import DAYS, EMBERFOX, SLUG
+from tests.support.site_lake import DAYS, EMBERFOX, SLUG
 
 
 def test_search_as_one_types(visit: Visit) -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from edge_auth.contract.names import MEDIA_TYPES
 from generator.site import pages as site
-from tests.commands import run
-from tests.service import ROOT, Answer, Client, Service
+from tests.support.commands import run
+from tests.support.service import ROOT, Answer, Client, Service
 
 FILES = site.documents()
 PAGES = {

@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import Browser, Error, Locator, expect
 
-from tests.service import Service
 from tests.site.conftest import Visit
+from tests.support.service import Service
 
 
 def endpoint(visit: Visit, path: str) -> Locator:

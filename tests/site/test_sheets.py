@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.commands import run
-from tests.nights import published
-from tests.service import Service
 from tests.site.conftest import REMEMBER_VIOLATIONS
 from tests.site.test_accessibility import assert_accessible, overflow
+from tests.support.commands import run
+from tests.support.nights import published
+from tests.support.service import Service
 
 
 @pytest.fixture(scope="module")

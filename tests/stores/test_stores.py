@@ -18,8 +18,11 @@ from edge_auth.contract.store.open import open_store
 from edge_auth.errors import Conflict, MissingObject, StoreError
 from generator.clock import utc_now
 from generator.reading.doctor.store import check_writing
-from tests.service import ROOT, environment
-from tests.stores.servers import OWNER, READER, SECRET, Server
+from tests.support.s3_fixtures import on_s3
+from tests.support.s3_servers import OWNER, READER, SECRET, Server
+from tests.support.service import ROOT, environment
+
+pytestmark = on_s3
 
 WRITERS = 8
 ROUNDS = 12
@@ -173,7 +176,7 @@ def test_a_key_is_added_once_though_the_answer_was_lost(location: str, monkeypat
         monkeypatch.setattr(file.store, "swap", swap)
         swap(*written)
         open_key_file(location).add(other)
-        raise Conflict("somebody else changed it")
+        raise Conflict("another writer changed it")
 
     monkeypatch.setattr(file.store, "swap", loses_its_answer)
     file.add(one)
@@ -182,8 +185,8 @@ def test_a_key_is_added_once_though_the_answer_was_lost(location: str, monkeypat
 
 def test_key_records_elsewhere(location: str, tmp_path) -> None:
     elsewhere = f"{location}/elsewhere/records.json"
-    open_key_file(str(tmp_path / "unused"), elsewhere).add(issue("somebody", SCOPES, 1, None, 0)[1])
-    assert [record.name for record in open_key_file("unused", elsewhere).records()] == ["somebody"]
+    open_key_file(str(tmp_path / "unused"), elsewhere).add(issue("a partner", SCOPES, 1, None, 0)[1])
+    assert [record.name for record in open_key_file("unused", elsewhere).records()] == ["a partner"]
     assert list(open_store(location).list("")) == ["elsewhere/records.json"]
 
 

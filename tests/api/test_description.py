@@ -1,0 +1,25 @@
+"""The served description against the running API: requests made from it by schemathesis, answers checked against it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.support.service import API, Service, environment
+
+# A made-up build is refused by rule, so requests that name one name the live build.
+CONFIG = """
+[parameters]
+"header.X-Build" = "{build}"
+"""
+
+
+def test_the_api_is_as_described(fixed_service: Service, fixed_key: str, live_build: str, tmp_path: Path) -> None:
+    (tmp_path / "schemathesis.toml").write_text(CONFIG.format(build=live_build))
+    command = [
+        *(str(Path(sys.executable).with_name("schemathesis")), "--config-file", str(tmp_path / "schemathesis.toml")),
+        *("run", f"http://127.0.0.1:{fixed_service.port}{API}/openapi.json"),
+        *("--header", f"Authorization: Bearer {fixed_key}"),
+        *("--max-examples", "40", "--seed", "1", "--phases", "examples,coverage,fuzzing", "--no-color"),
+    ]
+    done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]

@@ -1,0 +1,100 @@
+"""The answers about the fixed lake, kept as files: `--update-golden` rewrites them, a reader judges them."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.service import Answer, Client, Service, issue, run, until
+
+API = "/api/v1"
+Golden = Callable[[str, str, Answer], None]
+REQUESTS = {
+    "me": "me",
+    "status": "status",
+    "watchlist": "watchlist",
+    "watchlist-page": "watchlist?limit=2&offset=1",
+    "watchlist-item": "watchlist/CHARIZARD-base",
+    "watchlist-history-daily": "watchlist/charizard-base/history",
+    "watchlist-history-weekly": "watchlist/charizard-base/history?view=weekly&range=90d",
+    "watchlist-history-monthly": "watchlist/charizard-base/history?view=monthly",
+    "watchlist-history-none": "watchlist/never/history?range=30d",
+    "watchlist-offers": "watchlist/charizard-base/offers",
+    "watchlist-offers-none": "watchlist/never/offers",
+    "cards": "cards",
+    "cards-by-number": "cards?sort=number&order=desc&limit=20",
+    "cards-by-filtered": "cards?sort=filtered&limit=8",
+    "cards-search": "cards?q=EX%20charizard&number=04&rarity=ultra%20rare&kind=single",
+    "cards-of-a-set": "cards?set=151&sort=name",
+    "cards-none": "cards?q=nothing-like-it",
+    "cards-past-the-end": "cards?offset=1000",
+    "card": "cards/100",
+    "card-last-days": "cards/100?days=2",
+    "card-bare": "cards/113",
+    "card-sealed": "cards/111",
+    "card-many-offers": "cards/122",
+    "card-counted-only": "cards/120",
+    "sets": "sets",
+    "sets-search": "sets?q=EPEE",
+    "fingerprints": "fingerprints",
+    "error-400-range": "cards?limit=101",
+    "error-400-integer": "cards?offset=1.0",
+    "error-400-choice": "cards?sort=price",
+    "error-400-empty": "cards?order=",
+    "error-400-long": "cards?q=" + "x" * 101,
+    "error-400-repeated": "sets?limit=1&limit=1",
+    "error-400-unknown": "cards?ofset=5",
+    "error-400-no-parameters": "status?limit=5",
+    "error-400-utf8": "cards?q=%FF",
+    "error-400-id": "cards/abc",
+    "error-404-path": "nowhere",
+    "error-404-card": "cards/1",
+    "error-404-set": "cards?set=unknown",
+    "error-404-slug": "watchlist/unknown",
+    "error-409": "watchlist/charizard-ex",
+}
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_answer(client: Client, golden: Golden, name: str) -> None:
+    golden(name, f"GET {API}/{REQUESTS[name]}", client.get(f"{API}/{REQUESTS[name]}"))
+
+
+def test_no_key(fixed_service: Service, golden: Golden) -> None:
+    golden("error-401-no-key", f"GET {API}/me", fixed_service.client().get(f"{API}/me"))
+
+
+def test_wrong_key(fixed_service: Service, golden: Golden) -> None:
+    answer = fixed_service.client("cpm_live_" + "a" * 32).get(f"{API}/me")
+    golden("error-401-wrong-key", f"GET {API}/me", answer)
+
+
+def test_expired_key(fixed_service: Service, fixed_store: Path, golden: Golden) -> None:
+    client = fixed_service.client(issue(fixed_store))
+    run("keys", "update", client.get(f"{API}/me").json["id"], "--store", fixed_store, "--expires", "2020-01-01")
+    until(lambda: client.get(f"{API}/me").code == "expired_api_key", 60, "the key expires")
+    golden("error-401-expired", f"GET {API}/me", client.get(f"{API}/me"))
+
+
+def test_revoked_key(fixed_service: Service, fixed_store: Path, keys: dict[str, str], golden: Golden) -> None:
+    client = fixed_service.client(keys["to revoke"])
+    run("keys", "revoke", client.get(f"{API}/me").json["id"], "--store", fixed_store)
+    until(lambda: client.get(f"{API}/me").code == "revoked_api_key", 60, "the key is revoked")
+    golden("error-401-revoked", f"GET {API}/me", client.get(f"{API}/me"))
+
+
+def test_scope(fixed_service: Service, keys: dict[str, str], golden: Golden) -> None:
+    answer = fixed_service.client(keys["cards"]).get(f"{API}/watchlist")
+    golden("error-403", f"GET {API}/watchlist", answer)
+
+
+def test_method(client: Client, golden: Golden) -> None:
+    golden("error-405", f"POST {API}/cards", client.send("POST", f"{API}/cards"))
+
+
+def test_rate_limit(fixed_service: Service, keys: dict[str, str], golden: Golden) -> None:
+    client = fixed_service.client(keys["spent"])
+    answers = [client.get(f"{API}/me") for _ in range(3)]  # three, as a minute may end in between
+    refused = [answer for answer in answers if answer.status == 429]
+    assert refused
+    golden("error-429", f"GET {API}/me", refused[0])

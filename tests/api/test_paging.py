@@ -1,0 +1,48 @@
+"""Pages followed by `next_offset` are the whole list, each row once."""
+
+from itertools import product
+
+import pytest
+
+from tests.support.oracle import Oracle
+from tests.support.service import Client
+
+SORTS = ("trend", "low", "avg", "filtered", "name", "number", "newest")
+
+
+def crawl(client: Client, target: str, limit: int) -> list[dict]:
+    """Every row of a list, page by page as section 2 of the specification says."""
+    rows: list[dict] = []
+    offset: int | None = 0
+    while offset is not None:
+        answer = client.get(f"{target}limit={limit}&offset={offset}")
+        assert answer.status == 200, answer.text
+        page = answer.json["pagination"]
+        assert page["limit"] == limit and page["offset"] == offset
+        assert page["returned"] == len(answer.json["data"]) <= limit
+        assert page["has_more"] == (page["next_offset"] is not None)
+        rows += answer.json["data"]
+        assert page["next_offset"] in (None, offset + limit)
+        offset = page["next_offset"]
+    return rows
+
+
+@pytest.mark.parametrize(("kind", "sort", "order"), list(product(("all", "single", "sealed"), SORTS, ("asc", "desc"))))
+def test_cards(client: Client, fixed_oracle: Oracle, kind: str, sort: str, order: str) -> None:
+    query = f"/api/v1/cards?kind={kind}&sort={sort}&order={order}&"
+    expected = [row["id_product"] for row in fixed_oracle.ask(f"{query}limit=100")[1]["data"]]
+    for limit in (4, 7, 24, 25, 100):
+        assert [row["id_product"] for row in crawl(client, query, limit)] == expected
+    assert len(set(expected)) == len(expected)
+
+
+def test_cards_one_by_one(client: Client, fixed_oracle: Oracle) -> None:
+    assert crawl(client, "/api/v1/cards?", 1) == crawl(client, "/api/v1/cards?", 100)
+    assert len(crawl(client, "/api/v1/cards?q=e&", 1)) == len(fixed_oracle.ask("/api/v1/cards?q=e")[1]["data"])
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 5, 100, 500])
+def test_watchlist_and_sets(client: Client, fixed_oracle: Oracle, limit: int) -> None:
+    for name, key in (("watchlist", "slug"), ("sets", "id")):
+        expected = [row[key] for row in fixed_oracle.ask(f"/api/v1/{name}?limit=500")[1]["data"]]
+        assert [row[key] for row in crawl(client, f"/api/v1/{name}?", limit)] == expected

@@ -1,0 +1,241 @@
+"""The rules around the answers: methods, paths, the order of checks, parameters, cross-origin headers."""
+
+import pytest
+
+from tests.support.service import Client, Service
+
+API = "/api/v1"
+METHODS = ("HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND")
+ENDPOINTS = (
+    "me",
+    "status",
+    "watchlist",
+    "watchlist/never",
+    "watchlist/never/history",
+    "watchlist/never/offers",
+    "cards",
+    "cards/100",
+    "sets",
+    "fingerprints",
+    "openapi.json",
+)
+EXPOSED = {
+    "x-ratelimit-limit",
+    "x-ratelimit-remaining",
+    "x-ratelimit-reset",
+    "retry-after",
+    "etag",
+    "x-build",
+}
+NO_SLUGS = (
+    "%FF", "a%C3", "%ED%A0%80", "sealed//booster-box", "sealed%252Fbooster-box", "never/History", "never/offers/x",
+    "language=1", "never+", "%00", "Booster-Box%23top", "../me", "%2e%2e/me", "\\..\\me",
+)  # fmt: skip
+PREFLIGHT = {"Origin": "https://app.example", "Access-Control-Request-Method": "GET"}
+
+
+@pytest.fixture(scope="module")
+def cards_only(fixed_service: Service, keys: dict[str, str]) -> Client:
+    """A client whose key may read cards and nothing else."""
+    return fixed_service.client(keys["cards"])
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS)
+def test_every_endpoint_answers(client: Client, endpoint: str) -> None:
+    answer = client.get(f"{API}/{endpoint}")
+    assert answer.status == 200
+    assert answer["Content-Type"].lower().replace(" ", "") in (
+        "application/json",
+        "application/json;charset=utf-8",
+    )
+    assert int(answer["Content-Length"]) == len(answer.body)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_other_methods_are_refused(client: Client, method: str) -> None:
+    for path in (
+        f"{API}/cards",
+        f"{API}/cards/abc?x=1",
+        f"{API}/openapi.json",
+        f"{API}/nowhere",
+        "/elsewhere",
+    ):
+        answer = client.send(method, path, key=False)
+        assert answer.status == 405, path
+        assert answer["Allow"] == "GET"
+        if method != "HEAD":
+            assert answer.code == "method_not_allowed"
+        _assert_open_to_browsers(answer)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/api", "/api/v1", "/api/v1/", "/api/v2/cards", "/api/v1/card", "/api/v1/cards/1/2", "/api/v1/me/",
+     "/api/v1//me", "//api/v1/me", "/API/v1/me", "/api/v1/Me", "/api/v1/sets/1", "/api/v1/status/x",
+     "/favicon.ico", "/api/v1/openapi.yaml", "/api/v1/../healthz", "/api/v1/%2e%2e/healthz"],
+)  # fmt: skip
+def test_unknown_paths_are_told_before_the_key(client: Client, path: str) -> None:
+    for with_key in (False, True):
+        answer = client.send("GET", path, key=with_key)
+        assert (answer.status, answer.code) == (404, "not_found")
+        assert answer["X-RateLimit-Limit"] is None
+        _assert_open_to_browsers(answer)
+
+
+def test_the_order_of_checks(client: Client, cards_only: Client, keys: dict[str, str], fixed_service: Service) -> None:
+    """Each request has every fault from its own line on; the first fault is told."""
+    spent = fixed_service.client(keys["spent"])
+    spent.get(f"{API}/me")
+    without_key = fixed_service.client()
+    table = [
+        (without_key, "POST", "nowhere?x=1", 405, "method_not_allowed"),
+        (without_key, "GET", "nowhere?x=1", 404, "not_found"),
+        (without_key, "GET", "watchlist/unknown?x=1", 401, "unauthorized"),
+        (without_key, "GET", "cards/abc", 401, "unauthorized"),
+        (spent, "GET", "watchlist/unknown?x=1", 429, "rate_limited"),
+        (cards_only, "GET", "watchlist/unknown?x=1", 403, "insufficient_scope"),
+        (cards_only, "GET", "watchlist/charizard-ex/history?view=", 403, "insufficient_scope"),
+        (cards_only, "GET", "fingerprints?x=1", 403, "insufficient_scope"),
+        (client, "GET", "watchlist/unknown?x=1", 400, "invalid_parameter"),
+        (client, "GET", "watchlist/charizard-ex/history?view=", 400, "invalid_parameter"),
+        (client, "GET", "cards/77777?days=0", 400, "invalid_parameter"),
+        (client, "GET", "cards?set=unknown&limit=0", 400, "invalid_parameter"),
+        (client, "GET", "watchlist/charizard-ex", 409, "ambiguous_slug"),
+        (client, "GET", "watchlist/unknown", 404, "not_found"),
+        (client, "GET", "cards?set=unknown", 404, "not_found"),
+    ]
+    for caller, method, path, status, code in table:
+        answer = caller.send(method, f"{API}/{path}")
+        if code == "rate_limited" and answer.status != 429:  # a new minute began in between
+            answer = caller.send(method, f"{API}/{path}")
+        assert (answer.status, answer.code) == (status, code), path
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        ("cards?limit=101", ["limit", "1", "100"]),
+        ("cards?limit=%2B5", ["limit"]),
+        ("cards?limit=1_0", ["limit"]),
+        ("cards?limit=%D9%A3", ["limit"]),
+        ("cards?limit=%205", ["limit"]),
+        ("cards?limit=5.0", ["limit"]),
+        ("cards?limit=", ["limit"]),
+        ("cards?limit", ["limit"]),
+        ("cards?limit=5&limit=5", ["limit"]),
+        ("cards?offset=-1", ["offset", "0"]),
+        ("cards?offset=1234567890123456789", ["offset"]),
+        ("cards?offset=0000000000000000001", ["offset"]),
+        ("watchlist?limit=501", ["limit", "1", "500"]),
+        ("sets?limit=1001", ["limit", "1", "1000"]),
+        ("cards?kind=Single", ["kind", "all", "single", "sealed"]),
+        ("cards?sort=", ["sort", "trend", "filtered", "newest"]),
+        ("cards?order=ASC", ["order", "asc", "desc"]),
+        ("cards?q=" + "x" * 101, ["q", "100"]),
+        ("cards?q=%FF", ["q"]),
+        ("cards?ofset=1", ["ofset", "offset"]),
+        ("cards?Limit=1", ["Limit", "limit"]),
+        ("cards/100?day=1", ["day", "days"]),
+        ("cards/100?days=3651", ["days", "1", "3650"]),
+        ("cards/abc", ["idProduct"]),
+        ("cards/1.0", ["idProduct"]),
+        ("cards/%D9%A3", ["idProduct"]),
+        ("watchlist/never/history?view=hourly", ["view", "daily", "weekly", "monthly"]),
+        ("watchlist/never/history?range=30", ["range", "all", "30d", "90d", "365d"]),
+        ("watchlist/never/history?rnage=30d", ["rnage", "range"]),
+        ("watchlist/never?x=1", ["x"]),
+        ("watchlist/never/offers?limit=1", ["limit"]),
+        ("status?limit=1", ["limit"]),
+        ("fingerprints?x=1", ["x"]),
+        ("me?x=1", ["x"]),
+    ],
+)
+def test_a_refusal_names_the_parameter_and_what_is_allowed(client: Client, query: str, named: list[str]) -> None:
+    answer = client.get(f"{API}/{query}")
+    assert (answer.status, answer.code) == (400, "invalid_parameter")
+    assert [word for word in named if word not in answer.message] == [], answer.message
+    assert "\n" not in answer.message
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["cards?limit=007", "cards?offset=999999999999999999", "cards?offset=-0", "cards?", "cards?&&", "cards?q",
+     "cards?q=" + "%C3%A9" * 100, "cards?%6Cimit=5", "cards/0100", "cards?q=a%00b", "cards?q=%zz",
+     "sets?q=" + "a" * 300],
+)  # fmt: skip
+def test_odd_but_allowed(client: Client, query: str) -> None:
+    answer = client.get(f"{API}/{query}")
+    assert answer.status == 200, answer.text
+
+
+@pytest.mark.parametrize("id_product", ["-1", "77777", "9" * 18, "9" * 40, "-" + "9" * 40, "9223372036854775808"])
+def test_an_unknown_id_is_not_found_however_large(client: Client, id_product: str) -> None:
+    answer = client.get(f"{API}/cards/{id_product}")
+    assert (answer.status, answer.code) == (404, "not_found")
+
+
+@pytest.mark.parametrize(
+    ("path", "slug"),
+    [
+        ("sealed%2Fbooster-box", "sealed/Booster-Box"),
+        ("SEALED/BOOSTER-BOX", "sealed/Booster-Box"),
+        ("sealed%2fBooster%2DBox/offers", "sealed/Booster-Box"),
+        ("sealed/Booster-Box%2Fhistory", "sealed/Booster-Box"),
+        ("e%CC%81pe%CC%81e", "Épée"),
+        ("%C3%89P%C3%89E/history", "Épée"),
+        ("Singles/Base-2/", "charizard-base-2"),
+        ("https:%2F%2Fmarket.example/en/Sealed/Zero", "zero"),
+        ("https://market.example/en/Sealed/Zero", "zero"),
+        ("ex-v2", "charizard-base-2"),
+        ("charizard-base", "Charizard-Base"),
+    ],
+)
+def test_slugs_as_they_come(client: Client, path: str, slug: str) -> None:
+    answer = client.get(f"{API}/watchlist/{path}")
+    assert answer.status == 200, answer.text
+    assert answer.json["slug"] == slug
+
+
+@pytest.mark.parametrize("path", NO_SLUGS)
+def test_slugs_that_match_nothing(client: Client, path: str) -> None:
+    for tail in ("", "/offers", "/history"):
+        answer = client.get(f"{API}/watchlist/{path}{tail}")
+        assert (answer.status, answer.code) == (404, "not_found"), answer.text
+
+
+@pytest.mark.parametrize("path", [f"{API}/cards", f"{API}/watchlist/a%2Fb/history", f"{API}/openapi.json"])
+def test_preflight(client: Client, path: str) -> None:
+    asked = PREFLIGHT | {"Access-Control-Request-Headers": "authorization, x-api-key, if-none-match, x-build"}
+    answer = client.send("OPTIONS", path, asked, key=False)
+    assert (answer.status, answer.body) == (204, b"")
+    assert answer["Access-Control-Allow-Origin"] == "*"
+    assert "get" in answer.listed("Access-Control-Allow-Methods")
+    assert answer.listed("Access-Control-Allow-Headers") >= {
+        "authorization",
+        "x-api-key",
+        "if-none-match",
+        "x-build",
+    }
+
+
+@pytest.mark.parametrize("missing", list(PREFLIGHT))
+def test_options_that_are_no_preflight(client: Client, missing: str) -> None:
+    asked = {name: value for name, value in PREFLIGHT.items() if name != missing}
+    answer = client.send("OPTIONS", f"{API}/cards", asked)
+    assert (answer.status, answer.code, answer["Allow"]) == (405, "method_not_allowed", "GET")
+
+
+@pytest.mark.parametrize("endpoint", [*ENDPOINTS, "cards/abc", "cards/1", "watchlist/charizard-ex", "nowhere"])
+def test_every_answer_is_open_to_browsers(client: Client, endpoint: str) -> None:
+    for with_key in (True, False):
+        _assert_open_to_browsers(client.send("GET", f"{API}/{endpoint}", {"Origin": "https://a.example"}, key=with_key))
+
+
+def test_health_lies_outside(client: Client) -> None:
+    assert client.send("GET", "/healthz", key=False).status == 200
+
+
+def _assert_open_to_browsers(answer) -> None:
+    assert answer["Access-Control-Allow-Origin"] == "*"
+    assert answer.listed("Access-Control-Expose-Headers") >= EXPOSED
+    assert answer["Access-Control-Allow-Credentials"] is None

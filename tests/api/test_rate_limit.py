@@ -1,0 +1,208 @@
+"""Fixed windows of one minute, counted exactly: over threads, workers, shims and restarts.
+
+No test waits for a minute to begin. Where a minute may end within a test, either enough requests are sent to
+fill one window of the two, or the few that must share a window are sent again.
+"""
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from tests.support.service import Answer, Client, Service, run, until, window_left
+
+API = "/api/v1"
+DESCRIPTION = f"{API}/openapi.json"
+T = TypeVar("T")
+
+
+@pytest.fixture(scope="module")
+def service(fixed_store: Path, keys: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """Two workers behind a proxy of this machine."""
+    state = tmp_path_factory.mktemp("limits") / "state"
+    with Service(fixed_store, state, "--trusted-proxy", "127.0.0.1/32", workers=2) as service:
+        yield service
+
+
+def in_one_window(attempt: Callable[[], tuple[set[int], T]]) -> T:
+    """What an attempt found whose answers share one window; made again once if a minute ended within."""
+    for _ in range(3):
+        resets, found = attempt()
+        if len(resets) == 1:
+            return found
+    raise AssertionError("no attempt fitted into one minute")
+
+
+def flood(client_for: Callable[[], Client], path: str, threads: int, each: int) -> dict[int, list[Answer]]:
+    """Answers of many clients at once, by the window they fell into."""
+
+    def send(_: int) -> list[Answer]:
+        client = client_for()
+        return [client.get(path) for _ in range(each)]
+
+    windows: dict[int, list[Answer]] = defaultdict(list)
+    with ThreadPoolExecutor(threads) as pool:
+        for answers in pool.map(send, range(threads)):
+            for answer in answers:
+                windows[window_left(answer)[0]].append(answer)
+    return windows
+
+
+def assert_exact(windows: dict[int, list[Answer]], limit: int) -> None:
+    """No window let more than the limit through, and one that refused let exactly the limit through."""
+    assert any(answer.status == 429 for answers in windows.values() for answer in answers)
+    for reset, answers in windows.items():
+        left = sorted(window_left(answer)[1] for answer in answers if answer.status != 429)
+        refused = [answer for answer in answers if answer.status == 429]
+        assert reset % 60 == 0
+        assert left == list(range(limit - len(left), limit))  # each number of requests left told once
+        assert len(left) == limit if refused else len(left) <= limit
+        for answer in refused:
+            _assert_refusal(answer, limit)
+
+
+def _assert_refusal(answer: Answer, limit: int) -> None:
+    assert answer.code == "rate_limited"
+    assert (answer["X-RateLimit-Limit"], answer["X-RateLimit-Remaining"]) == (str(limit), "0")
+    wait = int(answer["Retry-After"])
+    assert 1 <= wait <= 60
+    assert abs(int(answer["X-RateLimit-Reset"]) - time.time() - wait) < 30
+    assert answer["Cache-Control"] == "no-store"
+
+
+def test_exactly_the_limit_over_workers_and_threads(service: Service, keys: dict[str, str]) -> None:
+    assert_exact(flood(lambda: service.client(keys["for a flood"]), f"{API}/me", threads=8, each=25), 60)
+
+
+def test_the_headers(service: Service, keys: dict[str, str]) -> None:
+    before = time.time()
+    answer = service.client(keys["full"]).get(f"{API}/me")
+    reset, left = window_left(answer)
+    assert (answer["X-RateLimit-Limit"], left) == ("77", 76)
+    assert before < reset <= time.time() + 60
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "counts"),
+    [
+        ("GET", "cards/100", {}, 1),
+        ("GET", "cards/100", {"If-None-Match": "*"}, 1),
+        ("GET", "fingerprints", {}, 1),
+        ("GET", "fingerprints", {"If-None-Match": "*"}, 1),
+        ("GET", "cards/1", {}, 1),
+        ("GET", "cards?limit=0", {}, 1),
+        ("GET", "watchlist", {}, 1),  # 403 for this key
+        ("GET", "nowhere", {}, 0),
+        ("GET", "cards/1/2", {}, 0),
+        ("POST", "cards", {}, 0),
+        ("HEAD", "cards", {}, 0),
+        ("OPTIONS", "cards", {"Origin": "https://a.example", "Access-Control-Request-Method": "GET"}, 0),
+        ("GET", "openapi.json", {}, 0),
+    ],
+)
+def test_what_counts(
+    service: Service, keys: dict[str, str], method: str, path: str, headers: dict, counts: int
+) -> None:
+    client = service.client(keys["counted"])
+
+    def attempt() -> tuple[set[int], int]:
+        first = window_left(client.get(f"{API}/me"))
+        client.send(method, f"{API}/{path}", headers)
+        last = window_left(client.get(f"{API}/me"))
+        return {first[0], last[0]}, first[1] - last[1] - 1
+
+    assert in_one_window(attempt) == counts
+
+
+def test_the_fingerprint_index_counts_without_saying(service: Service, keys: dict[str, str]) -> None:
+    client = service.client(keys["for fingerprints"])
+    answers = [client.get(f"{API}/fingerprints") for _ in range(5)]  # 5 requests fill one minute of two
+    assert [a["X-RateLimit-Limit"] for a in answers if a.status == 200] == [None] * sum(
+        a.status == 200 for a in answers
+    )
+    assert {a["X-RateLimit-Limit"] for a in answers if a.status == 429} == {"2"}
+
+
+def test_a_refused_request_does_not_count_again(service: Service, fixed_store: Path, keys: dict[str, str]) -> None:
+    """Seen when the limit is raised within the minute: only what was let through is gone."""
+    client = service.client(keys["to raise"])
+    id_ = client.get(f"{API}/me").json["id"]
+    low, high = 3, 100
+
+    def attempt() -> tuple[set[int], int]:
+        nonlocal low, high
+        resets = {window_left(client.get(f"{API}/me"))[0] for _ in range(low + 10)}
+        run("keys", "update", id_, "--store", fixed_store, "--rate-limit", high)
+        answer = until(lambda: _accepted(client), 60, "the new limit")
+        reset, left = window_left(answer)
+        used = high - left - low
+        low, high = high, high + 500
+        return resets | {reset}, used
+
+    assert in_one_window(attempt) == 1
+
+
+def test_wrong_keys_do_not_count(service: Service, keys: dict[str, str]) -> None:
+    client = service.client(keys["counted"])
+
+    def attempt() -> tuple[set[int], int]:
+        first = window_left(client.get(f"{API}/me"))
+        for _ in range(5):
+            assert service.client("cpm_live_" + "b" * 32).get(f"{API}/me").status == 401
+        last = window_left(client.get(f"{API}/me"))
+        return {first[0], last[0]}, first[1] - last[1]
+
+    assert in_one_window(attempt) == 1
+
+
+def test_two_shims_and_a_restart_share_one_count(fixed_store: Path, keys: dict[str, str], tmp_path: Path) -> None:
+
+    def left(service: Service) -> tuple[int, int]:
+        return window_left(service.client(keys["shared"]).get(f"{API}/me"))
+
+    def attempt() -> tuple[set[int], list[int]]:
+        with Service(fixed_store, tmp_path / "state") as one:
+            with Service(fixed_store, tmp_path / "state") as other:
+                told = [left(one), left(other), left(one), left(other)]
+            told.append(left(one))
+        with Service(fixed_store, tmp_path / "state") as again:
+            told.append(left(again))
+        return {reset for reset, _ in told}, [first[1] - second[1] for first, second in pairwise(told)]
+
+    assert in_one_window(attempt) == [1] * 5
+
+
+def test_the_description_is_limited_by_address(service: Service) -> None:
+    """120 a minute for each address the trusted proxy names; the last address it did not add counts."""
+
+    def client_for(forwarded: str) -> Client:
+        return service.client(X_Forwarded_For=forwarded)
+
+    assert_exact(flood(lambda: client_for("203.0.113.7"), DESCRIPTION, threads=4, each=62), 120)
+    assert client_for("203.0.113.8").get(DESCRIPTION)["X-RateLimit-Limit"] == "120"
+
+    def attempt() -> tuple[set[int], int]:
+        first = window_left(client_for("203.0.113.9").get(DESCRIPTION))
+        last = window_left(client_for("198.51.100.1, 203.0.113.9").get(DESCRIPTION))
+        return {first[0], last[0]}, first[1] - last[1]
+
+    assert in_one_window(attempt) == 1
+
+
+def test_nobody_else_is_believed(fixed_service: Service) -> None:
+    def attempt() -> tuple[set[int], int]:
+        first = window_left(fixed_service.client(X_Forwarded_For="203.0.113.1").get(DESCRIPTION))
+        last = window_left(fixed_service.client(X_Forwarded_For="203.0.113.2").get(DESCRIPTION))
+        return {first[0], last[0]}, first[1] - last[1]
+
+    assert in_one_window(attempt) == 1
+
+
+def _accepted(client: Client) -> Answer | None:
+    answer = client.get(f"{API}/me")
+    return answer if answer.status == 200 else None

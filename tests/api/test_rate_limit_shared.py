@@ -1,0 +1,64 @@
+"""Shims of several machines, which share nothing but the store and a Redis server."""
+
+import re
+from collections.abc import Iterator
+from itertools import cycle
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+
+from tests.api.test_rate_limit import API, assert_exact, flood
+from tests.support.redis_server import ABSENT, BINARY, RedisServer
+from tests.support.service import Service, issue, until
+
+pytestmark = pytest.mark.skipif(BINARY is None, reason=ABSENT)
+ALONE = "counting on this machine alone"
+FALLBACKS = re.compile(r"(?m)^cardpress_rate_limit_fallbacks_total ([0-9.]+)$")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    server = RedisServer(tmp_path_factory.mktemp("redis"))
+    yield server
+    server.kill()
+
+
+@pytest.fixture(scope="module")
+def services(server: RedisServer, fixed_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list]:
+    """Two shims of two workers, each with a state folder of its own, as on two machines."""
+    state = tmp_path_factory.mktemp("machines")
+    url = ("--rate-limit-url", server.url, "--metrics-port", "0")
+    with (
+        Service(fixed_store, state / "one", *url, workers=2) as one,
+        Service(fixed_store, state / "other", *url, workers=2) as other,
+    ):
+        yield [one, other]
+
+
+def test_two_machines_let_exactly_the_limit_through(services: list[Service], fixed_store: Path) -> None:
+    for _ in range(8):
+        before = [fallbacks(service) for service in services]
+        key, turns = issue(fixed_store, rate_limit=60), cycle(services)
+        windows = flood(lambda turns=turns, key=key: next(turns).client(key), f"{API}/me", threads=8, each=25)
+        if [fallbacks(service) for service in services] == before:
+            break  # else this machine was so busy that the server took longer than its timeout
+    assert_exact(windows, 60)
+
+
+def test_a_server_that_dies_and_comes_back(services: list[Service], server: RedisServer, fixed_store: Path) -> None:
+    client = services[0].client(issue(fixed_store, rate_limit=100_000))
+    server.kill()
+    try:
+        assert [client.get(f"{API}/me").status for _ in range(20)] == [200] * 20
+    finally:
+        server.start()
+    until(lambda: ALONE in services[0].log.read_text(), 60, "the shim says that it counts alone")
+    assert fallbacks(services[0]) > 0
+
+
+def fallbacks(service: Service) -> float:
+    """How many requests a shim has counted on its own."""
+    url = until(lambda: re.search("metrics at (.+)", service.log.read_text()), 60, "the shim says where metrics are")
+    with urlopen(url[1]) as answer:
+        return float(FALLBACKS.search(answer.read().decode())[1])

@@ -1,0 +1,212 @@
+"""Damage in the store: a right answer from memory or 500, never another one, and recovery afterwards."""
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.client import HTTPMessage
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from tests.support import wsgi
+from tests.support.oracle import Oracle, differences
+from tests.support.service import PLENTY, Answer, Client, Service, issue, until
+
+API = "/api/v1"
+PATHS = (
+    *(
+        "status",
+        "watchlist",
+        "watchlist/never",
+        "watchlist/charizard-base/history?view=weekly",
+        "watchlist/zero/offers",
+    ),
+    *(
+        "watchlist/charizard-ex",
+        "watchlist/unknown",
+        "cards",
+        "cards?sort=name",
+        "cards?kind=sealed&sort=low",
+    ),
+    *(
+        "cards?q=charizard",
+        "cards?set=151",
+        "cards?number=4",
+        "cards?rarity=common",
+        "cards?q=e&sort=number&offset=3",
+    ),
+    *("cards/100", "cards/122?days=3", "cards/113", "cards/77777", "sets", "sets?q=base", "fingerprints"),
+)
+
+
+class Application:
+    """A shim's application in this process, which a test can begin anew in no time."""
+
+    def __init__(self, store: Path, state: Path):
+        self.client = wsgi.Client(str(store), str(state), PLENTY)
+
+    def get(self, target: str) -> Answer:
+        response = self.client.get(target)
+        headers = HTTPMessage()
+        for name, value in response.headers.items():
+            headers[name] = value
+        return Answer(response.status, headers, response.body)
+
+
+@dataclass
+class Patient:
+    """A shim over a copy of the store, which tests damage and mend."""
+
+    store: Path
+    client: Client | Application
+    oracle: Oracle
+
+    def ask(self) -> list[int]:
+        """Every path once; fails on an answer that is neither right nor an honest 500. The statuses."""
+        return [self.judge(path) for path in PATHS]
+
+    def recovered(self) -> bool:
+        return 500 not in self.ask()
+
+    def judge(self, path: str) -> int:
+        """The status of the answer to one path; fails as `ask` does."""
+        answer = self.client.get(f"{API}/{path}")
+        if answer.status == 500:
+            assert answer.code == "internal_error"
+            assert int(answer["Retry-After"]) > 0
+            assert not any(word in answer.text for word in ("Traceback", 'File "', str(self.store)))
+            return 500
+        status, expected = self.oracle.ask(f"{API}/{path}")
+        assert answer.status == status, (path, answer.text[:300])
+        if status == 200:
+            got = answer.json
+            if path == "fingerprints":
+                got["entries"].sort(key=lambda entry: entry["key"])
+            assert differences(expected, got, path) == []
+        return status
+
+
+def store_files(store: Path) -> list[Path]:
+    """What a store holds but for the records of keys."""
+    found = [file for file in store.rglob("*") if file.is_file() and file.stat().st_size]
+    return sorted(file for file in found if "key" not in str(file.relative_to(store)))
+
+
+def kind_of(file: Path) -> str:
+    """The name of a file less whatever in it is an id, a number or a hash."""
+    return re.sub("[0-9a-f-]{8,}|[0-9]+", "*", file.name)
+
+
+@pytest.fixture
+def store(fixed_store: Path, fixed_key: str, tmp_path: Path) -> Path:
+    """A copy of the store, with its keys, to be damaged."""
+    return shutil.copytree(fixed_store, tmp_path / "store")
+
+
+@pytest.fixture
+def patient(store: Path, fixed_key: str, fixed_oracle: Oracle, tmp_path: Path) -> Iterator[Patient]:
+    with Service(store, tmp_path / "state", may_log_traces=True) as service:
+        yield Patient(store, service.client(fixed_key), fixed_oracle)
+
+
+@contextmanager
+def damaged(files: list[Path], damage: Callable[[Path, bytes], None]) -> Iterator[None]:
+    """The files damaged in place, and as they were afterwards."""
+    contents = {file: file.read_bytes() for file in files}
+    for file, content in contents.items():
+        damage(file, content)
+    try:
+        yield
+    finally:
+        for file, content in contents.items():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+
+
+def delete(file: Path, content: bytes) -> None:
+    file.unlink()
+
+
+def empty(file: Path, content: bytes) -> None:
+    file.write_bytes(b"")
+
+
+def halve(file: Path, content: bytes) -> None:
+    file.write_bytes(content[: len(content) // 2])
+
+
+def zero(file: Path, content: bytes) -> None:
+    file.write_bytes(bytes(len(content)))
+
+
+def lengthen(file: Path, content: bytes) -> None:
+    file.write_bytes(content[:7] + b"x" + content[7:])
+
+
+def flip(file: Path, content: bytes) -> None:
+    """One bit each in four bytes, spread over the file."""
+    spoilt = bytearray(content)
+    for tenth in (1, 4, 6, 9):
+        spoilt[len(content) * tenth // 10] ^= 0x20
+    file.write_bytes(spoilt)
+
+
+DAMAGES = {function.__name__: function for function in (delete, empty, halve, zero, lengthen, flip)}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_ruined_store(patient: Patient, damage: str) -> None:
+    """Every file at once, before the first request: nothing can come from memory but what was loaded."""
+    with damaged(store_files(patient.store), DAMAGES[damage]):
+        statuses = patient.ask() + patient.ask()
+    assert 500 in statuses or damage == "delete"  # an open file outlives its name
+    until(patient.recovered, 60, "right answers again")
+
+
+def test_each_file_by_itself(patient: Patient) -> None:
+    """Every kind of damage in every file, with the shim running all along."""
+    failures, days = 0, count(1)
+    for file in store_files(patient.store):
+        for damage in DAMAGES.values():
+            with damaged([file], damage):
+                # What was asked before may come from memory; a new number of days cannot.
+                failures += [*patient.ask(), patient.judge(f"cards/100?days={next(days)}")].count(500)
+    until(patient.recovered, 60, "right answers again")
+    assert failures
+
+
+@pytest.mark.parametrize("damage", ["halve", "flip"])
+def test_each_kind_of_file(
+    store: Path, fixed_oracle: Oracle, tmp_path: Path, damage: str, subtests: pytest.Subtests
+) -> None:
+    """All files of one kind, before a shim has loaded any of them: what it holds or has copied must not hide it."""
+    files, failures = store_files(store), 0
+    for kind in sorted({kind_of(file) for file in files}):
+        of_kind = [file for file in files if kind_of(file) == kind]
+        with subtests.test(kind=kind), damaged(of_kind, DAMAGES[damage]), TemporaryDirectory() as state:
+            failures += Patient(store, Application(store, Path(state) / "state"), fixed_oracle).ask().count(500)
+    assert failures
+
+
+def test_a_ruined_key_record(patient: Patient) -> None:
+    """A key that cannot be read is a failure of the store, not a wrong key."""
+    records = [file for file in patient.store.rglob("*key*") if file.is_file()]
+    records += [file for folder in patient.store.rglob("*key*") if folder.is_dir() for file in folder.rglob("*")]
+    assert records
+    with damaged(sorted({file for file in records if file.is_file()}), halve):
+        answers = [patient.client.get(f"{API}/me") for _ in range(5)]
+    assert {(answer.status, answer.code) for answer in answers} <= {(200, None), (500, "internal_error")}
+    until(lambda: patient.client.get(f"{API}/me").status == 200, 60, "the key counts again")
+    assert issue(patient.store)
+
+
+def test_the_words_of_a_failure(patient: Patient, golden: Callable[[str, str, Answer], None]) -> None:
+    with damaged(store_files(patient.store), zero):
+        answers = [patient.client.get(f"{API}/{path}") for path in PATHS]
+    failed = [answer for answer in answers if answer.status == 500]
+    assert failed
+    golden("error-500", "GET anything from a store that cannot be read", failed[0])

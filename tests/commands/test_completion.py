@@ -1,0 +1,46 @@
+"""Completion in a shell: click's own, and the builds of the store that the line or the environment names."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.shell_completion import get_completion_class
+
+from generator.cli import cli
+from tests.support.nights import published
+from tests.support.service import ROOT, environment
+
+pytestmark = pytest.mark.xdist_group("diff")
+
+
+def offered(line: str) -> list[str]:
+    """What is offered for the last word of a line."""
+    *words, last = line.split(" ")[1:]
+    completion = get_completion_class("bash")(cli, {}, "cardpress", "_CARDPRESS_COMPLETE")
+    return [item.value for item in completion.get_completions(words, last)]
+
+
+def test_words_and_builds_are_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, _, ids = published(tmp_path, 7, 8)
+    assert offered("cardpress ro") == ["rollback"]
+    assert offered(f"cardpress verify --store {store.root} ") == ["live", "previous", *reversed(ids)]
+    assert offered(f"cardpress cat status.json --store {store.root} --build pre") == ["previous"]
+    assert offered("cardpress diff live --store s3:/ 2") == [], "what cannot be read offers nothing, and says nothing"
+    assert offered("cardpress show --store /no/where 2") == []
+    monkeypatch.setenv("CARDPRESS_STORE", str(store.root))
+    assert offered("cardpress publish 2025-11-22") == [ids[1]]
+    assert offered("cardpress publish l") == [], "a word that it does not understand"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_command_gives_each_shell_its_script(shell: str) -> None:
+    script = get_completion_class(shell)(cli, {}, "cardpress", "_CARDPRESS_COMPLETE").source()
+    assert f"_CARDPRESS_COMPLETE={shell}_complete" in script and " cardpress" in script
+
+
+def test_the_command_answers_a_shell() -> None:
+    asked = {"_CARDPRESS_COMPLETE": "bash_complete", "COMP_WORDS": "cardpress bui", "COMP_CWORD": "1"}
+    command = [sys.executable, "-m", "generator"]
+    done = subprocess.run(command, cwd=ROOT, env=environment() | asked, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("plain,build\nplain,builds\n", "")

@@ -1,0 +1,36 @@
+"""Every command explains itself, and the README names commands that exist."""
+
+import re
+
+import click
+import pytest
+
+from generator.cli import cli
+from tests.support.service import ROOT
+
+
+def commands(group: click.Group = cli, before: tuple[str, ...] = ()) -> dict[tuple[str, ...], click.Command]:
+    """Return every command by its words, without groups."""
+    found: dict[tuple[str, ...], click.Command] = {}
+    for name, command in group.commands.items():
+        words = (*before, name)
+        found |= commands(command, words) if isinstance(command, click.Group) else {words: command}
+    return found
+
+
+@pytest.mark.parametrize("words", commands(), ids=" ".join)
+def test_every_command_is_explained(words: tuple[str, ...]) -> None:
+    command = commands()[words]
+    assert command.help and "Example" in command.help, "help without an example"
+    assert all(option.help for option in command.params if isinstance(option, click.Option))
+    assert all(option.envvar for option in command.params if isinstance(option, click.Option))
+    operators = (ROOT / "docs" / "operators.md").read_text()
+    assert words[0] in operators and words[-1] in operators
+
+
+def test_the_readme_names_commands_that_exist() -> None:
+    text = (ROOT / "README.md").read_text()
+    named = set(re.findall(r"(?:`|\$ )cardpress ([a-z]+)", text))
+    assert named - {words[0] for words in commands()} == set()
+    links = re.findall(r"\]\(([a-z/]+(?:\.md)?)\)", text)
+    assert [link for link in links if not (ROOT / link).exists()] == []

@@ -1,0 +1,117 @@
+"""docs/first-five-minutes.md: its lines are run again in order, and say what they said. `--update-golden` writes it."""
+
+import itertools
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, redirect_stderr, suppress
+from pathlib import Path
+
+import pytest
+
+from generator.cli import main
+from tests.support.service import ROOT, Service, until
+
+DOCUMENT = ROOT / "docs" / "first-five-minutes.md"
+HOME = "/home/you"
+PORT = "8000"
+# What differs from run to run, or with any change to the product.
+CHANGES = {
+    r"(\d{4}-\d{2}-\d{2})-[0-9a-f]{12}": r"\1-<hash>",
+    r"\d{8}T\d{6}Z-[0-9a-f]{6}": "<run>",
+    r"20(2[6-9]|[3-9]\d)-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}( UTC|Z)?": "<now>",
+    r"key_[0-9a-f]{12}": "<key>",
+    r"cpm_live_\w{4}": "<prefix>",
+    r"[\d,.]+ (s|h|d|days|objects|MB|done)\b": r"<n> \1",
+    r"^(\d{4}-\S+ +).*(live|previous)$": r"\1\2",
+    r"python +\S+, cardpress \S+": "python <version>",
+    r"libraries +\d+": "libraries <n>",
+    r"history-202\d, (history-202\d, )?": "",
+}
+
+
+class Shell:
+    """What a user's shell would do with a line, in this process where it can be."""
+
+    def __init__(self, folder: Path, capture: pytest.CaptureFixture, patch: pytest.MonkeyPatch, stack: ExitStack):
+        self.folder, self.capture, self.patch, self.stack = folder, capture, patch, stack
+        self.service: Service | None = None
+
+    def run(self, line: str) -> str:
+        """What the line prints."""
+        if line.endswith("&"):
+            self.service = self.stack.enter_context(Service(self.folder / "site_out", self.folder / "state"))
+            log = self.service.log
+            until(lambda: "listening" in log.read_text(), 60, "the shim says where it listens")
+            return self._told(log.read_text())
+        if assigned := re.fullmatch(r"export (\w+)=\$\((.*)\)", line):
+            out, error = self._cardpress(shlex.split(assigned[2])[1:])
+            self.patch.setenv(assigned[1], out.strip())
+            return self._told(error)
+        if line.startswith("cardpress "):
+            with redirect_stderr(sys.stdout):  # in the order in which they were printed, as on a terminal
+                return self._told("".join(self._cardpress(shlex.split(line)[1:])))
+        here = line.replace(f":{PORT}", f":{self.service.port}" if self.service else "")
+        return self._told(subprocess.run(here, shell=True, capture_output=True, text=True, timeout=60).stdout)
+
+    def _cardpress(self, words: list[str]) -> tuple[str, str]:
+        words = [str(self.service.port) if word == PORT and self.service else word for word in words]
+        self.patch.setattr(sys, "argv", ["cardpress", *words])
+        with suppress(SystemExit):
+            main()
+        return self.capture.readouterr()
+
+    def _told(self, text: str) -> str:
+        port = str(self.service.port) if self.service else PORT
+        return text.replace(str(self.folder), HOME).replace(port, PORT).rstrip()
+
+
+def parts(text: str) -> Iterator[tuple[str | None, list[str]]]:
+    """The document's lines, grouped: a command with what it printed, or None with other lines."""
+    inside, command, lines = False, None, []
+    for line in text.splitlines():
+        if line.startswith("```") or (inside and line.startswith("$ ")):
+            yield command, lines
+            command, lines = (line[2:], []) if line.startswith("$ ") else (None, [line])
+            inside = line == "```console" if line.startswith("```") else inside
+        else:
+            lines.append(line)
+    yield command, lines
+
+
+def shortened(text: str) -> list[str]:
+    lines = text.splitlines()
+    return lines if len(lines) <= 14 else [*lines[:4], "…", *lines[-4:]]
+
+
+def settled(lines: list[str]) -> str:
+    text = "\n".join(lines)
+    for pattern, instead in CHANGES.items():
+        text = re.sub(pattern, instead, text, flags=re.MULTILINE)
+    return text
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="no curl on this machine")
+def test_the_transcript_is_true(
+    tmp_path: Path, capfd: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith("CARDPRESS_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / ".local" / "state"))
+    (tmp_path / "empty").mkdir()
+    written: list[str] = []
+    with ExitStack() as stack:
+        shell = Shell(tmp_path, capfd, monkeypatch, stack)
+        for command, lines in parts(DOCUMENT.read_text("utf-8")):
+            said = shortened(shell.run(command)) if command else lines
+            written += [f"$ {command}", *said] if command else said
+            if not request.config.getoption("--update-golden"):
+                assert settled(said) == settled(lines), command
+    if request.config.getoption("--update-golden"):
+        DOCUMENT.write_text("\n".join(itertools.chain(written, [""])), "utf-8")
+        pytest.skip("wrote the transcript: read the difference")

@@ -1,0 +1,171 @@
+"""The counter of the rate limit, by itself and over processes; the files of key records."""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor
+
+import pytest
+
+from edge_auth.contract.keys import KeyFile, issue, parse_expiry, parse_records, well_formed
+from edge_auth.contract.store.folder import FolderStore
+from edge_auth.errors import KeyFormatError, UnknownKey
+from edge_auth.host.file_counter import FileCounter
+
+NOW = 1_800_000_000.0 - 1_800_000_000 % 60
+
+
+def _hits(job) -> int:
+    file, count, now = job
+    counter = FileCounter(file, print)
+    return sum(counter.hit("key a", 120, now).allowed for _ in range(count))
+
+
+def test_eight_processes_count_exactly(tmp_path):
+    with ProcessPoolExecutor(8) as pool:
+        allowed = sum(pool.map(_hits, [(tmp_path / "c", 100, NOW)] * 8))
+    assert allowed == 120
+    assert FileCounter(tmp_path / "c", print).hit("key a", 121, NOW).allowed
+    assert not FileCounter(tmp_path / "c", print).hit("key a", 121, NOW).allowed
+
+
+def test_processes_that_open_a_new_file_together_count_exactly(tmp_path):
+    with ProcessPoolExecutor(8) as pool:
+        for file in (tmp_path / str(n) for n in range(60)):
+            assert sum(pool.map(_hits, [(file, 20, NOW)] * 8)) == 120
+
+
+def test_windows_are_clock_minutes_and_never_go_back(tmp_path):
+    counter = FileCounter(tmp_path / "c", print)
+    first = counter.hit("k", 2, NOW + 59.9)
+    assert first == (2, 1, int(NOW) + 60, True)
+    assert counter.hit("k", 2, NOW + 60).remaining == 1
+    # The clock steps back: the newer window goes on.
+    back = counter.hit("k", 2, NOW + 10)
+    assert (back.reset, back.remaining, back.allowed) == (int(NOW) + 120, 0, True)
+    assert counter.hit("k", 2, NOW + 10) == (2, 0, int(NOW) + 120, False)
+    assert counter.hit("other", 2, NOW + 10).reset == int(NOW) + 60
+
+
+def test_a_lowered_limit_counts_at_once(tmp_path):
+    counter = FileCounter(tmp_path / "c", print)
+    for _ in range(5):
+        counter.hit("k", 10, NOW)
+    assert counter.hit("k", 3, NOW) == (3, 0, int(NOW) + 60, False)
+    assert counter.hit("k", 10, NOW).remaining == 4
+
+
+@pytest.mark.parametrize("broken", ["folder in the way", "no space", "no folder"])
+def test_a_failing_file_is_said_once_and_counting_goes_on(tmp_path, broken):
+    said, file = [], tmp_path / "state" / "c"
+    counter = FileCounter(file, said.append)
+    if broken == "folder in the way":
+        file.mkdir(parents=True)
+    elif broken == "no folder":
+        file.parent.write_bytes(b"")
+    else:
+        file.parent.mkdir()
+        file.symlink_to("/dev/full")
+    assert [counter.hit("k", 2, NOW).allowed for _ in range(3)] == [True, True, False]
+    assert counter.hit("k", 2, NOW + 60).allowed
+    assert len(said) == 1
+
+
+def test_a_stopped_process_that_holds_the_lock_is_not_waited_for(tmp_path):
+    said, file = [], tmp_path / "c"
+    counter = FileCounter(file, said.append)
+    assert counter.hit("k", 2, NOW).allowed
+    holds = "import fcntl, sys; f = open(sys.argv[1], 'r+'); fcntl.lockf(f, fcntl.LOCK_EX); print(flush=True); input()"
+    with subprocess.Popen([sys.executable, "-c", holds, file], stdin=-1, stdout=-1) as holder:
+        holder.stdout.readline()
+        assert counter.hit("k", 2, NOW).allowed
+        assert "counting in this process alone" in said[0]
+        holder.communicate(b"\n")
+
+
+@pytest.mark.parametrize("content", [b"", b"rubbish" * 1000, os.urandom(1 << 20)])
+def test_any_content_counts_right(tmp_path, content):
+    (tmp_path / "c").write_bytes(content)
+    counter = FileCounter(tmp_path / "c", print)
+    assert [counter.hit("k", 2, NOW).allowed for _ in range(3)] == [True, True, False]
+
+
+def test_a_deleted_file_is_left_within_the_minute(tmp_path):
+    before = FileCounter(tmp_path / "c", print)
+    before.hit("k", 2, NOW)
+    (tmp_path / "c").unlink()
+    after = FileCounter(tmp_path / "c", print)
+    assert after.hit("k", 2, NOW + 60).allowed
+    assert before.hit("k", 2, NOW + 60).remaining == 0
+    assert not after.hit("k", 2, NOW + 60).allowed
+
+
+def test_a_clock_that_was_far_ahead_holds_nobody_up(tmp_path):
+    counter = FileCounter(tmp_path / "c", print)
+    assert [counter.hit("k", 1, NOW + 86_400).allowed for _ in range(2)] == [True, False]
+    assert counter.hit("k", 1, NOW) == (1, 0, int(NOW) + 60, True)
+
+
+def test_a_flood_of_names_does_not_give_a_busy_one_a_second_limit(tmp_path):
+    counter = FileCounter(tmp_path / "c", print)
+    for _ in range(50):
+        counter.hit("busy", 50, NOW)
+    for number in range(200_000):
+        counter.hit(f"address {number}", 120, NOW)
+    assert not counter.hit("busy", 50, NOW).allowed
+    assert (tmp_path / "c").stat().st_size <= 1 << 20
+
+
+def _adds(job) -> None:
+    folder, count = job
+    for _ in range(count):
+        KeyFile(FolderStore(folder), "private/keys.json").add(issue("n", (), 1, None, 0)[1])
+
+
+def test_no_operator_loses_anothers_key(tmp_path):
+    with ProcessPoolExecutor(4) as pool:
+        list(pool.map(_adds, [(str(tmp_path), 10)] * 4))
+    records = KeyFile(FolderStore(str(tmp_path)), "private/keys.json").records()
+    assert len({record.id for record in records}) == 40
+
+
+def test_key_records(tmp_path):
+    key, record = issue("n", ("cards:read",), 5, "2026-01-01T00:00:00Z", 0)
+    assert well_formed(key)
+    assert record.prefix == key[:13]
+    assert key[9:] not in str(record)
+    file = KeyFile(FolderStore(str(tmp_path)), "keys.json")
+    file.add(record)
+    assert file.records() == [record]
+    with pytest.raises(UnknownKey):
+        file.update("unknown", revoked=True)
+    at = 1767225600
+    assert [record.expired(now) for now in (at - 1, at, at + 0.9, at + 1)] == [False, False, False, True]
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"{}", b'{"format":2,"keys":[]}', b'{"format":1,"keys":[{}]}', b"\xff"])
+def test_broken_key_files_are_told(data):
+    with pytest.raises(KeyFormatError):
+        parse_records(data)
+
+
+@pytest.mark.parametrize(
+    ("text", "expiry"),
+    [
+        ("2026-12-31", "2026-12-31T23:59:59Z"),
+        ("2026-12-31T12:00:00Z", "2026-12-31T12:00:00Z"),
+        ("2026-12-31T12:00:00+02:00", "2026-12-31T10:00:00Z"),
+        ("2026-12-31 12:00:00.9", "2026-12-31T12:00:00Z"),
+        ("0999-01-01", "0999-01-01T23:59:59Z"),
+    ],
+)
+def test_expiry(text, expiry):
+    assert parse_expiry(text) == expiry
+
+
+@pytest.mark.parametrize(
+    "text", ["", "tomorrow", "2026-02-30", "20261231", "2026-W01-1", "2026-12-31T12:00", "٢٠٢٦-١٢-٣١"]
+)
+def test_no_expiry(text):
+    with pytest.raises(ValueError, match=r"."):
+        parse_expiry(text)

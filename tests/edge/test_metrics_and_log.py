@@ -1,0 +1,224 @@
+"""What an operator sees of a running shim: its metrics, and its log."""
+
+import http.client
+import json
+import os
+import signal
+import threading
+import time
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.support.serving import Server, eventually, listens, run
+
+API = "/api/v1"
+CARDS, ME = f"{API}/cards", f"{API}/me"
+
+
+class Seen:
+    """A scrape: the value of every sample, by its name and labels."""
+
+    def __init__(self, server: Server, target: str = "/metrics"):
+        connection = http.client.HTTPConnection("127.0.0.1", server.metrics, timeout=30)
+        connection.request("GET", target)
+        answer = connection.getresponse()
+        self.status, self.text = answer.status, answer.read().decode()
+        families = text_string_to_metric_families(self.text) if answer.status == 200 else ()
+        self.samples = {
+            (sample.name, frozenset(sample.labels.items())): sample.value for f in families for sample in f.samples
+        }
+
+    def __call__(self, name: str, **labels: object) -> float | None:
+        wanted = frozenset((label, str(value)) for label, value in labels.items())
+        return self.samples.get((f"cardpress_{name}", wanted))
+
+
+def issued(store: str, rate_limit: int) -> tuple[str, str]:
+    """A new key and its id."""
+    made = run("keys", "issue", "--store", store, "--name", "a", "--rate-limit", str(rate_limit))
+    return made.stdout.strip(), json.loads(made.stderr)["id"]
+
+
+def at_once(server: Server, threads: int, each: int, target: str, key: str) -> Counter:
+    """Statuses of requests on many connections, so that every worker gets some."""
+    statuses: Counter = Counter()
+
+    def ask() -> None:
+        for _ in range(each):
+            statuses.update([server.get(target, key)[0]])
+
+    asking = [threading.Thread(target=ask) for _ in range(threads)]
+    for thread in asking:
+        thread.start()
+    for thread in asking:
+        thread.join()
+    return statuses
+
+
+@pytest.fixture
+def state(tmp_path):
+    return str(tmp_path / "state")
+
+
+def test_the_counts_of_two_workers_add_up_exactly(store, state):
+    (key, id_), (slow, slow_id) = issued(store, 100_000), issued(store, 1)
+    server = Server(store, state, "--metrics-port", "0", "--workers", "2")
+    try:
+        assert at_once(server, 8, 12, f"{CARDS}?q=a", key) == {200: 96}
+        assert at_once(server, 4, 5, f"{API}/cards/{10**8}", key) == {404: 20}
+        limited = at_once(server, 4, 5, ME, slow)[429]
+        server.get(ME)
+        server.get(ME, key, "POST")
+        server.get(f"{API}/nowhere/else", key)
+        server.get("/healthz")
+        assert Seen(server).text.count("\n") > 50
+        seen = Seen(server)
+    finally:
+        code, log = server.stop()
+    assert (code, list(Path(state).glob("metrics-*"))) == (0, [])
+    expected = {
+        (CARDS, 200): 96, (f"{CARDS}/{{idProduct}}", 404): 20, (ME, 200): 20 - limited, (ME, 429): limited,
+        (ME, 401): 1, ("none", 405): 1, ("none", 404): 1,
+    }  # fmt: skip
+    requests = [labels for name, labels in seen.samples if name == "cardpress_requests_total"]
+    assert {(dict(labels)["endpoint"], int(dict(labels)["status"])) for labels in requests} == set(expected)
+    for (endpoint, status), number in expected.items():
+        assert seen("requests_total", endpoint=endpoint, status=status) == number
+    assert seen("request_seconds_count", endpoint=CARDS) == 96
+    assert seen("request_seconds_bucket", endpoint=CARDS, le="+Inf") == 96
+    assert 0 < seen("request_seconds_sum", endpoint=CARDS) < 96
+    assert seen("rate_limited_total", key=slow_id) == limited
+    assert seen("rate_limited_total", key=id_) is None
+    assert seen("cache_hits_total") >= 96 / 2
+    assert seen("cache_hits_total") + seen("cache_misses_total") >= 96 + 20
+    assert seen("store_requests_total", operation="get") > 0
+    assert seen("store_errors_total", operation="get") == 0
+    assert seen("worker_starts_total") == 2
+    for secret in (key[9:], slow[9:]):
+        assert secret not in seen.text + log
+    logged = Counter((line["endpoint"] or "none", line["status"]) for line in map(json.loads, log.splitlines()))
+    assert logged == expected
+
+
+def test_ages(store, state):
+    server = Server(store, state, "--metrics-port", "0", "--workers", "1")
+    try:
+        build = server.get("/api/v1/openapi.json")[1]["x-build"]
+        before, seen, after = time.time(), Seen(server), time.time()
+    finally:
+        server.stop()
+    assert seen("live_build_info", build=build, as_of="2026-08-22") == 1
+
+    def told(age: float | None, *moment: int) -> bool:
+        since = datetime(*moment, tzinfo=UTC).timestamp()
+        return before - since <= age <= after - since
+
+    assert told(seen("build_age_seconds"), 2026, 8, 22)
+    assert told(seen("source_age_seconds", source="price_guide"), 2026, 8, 21)
+    assert told(seen("source_age_seconds", source="listings"), 2026, 8, 20, 6)
+    assert told(seen("source_age_seconds", source="filtered_checks"), 2026, 8, 22, 12)
+    assert seen("source_age_seconds", source="watch_checks") is None
+
+
+def test_failures_are_counted_by_key_and_told_in_the_log(store, state):
+    key, id_ = issued(store, 100_000)
+    server = Server(store, state, "--metrics-port", "0", "--workers", "1")
+    try:
+        for pack in Path(store, "layers", "fingerprints").rglob("*.gz"):
+            pack.unlink()
+        assert server.get(f"{API}/fingerprints", key, **{"X-Request-Id": "mine-1"})[0] == 500
+        seen = Seen(server)
+    finally:
+        _, log = server.stop()
+    assert seen("failed_total", key=id_) == 1
+    assert seen("requests_total", endpoint=f"{API}/fingerprints", status=500) == 1
+    assert seen("store_errors_total", operation="get") >= 1
+    failed, answered = map(json.loads, log.splitlines())
+    assert failed["request"] == answered["request"] == "mine-1"
+    assert failed["trace"].startswith("Traceback") or "MissingObject" in failed["trace"]
+    assert (answered["status"], answered["key"], answered["build"]) == (500, id_, None)
+
+
+def test_metrics_and_log_survive_a_killed_worker(store, state):
+    key, _ = issued(store, 100_000)
+    server = Server(store, state, "--metrics-port", "0", "--workers", "2")
+    try:
+        assert at_once(server, 4, 10, ME, key) == {200: 40}
+        killed = server.workers()[0]
+        os.kill(killed, signal.SIGKILL)
+        assert eventually(lambda: Seen(server)("worker_starts_total") == 3)
+        assert Seen(server)("requests_total", endpoint=ME, status=200) == 40
+        assert eventually(lambda: server.get("/healthz")[0] == 200)
+        answered = sum(eventually(lambda: server.get(ME, key)[0] == 200) for _ in range(30))
+        seen = Seen(server)
+        files = sorted(file.name for file in Path(state).glob("metrics-*/*.db"))
+    finally:
+        server.process.kill()
+        _, log = server.process.communicate(timeout=30)
+    assert seen("requests_total", endpoint=ME, status=200) == 40 + answered == 70
+    # The new worker counts on where the dead one stopped.
+    assert files == ["counter_0.db", "counter_1.db", "histogram_0.db", "histogram_1.db"]
+    lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
+    # The dead one may have taken the lines of its last moments with it.
+    assert 30 <= sum(line.get("path") == ME for line in lines) <= 70
+
+
+def test_where_metrics_are_and_are_not(store, state):
+    plain = Server(store, state, "--workers", "1")
+    try:
+        assert plain.get("/metrics")[0] == 404
+        refused = run("serve", "--store", store, "--state", state, "--metrics-port", str(plain.port))
+        assert (refused.returncode, len(refused.stderr.splitlines())) == (1, 1)
+        same = str(plain.port + 1 if plain.port < 65535 else 65534)
+        refused = run("serve", "--store", store, "--state", state, "--metrics-port", same, "--port", same)
+        assert (refused.returncode, len(refused.stderr.splitlines())) == (1, 1)
+    finally:
+        plain.stop()
+    server = Server(store, state, "--workers", "1", "--metrics-port", "0")
+    try:
+        assert Seen(server).status == 200
+        assert Seen(server, "/").status == 404
+        assert server.get("/metrics")[0] == 404
+        port = server.metrics
+    finally:
+        server.process.kill()
+        server.process.wait()
+    # The port is free as soon as the shim is gone, and what it left behind is not counted again.
+    assert not listens(port)
+    again = Server(store, state, "--workers", "1", "--metrics-port", str(port))
+    try:
+        seen = Seen(again)
+    finally:
+        again.stop()
+    assert seen("worker_starts_total") == 1
+    assert seen("requests_total", endpoint="none", status=404) is None
+
+
+def test_request_ids_in_the_log(store, state):
+    key, id_ = issued(store, 100_000)
+    taken = ["a.b:c_d-1", "0123456789abcdef" * 2, "9b2e0f0c-8a53-4a6e-9d55-2f6d6a1e4d3c"]
+    refused = [key, key[9:], "a b", '"', "x" * 200, ""]
+    server = Server(store, state, "--workers", "1")
+    try:
+        answers = [server.get(f"{CARDS}?q={key}", key, **{"X-Request-Id": sent}) for sent in taken + refused]
+    finally:
+        _, log = server.stop()
+    assert "x-request-id" not in {name.lower() for _, headers, _ in answers for name in headers}
+    lines = [json.loads(line) for line in log.splitlines()]
+    told = [line["request"] for line in lines]
+    assert told[:3] == taken
+    assert len(set(told[3:])) == len(refused)
+    assert not set(told[3:]) & set(refused)
+    assert key[9:] not in log
+    for line, (status, headers, body) in zip(lines, answers, strict=True):
+        assert datetime.fromisoformat(line.pop("time")).tzinfo is not None
+        assert line.pop("ms") >= 0
+        del line["request"]
+        assert line == {
+            "method": "GET", "path": CARDS, "endpoint": CARDS, "status": status, "bytes": len(body),
+            "key": id_, "build": headers["x-build"],
+        }  # fmt: skip

@@ -1,0 +1,313 @@
+"""The counter over machines, against a real Redis server: exact, and what its failures cost."""
+
+import shutil
+import socket
+import subprocess
+import threading
+import time
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+import redis
+
+from edge_auth.host import redis_counter
+from edge_auth.host.file_counter import FileCounter
+from edge_auth.host.metrics import NoMetrics
+from edge_auth.host.redis_counter import RedisCounter, plain_url
+from tests.support.redis_server import ABSENT, BINARY, RedisServer
+from tests.support.serving import eventually
+
+pytestmark = pytest.mark.skipif(BINARY is None, reason=ABSENT)
+
+NOW = 1_800_000_000.0 - 1_800_000_000 % 60
+TIMEOUT_SECONDS = 0.4  # longer than the product's: a busy machine must not look like a failing server
+
+
+@pytest.fixture(autouse=True)
+def long_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(redis_counter, "COUNTER_TIMEOUT_SECONDS", TIMEOUT_SECONDS)
+
+
+class Shim:
+    """A counter as one shim has it, what it said, and how many requests it counted on its machine alone.
+
+    It looks at a server that failed once for each of the `seconds` that a test lets pass.
+    """
+
+    def __init__(self, url: str, machine: Path, store: str = "store"):
+        self.said, self.alone = [], 0
+        self.seconds = threading.Semaphore(0)
+        fallback = FileCounter(machine, self.said.append)
+        metrics = NoMetrics()
+        metrics.fallback = self._fell_back
+        self.counter = RedisCounter(url, store, fallback, self.said.append, metrics, self.seconds.acquire)
+
+    def _fell_back(self) -> None:
+        self.alone += 1
+
+    def hit(self, name: str, limit: int, now: float = NOW):
+        return self.counter.hit(name, limit, now)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    server = RedisServer(tmp_path_factory.mktemp("redis"))
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def own(tmp_path):
+    """A server of the test's own, to be mistreated."""
+    server = RedisServer(tmp_path)
+    yield server
+    server.kill()
+
+
+def _hits(job) -> tuple[int, int]:
+    url, machine, name, count = job
+    shim = Shim(url, machine)
+    return sum(shim.hit(name, 300).allowed for _ in range(count)), shim.alone
+
+
+def test_eight_processes_of_two_machines_count_exactly(server, tmp_path):
+    for attempt in range(5):
+        jobs = [(server.url, tmp_path / f"machine-{n % 2}", f"key {attempt}", 100) for n in range(8)]
+        with ProcessPoolExecutor(8) as pool:
+            allowed, alone = map(sum, zip(*pool.map(_hits, jobs), strict=True))
+        if not alone:  # this machine may be so busy that the server takes longer than the timeout
+            break
+    assert (allowed, alone) == (300, 0)
+    assert not Shim(server.url, tmp_path / "c").hit(f"key {attempt}", 300).allowed
+    assert Shim(server.url, tmp_path / "c").hit(f"key {attempt}", 301).allowed
+
+
+def test_windows_limits_and_stores(server, tmp_path):
+    first, second = int(NOW) + 60, int(NOW) + 120
+    steps = [
+        ("one", 2, NOW + 59.9, (2, 1, first, True)),
+        ("one", 2, NOW + 60, (2, 1, second, True)),
+        # A shim whose clock is behind counts in the minute that it believes in.
+        ("one", 2, NOW, (2, 0, first, True)),
+        ("one", 2, NOW, (2, 0, first, False)),
+        ("other", 2, NOW, (2, 1, first, True)),
+        *(("one", 5, NOW + 60, (5, left, second, True)) for left in (3, 2, 1, 0)),
+        ("one", 5, NOW + 60, (5, 0, second, False)),
+        ("one", 3, NOW + 60, (3, 0, second, False)),
+        ("one", 6, NOW + 60, (6, 0, second, True)),
+    ]
+    for attempt in range(5):
+        shims = {store: Shim(server.url, tmp_path / "c", f"{store} {attempt}") for store in ("one", "other")}
+        told = [shims[store].hit("k", limit, now) for store, limit, now, _ in steps]
+        if not any(shim.alone for shim in shims.values()):  # else the server was slower than the timeout
+            break
+    assert told == [expected for *_, expected in steps]
+    client = redis.Redis.from_url(server.url)
+    lives = [client.ttl(name) for name in client.scan_iter(f"one {attempt}:[0-9]*")]
+    assert len(lives) == 2
+    assert all(60 < left <= 180 for left in lives)
+
+
+def test_a_frozen_server_costs_its_timeout_once(own, tmp_path):
+    shim = Shim(own.url, tmp_path / "c")
+    assert shim.hit("k", 1000).remaining == 999
+    own.freeze()
+    try:
+        began = time.monotonic()
+        told = [shim.hit("k", 1000).remaining for _ in range(200)]
+        took = time.monotonic() - began
+        assert TIMEOUT_SECONDS <= took < 20 * TIMEOUT_SECONDS  # the machine may be busy
+        assert told == list(range(998, 798, -1))  # the machine's own count, which goes on from the server's
+        shim.seconds.release(2)
+        assert eventually(lambda: shim.said)
+        assert (shim.alone, len(shim.said)) == (200, 1)
+    finally:
+        own.thaw()
+    recovers(shim)
+
+
+def test_a_killed_server_comes_back_by_itself(own, tmp_path):
+    shim = Shim(own.url, tmp_path / "c")
+    assert shim.hit("k", 5).allowed
+    assert not shim.hit("full", 0).allowed
+    own.kill()
+    assert [shim.hit("k", 4).allowed for _ in range(5)] == [True, True, True, False, False]
+    assert not shim.hit("full", 0).allowed
+    shim.seconds.release(2)
+    assert not shim.hit("k", 4).allowed
+    assert eventually(lambda: shim.said)
+    assert (shim.alone, len(shim.said)) == (6, 1)
+    assert shim.hit("k", 4, NOW + 60) == (4, 3, int(NOW) + 120, True)
+    own.start()
+    recovers(shim)
+
+
+def recovers(shim: Shim) -> None:
+    """The server counts again, which is said once."""
+    assert eventually(lambda: shared(shim))
+    assert len(shim.said) == 2
+
+
+def shared(shim: Shim) -> bool:
+    """Whether the server counts three requests in a row; a second passes for the shim."""
+    shim.seconds.release()
+    alone, name = shim.alone, f"{time.monotonic()}"
+    told = [shim.hit(name, 2).allowed for _ in range(3)]
+    return shim.alone == alone and told == [True, True, False]
+
+
+def test_a_server_that_may_not_be_written_is_no_counter(own, tmp_path):
+    client = redis.Redis.from_url(own.url)
+    client.replicaof("127.0.0.1", 1)
+    shim = Shim(own.url, tmp_path / "c")
+    shim.seconds.release(3)
+    assert [shim.hit("k", 2).allowed for _ in range(3)] == [True, True, False]
+    assert eventually(lambda: shim.said)
+    assert (shim.alone, len(shim.said)) == (3, 1)
+    client.replicaof("no", "one")
+    recovers(shim)
+
+
+def test_a_restart_between_requests_goes_unnoticed(own, tmp_path):
+    shim = Shim(own.url, tmp_path / "c")
+    assert shim.hit("k", 5).remaining == 4
+    own.kill()
+    own.start()
+    if shim.hit("k", 5).remaining == 4:
+        assert (shim.alone, shim.said) == (0, [])
+    else:  # on a busy machine the new server may take longer than the timeout
+        assert eventually(lambda: shared(shim))
+
+
+def test_no_server_at_all(tmp_path):
+    shim = Shim("redis://127.0.0.1:1/0", tmp_path / "c")
+    assert [shim.hit("k", 2).allowed for _ in range(3)] == [True, True, False]
+    assert eventually(lambda: shim.said)
+    assert len(shim.said) == 1
+
+
+def test_sockets_passwords_and_what_is_said_of_them(own, tmp_path):
+    for url in (f"unix://{own.socket}?db=1", f"valkey://127.0.0.1:{own.port}/1"):
+        shim = Shim(url, tmp_path / "c")
+        assert eventually(lambda shim=shim: shared(shim))
+    redis.Redis.from_url(own.url).config_set("requirepass", "s3cret")
+    good, bad = (Shim(own.url.replace("//", f"//:{word}@"), tmp_path / "d") for word in ("s3cret", "wr0ng"))
+    assert eventually(lambda: shared(good))
+    assert bad.hit("k", 2).allowed
+    assert bad.alone == 1
+    assert eventually(lambda: bad.said)
+    assert "wr0ng" not in bad.said[0]
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl here")
+def test_tls(tmp_path):
+    key, certificate = tmp_path / "key", tmp_path / "certificate"
+    made = ["-keyout", key, "-out", certificate, "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *made]
+    subprocess.run(command, check=True, capture_output=True)
+    files = ["--tls-cert-file", str(certificate), "--tls-key-file", str(key), "--tls-ca-cert-file", str(certificate)]
+    server = RedisServer(tmp_path, "--tls-port", "0", "--tls-auth-clients", "no", *files)
+    try:
+        redis.Redis.from_url(server.url).config_set("port", 0)
+        redis.Redis(unix_socket_path=str(server.socket)).config_set("tls-port", server.port)
+        url = f"rediss://127.0.0.1:{server.port}/0?ssl_ca_certs="
+        trusting, strict = Shim(f"{url}{certificate}", tmp_path / "c"), Shim(url[:-14], tmp_path / "d")
+        assert eventually(lambda: shared(trusting))
+        strict.hit("k", 2)
+        assert strict.alone == 1
+        assert eventually(lambda: strict.said)
+        assert "certificate" in strict.said[0].lower()
+    finally:
+        server.kill()
+
+
+@pytest.mark.parametrize(
+    "url", ["", "localhost:6379", "http://x", "redis", "redis://:s3cret@x:notaport", "redis://x?odd=1"]
+)
+def test_what_is_no_url(url):
+    with pytest.raises(ValueError, match="redis://host") as told:
+        plain_url(url)
+    assert "s3cret" not in str(told.value)
+
+
+class Between:
+    """A TCP proxy between counter and server that does to the connections what networks do.
+
+    `fault`: "" lets all through; "reset" ends a connection when the server answers; "half" after half of the answer;
+    "late" holds answers back for longer than the timeout; "refuse" takes no connections.
+    """
+
+    def __init__(self, port: int):
+        self.fault, self._port = "", port
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"redis://127.0.0.1:{self._listener.getsockname()[1]}/0"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def close(self) -> None:
+        self._listener.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _ = self._listener.accept()
+            except OSError:
+                return
+            if self.fault == "refuse":
+                client.close()
+                continue
+            server = socket.create_connection(("127.0.0.1", self._port))
+            for pair in ((client, server, False), (server, client, True)):
+                threading.Thread(target=self._carry, args=pair, daemon=True).start()
+
+    def _carry(self, source: socket.socket, target: socket.socket, answers: bool) -> None:
+        with source, target, suppress(OSError):
+            while data := source.recv(1 << 16):
+                fault = self.fault if answers else ""
+                if fault == "late":
+                    threading.Event().wait(3 * TIMEOUT_SECONDS)
+                target.sendall(data[: len(data) // 2] if fault == "half" else b"" if fault == "reset" else data)
+                if fault in ("half", "reset"):
+                    target.shutdown(socket.SHUT_RDWR)
+                    return
+
+
+@pytest.mark.parametrize("fault", ["refuse", "reset", "half", "late"])
+def test_what_networks_do(server, tmp_path, fault):
+    between = Between(server.port)
+    shim = Shim(between.url, tmp_path / "c", f"store {fault}")
+    assert eventually(lambda: shared(shim))
+    alone = shim.alone
+    between.fault = fault
+    if fault == "refuse":
+        shim.counter._server.connection_pool.disconnect()
+    assert [shim.hit("k", 50).allowed for _ in range(60)] == [True] * 50 + [False] * 10
+    assert shim.alone - alone >= 49  # all but one that was counted but not answered
+    assert eventually(lambda: len(shim.said) % 2)
+    between.fault = ""
+    assert eventually(lambda: shared(shim))
+    assert len(shim.said) % 2 == 0
+    between.close()
+
+
+def test_a_server_that_is_always_slow_costs_its_timeout_once_a_second(server, tmp_path):
+    """It answers the looks in time, and requests never: it is forgiven once a second."""
+    shim = Shim(server.url, tmp_path / "c")
+    assert eventually(lambda: shared(shim))
+    asked, count = [], shim.counter._count
+
+    def slow(key, limit):
+        if key.endswith(":look"):
+            return count(key, limit)
+        asked.append(key)
+        raise redis.TimeoutError("Timeout reading from socket")
+
+    while shim.seconds.acquire(blocking=False):
+        pass
+    began = time.monotonic()
+    shim.counter._count = slow
+    assert eventually(lambda: shim.hit("k", 1_000_000) and shim.said)
+    assert len(asked) <= 2 + 2 * (time.monotonic() - began)
+    shim.counter._count = count
+    assert eventually(lambda: shared(shim))

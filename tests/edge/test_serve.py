@@ -1,0 +1,154 @@
+"""`cardpress serve` and `cardpress keys` as processes."""
+
+import http.client
+import json
+import os
+import re
+import signal
+import threading
+
+import pytest
+from click.testing import CliRunner
+
+from edge_auth.contract.store.folder import FolderStore
+from generator.cli import cli
+from tests.support import small_store
+from tests.support.serving import Server, eventually, listens, run
+
+
+def test_serve(store, tmp_path):
+    issued = run("keys", "issue", "--store", store, "--name", "a", "--rate-limit", "30")
+    key = issued.stdout.strip()
+    server = Server(store, str(tmp_path / "state"))
+    try:
+        assert server.get("/healthz")[0] == 200
+        assert server.get("/api/v1/cards?q=a", key)[0] == 200
+        assert server.get(f"/api/v1/watchlist/{key}", key)[0] == 404
+        assert server.get(f"/api/v1/watchlist/a%0Ab%1B{key[1:]}", key)[0] == 404
+        status, _, body = server.get("/api/v1/me", key, "HEAD")
+        assert (status, body) == (405, b"")
+        statuses = []
+        threads = [
+            threading.Thread(target=lambda: statuses.append(server.get("/api/v1/me", key)[0])) for _ in range(40)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert 27 <= statuses.count(200) <= 30
+        assert server.get("/api/v1/watchlist/%ff", key)[0] == 404
+        taken = run("serve", "--store", store, "--port", str(server.port))
+        assert (taken.returncode, len(taken.stderr.splitlines())) == (1, 1)
+    finally:
+        code, log = server.stop()
+    assert code == 0
+    lines = [json.loads(line) for line in log.splitlines()]
+    assert sum(line["path"] == "/api/v1/me" and line["status"] in (200, 429) for line in lines) == 40
+    assert key[9:] not in log
+    assert "/api/v1/watchlist/a\\nb\\x1bpm_live_…" in [line["path"] for line in lines]
+    assert key not in (tmp_path / "store" / "private" / "keys.json").read_text()
+
+
+def test_a_change_to_a_key_is_in_force_soon_and_counts_survive_a_restart(store, tmp_path):
+    issued = run("keys", "issue", "--store", store, "--name", "a", "--rate-limit", "100000")
+    key, id_ = issued.stdout.strip(), json.loads(issued.stderr)["id"]
+    server = Server(store, str(tmp_path / "state"), "--workers", "1")
+    used = server.get("/api/v1/me", key)[1]
+    assert server.stop()[0] == 0
+    server = Server(store, str(tmp_path / "state"))
+    try:
+        again = server.get("/api/v1/me", key)[1]
+        turned = again["x-ratelimit-reset"] > used["x-ratelimit-reset"]
+        assert turned or again["x-ratelimit-remaining"] == "99998"
+        assert run("keys", "revoke", id_, "--store", store).returncode == 0
+        # 30 in a row, so that both workers are asked; tests/api/test_access.py measures how soon a change is in force.
+        assert eventually(lambda: all(server.get("/api/v1/me", key)[0] == 401 for _ in range(30)))
+    finally:
+        server.stop()
+
+
+def test_a_log_that_nobody_reads_holds_nothing_up(store, tmp_path):
+    key = run("keys", "issue", "--store", store, "--name", "a", "--rate-limit", "100000").stdout.strip()
+    server = Server(store, str(tmp_path / "state"), "--workers", "1")
+    try:
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+        for _ in range(2500):
+            connection.request("GET", "/api/v1/me", headers={"X-API-Key": key})
+            answer = connection.getresponse()
+            answer.read()
+            assert answer.status == 200
+    finally:
+        server.process.terminate()
+        assert server.process.wait(timeout=30) == 0
+
+
+def test_a_killed_worker_is_replaced_and_a_killed_shim_leaves_none(store, tmp_path):
+    server = Server(store, str(tmp_path / "state"), "--workers", "1")
+    os.kill(server.workers()[0], signal.SIGKILL)
+    assert eventually(lambda: server.get("/healthz")[0] == 200)
+    server.process.kill()
+    server.process.wait()
+    assert eventually(lambda: not listens(server.port))
+
+
+def test_serve_without_a_build_waits_for_one(tmp_path):
+    server = Server(str(tmp_path / "store"), str(tmp_path / "state"))
+    try:
+        assert server.get("/healthz")[0] == 503
+        assert server.get("/api/v1/openapi.json")[0] == 500
+        small_store.add_build(FolderStore(str(tmp_path / "store")))
+        assert server.get("/healthz")[0] == 200
+    finally:
+        assert server.stop()[0] == 0
+
+
+def test_wrong_usage_and_refusals(tmp_path):
+    refused = run("serve", "--rate-limit-url", "http://:secret@x", "--store", str(tmp_path))
+    assert refused.returncode == 2
+    assert "redis://" in refused.stderr
+    assert "secret" not in refused.stderr
+    assert run("serve", "--trusted-proxy", "nonsense").returncode == 2
+    assert run("serve", "--host", "no.such.host.invalid", "--port", "0").returncode == 1
+
+
+def test_keys_commands(tmp_path):
+    store = str(tmp_path)
+    wanted = ("--name", "Ana", "--scope", "cards:read", "--expires", "2030-01-01")
+    issued = run("keys", "issue", *wanted, CARDPRESS_STORE=store)
+    assert re.fullmatch(r"cpm_live_[A-Za-z0-9]{32}\n", issued.stdout)
+    record = json.loads(issued.stderr)
+    assert record["expires_at"] == "2030-01-01T23:59:59Z"
+    assert (record["scopes"], record["rate_limit"], record["prefix"]) == (["cards:read"], 120, issued.stdout[:13])
+    id_ = record["id"]
+    options = ("--scope", "watchlist:read", "--scope", "fingerprints:read", "--rate-limit", "7", "--expires", "never")
+    assert run("keys", "update", id_, "--store", store, *options).returncode == 0
+    assert run("keys", "revoke", id_, "--store", store).returncode == 0
+    [listed] = json.loads(run("keys", "list", "--json", "--store", store).stdout)
+    assert listed == record | {
+        "scopes": ["watchlist:read", "fingerprints:read"],
+        "rate_limit": 7,
+        "expires_at": None,
+        "revoked": True,
+    }
+    table = run("keys", "list", "--store", store).stdout
+    assert "Ana" in table
+    assert "revoked" in table
+    unknown = run("keys", "revoke", "unknown", "--store", store)
+    assert (unknown.returncode, len(unknown.stderr.splitlines())) == (1, 1)
+    for wrong in (
+        ("issue",), ("issue", "--name", "x", "--scope", "all"), ("issue", "--name", "x", "--rate-limit", "0"),
+        ("issue", "--name", "x", "--expires", "soon"), ("update", id_), ("issue", "--name", " "),
+    ):  # fmt: skip
+        assert CliRunner().invoke(cli, ["keys", *wrong, "--store", store]).exit_code == 2
+
+
+@pytest.mark.parametrize("where", ["elsewhere", "elsewhere/mine.json"])
+def test_key_records_elsewhere(tmp_path, store, where):
+    keys = str(tmp_path / where)
+    key = run("keys", "issue", "--store", store, "--keys", keys, "--name", "a").stdout.strip()
+    assert run("keys", "list", "--json", "--store", store).stdout.strip() == "[]"
+    server = Server(store, str(tmp_path / "state"), "--keys", keys, "--workers", "1")
+    try:
+        assert server.get("/api/v1/me", key)[0] == 200
+    finally:
+        server.stop()

@@ -1,0 +1,460 @@
+"""The demo lake: same bytes, whole days, the contract's tables and rules, every awkward trait it promises."""
+
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import sys
+import unicodedata
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from generator.demo.lake import write_demo
+from generator.errors import LakeError
+
+pytestmark = pytest.mark.xdist_group("demo")  # one process: the lake is made once
+ROOT = Path(__file__).parents[2]
+TEXT, INT, DOUBLE, TIME = pa.string(), pa.int64(), pa.float64(), pa.timestamp("us")
+COUNT = pa.int32()
+PRICES = ("low", "avg", "trend", "avg1", "avg7", "avg30")
+OFFER = {"price": DOUBLE, "condition": TEXT, "quantity": COUNT, "seller": TEXT}
+WATCH_OFFER = {"seller": TEXT, "condition": TEXT, "quantity": TEXT, "price": DOUBLE, "comment": TEXT}
+# The contract's section 1.
+TABLES = {
+    "expansions": {"id": INT, "name": TEXT, "game": TEXT, "url": TEXT},
+    "products": {
+        "id_product": INT, "name": TEXT, "kind": TEXT, "category": TEXT, "id_expansion": INT, "rarity": TEXT,
+        "number": TEXT, "image": TEXT, "image_large": TEXT, "url": TEXT, "date_added": TIME,
+    },
+    "watchlist": {"slug": TEXT, "name": TEXT, "game": TEXT, "url": TEXT},
+    "fingerprints": {
+        "key": TEXT, "art_p": TEXT, "art_d": TEXT, "card_p": TEXT, "colour": TEXT, "products": [INT],
+    },
+    "price_guide": {"id_product": INT} | {p + kind: DOUBLE for kind in ("", "_holo") for p in PRICES},
+    "listings": {
+        "id_product": INT, "scraped_at": TIME, "available": COUNT, "from_price": DOUBLE,
+        "available_foil": COUNT, "from_price_foil": DOUBLE,
+    },
+    "filtered_checks": {
+        "id_product": INT, "checked_at": TIME, "offers": COUNT, "lowest": DOUBLE, "cheapest_seller": TEXT,
+        "cheapest_condition": TEXT, "offer_list": [OFFER],
+    },
+    "watch_checks": {
+        "slug": TEXT, "checked_at": TIME, "num_offers": COUNT, "lowest_price": DOUBLE,
+        "offer_list": [WATCH_OFFER],
+    },
+}  # fmt: skip
+REQUIRED = {
+    "expansions": ["id", "name"],
+    "products": ["id_product", "name", "kind"],
+    "watchlist": ["slug", "name", "url"],
+    "fingerprints": ["key", "art_p", "art_d", "card_p", "colour", "products"],
+    "price_guide": ["id_product"],
+    "listings": ["id_product", "scraped_at"],
+    "filtered_checks": ["id_product", "checked_at", "offers"],
+    "watch_checks": ["slug", "checked_at"],
+}
+DAILY = ["price_guide", "listings", "filtered_checks", "watch_checks"]
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-m", "generator", *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+
+
+def files_of(lake: Path) -> dict[str, str]:
+    """Every file's path and hash, but for the note, which tells the arguments."""
+    paths = sorted(path for path in lake.rglob("*") if path.is_file() and path.name != "demo.json")
+    return {p.relative_to(lake).as_posix(): hashlib.sha256(p.read_bytes()).hexdigest() for p in paths}
+
+
+def type_of(column: pa.DataType | dict | list) -> pa.DataType:
+    if isinstance(column, list):
+        return pa.list_(type_of(column[0]))
+    if isinstance(column, dict):
+        return pa.struct([(name, type_of(inner)) for name, inner in column.items()])
+    return column
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess]:
+    lake = tmp_path_factory.mktemp("demo") / "the lake"
+    return lake, run("demo", lake)
+
+
+@pytest.fixture(scope="module")
+def lake(made: tuple[Path, subprocess.CompletedProcess]) -> Path:
+    return made[0]
+
+
+@pytest.fixture(scope="module")
+def db(lake: Path) -> duckdb.DuckDBPyConnection:
+    """The default lake, one view per table."""
+    connection = duckdb.connect()
+    for table in TABLES:
+        files = lake / table / "day=*" / "*.parquet" if table in DAILY else lake / f"{table}*.parquet"
+        connection.execute(f"create view {table} as from read_parquet('{files}', hive_partitioning = true)")
+    return connection
+
+
+def one(db: duckdb.DuckDBPyConnection, query: str) -> object:
+    return db.execute(query).fetchone()[0]
+
+
+def texts(db: duckdb.DuckDBPyConnection, query: str) -> list[str]:
+    return [text for (text,) in db.execute(query).fetchall()]
+
+
+def test_the_command_tells_what_it_wrote_and_what_comes_next(made):
+    lake, result = made
+    assert result.returncode == 0
+    lines = result.stdout.splitlines()
+    assert lines[-1] == f"cardpress build --lake '{lake}' --publish"
+    assert [line.split()[0] for line in lines[:-1]] == list(TABLES)
+    assert re.search(r"^products +2,000 rows$", result.stdout, re.M)
+    assert "90 of 90 days" in result.stderr
+
+
+@pytest.mark.parametrize("arguments", [["--products", "0"], ["--days", "0"], ["--seed", "-1"], ["--days", "x"]])
+def test_bad_arguments_are_wrong_usage(tmp_path, arguments):
+    assert run("demo", tmp_path / "lake", *arguments).returncode == 2
+    assert not (tmp_path / "lake").exists()
+
+
+def test_no_lake_is_written_to_s3():
+    result = run("demo", "s3://bucket/lake")
+    assert result.returncode == 2
+    assert "folder" in result.stderr
+
+
+def test_the_same_arguments_give_the_same_bytes(tmp_path):
+    write_demo(tmp_path / "one", 300, 15, 1)
+    write_demo(tmp_path / "two", 300, 15, 1)
+    write_demo(tmp_path / "other", 300, 15, 2)
+    assert files_of(tmp_path / "one") == files_of(tmp_path / "two")
+    ours, others = files_of(tmp_path / "one"), files_of(tmp_path / "other")
+    assert {name for name in ours if ours[name] == others.get(name)} == {"fingerprints.json"}
+
+
+def test_the_rows_are_the_same_on_every_machine(tmp_path):
+    """The files depend on the version of the Parquet writer; what they say must not depend on anything."""
+    write_demo(tmp_path / "lake", 60, 3, 1)
+    digest = hashlib.sha256()
+    for path in sorted((tmp_path / "lake").rglob("*.parquet")):
+        digest.update(repr(pq.ParquetFile(path).read().to_pylist()).encode())
+    assert digest.hexdigest() == "e46b2bc6305654899fc9607f52f5bb52e67d90c074ec678be4dfd8bf96e745c5"
+
+
+def test_a_day_more_leaves_the_days_before_alone(tmp_path):
+    lake = tmp_path / "lake"
+    write_demo(lake, 200, 20, 1)
+    before = files_of(lake)
+    times = {name: (lake / name).stat().st_mtime_ns for name in before}
+    write_demo(lake, 200, 22, 1)
+    assert {name: (lake / name).stat().st_mtime_ns for name in before} == times
+    after = files_of(lake)
+    assert before.items() < after.items()
+    assert {name.split("/")[1] for name in after.keys() - before.keys()} == {
+        "day=2025-12-05",
+        "day=2025-12-06",
+    }
+    write_demo(tmp_path / "fresh", 200, 22, 1)
+    assert files_of(tmp_path / "fresh") == after
+    write_demo(lake, 200, 20, 1)
+    assert files_of(lake) == before
+
+
+def test_a_demo_lake_may_be_replaced_but_other_tables_never(tmp_path):
+    lake = tmp_path / "lake"
+    write_demo(lake, 20, 2, 1)
+    (lake / "notes.txt").write_text("mine")
+    write_demo(lake, 30, 1, 7)
+    assert json.loads((lake / "demo.json").read_text())["products"] == 30
+    for name in ["products-mine.parquet", "price_guide/day=2025-11-15/mine.parquet", "listings/x.parquet"]:
+        (lake / name).parent.mkdir(exist_ok=True)
+        shutil.copy(lake / "products.parquet", lake / name)
+        before = files_of(lake)
+        result = run("demo", lake)
+        assert (result.returncode, result.stdout) == (1, "")
+        assert name in result.stderr
+        assert len(result.stderr.splitlines()) == 1
+        assert files_of(lake) == before
+        (lake / name).unlink()
+
+
+@pytest.mark.parametrize("name", ["products.parquet", "fingerprints.json", "watch_checks/day=2026-01-01/a.parquet"])
+def test_a_lake_that_is_no_demo_is_refused(tmp_path, name):
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / name).write_bytes(b"")
+    with pytest.raises(LakeError, match="no demo lake"):
+        write_demo(tmp_path, 20, 2, 1)
+    assert files_of(tmp_path).keys() == {name}
+
+
+def test_a_file_is_no_lake(tmp_path):
+    (tmp_path / "lake").write_text("")
+    with pytest.raises(LakeError, match="is a file"):
+        write_demo(tmp_path / "lake", 20, 2, 1)
+    with pytest.raises(LakeError, match="cannot be written"):
+        write_demo(tmp_path / "lake" / "inside", 20, 2, 1)
+
+
+@pytest.mark.parametrize(("products", "days"), [(1, 1), (2, 3), (31, 2)])
+def test_small_lakes_have_every_file(tmp_path, products, days):
+    write_demo(tmp_path, products, days, 3)
+    assert pq.read_metadata(tmp_path / "products.parquet").num_rows == products
+    assert all((tmp_path / f"{table}.parquet").exists() for table in TABLES if table not in DAILY)
+    assert len(list((tmp_path / "price_guide").iterdir())) == days
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_columns_and_types_are_the_contracts(lake, table):
+    files = list(lake.glob(f"{table}/day=*/*.parquet" if table in DAILY else f"{table}*.parquet"))
+    assert files
+    for file in files:
+        schema = pq.read_schema(file)
+        assert dict(zip(schema.names, schema.types, strict=True)) == {
+            name: type_of(column) for name, column in TABLES[table].items()
+        }
+        assert schema.metadata is None
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_required_columns_are_never_null(db, table):
+    assert one(db, f"select count(*) from {table}") > 0
+    for column in REQUIRED[table]:
+        assert one(db, f"select count(*) from {table} where {column} is null") == 0
+
+
+def test_keys_are_unique(db):
+    keys = {
+        "expansions": "id",
+        "products": "id_product",
+        "price_guide": "(id_product, day)",
+        "fingerprints": "key",
+        "watchlist": "slug",
+    }
+    for table, key in keys.items():
+        assert one(db, f"select count(*) - count(distinct {key}) from {table}") == 0
+    slugs = texts(db, "select slug from watchlist")
+    folded = {
+        "".join(c for c in unicodedata.normalize("NFKD", slug) if not unicodedata.combining(c)).casefold()
+        for slug in slugs
+    }
+    assert len(folded) == len(slugs)
+
+
+def test_prices_are_prices(db):
+    columns = [("price_guide", c) for c in TABLES["price_guide"] if c != "id_product"]
+    columns += [("listings", "from_price"), ("listings", "from_price_foil"), ("filtered_checks", "lowest")]
+    columns += [("watch_checks", "lowest_price")]
+    columns += [(f"(select unnest(offer_list, recursive := true) from {t})", "price") for t in DAILY[2:]]
+    for table, column in columns:
+        assert one(db, f"select count(*) from {table} where not (isfinite({column}) and {column} >= 0)") == 0
+        assert one(db, f"select count({column}) from {table}") > 0
+
+
+def test_fingerprints_have_the_recipes_shape(db, lake):
+    assert json.loads((lake / "fingerprints.json").read_text()) == {
+        "version": "demo-1",
+        "image_url": "https://cards.example/images/{key}.webp",
+    }
+    wrong = "not (regexp_full_match(art_p || art_d || card_p, '[0-9a-f]{48}') and length(art_p) = 16 "
+    wrong += "and length(art_d) = 16 and regexp_full_match(colour, '[0-9a-f]{96}'))"
+    assert one(db, f"select count(*) from fingerprints where {wrong}") == 0
+    assert one(db, "select count(*) - count(distinct art_p) from fingerprints") > 0
+    assert one(db, "select count(*) from fingerprints where card_p like '00%'") > 0
+    assert one(db, "select count(*) from fingerprints where len(products) > 1") > 0
+    share = one(db, "select sum(len(products)) from fingerprints") / one(
+        db, "select count(*) from products where kind = 'single' and image is not null"
+    )
+    assert 0.3 < share < 0.5
+    unknown = "select count(*) from (select unnest(products) as id_product from fingerprints) anti join products"
+    assert one(db, f"{unknown} using (id_product)") == 0
+
+
+def test_days_run_on_from_the_first_with_holes(db):
+    days = {t: set(texts(db, f"select distinct day::varchar from {t}")) for t in DAILY}
+    assert min(days["price_guide"]) == "2025-11-15"
+    assert max(days["price_guide"]) == "2026-02-12"
+    for known in days.values():
+        assert 80 < len(known) < 90
+
+
+def test_expansions_are_awkward(db):
+    names = texts(db, "select name from expansions")
+    ids = texts(db, "select id::varchar from expansions")
+    assert "151" in names
+    assert "151" not in ids
+    assert set(names) & set(ids)
+    assert len(set(names)) < len(names)
+    assert {"Warden's Vigil", "Warden’s Vigil"} < set(names)
+    assert any(unicodedata.normalize("NFC", name) != name for name in names)
+    assert any(a != b and a in b for a in names for b in names)
+    empty = "select count(*) from expansions anti join products on id = id_expansion"
+    assert one(db, empty) == 1
+    sizes = texts(db, "select count(*) from products group by id_expansion order by 1")
+    assert sizes[-1] > 5 * sizes[len(sizes) // 2]
+    assert (
+        one(
+            db,
+            "select count(*) from products anti join expansions on id = id_expansion where id_expansion > 0",
+        )
+        > 0
+    )
+    assert one(db, "select count(*) from products where id_expansion is null") > 0
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["^.$", "é", "[öÖ]", "[ñÑ]", "★", "δ", "[ァ-ヶ]", '"', '""', "&", "_", "%", r"^\d", "  ", " $", "’", "'",
+     r"\\", "<b>", r"^\w+ \[[^|]+ \| .+\]$", "\u200e", "ß", "^.{120,}$", "/", r"\?"],
+)  # fmt: skip
+def test_names_hold_everything_a_search_must_bear(db, pattern):
+    names = texts(db, "select name from products")
+    assert any(re.search(pattern, name) for name in names)
+
+
+def test_many_products_share_a_name(db):
+    assert one(db, "select max(n) from (select count(*) as n from products group by name)") >= 5
+    assert one(db, "select count(distinct name) from products") > 1000
+    assert one(db, "select count(distinct name) > count(distinct lower(name)) from products")
+
+
+@pytest.mark.parametrize("number", ["4", "004", "TG04", "000", "!", "?"])
+def test_numbers_of_all_styles_stand_there(db, number):
+    assert one(db, f"select count(*) from products where number = '{number}'") > 0
+
+
+def test_products_are_of_both_kinds_and_lack_things(db):
+    assert 0.03 < one(db, "select avg((kind = 'sealed')::int) from products") < 0.1
+    assert one(db, "select count(number) + count(rarity) from products where kind = 'sealed'") == 0
+    for column in ["category", "rarity", "number", "image", "image_large", "url", "date_added"]:
+        share = one(db, f"select avg(({column} is null)::int) from products where kind = 'single'")
+        assert 0 < share < 0.4, column
+    for pattern in [r"\d+[ab]", r"[A-Z]{3}\d{3}", r"[A-Z]{2} \d+"]:
+        assert one(db, f"select count(*) from products where regexp_full_match(number, '{pattern}')") > 0
+    assert one(db, "select count(distinct rarity) from products where lower(trim(rarity)) = 'holo rare'") == 2
+    assert one(db, "select count(*) from products where url like '%?%'") > 0
+    assert one(db, "select count(*) from products where url like '%#%'") > 0
+    assert one(db, "select max(n) from (select count(*) as n from products group by date_added)") > 20
+
+
+def test_the_price_guide_is_as_wild_as_a_real_one(db):
+    low, median, high = one(db, "select quantile_cont(trend, [0.1, 0.5, 0.99]) from price_guide")
+    assert low < 0.1 < median < 5 < 100 < high
+    assert one(db, "select avg((low = 0.02)::int) from price_guide") > 0.1
+    assert 0.02 < one(db, "select avg((low > trend)::int) from price_guide") < 0.2
+    assert one(db, "select max(low) from price_guide") >= 100_000
+    assert one(db, "select count(*) from price_guide where trend = 0") > 0
+    for column in PRICES:
+        assert 0.04 < one(db, f"select avg(({column} is null)::int) from price_guide") < 0.3
+        assert 0.5 < one(db, f"select avg(({column}_holo is null)::int) from price_guide") < 1
+    assert one(db, "select count(*) from price_guide where round(avg30, 2) <> avg30") > 0
+    assert one(db, "select count(*) from price_guide anti join products using (id_product)") > 0
+    assert one(db, "select count(*) from products anti join price_guide using (id_product)") > 0
+    first = "select count(*) from (select min(day) as first from price_guide group by id_product)"
+    assert one(db, f"{first} where first > date '2025-12-01'") > 0
+
+
+def test_about_a_third_of_the_prices_move_each_day(db):
+    rows = f"select id_product, day, row({', '.join(PRICES)})::varchar as row from price_guide"
+    moved = f"select day, row <> lag(row) over (partition by id_product order by day) as moved from ({rows})"
+    share = f"select day, avg(moved::int) as share from ({moved}) where moved is not null group by day"
+    assert 0.2 < one(db, f"select median(share) from ({share})") < 0.4
+    assert one(db, f"select count(*) from ({share}) where share = 0") > 0  # a guide that was not made anew
+
+
+def test_listings_come_every_few_days(db):
+    days = one(db, "select median(n) from (select count(distinct day) as n from listings group by id_product)")
+    assert 25 <= days <= 31
+    assert one(db, "select count(*) from listings where scraped_at::date <> day") == 0
+    repeated = "select count(*) as n, count(distinct scraped_at) as times from listings group by id_product, day"
+    assert one(db, f"select count(*) from ({repeated}) where n > 1 and times = 1") > 0
+    assert one(db, f"select count(*) from ({repeated}) where n > 1 and times > 1") > 0
+    for column in ["available", "from_price", "available_foil", "from_price_foil"]:
+        assert 0 < one(db, f"select avg(({column} is null)::int) from listings") < 0.9
+
+
+def test_filtered_checks_exercise_every_rule(db):
+    checked = one(db, "select avg(n) from (select count(*) as n from filtered_checks where day = '2026-02-12')")
+    assert 1700 < checked < 2000
+    assert one(db, "select count(distinct hour(checked_at)) from filtered_checks where day = '2026-02-12'") == 24
+    assert one(db, "select count(*) from products anti join filtered_checks using (id_product)") > 0
+    assert one(db, "select count(*) from filtered_checks anti join products using (id_product)") > 0
+    assert one(db, "select count(*) from filtered_checks where offers = 0 and len(offer_list) = 0") > 0
+    assert one(db, "select count(*) from filtered_checks where offers > 0 and offer_list is null") > 0
+    assert one(db, "select count(*) from filtered_checks where offers > len(offer_list)") > 0
+    assert one(db, "select count(*) from filtered_checks where len(offer_list) > 5") > 0
+    assert one(db, "select count(*) from filtered_checks where checked_at::date <> day") > 0
+    assert one(db, "select count(*) from filtered_checks where microsecond(checked_at) % 1000000 > 0") > 0
+    ties = "len(list_distinct([o.price for o in offer_list])) < list_count([o.price for o in offer_list])"
+    assert one(db, f"select count(*) from filtered_checks where {ties}") > 0
+    unsorted = "[o.price for o in offer_list] <> list_sort([o.price for o in offer_list])"
+    assert one(db, f"select count(*) from filtered_checks where {unsorted}") > 0
+    repeated = "select count(*) as n, count(distinct checked_at) as t from filtered_checks group by id_product, day"
+    assert one(db, f"select count(*) from ({repeated}) where n > 1 and t = 1") > 0
+    assert one(db, f"select count(*) from ({repeated}) where n > 1 and t > 1") > 0
+
+
+def test_offers_come_in_all_conditions_and_some_lack_things(db):
+    offers = "(select unnest(offer_list, recursive := true) from filtered_checks)"
+    conditions = set(texts(db, f"select distinct condition from {offers}"))
+    assert conditions > {"MT", "NM", "EX", "GD", "LP", "PL", "PO"}
+    for column in ["price", "seller", "quantity"]:
+        assert 0 < one(db, f"select avg(({column} is null)::int) from {offers}") < 0.1
+    sellers = texts(db, f"select distinct seller from {offers} where seller is not null")
+    assert any(not seller.isascii() for seller in sellers)
+
+
+def test_an_offer_list_stays_while_its_product_does_not_move(db):
+    before = "lag(offer_list) over (partition by id_product order by day, checked_at)"
+    lists = f"select offer_list as now, {before} as was from filtered_checks where len(offer_list) > 0"
+    same = f"select avg((now = was)::int) from ({lists})"
+    assert 0.5 < one(db, same) < 0.9
+
+
+def test_the_watchlist_is_awkward(db):
+    slugs = texts(db, "select slug from watchlist")
+    assert len(slugs) == 24
+    assert any(a != b and b.startswith(a) for a in slugs for b in slugs)
+    assert any(slug != slug.lower() for slug in slugs)
+    assert any("/" in slug for slug in slugs)
+    assert any("%" in slug and " " in slug for slug in slugs)
+    assert any(not slug.isascii() for slug in slugs)
+    assert one(db, "select count(*) from watchlist semi join products using (url)") == 24
+    assert one(db, "select count(*) from watchlist anti join watch_checks using (slug)") == 1
+    assert one(db, "select count(*) from watchlist where game is null") == 1
+
+
+def test_watch_checks_come_several_times_a_day_with_gaps(db):
+    counts = "select count(*) as n from watch_checks semi join watchlist using (slug) group by slug, day"
+    assert one(db, f"select [min(n), max(n)] from ({counts})") == [3, 6]
+    days = "select count(distinct day) as n from watch_checks semi join watchlist using (slug) group by slug"
+    assert one(db, f"select min(n) from ({days})") < 75
+    for check in [
+        "num_offers is null and len(offer_list) > 0",
+        "lowest_price is null and len(offer_list) > 0",
+        "num_offers is null and lowest_price is null and offer_list is null",
+        "num_offers = 0 and lowest_price is null",
+        "offer_list is null and lowest_price is not null",
+        "checked_at::date <> day",
+        "slug not in (select slug from watchlist)",
+    ]:
+        assert one(db, f"select count(*) from watch_checks where {check}") > 0, check
+    offers = "(select unnest(offer_list, recursive := true) from watch_checks)"
+    assert {"1", "2", "4+", None} <= set(texts(db, f"select distinct quantity from {offers}"))
+    for column in ["price", "seller", "comment"]:
+        assert 0 < one(db, f"select avg(({column} is null)::int) from {offers}") < 1
+
+
+def test_a_demo_lake_builds(lake, tmp_path):
+    pytest.importorskip("generator.commands.build")
+    result = run("build", "--lake", lake, "--store", tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines()[-1].startswith("2026-02-12-")

@@ -1,0 +1,683 @@
+"""`cardpress ingest list-pages`, `offers`, `watch-checks` from the outside: lines in, Parquet out, a build of it."""
+
+import gzip
+import json
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from datetime import datetime, timedelta
+from io import StringIO
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from generator.cli import main
+from generator.lake.lake import open_lake
+from tests.support import commands
+
+ROOT = Path(__file__).parents[2]
+NOON = "2026-08-21T12:00:00Z"
+DAILY = ("listings", "filtered_checks", "watch_checks")
+URL = "https://www.cardmarket.com/en/Pokemon/Products/Singles/Pokemon-GO/Charizard-PGO010"
+NAMES = {
+    "MT": "Mint",
+    "NM": "Near Mint",
+    "EX": "Excellent",
+    "GD": "Good",
+    "LP": "Light Played",
+    "PL": "Played",
+    "PO": "Poor",
+}
+
+
+def run(*arguments, **options):
+    """The command as a process of its own."""
+    command = [sys.executable, "-m", "generator", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, cwd=ROOT, timeout=120, **options)
+
+
+def call(*arguments):
+    """The command in this process, which spares the start of one: exit status, output, errors."""
+    before, out, err = sys.argv, StringIO(), StringIO()
+    sys.argv = ["cardpress", *map(str, arguments)]
+    try:
+        with redirect_stdout(out), redirect_stderr(err):
+            main()
+    except SystemExit as end:
+        return end.code, out.getvalue(), err.getvalue()
+    finally:
+        sys.argv = before
+    raise AssertionError("the command did not end with an exit status")
+
+
+def ingest(lake, kind, *arguments):
+    """The command's result."""
+    status, out, err = call("ingest", kind, "--lake", lake, *arguments, "--json")
+    assert status == 0, err
+    return json.loads(out)
+
+
+def refused(lake, kind, *arguments):
+    """The one line that a refused import says; it wrote nothing."""
+    before = content(lake)
+    status, out, err = call("ingest", kind, "--lake", lake, *arguments)
+    assert (status, out) == (1, "")
+    assert content(lake) == before
+    (line,) = [line for line in err.splitlines() if not line.startswith("read ")]
+    return line
+
+
+def content(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def rows_of(lake, table, day="*"):
+    """Rows of a daily table, or of a flat one where the lake has `table*.parquet`."""
+    pattern = (
+        f"{lake}/{table}*.parquet" if list(lake.glob(f"{table}*.parquet")) else f"{lake}/{table}/day={day}/*.parquet"
+    )
+    return duckdb.sql(f"FROM read_parquet('{pattern}', hive_partitioning = false)").to_arrow_table().to_pylist()
+
+
+@pytest.fixture
+def lake(tmp_path):
+    return tmp_path / "lake"
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Writes a file of lines: objects as JSON, text and bytes as they are; gives its path."""
+
+    def file(*lines, name="lines.jsonl"):
+        data = b"".join(
+            (line if isinstance(line, bytes) else line.encode() if isinstance(line, str) else json.dumps(line).encode())
+            + b"\n"
+            for line in lines
+        )
+        path = tmp_path / name
+        path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+        return path
+
+    return file
+
+
+def page(id_product=1, scraped_at=NOON, **more):
+    return {"id": id_product, "scraped_at": scraped_at} | more
+
+
+def check(id_product=1, checked_at=NOON, **more):
+    return {"id_product": id_product, "checked_at": checked_at} | more
+
+
+def offer(price=1.5, condition="Near Mint", quantity=1, seller="anna"):
+    return {"price": price, "condition": condition, "quantity": quantity, "seller": seller}
+
+
+def watch(slug="ho-oh", checked_at=NOON, **more):
+    return {"slug": slug, "checked_at": checked_at} | more
+
+
+def products(tmp_path, *ids, id_expansion=5000, created_at="2026-07-26T10:55:29+0200"):
+    rows = [{"idProduct": i, "name": f"Card {i}", "idExpansion": id_expansion} for i in ids]
+    path = tmp_path / f"products-{created_at[:10]}.json"
+    path.write_text(json.dumps({"version": 1, "createdAt": created_at, "products": rows}))
+    return path
+
+
+SCRAPED = {
+    "id": 665244,
+    "name": "Charizard (PGO 010)",
+    "url": f"{URL}?utm_source=x#top",
+    "expansion": "Pokémon GO",
+    "rarity": "Holo Rare ",
+    "number": "010",
+    "available_items": 1044,
+    "from_price": 0.99,
+    "available_foils": None,
+    "from_price_foil": None,
+    "image": "https://product-images.s3.cardmarket.com/51/PGO/665244/665244.jpg",
+    "scraped_at": "2026-08-21T23:30:00-02:00",
+}
+
+
+def test_a_list_page_row_in_all_its_columns(lake, tmp_path, write):
+    ingest(lake, "cardmarket", "--singles", products(tmp_path, 665244))
+    result = ingest(lake, "list-pages", write(SCRAPED))
+    assert result["lines"] == 1 and result["refused"] == 0
+    assert rows_of(lake, "listings", "2026-08-22") == [
+        {
+            "id_product": 665244,
+            "scraped_at": datetime(2026, 8, 22, 1, 30),
+            "available": 1044,
+            "from_price": 0.99,
+            "available_foil": None,
+            "from_price_foil": None,
+        }
+    ]
+    (product,) = rows_of(lake, "products")
+    told = {name: product[name] for name in ("number", "rarity", "url", "image", "image_large", "name")}
+    assert told == {
+        "number": "010",
+        "rarity": "Holo Rare",
+        "url": URL,
+        "image": SCRAPED["image"],
+        "image_large": None,
+        "name": "Card 665244",
+    }
+    (expansion,) = rows_of(lake, "expansions")
+    assert (expansion["id"], expansion["name"], expansion["url"]) == (5000, "Pokémon GO", None)
+
+
+def test_a_check_of_offers_in_all_its_columns(lake, write):
+    scraped = offer("9,80 €", "Near Mint", "1", {"name": " kaartenhuis ", "country": "Netherlands", "sales": 7})
+    scraped |= {"condition_code": "NM", "language": "English", "is_foil": False, "comments": "MINT"}
+    ingest(lake, "offers", write(check(7, offers=16, offer_list=[scraped, offer(9992, "EX", None, "b")])))
+    assert rows_of(lake, "filtered_checks", "2026-08-21") == [
+        {
+            "id_product": 7,
+            "checked_at": datetime(2026, 8, 21, 12),
+            "offers": 16,
+            "lowest": None,
+            "cheapest_seller": None,
+            "cheapest_condition": None,
+            "offer_list": [
+                {"price": 9.8, "condition": "NM", "quantity": 1, "seller": "kaartenhuis"},
+                {"price": 9992.0, "condition": "EX", "quantity": None, "seller": "b"},
+            ],
+        }
+    ]
+
+
+def test_checks_without_a_list_and_without_a_count(lake, write):
+    lines = [
+        check(1, offers=3, lowest="0,50 €", cheapest_seller={"name": "anna"}, cheapest_condition="Good"),
+        check(2, offer_list=[offer(), offer()]),
+        check(3, offers=0, offer_list=[]),
+        check(4, offers="12", offer_list=None),
+    ]
+    ingest(lake, "offers", write(*lines))
+    found = {row["id_product"]: row for row in rows_of(lake, "filtered_checks")}
+    assert {key: row["offers"] for key, row in found.items()} == {1: 3, 2: 2, 3: 0, 4: 12}
+    assert {key: row["offer_list"] is None for key, row in found.items()} == {1: True, 2: False, 3: False, 4: True}
+    assert (found[1]["lowest"], found[1]["cheapest_seller"], found[1]["cheapest_condition"]) == (0.5, "anna", "GD")
+
+
+def test_a_watch_check_in_all_its_columns(lake, write):
+    listed = [
+        offer("1.234,56 €", "Light Played", 2, None) | {"comment": " Lot 1\u00a0"},
+        offer(quantity=" 3 ") | {"comments": ""},
+    ]
+    ingest(lake, "watch-checks", write(watch(" Ho-Oh ", num_offers=2, lowest_price="1,50 €", offer_list=listed)))
+    assert rows_of(lake, "watch_checks", "2026-08-21") == [
+        {
+            "slug": "Ho-Oh",
+            "checked_at": datetime(2026, 8, 21, 12),
+            "num_offers": 2,
+            "lowest_price": 1.5,
+            "offer_list": [
+                {"seller": None, "condition": "LP", "quantity": "2", "price": 1234.56, "comment": "Lot 1"},
+                {"seller": "anna", "condition": "NM", "quantity": "3", "price": 1.5, "comment": None},
+            ],
+        }
+    ]
+
+
+def test_column_types_are_the_contracts(lake, write):
+    ingest(lake, "list-pages", write(page()))
+    ingest(lake, "offers", write(check(offers=0)))
+    ingest(lake, "watch-checks", write(watch()))
+    text, number, price, moment = pa.string(), pa.int64(), pa.float64(), pa.timestamp("us")
+    filtered = [("price", price), ("condition", text), ("quantity", number), ("seller", text)]
+    watched = [("seller", text), ("condition", text), ("quantity", text), ("price", price), ("comment", text)]
+    wanted = {
+        "listings": [number, moment, number, price, number, price],
+        "filtered_checks": [number, moment, number, price, text, text, pa.list_(pa.struct(filtered))],
+        "watch_checks": [text, moment, number, price, pa.list_(pa.struct(watched))],
+    }
+    for table, types in wanted.items():
+        schema = pq.read_schema(lake / table / "day=2026-08-21" / "monitor.parquet")
+        assert [str(type_).replace("element", "item") for type_ in schema.types] == [str(type_) for type_ in types]
+
+
+@pytest.mark.parametrize(
+    ("written", "stored"),
+    [
+        ("0,02 €", 0.02),
+        ("0,02\u00a0€", 0.02),
+        ("1.234,56 €", 1234.56),
+        ("1.234,56\u202f€", 1234.56),
+        ("1\u00a0234,56\u00a0€", 1234.56),
+        ("12.345.678,90 €", 12345678.9),
+        ("1.234 €", 1234),
+        ("€ 3,5", 3.5),
+        ("3", 3),
+        ("9.80", 9.8),
+        ("0.125", 0.125),
+        ("0,125 €", 0.125),
+        (" 0,00 € ", 0),
+        ("N/A", None),
+        ("–", None),
+        ("", None),
+        (None, None),
+        (100, 100),
+        (0, 0),
+        (0.1, 0.1),
+        (9993.0, 9993),
+    ],
+)
+def test_odd_prices(lake, write, written, stored):
+    ingest(lake, "list-pages", write(page(from_price=written, from_price_foil=written)))
+    (row,) = rows_of(lake, "listings")
+    assert (row["from_price"], row["from_price_foil"]) == (stored, stored)
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["abc", "1,2,3", "1.23,45", "-1,00 €", "0,02 $", "1e5", "٣", "1.2345,6", -0.01, 1e14, 10**400, True, [1], {}],
+)
+def test_what_is_no_price_is_refused(lake, write, written):
+    lines = write(page(1), page(2, from_price=written))
+    assert re.match(
+        r"cardpress: .*/lines\.jsonl: line 2: from_price (is no|must be a) price", refused(lake, "list-pages", lines)
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "stored"),
+    [
+        *((word, code) for code, name in NAMES.items() for word in (name, f" {name.upper()}\u00a0", code.lower())),
+        *(("MT", "MT"), ("Near\u00a0Mint", "NM"), ("Slightly Bent", "Slightly Bent"), ("", None), (None, None)),
+    ],
+)
+def test_conditions_become_codes(lake, write, written, stored):
+    ingest(lake, "offers", write(check(offer_list=[offer(condition=written)])))
+    ingest(lake, "watch-checks", write(watch(offer_list=[offer(condition=written)])))
+    found = [rows_of(lake, table)[0]["offer_list"][0]["condition"] for table in ("filtered_checks", "watch_checks")]
+    assert found == [stored, stored]
+
+
+@pytest.mark.parametrize(
+    ("written", "day", "stored"),
+    [
+        ("2026-08-21T12:00:00Z", "2026-08-21", datetime(2026, 8, 21, 12)),
+        ("2026-08-22T00:30:00+0200", "2026-08-21", datetime(2026, 8, 21, 22, 30)),
+        ("2026-08-22T00:30:00+02:00", "2026-08-21", datetime(2026, 8, 21, 22, 30)),
+        ("2026-08-21T23:30:00-02:00", "2026-08-22", datetime(2026, 8, 22, 1, 30)),
+        ("2026-08-21 23:30:00", "2026-08-21", datetime(2026, 8, 21, 23, 30)),
+        ("2026-08-21T23:59:59.999999Z", "2026-08-21", datetime(2026, 8, 21, 23, 59, 59, 999999)),
+        ("1969-12-31T23:59:59.5Z", "1969-12-31", datetime(1969, 12, 31, 23, 59, 59, 500000)),
+    ],
+)
+def test_a_row_lies_in_the_partition_of_its_utc_day(lake, write, written, day, stored):
+    ingest(lake, "list-pages", write(page(scraped_at=written)))
+    ingest(lake, "offers", write(check(checked_at=written, offers=0)))
+    ingest(lake, "watch-checks", write(watch(checked_at=written)))
+    for table, column in (
+        ("listings", "scraped_at"),
+        ("filtered_checks", "checked_at"),
+        ("watch_checks", "checked_at"),
+    ):
+        assert [row[column] for row in rows_of(lake, table, day)] == [stored]
+
+
+BAD = [
+    ("list-pages", {"scraped_at": NOON}, "it has no id_product"),
+    ("list-pages", {"id": 1}, "it has no scraped_at"),
+    ("list-pages", page("1"), "id must be an integer"),
+    ("list-pages", page(1.0), "id must be an integer"),
+    ("list-pages", page(True), "id must be an integer"),
+    ("list-pages", page(2**63), "id must be an integer"),
+    ("list-pages", page(scraped_at=1784000000), "scraped_at must be a time"),
+    ("list-pages", page(scraped_at="2026-08-21"), "scraped_at must be a time"),
+    ("list-pages", page(scraped_at="21.8.2026 10:00"), "scraped_at must be a time"),
+    ("list-pages", page(scraped_at="2026-02-30T00:00:00Z"), "scraped_at must be a time"),
+    ("list-pages", page(scraped_at="9999-12-31T23:59:59-10:00"), "scraped_at must be a time"),
+    ("list-pages", page(available_items=-1), "available_items must be a count"),
+    ("list-pages", page(available_items="many"), "available_items must be a count"),
+    ("list-pages", page(available_items=1.5), "available_items must be a count"),
+    ("list-pages", page(number=4), "number must be text"),
+    ("list-pages", page(rarity="\ud800"), "surrogate"),
+    ("list-pages", page(url="/en/Pokemon"), "url must begin with https://"),
+    ("list-pages", '{"id": 1', "not JSON"),
+    ("list-pages", '{"id": NaN}', "not JSON"),
+    ("list-pages", b'{"id": 1, "rarity": "\xff"}', "not JSON"),
+    ("list-pages", "[" * 100_000, "not JSON"),
+    ("list-pages", "[1]", "no JSON object"),
+    ("offers", check(), "it has no offers"),
+    ("offers", check(offers=1, offer_list={}), "offer_list must be a list of objects"),
+    ("offers", check(offer_list=[offer(), 5]), "offer_list must be a list of objects"),
+    ("offers", check(offer_list=[offer(), offer("free")]), "offer 2: price is no price"),
+    ("offers", check(offer_list=[offer(quantity="lots")]), "offer 1: quantity must be a count"),
+    ("offers", check(offer_list=[offer(seller=5)]), "offer 1: seller must be text"),
+    ("offers", check(offer_list=[offer(condition=["NM"])]), "offer 1: condition must be text"),
+    ("watch-checks", watch("  "), "it has no slug"),
+    ("watch-checks", watch(5), "slug must be text"),
+    ("watch-checks", watch(lowest_price=-1), "lowest_price is no price"),
+    ("watch-checks", watch(offer_list=[offer(-1)]), "offer 1: price is no price"),
+]
+GOOD = {"list-pages": page(9), "offers": check(9, offers=0), "watch-checks": watch("good")}
+
+
+@pytest.mark.parametrize(("kind", "line", "reason"), BAD)
+def test_a_bad_line_is_refused_with_its_number_and_kept_where_asked(lake, tmp_path, write, kind, line, reason):
+    lines, bad = write(GOOD[kind], "", line, GOOD[kind]), tmp_path / "bad.jsonl"
+    said = refused(lake, kind, lines)
+    assert said.startswith(f"cardpress: {lines}: line 3: ") and reason in said and "more refused" not in said
+    result = ingest(lake, kind, lines, "--bad-lines", bad)
+    assert (result["lines"], result["refused"]) == (3, 1)
+    assert sum(len(rows_of(lake, table)) for table in DAILY if (lake / table).is_dir()) == 1
+    (kept,) = map(json.loads, bad.read_text().splitlines())
+    assert (kept["file"], kept["line"]) == (str(lines), 3)
+    assert reason in kept["reason"]
+    as_written = line if isinstance(line, bytes) else (line if isinstance(line, str) else json.dumps(line)).encode()
+    assert kept["text"].encode("utf-8", "surrogateescape") == as_written
+
+
+def test_many_bad_lines_are_counted_over_all_files_and_added_once(lake, tmp_path, write):
+    one = write(page(1), "x", "y", name="one.jsonl")
+    two = write("z", page(2), name="two.jsonl.gz")
+    said = refused(lake, "list-pages", one, two)
+    assert said.startswith(f"cardpress: {one}: line 2: not JSON")
+    assert "(and 2 more refused lines)" in said and "--bad-lines FILE" in said
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text("from last night\n")
+    for _ in range(2):
+        assert ingest(lake, "list-pages", one, two, "--bad-lines", bad)["refused"] == 3
+        first, *others = bad.read_text().splitlines()
+        assert first == "from last night"
+        assert [(Path(k["file"]).name, k["line"], k["text"]) for k in map(json.loads, others)] == [
+            ("one.jsonl", 2, "x"),
+            ("one.jsonl", 3, "y"),
+            ("two.jsonl.gz", 1, "z"),
+        ]
+    assert {row["id_product"] for row in rows_of(lake, "listings")} == {1, 2}
+
+
+def test_a_file_of_bad_lines_that_cannot_be_written_refuses_the_import(lake, tmp_path, write):
+    assert "refused lines cannot be kept" in refused(
+        lake, "offers", write("x", check(offers=1)), "--bad-lines", tmp_path / "no" / "b"
+    )
+
+
+def test_good_lines_leave_no_file_of_bad_ones(lake, tmp_path, write):
+    ingest(lake, "offers", write(check(offers=1)), "--bad-lines", tmp_path / "bad.jsonl")
+    assert not (tmp_path / "bad.jsonl").exists()
+
+
+def test_offers_that_lack_something_are_kept_and_counted(lake, write):
+    listed = [offer(), offer(price=None), offer(seller=""), offer(condition="Bent"), {}]
+    result = ingest(lake, "offers", write(check(offer_list=listed), check(2, offers=1)))
+    assert result["incomplete_offers"] == 4
+    assert len(rows_of(lake, "filtered_checks")[0]["offer_list"]) == 5
+
+
+def test_importing_again_leaves_every_file_alone(lake, tmp_path, write):
+    ingest(lake, "cardmarket", "--singles", products(tmp_path, 1, 665244))
+    imports = [
+        ("list-pages", write(SCRAPED, page(1, rarity="Common"), name="a")),
+        ("offers", write(check(offer_list=[offer(), {}]), check(2, offers=1), name="b")),
+        ("watch-checks", write(watch(offer_list=[offer()]), watch("b"), name="c")),
+    ]
+    for kind, lines in imports:
+        ingest(lake, kind, lines)
+    before = {path: (path.stat().st_ino, path.read_bytes()) for path in lake.rglob("*.parquet")}
+    for kind, lines in imports:
+        for counts in ingest(lake, kind, lines, lines)["tables"].values():
+            assert (counts["new"], counts["changed"]) == (0, 0) and counts["unchanged"] == counts["rows"]
+    assert {path: (path.stat().st_ino, path.read_bytes()) for path in lake.rglob("*.parquet")} == before
+
+
+def test_overlapping_files_in_any_order_give_the_same_bytes(tmp_path, write):
+    late = "2026-08-22T12:00:00Z"
+    files = {
+        "list-pages": [
+            write(
+                page(1, available=1),
+                page(2, available=2, rarity="A", number="1", id_expansion=1, expansion="X"),
+                name="p1",
+            ),
+            write(
+                page(2, available=3, rarity="B"),
+                page(2, late, rarity=None, number="2"),
+                page(1, available=1),
+                name="p2",
+            ),
+            write(page(1), page(3, available_foil=2, expansion="Y", id_expansion=1), name="p3"),
+        ],
+        "offers": [
+            write(check(1, offer_list=[offer()]), check(1, late, offers=1), name="o1"),
+            write(check(1, offer_list=[offer(price=None)]), check(1, offers=1), check(1, late, offers=2), name="o2"),
+        ],
+        "watch-checks": [
+            write(watch("a", num_offers=1), watch("b", offer_list=[{}]), name="w1"),
+            write(watch("a"), watch("b", offer_list=[offer()]), watch("b"), name="w2"),
+        ],
+    }
+    lists = ["cardmarket", "--singles", products(tmp_path, 1, 2, 3)]
+    orders = {
+        "forward": [lists, *([kind, f] for kind, fs in files.items() for f in fs)],
+        "backward": [*([kind, f] for kind, fs in files.items() for f in reversed(fs)), lists],
+        "at once": [*([kind, *fs] for kind, fs in files.items()), lists],
+        "twice": [*([kind, f] for _ in "12" for kind, fs in files.items() for f in fs), lists],
+    }
+    for name, order in orders.items():
+        for command in order:
+            ingest(tmp_path / name, *command)
+        assert content(tmp_path / name) == content(tmp_path / "forward"), name
+    lake = tmp_path / "forward"
+    listed = {(row["id_product"], row["scraped_at"].day): row["available"] for row in rows_of(lake, "listings")}
+    assert listed == {(1, 21): 1, (2, 21): 3, (2, 22): None, (3, 21): None}
+    assert [row["offers"] for row in rows_of(lake, "filtered_checks")] == [1, 2]
+    assert rows_of(lake, "filtered_checks")[0]["offer_list"][0]["price"] == 1.5  # null least, in a list too
+    told = {row["id_product"]: (row["rarity"], row["number"]) for row in rows_of(lake, "products")}
+    assert told == {1: (None, None), 2: ("B", "2"), 3: (None, None)}
+
+
+def test_lines_left_out_for_a_greater_one_are_counted(lake, write):
+    result = ingest(
+        lake, "list-pages", write(page(available=1), page(available=3), page(available=2), page(available=3))
+    )
+    (counts,) = result["tables"].values()
+    assert (counts["rows"], counts["new"], counts["lesser"]) == (1, 1, 2)
+
+
+def test_what_other_files_of_the_lake_have_is_left_to_them(lake, write):
+    folder = lake / "listings" / "day=2026-08-21"
+    folder.mkdir(parents=True)
+    times = pa.array([datetime(2026, 8, 21, 12)], pa.timestamp("ns", "UTC"))
+    pq.write_table(pa.table({"scraped_at": times, "id_product": pa.array([1], pa.int32())}), folder / "0.parquet")
+    pq.write_table(pa.table({"id_product": [1], "name": ["n"], "kind": ["single"]}), lake / "products.parquet")
+    others = content(lake)
+    result = ingest(lake, "list-pages", write(page(1, rarity="R"), page(1, "2026-08-21T13:00:00Z"), page(2)))
+    assert content(lake).items() >= others.items()
+    listings = result["tables"]["listings/day=2026-08-21/monitor.parquet"]
+    assert (listings["rows"], listings["elsewhere"]) == (2, 1)
+    assert result["tables"]["products-cardmarket.parquet"]["elsewhere"] == 1
+
+
+def test_what_pages_say_waits_for_the_product_list_and_outlives_it(lake, tmp_path, write):
+    ingest(lake, "list-pages", write(SCRAPED | {"expansion_url": "https://x/en/Pokemon/Expansions/Pokemon-GO?a=1"}))
+    assert not list(lake.glob("products*")) and not list(lake.glob("expansions*"))
+    for created_at in ("2026-07-26T10:55:29+0200", "2026-07-27T10:55:29+0200"):
+        ingest(lake, "cardmarket", "--singles", products(tmp_path, 665244, created_at=created_at))
+        (product,), (expansion,) = rows_of(lake, "products"), rows_of(lake, "expansions")
+        assert (product["number"], product["rarity"], product["url"]) == ("010", "Holo Rare", URL)
+        assert (expansion["name"], expansion["url"]) == ("Pokémon GO", "https://x/en/Pokemon/Expansions/Pokemon-GO")
+
+
+def test_names_of_expansions_from_elsewhere_stand(lake, tmp_path, write):
+    names = tmp_path / "expansions.json"
+    rows = [{"idExpansion": 5000, "enName": "Pokemon GO (official)"}]
+    names.write_text(json.dumps({"version": 1, "createdAt": "2020-01-01T00:00:00Z", "expansions": rows}))
+    pages = write(
+        SCRAPED | {"id_expansion": 5000, "expansion_url": "https://x/go"}, page(1, expansion="Two", idExpansion=2)
+    )
+    orders = {"pages first": [["list-pages", pages], ["cardmarket", "--expansions", names, "--game", "Pokémon"]]}
+    orders["names first"] = orders["pages first"][::-1]
+    for name, order in orders.items():
+        for command in order:
+            ingest(tmp_path / name, *command)
+        found = [(row["id"], row["name"], row["game"], row["url"]) for row in rows_of(tmp_path / name, "expansions")]
+        assert found == [(2, "Two", None, None), (5000, "Pokemon GO (official)", "Pokémon", "https://x/go")], name
+
+
+def test_most_products_name_an_expansion(lake, tmp_path, write):
+    moved = page(3, "2026-08-22T12:00:00Z", expansion="Elsewhere")
+    ingest(lake, "cardmarket", "--singles", products(tmp_path, 1, 2, 3))
+    ingest(lake, "list-pages", write(page(1, expansion="Here"), page(2, expansion="Here"), moved))
+    assert [(row["id"], row["name"]) for row in rows_of(lake, "expansions")] == [(5000, "Here")]
+
+
+def test_plain_gzip_and_standard_input_say_the_same(tmp_path, write):
+    plain, packed = write(check(offers=1)), write(check(offers=1), name="lines.gz")
+    ingest(tmp_path / "plain", "offers", plain)
+    ingest(tmp_path / "packed", "offers", packed)
+    for number, data in enumerate((plain.read_bytes(), packed.read_bytes())):
+        done = run("ingest", "offers", "--lake", tmp_path / str(number), "-", input=data)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.decode().splitlines()[0] == "1 lines, 0 refused"
+        assert content(tmp_path / str(number)) == content(tmp_path / "plain") == content(tmp_path / "packed")
+
+
+def test_line_ends_and_marks_of_other_systems(lake, tmp_path):
+    path = tmp_path / "lines"
+    path.write_bytes(
+        b'\xef\xbb\xbf{"slug":"a","checked_at":"2026-08-21T12:00:00Z"}\r\n\r\n{"slug":"b","checked_at":"2026-08-21T12:00:00Z"}'
+    )
+    assert ingest(lake, "watch-checks", path)["lines"] == 2
+    assert [row["slug"] for row in rows_of(lake, "watch_checks")] == ["a", "b"]
+
+
+def test_files_that_cannot_be_read_to_their_end_are_refused(lake, tmp_path, write):
+    good, packed = write(check(offers=1)), write(*(check(i, offers=1) for i in range(1000)), name="cut.gz")
+    packed.write_bytes(packed.read_bytes()[:-20])
+    assert "cut.gz: cannot be read" in refused(lake, "offers", good, packed, "--bad-lines", tmp_path / "bad")
+    assert "No such file" in refused(lake, "offers", good, tmp_path / "none")
+    assert "cannot be read" in refused(lake, "offers", tmp_path)
+    assert call("ingest", "offers", "--lake", lake)[0] == 2
+
+
+def test_an_empty_file_makes_no_table(lake, write):
+    assert ingest(lake, "offers", write(""))["tables"] == {}
+    assert content(lake) == {}
+
+
+def test_an_import_that_meets_an_obstacle_writes_nothing(lake, write):
+    days = [page(1, f"2026-08-{day:02}T12:00:00Z") for day in range(1, 9)]
+    ingest(lake, "list-pages", write(*days[:4]))
+    (lake / "listings" / "day=2026-08-07").write_bytes(b"no folder")
+    assert "listings/day=2026-08-07" in refused(lake, "list-pages", write(*days)).replace(str(lake), "")
+    assert not (lake / ".import").exists()
+
+
+def test_imports_at_the_same_time_do_not_lose_each_others_rows(lake, write):
+    files = [
+        write(*(page(n, f"2026-08-{day:02}T12:00:00Z", rarity="R") for day in range(1, 9)), name=str(n))
+        for n in range(3)
+    ]
+    commands = [[sys.executable, "-m", "generator", "ingest", "list-pages", "--lake", lake, file] for file in files]
+    processes = [
+        subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT)
+        for command in commands
+    ]
+    assert [process.wait() for process in processes] == [0, 0, 0]
+    assert len(rows_of(lake, "listings")) == 24
+
+
+def killed_when(lake, appears, *arguments):
+    """Starts an import and kills it as soon as a path is there, or when it ended before."""
+    command = [sys.executable, "-m", "generator", "ingest", *map(str, arguments), "--lake", str(lake)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT)
+    while process.poll() is None and not appears.exists():
+        pass
+    process.kill()
+    process.wait()
+
+
+def test_a_killed_import_is_wholly_in_the_lake_or_not_at_all(tmp_path, write):
+    first = datetime(2025, 1, 1, 12)
+    stamps = [f"{(first + timedelta(days=n)).isoformat()}Z" for n in range(150)]
+    lists = products(tmp_path, 1, 2)
+    old = write(*(page(1, stamp, rarity="R") for stamp in stamps), name="old")
+    new = write(*(page(2, stamp, rarity="R") for stamp in stamps), name="new")
+    prepared, seen, tries = tmp_path / "prepared", set(), 0
+    ingest(prepared, "cardmarket", "--singles", lists)
+    ingest(prepared, "list-pages", old)
+    moments = (".import/journal.json", ".import", ".import/100")
+    while tries < 4 or (not seen >= {"before", "midway"} and tries < 40):
+        lake = shutil.copytree(prepared, tmp_path / f"lake{tries}")
+        killed_when(lake, lake / moments[tries % len(moments)], "list-pages", new)
+        journal = (lake / ".import" / "journal.json").exists()
+        open_lake(str(lake))  # what a build does first
+        assert not (lake / ".import" / "journal.json").exists()
+        filled = {row["id_product"] for row in rows_of(lake, "products") if row["rarity"]}
+        counts = (len(rows_of(lake, "listings")), filled)
+        assert counts in ((150, {1}), (300, {1, 2}))
+        assert not journal or counts[0] == 300
+        seen.add("midway" if journal else "before" if counts[0] == 150 else "after")
+        tries += 1
+        ingest(lake, "list-pages", new)
+        assert len(rows_of(lake, "listings")) == 300
+        assert not (lake / ".import").exists()
+    assert seen >= {"before", "midway"}, f"{tries} kills never met the moments that this test is about: {seen}"
+
+
+def test_a_build_of_what_was_imported(lake, tmp_path, write):
+    ingest(lake, "cardmarket", "--singles", products(tmp_path, 665244))
+    ingest(lake, "list-pages", write(SCRAPED, name="pages"))
+    listed = [
+        offer("1.234,56 €", "Near Mint", "1", {"name": "kaartenhuis"}),
+        offer("0,50 €", "Played", 2, "b"),
+        offer(None),
+    ]
+    ingest(lake, "offers", write(check(665244, "2026-08-22T08:00:00Z", offers=9, offer_list=listed), name="offers"))
+    tracked = {"slug": ["ho-oh"], "name": ["Ho-Oh"], "url": [URL]}
+    pq.write_table(pa.table(tracked), lake / "watchlist.parquet")
+    ingest(lake, "watch-checks", write(watch(offer_list=[offer("0,50 €", "Good", 1)]), name="watch"))
+    store = tmp_path / "store"
+    commands.build(lake, store)
+    card = json.loads(commands.run("cat", "cards/665244.json", "--store", store).stdout)
+    assert (card["number"], card["rarity"]) == ("010", "Holo Rare")
+    assert card["set"] == {"id": 5000, "name": "Pokémon GO"}
+    assert card["cardmarket_url"] == f"{URL}?sellerCountry=23&language=1"
+    assert card["listing"]["from_price"] == 0.99 and card["listing"]["scraped_at"] == "2026-08-22T01:30:00Z"
+    filtered = card["filtered_price"]
+    assert (filtered["lowest"], filtered["offers"], filtered["cheapest_condition"]) == (0.5, 9, "PL")
+    assert filtered["cheapest_offers_by_condition"]["NM"] == [
+        {"price": 1234.56, "quantity": 1, "seller": "kaartenhuis"}
+    ]
+    item = json.loads(commands.run("cat", "watchlist/ho-oh.json", "--store", store).stdout)
+    assert (item["lowest_price"], item["num_offers"], item["last_checked"]) == (0.5, 1, NOON)
+
+
+def blocks():
+    """The fenced blocks of docs/ingest.md: language, name, text."""
+    text = (ROOT / "docs" / "ingest.md").read_text("utf-8")
+    return re.findall(r"^```(\w+) ?(\S*)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+def test_the_examples_of_the_page_are_true(tmp_path):
+    command = tmp_path / "bin" / "cardpress"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m generator "$@"\n')
+    command.chmod(command.stat().st_mode | stat.S_IXUSR)
+    paths = {"PATH": f"{command.parent}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT), "CARDPRESS_LAKE": "lake"}
+    shown = 0
+    for language, name, text in blocks():
+        if language == "json":
+            (tmp_path / name).write_text(text, "utf-8")
+            continue
+        for line, expected in re.findall(r"^\$ (.*)\n((?:[^$].*\n)*)", text, re.MULTILINE):
+            done = subprocess.run(
+                line, shell=True, cwd=tmp_path, env={**os.environ, **paths}, capture_output=True, text=True, timeout=60
+            )
+            assert (done.returncode, done.stdout) == (0, expected), done.stderr
+            shown += 1
+    assert shown == 5

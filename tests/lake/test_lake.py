@@ -1,0 +1,173 @@
+"""Broken lakes: each rule ends in one line that names table or file, column, number of rows and an example."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.support.commands import run
+
+Broken = Callable[[Path], None]
+DAY = "day=2026-01-05"
+OFFERS = pa.list_(pa.struct([("price", pa.float64()), ("condition", pa.string()), ("seller", pa.string())]))
+
+
+def put(name: str, /, **columns: object) -> Broken:
+    """Put one Parquet file into the lake."""
+
+    def into(lake: Path) -> None:
+        (lake / name).parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(pa.table(columns), lake / name)
+
+    return into
+
+
+def text(name: str, content: str) -> Broken:
+    def into(lake: Path) -> None:
+        (lake / name).parent.mkdir(parents=True, exist_ok=True)
+        (lake / name).write_text(content)
+
+    return into
+
+
+def fingerprints(**changed: object) -> Broken:
+    good = {"key": ["a"], "art_p": ["0" * 16], "art_d": ["0" * 16], "card_p": ["0" * 16], "colour": ["0" * 96]}
+    return put("fingerprints.parquet", **(good | {"products": [[1]]} | changed))
+
+
+RECIPE = text("fingerprints.json", '{"version": "v", "image_url": "x{key}"}')
+GUIDE, CHECKS = f"price_guide/{DAY}/a.parquet", f"filtered_checks/{DAY}/a.parquet"
+TIME = pa.array([0], pa.timestamp("us"))
+
+BROKEN: dict[str, tuple[list[Broken], list[str]]] = {
+    "a product twice": (
+        [put("products-2.parquet", id_product=[2], name=["x"], kind=["single"])],
+        ["products", "id_product", "2 rows", "id_product 2"],
+    ),
+    "a kind of no kind": (
+        [put("products-2.parquet", id_product=[3], name=["x"], kind=["Single"])],
+        ["products", "kind", "1 row", "id_product 3: Single"],
+    ),
+    "a name that is null": (
+        [put("expansions.parquet", id=[7], name=pa.array([None], pa.string()))],
+        ["expansions", "name", "1 row", "id 7"],
+    ),
+    "an expansion twice": ([put("expansions.parquet", id=[7, 7], name=["a", "b"])], ["expansions", "id", "2 rows"]),
+    "a second guide row of a day": (
+        [put(GUIDE, id_product=[1, 1], low=[1.0, 2.0])],
+        ["price_guide", "id_product", "2 rows", "id_product 1 on 2026-01-05"],
+    ),
+    "NaN": ([put(GUIDE, id_product=[1], avg7=[float("nan")])], ["price_guide", "avg7", "1 row", "nan"]),
+    "infinity": ([put(GUIDE, id_product=[1], low_holo=[float("inf")])], ["price_guide", "low_holo", "1 row", "inf"]),
+    "a negative price": ([put(GUIDE, id_product=[1, 2], low=[-1.0, -2.0])], ["price_guide", "low", "2 rows", "-1"]),
+    "a negative price of an offer": (
+        [
+            put(
+                CHECKS,
+                id_product=[1],
+                checked_at=TIME,
+                offers=[1],
+                offer_list=pa.array([[{"price": -1.0, "condition": "NM", "seller": "s"}]], OFFERS),
+            )
+        ],
+        ["filtered_checks", "offer_list", "1 row", "id_product 1"],
+    ),
+    "text for a price": (
+        [put(GUIDE, id_product=[1, 2], low=["1", "2"])],
+        ["price_guide", GUIDE, "low", "VARCHAR", "2 rows", "such as 1"],
+    ),
+    "a double for a count": (
+        [put(CHECKS, id_product=[1], checked_at=TIME, offers=[1.0])],
+        ["filtered_checks", "offers", "DOUBLE", "1 row"],
+    ),
+    "a date for a time": (
+        [put(CHECKS, id_product=[1], checked_at=pa.array([0], pa.date32()), offers=[1])],
+        ["filtered_checks", "checked_at", "DATE"],
+    ),
+    "no id column": ([put(GUIDE, low=[1.0, 2.0])], ["price_guide", GUIDE, "id_product", "2 rows"]),
+    "an id that is null": ([put(GUIDE, id_product=pa.array([1, None]))], ["price_guide", "id_product", "1 row"]),
+    "an id beyond 64 bits": (
+        [put(GUIDE, id_product=pa.array([2**63], pa.uint64()))],
+        ["price_guide", "id_product", "9223372036854775808"],
+    ),
+    "a file that is no Parquet": ([text(GUIDE, "garbage")], ["price_guide", GUIDE, "Parquet"]),
+    "a partition that is no day": (
+        [put("price_guide/day=2026-13-05/a.parquet", id_product=[1])],
+        ["day=2026-13-05", "no day"],
+    ),
+    "two slugs that fold alike": (
+        [put("watchlist.parquet", slug=["Straße", "STRASSE"], name=["a", "b"], url=["u", "v"])],
+        ["watchlist", "slug", "2 rows", "STRASSE"],
+    ),
+    "fingerprints without a recipe": ([fingerprints()], ["fingerprints.json", "missing"]),
+    "a recipe without a place for the key": (
+        [fingerprints(), text("fingerprints.json", '{"version": "v", "image_url": "x"}')],
+        ["fingerprints.json", "{key}"],
+    ),
+    "15 hex digits": ([fingerprints(card_p=["0" * 15]), RECIPE], ["fingerprints", "card_p", "1 row", "key a"]),
+    "a fingerprint key twice": (
+        [
+            fingerprints(),
+            put(
+                "fingerprints-2.parquet",
+                **{name: ["0" * 16] for name in ("art_p", "art_d", "card_p")},
+                key=["a"],
+                colour=["0" * 96],
+                products=[[2]],
+            ),
+            RECIPE,
+        ],
+        ["fingerprints", "key", "2 rows", "key a"],
+    ),
+}
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Path:
+    put("products.parquet", id_product=[1, 2], name=["a", "b"], kind=["single", "sealed"])(tmp_path / "lake")
+    put(f"listings/{DAY}/a.parquet", id_product=[1], scraped_at=TIME)(tmp_path / "lake")
+    return tmp_path / "lake"
+
+
+@pytest.mark.parametrize("rule", BROKEN)
+def test_a_broken_rule_is_one_clear_line(lake: Path, rule: str) -> None:
+    files, words = BROKEN[rule]
+    for into in files:
+        into(lake)
+    refused = run("build", "--lake", lake, "--store", lake.parent / "store", "--publish", status=1)
+    last = refused.stderr.splitlines()[-1]
+    assert [word for word in words if word not in last] == [], last
+    assert last.startswith("cardpress: ") and "Traceback" not in refused.stderr
+    assert refused.stdout == ""
+    assert not (lake.parent / "store" / "current.json").exists()
+
+
+def test_what_is_missing(tmp_path: Path) -> None:
+    def refusal(*more: object) -> str:
+        return run("build", "--lake", tmp_path / "lake", "--store", tmp_path / "s", *more, status=1).stderr
+
+    assert "cardpress demo" in refusal()
+    (tmp_path / "lake").mkdir()
+    assert "products*.parquet" in refusal()
+    put("products.parquet", id_product=[1], name=["a"], kind=["single"])(tmp_path / "lake")
+    assert "--as-of" in refusal()
+    built = run("build", "--lake", tmp_path / "lake", "--store", tmp_path / "s", "--as-of", "2026-01-05")
+    assert built.stdout.startswith("2026-01-05-")
+
+
+def test_unfinished_files_and_strangers_are_not_read(lake: Path) -> None:
+    store = lake.parent / "store"
+    before = run("build", "--lake", lake, "--store", store).stdout
+    for name in (".products-2.parquet", "products.parquet.tmp", f"listings/{DAY}/.a.parquet", "notes.txt"):
+        text(name, "half a fi")(lake)
+    (lake / "price_guide" / "day=2030-01-01").mkdir(parents=True)  # an empty partition is no day
+    assert run("build", "--lake", lake, "--store", store).stdout == before
+
+
+def test_columns_of_nothing_but_nulls_and_of_no_interest(lake: Path) -> None:
+    put(GUIDE, id_product=[1], low=pa.nulls(1), Trend=[0.125], surplus=[object.__name__])(lake)
+    run("build", "--lake", lake, "--store", lake.parent / "store", "--publish")
+    card = run("cat", "cards/1.json", "--store", lake.parent / "store").stdout
+    assert '"low":null' in card and '"trend":0.13' in card

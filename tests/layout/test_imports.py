@@ -1,0 +1,79 @@
+"""Imports point in one direction, and heavy libraries are loaded only where they are needed."""
+
+import subprocess
+import sys
+from graphlib import CycleError, TopologicalSorter
+
+import pytest
+
+from tests.support.service import ROOT, environment
+from tests.support.sources import MODULES, imports
+
+# From low to high. A module imports from its own group and from groups in the lines above, nothing else.
+# Groups in one line do not import each other.
+DIRECTION: list[list[tuple[str, ...]]] = [
+    [("edge_auth.errors",), ("recognition",)],
+    [("edge_auth.contract",)],
+    [("edge_auth.core",)],
+    [("edge_auth.host",)],
+    [("generator.errors", "generator.clock", "generator.settings", "generator.progress", "generator.threads")],
+    [("generator.database",)],
+    [("generator.pack",), ("generator.releases",)],
+    [("generator.lake",)],
+    [("generator.ingest",), ("generator.demo",), ("generator.fingerprints",), ("generator.site",)],
+    [("generator.build",)],
+    [("generator.reading",)],
+    [("generator.nightly",)],
+    [("generator.commands",)],
+    [("generator.cli",)],
+    [("generator.__main__",)],
+]
+RANKS = {name: (rank, group) for rank, groups in enumerate(DIRECTION) for group in groups for name in group}
+EMPTY = {"generator", "edge_auth"}  # the packages above all groups
+
+
+def place(module: str) -> tuple[int, tuple[str, ...]]:
+    """Return the rank and the group of a module."""
+    found = [where for name, where in RANKS.items() if f"{module}.".startswith(f"{name}.")]
+    assert len(found) == 1, f"{module} is in no group: give it a place in DIRECTION"
+    return found[0]
+
+
+def test_there_is_no_cycle() -> None:
+    try:
+        TopologicalSorter({name: imports(name) for name in MODULES}).prepare()
+    except CycleError as error:
+        pytest.fail(" imports ".join(reversed(error.args[1])))
+
+
+def forbidden(name: str) -> list[str]:
+    """Return the modules that a module imports and may not."""
+    if name in EMPTY:
+        return sorted(imports(name))
+    rank, group = place(name)
+    places = {target: place(target) for target in imports(name) - EMPTY}
+    return sorted(target for target, (other, members) in places.items() if members != group and other >= rank)
+
+
+def test_imports_point_downwards() -> None:
+    upwards = {name: targets for name in MODULES if (targets := forbidden(name))}
+    assert upwards == {}
+
+
+def loaded_by(module: str) -> set[str]:
+    """Return the names of all modules that are loaded after an import in a new process."""
+    script = f"import sys, {module}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=environment(), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.split())
+
+
+def test_the_shim_loads_nothing_of_the_generator() -> None:
+    loaded = loaded_by("edge_auth.host.app") | loaded_by("edge_auth.host.server")
+    assert {"generator", "duckdb", "boto3", "pandas"} & loaded == set()
+
+
+def test_only_the_runner_on_a_cluster_loads_dask() -> None:
+    loaded = loaded_by("generator.cli")
+    assert "generator.cli" in loaded
+    assert {"dask", "distributed", "generator.build.cluster.dask_runner"} & loaded == set()

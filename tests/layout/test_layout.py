@@ -1,0 +1,72 @@
+"""The shape of the code: where modules lie, how large functions are, and what is written in one place only."""
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.support.service import ROOT
+from tests.support.sources import FILES, docstrings, parsed
+
+MAX_FLAT_MODULES = 8
+MAX_FUNCTION_LINES = 50
+# The folders of a store. Only `layout` spells their names, so a layout that changes is changed in one file.
+STORE_PREFIX = re.compile("/?(builds|layers|gates|reports|intents|work|private)/")
+LAYOUT = ROOT / "edge_auth" / "contract" / "layout.py"
+CODE = [*FILES, *sorted((ROOT / "bench").rglob("*.py"))]
+
+
+def relative(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def test_few_modules_lie_flat_in_the_generator() -> None:
+    flat = {path.stem for path in (ROOT / "generator").glob("*.py")} - {"__init__", "__main__"}
+    assert len(flat) <= MAX_FLAT_MODULES, sorted(flat)
+
+
+def test_build_holds_sql_only() -> None:
+    assert {path.suffix for path in (ROOT / "build").rglob("*") if path.is_file()} <= {".sql", ".j2", ".md"}
+
+
+def test_modules_have_docstrings() -> None:
+    assert [relative(path) for path in CODE if not ast.get_docstring(parsed(path))] == []
+
+
+def lines_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Return the number of lines of a function's body, without its docstring."""
+    body = function.body[1:] if ast.get_docstring(function) and len(function.body) > 1 else function.body
+    return (function.end_lineno or 0) - body[0].lineno + 1
+
+
+def test_functions_are_short() -> None:
+    functions = ((path, node) for path in CODE for node in ast.walk(parsed(path)))
+    lengths = {
+        f"{relative(path)}: {node.name}": lines_of(node)
+        for path, node in functions
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    assert {name: lines for name, lines in lengths.items() if lines > MAX_FUNCTION_LINES} == {}
+
+
+def test_no_two_classes_share_a_name() -> None:
+    places = defaultdict(list)
+    for path in FILES:
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(relative(path))
+    assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}
+
+
+def texts(path: Path) -> Iterator[str]:
+    """Yield the string literals of a module, without docstrings."""
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in docstrings(parsed(path)):
+            yield node.value
+
+
+def test_only_the_layout_spells_the_folders_of_a_store() -> None:
+    spelled = {relative(path): [text for text in texts(path) if STORE_PREFIX.match(text)] for path in CODE}
+    del spelled[relative(LAYOUT)]
+    assert {path: found for path, found in spelled.items() if found} == {}, "use edge_auth.contract.layout"

@@ -1,0 +1,225 @@
+"""Every gate fires on a lake damaged for it, and none on thirty ordinary nights."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from edge_auth.contract.builds import Build, open_build
+from edge_auth.contract.store.folder import FolderStore
+from generator import settings
+from generator.clock import utc_now
+from generator.database import sql_root
+from generator.nightly.gates import judge
+from generator.releases.judgements import Judgement, read_judgement, write_judgement
+from tests.support.nights import DAYS, FIRST_DAY, demo_lake, make
+
+PRODUCTS = 120
+BEFORE, TONIGHT = 8, 9
+TODAY = FIRST_DAY + timedelta(days=TONIGHT - 1)
+YESTERDAY = TODAY - timedelta(days=1)
+CLOCK = datetime(TODAY.year, TODAY.month, TODAY.day, 23, tzinfo=UTC)
+
+Damage = Callable[[Path], None]
+together = pytest.mark.xdist_group("gates")  # one process: each damaged lake is built once
+
+
+def rewrite(file: Path, query: str) -> None:
+    """Replace a Parquet file by a query over its rows, which it calls `rows`."""
+    with duckdb.connect() as connection:
+        connection.execute(f"create table rows as from read_parquet('{file}', hive_partitioning = false)")
+        connection.execute(f"copy ({query}) to '{file}' (format parquet)")
+
+
+def of_day(lake: Path, table: str, day=TODAY) -> Path:
+    [file] = (lake / table / f"day={day}").glob("*.parquet")
+    return file
+
+
+def half_the_guide(lake: Path) -> None:
+    rewrite(of_day(lake, "price_guide"), "from rows order by id_product limit (select count(*) // 2 from rows)")
+
+
+def no_trends(lake: Path) -> None:
+    rewrite(of_day(lake, "price_guide"), "select * replace (null::double as trend) from rows order by id_product")
+
+
+def in_cents(lake: Path) -> None:
+    prices = ", ".join(f"{name} * 100 as {name}" for name in ("low", "avg", "trend"))
+    rewrite(of_day(lake, "price_guide"), f"select * replace ({prices}) from rows order by id_product")
+
+
+def a_game_gone(lake: Path) -> None:
+    with duckdb.connect() as connection:
+        [(game,)] = connection.execute(
+            f"select game from '{lake}/expansions.parquet' group by game "
+            "having game is not null and count(*) > 5 order by count(*), game limit 1"
+        ).fetchall()
+        query = f"select id from '{lake}/expansions.parquet' where game = $1"
+        gone = ", ".join(str(id_) for (id_,) in connection.execute(query, [game]).fetchall())
+    rewrite(lake / "expansions.parquet", f"from rows where id not in ({gone}) order by id")
+    rewrite(lake / "products.parquet", f"from rows where id_expansion not in ({gone}) order by id_product")
+
+
+def only_products_gone(lake: Path) -> None:
+    rewrite(lake / "products.parquet", "from rows order by id_product offset 3")
+
+
+def yesterdays_files(lake: Path) -> None:
+    for table in ("price_guide", "listings", "filtered_checks", "watch_checks"):
+        of_day(lake, table).write_bytes(of_day(lake, table, YESTERDAY).read_bytes())
+
+
+def no_guide_for_two_days(lake: Path) -> None:
+    for day in (YESTERDAY, TODAY):
+        of_day(lake, "price_guide", day).unlink()
+
+
+def last_partitions_gone(lake: Path) -> None:
+    for day in (YESTERDAY, TODAY):
+        for file in lake.glob(f"*/day={day}/*.parquet"):
+            file.unlink()
+
+
+def a_day_that_has_not_come(lake: Path) -> None:
+    folder = lake / "price_guide" / f"day={TODAY + timedelta(days=1)}"
+    folder.mkdir()
+    rewrite_to = folder / "part.parquet"
+    rewrite_to.write_bytes(of_day(lake, "price_guide").read_bytes())
+    rewrite(rewrite_to, "select * replace (trend * 1.01 as trend) from rows order by id_product")
+
+
+def empty(table: str) -> Damage:
+    def damage(lake: Path) -> None:
+        for file in [*lake.glob(f"{table}*.parquet"), *lake.glob(f"{table}/*/*.parquet")]:
+            rewrite(file, "from rows limit 0")
+
+    damage.__name__ = f"no_{table}"
+    return damage
+
+
+DAMAGES: dict[str, list[Damage]] = {
+    "guide-shrank": [half_the_guide],
+    "prices-lost": [no_trends, empty("filtered_checks"), empty("price_guide")],
+    "prices-moved": [in_cents],
+    "products-lost": [a_game_gone, only_products_gone],
+    "sets-lost": [a_game_gone, empty("expansions")],
+    "prices-repeated": [yesterdays_files],
+    "guide-behind": [no_guide_for_two_days],
+    "day-went-back": [last_partitions_gone],
+    "day-ahead": [a_day_that_has_not_come],
+    "tables-emptied": [
+        empty(table)
+        for table in (
+            "expansions", "price_guide", "listings", "filtered_checks", "watchlist", "watch_checks", "fingerprints"
+        )
+    ],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory: pytest.TempPathFactory) -> tuple[FolderStore, Build]:
+    folder = tmp_path_factory.mktemp("gates")
+    store = FolderStore(str(folder / "store"))
+    return store, open_build(store, make(demo_lake(folder / "lake", BEFORE, PRODUCTS), store))
+
+
+@pytest.fixture(scope="module")
+def judged(live: tuple[FolderStore, Build], tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Judgement]:
+    """What the gates say of tonight's lake after a damage; each damage is built once."""
+    store, old = live
+    known: dict[str, Build] = {}
+
+    def check(damage: Damage, **more) -> Judgement:
+        if damage.__name__ not in known:
+            lake = demo_lake(tmp_path_factory.mktemp(damage.__name__), TONIGHT, PRODUCTS)
+            damage(lake)
+            known[damage.__name__] = open_build(store, make(lake, store))
+        return judge(old, known[damage.__name__], now=CLOCK, **more)
+
+    return check
+
+
+def nothing(lake: Path) -> None:
+    """An ordinary night."""
+
+
+def breached(judgement: Judgement) -> set[str]:
+    return {verdict.gate for verdict in judgement.breaches}
+
+
+@together
+@pytest.mark.parametrize(
+    ("gate", "damage"), [pytest.param(g, d, id=f"{g}-{d.__name__}") for g, ds in DAMAGES.items() for d in ds]
+)
+def test_a_gate_fires_on_a_lake_damaged_for_it(gate: str, damage: Damage, judged: Callable[..., Judgement]) -> None:
+    verdicts = {verdict.gate: verdict for verdict in judged(damage).breaches}
+    assert gate in verdicts
+    assert verdicts[gate].value > verdicts[gate].threshold
+    assert any(digit in verdicts[gate].message for digit in "123456789") or gate == "tables-emptied"
+
+
+@together
+def test_a_message_says_what_and_how_much(judged: Callable[..., Judgement]) -> None:
+    [verdict] = [verdict for verdict in judged(empty("watchlist")).breaches if verdict.gate == "tables-emptied"]
+    assert verdict.line() == (
+        "gate tables-emptied: nothing is left of the tables watch_checks, watchlist (2, at most 0 passes)"
+    )
+
+
+@together
+def test_an_ordinary_night_passes_and_says_its_figures(judged: Callable[..., Judgement]) -> None:
+    judgement = judged(nothing)
+    assert judgement.breaches == []
+    assert {verdict.gate for verdict in judgement.verdicts} == set(settings.GATES)
+    assert judgement.differences["trends_changed"] > 0
+    assert judgement.differences["products_lost"] == 0
+
+
+@together
+def test_thresholds_can_be_set_and_gates_forced(judged: Callable[..., Judgement]) -> None:
+    assert breached(judged(half_the_guide)) == {"guide-shrank"}
+    assert breached(judged(half_the_guide, thresholds={"guide-shrank": 0.9})) == set()
+    forced = judged(half_the_guide, forced=["guide-shrank"])
+    assert breached(forced) == set()
+    assert [verdict.gate for verdict in forced.verdicts if verdict.forced] == ["guide-shrank"]
+    assert breached(judged(half_the_guide, forced=["prices-lost"])) == {"guide-shrank"}
+
+
+@together
+def test_the_first_build_is_judged_by_the_clock_alone(live: tuple[FolderStore, Build]) -> None:
+    _, build = live
+    assert [verdict.gate for verdict in judge(None, build, now=CLOCK).verdicts] == ["day-ahead"]
+    early = judge(None, build, now=CLOCK - timedelta(days=2))
+    assert [verdict.message for verdict in early.breaches] == [
+        f"the as-of day {YESTERDAY} is in the future: today is {TODAY - timedelta(days=2)}"
+    ]
+
+
+@together
+def test_what_was_said_of_a_build_is_kept_beside_its_record(
+    live: tuple[FolderStore, Build], judged: Callable[..., Judgement]
+) -> None:
+    store, old = live
+    judgement = judged(half_the_guide, forced=["guide-shrank"])
+    assert read_judgement(store, old.id) is None
+    write_judgement(store, old.id, judgement, run="r", now=utc_now())
+    kept = read_judgement(store, old.id)
+    assert [verdict["gate"] for verdict in kept["verdicts"] if verdict["forced"]] == ["guide-shrank"]
+    assert kept["against"] == old.id and kept["run"] == "r"
+    store.delete([f"gates/{old.id}.json"])
+
+
+def test_every_gate_has_a_file_a_threshold_and_a_damage() -> None:
+    files = {path.name.partition(".")[0] for path in (sql_root() / "checks" / "gates").iterdir()}
+    assert files == set(settings.GATES) == set(DAMAGES)
+
+
+def test_no_gate_fires_on_thirty_ordinary_nights(tmp_path: Path) -> None:
+    store, live, lake = FolderStore(str(tmp_path / "store")), None, tmp_path / "lake"
+    for days in range(DAYS - 30, DAYS + 1):
+        build = open_build(store, make(demo_lake(lake, days, PRODUCTS), store))
+        assert [verdict.line() for verdict in judge(live, build, now=utc_now()).breaches] == []
+        live = build

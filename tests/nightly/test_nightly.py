@@ -1,0 +1,251 @@
+"""The nightly: what it publishes, what it refuses, what it leaves behind."""
+
+import json
+import os
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from edge_auth.contract.builds import live_build_id, open_build, read_pointer
+from edge_auth.contract.layout import NIGHTLY_LOCK
+from edge_auth.contract.store.folder import FolderStore
+from generator import settings
+from generator.clock import Clock, utc_now
+from generator.errors import BusyError, GateError, HoldError, SmokeError
+from generator.nightly.metrics import write_textfile
+from generator.nightly.night import Night, NightOptions
+from generator.releases.judgements import read_judgement
+from generator.releases.lease import Lease
+from generator.releases.prune import RetentionRules
+from generator.releases.publish import publish, rollback
+from generator.releases.run_reports import RunReport, newest_report
+from tests.nightly.test_gates import empty
+from tests.support import service
+from tests.support.commands import run
+from tests.support.nights import QUIET, assert_whole, demo_lake, in_hours, names, published
+from tests.support.service import ROOT, Failed, environment
+
+pytestmark = pytest.mark.xdist_group("nights")  # one process: the published builds are made once
+
+
+def night(lake: Path, store: FolderStore, clock: Clock = utc_now, **options) -> RunReport:
+    """Run a night; its report."""
+    one = Night(
+        str(lake),
+        store,
+        NightOptions(threads=2, **options),
+        run=f"{clock():%Y%m%dT%H%M%S.%f}",
+        clock=clock,
+        progress=QUIET,
+    )
+    try:
+        one.execute()
+    finally:
+        if one.report.finished:
+            kept = json.loads(store.get(f"reports/{one.report.run}.json"))
+            assert (kept["outcome"], kept["error"]) == (one.report.outcome, one.report.error)
+    return one.report
+
+
+def report(store: FolderStore) -> dict:
+    found = newest_report(store)
+    assert found
+    return found
+
+
+def prometheus(path: Path) -> dict[str, float]:
+    lines = (line.rpartition(" ") for line in path.read_text().splitlines() if not line.startswith("#"))
+    return {name: float(value) for name, _, value in lines}
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> tuple[FolderStore, Path, list[str]]:
+    """A store with two published builds, whose lake has grown by a day since."""
+    store, lake, ids = published(tmp_path, 7, 8)
+    demo_lake(lake, 9)
+    return store, lake, ids
+
+
+def test_a_lake_s_first_night_and_the_next(tmp_path: Path) -> None:
+    store, lake, metrics = tmp_path / "store", demo_lake(tmp_path / "lake", 8), tmp_path / "night.prom"
+    first = service.run("nightly", "--lake", lake, "--store", store, "--textfile", metrics)
+    demo_lake(lake, 9)
+    second = service.run("nightly", "--lake", lake, "--store", store, "--textfile", metrics, "--json")
+    said = json.loads(second.stdout)
+    opened = FolderStore(str(store))
+    assert said == report(opened)
+    assert said["outcome"] == "published" and said["error"] is None
+    assert said["live_before"] == first.stdout.strip()
+    assert said["live"] == said["build"] == live_build_id(opened)
+    assert set(said["seconds"]) == {"build", "verify", "gates", "publish", "smoke", "prune"}
+    assert said["judgement"]["differences"]["trends_changed"] > 0
+    assert all(line.startswith(f"[{said['run']}] ") for line in second.stderr.splitlines())
+    values = prometheus(metrics)
+    assert values["cardpress_nightly_success"] == 1
+    assert values['cardpress_nightly_outcome{outcome="published"}'] == 1
+    assert (
+        values["cardpress_nightly_last_success_timestamp_seconds"] == values["cardpress_nightly_run_timestamp_seconds"]
+    )
+    assert values['cardpress_nightly_build_objects{layer="cards"}'] == said["record"]["objects"]["cards"]
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+    assert_whole(opened)
+
+
+def test_an_unchanged_lake_makes_no_new_objects(two) -> None:
+    store, lake, _ = two
+    night(lake, store)
+    before = names(store, lambda name: not name.startswith("reports/"))
+    assert night(lake, store).outcome == "unchanged"
+    assert names(store, lambda name: not name.startswith("reports/")) == before
+
+
+def test_a_breach_leaves_the_live_build_and_a_report(two) -> None:
+    store, lake, ids = two
+    empty("watchlist")(lake)
+    pointer = store.get("current.json")
+    refused = run("nightly", "--lake", lake, "--store", store.root, status=1)
+    assert refused.stdout == ""
+    last = refused.stderr.splitlines()[-1]
+    assert "was built but not published: gate tables-emptied: nothing is left of the tables" in last
+    assert store.get("current.json") == pointer
+    said = report(store)
+    assert said["outcome"] == "refused" and said["error"] in last and said["live"] == ids[1]
+    assert [v["gate"] for v in said["judgement"]["verdicts"] if v["breached"]] == ["tables-emptied"]
+
+
+def test_a_forced_gate_lets_pass_and_is_recorded(two) -> None:
+    store, lake, _ = two
+    empty("watchlist")(lake)
+    with pytest.raises(GateError):
+        night(lake, store, forced=("prices-lost",))
+    said = night(lake, store, forced=("tables-emptied",))
+    assert said.outcome == "published"
+    kept = read_judgement(store, said.build)
+    assert [v["gate"] for v in kept["verdicts"] if v["forced"]] == ["tables-emptied"]
+    record = open_build(store, said.build).record
+    assert "tables-emptied" not in json.dumps(record), "a record is the same on every night and machine"
+
+
+def test_a_threshold_can_be_set_on_the_command_line(two) -> None:
+    store, lake, _ = two
+    empty("watchlist")(lake)
+    run("nightly", "--lake", lake, "--store", store.root, "--gate", "sets-lost=3", "--gate", "tables-emptied=2")
+    assert report(store)["outcome"] == "published"
+
+
+WRONG = ["--gate tables=1", "--gate sets-lost", "--gate sets-lost=-1", "--gate sets-lost=nan", "--force all"]
+
+
+@pytest.mark.parametrize("wrong", [*WRONG, "--textfile /no/where/x"])
+def test_wrong_usage_is_refused_before_anything_is_done(wrong: str, two) -> None:
+    store, lake, _ = two
+    before = names(store)
+    run("nightly", "--lake", lake, "--store", store.root, *wrong.split(), status=2)
+    assert names(store) == before
+
+
+def test_a_hold_lets_build_and_report_but_not_publish(two) -> None:
+    store, lake, ids = two
+    assert rollback(store) == ids[0]
+    with pytest.raises(HoldError, match=f"a rollback to {ids[0]} holds publishing back; `cardpress publish"):
+        night(lake, store)
+    said = report(store)
+    assert said["outcome"] == "held" and said["live"] == ids[0]
+    assert said["judgement"]["against"] == ids[0]
+    with pytest.raises(Failed, match="exit 1"):
+        run("nightly", "--lake", lake, "--store", store.root)
+    publish(store, said["build"], by_hand=True)
+    assert night(lake, store).outcome == "unchanged"
+    demo_lake(lake, 10)
+    assert night(lake, store).outcome == "published"
+
+
+def test_a_failing_smoke_test_rolls_back(two) -> None:
+    store, lake, ids = two
+    [pack] = (store.root / "layers/sets").glob("*/*.jsonl.gz")
+    data = bytearray(pack.read_bytes())
+    data[len(data) // 2] ^= 1  # in a layer that the new build shares, so the build does not read it
+    pack.write_bytes(data)
+    with pytest.raises(SmokeError, match=f"was rolled back, {ids[1]} is live: sets cannot be answered"):
+        night(lake, store)
+    pointer, _ = read_pointer(store)
+    assert pointer.build == ids[1] and pointer.hold
+    assert report(store)["outcome"] == "rolled back"
+
+
+def test_a_lake_that_breaks_a_rule_fails_the_night(two, tmp_path: Path) -> None:
+    store, lake, ids = two
+    metrics = tmp_path / "night.prom"
+    write_textfile(metrics, RunReport("r", "l", "s", "", finished="2026-01-01T00:00:00Z", outcome="published"))
+    earlier = prometheus(metrics)["cardpress_nightly_last_success_timestamp_seconds"]
+    (lake / "products-more.parquet").write_bytes((lake / "products.parquet").read_bytes())
+    failed = run("nightly", "--lake", lake, "--store", store.root, "--textfile", metrics, status=1)
+    assert "products: column id_product must be unique" in failed.stderr.splitlines()[-1]
+    assert report(store)["outcome"] == "failed" and live_build_id(store) == ids[1]
+    values = prometheus(metrics)
+    assert values["cardpress_nightly_success"] == 0
+    assert values["cardpress_nightly_last_success_timestamp_seconds"] == earlier
+
+
+def test_a_second_run_ends_at_once_and_says_why(two) -> None:
+    store, lake, _ = two
+    with Lease(store, NIGHTLY_LOCK, what="nightly", run="the-first", clock=utc_now, seconds=60):
+        before = names(store)
+        refused = run("nightly", "--lake", lake, "--store", store.root, status=1)
+        assert refused.stderr.startswith("cardpress: another nightly is running: run the-first on ")
+        assert names(store) == before
+    assert night(lake, store).outcome == "published"
+
+
+def test_two_at_once_publish_once(two) -> None:
+    store, lake, _ = two
+    command = [sys.executable, "-m", "generator", "nightly", "--lake", str(lake), "--store", str(store.root)]
+    both = [
+        subprocess.Popen(
+            command, cwd=ROOT, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        for _ in range(2)
+    ]
+    said = [process.communicate(timeout=120) for process in both]
+    codes = sorted(process.returncode for process in both)
+    assert codes == [0, 1] or (codes == [0, 0] and len([*store.list("reports/")]) == 2), said
+    assert all(
+        "is running" in err or "began at the same moment" in err
+        for (_, err), p in zip(said, both, strict=True)
+        if p.returncode
+    )
+    assert live_build_id(store) == report(store)["build"]
+    assert_whole(store)
+
+
+def test_the_lock_of_a_killed_run_ends(two) -> None:
+    store, lake, _ = two
+    lock = {"run": "killed", "host": "h", "pid": 1, "since": "2026-01-01T00:00:00Z", "facts": {}}
+    for expires, error in ((utc_now() + timedelta(minutes=1), BusyError), (utc_now(), None)):
+        store.put(NIGHTLY_LOCK, json.dumps(lock | {"expires": f"{expires:%Y-%m-%dT%H:%M:%SZ}"}).encode())
+        if error:
+            with pytest.raises(error, match="run killed on h"):
+                night(lake, store)
+    assert night(lake, store).outcome == "published"
+
+
+def test_a_run_that_lost_its_lock_publishes_nothing(two) -> None:
+    store, lake, ids = two
+    start = utc_now()
+    moments = iter([start] * 8)
+    with pytest.raises(BusyError, match="lost its lock"):  # a machine that slept through its lease
+        night(lake, store, clock=lambda: next(moments, start + timedelta(hours=1)))
+    assert live_build_id(store) == ids[1]
+
+
+def test_prunes_what_is_not_kept(two, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "PRUNE_WAIT_SECONDS", 0)  # no other process uses the store
+    store, lake, ids = two
+    for name in names(store):
+        os.utime(store.root / name, (0, 0))
+    pruned = night(lake, store, rules=RetentionRules(keep=2, grace=timedelta(hours=48)), clock=in_hours(49)).pruned
+    assert pruned["builds"] == ids[:1]
+    assert [*store.list("builds/")] == sorted(f"builds/{id_}.json" for id_ in (ids[1], live_build_id(store)))

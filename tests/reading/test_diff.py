@@ -1,0 +1,374 @@
+"""`cardpress diff`: against a comparison of the exported builds in plain Python, and what each format promises."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from tests.support import plain_diff as plainly
+from tests.support import service
+from tests.support.commands import run
+from tests.support.two_nights import Night, days
+
+ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.xdist_group("diff")  # one process: the builds are made once
+RESOURCES = ("cards", "lists", "sets", "watchlist", "fingerprints", "status", "site")
+
+
+def cardpress(*arguments: object, code: int = 0) -> str:
+    done = run(*arguments, status=code)
+    return done.stdout if code == 0 else done.stderr
+
+
+@dataclass
+class Pair:
+    """Two builds of one store, and what they look like exported."""
+
+    store: Path
+    old: str
+    new: str
+    trees: tuple[plainly.Tree, plainly.Tree]
+    told: dict[tuple, str] = field(default_factory=dict)
+
+    def diff(self, *options: object, back: bool = False) -> str:
+        """What the command says, asked once."""
+        asked = (back, *options)
+        if asked not in self.told:
+            ids = (self.new, self.old) if back else (self.old, self.new)
+            self.told[asked] = cardpress("diff", *ids, "--store", self.store, *options)
+        return self.told[asked]
+
+    def document(self, back: bool = False) -> dict:
+        return json.loads(self.diff("--json", back=back), parse_float=Decimal)
+
+
+# Within a month; over the end of a month, where history moves from the open month to the closed ones; over the end of
+# a year; and over the end of a month without a single new row. Seed, days, the later night's day, and the day as of
+# which it is built.
+NIGHTS = {
+    "month": (11, days("2026-06-08", 10), "2026-06-18", None),
+    "month closes": (7, days("2026-05-28", 4) + days("2026-06-24", 7), "2026-07-01", None),
+    "year closes": (7, days("2025-12-28", 4), "2026-01-01", None),
+    "nothing but time": (7, days("2026-05-28", 4), None, "2026-06-01"),
+}
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Pair]:
+    """The nights of a name, built once."""
+
+    @cache
+    def of(name: str) -> Pair:
+        seed, earlier, night, as_of = NIGHTS[name]
+        before = Night(seed, earlier)
+        later = before.next(days(night, 1)[0]) if night else before
+        return built(tmp_path_factory.mktemp("nights"), before, later, as_of)
+
+    return of
+
+
+@pytest.fixture(scope="module", params=NIGHTS)
+def pair(request: pytest.FixtureRequest, pairs: Callable[[str], Pair]) -> Pair:
+    return pairs(request.param)
+
+
+@pytest.fixture(scope="module")
+def month(pairs: Callable[[str], Pair]) -> Pair:
+    return pairs("month")
+
+
+def built(folder: Path, before: Night, later: Night, as_of: str | None) -> Pair:
+    store, ids = folder / "store", []
+    for name, night in (("old", before), ("new", later)):
+        lake = night.write(folder / name)
+        day = ("--as-of", as_of) if as_of and name == "new" else ()
+        ids.append(cardpress("build", "--lake", lake, "--store", store, "--publish", *day).splitlines()[-1])
+        cardpress("export", folder / f"tree-{name}", "--build", ids[-1], "--store", store)
+    return Pair(store, *ids, tuple(plainly.Tree(folder / f"tree-{name}") for name in ("old", "new")))
+
+
+def keyed(rows: list[dict], key: str) -> list:
+    return [row[key] for row in rows]
+
+
+def changed_fields(rows: list[dict], key: str) -> dict:
+    return {row[key]: row["fields"] for row in rows}
+
+
+class TestAgainstExports:
+    """The JSON document equals a brute-force comparison of the exported trees, in both directions."""
+
+    @pytest.mark.parametrize("back", [False, True])
+    def test_objects(self, pair: Pair, back: bool) -> None:
+        document = pair.document(back=back)
+        trees = pair.trees[::-1] if back else pair.trees
+        for name in RESOURCES:
+            found = plainly.changes(
+                *({key: body for key, body in tree.objects.items() if plainly.resource(key) == name} for tree in trees)
+            )
+            [counted] = [row for row in document["resources"] if row["name"] == name]
+            assert {how: len(keys) for how, keys in found.items()} == {how: counted[how] for how in found}, name
+            for how in ("added", "removed", "changed"):
+                told = [row["key"] for row in document["objects"] if (row["resource"], row["change"]) == (name, how)]
+                assert sorted(told) == found[how]
+
+    def test_products(self, pair: Pair) -> None:
+        old, new = (tree.products() for tree in pair.trees)
+        found, told = plainly.changes(old, new), pair.document()["products"]
+        for how in ("added", "removed"):
+            side = new if how == "added" else old
+            shown = [{name: side[id_][name] for name in ("id_product", "name", "kind", "set")} for id_ in found[how]]
+            assert told[how] == shown
+        fields = {id_: plainly.fields(old[id_], new[id_]) for id_ in found["changed"]}
+        assert keyed(told["changed"], "id_product") == found["changed"]
+        assert changed_fields(told["changed"], "id_product") == fields
+        renamed = [
+            {"id_product": id_, "old": f["name"][0], "new": f["name"][1]} for id_, f in fields.items() if "name" in f
+        ]
+        assert told["renamed"] == renamed
+        moved = [
+            {"id_product": id_, "name": new[id_]["name"], "old": old[id_]["set"], "new": new[id_]["set"]}
+            for id_, f in fields.items()
+            if "set.id" in f
+        ]
+        assert told["moved"] == moved
+
+    def test_prices(self, pair: Pair) -> None:
+        old, new = (tree.products() for tree in pair.trees)
+        found, document = plainly.price_changes(old, new), pair.document()
+        assert document["prices"] == found
+        for row in document["price_counts"]:
+            ids = {id_ for id_, card in new.items() if row["kind"] in ("all", card["kind"])}
+            some = {
+                how: [r for r in rows if r["price"] == row["price"] and r["id_product"] in ids]
+                for how, rows in found.items()
+            }
+            assert row["up"] == sum(r["change"] > 0 for r in some["moves"])
+            assert row["down"] == sum(r["change"] < 0 for r in some["moves"])
+            assert (row["appeared"], row["went"]) == (len(some["appeared"]), len(some["went"]))
+
+    def test_distribution(self, pair: Pair) -> None:
+        document = pair.document()
+        bands = [band for band in document["distribution"] if band["kind"] == "all"]
+        for move in document["prices"]["moves"]:
+            if move["change_pct"] is not None:
+                next(band for band in bands if band["price"] == move["price"] and holds(band, move))["moves"] -= 1
+        assert {band["moves"] for band in bands} == {0}
+
+    @pytest.mark.parametrize(("what", "key"), [("sets", "id"), ("watchlist", "slug"), ("fingerprints", "key")])
+    def test_other_things(self, pair: Pair, what: str, key: str) -> None:
+        old, new = (getattr(tree, what)() for tree in pair.trees)
+        found, told = plainly.changes(old, new), pair.document()[what]
+        assert sorted(told["added"], key=lambda row: row[key]) == [new[name] for name in found["added"]]
+        assert sorted(told["removed"], key=lambda row: row[key]) == [old[name] for name in found["removed"]]
+        fields = {name: plainly.fields(old[name], new[name]) for name in found["changed"]}
+        assert changed_fields(told["changed"], key) == fields
+
+    def test_counts_of_fields(self, pair: Pair) -> None:
+        document = pair.document()
+        for row in document["field_counts"]:
+            place = {"fingerprint index": "fingerprint_index"}.get(row["resource"])
+            changed = document[place] if place else document[row["resource"]]["changed"]
+            pairs = [item["fields"][row["field"]] for item in changed if row["field"] in item["fields"]]
+            assert row["appeared"] == sum(old is None for old, _ in pairs)
+            assert row["went"] == sum(new is None for _, new in pairs)
+            assert row["changed"] == len(pairs) - row["appeared"] - row["went"]
+
+
+def holds(band: dict, move: dict) -> bool:
+    """Whether the move lies in the band, whose bound nearer to zero belongs to it."""
+    size = abs(move["change_pct"])
+    up = band["low"] is not None and band["low"] >= 0
+    near, far = (band["low"], band["high"]) if up else (-band["high"], None if band["low"] is None else -band["low"])
+    return up == (move["change"] > 0) and size >= near and (far is None or size < far)
+
+
+def test_what_the_second_night_brought_is_there(month: Pair) -> None:
+    """The comparison above compares something: every list has rows in these nights."""
+    document = month.document()
+    for path in ("products.added", "products.removed", "products.renamed", "products.moved", "prices.moves",
+                 "prices.appeared", "prices.went", "sets.removed", "sets.changed", "watchlist.added",
+                 "watchlist.removed", "watchlist.changed", "fingerprints.added", "fingerprints.removed",
+                 "fingerprints.changed"):  # fmt: skip
+        first, second = path.split(".")
+        assert document[first][second], path
+    assert document["fingerprint_index"] == [{"fields": {"version": ["recipe-1", "recipe-2"]}}]
+    assert {row["price"] for row in document["prices"]["moves"]} == {"trend", "low", "filtered"}
+
+
+def test_history_that_only_changed_its_place_is_no_change(pairs: Callable[[str], Pair]) -> None:
+    """A month closes without a new row: stored objects change, card details do not."""
+    document = pairs("nothing but time").document()
+    layers = {row["name"]: row for row in document["layers"]}
+    assert layers["cards"]["changed"] > 0
+    assert layers["history-2026"]["added"] > 0
+    [cards] = [row for row in document["resources"] if row["name"] == "cards"]
+    assert (cards["added"], cards["removed"], cards["changed"]) == (0, 0, 0)
+
+
+def test_only_layers_that_differ_are_read(month: Pair, tmp_path: Path) -> None:
+    """Packs of equal layers may be gone; a pack that is needed and gone is told in one line."""
+    store = tmp_path / "store"
+    shutil.copytree(month.store, store)
+    records = [json.loads((store / "builds" / f"{id_}.json").read_text())["layers"] for id_ in (month.old, month.new)]
+    for name, layer in records[0].items():
+        if layer == records[1][name] or name in ("cards", "lists", "status"):
+            for pack in (store / "layers" / name).glob("*/*.jsonl.gz"):
+                pack.unlink()
+    assert cardpress("diff", month.old, month.new, "--store", store, "--json") == month.diff("--json")
+    for pack in (store / "layers" / "fingerprints").glob("*/*.jsonl.gz"):
+        pack.write_bytes(pack.read_bytes()[: pack.stat().st_size // 2])
+    error = cardpress("diff", month.old, month.new, "--store", store, code=1)
+    assert re.search(r"^cardpress: \S+\.jsonl\.gz in .*$", error, re.MULTILINE)
+    assert "Traceback" not in error
+
+
+class TestCommand:
+    @pytest.mark.parametrize("format_", ["text", "json", "html"])
+    def test_a_build_does_not_differ_from_itself(self, month: Pair, format_: str) -> None:
+        told = cardpress("diff", month.new, month.new, "--store", month.store, "--format", format_)
+        if format_ == "json":
+            document = json.loads(told)
+            assert all(row["changed"] == 0 for row in document["layers"] + document["resources"])
+            assert document["objects"] == document["products"]["changed"] == []
+        else:
+            assert "nothing differs" in told.lower()
+
+    def test_names_of_builds(self, month: Pair) -> None:
+        named = cardpress("diff", "previous", "live", "--store", month.store, "--json")
+        assert named == month.diff("--json")
+
+    @pytest.mark.parametrize("name", ["2026-01-01-000000000000", "../../etc/passwd", "latest"])
+    def test_unknown_build(self, month: Pair, name: str) -> None:
+        for ids in ((name, "live"), ("live", name)):
+            error = cardpress("diff", *ids, "--store", month.store, code=1)
+            assert error.startswith("cardpress: ") and name in error and error.count("\n") == 1
+
+    def test_no_previous_build(self, month: Pair, tmp_path: Path) -> None:
+        for name in ("previous", "live"):
+            error = cardpress("diff", name, month.old, "--store", tmp_path / "empty", code=1)
+            assert error.count("\n") == 1
+
+    def test_memory_that_is_none(self, month: Pair) -> None:
+        error = cardpress("diff", month.old, month.new, "--store", month.store, "--memory", "much", code=1)
+        assert error.startswith("cardpress: ") and error.count("\n") == 1
+
+    def test_wrong_usage(self, month: Pair) -> None:
+        cardpress("diff", month.old, "--store", month.store, code=2)
+        cardpress("diff", month.old, month.new, "--store", month.store, "--format", "xml", code=2)
+        cardpress("diff", month.old, month.new, "--store", month.store, "--top", "0", code=2)
+
+    @pytest.mark.parametrize("format_", ["text", "json", "html"])
+    def test_same_bytes_every_time(self, month: Pair, format_: str) -> None:
+        """With other numbers of threads, and in another process, whose sets have another order."""
+        command = ("diff", month.old, month.new, "--store", month.store, "--format", format_, "--threads", 4)
+        assert service.run(*command).stdout == month.diff("--format", format_, "--threads", 1)
+
+
+class TestJson:
+    def test_keeps_its_schema(self, month: Pair) -> None:
+        schema = json.loads((ROOT / "docs" / "diff.schema.json").read_text("utf-8"))
+        jsonschema.Draft202012Validator.check_schema(schema)
+        for document in (month.document(), month.document(back=True)):
+            jsonschema.validate(json.loads(json.dumps(document, default=float)), schema)
+
+    def test_the_documented_example_keeps_it_too(self) -> None:
+        page = (ROOT / "docs" / "diff.md").read_text("utf-8")
+        [example] = re.findall(r"^```json\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+        schema = json.loads((ROOT / "docs" / "diff.schema.json").read_text("utf-8"))
+        jsonschema.validate(json.loads(example), schema)
+
+    def test_an_item_per_line(self, month: Pair) -> None:
+        lines = [line.rstrip(",") for line in month.diff("--json").splitlines()]
+        objects = [json.loads(line) for line in lines if line.startswith('{"resource":"cards","key"')]
+        assert len(objects) == sum(row["resource"] == "cards" for row in month.document()["objects"])
+
+
+class TestText:
+    def test_says_what_changed(self, month: Pair) -> None:
+        told, document = month.diff(), month.document()
+        assert told.startswith(f"{month.old} → {month.new}\n")
+        for row in document["products"]["added"] + document["products"]["removed"]:
+            assert f"{row['id_product']}  {row['kind']}" in told
+        [renamed] = document["products"]["renamed"]
+        assert re.search(rf"{renamed['id_product']}  .* → .* \(renamed\)", told)
+        assert re.search(r"^  added .*  new one$", told, re.MULTILINE)
+        assert re.search(r"  removed +img-0000$", told, re.MULTILINE)
+
+    def test_top_bounds_every_list(self, month: Pair) -> None:
+        lists = month.diff("--top", 2).split("trend up, largest in euros", 1)[1].split("\n\n")
+        assert max(len(part.splitlines()) for part in lists) <= 3
+        assert len(month.diff("--top", 2)) < len(month.diff("--top", 50))
+
+    def test_names_cannot_steer_a_terminal(self, month: Pair) -> None:
+        assert "\x1b" not in month.diff("--top", 1000)
+        assert "\t" not in month.diff("--top", 1000)
+
+
+class Page(HTMLParser):
+    """Tags with their attributes, and the words of styles, scripts and the rest."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.tags: list[tuple[str, dict]] = []
+        self.words: dict[str, str] = {"style": "", "script": "", "": ""}
+        self.inside = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attributes: list) -> None:
+        self.tags.append((tag, dict(attributes)))
+        self.inside = tag if tag in self.words else ""
+
+    def handle_endtag(self, tag: str) -> None:
+        self.inside = ""
+
+    def handle_data(self, data: str) -> None:
+        self.words[self.inside] += data
+
+
+class TestHtml:
+    def test_asks_nothing_of_anybody(self, month: Pair) -> None:
+        page = Page(month.diff("--format", "html", "--top", 1000))
+        for tag, attributes in page.tags:
+            for name in ("src", "srcset", "href", "xlink:href", "data", "action", "poster", "background"):
+                if name in attributes and (tag, name) != ("a", "href"):
+                    assert attributes[name] == "data:,", (tag, attributes)
+            assert "url(" not in (attributes.get("style") or "")
+        assert not re.search(r"@import|url\(|https?:", page.words["style"], re.IGNORECASE)
+        assert not re.search(r"https?:|fetch|XMLHttpRequest|import\b|WebSocket|sendBeacon", page.words["script"])
+        links = [attributes["href"] for tag, attributes in page.tags if tag == "a"]
+        assert links and all(link.startswith("https://market.example/p/") for link in links)
+        policy = next(a["content"] for tag, a in page.tags if a.get("http-equiv") == "Content-Security-Policy")
+        assert "default-src 'none'" in policy
+
+    def test_shows_the_rows_and_escapes_them(self, month: Pair) -> None:
+        page = Page(month.diff("--format", "html", "--top", 1000))
+        assert sum(tag == "script" for tag, _ in page.tags) == 1
+        rows = [attributes for tag, attributes in page.tags if tag == "tr" and "data-kind" in attributes]
+        document = month.document()
+        lists = [*document["products"].items(), *document["prices"].items()]
+        assert len(rows) == sum(len(some) for name, some in lists if name != "changed")
+        assert {row["data-kind"] for row in rows} == {"single", "sealed"}
+        assert "<script>alert(1)</script>" in page.words[""]
+
+    def test_filters_and_plots(self, month: Pair) -> None:
+        page = Page(month.diff("--format", "html"))
+        plots = [attributes for tag, attributes in page.tags if tag == "svg"]
+        assert all(plot["role"] == "img" and plot["aria-label"] for plot in plots)
+        assert [plot["data-view"] for plot in plots if "hidden" not in plot] == ["all"] * 3
+        columns = sum(tag == "rect" for tag, _ in page.tags)
+        assert columns == 15 * len(plots)
+        sets = {attributes["data-set"] for tag, attributes in page.tags if "data-set" in attributes}
+        assert all(f"{name}\n" in page.words[""] or name in page.words[""] for name in sets)
+
+    def test_top_bounds_it(self, month: Pair) -> None:
+        few, many = (Page(month.diff("--format", "html", "--top", top)) for top in (2, 50))
+        assert sum(tag == "tr" for tag, _ in few.tags) < sum(tag == "tr" for tag, _ in many.tags)

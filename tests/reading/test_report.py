@@ -1,0 +1,177 @@
+"""`cardpress report` and the pages of a night: their numbers against the Cards, counted one by one."""
+
+import json
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from edge_auth.contract.builds import open_build
+from edge_auth.contract.store.folder import FolderStore
+from edge_auth.errors import StoreError
+from generator.errors import GateError
+from generator.reading.report.html_page import as_html
+from generator.reading.report.summary import summarize_build
+from generator.releases.publish import publish
+from generator.releases.run_reports import prune_run_reports
+from tests.nightly.test_gates import empty
+from tests.nightly.test_nightly import night as one_night
+from tests.support.nights import demo_lake, names, published
+from tests.support.service import run
+
+pytestmark = pytest.mark.xdist_group("diff")
+
+
+class Tables(HTMLParser):
+    """Rows of cells of every table of a page, and the targets of its links."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self.links: list[str] = []
+        self._cell = False
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "tr":
+            self.rows.append([])
+        elif tag == "a":
+            self.links.append(dict(attrs)["href"])
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+            self._cell = True
+        elif tag == "small":
+            self._cell = False
+
+    def handle_endtag(self, tag: str) -> None:
+        self._cell = self._cell and tag not in ("td", "th")
+
+    def handle_data(self, data: str) -> None:
+        if self._cell:
+            self.rows[-1][-1] += data
+
+
+@pytest.fixture(scope="module")
+def night(tmp_path_factory: pytest.TempPathFactory) -> tuple[FolderStore, Path, dict]:
+    """A store after a night over its grown lake, the lake, and the night's report."""
+    store, lake, _ = published(tmp_path_factory.mktemp("report"), 7, 8)
+    said = run("nightly", "--lake", demo_lake(lake, 9), "--store", store.root, "--json")
+    return store, lake, json.loads(said.stdout)
+
+
+def page(store: FolderStore, run_id: str, name: str = "report.html") -> str:
+    return store.get(f"private/nights/{run_id}/{name}").decode()
+
+
+def coverage(store: FolderStore, lake: Path, build: str) -> dict[tuple[str, str], Counter]:
+    """Per game and kind how many products have each price, out of the Cards and the lake's expansions."""
+    opened = open_build(store, build)
+    games = {row["id"]: row["game"] for row in pq.read_table(lake / "expansions.parquet").to_pylist()}
+    counts: dict[tuple[str, str], Counter] = {}
+    for row in pq.read_table(lake / "products.parquet").to_pylist():
+        card = json.loads(opened.get(f"cards/{row['id_product']}.json"))
+        guide, listing, filtered = (card[name] or {} for name in ("price_guide", "listing", "filtered_price"))
+        prices = {
+            **{name: guide.get(name) for name in ("trend", "low", "avg")},
+            "checked": card["filtered_price"],
+            "filtered": filtered.get("lowest"),
+            "from_price": listing.get("from_price"),
+        }
+        game = games.get(card["set"]["id"]) or "no game named"
+        for key in ((g, k) for g in ("all games", game) for k in ("all", card["kind"])):
+            counts.setdefault(key, Counter())["products"] += 1
+            counts[key] += Counter(name for name, price in prices.items() if price is not None)
+    return counts
+
+
+def test_counts_and_coverage_are_those_of_the_cards(night: tuple[FolderStore, Path, dict]) -> None:
+    store, lake, said = night
+    expected = coverage(store, lake, said["build"])
+    assert len(expected) > 6
+    rows = Tables(page(store, said["run"])).rows
+    start = next(at for at, row in enumerate(rows) if row[0] == "Game") + 1
+    told = {(row[0], row[1]): row[2:] for row in rows[start : start + len(expected)]}
+    for key, counts in expected.items():
+        columns = [counts[name] for name in ("trend", "low", "avg", "checked", "filtered", "from_price")]
+        shares = [f"{100 * many / counts['products']:.1f} %" for many in columns]
+        assert told[key] == [str(counts["products"]), *(text.replace("00.0", "00") for text in _short(shares))]
+
+
+def _short(shares: list[str]) -> list[str]:
+    return ["0 %" if text == "0.0 %" else text for text in shares]
+
+
+def test_a_night_leaves_two_pages_that_link_to_each_other(night: tuple[FolderStore, Path, dict]) -> None:
+    store, _, said = night
+    report, changes = page(store, said["run"]), page(store, said["run"], "diff.html")
+    assert "diff.html" in Tables(report).links and "report.html" in Tables(changes).links
+    rows = {row[0]: row for row in Tables(report).rows if row}
+    assert rows["Price guide"][1] == "2025-11-23"
+    assert rows["products-lost"] == ["products-lost", "0", "0.01"]
+    assert float(rows["catalogue"][-1]) == pytest.approx(said["layer_seconds"]["catalogue"], abs=0.06)
+    assert rows[said["build"]][5] == "published"
+    layers = [row[0] for row in Tables(report).rows if row and row[0] in said["layer_seconds"]]
+    assert layers == sorted(layers, key=lambda layer: -said["layer_seconds"][layer])
+    assert f"pages of the last night: private/nights/{said['run']}/" in run("show", "--store", store.root).stdout
+
+
+def test_the_same_build_gives_the_same_page(night: tuple[FolderStore, Path, dict], tmp_path: Path) -> None:
+    store, _, said = night
+    before = names(store)
+    opened = open_build(store, said["build"])
+    once = "".join(as_html(summarize_build(store, opened, threads=1, memory="1GB")))
+    again = run("report", said["build"], "--store", store.root, "--out", tmp_path / "r.html", "--against", "previous")
+    assert again.stdout.split() == [str(tmp_path / "diff.html"), str(tmp_path / "r.html")]
+    linked = (tmp_path / "r.html").read_text()
+    assert linked == page(store, said["run"])
+    assert once == linked.replace(' · <a href="diff.html">what it changed</a>', "")
+    assert 'href="r.html"' in (tmp_path / "diff.html").read_text()
+    assert names(store) == before
+
+
+@pytest.fixture
+def before(tmp_path: Path) -> tuple[FolderStore, Path]:
+    """A store in which the build of the lake is made, but the one before is live."""
+    store, lake, ids = published(tmp_path, 7, 8)
+    publish(store, ids[0], by_hand=True)
+    return store, lake
+
+
+def test_a_refused_night_says_why_on_its_page(before: tuple[FolderStore, Path]) -> None:
+    store, lake = before
+    empty("watchlist")(lake)
+    with pytest.raises(GateError):
+        one_night(lake, store, pages=True)
+    [name] = (name for name in store.list("private/nights/") if name.endswith("report.html"))
+    told = store.get(name).decode()
+    assert "1 breached" in told and "breached: nothing is left of the tables" in told and "refused" in told
+
+
+def test_a_page_that_cannot_be_written_fails_no_night(
+    before: tuple[FolderStore, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, lake = before
+
+    def refuse(name: str, data: bytes, put=store.put) -> None:
+        if name.endswith(".html"):
+            raise StoreError("the disk is full")
+        put(name, data)
+
+    monkeypatch.setattr(store, "put", refuse)
+    assert one_night(lake, store, pages=True).outcome == "published"
+    assert [*store.list("private/nights/")] == []
+
+
+def test_only_the_newest_pages_are_kept(tmp_path: Path) -> None:
+    store = FolderStore(str(tmp_path))
+    for number in range(5):
+        store.put(f"reports/{number}.json", b"{}")
+        store.put(f"private/nights/{number}/report.html", b"")
+    prune_run_reports(store, max_reports=4, max_pages=2)
+    assert sorted(names(store)) == [
+        "private/nights/3/report.html",
+        "private/nights/4/report.html",
+        *(f"reports/{number}.json" for number in range(1, 5)),
+    ]

@@ -1,0 +1,34 @@
+"""Runs the product's commands in this process, where a process of their own is not the point: its start costs most."""
+
+import os
+import subprocess
+import sys
+from functools import partial
+from unittest.mock import patch
+
+from click.testing import CliRunner
+
+from generator.cli import main
+from tests.support import service
+from tests.support.service import Failed
+
+
+def run(*arguments: object, status: int = 0) -> subprocess.CompletedProcess[str]:
+    """What `tests.support.service.run` does, and tells, of `cardpress <arguments>`."""
+    command = ["cardpress", *map(str, arguments)]
+    ours = {name: None for name in os.environ if name.startswith("CARDPRESS_")}
+    with patch.object(sys, "argv", command), CliRunner().isolation(env=ours) as (output, errors, _):
+        try:
+            code = main() or 0
+        except SystemExit as end:
+            code = int(end.code or 0)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        done = subprocess.CompletedProcess(command, code, output.getvalue().decode(), errors.getvalue().decode())
+    if code != status:
+        raise Failed(f"{' '.join(command[1:])}: exit {code}\n{done.stdout[-500:]}\n{done.stderr[-3000:]}")
+    return done
+
+
+build = partial(service.build, by=run)
+issue = partial(service.issue, by=run)

@@ -1,0 +1,29 @@
+"""Asks the service and the oracle the same and says where they differ."""
+
+from collections.abc import Iterable
+
+from tests.support.oracle import Oracle, differences
+from tests.support.service import Answer, Client
+
+
+def disagreements(client: Client, oracle: Oracle, targets: Iterable[str], most: int = 8) -> list[str]:
+    """One line for each difference, at most so many; empty when service and oracle agree."""
+    found: list[str] = []
+    for target in targets:
+        found += [f"{target}  {line}" for line in _compare(oracle, target, client.get(target))[:3]]
+        if len(found) >= most:
+            break
+    return found
+
+
+def _compare(oracle: Oracle, target: str, answer: Answer) -> list[str]:
+    status, expected = oracle.ask(target)
+    if answer.status != status:
+        wanted = "" if status == 200 else expected
+        return [f"expected {status} {wanted}, got {answer.status} {answer.text[:160]!a}"]
+    if status != 200:
+        return [] if answer.code == expected else [f"expected {expected}, got {answer.code}"]
+    got = answer.json
+    if target.partition("?")[0].endswith("/fingerprints"):
+        got["entries"].sort(key=lambda entry: entry["key"])  # the contract names no order
+    return differences(expected, got)

@@ -1,0 +1,74 @@
+"""A whole fleet on this machine: an S3 server, Redis, two shims of two workers each, nginx before them."""
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from edge_auth.contract.store.open import open_store
+from generator.build.make import make_build
+from generator.lake.lake import open_lake
+from generator.progress import Progress
+from generator.releases.publish import publish
+from tests.support.nginx import Nginx
+from tests.support.redis_server import RedisServer
+from tests.support.s3_servers import Server
+from tests.support.service import Client, Service
+
+WORKERS = 2
+QUIET = Progress(quiet=True)
+
+
+@contextmanager
+def surroundings(server: Server, cache: Path, endpoint: str | None = None) -> Iterator[None]:
+    """The environment by which boto3 finds the server, here and in processes started within."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (server.environment(endpoint=endpoint) | {"XDG_CACHE_HOME": str(cache)}).items():
+            patch.setenv(name, value)
+        yield
+
+
+def make(lake: Path | str, store: str, as_of: str | None = None, *, live: bool = True) -> str:
+    """Build a lake into a store within this process; the build's id."""
+    opened = open_store(store)
+    day = as_of and date.fromisoformat(as_of)
+    build = make_build(open_lake(str(lake), day), opened, threads=2, memory="1GB", progress=QUIET).id
+    if live:
+        publish(opened, build, by_hand=True)
+    return build
+
+
+@dataclass
+class Fleet:
+    """Two shims of one store behind one nginx; asked like a single service.
+
+    `port` is nginx's, `shims` can be asked past it.
+    """
+
+    store: str
+    nginx: Nginx
+    shims: list[Service]
+
+    @property
+    def port(self) -> int:
+        return self.nginx.port
+
+    def client(self, key: str | None = None, **headers: str) -> Client:
+        return Client(self.port, key, {name.replace("_", "-"): value for name, value in headers.items()})
+
+
+@contextmanager
+def running(store: str, redis: RedisServer, folder: Path) -> Iterator[Fleet]:
+    """The fleet over a store with a live build; boto3's environment must be set."""
+    more = ("--trusted-proxy", "127.0.0.1/32", "--rate-limit-url", redis.url, "--metrics-port", "0")
+    with ExitStack() as stack:
+        shims = [Service(store, folder / name, *more, workers=WORKERS) for name in ("one", "two")]
+        for shim in shims:
+            stack.enter_context(shim)
+        nginx = stack.enter_context(Nginx.before(folder / "nginx", [shim.port for shim in shims]))
+        assert os.environ["AWS_ENDPOINT_URL"]
+        yield Fleet(store, nginx, shims)

@@ -1,0 +1,116 @@
+"""A real nginx with one of the product's own configurations, on free ports, in a folder of its own."""
+
+import os
+import shutil
+import ssl
+import subprocess
+import time
+from pathlib import Path
+
+from tests.support.s3_servers import free_port
+from tests.support.service import ROOT
+
+BINARY = shutil.which("openssl") and (shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin"))
+ABSENT = "no nginx here, or no openssl to make it a certificate (Debian: apt-get install nginx openssl)"
+_MIME = Path("/etc/nginx/mime.types")
+# What stands around a file in conf.d, as Debian ships it; its own gzip must not get through to us.
+_AROUND = """
+{user}
+worker_processes 2;
+daemon off;
+pid {folder}/pid;
+error_log {folder}/error.log;
+events {{ worker_connections 512; }}
+http {{
+    include {mime};
+    default_type application/octet-stream;
+    access_log off;
+    gzip on;
+    gzip_types application/json text/css application/javascript;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    include {folder}/site.conf;
+}}
+"""
+
+
+class Nginx:
+    """A running server; use as a context manager.
+
+    Args:
+        conf: a file of docs/deploy, by its name.
+        changes: texts of that file, each of which must be there once, and what stands here instead: what an
+            operator changes, ports and places.
+    """
+
+    def __init__(self, folder: Path, conf: str, changes: dict[str, str]):
+        self.folder = folder
+        self.port, self.tls_port = free_port(), free_port()
+        ports = {"listen 127.0.0.1:8080;": f"listen 127.0.0.1:{self.port};"}
+        text = (ROOT / "docs" / "deploy" / conf).read_text()
+        for old, new in (ports | changes).items():
+            assert text.count(old) == 1, f"{old!r} is not once in {conf}"
+            text = text.replace(old, new)
+        folder.mkdir(parents=True)
+        (folder / "site.conf").write_text(text)
+        user = "user root;" if os.geteuid() == 0 else ""  # else its workers may not read folders of the tests
+        (folder / "nginx.conf").write_text(_AROUND.format(folder=folder, mime=_MIME, user=user))
+        self._command = [BINARY, "-p", str(folder), "-e", str(folder / "error.log"), "-c", str(folder / "nginx.conf")]
+
+    @classmethod
+    def before(cls, folder: Path, shims: list[int]) -> "Nginx":
+        """In front of two shims, with a certificate of its own."""
+        certificate, key = certified(folder.parent)
+        nginx = cls(
+            folder,
+            "nginx.conf",
+            {
+                "server 127.0.0.1:8001;": f"server 127.0.0.1:{shims[0]};",
+                "server 127.0.0.1:8002;": f"server 127.0.0.1:{shims[-1]};",
+                "/var/cache/nginx/cardpress": str(folder / "cache"),
+                "/etc/cardpress/tls/fullchain.pem": str(certificate),
+                "/etc/cardpress/tls/privkey.pem": str(key),
+            },
+        )
+        site = folder / "site.conf"
+        site.write_text(site.read_text().replace("listen 443 ssl", f"listen 127.0.0.1:{nginx.tls_port} ssl"))
+        return nginx
+
+    def __enter__(self) -> "Nginx":
+        tested = subprocess.run([*self._command, "-t"], capture_output=True, text=True)
+        assert tested.returncode == 0 and "[warn]" not in tested.stderr, tested.stderr
+        self._process = subprocess.Popen(self._command)
+        deadline = time.monotonic() + 20
+        while not self._listens():
+            assert self._process.poll() is None and time.monotonic() < deadline, self.log
+            time.sleep(0.02)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        self._process.wait(15)
+
+    @property
+    def log(self) -> str:
+        """What it complained of."""
+        path = self.folder / "error.log"
+        return path.read_text(errors="replace") if path.exists() else ""
+
+    def trusted(self) -> ssl.SSLContext:
+        """What trusts this server's certificate, and speaks HTTP/1.1."""
+        return ssl.create_default_context(cafile=str(self.folder.parent / "tls.pem"))
+
+    def _listens(self) -> bool:
+        return (self.folder / "pid").exists() and bool((self.folder / "pid").read_text().strip())
+
+
+def certified(folder: Path) -> tuple[Path, Path]:
+    """A certificate for `localhost`, and its key."""
+    certificate, key = folder / "tls.pem", folder / "tls.key"
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    command += ["-days", "2", "-subj", "/CN=cards.example", "-addext", "subjectAltName=DNS:cards.example,DNS:localhost"]
+    subprocess.run([*command, "-out", str(certificate), "-keyout", str(key)], check=True, capture_output=True)
+    return certificate, key

@@ -1,0 +1,95 @@
+"""What the tests of the nightly work share: small demo lakes that grow by a day, stores of several builds, a clock."""
+
+import atexit
+import shutil
+from collections.abc import Callable
+from datetime import date, datetime, timedelta
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+
+from edge_auth.contract.builds import live_build_id, open_build
+from edge_auth.contract.store.folder import FolderStore
+from generator.build.make import make_build
+from generator.clock import Clock, utc_now
+from generator.demo.lake import write_demo
+from generator.lake.lake import open_lake
+from generator.progress import Progress
+from generator.releases.publish import publish
+from generator.releases.verify import verify
+
+QUIET = Progress(quiet=True)
+PRODUCTS = 60
+DAYS = 50
+FIRST_DAY = date(2025, 11, 15)
+
+
+def in_hours(hours: float) -> Clock:
+    """A clock that is so far ahead."""
+    return lambda: utc_now() + timedelta(hours=hours)
+
+
+def at(moment: datetime) -> Clock:
+    """A clock that stands still."""
+    return lambda: moment
+
+
+def temporary_folder() -> Path:
+    """Return a new folder that is deleted when this process ends."""
+    folder = Path(mkdtemp(prefix="cardpress-tests-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+@cache
+def _years(products: int) -> Path:
+    folder = temporary_folder()
+    write_demo(folder, products, DAYS, 1)
+    return folder
+
+
+def demo_lake(folder: Path, days: int, products: int = PRODUCTS) -> Path:
+    """The first so many days of a demo lake; one that is there grows by the days that it lacks."""
+    whole = _years(products)
+    last = f"day={FIRST_DAY + timedelta(days=days - 1)}"
+    for path in (path for path in whole.rglob("*") if path.is_file()):
+        copy = folder / path.relative_to(whole)
+        if not copy.exists() and (not path.parent.name.startswith("day=") or path.parent.name <= last):
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, copy)
+    return folder
+
+
+def make(lake: Path, store: FolderStore, **more) -> str:
+    """Build a lake; the build's id."""
+    return make_build(open_lake(str(lake)), store, threads=2, memory="1GB", progress=QUIET, **more).id
+
+
+@cache
+def _pattern(days: tuple[int, ...]) -> tuple[Path, tuple[str, ...]]:
+    """What `published` copies; itself a copy of the pattern of one build less, with one more."""
+    folder = temporary_folder()
+    store, lake, ids = published(folder, *days[:-1])
+    ids.append(make(demo_lake(lake, days[-1]), store))
+    publish(store, ids[-1], by_hand=True)
+    return folder, tuple(ids)
+
+
+def published(folder: Path, *days: int) -> tuple[FolderStore, Path, list[str]]:
+    """A store in which a build per number of days was published in this order, its lake, and the builds' ids."""
+    ids: tuple[str, ...] = ()
+    if days:
+        pattern, ids = _pattern(days)
+        shutil.copytree(pattern, folder, dirs_exist_ok=True)
+    return FolderStore(str(folder / "store")), folder / "lake", list(ids)
+
+
+def assert_whole(store: FolderStore, build: str | None = None) -> None:
+    """Every object of a build, by default the live one, is as it was written."""
+    verify(open_build(store, build or live_build_id(store)), QUIET)
+
+
+def names(store: FolderStore, keep: Callable[[str], bool] = lambda name: True) -> set[str]:
+    """Names of all files of a store, half-written ones too."""
+    files = (path.relative_to(store.root).as_posix() for path in store.root.rglob("*") if path.is_file())
+    return {name for name in files if name != ".lock" and keep(name)}

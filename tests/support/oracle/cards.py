@@ -1,0 +1,196 @@
+"""Cards: their bodies, the search filters and the sort orders of /cards."""
+
+from collections.abc import Callable
+from datetime import date
+from functools import cached_property
+from typing import Any
+
+from tests.support.oracle.clock import stamp, within_last
+from tests.support.oracle.lake import CONDITIONS, GUIDE_PRICES, Lake, Row
+from tests.support.oracle.rounding import number
+from tests.support.oracle.text import fold, nfc, number_match_key, number_sort_key
+
+FILTER = "sellerCountry=23&language=1"
+DESCENDING_BY_DEFAULT = ("trend", "low", "avg", "filtered", "newest")
+
+
+def market_url(url: str | None) -> str | None:
+    return None if url is None else f"{bare_url(url)}?{FILTER}"
+
+
+def bare_url(url: str) -> str:
+    return url.split("?")[0].split("#")[0]
+
+
+class UnknownSet(Exception):
+    """`set` names neither an id nor an expansion."""
+
+
+class Cards:
+    """The catalogue of one lake. Bodies are made once per product; searches look at every product."""
+
+    def __init__(self, lake: Lake) -> None:
+        self.lake = lake
+        self._bodies: dict[int, Row] = {}
+        self._names = {id_: fold(row["name"]) for id_, row in lake.products.items()}
+
+    def card(self, id_product: int) -> Row:
+        if id_product not in self._bodies:
+            self._bodies[id_product] = self._body(id_product)
+        return self._bodies[id_product]
+
+    def detail(self, id_product: int, days: int | None) -> Row:
+        return self.card(id_product) | {
+            "history": {
+                "price_guide": self._history(self.lake.guide, id_product, days, _guide_point),
+                "filtered": self._history(self.lake.checks, id_product, days, _check_point),
+                "listing": self._history(self.lake.listings, id_product, days, _listing_point),
+            }
+        }
+
+    def search(self, asked: dict[str, Any]) -> list[Row]:
+        """Every card that passes the filters, in the order asked for; raises UnknownSet."""
+        tests = self._filters(asked)
+        ids = [id_ for id_, row in self.lake.products.items() if all(test(row) for test in tests)]
+        return [self.card(id_) for id_ in self._ordered(ids, asked["sort"], asked["order"])]
+
+    def _body(self, id_product: int) -> Row:
+        row = self.lake.products[id_product].get
+        expansion = self.lake.expansions.get(row("id_expansion"), {})
+        return {
+            "id_product": id_product,
+            "name": row("name"),
+            "kind": row("kind"),
+            "category": row("category"),
+            "set": {"id": row("id_expansion"), "name": expansion.get("name")},
+            "rarity": row("rarity"),
+            "number": row("number"),
+            "image": row("image"),
+            "image_large": row("image_large"),
+            "cardmarket_url": market_url(row("url")),
+            "filtered_price": _newest(self.lake.checks, id_product, _filtered_price),
+            "price_guide": _newest(self.lake.guide, id_product, _price_guide),
+            "listing": _newest(self.lake.listings, id_product, _listing),
+        }
+
+    def _history(self, table: dict, id_product: int, days: int | None, point: Callable[[Row], Row]) -> list[Row]:
+        rows: dict[date, Row] = table.get(id_product, {})
+        kept = sorted(day for day in rows if within_last(day, days, self.lake.as_of))
+        return [{"day": day.isoformat()} | point(rows[day]) for day in kept]
+
+    def _filters(self, asked: dict[str, Any]) -> list[Callable[[Row], bool]]:
+        """One test for each filter that is present."""
+        tests: list[Callable[[Row], bool]] = []
+        if asked["kind"] != "all":
+            tests.append(lambda row: row["kind"] == asked["kind"])
+        if asked["q"]:
+            words = fold(asked["q"]).split()
+            tests.append(lambda row: all(word in self._names[row["id_product"]] for word in words))
+        if asked["set"]:
+            sets = self._sets_meant(asked["set"])
+            tests.append(lambda row: row.get("id_expansion") in sets)
+        if asked["number"]:
+            wanted = number_match_key(asked["number"])
+            tests.append(lambda row: row.get("number") is not None and number_match_key(row["number"]) == wanted)
+        if asked["rarity"]:
+            rarity = fold(asked["rarity"])
+            tests.append(lambda row: row.get("rarity") is not None and fold(row["rarity"]) == rarity)
+        return tests
+
+    @cached_property
+    def _known_sets(self) -> set[int]:
+        ids = {row.get("id_expansion") for row in self.lake.products.values()}
+        return {*self.lake.expansions, *ids} - {None}
+
+    def _sets_meant(self, text: str) -> set[int]:
+        if text.isascii() and text.isdigit() and int(text) in self._known_sets:
+            return {int(text)}
+        named = {id_ for id_, row in self.lake.expansions.items() if nfc(row["name"]) == nfc(text)}
+        if not named:
+            raise UnknownSet
+        return named
+
+    def _ordered(self, ids: list[int], sort: str, order: str | None) -> list[int]:
+        """With a key first: by key, ties by ascending id, in the default order; else the exact reverse."""
+        default = "desc" if sort in DESCENDING_BY_DEFAULT else "asc"
+        keys = {id_: self._sort_key(id_, sort) for id_ in ids}
+        with_key = sorted(id_ for id_ in ids if keys[id_] is not None)
+        with_key.sort(key=keys.__getitem__, reverse=default == "desc")  # stable: equal keys stay by id
+        if (order or default) != default:
+            with_key.reverse()
+        return with_key + sorted(id_ for id_ in ids if keys[id_] is None)
+
+    def _sort_key(self, id_product: int, sort: str) -> Any:
+        card = self.card(id_product)
+        if sort == "name":
+            return self._names[id_product]
+        if sort == "number":
+            return number_sort_key(card["number"])
+        if sort == "newest":
+            return self.lake.products[id_product].get("date_added")
+        if sort == "filtered":
+            return (card["filtered_price"] or {}).get("lowest")
+        return (card["price_guide"] or {}).get(sort)
+
+
+def _newest(table: dict[int, dict[date, Row]], id_product: int, body: Callable[[Row], Row]) -> Row | None:
+    days = table.get(id_product)
+    return body(days[max(days)]) if days else None
+
+
+def _price_guide(row: Row) -> Row:
+    base = {name: number(row[name]) for name in GUIDE_PRICES}
+    holo = {name: number(row[f"{name}_holo"]) for name in GUIDE_PRICES}
+    return {"day": row["day"].isoformat(), **base, "holo": holo}
+
+
+def _guide_point(row: Row) -> Row:
+    return {name: number(row[name]) for name in ("low", "avg", "trend", "low_holo", "avg_holo", "trend_holo")}
+
+
+def _listing_point(row: Row) -> Row:
+    prices = {name: number(row[name]) for name in ("from_price", "from_price_foil")}
+    return {"available": row["available"], "available_foil": row["available_foil"], **prices}
+
+
+def _listing(row: Row) -> Row:
+    return _listing_point(row) | {"scraped_at": stamp(row["scraped_at"])}
+
+
+def _check_point(row: Row) -> Row:
+    return {"lowest": _cheapest(row)[0], "offers": row["offers"]}
+
+
+def _by_price(row: Row) -> list[Row]:
+    return sorted(row["offer_list"] or [], key=lambda offer: (offer["price"], offer["seller"]))
+
+
+def _cheapest(row: Row) -> tuple[float | None, str | None, str | None]:
+    """Lowest price, seller, condition: of the first offer, or of the columns where no list was kept."""
+    if row["offer_list"] is None:
+        lowest = None if row["offers"] == 0 else number(row["lowest"])
+        return lowest, row["cheapest_seller"], row["cheapest_condition"]
+    for offer in _by_price(row):
+        return number(offer["price"]), offer["seller"], offer["condition"]
+    return None, None, None
+
+
+def _filtered_price(row: Row) -> Row:
+    lowest, seller, condition = _cheapest(row)
+    offers = [offer | {"price": number(offer["price"])} for offer in _by_price(row)]
+    return {
+        "filter": FILTER,
+        "lowest": lowest,
+        "offers": row["offers"],
+        "cheapest_seller": seller,
+        "cheapest_condition": condition,
+        "cheapest_offers": offers[:5],
+        "cheapest_offers_by_condition": _by_condition(offers),
+        "checked_at": stamp(row["checked_at"]),
+    }
+
+
+def _by_condition(offers: list[Row]) -> dict[str, list[Row]]:
+    found = {code: [offer for offer in offers if offer["condition"] == code][:5] for code in CONDITIONS}
+    shown = ("price", "quantity", "seller")
+    return {code: [{name: o[name] for name in shown} for o in some] for code, some in found.items() if some}

@@ -1,0 +1,128 @@
+"""From a request to the answer expected: routing, paging and error codes."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from tests.support.oracle import params, sets, watchlist
+from tests.support.oracle.cards import Cards, UnknownSet
+from tests.support.oracle.lake import Lake, Row
+from tests.support.oracle.status import status
+
+Answer = tuple[int, Any]
+ROOT = "/api/v1/"
+LISTS = ("watchlist", "cards", "sets")
+SINGLE = ("status", "fingerprints")
+NOT_FOUND = (404, "not_found")
+INVALID = (400, "invalid_parameter")
+
+
+class Oracle:
+    """What the API must say about one lake as of one day, for a key with every scope.
+
+    `as_of`: a day (`YYYY-MM-DD`), the newest partition when left out. `build_id`: what /status shows.
+    """
+
+    def __init__(self, lake_path: Path, as_of: str | None = None, build_id: str | None = None) -> None:
+        self.lake = Lake(lake_path, as_of)
+        self.cards = Cards(self.lake)
+        self.build_id = build_id
+
+    def ask(self, target: str) -> Answer:
+        """The answer to a raw request target, still percent-encoded (`/api/v1/cards?q=a%20b`)."""
+        path, _, query = target.partition("?")
+        try:
+            decoded = params.decode(path)
+        except UnicodeDecodeError:
+            return NOT_FOUND
+        if route(decoded)[0] is None:  # told before the parameters are looked at
+            return NOT_FOUND
+        try:
+            return self.answer(decoded, params.split_query(query))
+        except params.Refused:
+            return INVALID
+
+    def answer(self, path: str, pairs: list[tuple[str, str]]) -> Answer:
+        """(200, body) or (status, error code) for a decoded path and its decoded parameters."""
+        endpoint, subject = route(path)
+        if endpoint is None:
+            return NOT_FOUND
+        try:
+            asked = params.read(endpoint, pairs)
+            return 200, self._body(endpoint, subject, asked)
+        except params.Refused:
+            return INVALID
+        except (UnknownSet, watchlist.NoSuchSlug):
+            return NOT_FOUND
+        except watchlist.AmbiguousSlug:
+            return 409, "ambiguous_slug"
+
+    def _body(self, endpoint: str, subject: str, asked: dict[str, Any]) -> Row:
+        if endpoint in LISTS:
+            return page(self._rows(endpoint, asked), asked["limit"], asked["offset"])
+        if endpoint == "status":
+            return status(self.lake, self.build_id)
+        if endpoint == "fingerprints":
+            return fingerprints(self.lake)
+        if endpoint == "card":
+            return self._card(subject, asked["days"])
+        return self._watched(endpoint, watchlist.find(self.lake, subject), asked)
+
+    def _rows(self, endpoint: str, asked: dict[str, Any]) -> list[Row]:
+        if endpoint == "cards":
+            return self.cards.search(asked)
+        return sets.search(self.lake, asked["q"]) if endpoint == "sets" else watchlist.items(self.lake)
+
+    def _card(self, text: str, days: int | None) -> Row:
+        if not re.fullmatch("-?[0-9]+", text):
+            raise params.Refused("idProduct")
+        if int(text) not in self.lake.products:
+            raise watchlist.NoSuchSlug
+        return self.cards.detail(int(text), days)
+
+    def _watched(self, endpoint: str, slug: str, asked: dict[str, Any]) -> Row:
+        if endpoint == "history":
+            return watchlist.history(self.lake, slug, asked["view"], asked["range"])
+        return watchlist.offers(self.lake, slug) if endpoint == "offers" else watchlist.item(self.lake, slug)
+
+
+def route(path: str) -> tuple[str | None, str]:
+    """The endpoint and what it is about (an id, a slug); (None, "") for a path that is none of ours."""
+    if not path.startswith(ROOT):
+        return None, ""
+    head, slash, rest = path.removeprefix(ROOT).partition("/")
+    if head in (*LISTS, *SINGLE) and not slash:
+        return head, ""
+    if head == "cards" and rest and "/" not in rest:
+        return "card", rest
+    if head == "watchlist" and rest:
+        slug, cut, action = rest.rpartition("/")
+        return (action, slug) if cut and action in ("history", "offers") else ("item", rest)
+    return None, ""
+
+
+def page(rows: list[Row], limit: int, offset: int) -> Row:
+    data = rows[offset : offset + limit]
+    has_more = offset + len(data) < len(rows) and bool(data)
+    return {
+        "data": data,
+        "pagination": {
+            "limit": limit,
+            "offset": offset,
+            "returned": len(data),
+            "has_more": has_more,
+            "next_offset": offset + len(data) if has_more else None,
+        },
+    }
+
+
+def fingerprints(lake: Lake) -> Row:
+    """Entries by key: the contract names no order, so both sides are compared sorted."""
+    names = ("key", "art_p", "art_d", "card_p", "colour", "products")
+    entries = [{name: row[name] for name in names} for row in lake.fingerprints]
+    return {
+        "version": lake.recipe["version"],
+        "count": len(entries),
+        "image_url": lake.recipe["image_url"],
+        "entries": sorted(entries, key=lambda entry: entry["key"]),
+    }

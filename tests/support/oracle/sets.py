@@ -1,0 +1,23 @@
+"""Sets: the expansions of the lake with their product counts."""
+
+from tests.support.oracle.cards import market_url
+from tests.support.oracle.lake import Lake, Row
+from tests.support.oracle.text import fold
+
+
+def search(lake: Lake, q: str) -> list[Row]:
+    """Sets whose folded name holds the folded, trimmed text, by folded name and id."""
+    wanted = fold(q.strip())
+    rows = [row for row in lake.expansions.values() if wanted in fold(row["name"])]
+    return [_set(lake, row) for row in sorted(rows, key=lambda row: (fold(row["name"]), row["id"]))]
+
+
+def _set(lake: Lake, row: Row) -> Row:
+    kinds = [p["kind"] for p in lake.products.values() if p.get("id_expansion") == row["id"]]
+    return {
+        "id": row["id"],
+        "name": row["name"],
+        "products": len(kinds),
+        "singles": kinds.count("single"),
+        "cardmarket_url": market_url(row.get("url")),
+    }

@@ -1,0 +1,205 @@
+"""Real S3 servers for tests, on free loopback ports: moto, and Ceph's RADOS Gateway where it is installed."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import boto3
+import botocore.exceptions
+from botocore.config import Config
+
+SECRET = "testsecret"
+OWNER, READER = "owner", "reader"
+_SECONDS = 40
+_CEPH = ("ceph-mon", "ceph-osd", "radosgw", "radosgw-admin", "monmaptool", "ceph")
+
+
+class Unavailable(Exception):
+    """A server that this machine does not have."""
+
+
+@dataclass
+class Server:
+    """A running server; `environment` is how boto3 finds it."""
+
+    name: str
+    endpoint: str
+
+    def environment(self, user: str = OWNER, endpoint: str | None = None) -> dict[str, str]:
+        """The variables that make boto3 use this server, as one of its users, or another way to it."""
+        return {
+            "AWS_ENDPOINT_URL": endpoint or self.endpoint,
+            "AWS_ACCESS_KEY_ID": user,
+            "AWS_SECRET_ACCESS_KEY": SECRET,
+            "AWS_REGION": "us-east-1",
+            "AWS_CONFIG_FILE": os.devnull,
+            "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+        }
+
+    @cached_property
+    def _client(self):
+        return boto3.client(
+            "s3",
+            endpoint_url=self.endpoint,
+            aws_access_key_id=OWNER,
+            aws_secret_access_key=SECRET,
+            region_name="us-east-1",
+            config=Config(s3={"addressing_style": "path"}, request_checksum_calculation="when_required"),
+        )
+
+    def client(self):
+        """A client of the tests' own, to look at the server past the product."""
+        return self._client
+
+    def bucket(self) -> str:
+        """A new bucket."""
+        name = f"cardpress-{uuid.uuid4().hex[:12]}"
+        self.client().create_bucket(Bucket=name)
+        return name
+
+
+@contextmanager
+def moto() -> Iterator[Server]:
+    """AWS as moto emulates it, in memory."""
+    port = free_port()
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cardpress-moto-")))
+        process = _start(stack, command, folder / "log")
+        server = Server("moto", f"http://127.0.0.1:{port}")
+        _until_up(server, process, folder / "log")
+        yield server
+
+
+@contextmanager
+def ceph() -> Iterator[Server]:
+    """Ceph's RADOS Gateway over one monitor and one store in memory: no systemd, nothing outside its folder.
+
+    Raises:
+        Unavailable: it is not installed.
+    """
+    if not installed():
+        raise Unavailable("Ceph is not there: apt-get install --no-install-recommends radosgw ceph-mon ceph-osd")
+    base = "/dev/shm" if Path("/dev/shm").is_dir() else None
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="rgw-", dir=base)))
+        port, log = free_port(), folder / "log"
+        conf, monitors = _configure(folder, port)
+        fsid = conf.read_text().split()[3]
+        _run("monmaptool", "--create", "--fsid", fsid, "--addv", "a", monitors, str(folder / "monmap"))
+        _run("ceph-mon", "--mkfs", "-i", "a", "--monmap", str(folder / "monmap"), "--conf", str(conf))
+        _start(stack, ["ceph-mon", "-i", "a", "--conf", str(conf), "-f"], log)
+        osd = str(uuid.uuid4())
+        _run("ceph", "--conf", str(conf), "osd", "new", osd)
+        _run("ceph-osd", "--mkfs", "-i", "0", "--osd-uuid", osd, "--conf", str(conf))
+        _start(stack, ["ceph-osd", "-i", "0", "--conf", str(conf), "-f"], log)
+        gateway = _start(stack, ["radosgw", "-n", "client.rgw", "--conf", str(conf), "-f"], log)
+        for user in (OWNER, READER):
+            admin = ("radosgw-admin", "-n", "client.rgw", "--conf", str(conf))
+            named = ("--uid", user, "--display-name", user, "--access-key", user, "--secret-key", SECRET)
+            _run(*admin, "user", "create", *named)
+        server = Server("ceph", f"http://127.0.0.1:{port}")
+        _until_up(server, gateway, log)
+        yield server
+
+
+SERVERS: dict[str, Callable] = {"moto": moto, "ceph": ceph}
+
+
+def installed() -> bool:
+    """Whether this machine has Ceph."""
+    return all(map(shutil.which, _CEPH))
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def _configure(folder: Path, port: int) -> tuple[Path, str]:
+    for name in ("mon", "osd", "rgw"):
+        (folder / name).mkdir()
+    monitors = f"[v2:127.0.0.1:{free_port()},v1:127.0.0.1:{free_port()}]"
+    conf = folder / "ceph.conf"
+    conf.write_text(
+        f"""[global]
+fsid = {uuid.uuid4()}
+mon initial members = a
+mon host = {monitors}
+public addr = 127.0.0.1
+ms bind ipv6 = false
+auth cluster required = none
+auth service required = none
+auth client required = none
+osd pool default size = 1
+osd pool default min size = 1
+osd pool default pg num = 1
+osd pool default pgp num = 1
+osd crush chooseleaf type = 0
+mon allow pool size one = true
+mon data = {folder}/mon
+osd data = {folder}/osd
+osd objectstore = memstore
+memstore device bytes = 1073741824
+admin socket =
+log file = {folder}/$name.log
+paxos propose interval = 0.05
+paxos min wait = 0.01
+objecter tick interval = 0.2
+objecter timeout = 1
+ms max backoff = 0.2
+debug ms = 0/0
+debug mon = 0/0
+debug osd = 0/0
+debug paxos = 0/0
+debug rgw = 0/0
+[client.rgw]
+# without this line a gateway without authentication never connects to the monitor
+ms mon client mode = crc
+rgw data = {folder}/rgw
+# without tcp_nodelay each of a client's requests in a row takes 40 ms more
+rgw frontends = beast endpoint=127.0.0.1:{port} tcp_nodelay=1
+"""
+    )
+    return conf, monitors
+
+
+def _run(*command: str) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS)
+    assert done.returncode == 0, f"{' '.join(command)}: {done.stderr[-2000:]}"
+
+
+def _start(stack: ExitStack, command: list[str], log: Path) -> subprocess.Popen:
+    with log.open("ab") as out:
+        process = subprocess.Popen(command, stdout=out, stderr=out)
+    stack.callback(_stop, process)
+    return process
+
+
+def _stop(process: subprocess.Popen) -> None:
+    process.send_signal(signal.SIGKILL)  # nothing of it is to outlive the tests
+    process.wait()
+
+
+def _until_up(server: Server, process: subprocess.Popen, log: Path) -> None:
+    deadline = time.monotonic() + _SECONDS
+    while True:
+        try:
+            server.client().list_buckets()
+            return
+        except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError) as error:
+            gone = process.poll() is not None or time.monotonic() > deadline
+            assert not gone, f"{server.name} did not come up: {error}\n{log.read_text(errors='replace')[-3000:]}"
+            time.sleep(0.05)

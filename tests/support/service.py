@@ -1,0 +1,223 @@
+"""Runs the product from outside: its commands as processes, its API over raw HTTP.
+
+Nothing here imports the product. Waiting is polling with a limit.
+"""
+
+import gzip
+import http.client
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+PLENTY = 1_000_000  # requests a minute: enough never to be in the way
+API = "/api/v1"
+Run = Callable[..., subprocess.CompletedProcess[str]]  # how a command is run: here, or in `tests.support.commands`
+
+
+class Failed(Exception):
+    """A command of the product ended with another exit status than 0."""
+
+
+def run(*arguments: object, status: int = 0) -> subprocess.CompletedProcess[str]:
+    """Run `cardpress <arguments>` to its end; raises Failed with its last words on another exit status."""
+    command = [sys.executable, "-m", "generator", *map(str, arguments)]
+    done = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=120)
+    if done.returncode != status:
+        raise Failed(f"{' '.join(command[2:])}: exit {done.returncode}\n{done.stdout[-500:]}\n{done.stderr[-3000:]}")
+    return done
+
+
+def environment() -> dict[str, str]:
+    """Ours without any setting of the product's own options."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("CARDPRESS_")}
+    return kept | {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+
+
+def build(lake: Path | str, store: Path | str, as_of: str | None = None, *, publish: bool = True, by: Run = run) -> str:
+    """Build a lake into the store; the build's id."""
+    more = ["--as-of", as_of] * bool(as_of) + ["--publish"] * publish
+    return by("build", "--lake", lake, "--store", store, *more).stdout.splitlines()[-1].strip()
+
+
+def issue(
+    store: Path | str,
+    *scopes: str,
+    name: str = "tests",
+    rate_limit: int = PLENTY,
+    expires: str | None = None,
+    by: Run = run,
+) -> str:
+    """A new key, with every scope when none is named."""
+    more = [part for scope in scopes for part in ("--scope", scope)] + ["--expires", expires] * bool(expires)
+    done = by("keys", "issue", "--store", store, "--name", name, "--rate-limit", rate_limit, *more)
+    return done.stdout.strip()
+
+
+def until(check: Callable[[], Any], seconds: float, what: str) -> Any:
+    """The first true value of `check`, asked again and again for so long at most."""
+    deadline = time.monotonic() + seconds
+    while not (value := check()):
+        assert time.monotonic() < deadline, f"not within {seconds} s: {what}"
+        time.sleep(0.05)
+    return value
+
+
+@dataclass
+class Answer:
+    """One HTTP answer; `body` is as sent, `text` and `json` are read through its encoding."""
+
+    status: int
+    headers: http.client.HTTPMessage
+    body: bytes
+
+    def __getitem__(self, header: str) -> str | None:
+        values = self.headers.get_all(header)
+        return None if values is None else ", ".join(values)
+
+    @property
+    def text(self) -> str:
+        plain = gzip.decompress(self.body) if self["Content-Encoding"] == "gzip" else self.body
+        return plain.decode("utf-8")
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.text, parse_constant=_refuse)
+
+    @property
+    def code(self) -> str | None:
+        """The error code, after looking at the shape of the error."""
+        if self.status < 400:
+            return None
+        error = self.json
+        assert set(error) == {"error"} and set(error["error"]) == {"code", "message"}, error
+        assert isinstance(error["error"]["message"], str) and error["error"]["message"], error
+        return error["error"]["code"]
+
+    @property
+    def message(self) -> str:
+        return self.json["error"]["message"]
+
+    def listed(self, header: str) -> set[str]:
+        """A header's comma-separated items in lower case."""
+        return {item.strip().lower() for item in (self[header] or "").split(",") if item.strip()}
+
+
+@dataclass
+class Client:
+    """One kept-alive connection; targets go through exactly as written, redirects are not followed."""
+
+    port: int
+    key: str | None = None
+    headers: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+
+    def get(self, target: str, **headers: str) -> Answer:
+        """GET with this client's key; `X_Build="..."` sends the header `X-Build`."""
+        return self.send("GET", target, headers={name.replace("_", "-"): v for name, v in headers.items()})
+
+    def send(
+        self,
+        method: str,
+        target: str,
+        headers: dict[str, str] | Iterable[tuple[str, str]] = (),
+        *,
+        key: bool = True,
+    ) -> Answer:
+        """Any request; `key=False` leaves this client's own key out."""
+        pairs = list(self.headers.items()) + list(headers.items() if isinstance(headers, dict) else headers)
+        if key and self.key is not None:
+            pairs.insert(0, ("Authorization", f"Bearer {self.key}"))
+        try:
+            return self._once(method, target, pairs)
+        except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):
+            self.connection.close()  # an idle connection may be closed by the server: once more
+            return self._once(method, target, pairs)
+
+    def _once(self, method: str, target: str, pairs: list[tuple[str, str]]) -> Answer:
+        self.connection.putrequest(method, target, skip_accept_encoding=True)
+        for name, value in pairs:
+            self.connection.putheader(name, value)
+        self.connection.endheaders()
+        response = self.connection.getresponse()
+        return Answer(response.status, response.headers, response.read())
+
+    def close(self) -> None:
+        self.connection.close()
+
+
+class Service:
+    """A running shim over a store; use as a context manager, which asserts a clean end.
+
+    `log` is what it wrote, `state` its state folder (kept across restarts of a test's own making).
+    """
+
+    def __init__(self, store: Path, state: Path, *more: str, workers: int = 1, may_log_traces: bool = False) -> None:
+        self.store = store
+        self.may_log_traces = may_log_traces
+        self.state = state
+        self.port = _free_port()
+        self.log = state.parent / f"{state.name}-{self.port}.log"
+        settings = {"--port": self.port, "--workers": workers, "--store": store, "--state": state}
+        self.command = ["serve", *(str(part) for pair in settings.items() for part in pair), *more]
+
+    def __enter__(self) -> "Service":
+        self.state.mkdir(parents=True, exist_ok=True)
+        with self.log.open("wb") as log:
+            command = [sys.executable, "-m", "generator", *self.command]
+            self.process = subprocess.Popen(command, cwd=ROOT, env=environment(), stdout=log, stderr=log)
+        try:
+            until(self._ready, 30, "GET /healthz answers 200")
+        except AssertionError:
+            self.process.kill()
+            raise AssertionError(f"the shim did not come up:\n{self.log.read_text()[-3000:]}") from None
+        return self
+
+    def __exit__(self, kind: type | None, error: object, trace: object) -> None:
+        self.process.terminate()
+        try:
+            status = self.process.wait(45)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise AssertionError("the shim did not end within 45 s of SIGTERM") from None
+        if kind is None:
+            written = self.log.read_text(errors="replace")
+            assert status == 0, f"exit {status} on SIGTERM:\n{written[-3000:]}"
+            assert self.may_log_traces or "Traceback" not in written, written[-6000:]
+
+    def client(self, key: str | None = None, **headers: str) -> Client:
+        return Client(self.port, key, {name.replace("_", "-"): value for name, value in headers.items()})
+
+    def _ready(self) -> bool:
+        assert self.process.poll() is None, f"the shim ended: {self.log.read_text()[-3000:]}"
+        try:
+            return Client(self.port).get("/healthz").status == 200
+        except OSError:
+            return False
+
+
+def window_left(answer: Answer) -> tuple[int, int]:
+    """(reset time, requests left) as the rate limit headers tell them, after looking at their shape."""
+    for name in ("Limit", "Remaining", "Reset"):
+        assert re.fullmatch("[0-9]+", answer[f"X-RateLimit-{name}"] or ""), (name, dict(answer.headers))
+    return int(answer["X-RateLimit-Reset"]), int(answer["X-RateLimit-Remaining"])
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def _refuse(constant: str) -> None:
+    raise AssertionError(f"{constant} is no JSON")

@@ -1,0 +1,121 @@
+"""A small store for the shim's tests: a lake made up here, and builds of it that the product makes."""
+
+import random
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from edge_auth.contract import names
+from edge_auth.contract.store.folder import FolderStore
+from edge_auth.contract.store.interface import Store
+from edge_auth.contract.text import fold, number_sort_key
+from generator.releases.publish import publish
+from tests.support.lakes import Rows, write
+from tests.support.nights import make, temporary_folder
+
+AS_OF = "2026-08-22"  # the day of the newest check
+PRICE_DAY = "2026-08-21"
+LISTING_TIME = "2026-08-20T06:00:00"
+CHECK_TIME = f"{AS_OF}T12:00:00"
+CLOSED_DAYS = ("2025-01-01", "2025-12-31")  # days with prices in a closed year, for every second product
+ALL = 230
+SETS = {
+    1: "Base Set",
+    2: "151",
+    151: "Pokémon EX",
+    7: "Twins",
+    8: "Twins",
+    30: None,
+}  # 30 is known by its products only
+SLUGS = {
+    "pikachu": "https://www.cardmarket.com/en/Pokemon/Products/Singles/Base/Pikachu",
+    "Éclair/x": "https://www.cardmarket.com/en/Pokemon/Products/Singles/Base/Eclair",
+    "raichu": "https://www.cardmarket.com/en/Pokemon/Products/Singles/Jungle/Raichu-V1",
+}
+_WORDS = ("Pikachu", "Dragon", "Flabébé", "EX", "ex-Machina", "a", "Straße", "Charizard", "Mr. Mime", "ﬁre")
+
+
+def products(count: int = ALL, seed: int = 1) -> list[dict[str, Any]]:
+    """Return products with ties, nulls and awkward text; prices in a narrow range, so that many are equal."""
+    rng = random.Random(seed)
+    drawn = []
+    for id_ in rng.sample(range(-5, 5000), ALL):
+        price = lambda: rng.choice([None, 0.0, 1.5, 2.0, rng.randint(1, 40) / 4])  # noqa: E731
+        drawn.append(
+            {
+                "id_product": id_,
+                "name": " ".join(rng.sample(_WORDS, rng.randint(1, 4))),
+                "kind": rng.choice(["single", "single", "sealed"]),
+                "set": rng.choice([*SETS, None]),
+                "number": rng.choice([None, "", "4", "004", "TG04", "tg4", "10", "١", "4a", "000"]),
+                "rarity": rng.choice([None, "Rare", "RARE", "Ultra Rare", "Râre", "Common"]),
+                "added": rng.choice([None, "2020-01-01", "2021-01-01", "2022-02-02"]),
+                **{sort: price() for sort in ("trend", "low", "avg", "filtered")},
+            }
+        )
+    return drawn[:count]
+
+
+def sort_key(product: dict[str, Any], sort: str) -> Any:
+    """Return the value by which a product is sorted, or None."""
+    if sort == "name":
+        return fold(product["name"])
+    if sort == "number":
+        return number_sort_key(product["number"]) if product["number"] else None
+    return product["added"] if sort == "newest" else product[sort]
+
+
+def ranked(listed: list[dict[str, Any]], sort: str, descending: bool) -> list[dict[str, Any]]:
+    """Return products in the contract's order of /cards, computed in the plainest way."""
+    keyed = [p for p in listed if sort_key(p, sort) is not None]
+    rest = sorted((p for p in listed if sort_key(p, sort) is None), key=lambda p: p["id_product"])
+    default_descending = sort not in names.ASCENDING_BY_DEFAULT
+    keyed.sort(key=lambda p: p["id_product"])
+    keyed.sort(key=lambda p: sort_key(p, sort), reverse=default_descending)
+    return (keyed if descending == default_descending else keyed[::-1]) + rest
+
+
+def rows(listed: list[dict[str, Any]]) -> Rows:
+    """Return the lake of some products."""
+    guide = [{"id_product": p["id_product"], **{name: p[name] for name in ("trend", "low", "avg")}} for p in listed]
+    checked = [p for p in listed if p["filtered"] is not None]
+    return Rows(
+        products=[
+            {
+                **{name: p[name] for name in ("id_product", "name", "kind", "number", "rarity")},
+                "id_expansion": p["set"],
+                "date_added": p["added"],
+            }
+            for p in listed
+        ],
+        expansions=[{"id": id_, "name": name} for id_, name in SETS.items() if name],
+        watchlist=[{"slug": slug, "name": slug, "url": url} for slug, url in SLUGS.items()],
+        price_guide={PRICE_DAY: guide} | dict.fromkeys(CLOSED_DAYS, guide[::2]),
+        listings={LISTING_TIME[:10]: [{"id_product": listed[0]["id_product"], "scraped_at": LISTING_TIME}]},
+        filtered_checks={AS_OF: [_check(p["id_product"], p["filtered"]) for p in checked]},
+    )
+
+
+def _check(id_product: int, price: float) -> dict[str, Any]:
+    offer = {"price": price, "condition": "NM", "quantity": 1, "seller": "a seller"}
+    return {"id_product": id_product, "checked_at": CHECK_TIME, "offers": 1, "lowest": price, "offer_list": [offer]}
+
+
+@cache
+def _built(count: int) -> tuple[FolderStore, str]:
+    """Build the first products once in this process. Return the store, with nothing published, and the build's id."""
+    folder: Path = temporary_folder()
+    store = FolderStore(str(folder / "store"))
+    return store, make(write(rows(products(count)), folder / "lake"), store)
+
+
+def add_build(store: Store, count: int = ALL, *, live: bool = True) -> str:
+    """Copy a build of the first products into a store and publish it. Return its id."""
+    source, build = _built(count)
+    for name in source.list(""):
+        data = source.get(name)
+        assert data is not None
+        store.put(name, data)
+    if live:
+        publish(store, build, by_hand=True)
+    return build

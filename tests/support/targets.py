@@ -1,0 +1,214 @@
+"""Random requests about a lake: mostly good ones near its content, some that must be refused."""
+
+import random
+import unicodedata
+from collections.abc import Callable
+from urllib.parse import quote, quote_plus
+
+from tests.support.lakes import pools
+from tests.support.lakes.rows import Rows
+
+API = "/api/v1"
+BAD_INTEGERS = (
+    "+5",
+    "1_0",
+    "٣",
+    " 5",
+    "5 ",
+    "5.0",
+    "",
+    "x",
+    "0x5",
+    "1e2",
+    "--1",
+    "-",
+    "５",
+    "9" * 19,
+    "-1",
+    "NaN",
+    "5\n",
+)
+SORTS = ("trend", "low", "avg", "filtered", "name", "number", "newest")
+NOT_UTF8 = ("%FF", "%C3", "%ED%A0%80", "a%80")
+
+
+class Targets:
+    """Makes request targets for one lake."""
+
+    def __init__(self, rows: Rows, rng: random.Random) -> None:
+        self.rows = rows
+        self.rng = rng
+
+    def some(self, count: int) -> list[str]:
+        makers = (
+            self.cards,
+            self.cards,
+            self.cards,
+            self.card,
+            self.sets,
+            self.watched,
+            self.watched,
+            self.watchlist,
+        )
+        fixed = [f"{API}/status", f"{API}/fingerprints", f"{API}/cards", f"{API}/sets", f"{API}/watchlist"]
+        return fixed + [self.rng.choice(makers)() for _ in range(count - len(fixed))]
+
+    def cards(self) -> str:
+        asked = self._paging((1, 2, 3, 5, 50, 100))
+        filters: dict[str, Callable[[], str]] = {
+            "q": self._words,
+            "set": self._set,
+            "number": lambda: self._number(),
+            "rarity": lambda: self._twist(self._of("rarity", self.rows.products) or "Common"),
+            "kind": lambda: self._enumerated("all", "single", "sealed"),
+            "sort": lambda: self._enumerated(*SORTS),
+            "order": lambda: self._enumerated("asc", "desc"),
+        }
+        shares = {"q": 0.3, "set": 0.2, "number": 0.2, "rarity": 0.15, "kind": 0.3, "sort": 0.7, "order": 0.5}
+        asked |= {name: make() for name, make in filters.items() if self.rng.random() < shares[name]}
+        return self._target("cards", asked)
+
+    def card(self) -> str:
+        known = [str(row["id_product"]) for row in self.rows.products]
+        odd = (
+            "-1",
+            "0",
+            "00",
+            "-0",
+            "abc",
+            "1.0",
+            "%2B1",
+            "%D9%A3",
+            "1%202",
+            "9" * 25,
+            "77777",
+            "1%2F2",
+            "1/",
+            "1x",
+        )
+        id_ = self.rng.choice(known) if known and self.rng.random() < 0.8 else self.rng.choice(odd)
+        if self.rng.random() < 0.1:
+            id_ = f"00{id_}"
+        days = self.rng.choice(("1", "2", "7", "8", "14", "30", "31", "365", "366", "3650", "007"))
+        if self.rng.random() < 0.08:
+            days = self.rng.choice(("0", "3651", *BAD_INTEGERS))
+        return self._target(f"cards/{id_}", {"days": days} if self.rng.random() < 0.6 else {})
+
+    def sets(self) -> str:
+        asked = self._paging((1, 2, 3, 100, 1000))
+        if self.rng.random() < 0.7:
+            name = self._of("name", self.rows.expansions or []) or "Base"
+            asked["q"] = self._twist(self._piece(name)) + self.rng.choice(("", "", " ", "\u3000"))
+        return self._target("sets", asked)
+
+    def watchlist(self) -> str:
+        return self._target("watchlist", self._paging((1, 2, 3, 100, 500)))
+
+    def watched(self) -> str:
+        path = f"watchlist/{self._slug()}"
+        kind = self.rng.choice(("", "/history", "/history", "/offers"))
+        if kind != "/history":
+            return self._target(path + kind, {})
+        asked = {}
+        if self.rng.random() < 0.7:
+            asked["view"] = self._enumerated("daily", "weekly", "monthly")
+        if self.rng.random() < 0.7:
+            asked["range"] = self._enumerated("all", "30d", "90d", "365d")
+        return self._target(path + kind, asked)
+
+    def _target(self, path: str, asked: dict[str, str]) -> str:
+        """The query in any order, at times with one fault; percent-encoded in either style."""
+        encode = self.rng.choice((lambda text: quote(text, safe=""), quote_plus))
+        pairs = [f"{name}={encode(value)}" for name, value in asked.items()]
+        self.rng.shuffle(pairs)
+        if self.rng.random() < 0.05:
+            faults = [
+                "page=2",
+                "Limit=5",
+                "q",
+                "=",
+                "limits=5",
+                f"q={self.rng.choice(NOT_UTF8)}",
+                *pairs[:1],
+                "%FF=1",
+            ]
+            pairs.append(self.rng.choice(faults))
+        return f"{API}/{path}" + ("?" + "&".join(pairs) if pairs or self.rng.random() < 0.1 else "")
+
+    def _paging(self, limits: tuple[int, ...]) -> dict[str, str]:
+        asked = {}
+        if self.rng.random() < 0.5:
+            asked["limit"] = str(self.rng.choice(limits))
+        if self.rng.random() < 0.3:
+            asked["offset"] = self.rng.choice(("0", "1", "2", "7", "24", "25", "26", "0010", "-0", "9" * 18))
+        if asked and self.rng.random() < 0.08:
+            asked[self.rng.choice(list(asked))] = self.rng.choice(("101", "501", "1001", "0", *BAD_INTEGERS))
+        return asked
+
+    def _enumerated(self, *allowed: str) -> str:
+        wrong = ("", allowed[0].upper(), allowed[0] + " ", "none")
+        return self.rng.choice(wrong) if self.rng.random() < 0.02 else self.rng.choice(allowed)
+
+    def _of(self, column: str, rows: list[dict]) -> str | None:
+        values = [row[column] for row in rows if row.get(column)]
+        return self.rng.choice(values) if values else None
+
+    def _words(self) -> str:
+        """Words or parts of words of one name, in any order, or words of the pool; rarely far too long."""
+        name = self._of("name", self.rows.products) or "Charizard"
+        words = name.split() if self.rng.random() < 0.8 else [self.rng.choice(pools.WORDS)]
+        some = self.rng.sample(words, self.rng.randint(0, min(3, len(words))))
+        text = self.rng.choice((" ", "  ", "\u00a0", "\u2028")).join(self._piece(word) for word in some)
+        return (
+            self.rng.choice(("é" * 100, "é" * 101, "\U0001f409" * 100))
+            if self.rng.random() < 0.04
+            else self._twist(text)
+        )
+
+    def _set(self) -> str:
+        expansions = self.rows.expansions or []
+        ids = [row["id"] for row in expansions] + [row.get("id_expansion") for row in self.rows.products]
+        known = [str(id_) for id_ in ids if id_ is not None] or ["1"]
+        name = self._of("name", expansions) or "Base Set"
+        form = self.rng.choice(("NFC", "NFD"))
+        choices = (
+            self.rng.choice(known),
+            unicodedata.normalize(form, name),
+            name,
+            "151",
+            "404",
+            "",
+            name + " ",
+            "-5",
+        )
+        return self.rng.choice(choices)
+
+    def _number(self) -> str:
+        number = self._of("number", self.rows.products) or "4"
+        return self.rng.choice((number, number.lstrip("0"), f"00{number}", self._twist(number), "4", "004", "", "0"))
+
+    def _slug(self) -> str:
+        """A slug or a part of a URL, its case and its encoding varied."""
+        watchlist = self.rows.watchlist or [{"slug": "a", "url": "https://market.example/a"}]
+        row = self.rng.choice(watchlist)
+        slug = row["slug"] if self.rng.random() < 0.6 else self._piece(row["url"]).strip("/") or "a"
+        if self.rng.random() < 0.1:
+            slug = self.rng.choice(("nothing-at-all", "language=1", "a", "charizard-ex", "Booster-Box", "\x00"))
+        if self.rng.random() < 0.03:
+            return self.rng.choice(NOT_UTF8)
+        return quote(self._twist(slug), safe=self.rng.choice(("", "/", "/:=+@,")))
+
+    def _piece(self, text: str) -> str:
+        if not text or self.rng.random() < 0.4:
+            return text
+        start = self.rng.randrange(len(text))
+        return text[start : start + self.rng.randint(1, 12)]
+
+    def _twist(self, text: str) -> str:
+        """The same text to a folding eye, mostly."""
+        forms = (str.upper, str.lower, str.swapcase, str.casefold)
+        if self.rng.random() < 0.5:
+            return text
+        if self.rng.random() < 0.3:
+            return unicodedata.normalize(self.rng.choice(("NFC", "NFD", "NFKC", "NFKD")), text)
+        return self.rng.choice(forms)(text)
