@@ -67,7 +67,7 @@ class FastapiPostgres(Peer):
         return self.data.folder / "pg"
 
 
-def create(folder: str) -> FastAPI:
+def create(folder: str) -> "FastAPI":
     """Return the application. Its libraries are imported here, since they are optional."""
     from fastapi import FastAPI, Request, Response
     from psycopg_pool import AsyncConnectionPool
