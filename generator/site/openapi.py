@@ -13,7 +13,7 @@ from edge_auth.contract.keys import SCOPES
 # The words that parameters and fields accept, as the templates name them.
 _WORDS = {
     "kinds": names.KINDS,
-    "sorts": names.SORTS,
+    "sorts": tuple(names.SORTS),
     "views": names.VIEWS,
     "ranges": tuple(names.RANGES),
     "scopes": SCOPES,

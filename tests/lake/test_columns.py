@@ -20,7 +20,7 @@ from generator.lake.lake import DAILY_TABLES, FLAT_TABLES, PRICE_TABLES
 from generator.lake.schema import arrow_schema, declared_tables
 from generator.lake.vocabulary import CONDITIONS, PRICE_FIGURES
 from recognition.recipe import Fingerprint
-from tests.service import ROOT
+from tests.support.service import ROOT
 
 TABLES = (*FLAT_TABLES, *DAILY_TABLES)
 PAGE = {
