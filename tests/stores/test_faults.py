@@ -75,7 +75,7 @@ def test_wrong_bytes_are_read_again(store: Store, proxy: Proxy) -> None:
         proxy.break_next("flip")
         assert read(store) == expected
         proxy.break_next("flip", ALWAYS)
-        with pytest.raises(StoreError, match="not what was written"):
+        with pytest.raises(StoreError, match="does not match its hash"):
             read(store)
         proxy.break_next("", 0)
 
