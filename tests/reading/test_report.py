@@ -16,8 +16,8 @@ from generator.reading.report.facts import gather
 from generator.reading.report.page import as_html
 from generator.releases.publish import publish
 from generator.releases.run_reports import prune_runs
-from tests.nightly.test_gates import empty
 from tests.nightly.test_nightly import night as one_night
+from tests.support.lake_edits import empty
 from tests.support.nights import demo_lake, names, published
 from tests.support.service import run
 
