@@ -1,6 +1,6 @@
-# Two commands carry a new machine: `make run` and `make test`. Each does all of its own set-up.
+# `make run` and `make test` are all that a new machine needs. Each target sets up what it uses.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test soak lint real bench bench-quick bench-fingerprint container-steps count-requests wheel lock clean
+.PHONY: help setup run test test-quick soak lint real bench bench-quick bench-fingerprint container-steps count-requests wheel lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -12,13 +12,19 @@ HOST ?= 127.0.0.1
 PORT ?= 8000
 LAKE ?= lake
 STORE ?= site_out
-# tests run in parallel, one process per core
+# processes that run tests, by default one for each core
 JOBS ?= auto
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+QUICK := tests/layout tests/oracle tests/commands/test_help.py tests/edge/test_contract_formats.py \
+  tests/edge/test_search.py tests/edge/test_protocol.py tests/lake/test_lake.py tests/lake/test_ingest_cardmarket.py \
+  tests/lake/test_ingest_scraped.py tests/build/test_build.py tests/api/test_golden.py tests/api/test_paging.py \
+  tests/nightly/test_nightly.py::test_a_lake_s_first_night_and_the_next \
+  tests/nightly/test_nightly.py::test_a_breach_leaves_the_live_build_and_a_report
 
-help: ## what can be made
+help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "  make %-17s %s\n", $$1, $$2}'
 
-setup: $(READY) ## the virtual environment, with the locked dependencies
+setup: $(READY) ## create the virtual environment with the locked dependencies
 
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "cardpress needs Python 3.11 or newer: make PYTHON=python3.x …" >&2; exit 1; }
@@ -28,7 +34,7 @@ $(READY): requirements.lock pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $(READY)
 
-run: $(READY) ## a made-up lake, a build of it, a key, and the API running on it
+run: $(READY) ## write a demo lake, build and publish it, issue a key and serve the API
 	$(BIN)/cardpress demo $(LAKE)
 	$(BIN)/cardpress build --lake $(LAKE) --store $(STORE) --publish
 	@key=$$($(BIN)/cardpress keys issue --store $(STORE) --name 'make run') && \
@@ -36,47 +42,52 @@ run: $(READY) ## a made-up lake, a build of it, a key, and the API running on it
 	  "curl -s -H 'Authorization: Bearer $$key' 'http://$(HOST):$(PORT)/api/v1/cards?q=ember&limit=2'" && \
 	exec $(BIN)/cardpress serve --store $(STORE) --host $(HOST) --port $(PORT)
 
-test: $(READY) ## the whole test suite
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(PYTEST_ARGS)
+test: $(READY) ## run all tests
+	$(PYTEST) $(PYTEST_ARGS)
 
-soak: $(READY) ## kill build, publish, prune and nightly two hundred times at random moments
+test-quick: $(READY) ## run the quick tests, under a minute: before each commit
+	$(PYTEST) $(QUICK) $(PYTEST_ARGS)
+
+soak: $(READY) ## kill build, publish, prune and nightly 200 times at random moments (ROUNDS=…)
 	$(BIN)/python -m tests.soak.kill $(or $(ROUNDS),200)
 
-lint: $(READY) ## style
+lint: $(READY) ## check style and types
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 
-real: $(READY) ## ingest, build, verify and ask real data, where there is some in DATA
+real: $(READY) ## ingest, build, verify and query the real data in DATA
 	$(BIN)/python -m tests.real.run $(DATA)
 
-# they need wrk, and for the peers nginx and postgresql-15: apt-get install wrk nginx-light postgresql-15
-bench: $(BENCH_READY) ## measure the product beside its peers, into docs/benchmarks.md: an hour or two
+# The benchmarks need wrk, nginx and PostgreSQL: apt-get install wrk nginx-light postgresql-15
+bench: $(BENCH_READY) ## run the benchmarks and write docs/benchmarks.md: an hour or two
 	$(BIN)/python -m bench
 
-bench-quick: $(BENCH_READY) ## the same on a small lake, into the cache: under three minutes
+bench-quick: $(BENCH_READY) ## run the benchmarks on a small lake: under three minutes
 	$(BIN)/python -m bench --quick
 
 $(BENCH_READY): $(READY) bench/requirements.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r bench/requirements.lock
 	@touch $(BENCH_READY)
 
-bench-fingerprint: $(READY) ## recall of photo recognition, on made-up cards: some minutes
+bench-fingerprint: $(READY) ## measure the recall of photo recognition on drawn cards: some minutes
 	$(BIN)/python -m bench.fingerprint
 
-container-steps: $(READY) ## the steps of the Containerfile in a clean folder, without a container engine
+container-steps: $(READY) ## run the steps of the Containerfile in an empty folder, without a container engine
 	$(BIN)/python -m tests.deploy.containerfile
 
-count-requests: $(READY) ## what a night and answers ask of S3, counted with real data (needs Ceph): a minute
+count-requests: $(READY) ## count the S3 requests of a night and of answers on real data (needs Ceph): a minute
 	$(BIN)/python -m tests.fleet.counting $(DATA)
 
-wheel: $(READY) ## a wheel, the SQL inside
+wheel: $(READY) ## build a wheel that includes the SQL
 	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation -w dist .
 
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header
-lock: ## the lock files anew from pyproject.toml (needs uv)
+lock: ## write the lock files from pyproject.toml (needs uv)
 	$(COMPILE) --extra dev -o requirements.lock pyproject.toml
 	$(COMPILE) --extra fingerprint --extra wheel -c requirements.lock -o docs/deploy/requirements.lock pyproject.toml
 	$(COMPILE) --extra bench -c requirements.lock -o bench/requirements.lock pyproject.toml
 
-clean: ## what the commands above made (never build/, which is source)
-	rm -rf $(VENV) dist $(LAKE) .pytest_cache .ruff_cache .hypothesis
+clean: ## delete what the targets above wrote (not build/, which is source)
+	rm -rf $(VENV) dist $(LAKE) .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find $(STORE) -mindepth 1 ! -name README.md -delete

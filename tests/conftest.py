@@ -7,12 +7,12 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 from tests.support.commands import build, issue
+from tests.support.keys import KEYS
 from tests.support.lakes import FIXED, write
 from tests.support.oracle import Oracle, differences
 from tests.support.service import Answer, Client, Service
@@ -25,24 +25,6 @@ COSTLY = {"deadline": None, "suppress_health_check": list(HealthCheck), "databas
 settings.register_profile("repeat", derandomize=True, max_examples=8, phases=[Phase.generate], **COSTLY)
 settings.register_profile("hunt", max_examples=60, **COSTLY)
 settings.load_profile("repeat")
-
-
-# Scopes and other options of the keys: a shim may take seconds to notice one that is issued later.
-KEYS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
-    "all": ((), {}),
-    "watchlist": (("watchlist:read",), {}),
-    "cards": (("cards:read",), {}),
-    "fingerprints": (("fingerprints:read",), {}),
-    "full": (("cards:read", "fingerprints:read"), {"rate_limit": 77, "expires": "2099-12-31"}),
-    "to change": (("cards:read",), {}),
-    "to revoke": ((), {}),
-    "spent": (("cards:read",), {"rate_limit": 1}),
-    "for a flood": ((), {"rate_limit": 60}),
-    "for fingerprints": ((), {"rate_limit": 2}),
-    "to raise": ((), {"rate_limit": 3}),
-    "shared": ((), {"rate_limit": 500}),
-    "counted": (("cards:read", "fingerprints:read"), {"rate_limit": 5000}),
-}
 
 
 def pytest_configure(config: pytest.Config) -> None:

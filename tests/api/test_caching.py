@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.api_checks import both
 from tests.support.lakes import FIXED, write
-from tests.support.service import Answer, Client, Service, build, issue, until
+from tests.support.service import Client, Service, build, issue, until
 
 API = "/api/v1"
 KEYED = ("me", "status", "watchlist", "watchlist/never", "watchlist/never/history", "watchlist/never/offers",
@@ -15,13 +16,6 @@ KEYED = ("me", "status", "watchlist", "watchlist/never", "watchlist/never/histor
 FROM_A_BUILD = [path for path in KEYED if path != "me"]
 VARY = {"authorization", "x-api-key", "accept-encoding", "x-build"}
 RATE = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
-
-
-def both(client: Client, path: str) -> tuple[Answer, Answer]:
-    """The same answer plain and compressed."""
-    plain, packed = client.get(f"{API}/{path}"), client.get(f"{API}/{path}", Accept_Encoding="gzip, br")
-    assert (plain["Content-Encoding"], packed["Content-Encoding"]) == (None, "gzip")
-    return plain, packed
 
 
 @pytest.mark.parametrize("path", [*KEYED, "openapi.json"])

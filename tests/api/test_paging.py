@@ -4,27 +4,11 @@ from itertools import product
 
 import pytest
 
+from tests.support.api_checks import crawl
 from tests.support.oracle import Oracle
 from tests.support.service import Client
 
 SORTS = ("trend", "low", "avg", "filtered", "name", "number", "newest")
-
-
-def crawl(client: Client, target: str, limit: int) -> list[dict]:
-    """Every row of a list, page by page as section 2 of the specification says."""
-    rows: list[dict] = []
-    offset: int | None = 0
-    while offset is not None:
-        answer = client.get(f"{target}limit={limit}&offset={offset}")
-        assert answer.status == 200, answer.text
-        page = answer.json["pagination"]
-        assert page["limit"] == limit and page["offset"] == offset
-        assert page["returned"] == len(answer.json["data"]) <= limit
-        assert page["has_more"] == (page["next_offset"] is not None)
-        rows += answer.json["data"]
-        assert page["next_offset"] in (None, offset + limit)
-        offset = page["next_offset"]
-    return rows
 
 
 @pytest.mark.parametrize(("kind", "sort", "order"), list(product(("all", "single", "sealed"), SORTS, ("asc", "desc"))))

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.api_checks import EXPOSED
 from tests.support.service import Client, Service
 
 API = "/api/v1"
@@ -19,14 +20,6 @@ ENDPOINTS = (
     "fingerprints",
     "openapi.json",
 )
-EXPOSED = {
-    "x-ratelimit-limit",
-    "x-ratelimit-remaining",
-    "x-ratelimit-reset",
-    "retry-after",
-    "etag",
-    "x-build",
-}
 NO_SLUGS = (
     "%FF", "a%C3", "%ED%A0%80", "sealed//booster-box", "sealed%252Fbooster-box", "never/History", "never/offers/x",
     "language=1", "never+", "%00", "Booster-Box%23top", "../me", "%2e%2e/me", "\\..\\me",

@@ -1,20 +1,17 @@
 """Shims of several machines, which share nothing but the store and a Redis server."""
 
-import re
 from collections.abc import Iterator
 from itertools import cycle
 from pathlib import Path
-from urllib.request import urlopen
 
 import pytest
 
-from tests.api.test_rate_limit import API, assert_exact, flood
+from tests.support.rate_limits import assert_exact, fallbacks, flood
 from tests.support.redis_server import ABSENT, BINARY, RedisServer
-from tests.support.service import Service, issue, until
+from tests.support.service import API, Service, issue, until
 
 pytestmark = pytest.mark.skipif(BINARY is None, reason=ABSENT)
 ALONE = "counting on this machine alone"
-FALLBACKS = re.compile(r"(?m)^cardpress_rate_limit_fallbacks_total ([0-9.]+)$")
 
 
 @pytest.fixture(scope="module")
@@ -55,10 +52,3 @@ def test_a_server_that_dies_and_comes_back(services: list[Service], server: Redi
         server.start()
     until(lambda: ALONE in services[0].log.read_text(), 60, "the shim says that it counts alone")
     assert fallbacks(services[0]) > 0
-
-
-def fallbacks(service: Service) -> float:
-    """How many requests a shim has counted on its own."""
-    url = until(lambda: re.search("metrics at (.+)", service.log.read_text()), 60, "the shim says where metrics are")
-    with urlopen(url[1]) as answer:
-        return float(FALLBACKS.search(answer.read().decode())[1])

@@ -17,8 +17,8 @@ from generator.build.cluster import dask_runner as cluster
 from generator.build.make import make_build
 from generator.errors import BuildError
 from generator.lake.lake import open_lake
-from tests.nightly.test_gates import rewrite
 from tests.support import commands
+from tests.support.lake_edits import rewrite
 from tests.support.nights import QUIET, demo_lake
 from tests.support.s3_fixtures import on_s3
 from tests.support.s3_servers import Server, free_port, installed

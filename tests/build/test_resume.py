@@ -17,9 +17,9 @@ from generator.errors import BuildError, PublishError
 from generator.lake.lake import open_lake
 from generator.releases.publish import publish, rollback
 from generator.releases.verify import verify
-from tests.nightly.test_gates import rewrite
 from tests.soak.kill import COMMANDS, Pattern, kill_once, pattern
 from tests.support.commands import run
+from tests.support.lake_edits import rewrite
 from tests.support.nights import DAYS, QUIET, assert_whole, demo_lake, make, names, published
 
 ROUNDS = 12

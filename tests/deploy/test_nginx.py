@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.test_caching import both
-from tests.api.test_protocol import EXPOSED
-from tests.api.test_rate_limit import in_one_window
 from tests.support import nginx
+from tests.support.api_checks import EXPOSED, both
 from tests.support.nginx import Nginx
+from tests.support.rate_limits import in_one_window
 from tests.support.s3_servers import free_port
 from tests.support.service import Answer, Client, Service, until, window_left
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from edge_auth.contract.keys import SCOPES, issue, open_key_file, parse_expiry
-from tests.conftest import KEYS
 from tests.support import nginx, redis_server
 from tests.support.fleet import Fleet, make, running, surroundings
+from tests.support.keys import KEYS
 from tests.support.oracle import Oracle
 from tests.support.redis_server import RedisServer
 from tests.support.s3_proxy import Proxy

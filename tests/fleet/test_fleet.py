@@ -14,14 +14,13 @@ from edge_auth.contract.builds import live_build_id
 from edge_auth.contract.keys import open_key_file
 from edge_auth.contract.store.open import open_store
 from generator.releases.publish import publish
-from tests.api.test_paging import crawl
-from tests.api.test_rate_limit import assert_exact, window_left
-from tests.api.test_rate_limit_shared import fallbacks
+from tests.support.api_checks import crawl
 from tests.support.commands import issue
 from tests.support.fleet import Fleet, make
 from tests.support.hammer import hammer
 from tests.support.nights import demo_lake
-from tests.support.service import Answer, Client, until
+from tests.support.rate_limits import assert_exact, fallbacks
+from tests.support.service import Answer, Client, until, window_left
 
 API = "/api/v1"
 PROCESSES, EACH, LIMIT = 8, 40, 150

@@ -14,7 +14,12 @@ from generator import settings
 from generator.clock import utc_now
 from generator.database import sql_root
 from generator.nightly.gates import judge
+<<<<<<< HEAD
 from generator.releases.judgements import Judgement, read_judgement, write_judgement
+=======
+from generator.releases.judgements import Judgement, keep_judgement, read_judgement
+from tests.support.lake_edits import Damage, empty, rewrite
+>>>>>>> h-tests
 from tests.support.nights import DAYS, FIRST_DAY, demo_lake, make
 from tests.support.service import ROOT
 
@@ -24,15 +29,7 @@ TODAY = FIRST_DAY + timedelta(days=TONIGHT - 1)
 YESTERDAY = TODAY - timedelta(days=1)
 CLOCK = datetime(TODAY.year, TODAY.month, TODAY.day, 23, tzinfo=UTC)
 
-Damage = Callable[[Path], None]
 together = pytest.mark.xdist_group("gates")  # one process: each damaged lake is built once
-
-
-def rewrite(file: Path, query: str) -> None:
-    """Replace a Parquet file by a query over its rows, which it calls `rows`."""
-    with duckdb.connect() as connection:
-        connection.execute(f"create table rows as from read_parquet('{file}', hive_partitioning = false)")
-        connection.execute(f"copy ({query}) to '{file}' (format parquet)")
 
 
 def of_day(lake: Path, table: str, day=TODAY) -> Path:
@@ -91,15 +88,6 @@ def a_day_that_has_not_come(lake: Path) -> None:
     rewrite_to = folder / "part.parquet"
     rewrite_to.write_bytes(of_day(lake, "price_guide").read_bytes())
     rewrite(rewrite_to, "select * replace (trend * 1.01 as trend) from rows order by id_product")
-
-
-def empty(table: str) -> Damage:
-    def damage(lake: Path) -> None:
-        for file in [*lake.glob(f"{table}*.parquet"), *lake.glob(f"{table}/*/*.parquet")]:
-            rewrite(file, "from rows limit 0")
-
-    damage.__name__ = f"no_{table}"
-    return damage
 
 
 DAMAGES: dict[str, list[Damage]] = {

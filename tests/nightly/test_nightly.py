@@ -22,9 +22,9 @@ from generator.releases.lease import Lease
 from generator.releases.prune import RetentionRules
 from generator.releases.publish import publish, rollback
 from generator.releases.run_reports import RunReport, newest_report
-from tests.nightly.test_gates import empty
 from tests.support import service
 from tests.support.commands import run
+from tests.support.lake_edits import empty
 from tests.support.nights import QUIET, assert_whole, demo_lake, in_hours, names, published
 from tests.support.service import ROOT, Failed, environment
 

@@ -1,0 +1,36 @@
+"""Requests and facts that tests of the API share, whether one shim answers or a fleet."""
+
+from tests.support.service import API, Answer, Client
+
+EXPOSED = {
+    "x-ratelimit-limit",
+    "x-ratelimit-remaining",
+    "x-ratelimit-reset",
+    "retry-after",
+    "etag",
+    "x-build",
+}
+
+
+def crawl(client: Client, target: str, limit: int) -> list[dict]:
+    """Every row of a list, page by page as section 2 of the specification says."""
+    rows: list[dict] = []
+    offset: int | None = 0
+    while offset is not None:
+        answer = client.get(f"{target}limit={limit}&offset={offset}")
+        assert answer.status == 200, answer.text
+        page = answer.json["pagination"]
+        assert page["limit"] == limit and page["offset"] == offset
+        assert page["returned"] == len(answer.json["data"]) <= limit
+        assert page["has_more"] == (page["next_offset"] is not None)
+        rows += answer.json["data"]
+        assert page["next_offset"] in (None, offset + limit)
+        offset = page["next_offset"]
+    return rows
+
+
+def both(client: Client, path: str) -> tuple[Answer, Answer]:
+    """The same answer plain and compressed."""
+    plain, packed = client.get(f"{API}/{path}"), client.get(f"{API}/{path}", Accept_Encoding="gzip, br")
+    assert (plain["Content-Encoding"], packed["Content-Encoding"]) == (None, "gzip")
+    return plain, packed

@@ -1,0 +1,67 @@
+"""Checks of the rate limit: floods of requests, and what one window lets through."""
+
+import re
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+from urllib.request import urlopen
+
+from tests.support.service import Answer, Client, Service, until, window_left
+
+T = TypeVar("T")
+FALLBACKS = re.compile(r"(?m)^cardpress_rate_limit_fallbacks_total ([0-9.]+)$")
+
+
+def in_one_window(attempt: Callable[[], tuple[set[int], T]]) -> T:
+    """What an attempt found whose answers share one window; made again once if a minute ended within."""
+    for _ in range(3):
+        resets, found = attempt()
+        if len(resets) == 1:
+            return found
+    raise AssertionError("no attempt fitted into one minute")
+
+
+def flood(client_for: Callable[[], Client], path: str, threads: int, each: int) -> dict[int, list[Answer]]:
+    """Answers of many clients at once, by the window they fell into."""
+
+    def send(_: int) -> list[Answer]:
+        client = client_for()
+        return [client.get(path) for _ in range(each)]
+
+    windows: dict[int, list[Answer]] = defaultdict(list)
+    with ThreadPoolExecutor(threads) as pool:
+        for answers in pool.map(send, range(threads)):
+            for answer in answers:
+                windows[window_left(answer)[0]].append(answer)
+    return windows
+
+
+def assert_exact(windows: dict[int, list[Answer]], limit: int) -> None:
+    """No window let more than the limit through, and one that refused let exactly the limit through."""
+    assert any(answer.status == 429 for answers in windows.values() for answer in answers)
+    for reset, answers in windows.items():
+        left = sorted(window_left(answer)[1] for answer in answers if answer.status != 429)
+        refused = [answer for answer in answers if answer.status == 429]
+        assert reset % 60 == 0
+        assert left == list(range(limit - len(left), limit))  # each number of requests left told once
+        assert len(left) == limit if refused else len(left) <= limit
+        for answer in refused:
+            _assert_refusal(answer, limit)
+
+
+def _assert_refusal(answer: Answer, limit: int) -> None:
+    assert answer.code == "rate_limited"
+    assert (answer["X-RateLimit-Limit"], answer["X-RateLimit-Remaining"]) == (str(limit), "0")
+    wait = int(answer["Retry-After"])
+    assert 1 <= wait <= 60
+    assert abs(int(answer["X-RateLimit-Reset"]) - time.time() - wait) < 30
+    assert answer["Cache-Control"] == "no-store"
+
+
+def fallbacks(service: Service) -> float:
+    """How many requests a shim has counted on its own."""
+    url = until(lambda: re.search("metrics at (.+)", service.log.read_text()), 60, "the shim says where metrics are")
+    with urlopen(url[1]) as answer:
+        return float(FALLBACKS.search(answer.read().decode())[1])
