@@ -14,12 +14,8 @@ from generator import settings
 from generator.clock import utc_now
 from generator.database import sql_root
 from generator.nightly.gates import judge
-<<<<<<< HEAD
 from generator.releases.judgements import Judgement, read_judgement, write_judgement
-=======
-from generator.releases.judgements import Judgement, keep_judgement, read_judgement
 from tests.support.lake_edits import Damage, empty, rewrite
->>>>>>> h-tests
 from tests.support.nights import DAYS, FIRST_DAY, demo_lake, make
 from tests.support.service import ROOT
 

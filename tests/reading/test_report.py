@@ -15,12 +15,7 @@ from generator.errors import GateError
 from generator.reading.report.html_page import as_html
 from generator.reading.report.summary import summarize_build
 from generator.releases.publish import publish
-<<<<<<< HEAD
 from generator.releases.run_reports import prune_run_reports
-from tests.nightly.test_gates import empty
-=======
-from generator.releases.run_reports import prune_runs
->>>>>>> h-tests
 from tests.nightly.test_nightly import night as one_night
 from tests.support.lake_edits import empty
 from tests.support.nights import demo_lake, names, published
