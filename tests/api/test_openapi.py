@@ -300,7 +300,7 @@ def test_the_document_is_valid_openapi_3_1():
 @pytest.mark.parametrize("seed", ["0", "1"])
 def test_rendering_is_deterministic_and_canonical(seed):
     environment = os.environ | {"PYTHONHASHSEED": seed, "TZ": "Asia/Tokyo", "LC_ALL": "C"}
-    script = "import sys; from generator.openapi import document; sys.stdout.buffer.write(document())"
+    script = "import sys; from generator.site.openapi import document; sys.stdout.buffer.write(document())"
     rendered = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, check=True).stdout
     assert rendered == document()
     assert rendered == json.dumps(DOCUMENT, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"

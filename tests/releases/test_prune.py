@@ -243,7 +243,7 @@ def test_a_lock_left_behind_ends_by_itself(four) -> None:
     store, _, ids = four
     lease = Lease(store, layout.PRUNE_LOCK, what="prune", run="killed", clock=LATER, seconds=120)
     lease.__enter__()
-    lease._done.set()  # as if its process had been killed: it is renewed no more, and not given back
+    lease._stop.set()  # as if its process had been killed: it is renewed no more, and not given back
     with pytest.raises(BusyError, match="run killed"):
         sweep(store)
     sweep(store, clock=in_hours(49.1))
