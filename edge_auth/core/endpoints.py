@@ -36,7 +36,7 @@ CORS_HEADERS = {
 _KEYED_VARY = "Authorization, X-API-Key, Accept-Encoding, X-Build"
 _PUBLIC_VARY = "Accept-Encoding, X-Build"
 _MAX_ID_DIGITS = 19
-_MAX_TEXT_CHARACTERS = 200
+MAX_TEXT_CHARACTERS = 200
 _MAX_CACHED_PATH_BYTES = 256  # a client must not fill the memory with long paths
 _NO_PATH = "there is no such path: /docs lists what there is"
 _NO_PRODUCT = "there is no product with this id"
@@ -270,7 +270,7 @@ _FIXED = {
             "set": Text(),
             "number": Text(),
             "rarity": Text(),
-            "game": Text(_MAX_TEXT_CHARACTERS),
+            "game": Text(MAX_TEXT_CHARACTERS),
             "min_price": Price(),
             "max_price": Price(),
             "kind": Choice(names.KINDS, "all"),
@@ -286,7 +286,7 @@ _FIXED = {
         _sets,
         {
             "q": Text(),
-            "game": Text(_MAX_TEXT_CHARACTERS),
+            "game": Text(MAX_TEXT_CHARACTERS),
             "limit": Integer(1, 1000, 100),
             "offset": _OFFSET,
         },
@@ -302,7 +302,7 @@ _FIXED = {
             "direction": Choice(names.MOVER_DIRECTIONS, "up"),
             "kind": Choice(names.KINDS, "all"),
             "min_price": Choice(names.MOVER_FLOORS, "1"),
-            "game": Text(_MAX_TEXT_CHARACTERS),
+            "game": Text(MAX_TEXT_CHARACTERS),
             "limit": Integer(1, 100, 50),
             "offset": _OFFSET,
         },
