@@ -35,7 +35,7 @@ ENDPOINTS = """
 | /api/v1/movers | window by direction kind min_price game limit offset | MoverPage | 400 401 403 404 405 429 500 |
 | /api/v1/fingerprints | - | FingerprintIndex | 400 401 403 405 429 500 |
 | /api/v1/openapi.json | - | Description | 400 405 429 500 |
-"""
+"""  # noqa: E501
 
 PARAMETERS = """
 | Path | Parameter | In | Type | Required | Default | Bounds |

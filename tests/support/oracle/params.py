@@ -132,9 +132,9 @@ def read(endpoint: str, pairs: list[tuple[str, str]]) -> dict[str, Any]:
             raise Refused(name) from None
     if "ids" in seen and len(seen) > 1:
         raise Refused("ids")
-    if values.get("max_price") is not None and values["min_price"] is not None:
-        if values["min_price"] > values["max_price"]:
-            raise Refused("min_price")
+    least, most = values.get("min_price"), values.get("max_price")
+    if least is not None and most is not None and least > most:
+        raise Refused("min_price")
     return values
 
 
