@@ -34,11 +34,13 @@ def old(tmp_path, monkeypatch):
         table = map_table(path)
         return table.drop_columns([name for name in table.column_names if name in NEW_COLUMNS])
 
-    monkeypatch.setattr(catalogue, "map_table", without_new_columns)
     build = opened(str(tmp_path / "old"))
     for layer in ("games", "movers"):
         del build.objects.layers[layer]
-    build.prepare()
+    with monkeypatch.context() as patched:
+        patched.setattr(catalogue, "map_table", without_new_columns)
+        build.prepare()
+    assert build.catalogue.cents is None
     return build
 
 
