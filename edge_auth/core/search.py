@@ -214,9 +214,8 @@ def _mask(catalogue: Catalogue, search: Search) -> np.ndarray:
     filters = search.filters
     masks = []
     if search.prices is not None:
-        ranks = _ranks_of_prices(catalogue, search)
-        # Ranks are unsigned: those below the range wrap around to large numbers.
-        masks.append(catalogue.rank[search.price_sort] - np.uint32(ranks.start) < np.uint32(ranks.stop - ranks.start))
+        ranks, rank = _ranks_of_prices(catalogue, search), catalogue.rank[search.price_sort]
+        masks += [rank >= np.uint32(ranks.start), rank < np.uint32(ranks.stop)]
     if filters.kind != "all":
         masks.append(catalogue.single == (filters.kind == "single"))
     if filters.set is not None:
