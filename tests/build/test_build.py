@@ -85,6 +85,7 @@ def test_an_unchanged_lake_makes_nothing(demo: Path, built: Path, tmp_path: Path
     assert {name: (store / name).stat().st_mtime_ns for name in files(store)} == before
 
 
+@pytest.mark.slow
 def test_later_partitions_are_not_read(demo: Path, tmp_path: Path) -> None:
     day = "2025-12-20"
     younger = tmp_path / "lake"
