@@ -1,6 +1,7 @@
-"""Everything in one run: python -m bench [--quick] [--only PART …]
+"""Run all benchmarks: python -m bench [--quick] [--only PART …]
 
-Writes docs/benchmarks.md and its plots (--quick: into the cache alone), and the raw results as JSON into the cache.
+A full run writes docs/benchmarks.md and its plots; `--quick` writes them into the cache. The raw results go into the
+cache as JSON.
 """
 
 import argparse
@@ -9,35 +10,36 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from bench.cases import CASES
-from bench.data import ROOT, cache, say
+from bench.data import ROOT, cache, print_progress
 from bench.generation import generation
 from bench.machine import description
 from bench.report import goal_table, write
 from bench.results import Results
-from bench.serving import field, serving
+from bench.serving import serving, test_bed
 from bench.shim import shim
 from bench.sizes import FULL, QUICK, Size
 
 PARTS = ("serving", "shim", "generation")
 
 
-def measure(size: Size, parts: list[str]) -> Iterator[dict]:
-    """The results of the parts, as JSON can hold them, each when it is there."""
+def measure(size: Size, parts: list[str]) -> Iterator[dict[str, Any]]:
+    """Measure the parts and yield the results of each as soon as it is complete, in values that JSON can hold."""
     if {"serving", "shim"} & set(parts):
-        with field(size) as opened:
+        with test_bed(size) as bed:
             if "serving" in parts:
-                yield {"serving": [asdict(one) for one in serving(opened, CASES, size.rounds, size.seconds)]}
+                yield {"serving": [asdict(one) for one in serving(bed, CASES, size.rounds, size.seconds)]}
             if "shim" in parts:
-                yield from shim(opened, size)
+                yield from shim(bed, size)
     if "generation" in parts:
         yield {"generation": generation(size)}
 
 
 def main() -> None:
-    """Measure, keep the raw results, report, and print the goals."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    """Measure, write the raw results and the report, and print the goals."""
+    parser = argparse.ArgumentParser(description="Run all benchmarks.")
     parser.add_argument("--quick", action="store_true", help="A smaller lake, fewer rounds: under three minutes.")
     parser.add_argument("--only", choices=PARTS, action="append", help="Only this part; may repeat.")
     parser.add_argument(
@@ -45,27 +47,27 @@ def main() -> None:
         metavar="FILE",
         type=Path,
         nargs="+",
-        help="Write the page anew from kept raw results; of parts that several hold, the last one counts.",
+        help="Write the page from raw results of earlier runs; if several files hold a part, the last file counts.",
     )
     options = parser.parse_args()
     if options.report:
-        raw = _joined([json.loads(file.read_text()) for file in options.report])
+        raw = _join_runs([json.loads(file.read_text()) for file in options.report])
     else:
-        raw = _measured(QUICK if options.quick else FULL, options.quick, options.only or list(PARTS))
-    whole = set(raw["parts"]) == set(PARTS) and not raw["quick"]
-    page = write(Results(raw), ROOT / "docs" if whole else cache() / "report")
+        raw = _measure_parts(QUICK if options.quick else FULL, options.quick, options.only or list(PARTS))
+    complete = set(raw["parts"]) == set(PARTS) and not raw["quick"]
+    page = write(Results(raw), ROOT / "docs" if complete else cache() / "report")
     print("\n".join(goal_table(Results(raw))))
-    say(f"written: {page}")
+    print_progress(f"written: {page}")
 
 
-def _joined(runs: list[dict]) -> dict:
+def _join_runs(runs: list[dict[str, Any]]) -> dict[str, Any]:
     parts = {part: None for raw in runs for part in raw["parts"]}
     return {name: value for raw in runs for name, value in raw.items()} | {"parts": list(parts)}
 
 
-def _measured(size: Size, quick: bool, parts: list[str]) -> dict:
+def _measure_parts(size: Size, quick: bool, parts: list[str]) -> dict[str, Any]:
     now = datetime.now(UTC)
-    raw = {
+    raw: dict[str, Any] = {
         "command": "make bench-quick" if quick else "make bench",
         "date": now.date().isoformat(),
         "quick": quick,
@@ -73,10 +75,10 @@ def _measured(size: Size, quick: bool, parts: list[str]) -> dict:
         "machine": description(),
         "size": asdict(size),
     }
-    kept = cache() / "results"
-    kept.mkdir(exist_ok=True)
-    file = kept / f"{now:%Y%m%dT%H%M%SZ}{'-quick' * quick}.json"
-    say(f"raw results: {file}")
+    folder = cache() / "results"
+    folder.mkdir(exist_ok=True)
+    file = folder / f"{now:%Y%m%dT%H%M%SZ}{'-quick' * quick}.json"
+    print_progress(f"raw results: {file}")
     for part in measure(size, parts):
         raw |= part
         file.write_text(json.dumps(raw, indent=1))

@@ -1,20 +1,21 @@
-"""What the peers' databases are filled with, and what the cases ask for: read from our own API, page by page.
+"""Reads the peers' data from the product's own API, page by page, and writes it as Parquet files.
 
-Peers store each Card as ready JSON and the keys that it is found and sorted by, folded as the product folds; so they
-do the same work for a search, and none to put a Card together. History is one row per day, for some of the products
-only: details are asked for those, and a smaller table makes a peer no slower.
+Peers store each Card as ready JSON, with the keys by which it is found and sorted, folded as the product folds them. So
+they do the same work for a search, and no work to assemble a Card. History has one row per day, for some of the
+products only: the cases request the details of these, and a smaller table makes no peer slower.
 """
 
 import http.client
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bench.data import Site, say
+from bench.data import Site, print_progress
 from edge_auth.contract.text import fold, number_filter_key, number_sort_key
 
 TABLES = {
@@ -23,17 +24,19 @@ TABLES = {
     "listing": ("day", "available", "from_price", "available_foil", "from_price_foil"),
 }
 _COUNTS = ("offers", "available", "available_foil")
+Json = dict[str, Any]
 
 
 def crawl(port: int, site: Site, folder: Path, details: int) -> None:
     """Write cards.parquet and a Parquet file per history table, with the history of `details` products."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
 
-    def get(target: str) -> dict:
+    def get(target: str) -> Json:
         connection.request("GET", target, headers={"Authorization": f"Bearer {site.key}"})
-        return json.loads(connection.getresponse().read())
+        body: Json = json.loads(connection.getresponse().read())
+        return body
 
-    say("reading the catalogue for the peers")
+    print_progress("reading the catalogue for the peers")
     products = pq.read_table(site.lake / "products.parquet", columns=["id_product", "date_added"]).to_pydict()
     added = dict(zip(products["id_product"], products["date_added"], strict=True))
     rows = [_row(card, added) for card in _cards(get)]
@@ -44,15 +47,15 @@ def crawl(port: int, site: Site, folder: Path, details: int) -> None:
         pq.write_table(_history(histories, table, columns), folder / f"{table}.parquet")
 
 
-def _cards(get) -> Iterator[dict]:
-    offset = 0
+def _cards(get: Callable[[str], Json]) -> Iterator[Json]:
+    offset: int | None = 0
     while offset is not None:
         page = get(f"/api/v1/cards?sort=newest&limit=100&offset={offset}")
         yield from page["data"]
         offset = page["pagination"]["next_offset"]
 
 
-def _row(card: dict, added: dict) -> dict:
+def _row(card: Json, added: dict[int, Any]) -> Json:
     guide, filtered = card["price_guide"] or {}, card["filtered_price"] or {}
     number, rarity = card["number"], card["rarity"]
     return {
@@ -73,7 +76,7 @@ def _row(card: dict, added: dict) -> dict:
     }
 
 
-def _history(histories: dict[int, dict], table: str, columns: tuple[str, ...]) -> pa.Table:
+def _history(histories: dict[int, Json], table: str, columns: tuple[str, ...]) -> pa.Table:
     ids = [id_ for id_, history in histories.items() for _ in history[table]]
     rows = [row for history in histories.values() for row in history[table]]
     types = {name: pa.int64() if name in _COUNTS else pa.float64() for name in columns} | {"day": pa.string()}

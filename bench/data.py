@@ -1,4 +1,4 @@
-"""Lakes, builds and keys to measure with, made once and kept under BENCH_DIR (default: bench/.cache)."""
+"""Lakes, builds and keys for the measurements, made once and cached in BENCH_DIR (default: bench/.cache)."""
 
 import os
 import shutil
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PLENTY = 1_000_000_000  # requests a minute: enough never to be in the way
+RATE_LIMIT = 1_000_000_000  # requests a minute: so many that the limit is never reached
 
 
 @dataclass(frozen=True)
 class Site:
-    """A lake, a live build of it in a store, and a key to it."""
+    """A lake, a store with a live build of it, and an API key."""
 
     lake: Path
     store: Path
@@ -21,14 +21,14 @@ class Site:
 
 
 def cache() -> Path:
-    """The folder of everything that is kept from run to run."""
+    """Return the folder of all data that is reused from run to run."""
     folder = Path(os.environ.get("BENCH_DIR") or ROOT / "bench" / ".cache").resolve()
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
 def scratch(name: str) -> Path:
-    """An empty folder that the next run empties again."""
+    """Return an empty folder, which the next run empties again."""
     folder = cache() / "scratch" / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -36,47 +36,51 @@ def scratch(name: str) -> Path:
 
 
 def environment() -> dict[str, str]:
-    """Ours, without any setting of the product's options, and with this checkout first."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("CARDPRESS_")}
-    return kept | {"PYTHONPATH": str(ROOT)}
+    """Return the environment without variables that set options of the product, and with this checkout first."""
+    others = {name: value for name, value in os.environ.items() if not name.startswith("CARDPRESS_")}
+    return others | {"PYTHONPATH": str(ROOT)}
 
 
 def cardpress(*arguments: object) -> list[str]:
-    """A command line of the product."""
+    """Return a command line of the product."""
     return [sys.executable, "-m", "generator", *map(str, arguments)]
 
 
 def run(*arguments: object) -> str:
-    """Run a command of the product; what it prints."""
+    """Run a command of the product and return its output.
+
+    Raises:
+        SystemExit: The command failed.
+    """
     command = cardpress(*arguments)
-    done = subprocess.run(command, env=environment(), capture_output=True, text=True)
-    if done.returncode:
-        raise SystemExit(f"{' '.join(command[2:])}: exit {done.returncode}\n{done.stderr[-2000:]}")
-    return done.stdout
+    process = subprocess.run(command, env=environment(), capture_output=True, text=True)
+    if process.returncode:
+        raise SystemExit(f"{' '.join(command[2:])}: exit {process.returncode}\n{process.stderr[-2000:]}")
+    return process.stdout
 
 
-def say(text: str) -> None:
-    """A line of progress."""
+def print_progress(text: str) -> None:
+    """Print a line of progress to standard error."""
     print(text, file=sys.stderr, flush=True)
 
 
 def lake(products: int, days: int) -> Path:
-    """A demo lake, made unless it is there."""
+    """Return the folder of a demo lake; write it if it is not cached."""
     folder = cache() / f"lake-{products}x{days}"
-    done = folder.with_suffix(".done")
-    if not done.exists():
-        say(f"lake of {products:,} products, {days} days")
+    complete = folder.with_suffix(".done")
+    if not complete.exists():
+        print_progress(f"lake of {products:,} products, {days} days")
         run("demo", folder, "--products", products, "--days", days)
-        done.touch()
+        complete.touch()
     return folder
 
 
 def site(products: int, days: int) -> Site:
-    """A live build of a demo lake; layers that are in the store already are not made again."""
+    """Return a demo lake with a live build; layers that are in the cached store are not made again."""
     source, store = lake(products, days), cache() / f"store-{products}x{days}"
-    say(f"build of {products:,} products, {days} days")
+    print_progress(f"build of {products:,} products, {days} days")
     run("build", "--lake", source, "--store", store, "--publish")
     key = store.with_suffix(".key")
     if not key.exists():
-        key.write_text(run("keys", "issue", "--store", store, "--name", "bench", "--rate-limit", PLENTY))
+        key.write_text(run("keys", "issue", "--store", store, "--name", "bench", "--rate-limit", RATE_LIMIT))
     return Site(source, store, key.read_text().strip())

@@ -1,8 +1,8 @@
-"""TaskOutput-up card pictures, and made-up photos of them: what recognition is measured and tested on.
+"""Invented pictures of cards and invented photos of them, on which recognition is measured and tested.
 
-Every card is drawn from its number alone: a frame in one of a few layouts and colours, an artwork of gradients,
-soft noise and shapes, lines of text. Some are hard to tell apart on purpose (`KINDS`): reprints have the artwork
-of the card before in another frame, others its artwork in other colours, or a slightly other part of it.
+Every card is drawn from its number alone: a frame in one of a few layouts and colours, an artwork of gradients, soft
+noise and shapes, and lines of text. Some cards are similar on purpose (`KINDS`): a reprint has the artwork of an
+earlier card in another frame; others have it in other colours, or a slightly different part of it.
 """
 
 import io
@@ -24,12 +24,12 @@ Random = np.random.Generator
 
 
 def kind_of(number: int) -> str:
-    """Which of `KINDS` a card is; the first is plain."""
+    """Return which of `KINDS` a card is; the first card is plain."""
     return "plain" if number == 0 else KINDS[_random("kind", number).choice(len(KINDS), p=_SHARES)]
 
 
 def draw_card(number: int) -> Image.Image:
-    """The reference image of a card."""
+    """Draw the reference image of a card."""
     kind = kind_of(number)
     rng = _random("card", number)
     art = _artwork(number, kind)
@@ -51,7 +51,7 @@ def draw_card(number: int) -> Image.Image:
 
 
 def _artwork(number: int, kind: str) -> Image.Image:
-    """The artwork, that of the last plain card before for the kinds that borrow one."""
+    """Return the artwork; kinds that reuse an artwork take it from the last plain card before."""
     if kind in ("plain", "full art"):
         return _painting(number)
     owner = number - 1
@@ -68,7 +68,7 @@ def _artwork(number: int, kind: str) -> Image.Image:
 
 
 def _painting(number: int) -> Image.Image:
-    """240 × 150 pixels of gradient, soft noise and shapes."""
+    """Return 240 × 150 pixels of gradient, soft noise and shapes."""
     rng = _random("painting", number)
     width, height = 240, 150
     corners = rng.integers(20, 236, (2, 2, 3)).astype(np.uint8)
@@ -97,7 +97,7 @@ def _shape(pen: ImageDraw.ImageDraw, rng: Random, width: int, height: int) -> No
 
 
 def _text(pen: ImageDraw.ImageDraw, rng: Random, top: float, ink: tuple[int, int, int]) -> None:
-    """A title above the artwork and some lines below: dashes as long as words."""
+    """Draw a title above the artwork and some lines below, as dashes as long as words."""
     lines = [(0.055, 1)] + [(top + 0.05 * i, rng.integers(2, 7)) for i in range(int((0.92 - top) / 0.05))]
     for place, words in lines:
         x = WIDTH * 0.11
@@ -122,31 +122,31 @@ def _random(name: str, number: int) -> Random:
 
 
 def turned(card: Image.Image, rng: Random) -> Image.Image:
-    """Turned by up to 3 degrees either way, on a table."""
+    """Turn a card by up to 3 degrees either way, on a table."""
     big, angle = _on_table(card, rng, 0.0), rng.uniform(-3, 3)
     return big.rotate(angle, Image.Resampling.BICUBIC, fillcolor=big.getpixel((0, 0)))
 
 
 def rescaled(card: Image.Image, rng: Random) -> Image.Image:
-    """At 30 to 300 percent."""
+    """Scale a card to 30 to 300 percent."""
     scale = float(np.exp(rng.uniform(np.log(0.3), np.log(3))))
     return card.resize((round(WIDTH * scale), round(HEIGHT * scale)), Image.Resampling.BILINEAR)
 
 
 def blurred(card: Image.Image, rng: Random) -> Image.Image:
-    """Out of focus: a radius of up to 1.2 percent of the width."""
+    """Blur a card with a radius of up to 1.2 percent of the width."""
     return card.filter(ImageFilter.GaussianBlur(rng.uniform(0.003, 0.012) * WIDTH))
 
 
 def compressed(card: Image.Image, rng: Random) -> Image.Image:
-    """JPEG of quality 10 to 50."""
+    """Compress a card as JPEG of quality 10 to 50."""
     file = io.BytesIO()
     card.save(file, "JPEG", quality=int(rng.integers(10, 51)))
     return Image.open(file).convert("RGB")
 
 
 def lit(card: Image.Image, rng: Random) -> Image.Image:
-    """Brighter or darker by up to 40 percent, other contrast, a cast of colour, light from one side."""
+    """Change brightness by up to 40 percent, the contrast, the tint, and add light from one side."""
     card = ImageEnhance.Contrast(card).enhance(rng.uniform(0.7, 1.2))
     gain = rng.uniform(0.6, 1.4) * rng.uniform(0.92, 1.08, 3)
     slope = 1 + rng.uniform(-0.15, 0.15) * np.linspace(-1, 1, card.width)[None, :, None]
@@ -154,12 +154,12 @@ def lit(card: Image.Image, rng: Random) -> Image.Image:
 
 
 def cut(card: Image.Image, rng: Random) -> Image.Image:
-    """Cut badly: up to 4 percent too much or too little on each side."""
+    """Cut a card badly: up to 4 percent too much or too little on each side."""
     return _framed(card, rng, rng.uniform(-0.04, 0.04, 4))
 
 
 def photographed(card: Image.Image, rng: Random) -> Image.Image:
-    """All of it at about half the strength."""
+    """Apply all changes at about half the strength."""
     card = _framed(card, rng, rng.uniform(-0.02, 0.02, 4))
     card = card.rotate(rng.uniform(-1.5, 1.5), Image.Resampling.BICUBIC, fillcolor=card.getpixel((0, 0)))
     card = card.filter(ImageFilter.GaussianBlur(rng.uniform(0.001, 0.006) * WIDTH))
@@ -183,13 +183,13 @@ PHOTOS: dict[str, Callable[[Image.Image, Random], Image.Image]] = {
 
 
 def photos(number: int, card: Image.Image) -> Iterator[tuple[str, Image.Image]]:
-    """One photo of a card in each way."""
+    """Yield a photo of a card in each way, with the name of the way."""
     for name, take in PHOTOS.items():
         yield name, take(card, _random(name, number))
 
 
 def _framed(card: Image.Image, rng: Random, sides: np.ndarray) -> Image.Image:
-    """Cut by shares of the sides (left, top, right, bottom); where negative, the table shows."""
+    """Cut a card by shares of its sides (left, top, right, bottom); a negative share shows the table."""
     big = _on_table(card, rng, 0.05)
     left, top, right, bottom = (sides * (WIDTH, HEIGHT, WIDTH, HEIGHT)).round().astype(int)
     x, y = (big.width - WIDTH) // 2, (big.height - HEIGHT) // 2

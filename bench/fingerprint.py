@@ -1,8 +1,8 @@
-"""How well photos are recognised, and how fast: 20,000 made-up cards, some of them photographed in every way.
+"""Measures how well and how fast photos are recognised: 20,000 invented cards, some of them photographed in every way.
 
     python -m bench.fingerprint [--cards N] [--photographed N] [--workers N]
 
-Prints the tables of docs/fingerprint.md. Everything is drawn from fixed seeds, so recall is the same each time.
+Prints the tables of docs/fingerprint.md. All cards are drawn from fixed seeds, so recall is the same each time.
 """
 
 import argparse
@@ -10,6 +10,7 @@ import os
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
+from typing import Any
 
 import numpy as np
 
@@ -19,14 +20,16 @@ from recognition.recipe import VERSION, Fingerprint, fingerprint
 from recognition.references import References, from_index
 from recognition.views import views
 
+Array = np.ndarray[Any, np.dtype[Any]]
+
 
 def reference(number: int) -> Fingerprint:
-    """The fingerprint of a card's reference image."""
+    """Return the fingerprint of a card's reference image."""
     return fingerprint(np.asarray(draw_card(number)))
 
 
 def photographed(number: int) -> list[tuple[list[Fingerprint], float]]:
-    """Of a card's photo in each way: the fingerprints of its views, and the CPU seconds that they took."""
+    """Return, for a card's photo in each way, the fingerprints of its views and the CPU seconds that they took."""
     results = []
     for _, photo in photos(number, draw_card(number)):
         pixels, start = np.asarray(photo), time.thread_time()
@@ -35,20 +38,27 @@ def photographed(number: int) -> list[tuple[list[Fingerprint], float]]:
 
 
 def references_of(fingerprints: list[Fingerprint]) -> References:
-    """An index whose keys sort by the cards' numbers."""
+    """Return an index whose keys sort by the cards' numbers."""
     entries = [{"key": f"{n:06}", **found.texts(), "products": [n]} for n, found in enumerate(fingerprints)]
     return from_index("bench", {"version": VERSION, "image_url": "{key}", "entries": entries})
 
 
-def ranks(far: np.ndarray, number: int) -> tuple[int, float, float]:
-    """How many entries are nearer than the right one, its distance, and that of the nearest wrong one."""
-    right = far[number]
-    return int((far < right).sum()), float(right), float(np.delete(far, number).min())
+def ranks(distance: Array, number: int) -> tuple[int, float, float]:
+    """Return how many entries are nearer than the right one, its distance, and that of the nearest wrong one."""
+    right = distance[number]
+    return int((distance < right).sum()), float(right), float(np.delete(distance, number).min())
 
 
-def report(cards: list[int], found: np.ndarray, milliseconds: np.ndarray, of: int) -> None:
-    """Print the tables; `found` is (cards, ways, 2, 3): ranks for one view and for all."""
-    print(f"\n{len(cards)} of {of:,} cards, one photo each in every way\n")
+def report(cards: list[int], found: Array, milliseconds: Array, total: int) -> None:
+    """Print the tables.
+
+    Args:
+        cards: Numbers of the photographed cards.
+        found: Ranks for one view and for all views, shape (cards, ways, 2, 3).
+        milliseconds: CPU time of views and of search, shape (cards × ways, 2).
+        total: How many cards the index holds.
+    """
+    print(f"\n{len(cards)} of {total:,} cards, one photo each in every way\n")
     print("| photo | recall at 1 | at 5 | one view only: at 1 | at 5 | distance, median | 95 % | nearest wrong, 5 % |")
     print("|---|---|---|---|---|---|---|---|")
     for way, name in enumerate(PHOTOS):
@@ -61,35 +71,35 @@ def report(cards: list[int], found: np.ndarray, milliseconds: np.ndarray, of: in
     for kind in KINDS:
         ranked = found[kinds == kind][:, :, 1, 0]
         if len(ranked):
-            shares = " | ".join(f"{100 * (ranked < top).mean():.1f} %" for top in (1, 5))
-            print(f"| {kind} | {len(ranked)} | {shares} |")
+            recall = " | ".join(f"{100 * (ranked < top).mean():.1f} %" for top in (1, 5))
+            print(f"| {kind} | {len(ranked)} | {recall} |")
     views_ms, search_ms = np.median(milliseconds, 0)
     print(f"\none match, CPU time: seven views and fingerprints {views_ms:.1f} ms, search {search_ms:.1f} ms")
 
 
 def main() -> None:
     """Draw, fingerprint, photograph, search, report."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="Measure how well and how fast photos are recognised.")
     parser.add_argument("--cards", type=int, default=20_000)
     parser.add_argument("--photographed", type=int, default=300)
     parser.add_argument("--workers", type=int, default=os.cpu_count())
-    asked = parser.parse_args()
-    cards = sorted(np.random.default_rng(1).choice(asked.cards, asked.photographed, replace=False).tolist())
-    with ProcessPoolExecutor(asked.workers) as pool:
-        print(f"drawing {asked.cards:,} cards", file=sys.stderr)
-        references = references_of(list(pool.map(reference, range(asked.cards), chunksize=50)))
+    options = parser.parse_args()
+    cards = sorted(np.random.default_rng(1).choice(options.cards, options.photographed, replace=False).tolist())
+    with ProcessPoolExecutor(options.workers) as pool:
+        print(f"drawing {options.cards:,} cards", file=sys.stderr)
+        references = references_of(list(pool.map(reference, range(options.cards), chunksize=50)))
         print(f"photographing {len(cards)}", file=sys.stderr)
         taken = list(pool.map(photographed, cards, chunksize=5))
     found, milliseconds = [], []
     for number, ways in zip(cards, taken, strict=True):
         for fingerprints, seconds in ways:
             start = time.thread_time()
-            far = distances(fingerprints, references)
-            nearest = far.min(0)
+            by_view = distances(fingerprints, references)
+            nearest = by_view.min(0)
             milliseconds.append((1000 * seconds, 1000 * (time.thread_time() - start)))
-            found.append((ranks(far[0], number), ranks(nearest, number)))
+            found.append((ranks(by_view[0], number), ranks(nearest, number)))
     shape = (len(cards), len(PHOTOS), 2, 3)
-    report(cards, np.array(found).reshape(shape), np.array(milliseconds), asked.cards)
+    report(cards, np.array(found).reshape(shape), np.array(milliseconds), options.cards)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Generation: what builds cost, in CPU, wall, memory and bytes, beside compression alone and one zstd stream.
+"""Measures builds in CPU, wall time, memory and bytes, and compares them with compression alone.
 
 python -m bench.generation [--quick]
 """
@@ -10,10 +10,11 @@ import shutil
 import time
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import zstandard
 
-from bench.data import lake, run, say, scratch
+from bench.data import lake, print_progress, run, scratch
 from bench.lakes import days, with_earlier_years
 from bench.runs import Run, build
 from bench.sizes import FULL, QUICK, Size
@@ -22,8 +23,12 @@ from edge_auth.contract.codec import compress
 _ZSTD_LEVEL = 3
 
 
-def generation(size: Size) -> dict:
-    """All of it, as JSON can hold it: runs by name, each a list over the rounds; and bytes."""
+def generation(size: Size) -> dict[str, Any]:
+    """Measure all builds.
+
+    Returns:
+        `runs`: per name a list over the rounds. `bytes`: sizes of the build of a year. JSON can hold all values.
+    """
     runs: dict[str, list[Run]] = {}
     year = lake(*size.year)
     *_, before, last = days(year)
@@ -42,7 +47,7 @@ def generation(size: Size) -> dict:
 
 
 def _first(runs: dict[str, list[Run]], name: str, source: Path, day: str) -> Path:
-    """A first build, measured, whose store is kept for what follows."""
+    """Measure a first build and return its store, for the measurements that follow."""
     store = scratch(f"generation-{name}")
     _add(runs, "one year, first, 2 threads" if name == "one" else "three years, first", build(source, store, day, 2))
     return store
@@ -53,7 +58,7 @@ def _add(runs: dict[str, list[Run]], name: str, run: Run) -> None:
 
 
 def _linked(store: Path) -> Path:
-    """A store with the same objects; whatever is immutable is linked."""
+    """Return a copy of a store, made of hard links."""
     copy = scratch("generation")
     shutil.rmtree(copy)
     shutil.copytree(store, copy, copy_function=os.link)
@@ -61,7 +66,7 @@ def _linked(store: Path) -> Path:
 
 
 def _large(runs: dict[str, list[Run]], size: Size) -> None:
-    """Builds of many products and of few and of many days, for their memory."""
+    """Measure builds of many products, with few and with many days, for their memory."""
     products, spans = size.large
     for span in spans:
         source = lake(products, span)
@@ -69,8 +74,8 @@ def _large(runs: dict[str, list[Run]], size: Size) -> None:
 
 
 def _bytes(store: Path) -> dict[str, float]:
-    """What a build takes in the store, its JSON as the API says it, and that JSON compressed otherwise."""
-    say("compressing the same JSON alone")
+    """Return the bytes of a build in its store, of its JSON as exported, and of that JSON compressed in other ways."""
+    print_progress("compressing the same JSON alone")
     exported = scratch("export")
     run("export", exported, "--store", store)
     seconds, size, gzipped, streamed, documents = 0.0, 0, 0, 0, 0
@@ -96,7 +101,7 @@ def _bytes(store: Path) -> dict[str, float]:
 
 def main() -> None:
     """Measure, and print the results as JSON."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="Measure builds.")
     parser.add_argument("--quick", action="store_true", help="A smaller lake, fewer rounds.")
     print(json.dumps(generation(QUICK if parser.parse_args().quick else FULL), indent=1))
 

@@ -1,4 +1,4 @@
-"""The goals, as data: what, the bound, and the figure of the results that is held against it."""
+"""The goals as data: a text, a bound, and the figure of the results that is compared with the bound."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -6,7 +6,7 @@ from functools import partial
 
 from bench.peers.nginx import Nginx
 from bench.peers.nothing import KeyedNothing
-from bench.results import OURS, Figure, Results, single
+from bench.results import OURS, Figure, Results, SeriesName, single
 from bench.stats import spread
 
 DEFAULT, DEEP = "default list page", "page at 90 %"
@@ -18,9 +18,10 @@ class Goal:
     """A goal.
 
     Attributes:
-        at_least: whether the bound is the least or the most.
-        unit: of the bound: `` for a ratio, `ms`, `MB`, `GB`.
-        figure: what was measured, None where it was not.
+        what: The text of the goal.
+        at_least: Whether the bound is a minimum; else it is a maximum.
+        figure: Returns the measured figure, or None if it was not measured.
+        unit: Unit of the bound: empty for a ratio, `ms`, `MB`, `GB`.
     """
 
     what: str
@@ -30,20 +31,20 @@ class Goal:
     unit: str = ""
 
     def met(self, figure: Figure) -> bool:
-        """Whether the median meets the bound."""
+        """Return whether the median meets the bound."""
         value = figure.spread.median
         return value >= self.bound if self.at_least else value <= self.bound
 
 
-def _ratio(above: tuple[str, ...], below: tuple[str, ...]) -> Callable[[Results], Figure | None]:
+def _ratio(above: SeriesName, below: SeriesName) -> Callable[[Results], Figure | None]:
     return lambda results: results.ratio(above, below)
 
 
 def _rivals(what: str, bound: float, case: str) -> list[Goal]:
-    """A case against the best peer, in either encoding."""
+    """Return the goals of a case against the best peer, in both encodings."""
     return [
-        Goal(f"{what} ÷ best peer, {said}", True, bound, partial(Results.over_rival, case=case, encoding=encoding))
-        for said, encoding in (("not compressed", "identity"), ("gzip", "gzip"))
+        Goal(f"{what} ÷ best peer, {text}", True, bound, partial(Results.over_rival, case=case, encoding=encoding))
+        for text, encoding in (("not compressed", "identity"), ("gzip", "gzip"))
     ]
 
 
@@ -52,7 +53,7 @@ def _runs(above: str, below: str, field: str) -> Callable[[Results], Figure | No
 
 
 def _worst_endpoint(results: Results) -> Figure | None:
-    """The endpoint with the least ratio to one that does nothing; the one of megabytes is told apart."""
+    """Return the lowest ratio of an endpoint to one that does nothing, without the fingerprint index of megabytes."""
     found = {
         case: figure
         for case in results.cases()
@@ -81,7 +82,7 @@ def _second_worker(results: Results) -> Figure | None:
 
 
 def _json_rate(results: Results) -> Figure | None:
-    """JSON per CPU second of a first build, over that of compressing the same bytes alone."""
+    """Return the JSON per CPU second of a first build, divided by that of compressing the same bytes alone."""
     cpu, sizes = results.runs(FIRST, "cpu"), results.raw.get("generation", {}).get("bytes")
     return Figure(spread([sizes["gzip alone, CPU seconds"] / seconds for seconds in cpu])) if cpu and sizes else None
 
@@ -92,7 +93,7 @@ def _stored(results: Results) -> Figure | None:
 
 
 def _large(results: Results) -> list[str]:
-    """Names of the builds of many products, the fewest days first."""
+    """Return the names of the builds of many products, the fewest days first."""
     return [name for name in results.raw.get("generation", {}).get("runs", {}) if " products, " in name]
 
 

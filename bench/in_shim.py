@@ -1,7 +1,7 @@
-"""Searches in a shim without a server: `bench.shim` runs this on a core of its own.
+"""Times searches in a shim without a server; `bench.shim` runs this on a core of its own.
 
-Each query is asked of the application as granian asks it, key check and limit on, and gzip made; once per fresh
-application, so that nothing of its answer is remembered. Prints the median ms of each.
+The application is called as granian calls it, with key check, rate limit and gzip. Each query is sent once per fresh
+application, so that no part of its answer is cached. Prints the median milliseconds of each query.
 """
 
 import json
@@ -9,10 +9,11 @@ import os
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import combinations
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import pyarrow.parquet as pq
 
@@ -20,13 +21,14 @@ from bench.cases import cards, new_words
 from edge_auth.host.app import Settings, create_app
 from edge_auth.host.log import Log
 
+Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 _REPEATS = 3
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 _SORTS = ("trend", "low", "avg", "filtered", "name", "number", "newest")
 
 
 def queries(names: list[str], total: int) -> list[str]:
-    """Targets that may be slow: short words, common filters, many matches, late windows, orders against the default."""
+    """Return targets that may be slow: short words, common filters, many matches, late windows, reverse orders."""
     deep = total * 9 // 10
     return [
         *(cards(q=letter) for letter in _LETTERS),
@@ -45,8 +47,12 @@ def queries(names: list[str], total: int) -> list[str]:
     ]
 
 
-def ask(application: Callable, target: str, key: str) -> float:
-    """Milliseconds of an answer."""
+def time_request(application: Application, target: str, key: str) -> float:
+    """Send a request to the application and return the milliseconds of its answer.
+
+    Raises:
+        SystemExit: The answer is not 200.
+    """
     path, _, query = target.partition("?")
     environ = {
         "REQUEST_METHOD": "GET", "PATH_INFO": path, "QUERY_STRING": query, "REMOTE_ADDR": "127.0.0.1",
@@ -62,16 +68,16 @@ def ask(application: Callable, target: str, key: str) -> float:
 
 
 def main(store: str, lake: str, key: str, state: str) -> None:
-    """Ask every query of a few fresh applications."""
+    """Send every query to a few fresh applications."""
     settings, log = Settings(store, state), Log(os.open(os.devnull, os.O_WRONLY))
     names = pq.read_table(Path(lake) / "products.parquet", columns=["name"])["name"].to_pylist()
-    asked = queries(names, len(names))
+    targets = queries(names, len(names))
     times: dict[str, list[float]] = defaultdict(list)
     for _ in range(_REPEATS):
         application = create_app(settings, log).wsgi_app
-        ask(application, "/api/v1/me", key)
-        for target in asked:
-            times[target].append(ask(application, target, key))
+        time_request(application, "/api/v1/me", key)
+        for target in targets:
+            times[target].append(time_request(application, target, key))
     print(json.dumps({target: median(taken) for target, taken in times.items()}))
 
 

@@ -1,4 +1,4 @@
-"""Lakes made from a demo lake: one with two more years of history, by naming the same files by earlier days."""
+"""Lakes derived from a demo lake: the same files again under the days of earlier years, for a longer history."""
 
 import os
 import shutil
@@ -11,14 +11,14 @@ _PRICES = ("price_guide", "listings", "filtered_checks")
 
 
 def days(lake: Path) -> list[str]:
-    """The days of which a lake holds anything, oldest first."""
+    """Return the days of a lake that have a partition, oldest first."""
     return sorted({folder.name.removeprefix("day=") for folder in lake.glob("*/day=*")})
 
 
 def with_earlier_years(lake: Path, years: int) -> Path:
-    """The lake with each day of its price tables again in each of so many years before; linked, not copied.
+    """Return a lake in which each day of the price tables also stands for the same day of earlier years.
 
-    Times in these files lie outside their day, which a build counts and reports, no more.
+    The files are linked, not copied. Their times are outside their days; a build only counts and reports that.
     """
     longer = cache() / f"{lake.name}-and-{years}-years"
     if not longer.exists():

@@ -1,5 +1,5 @@
--- wrk's side of `load.py`: targets from a file, one after the other; one line of JSON at the end.
--- Arguments: file, "once" or "again" (what to do after its last line), mean pause of a connection in ms.
+-- The script that `load.py` gives to wrk: it requests the targets of a file in turn and prints one line of JSON at the end.
+-- Arguments: file, "once" or "again" (stop or begin again after its last line), mean pause of a connection in ms.
 local ffi = require("ffi")
 ffi.cdef("typedef struct { long s; long ns; } moment; int clock_gettime(int, moment *);")
 
@@ -11,7 +11,7 @@ end
 
 local threads = {}
 local requests, at, again, began = {}, -1, true, 0
-exhausted = 0 -- seconds until every target had been asked for, where that happened
+exhausted = 0 -- seconds until every target was requested; 0 if that did not happen
 
 function setup(thread)
   threads[#threads + 1] = thread
@@ -31,7 +31,7 @@ end
 
 function request()
   at = at + 1
-  if at == 0 then return requests[1] end -- wrk looks at one before it begins
+  if at == 0 then return requests[1] end -- wrk takes one request before it begins
   if at == 1 then began = now() end
   if at > #requests and not again then
     if exhausted == 0 then exhausted = now() - began end

@@ -1,7 +1,7 @@
-"""Load on a server: wrk on a core of its own where answers are quick, one request after the other where they are not.
+"""Puts load on a server: wrk on a core of its own if answers are quick, one request after the other if they are slow.
 
-wrk is C and answers nothing itself; the report says of every measurement how busy it was, so that a figure that shows
-the generator's limit rather than the server's cannot pass for the latter.
+The report says how busy wrk was in every measurement, so that the limit of the load generator cannot be mistaken for
+that of the server.
 """
 
 import http.client
@@ -13,29 +13,30 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from bench.machine import LOAD_CORE, pinned
 from bench.stats import quantile
 
 _SCRIPT = Path(__file__).with_name("load.lua")
-_SLOW_SECONDS = 0.06  # from here on a closed loop of a few requests says more than wrk does in the time
-_MOST_SECONDS = 60
+_SLOW_SECONDS = 0.06  # slower answers are measured better by a few requests in turn than by wrk in the same time
+_MAX_SECONDS = 60
 _FEW = 3
 
 
 class LoadFailed(Exception):
-    """Requests of a measurement failed, so it says nothing."""
+    """Requests of a measurement failed, so its figures are void."""
 
 
 @dataclass(frozen=True)
 class Load:
-    """What a load measured.
+    """The figures of one load.
 
     Attributes:
-        rate: requests per second.
-        p50, p99: milliseconds.
-        body: bytes per answer, its head included.
-        busy: share of its core that the generator used.
+        rate: Requests per second.
+        p50, p99: Milliseconds.
+        body: Bytes per answer, including its head.
+        busy: Share of its core that the load generator used.
     """
 
     requests: int
@@ -57,36 +58,48 @@ def load(
     connections: int = 16,
     pause_ms: float = 0,
 ) -> Load:
-    """Ask a server for targets, in turn, for so many seconds.
+    """Request targets from a server, in turn, for so many seconds.
 
     Args:
-        folder: where to put a file of targets.
-        once: stop after the last target rather than begin again.
-        pause_ms: mean pause of a connection between two requests; 0 saturates the server.
+        folder: Where to write a file of targets.
+        once: Stop after the last target instead of beginning again.
+        pause_ms: Mean pause of a connection between two requests; 0 saturates the server.
 
     Raises:
-        LoadFailed: an answer was no 200.
+        LoadFailed: An answer was not 200.
     """
     file = folder / "targets.txt"
     file.write_text("\n".join(targets) + "\n")
-    sent = [part for name, value in headers.items() for part in ("-H", f"{name}: {value}")]
-    wrk = ["wrk", "-t1", f"-c{connections}", f"-d{_MOST_SECONDS}s", "--timeout", "60s", "-s", str(_SCRIPT), *sent]
-    command = [*wrk, f"http://127.0.0.1:{port}", "--", str(file), "once" if once else "again", f"{pause_ms:.3f}"]
-    found, used = _run(command, seconds)
-    if not found["requests"] and not found["failed"]:  # slower than it seemed
-        return ask_in_turn(port, targets[:_FEW], headers)
-    return _read(found, used, len(targets), connections)
+    header_options = [part for name, value in headers.items() for part in ("-H", f"{name}: {value}")]
+    wrk = ["wrk", "-t1", f"-c{connections}", f"-d{_MAX_SECONDS}s", "--timeout", "60s", "-s", str(_SCRIPT)]
+    command = [
+        *wrk,
+        *header_options,
+        f"http://127.0.0.1:{port}",
+        "--",
+        str(file),
+        "once" if once else "again",
+        f"{pause_ms:.3f}",
+    ]
+    figures, cpu_seconds = _run_wrk(command, seconds)
+    if not figures["requests"] and not figures["failed"]:  # slower than it seemed
+        return request_in_turn(port, targets[:_FEW], headers)
+    return _read(figures, cpu_seconds, len(targets), connections)
 
 
 def slowness(port: int, targets: Sequence[str], headers: dict[str, str], seconds: float) -> float | None:
-    """Seconds that one request takes, where a load for `seconds` would see too few of them; else None."""
-    one = min(1 / ask_in_turn(port, [target], headers).rate for target in targets)
+    """Return the seconds of one request, if a load of `seconds` would see too few requests; else None."""
+    one = min(1 / request_in_turn(port, [target], headers).rate for target in targets)
     return one if one > min(_SLOW_SECONDS, seconds / 16) else None
 
 
-def ask_in_turn(port: int, targets: Sequence[str], headers: dict[str, str]) -> Load:
-    """One request after the other, each target once."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_MOST_SECONDS * 2)
+def request_in_turn(port: int, targets: Sequence[str], headers: dict[str, str]) -> Load:
+    """Send one request after the other, each target once.
+
+    Raises:
+        LoadFailed: An answer was not 200.
+    """
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_MAX_SECONDS * 2)
     times, size = [], 0
     for target in targets:
         began = time.perf_counter()
@@ -101,28 +114,27 @@ def ask_in_turn(port: int, targets: Sequence[str], headers: dict[str, str]) -> L
     return Load(len(times), len(times) / sum(times), p50, p99, size / len(times), 0.0)
 
 
-def _run(command: list[str], seconds: float) -> tuple[dict, float]:
-    """wrk's figures, and its CPU seconds. Told to stop, it does so within a tenth of a second and says when."""
+def _run_wrk(command: list[str], seconds: float) -> tuple[dict[str, Any], float]:
+    """Run wrk and return its figures and its CPU seconds. After SIGINT it stops within a tenth of a second."""
     process = subprocess.Popen(pinned(LOAD_CORE, command), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout and process.stderr
     try:
         process.wait(seconds + 0.1)
     except subprocess.TimeoutExpired:
         process.send_signal(signal.SIGINT)
-    output = process.stdout.read()  # type: ignore[union-attr]
+    output = process.stdout.read()
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0 or not output.rstrip().endswith("}"):
-        raise LoadFailed(f"wrk: {output}{process.stderr.read()}")  # type: ignore[union-attr]
+        raise LoadFailed(f"wrk: {output}{process.stderr.read()}")
     return json.loads(output.splitlines()[-1]), used.ru_utime + used.ru_stime
 
 
-def _read(found: dict, used: float, targets: int, connections: int) -> Load:
-    if found["failed"]:
-        raise LoadFailed(f"{found['failed']} of {found['requests']} requests failed")
-    requests, seconds = found["requests"], found["seconds"]
-    rate = requests / seconds
-    if found["exhausted"]:  # the answers to the last request of each connection were not waited for
-        requests, seconds = targets - connections, found["exhausted"]
-        rate = requests / seconds
-    body = found["bytes"] / found["requests"]
-    return Load(requests, rate, found["p50"], found["p99"], body, used / found["seconds"])
+def _read(figures: dict[str, Any], cpu_seconds: float, targets: int, connections: int) -> Load:
+    if figures["failed"]:
+        raise LoadFailed(f"{figures['failed']} of {figures['requests']} requests failed")
+    requests, seconds = figures["requests"], figures["seconds"]
+    if figures["exhausted"]:  # wrk did not wait for the answer to the last request of each connection
+        requests, seconds = targets - connections, figures["exhausted"]
+    body = figures["bytes"] / figures["requests"]
+    return Load(requests, requests / seconds, figures["p50"], figures["p99"], body, cpu_seconds / figures["seconds"])

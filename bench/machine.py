@@ -1,4 +1,4 @@
-"""This machine: which core does what, what processes use of it, and what it is."""
+"""This machine: the cores for server and load, the CPU and memory of processes, and a description."""
 
 import os
 import platform
@@ -15,12 +15,12 @@ _LIBRARIES = (
 
 
 def pinned(core: int, command: list[str]) -> list[str]:
-    """The command on one core alone."""
+    """Return the command, limited to one core."""
     return ["taskset", "-c", str(core), *command]
 
 
-def family(root: int) -> list[int]:
-    """A process and all its descendants."""
+def process_tree(root: int) -> list[int]:
+    """Return the ids of a process and all its descendants."""
     parents: dict[int, int] = {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
@@ -34,22 +34,22 @@ def family(root: int) -> list[int]:
 
 
 def cpu_seconds(root: int) -> float:
-    """CPU seconds that a process, its descendants, and those of them that ended, have used."""
-    stats = [_stat(pid) for pid in family(root)]
+    """Return the CPU seconds used by a process and its descendants, also those that ended."""
+    stats = [_stat(pid) for pid in process_tree(root)]
     return sum(int(tick) for stat in stats if stat for tick in stat[11:15]) / _TICKS
 
 
 def memory_mb(root: int, field: str = "Pss") -> float:
-    """Memory of a process and its descendants, in MB; pages that processes share are shared out among them (Pss)."""
+    """Return the memory of a process and its descendants in MB; a shared page counts in parts (Pss)."""
     kilobytes = 0
-    for pid in family(root):
+    for pid in process_tree(root):
         text = Path(f"/proc/{pid}/smaps_rollup").read_text()
         kilobytes += sum(int(size) for size in re.findall(rf"^{field}: +(\d+) kB", text, re.MULTILINE))
     return kilobytes * 1024 / 1e6
 
 
-def forget(folder: Path) -> None:
-    """Drop the files of a folder from the page cache, as far as nobody has them mapped."""
+def drop_from_page_cache(folder: Path) -> None:
+    """Drop the files of a folder from the page cache, except for pages that a process has mapped."""
     for path in folder.rglob("*"):
         if path.is_file():
             descriptor = os.open(path, os.O_RDONLY)
@@ -58,7 +58,7 @@ def forget(folder: Path) -> None:
 
 
 def description() -> dict[str, str]:
-    """What this machine is, in a few lines."""
+    """Return a description of this machine in a few lines, by name."""
     cpu = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
     memory = re.search(r"MemTotal: +(\d+)", Path("/proc/meminfo").read_text())
     return {
@@ -78,7 +78,7 @@ def _version(name: str) -> str:
 
 
 def _stat(pid: int) -> list[str] | None:
-    """The fields of /proc/<pid>/stat from the state on, or None for a process that is gone."""
+    """Return the fields of /proc/<pid>/stat from the state on, or None if the process has ended."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

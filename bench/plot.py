@@ -1,4 +1,4 @@
-"""Bars on a logarithmic scale as SVG: a group per case, a bar per server."""
+"""Bar plots on a logarithmic scale as SVG: a group per case, a bar per server."""
 
 from collections.abc import Sequence
 from html import escape
@@ -14,9 +14,9 @@ Group = tuple[str, Sequence[tuple[str, Spread]]]
 
 
 def bars(title: str, unit: str, groups: Sequence[Group]) -> str:
-    """The plot of some groups of named values, each above 0; whiskers show the spread.
+    """Return the plot of groups of named values, each above 0; whiskers show the spread.
 
-    The same name has the same colour in every group, the first name's colour first.
+    A name has the same colour in every group.
     """
     names = list(dict.fromkeys(name for _, some in groups for name, _ in some))
     colours = {name: _COLOURS[place % len(_COLOURS)] for place, name in enumerate(names)}
@@ -69,7 +69,7 @@ def _x(value: float, low: int, high: int) -> float:
 
 
 def number(value: float) -> str:
-    """A figure with about three digits that say something."""
+    """Format a figure with about three significant digits."""
     if value == 0:
         return "0"
     digits = max(0, 2 - floor(log10(abs(value))))

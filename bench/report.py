@@ -1,4 +1,4 @@
-"""The report of a run: goals first, then every figure, how to repeat it, and the machine. Plots lie beside it."""
+"""Writes the report of a run: the goals, every figure, how to repeat it, the machine; with plots beside it."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from bench.goals import GOALS, Goal
 from bench.plot import bars, number
 from bench.results import OURS, Figure, Results
-from bench.stats import spread
+from bench.stats import Spread, spread
 
 _PLOTTED = (
     "default list page", "page at 90 %", "two words, new", "one letter, new", "rarity + kind + sort", "card detail",
@@ -14,42 +14,42 @@ _PLOTTED = (
 _BUSY = 0.9
 _INTRODUCTION = """# Benchmarks
 
-TaskOutput by `{command}` on {date}; do not edit. Figures are medians over {rounds} rounds, the lowest and highest in
-brackets. The product, its peers and the floors are measured in one run in turns, each on one core with the load
-generator (wrk) on the other, and a ratio is the median of the ratios of the same round. *best peer* is the fastest of
-Flask + SQLite (a scan of covering indexes, or FTS5 trigrams), FastAPI + PostgreSQL with pg_trgm, Flask + DuckDB, and
-Datasette, with the same data, ready Cards as JSON, and an index for every sort. Before anything is timed, all must give
-the same answers. The product checks keys and counts limits; peers do not.
+*For engineers.* Written by `{command}` on {date}; do not edit. Figures are medians over {rounds} rounds, the lowest
+and highest in brackets. The product, its peers and the lower bounds are measured in one run in turns, each on one core,
+with the load generator (wrk) on the other. A ratio is the median of the ratios of the same round. *best peer* is the
+fastest of Flask + SQLite (a scan of covering indexes, or FTS5 trigrams), FastAPI + PostgreSQL with pg_trgm,
+Flask + DuckDB, and Datasette, with the same data, ready Cards as JSON, and an index for every sort. Before the timing,
+all servers must give the same answers. The product checks keys and counts limits; peers do not.
 """
 _NOTES = """## How to read it
 
-- *new*: no request repeats one that the same process answered before; the product's shim is started anew for it. Words
-  are pieces of names of at least 3 letters, each used once; one letter comes with every sort and kind. The other cases
-  ask for the same few things again and again, which the product may remember and the peers compute.
-- *identity* and *gzip*: what the client accepts. Peers compress each answer by the product's own codec, the quickest
-  there is; Datasette, Flask + DuckDB and SQLite as it is usually written were not asked to.
-- *CPU* is what all processes of a server used per request, PostgreSQL's included; *by CPU time* is a ratio of that,
-  which other work on the machine disturbs less.
-- *wrk busy* above {busy:.0%}: the load generator may be what is measured.
-- Peers hold the history of {details:,} products only, the ones that are asked for, in turn; so many details may be more
-  than the product remembers.
-- Figures of one run on one machine: ratios hold elsewhere better than rates do.
-- [What bounds the figures](decisions/what-bounds-the-figures.md) says where the time goes, and why a goal is missed.
+- *new*: no request repeats one that the same process answered before; the product's shim is started again for it. Words
+  are pieces of names of at least 3 letters, each used once; one letter is combined with every sort and kind. The other
+  cases repeat the same few requests, which the product may answer from its cache and the peers compute.
+- *identity* and *gzip*: the encoding that the client accepts. Peers compress each answer with the product's own codec,
+  the quickest one. Datasette, Flask + DuckDB and plain SQLite were not measured with gzip.
+- *CPU* is the CPU time of all processes of a server per request, including PostgreSQL; *by CPU time* is a ratio of
+  these, which other work on the machine disturbs less.
+- *wrk busy* above {busy:.0%}: the load generator may be the limit.
+- Peers hold the history of {details:,} products only. The cases request these in turn; they may be more than the
+  product's cache holds.
+- These are figures of one run on one machine. Elsewhere, ratios hold better than rates.
+- [What bounds the figures](../bench/NOTES.md) says where the time goes, and why a goal is missed.
 
 ## To repeat it
 
     apt-get install wrk nginx-light postgresql-15
     make bench          # writes this page; about an hour, as long again the first time, and 30 GB
-    make bench-quick    # a small lake, under three minutes; writes to the cache alone
+    make bench-quick    # a small lake, under three minutes; writes to the cache only
 
 `python -m bench.serving --case 'default list page'` measures one case, `python -m bench.serving --help` says more.
-Lakes, builds and databases are kept in `bench/.cache`, or in the folder that `BENCH_DIR` names. A peer whose program is
-not installed is left out, with a line that says so.
+Lakes, builds and databases are cached in `bench/.cache`, or in the folder that `BENCH_DIR` names. A peer whose program
+is not installed is left out, with a line that says so.
 """
 
 
 def write(results: Results, folder: Path) -> Path:
-    """Write `benchmarks.md` and its plots below a folder; the page's path."""
+    """Write `benchmarks.md` and its plots below a folder, and return the path of the page."""
     plots = folder / "benchmarks"
     plots.mkdir(parents=True, exist_ok=True)
     drawn = _plots(results)
@@ -61,13 +61,13 @@ def write(results: Results, folder: Path) -> Path:
 
 
 def goal_table(results: Results) -> list[str]:
-    """What, goal, measured, met or not."""
+    """Return the lines of the table of goals."""
     rows = [_goal_row(goal, goal.figure(results)) for goal in GOALS]
     return table(("goal", "bound", "measured", "met", "by CPU time", "of"), rows)
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of a Markdown table."""
+    """Return the lines of a Markdown table."""
     lines = [head, ["---"] * len(head), *rows]
     return [f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in lines]
 
@@ -84,7 +84,7 @@ def _page(results: Results, drawn: dict[str, str]) -> Iterator[str]:
     yield from _generation(results)
     yield "\n" + _NOTES.format(busy=_BUSY, details=raw["size"]["details"])
     yield "## The machine\n"
-    yield from (f"- {name}: {said}" for name, said in raw["machine"].items())
+    yield from (f"- {name}: {text}" for name, text in raw["machine"].items())
     yield f"- sizes: {', '.join(f'{name} {value}' for name, value in raw['size'].items())}\n"
 
 
@@ -97,7 +97,7 @@ def _goal_row(goal: Goal, figure: Figure | None) -> list[str]:
     return [goal.what, bound, measured, "yes" if goal.met(figure) else "**no**", by_cpu, figure.of]
 
 
-def _range(values) -> str:
+def _range(values: Spread) -> str:
     return f" ({number(values.low)}–{number(values.high)})" if values.low != values.high else ""
 
 
@@ -124,12 +124,12 @@ def _shim(results: Results) -> Iterator[str]:
         head = ("saturated, requests/s", "half, requests/s", "p50 ms", "p99 ms")
         yield from table(head, [[number(one[name]) for name in ("saturated", "rate", "p50", "p99")] for one in rounds])
     if cold := results.part("cold"):
-        yield "\n### First answers\n\nThe first such request of a server just started, its files not in memory; ms.\n"
+        yield "\n### First answers\n\nThe first such request after a start, with the files not in memory; ms.\n"
         kinds = list(cold[OURS])
         rows = [[server, *(number(spread(times[kind]).median) for kind in kinds)] for server, times in cold.items()]
         yield from table(("server", *kinds), rows)
     if memory := results.part("memory"):
-        yield "\n### Memory\n\nShared pages shared out among the processes (PSS), after a mix of load; MB.\n"
+        yield "\n### Memory\n\nProportional set size (PSS) of all processes after a mix of requests; MB.\n"
         yield from table(list(memory), [[number(value) for value in memory.values()]])
     if found := results.part("searches"):
         yield f"\n### Searches in the shim, {found['products']:,} products\n"
@@ -148,7 +148,7 @@ def _generation(results: Results) -> Iterator[str]:
         figures = [spread(results.runs(name, field)) for field in ("wall", "cpu", "peak_mb")]
         rows.append([name, *(number(figure.median) + _range(figure) for figure in figures)])
     yield from table(("build", "wall s", "CPU s", "peak MB"), rows)
-    yield "\nThe year's build, as JSON in the API's words:\n"
+    yield "\nThe build of the year, and its documents as JSON (bytes):\n"
     sizes = generation["bytes"]
     yield from table(list(sizes), [[f"{value:,.0f}" if value > 1000 else number(value) for value in sizes.values()]])
 

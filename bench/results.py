@@ -1,7 +1,8 @@
-"""The raw results of a run, and the figures that goals and tables are made of."""
+"""The raw results of a run, and the figures in goals and tables."""
 
 from dataclasses import dataclass, replace
 from statistics import median
+from typing import Any
 
 from bench.peers.datasette import Datasette
 from bench.peers.fastapi_postgres import FastapiPostgres
@@ -11,8 +12,11 @@ from bench.peers.ours import Ours
 from bench.stats import Spread, ratios, spread
 
 OURS = Ours.name
-# The plain way of writing it in SQLite is shown beside them, but the best of peers must be written as experts do.
+# SQLite as it is usually written is shown beside these, but the best peer must be one that experts would write.
 RIVALS = tuple(peer.name for peer in (FlaskSqlite, FlaskSqliteTrigram, FastapiPostgres, FlaskDuckdb, Datasette))
+
+
+SeriesName = tuple[str, str] | tuple[str, str, str]
 
 
 @dataclass(frozen=True)
@@ -20,8 +24,8 @@ class Figure:
     """A figure with its spread.
 
     Attributes:
-        of: what it is of, where that is not fixed: the best peer, the worst query.
-        by_cpu: of a ratio of rates, the ratio by CPU time per request, which other work on the machine disturbs less.
+        of: What was measured, if the goal does not fix it: the best peer, the slowest query.
+        by_cpu: For a ratio of rates, the ratio by CPU time per request, which other work on the machine disturbs less.
     """
 
     spread: Spread
@@ -30,70 +34,72 @@ class Figure:
 
 
 class Results:
-    """A run's results by name.
+    """The results of a run by name.
 
     Args:
-        raw: what the run wrote: `serving` (a list of Measured as dicts), `steady`, `memory`, `cold`, `searches` and
-            `generation`, of which any may be absent.
+        raw: The JSON that the run wrote: `serving` (a list of Measurement as dicts), `steady`, `memory`, `cold`,
+            `searches` and `generation`. Any of these may be absent.
     """
 
-    def __init__(self, raw: dict):
+    def __init__(self, raw: dict[str, Any]):
         self.raw = raw
-        self._series: dict[tuple[str, str, str], list[dict]] = {}
+        self._series: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
         for measured in raw.get("serving", []):
             key = measured["case"], measured["server"], measured["encoding"]
             self._series.setdefault(key, []).append(measured)
 
     def cases(self) -> list[str]:
-        """Names of the cases, in the order of the run."""
+        """Return the names of the cases, in the order of the run."""
         return list(dict.fromkeys(case for case, _, _ in self._series))
 
     def servers(self, case: str) -> list[tuple[str, str]]:
-        """Server and encoding of each series of a case."""
+        """Return server and encoding of each series of a case."""
         return [(server, encoding) for name, server, encoding in self._series if name == case]
 
     def series(self, case: str, server: str, encoding: str = "identity", field: str = "rate") -> list[float]:
-        """A field of a case's measurements, by round; empty where there are none."""
+        """Return a field of a case's measurements, by round; empty if there are none."""
         return [measured[field] for measured in self._series.get((case, server, encoding), [])]
 
-    def ratio(self, above: tuple[str, ...], below: tuple[str, ...]) -> Figure | None:
-        """Ratio of two series' rates, each named as for `series`."""
-        one, other = self.series(*above), self.series(*below)
+    def ratio(self, above: SeriesName, below: SeriesName) -> Figure | None:
+        """Return the ratio of two series' rates, each named by case, server and, unless it is identity, encoding."""
+        one, other = self._field(above, "rate"), self._field(below, "rate")
         if not one or not other:
             return None
-        cpu = [
-            median(self.series(case, server, *encoding, field="cpu_us")) for case, server, *encoding in (below, above)
-        ]
-        return Figure(ratios(one, other), by_cpu=cpu[0] / cpu[1] if cpu[1] else None)
+        cpu_above, cpu_below = median(self._field(above, "cpu_us")), median(self._field(below, "cpu_us"))
+        return Figure(ratios(one, other), by_cpu=cpu_below / cpu_above if cpu_above else None)
+
+    def _field(self, name: SeriesName, field: str) -> list[float]:
+        case, server, *encoding = name
+        return self.series(case, server, encoding[0] if encoding else "identity", field)
 
     def best_rival(self, case: str, encoding: str) -> str | None:
-        """The peer that answers a case fastest."""
+        """Return the peer that answers a case fastest."""
         rates = {name: median(rates) for name in RIVALS if (rates := self.series(case, name, encoding))}
         return max(rates, key=rates.__getitem__) if rates else None
 
     def over_rival(self, case: str, encoding: str) -> Figure | None:
-        """Our rate over the best peer's in the same encoding."""
+        """Return the ratio of our rate to that of the best peer, in the same encoding."""
         rival = self.best_rival(case, encoding)
         found = self.ratio((case, OURS, encoding), (case, rival, encoding)) if rival else None
         return replace(found, of=f"÷ {rival}") if found else None
 
     def runs(self, name: str, field: str) -> list[float]:
-        """A field of the runs of a build, by round; empty where there are none."""
+        """Return a field of the runs of a build, by round; empty if there are none."""
         return [run[field] for run in self.raw.get("generation", {}).get("runs", {}).get(name, [])]
 
     def runs_ratio(self, above: str, below: str, field: str) -> Figure | None:
-        """Ratio of a field of two builds."""
+        """Return the ratio of a field of two builds."""
         one, other = self.runs(above, field), self.runs(below, field)
         if not one or not other:
             return None
         paired = min(len(one), len(other))
         return Figure(ratios(one[-paired:], other[-paired:]))
 
-    def part(self, name: str) -> dict | list | None:
-        """A part of the raw results, or None."""
+    def part(self, name: str) -> Any:
+        """Return a part of the raw results, or None."""
         return self.raw.get(name)
 
 
 def single(value: float, of: str = "") -> Figure:
-    """A figure that was measured once."""
+    """Return a figure that was measured once."""
     return Figure(spread([value]), of)

@@ -1,4 +1,4 @@
-"""Commands of the product as processes that are weighed: wall, CPU, memory."""
+"""Runs commands of the product as processes and measures their wall time, CPU time and memory."""
 
 import os
 import subprocess
@@ -6,40 +6,43 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.data import cardpress, environment, say
+from bench.data import cardpress, environment, print_progress
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a command cost: seconds of wall and of CPU, and the most memory that it held at once."""
+    """The cost of a command: seconds of wall and CPU time, and its greatest memory in MB."""
 
     wall: float
     cpu: float
     peak_mb: float
 
 
-def weigh(*arguments: object) -> Run:
-    """Run a command of the product to its end.
+def measure_command(*arguments: object) -> Run:
+    """Run a command of the product to its end and return its cost.
 
     Raises:
-        SystemExit: it failed.
+        SystemExit: The command failed.
     """
     began = time.monotonic()
     with subprocess.Popen(
         cardpress(*arguments), env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     ) as process:
-        said = process.stderr.read()  # type: ignore[union-attr]
+        assert process.stderr
+        log = process.stderr.read()
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        raise SystemExit(f"cardpress {' '.join(map(str, arguments))}: exit {process.returncode}\n{said[-2000:]}")
+        raise SystemExit(f"cardpress {' '.join(map(str, arguments))}: exit {process.returncode}\n{log[-2000:]}")
     return Run(time.monotonic() - began, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e6)
 
 
 def build(lake: Path, store: Path, as_of: str, threads: int) -> Run:
-    """Build and publish."""
-    run = weigh("build", "--lake", lake, "--store", store, "--as-of", as_of, "--threads", threads, "--publish")
-    say(
+    """Build and publish, and return the cost."""
+    run = measure_command(
+        "build", "--lake", lake, "--store", store, "--as-of", as_of, "--threads", threads, "--publish"
+    )
+    print_progress(
         f"build of {lake.name} to {as_of}, {threads} threads: "
         f"{run.wall:.1f} s, {run.cpu:.1f} s CPU, {run.peak_mb:.0f} MB"
     )

@@ -1,4 +1,4 @@
-"""Servers under measurement: started on their core, waited for, weighed, stopped with all their processes."""
+"""Starts the servers on their core, waits until they answer, measures their CPU time, and stops all their processes."""
 
 import http.client
 import os
@@ -19,24 +19,24 @@ _START_SECONDS = 120
 
 @dataclass
 class Server:
-    """A process that answers on a port, with what it spawned."""
+    """A process that answers on a port, with its child processes."""
 
-    process: subprocess.Popen
+    process: subprocess.Popen[bytes]
     port: int
 
     def cpu_seconds(self) -> float:
-        """CPU seconds used so far, its children's included."""
+        """Return the CPU seconds used so far, including those of its children."""
         return cpu_seconds(self.process.pid)
 
     def settle(self, seconds: float = 20) -> None:
-        """Wait until requests that nobody waits for any more are done."""
+        """Wait until the server has finished requests whose clients are gone."""
         deadline, before = time.monotonic() + seconds, -1.0
         while time.monotonic() < deadline and (now := self.cpu_seconds()) > before + 0.02:
             before = now
             time.sleep(0.1)
 
     def stop(self) -> None:
-        """End it, and whatever it leaves behind."""
+        """Stop the process and all processes of its group."""
         self.process.terminate()
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(10)
@@ -46,19 +46,22 @@ class Server:
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
+    """Return a free port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+        return int(probe.getsockname()[1])
 
 
 def start(command: Callable[[int], list[str]], path: str, log: Path, core: int | None = SERVER_CORE) -> Server:
-    """Start a server, and wait until it answers a path with anything but a server's error.
+    """Start a server, and wait until it answers a path with a status below 500.
 
     Args:
-        command: its command line, given the port to listen on.
-        log: where to put what it says.
-        core: the core to keep it to, None for all.
+        command: Returns its command line from the port to listen on.
+        log: File for its output.
+        core: The core that it may use, None for all.
+
+    Raises:
+        SystemExit: It does not answer in time.
     """
     port = free_port()
     line = command(port) if core is None else pinned(core, command(port))

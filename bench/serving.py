@@ -1,4 +1,4 @@
-"""Serving: the product, its peers and the floors, side by side in one run, in turns.
+"""Measures the product, its peers and the lower bounds, in one run and in turns.
 
     python -m bench.serving [--quick] [--case NAME …] [--rounds N] [--seconds S]
 
@@ -17,10 +17,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from bench import servers
-from bench.cases import CASES, Case, Facts, cards, facts
+from bench.cases import CASES, Case, TargetData, cards, target_data
 from bench.crawl import crawl
-from bench.data import cache, say, scratch, site
-from bench.load import ask_in_turn, load, slowness
+from bench.data import cache, print_progress, scratch, site
+from bench.load import load, request_in_turn, slowness
 from bench.peers.datasette import Datasette
 from bench.peers.fastapi_postgres import FastapiPostgres
 from bench.peers.flask_duckdb import FlaskDuckdb
@@ -36,18 +36,20 @@ PEERS = (
     Ours, Nginx, Nothing, KeyedNothing, FlaskSqlite, FlaskSqliteTrigram, FlaskSqlitePlain, FastapiPostgres, FlaskDuckdb,
     Datasette,
 )  # fmt: skip
-_CHECKED = 7
+_CHECKED_TARGETS = 7
 _GZIP = {"Accept-Encoding": "gzip"}
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurement:
     """One measurement: a case on a server in a round.
 
     Attributes:
-        rate: requests per second; p50, p99: milliseconds; cpu_us: the server's CPU time per request.
-        busy: share of its core that the load generator used.
-        body: bytes per answer, its head included.
+        rate: Requests per second.
+        p50, p99: Milliseconds.
+        cpu_us: CPU time of the server per request, in microseconds.
+        busy: Share of its core that the load generator used.
+        body: Bytes per answer, including its head.
     """
 
     case: str
@@ -62,35 +64,35 @@ class Measured:
     body: float
 
 
-class Field:
-    """The servers of a run, each started when first needed."""
+class TestBed:
+    """The servers of a run and their data; each server is started when it is first needed."""
 
     def __init__(self, size: Size, wanted: Iterable[type[Peer]] = PEERS):
         self.site = site(size.products, size.days)
         self.folder = cache() / f"peers-{size.products}x{size.days}"
         self.logs = scratch("logs")
-        _crawled(self, size)
-        self.known: Facts = facts(self.folder, self.site.lake)
+        _crawl_once(self, size)
+        self.target_data: TargetData = target_data(self.folder, self.site.lake)
         self.peers: dict[str, Peer] = {}
         self._running: dict[str, servers.Server] = {}
         self._targets: dict[str, list[str]] = {}
         for kind in wanted:
-            self._admit(kind)
+            self._add(kind)
 
-    def _admit(self, kind: type[Peer]) -> None:
+    def _add(self, kind: type[Peer]) -> None:
         peer = kind(self.data(kind.name))
         if missing := peer.lacks():
-            say(f"left out: {peer.name}; it needs {missing}")
+            print_progress(f"left out: {peer.name}; it needs {missing}")
             return
         peer.prepare()
         self.peers[peer.name] = peer
 
     def data(self, name: str) -> Data:
-        """What a peer is made of."""
+        """Return the data of a peer."""
         return Data(self.folder, self.site.store, self.site.key, scratch(f"state-{name.replace(' ', '-')}"))
 
     def server(self, name: str, anew: bool = False) -> servers.Server:
-        """A server, running."""
+        """Return a running server; `anew` starts it again."""
         if anew:
             self.stop(name)
         if name not in self._running:
@@ -99,18 +101,22 @@ class Field:
         return self._running[name]
 
     def targets(self, case: Case) -> list[str]:
-        """What a case asks for."""
+        """Return the targets of a case."""
         if case.name not in self._targets:
-            self._targets[case.name] = case.targets(self.known)
+            self._targets[case.name] = case.targets(self.target_data)
         return self._targets[case.name]
 
     def stop(self, name: str) -> None:
-        """Stop a server, if it runs."""
+        """Stop a server if it runs."""
         if name in self._running:
             self._running.pop(name).stop()
 
     def get(self, name: str, target: str, headers: dict[str, str] | None = None) -> bytes:
-        """The body of an answer, its encoding undone."""
+        """Return the decoded body of an answer.
+
+        Raises:
+            SystemExit: The answer is not 200.
+        """
         peer, port = self.peers[name], self.server(name).port
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
         connection.request("GET", peer.target(target), headers=peer.headers() | (headers or {}))
@@ -128,97 +134,101 @@ class Field:
 
 
 @contextmanager
-def field(size: Size, wanted: Iterable[type[Peer]] = PEERS) -> Iterator[Field]:
-    """The servers of a run, stopped at its end whatever happens."""
-    opened = Field(size, wanted)
+def test_bed(size: Size, wanted: Iterable[type[Peer]] = PEERS) -> Iterator[TestBed]:
+    """Open the servers of a run and stop them at its end, also after an error."""
+    bed = TestBed(size, wanted)
     try:
-        yield opened
+        yield bed
     finally:
-        opened.close()
+        bed.close()
 
 
-def _crawled(opened: Field, size: Size) -> None:
-    """Make what the peers' databases are filled with, unless it is there."""
-    done = opened.folder / "as_of"
-    if done.exists():
+def _crawl_once(bed: TestBed, size: Size) -> None:
+    """Write the data of the peers, if it is not cached."""
+    as_of = bed.folder / "as_of"  # written last
+    if as_of.exists():
         return
-    opened.folder.mkdir(exist_ok=True)
-    ours = Ours(opened.data("crawl"))
-    server = servers.start(ours.command, ours.ready, opened.logs / "crawl.log")
+    bed.folder.mkdir(exist_ok=True)
+    ours = Ours(bed.data("crawl"))
+    server = servers.start(ours.command, ours.ready, bed.logs / "crawl.log")
     try:
-        crawl(server.port, opened.site, opened.folder, size.details)
+        crawl(server.port, bed.site, bed.folder, size.details)
         connection = http.client.HTTPConnection("127.0.0.1", server.port)
         for name, headers in {"page.json": {}, "page.json.gz": _GZIP}.items():
             connection.request("GET", cards(), headers=ours.headers() | headers)
             answer = connection.getresponse()
-            (opened.folder / name).write_bytes(answer.read())
-        done.write_text(answer.headers["X-Build"][:10])
+            (bed.folder / name).write_bytes(answer.read())
+        as_of.write_text(answer.headers["X-Build"][:10])
     finally:
         server.stop()
 
 
-def check(opened: Field, case: Case) -> None:
-    """Compare the answers of all servers of a case; raises SystemExit where they say different things."""
-    targets = opened.targets(case)
-    for target in random.Random(5).sample(targets, min(_CHECKED, len(targets))):
-        right = opened.peers[Ours.name].answer(opened.get(Ours.name, target))
-        for name in _servers_of(opened, case):
-            said = opened.peers[name].answer(opened.get(name, target))
-            if said != right:
-                raise SystemExit(f"{name} answers {target} otherwise: {str(said)[:300]} for {str(right)[:300]}")
+def check(bed: TestBed, case: Case) -> None:
+    """Compare the answers of all servers of a case.
+
+    Raises:
+        SystemExit: Two servers answer differently.
+    """
+    targets = bed.targets(case)
+    for target in random.Random(5).sample(targets, min(_CHECKED_TARGETS, len(targets))):
+        expected = bed.peers[Ours.name].answer(bed.get(Ours.name, target))
+        for name in _servers_of(bed, case):
+            answer = bed.peers[name].answer(bed.get(name, target))
+            if answer != expected:
+                raise SystemExit(f"{name} answers {target} differently: {str(answer)[:300]} for {str(expected)[:300]}")
 
 
-def _servers_of(opened: Field, case: Case) -> list[str]:
-    return [name for name, peer in opened.peers.items() if case.group in peer.offers]
+def _servers_of(bed: TestBed, case: Case) -> list[str]:
+    return [name for name, peer in bed.peers.items() if case.group in peer.offers]
 
 
-def measure(opened: Field, case: Case, name: str, encoding: str, round_: int, seconds: float) -> Measured:
-    """Load one server with one case, as much as it bears."""
-    peer, targets = opened.peers[name], opened.targets(case)
-    server = opened.server(name, anew=case.fresh and name == Ours.name)
+def measure(bed: TestBed, case: Case, name: str, encoding: str, round_: int, seconds: float) -> Measurement:
+    """Put the full load of one case on one server and return its figures."""
+    peer, targets = bed.peers[name], bed.targets(case)
+    server = bed.server(name, anew=case.fresh and name == Ours.name)
     headers = peer.headers() | (_GZIP if encoding == "gzip" else {})
-    asked = [peer.target(target) for target in targets]
+    own_targets = [peer.target(target) for target in targets]
     server.settle()
-    tried = asked[-3:] if len(asked) > 3 else asked * 3
-    slow = slowness(server.port, tried, headers, seconds)
-    fit = asked[:-3] if case.fresh else asked * 3
+    trial = own_targets[-3:] if len(own_targets) > 3 else own_targets * 3
+    slow = slowness(server.port, trial, headers, seconds)
+    timed = own_targets[:-3] if case.fresh else own_targets * 3
     if not case.fresh and not slow:
-        load(server.port, fit, headers, seconds / 2, folder=opened.logs)  # what may be remembered, is
+        load(server.port, timed, headers, seconds / 2, folder=bed.logs)  # fills the caches
     before = server.cpu_seconds()
     if slow:
-        found = ask_in_turn(server.port, fit[: max(3, round(seconds / slow))], headers)
+        found = request_in_turn(server.port, timed[: max(3, round(seconds / slow))], headers)
     else:
-        found = load(server.port, fit, headers, seconds, folder=opened.logs, once=case.fresh)
+        found = load(server.port, timed, headers, seconds, folder=bed.logs, once=case.fresh)
     cpu_us = 1e6 * (server.cpu_seconds() - before) / found.requests
     figures = (found.rate, found.p50, found.p99, cpu_us, found.busy, found.body)
-    return Measured(case.name, name, encoding, round_, *figures)
+    return Measurement(case.name, name, encoding, round_, *figures)
 
 
-def runs(opened: Field, chosen: Sequence[Case]) -> list[tuple[Case, str, str]]:
-    """What is measured in a round: each case on each of its servers."""
+def runs(bed: TestBed, chosen: Sequence[Case]) -> list[tuple[Case, str, str]]:
+    """Return the measurements of a round: each case on each of its servers, in each encoding."""
     return [
         (case, name, encoding)
         for case in chosen
-        for name in _servers_of(opened, case)
-        for encoding in _encodings(case, opened.peers[name])
+        for name in _servers_of(bed, case)
+        for encoding in _encodings(case, bed.peers[name])
     ]
 
 
 def _encodings(case: Case, peer: Peer) -> tuple[str, ...]:
-    """What only we have is asked for as browsers ask."""
+    """Return the encodings of a case; endpoints that only the product has are requested as browsers do."""
     return ("gzip",) if case.group == "endpoints" else peer.encodings
 
 
-def serving(opened: Field, chosen: Sequence[Case], rounds: int, seconds: float) -> list[Measured]:
-    """Check, then measure in turns: every server of a case, then the next case, then the next round."""
+def serving(bed: TestBed, chosen: Sequence[Case], rounds: int, seconds: float) -> list[Measurement]:
+    """Check all cases, then measure in turns: every server of a case, then the next case, then the next round."""
     for case in chosen:
         if case.check:
-            check(opened, case)
+            check(bed, case)
     results = []
     for round_ in range(rounds):
-        for case, name, encoding in runs(opened, chosen):
-            found = measure(opened, case, name, encoding, round_, seconds)
-            say(
+        for case, name, encoding in runs(bed, chosen):
+            found = measure(bed, case, name, encoding, round_, seconds)
+            print_progress(
                 f"{round_ + 1}/{rounds} {case.name:28} {name:32} {encoding:8} {found.rate:9.1f}/s  "
                 f"p50 {found.p50:8.2f} ms  p99 {found.p99:8.2f} ms  {found.cpu_us:8.0f} us CPU"
             )
@@ -228,7 +238,7 @@ def serving(opened: Field, chosen: Sequence[Case], rounds: int, seconds: float) 
 
 def main() -> None:
     """Run some cases and print their medians."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="Measure the product, its peers and the lower bounds.")
     parser.add_argument("--quick", action="store_true", help="A smaller lake, fewer rounds.")
     parser.add_argument("--case", action="append", help="Only cases whose name begins so; may repeat.")
     parser.add_argument("--server", action="append", help="Only servers whose name begins so; may repeat.")
@@ -239,9 +249,9 @@ def main() -> None:
     chosen = [case for case in CASES if not options.case or case.name.startswith(tuple(options.case))]
     wanted = [peer for peer in PEERS if not options.server or peer.name.startswith(tuple(options.server))]
     began = time.monotonic()
-    with field(size, wanted if not options.server else [Ours, *(p for p in wanted if p is not Ours)]) as opened:
-        results = serving(opened, chosen, options.rounds or size.rounds, options.seconds or size.seconds)
-    grouped: dict[tuple[str, str, str], list[Measured]] = defaultdict(list)
+    with test_bed(size, wanted if not options.server else [Ours, *(p for p in wanted if p is not Ours)]) as bed:
+        results = serving(bed, chosen, options.rounds or size.rounds, options.seconds or size.seconds)
+    grouped: dict[tuple[str, str, str], list[Measurement]] = defaultdict(list)
     for result in results:
         grouped[result.case, result.server, result.encoding].append(result)
     for (case, server, encoding), same in grouped.items():

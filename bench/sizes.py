@@ -1,4 +1,4 @@
-"""How much is measured, as data."""
+"""The sizes of a quick and of a full run, as data."""
 
 from dataclasses import dataclass
 
@@ -8,12 +8,13 @@ class Size:
     """The size of a run.
 
     Attributes:
-        products, days: of the lake that is served.
-        details: products whose history the peers hold.
-        rounds, seconds: of serving; of generation there are `builds` rounds.
-        year: products and days of the lake that is generated, a year and a day.
-        large: products, and the days of the lakes whose builds' memory is compared, the fewest first.
-        search: products and days of the lake that is searched in the shim alone.
+        products, days: Size of the lake that is served.
+        details: Number of products whose history the peers hold.
+        rounds, seconds: Rounds of serving, and seconds of one measurement.
+        builds: Rounds of generation.
+        year: Products and days of the lake that is built: a year and a day.
+        large: Products, and the numbers of days of the lakes whose builds are compared in memory, the fewest first.
+        search: Products and days of the lake that is searched in the shim alone.
     """
 
     products: int

@@ -1,4 +1,4 @@
-"""Statistics of repeated measurements: medians with their spread, ratios of pairs taken in the same round."""
+"""Statistics of repeated measurements: medians with their spread, and ratios of values of the same round."""
 
 from collections.abc import Sequence
 from statistics import median
@@ -14,19 +14,19 @@ class Spread(NamedTuple):
 
 
 def spread(values: Sequence[float]) -> Spread:
-    """The spread of at least one value."""
+    """Return the spread of at least one value."""
     return Spread(median(values), min(values), max(values))
 
 
 def ratios(above: Sequence[float], below: Sequence[float]) -> Spread:
-    """Spread of the ratios of values measured in the same round: what slows a whole round down cancels out.
+    """Return the spread of the ratios of values of the same round, so that a slow round affects both values.
 
-    Values of rounds that only one of the two has are left out.
+    Rounds that only one of the two has are left out.
     """
     return spread([a / b for a, b in zip(above, below, strict=False) if b] or [float("inf")])
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """The smallest value that at least `share` of the values do not exceed."""
+    """Return the smallest value that at least `share` of the values do not exceed."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, max(0, -int(-share * len(ordered) // 1) - 1))]

@@ -1,7 +1,7 @@
--- What a lake may hold: one table per kind of file, the columns in the contract's order, `not null` where a value
--- is required. A table with a `day` is partitioned: its files lie in <table>/day=YYYY-MM-DD/, the others are
--- <table>*.parquet. Before anything else runs, the files of each table are checked against this page and read as
--- raw.<table>, with the types that stand here and, for a column that a file lacks, null.
+-- The tables of a lake and their columns, in the contract's order. `not null` means that a value is required. A table
+-- with a `day` has partitions <table>/day=YYYY-MM-DD/; the files of the others are <table>*.parquet. The files of each
+-- table are checked against these declarations and then read as raw.<table>, with these types. A column that a file
+-- lacks is null. tests/lake/test_columns.py compares all other places that name columns with this file.
 
 create schema lake;
 create schema raw;

@@ -1,13 +1,13 @@
 -- Expressions that more than one file needs.
 
 -- A price as the lake's files give it, in euros with 2 decimals: half away from zero of its shortest decimal form.
--- The double nearest to a price of 2 decimals passes as it is; only the others take the way over text.
+-- A double that is nearest to a price of 2 decimals is cast directly. Only other doubles are converted through text.
 create macro price(x) as
     case when round(x * 100) / 100 = x then x::decimal(18, 2) else x::varchar::decimal(18, 2) end;
 
--- total / many, rounded to 2 decimals, half away from zero; exact, for a total that is not negative.
-create macro average(total, many) as
-    (((2 * (total * 100)::hugeint + many) // nullif(2 * many, 0)) * 0.01::decimal(2, 2))::decimal(18, 2);
+-- total / items, rounded to 2 decimals, half away from zero; exact, for a total that is not negative.
+create macro average(total, items) as
+    (((2 * (total * 100)::hugeint + items) // nullif(2 * items, 0)) * 0.01::decimal(2, 2))::decimal(18, 2);
 
 -- (new - old) / old x 100 over prices as shown, rounded to 2 decimals, half away from zero; exact. Null where old
 -- is 0. Adding 0.0 turns a negative zero into zero.
@@ -19,7 +19,7 @@ create macro change_pct(new, old) as
 
 create macro time_text(moment) as strftime(moment, '%Y-%m-%dT%H:%M:%SZ');
 
--- The marketplace's url under the seller filter; null where the lake has none.
+-- A URL of the marketplace with the seller filter as its query; null if the lake has no URL.
 create macro seller_filter() as 'sellerCountry=23&language=1';
 create macro filtered_url(url) as
     nullif(regexp_replace(url, '[?#].*$', '', 's'), '') || '?' || seller_filter();

@@ -1,1 +1,1 @@
-"""The edge of cardpress: `contract/` is what generator and shim share, the rest is the shim."""
+"""The API shim (`core`, `host`) and the formats that it shares with the generator (`contract`)."""

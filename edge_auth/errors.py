@@ -1,37 +1,37 @@
-"""What can go wrong at the edge and in what both sides share.
+"""The exceptions of `edge_auth`.
 
 EdgeError
-├── StoreError            the store failed: unreachable, refused, torn, a wrong hash. Never "not found"
-│   ├── MissingObject     an object that an index or a record names is not there
-│   ├── AccessDenied      the store refuses; it may be that there is no such object, which it then does not tell
-│   └── Conflict          a conditional write lost: somebody else moved the object first
-├── KeyFormatError        key records that cannot be read
-├── UnknownKey            no key record has that id
-├── NoLiveBuild           the store holds no live build
-├── UnknownBuild          the store does not hold that build
+├── StoreError            the store failed: unreachable, access refused, incomplete or damaged data. Never "not found"
+│   ├── MissingObject     an object that an index or a record names does not exist
+│   ├── AccessDenied      the store refuses access; the object may also be missing, S3 does not always tell
+│   └── Conflict          a conditional write failed: another writer changed the object first
+├── KeyFormatError        the key records cannot be read
+├── UnknownKey            no key record has this id
+├── NoLiveBuild           the store has no live build
+├── UnknownBuild          the store does not hold this build
 ├── ServeError            the shim cannot start
-└── ApiError              a refusal that the client sees, one per row of the specification's error table
+└── ApiError              an error that the client sees; one class per row of the specification's error table
 """
 
 
 class EdgeError(Exception):
-    """Root of everything that edge_auth raises on purpose."""
+    """Base class of the exceptions of `edge_auth`."""
 
 
 class StoreError(EdgeError):
-    """The store failed. A client sees 500, never 404: only an index decides that something does not exist."""
+    """The store failed. The client gets 500, never 404: only an index decides that an object does not exist."""
 
 
 class MissingObject(StoreError):
-    """An object that should be there is not: a failure of the store, not an answer."""
+    """An object that should exist is missing. This is a failure of the store, not a 404."""
 
 
 class AccessDenied(StoreError):
-    """The store refuses to read or write. S3 refuses so what is missing, too, to who may not list the bucket."""
+    """The store denies access. Without permission to list a bucket, S3 also denies access to missing objects."""
 
 
 class Conflict(StoreError):
-    """A conditional write lost against another writer; the object is as that writer left it."""
+    """A conditional write failed because another writer changed the object first."""
 
 
 class KeyFormatError(EdgeError):
@@ -39,7 +39,7 @@ class KeyFormatError(EdgeError):
 
 
 class UnknownKey(EdgeError):
-    """No key record has the id that was named."""
+    """No key record has this id."""
 
 
 class NoLiveBuild(EdgeError):
@@ -47,7 +47,7 @@ class NoLiveBuild(EdgeError):
 
 
 class UnknownBuild(EdgeError):
-    """The store does not hold the build that was asked for."""
+    """The store does not hold this build."""
 
 
 class ServeError(EdgeError):
@@ -55,7 +55,12 @@ class ServeError(EdgeError):
 
 
 class ApiError(EdgeError):
-    """A refusal that the client sees (specification, section 7); `headers` go with it."""
+    """An error that the client sees (specification, section 7).
+
+    Args:
+        message: Text for the client.
+        headers: Headers of the response, with `_` for `-` in their names.
+    """
 
     status = 500
     code = "internal_error"
@@ -66,15 +71,17 @@ class ApiError(EdgeError):
 
 
 class InternalError(ApiError):
-    """Something failed on our side."""
+    """500: something failed in the shim or in the store."""
 
 
 class InvalidParameter(ApiError):
+    """400: a query parameter, an id or X-Build is not valid."""
+
     status, code = 400, "invalid_parameter"
 
 
 class KeyRefused(ApiError):
-    """Root of the four 401s."""
+    """401: base class of the four errors of the key check."""
 
     status = 401
 
@@ -83,36 +90,54 @@ class KeyRefused(ApiError):
 
 
 class NoKey(KeyRefused):
+    """401: the request has no key."""
+
     code = "unauthorized"
 
 
 class InvalidKey(KeyRefused):
+    """401: the key is malformed or unknown."""
+
     code = "invalid_api_key"
 
 
 class ExpiredKey(KeyRefused):
+    """401: the key has expired."""
+
     code = "expired_api_key"
 
 
 class RevokedKey(KeyRefused):
+    """401: the key was revoked."""
+
     code = "revoked_api_key"
 
 
 class InsufficientScope(ApiError):
+    """403: the key lacks the scope of the endpoint."""
+
     status, code = 403, "insufficient_scope"
 
 
 class NotFound(ApiError):
+    """404: there is no such path, product, set or slug."""
+
     status, code = 404, "not_found"
 
 
 class MethodNotAllowed(ApiError):
+    """405: the method is not GET."""
+
     status, code = 405, "method_not_allowed"
 
 
 class AmbiguousSlug(ApiError):
+    """409: a slug matches the URLs of several watchlist products."""
+
     status, code = 409, "ambiguous_slug"
 
 
 class RateLimited(ApiError):
+    """429: the key or the address is over its limit."""
+
     status, code = 429, "rate_limited"

@@ -1,6 +1,6 @@
-"""`python -m generator` is `cardpress`."""
+"""Runs `cardpress` as `python -m generator`."""
 
 from generator.cli import main
 
-if __name__ == "__main__":  # a worker process that is started by spawning imports this module as well
+if __name__ == "__main__":  # spawned worker processes import this module too
     main()

@@ -1,8 +1,8 @@
-"""The console command `cardpress`: one module of `commands/` per command, no logic here."""
+"""The console command `cardpress`. Each command is a module of `commands/`."""
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import MutableMapping
 from functools import lru_cache
 from importlib import import_module
 
@@ -12,7 +12,7 @@ from edge_auth.errors import EdgeError
 from generator.errors import GeneratorError
 from recognition.errors import RecognitionError
 
-# The commands, in the order in which they are used; each is a function of the module of that name in `commands/`.
+# The commands in the order of use. Each is the function of that name in the module of that name in `commands/`.
 COMMANDS = (
     *("demo", "ingest", "fingerprint", "build", "publish", "rollback", "keys", "serve", "nightly", "prune"),
     *("builds", "show", "report", "diff", "verify", "cat", "export", "doctor"),
@@ -20,22 +20,24 @@ COMMANDS = (
 
 
 class Commands(click.Group):
-    """The commands, each loaded when it is asked for: with all their libraries they would take a second."""
+    """The group of all commands. It imports the module of a command on first use, because all of them take a second."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands, in the order of use."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        return _loaded(name) if name in COMMANDS else None
+        """Return a command, or None if there is no such command."""
+        return _load_command(name) if name in COMMANDS else None
 
     @property
-    def commands(self) -> Mapping[str, click.Command]:
-        """All of them, by name."""
-        return {name: _loaded(name) for name in COMMANDS}
+    def commands(self) -> MutableMapping[str, click.Command]:
+        """All commands by name."""
+        return {name: _load_command(name) for name in COMMANDS}
 
     @commands.setter
-    def commands(self, _: Mapping[str, click.Command]) -> None:
-        """click sets an empty one, to add to."""
+    def commands(self, _: MutableMapping[str, click.Command]) -> None:
+        """Ignore the empty dict that click assigns."""
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -55,35 +57,38 @@ def cli() -> None:
 
 
 @lru_cache(None)
-def _loaded(name: str) -> click.Command:
-    command = getattr(import_module(f"generator.commands.{name}"), name)
+def _load_command(name: str) -> click.Command:
+    command: click.Command = getattr(import_module(f"generator.commands.{name}"), name)
     settable_by_environment(command)
     return command
 
 
 def settable_by_environment(command: click.Command) -> None:
-    """Give every option of a command and of its sub-commands the variable CARDPRESS_<OPTION>."""
+    """Let every option of a command and of its sub-commands be set by the variable CARDPRESS_<OPTION>."""
     for parameter in command.params:
         if isinstance(parameter, click.Option) and parameter.envvar is None:
             longest = max(parameter.opts, key=len).lstrip("-")
             parameter.envvar = "CARDPRESS_" + longest.replace("-", "_").upper()
-    for below in getattr(command, "commands", {}).values():
-        settable_by_environment(below)
+    for subcommand in getattr(command, "commands", {}).values():
+        settable_by_environment(subcommand)
 
 
-def _said(error: Exception) -> str:
-    """An error as one line; those of the operating system that nobody expected with the file that they are about."""
+def _message(error: Exception) -> str:
+    """Return an error as one line. Errors of the operating system name their file."""
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.filename}: {error.strerror}"
     return str(error)
 
 
 def main() -> None:
-    """Run `cardpress`: exit 0 done, 1 refused or failed with one line on standard error, 2 wrong usage."""
+    """Run `cardpress`.
+
+    Exit statuses: 0 success; 1 refused or failed, with one line on standard error; 2 wrong usage.
+    """
     try:
         cli(prog_name="cardpress")
     except (GeneratorError, EdgeError, RecognitionError, OSError) as error:
         if os.environ.get("CARDPRESS_DEBUG"):
             raise
-        click.echo(f"cardpress: {_said(error)}", err=True)
+        click.echo(f"cardpress: {_message(error)}", err=True)
         sys.exit(1)

@@ -1,6 +1,6 @@
-"""Time, as it is handed in: what asks for the time takes a `Clock`, so that a test can move it.
+"""Clocks and timestamps. Code that needs the time takes a `Clock`, so that tests can set it.
 
-No time ever enters an object of a build.
+No time of generation enters an object of a build.
 """
 
 from collections.abc import Callable
@@ -8,22 +8,28 @@ from datetime import UTC, datetime
 
 Clock = Callable[[], datetime]
 
+_TIMESTAMP = "%Y-%m-%dT%H:%M:%SZ"
+
 
 def utc_now() -> datetime:
-    """The clock that runs by itself."""
+    """Return the current time in UTC. This is the default `Clock`."""
     return datetime.now(UTC)
 
 
 def timestamp(moment: datetime) -> str:
-    """A moment as `YYYY-MM-DDTHH:MM:SSZ`, fractions cut."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    """Format a time as `YYYY-MM-DDTHH:MM:SSZ`, without fractions of a second."""
+    return moment.astimezone(UTC).strftime(_TIMESTAMP)
 
 
-def moment(text: str) -> datetime:
-    """The moment of a timestamp. Raises ValueError where the text is none."""
-    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+def parse_timestamp(text: str) -> datetime:
+    """Return the time of a timestamp.
+
+    Raises:
+        ValueError: The text is not a timestamp.
+    """
+    return datetime.strptime(text, _TIMESTAMP).replace(tzinfo=UTC)
 
 
-def unix(seconds: float) -> datetime:
-    """The moment of a Unix time."""
+def from_unix_time(seconds: float) -> datetime:
+    """Return a Unix time as a UTC time."""
     return datetime.fromtimestamp(seconds, UTC)

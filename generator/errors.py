@@ -1,28 +1,28 @@
-"""What can go wrong on the batch side.
+"""The errors of the batch side.
 
 GeneratorError
 ├── LakeError      the source tables are missing, unreadable or break a rule
 ├── BuildError     a build cannot be made, found or verified
-├── PublishError   the pointer cannot be moved
+├── PublishError   the pointer to the live build was not moved
 │   ├── GateError  a gate of the night was breached
 │   ├── HoldError  a rollback holds publishing back
-│   └── SmokeError the build that went live does not answer
+│   └── SmokeError the published build cannot be read
 ├── BusyError      another run holds the lock, or took it over
 ├── PruneError     builds cannot be deleted
-├── IngestError    a file handed to `ingest` is not what it should be
-└── DoctorError    `doctor` found something wrong
+├── IngestError    a file for `ingest` has an unknown shape
+└── DoctorError    `doctor` found a problem
 
-Each message is one line that says what is wrong, where, and what to do; the command line prints it as it is
-and exits with status 1. Errors of the store are `edge_auth.errors.StoreError`.
+Each message is one line: what is wrong, where, and what to do. The command line prints it and exits with status 1.
+The errors of the store are below `edge_auth.errors.StoreError`.
 """
 
 
 class GeneratorError(Exception):
-    """Root of everything the generator raises on purpose."""
+    """Root of all errors that the generator raises on purpose."""
 
 
 class LakeError(GeneratorError):
-    """The lake breaks a rule of its tables; nothing was built."""
+    """The lake breaks a rule of its tables. Nothing was built."""
 
 
 class BuildError(GeneratorError):
@@ -34,28 +34,28 @@ class PublishError(GeneratorError):
 
 
 class GateError(PublishError):
-    """A build differs too much from the live one to go live by itself."""
+    """A build differs too much from the live one to be published automatically."""
 
 
 class HoldError(PublishError):
-    """A rollback holds publishing back until a person publishes."""
+    """A rollback holds publishing back until a person publishes a build."""
 
 
 class SmokeError(PublishError):
-    """A build that went live cannot be read as the API would."""
+    """The published build cannot be read as the API reads it."""
 
 
 class BusyError(GeneratorError):
-    """Another run is at the same work, or took it over."""
+    """Another run does the same work, or took over the lock."""
 
 
 class PruneError(GeneratorError):
-    """Deleting stopped before it was done; what was not deleted is whole."""
+    """Pruning stopped early. The builds that remain are complete."""
 
 
 class IngestError(GeneratorError):
-    """A file handed to an import is not in the shape that the import reads; nothing was written."""
+    """A file does not have the shape that its import reads. Nothing was written."""
 
 
 class DoctorError(GeneratorError):
-    """Something is wrong with the installation, the store, the lake or what serves them."""
+    """The installation, the store, the lake or what serves them has a problem."""

@@ -1,4 +1,4 @@
-"""Progress of long work: a bar on a terminal, a plain line per step elsewhere, always on standard error."""
+"""Shows the progress of long work on standard error: a bar on a terminal, a plain line per step elsewhere."""
 
 import sys
 from collections.abc import Iterator
@@ -8,40 +8,44 @@ from typing import Protocol
 import click
 
 
-class Bar(Protocol):
-    """What counts steps."""
+class ProgressBar(Protocol):
+    """A counter of steps."""
 
-    def update(self, n_steps: int) -> None: ...
+    def update(self, n_steps: int) -> None:
+        """Count more steps as completed."""
 
 
 class Progress:
-    """Says what is being done. `quiet` says nothing; `prefix` stands before each line."""
+    """Prints progress. With `quiet` it prints nothing; `prefix` begins each line."""
 
     def __init__(self, quiet: bool = False, prefix: str = ""):
         self.quiet = quiet
         self.prefix = prefix
-        self._stored = 0
+        self._stored_bytes = 0
 
-    def stored(self, size: int) -> None:
-        """Count bytes that are in the store now; bars say how many there are."""
-        self._stored += size
+    def add_stored_bytes(self, size: int) -> None:
+        """Count bytes that were written to the store. The bars show the sum."""
+        self._stored_bytes += size
 
     def say(self, line: str) -> None:
-        """One plain line."""
+        """Print one line."""
         if not self.quiet:
             click.echo(self.prefix + line, err=True)
 
     @contextmanager
-    def bar(self, label: str, length: int) -> Iterator[Bar]:
-        """A bar of about `length` steps, none where that is 0; off a terminal one line when the work is done."""
+    def bar(self, label: str, length: int) -> Iterator[ProgressBar]:
+        """Show a bar of about `length` steps, none if that is 0. Off a terminal, print one line at the end."""
         shown = bool(length) and not self.quiet and sys.stderr.isatty()
         with click.progressbar(
-            length=length,
+            range(length),
             label=f"{label:<14}",
             file=sys.stderr,
             hidden=not shown,
-            item_show_func=lambda _: f"{self._stored / 1e6:,.1f} MB stored" if self._stored else None,
+            item_show_func=lambda _: self._stored_text(),
         ) as bar:
             yield bar
         if length and not shown:
             self.say(f"{label}: {bar.pos:,} done")
+
+    def _stored_text(self) -> str | None:
+        return f"{self._stored_bytes / 1e6:,.1f} MB stored" if self._stored_bytes else None

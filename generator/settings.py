@@ -1,22 +1,22 @@
-"""Defaults of everything that an operator can set and of what the nightly work takes for granted."""
+"""Defaults of the options that an operator can set, and limits that the nightly work and the doctor use."""
 
 from datetime import timedelta
 
 # How many builds a night keeps: the live one and those that a rollback can reach.
-KEEP = 7
-# How long a build is kept after it was live, for crawls pinned to it with X-Build; and how old anything must be
-# before it is deleted.
+KEPT_BUILDS = 7
+# How long a build is kept after it was live, for crawls that are pinned to it with X-Build. Objects that are younger
+# are not deleted either.
 GRACE_HOURS = 48.0
-# A build in the making protects its layers for this long; longer than any build takes.
+# How long the intent of a build protects its layers from a prune; longer than any build takes.
 INTENT_AGE = timedelta(hours=24)
-# A half-written file is given up by its writer when it is this old, whatever the grace.
+# The least age at which a half-written file counts as abandoned, whatever the grace.
 LEFTOVER_AGE = timedelta(hours=1)
-# Between marking and sweeping: longer than a shim needs to hear of a new pointer (`edge_auth.watch.POLL`).
+# The wait between marking and deleting; longer than a shim needs to notice a new pointer.
 PRUNE_WAIT_SECONDS = 2.0
-# For how long a lock stands without being renewed: what a killed run costs the next one.
+# How long a lock outlives its last renewal, and so how long a killed run blocks the next one.
 LEASE_SECONDS = 120.0
 
-# A night's gates (`build/checks/gates/`): the greatest value that passes.
+# The gates of a night (`build/checks/gates/`): the greatest value that passes.
 GATES = {
     "products-lost": 0.01,  # share
     "sets-lost": 0,  # sets
@@ -31,23 +31,22 @@ GATES = {
 }
 PRICE_FACTOR = 10
 
-# What DuckDB may use before it spills to disk.
+# How much memory DuckDB may use before it spills to disk.
 MEMORY = "2GB"
-# The same of each worker of a cluster, which has about as much again for all else.
+# The same for each worker of a cluster, which needs about as much again for everything else.
 WORKER_MEMORY = "1GB"
-# How many reports of nights stay in the store.
-REPORTS_KEPT = 400
-# Of how many nights the pages do.
-PAGES_KEPT = 30
+# How many run reports, and the pages of how many runs, stay in the store.
+MAX_RUN_REPORTS = 400
+MAX_RUN_PAGES = 30
 
-# What `doctor` warns of: less room than this in a folder store, a clock that differs so much from the store's, and keys
-# that end so soon.
-ROOM_BYTES = 1_000_000_000
-CLOCK_SECONDS = 10.0
-KEYS_END_DAYS = 14
+# `doctor` warns if a folder store has less free space, if the store's clock differs by more, or if a key expires in
+# fewer days.
+MIN_FREE_BYTES = 1_000_000_000
+MAX_CLOCK_DIFFERENCE_SECONDS = 10.0
+KEY_EXPIRY_WARNING_DAYS = 14
 
-# How old the newest row of a source may be, in hours, before `show` warns: its cadence and some patience.
-CADENCE_HOURS = {
+# `show` and `doctor` warn if the newest row of a source is older: the interval of its updates and a margin.
+MAX_SOURCE_AGE_HOURS = {
     "price_guide": 48.0,
     "listings": 48.0,
     "filtered_checks": 48.0,

@@ -1,17 +1,22 @@
-"""Work on a pool of threads, with results in input order."""
+"""Parallel work on a pool of threads, with results in input order."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
 from typing import TypeVar
 
-_Input, _Result = TypeVar("_Input"), TypeVar("_Result")
+_Input = TypeVar("_Input")
+_Result = TypeVar("_Result")
 
 
 def in_order(
     pool: Executor, ahead: int, work: Callable[[_Input], _Result], inputs: Iterable[_Input]
 ) -> Iterator[_Result]:
-    """Yield `work(input)` in input order, with at most `ahead` calls begun before their turn."""
+    """Yield `work(input)` in input order.
+
+    Args:
+        ahead: How many calls may start before their result is due. It bounds the results that wait in memory.
+    """
     pending: deque[Future[_Result]] = deque()
     for item in inputs:
         pending.append(pool.submit(work, item))

@@ -1,4 +1,4 @@
-"""From image files to fingerprints by key: finds the files, shares the work among processes."""
+"""Finds image files and computes their fingerprints in several processes."""
 
 import multiprocessing
 import re
@@ -9,42 +9,42 @@ from pathlib import Path
 from typing import NamedTuple
 
 from recognition.errors import RecognitionError
-from recognition.pictures import SUFFIXES, need_pillow, open_picture
+from recognition.pictures import SUFFIXES, open_picture, require_pillow
 from recognition.recipe import Fingerprint, fingerprint
 
-_FEW = 64  # images for which starting processes would take longer than the work
-_CHUNK = 16
-_NOT_IN_A_KEY = re.compile(r"[^A-Za-z0-9._~!$'()*+,;=:@&-]")  # so that {key} in a URL needs no escapes
+_MAX_IN_ONE_PROCESS = 64  # so few images take less time than starting processes
+_IMAGES_PER_CHUNK = 16
+_NOT_IN_A_KEY = re.compile(r"[^A-Za-z0-9._~!$'()*+,;=:@&-]")  # a key needs no escapes in a URL
 
 
 class Collected(NamedTuple):
-    """Fingerprints by key, and for each image that could not be read why."""
+    """Fingerprints by key, and the reason for each image that could not be read, by key."""
 
     fingerprints: dict[str, Fingerprint]
     broken: dict[str, str]
 
 
 def find_images(paths: Iterable[Path]) -> dict[str, Path]:
-    """Image files by key, the file's name without its suffix; sorted by key.
+    """Return image files by key, sorted by key. The key of a file is its name without the suffix.
 
     Args:
-        paths: files, whatever their suffix, and folders, searched all the way down for files with a known one.
+        paths: Files with any suffix, and folders. In folders and their subfolders, files with a known suffix count.
 
     Raises:
-        RecognitionError: two images of one key, a name that no URL can hold as it is, or no image at all.
+        RecognitionError: Two images have the same key, a name would need escapes in a URL, or there is no image.
     """
-    found: dict[str, Path] = {}
-    for path in (file for given in paths for file in _files(given)):
+    images: dict[str, Path] = {}
+    for path in (file for root in paths for file in _files(root)):
         if _NOT_IN_A_KEY.search(path.stem):
             raise RecognitionError(
                 f"{path}: its name becomes a key in URLs: letters, digits and -._~!$'()*+,;=:@& only"
             )
-        other = found.setdefault(path.stem, path)
+        other = images.setdefault(path.stem, path)
         if other.resolve() != path.resolve():
             raise RecognitionError(f"{other} and {path} have the same key, {path.stem}: leave one out or rename it")
-    if not found:
+    if not images:
         raise RecognitionError("no images found; a folder is searched for " + ", ".join(sorted(SUFFIXES)))
-    return dict(sorted(found.items()))
+    return dict(sorted(images.items()))
 
 
 def _files(path: Path) -> Iterator[Path]:
@@ -57,16 +57,16 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 def collect(images: Mapping[str, Path], workers: int, step: Callable[[int], None]) -> Collected:
-    """Fingerprint images.
+    """Compute the fingerprints of images.
 
     Args:
-        workers: how many processes; few images are done in this one.
-        step: called with 1 after each image.
+        workers: How many processes to start. Few images are computed in this process.
+        step: Called with 1 after each image.
 
     Raises:
-        RecognitionError: no Pillow, or a process was killed.
+        RecognitionError: Pillow is not installed, or a process was killed.
     """
-    need_pillow()
+    require_pillow()
     collected = Collected({}, {})
     for key, result in zip(images, _results(list(images.values()), workers), strict=True):
         if isinstance(result, Fingerprint):
@@ -78,23 +78,23 @@ def collect(images: Mapping[str, Path], workers: int, step: Callable[[int], None
 
 
 def _results(paths: list[Path], workers: int) -> Iterator[Fingerprint | str]:
-    if workers == 1 or len(paths) <= _FEW:
+    if workers == 1 or len(paths) <= _MAX_IN_ONE_PROCESS:
         yield from map(_result, paths)
         return
-    # spawned, not forked: a fork of a process with threads (Arrow's) may hang
+    # Spawned, not forked: a fork of a process that has threads, such as Arrow's, may hang.
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"))
     try:
-        yield from pool.map(_result, paths, chunksize=_CHUNK)
+        yield from pool.map(_result, paths, chunksize=_IMAGES_PER_CHUNK)
     except BrokenProcessPool as error:
         raise RecognitionError(
-            "a worker process was killed, perhaps for want of memory: try fewer --workers"
+            "a worker process was killed, perhaps because memory ran out: try fewer --workers"
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)
 
 
 def _result(path: Path) -> Fingerprint | str:
-    """A fingerprint, or what is wrong with the file."""
+    """Return the fingerprint of a file, or the reason why it cannot be read."""
     try:
         return fingerprint(open_picture(path))
     except RecognitionError as error:

@@ -2,4 +2,4 @@
 
 
 class RecognitionError(Exception):
-    """A picture, or an index of fingerprints, cannot be used. The message is one line that says what to do."""
+    """A picture or an index of fingerprints cannot be used. The message is one line that says what to do."""

@@ -1,4 +1,4 @@
-"""The fingerprint index over HTTP, with a key."""
+"""Fetches the fingerprint index from the API."""
 
 import gzip
 import json
@@ -10,28 +10,30 @@ from http.client import HTTPException
 
 from recognition.errors import RecognitionError
 
-_SECONDS = 60
+_TIMEOUT_SECONDS = 60
+_MAX_MESSAGE_CHARACTERS = 300
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """The API redirects nothing, and a key must not follow one to somewhere else."""
+    """Refuses redirects: the API has none, and the key must not be sent to another host."""
 
     def redirect_request(self, *_: object) -> None:
         return None
 
 
-def fetch(url: str, key: str | None) -> bytes:
-    """GET the index.
+def fetch(url: str, api_key: str | None) -> bytes:
+    """Fetch the JSON of the index.
 
     Raises:
-        RecognitionError: no key, unreachable, cut off, or refused: with what the API says of it.
+        RecognitionError: There is no key, the API cannot be reached, or it refuses. The message has the API's reason.
     """
-    if not key:
+    if not api_key:
         raise RecognitionError(f"{url} needs an API key: give --key, or set CARDPRESS_KEY")
-    request = urllib.request.Request(url, headers={"Authorization": f"Bearer {key}", "Accept-Encoding": "gzip"})
+    request = urllib.request.Request(url, headers={"Authorization": f"Bearer {api_key}", "Accept-Encoding": "gzip"})
     try:
-        with urllib.request.build_opener(_NoRedirects).open(request, timeout=_SECONDS) as answer:
-            body, coding = answer.read(), answer.headers.get("Content-Encoding")
+        with urllib.request.build_opener(_NoRedirects).open(request, timeout=_TIMEOUT_SECONDS) as response:
+            body: bytes = response.read()
+            coding = response.headers.get("Content-Encoding")
         return gzip.decompress(body) if coding == "gzip" else body
     except urllib.error.HTTPError as error:
         raise RecognitionError(f"{url}: {error.code} {_message(error)}") from error
@@ -41,7 +43,7 @@ def fetch(url: str, key: str | None) -> bytes:
 
 
 def _message(error: urllib.error.HTTPError) -> str:
-    """What an answer of the API says is wrong, on one line."""
+    """Return the message of an error response, on one line."""
     with suppress(ValueError, KeyError, TypeError, OSError):
-        return " ".join(str(json.loads(error.read())["error"]["message"]).split())[:300]
+        return " ".join(str(json.loads(error.read())["error"]["message"]).split())[:_MAX_MESSAGE_CHARACTERS]
     return str(error.reason)

@@ -1,6 +1,6 @@
-"""From an image file to the pixels that the recipe reads: the only module that knows Pillow.
+"""Reads image files as the pixels that the recipe needs. Only this module uses Pillow.
 
-Pillow is the extra `fingerprint`: all else runs without it, so it is imported when the first picture is opened.
+Pillow is in the extra `fingerprint`. The rest of the product runs without it, so it is imported when needed.
 """
 
 import warnings
@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recognition.errors import RecognitionError
-from recognition.recipe import LARGEST, SMALLEST, Pixels
+from recognition.recipe import MAX_SIDE_PIXELS, MIN_SIDE_PIXELS, Pixels
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 SUFFIXES = frozenset({".avif", ".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"})
-_WITH_ALPHA = ("RGBA", "LA", "La", "PA", "RGBa")
-_DEEP = ("I", "F", "I;16", "I;16L", "I;16B", "I;16N")
+_MODES_WITH_ALPHA = ("RGBA", "LA", "La", "PA", "RGBa")
+_MODES_OVER_8_BITS = ("I", "F", "I;16", "I;16L", "I;16B", "I;16N")
 
 
-def need_pillow() -> None:
-    """Raise RecognitionError where Pillow is not installed."""
+def require_pillow() -> None:
+    """Raise RecognitionError if Pillow is not installed."""
     try:
         import PIL.Image  # noqa: F401
     except ImportError as error:
@@ -30,36 +30,37 @@ def need_pillow() -> None:
 
 
 def open_picture(path: Path) -> Pixels:
-    """The pixels of an image file as (height, width, 3) RGB, 8 bits: upright, on white, its first frame.
+    """Return the first frame of an image file as (height, width, 3) RGB, 8 bits, upright and on white.
 
     Raises:
-        RecognitionError: no image that Pillow reads, a broken one, one too small or too large, or no Pillow.
+        RecognitionError: The file is no image that Pillow reads, is broken, too small or too large, or Pillow is not
+            installed.
     """
-    need_pillow()
+    require_pillow()
     from PIL import Image, ImageOps
 
     try:
         with warnings.catch_warnings(), Image.open(path) as image:
-            warnings.simplefilter("ignore")  # about files that are odd but readable
+            warnings.simplefilter("ignore")  # Pillow warns of unusual files that it can read
             _check_size(path, image.size)
             return _on_white(ImageOps.exif_transpose(image))
     except RecognitionError:
         raise
-    except Exception as error:  # on broken files decoders raise whatever comes up in them
+    except Exception as error:  # decoders raise errors of many types on broken files
         raise RecognitionError(f"{path}: cannot be read as an image: {_reason(error)}") from error
 
 
 def _check_size(path: Path, size: tuple[int, int]) -> None:
-    if min(size) < SMALLEST or max(size) > LARGEST:
+    if min(size) < MIN_SIDE_PIXELS or max(size) > MAX_SIDE_PIXELS:
         measured = f"{size[0]} × {size[1]} pixels"
-        raise RecognitionError(f"{path}: {measured}, where a side must have {SMALLEST} to {LARGEST:,}")
+        raise RecognitionError(f"{path}: {measured}, but a side must have {MIN_SIDE_PIXELS} to {MAX_SIDE_PIXELS:,}")
 
 
 def _on_white(image: "Image") -> Pixels:
-    """RGB; what is transparent shows white behind it, each channel rounded half up."""
-    if image.mode in _DEEP:
+    """Return RGB with transparent parts laid on white, each channel rounded half up."""
+    if image.mode in _MODES_OVER_8_BITS:
         raise ValueError("more than 8 bits a channel; save it with 8")
-    if image.mode not in _WITH_ALPHA and "transparency" not in image.info:
+    if image.mode not in _MODES_WITH_ALPHA and "transparency" not in image.info:
         return np.asarray(image.convert("RGB"))
     pixels = np.asarray(image.convert("RGBA")).astype(np.uint32)
     colour, alpha = pixels[..., :3], pixels[..., 3:]

@@ -1,28 +1,28 @@
-"""The recipe `cardpress-1`: from the pixels of a card to its fingerprint, in whole numbers wherever it can be.
+"""The recipe `cardpress-1`: computes the fingerprint of a card from its pixels, in whole numbers where possible.
 
-docs/fingerprint.md says the same in words, step by step, for those who write another client;
-docs/decisions/fingerprint-recipe.md says why. Whatever changes a bit of a fingerprint needs a new `VERSION`.
+docs/fingerprint.md specifies the recipe for clients in other languages, docs/decisions/fingerprint-recipe.md gives the
+reasons. A change of any bit of a fingerprint needs a new `VERSION`.
 """
 
 from functools import cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 VERSION = "cardpress-1"
 LEFT, TOP, RIGHT, BOTTOM = 8, 11, 92, 50  # the art box, in percent of the card's width and height
-SIDE = 32  # the square that perceptual hashes look at
-LOW = 8  # how many of its frequencies they keep, each way
+SIDE = 32  # cells of the square of perceptual hashes, each way
+LOW = 8  # how many of its frequencies they use, each way
 COLOURS = 4  # cells of the colour grid, each way
-SMALLEST, LARGEST = 32, 65_535  # pixels a side
+MIN_SIDE_PIXELS, MAX_SIDE_PIXELS = 32, 65_535
 
 Pixels = NDArray[np.uint8]
 
 
 class Fingerprint(NamedTuple):
-    """What is kept of a picture: three 64-bit hashes, and 48 bytes, the 4 × 4 grid of RGB by rows."""
+    """The fingerprint of a picture: three 64-bit hashes, and 48 bytes, the 4 × 4 grid of RGB by rows."""
 
     art_p: int
     art_d: int
@@ -30,7 +30,7 @@ class Fingerprint(NamedTuple):
     colour: bytes
 
     def texts(self) -> dict[str, str]:
-        """The columns of the lake's table: lower-case hex, zero padded to 16 and 96 digits."""
+        """Return the fields as lower-case hex, zero padded to 16 and 96 digits."""
         hashes = {name: f"{getattr(self, name):016x}" for name in ("art_p", "art_d", "card_p")}
         return hashes | {"colour": self.colour.hex()}
 
@@ -51,7 +51,7 @@ def fingerprint(card: Pixels) -> Fingerprint:
 
 
 def art_box(card: Pixels) -> tuple[slice, slice]:
-    """Rows and columns of the artwork: its edges rounded to whole pixels, half up."""
+    """Return the rows and columns of the artwork. Its edges are rounded to whole pixels, half up."""
     height, width = card.shape[:2]
     return (
         slice((height * TOP + 50) // 100, (height * BOTTOM + 50) // 100),
@@ -60,37 +60,40 @@ def art_box(card: Pixels) -> tuple[slice, slice]:
 
 
 def average(picture: Pixels, columns: int, rows: int) -> Pixels:
-    """Divide a picture into equal cells; the mean of each, over parts of pixels too, rounded half up.
+    """Divide a picture into equal cells and return the mean of each, rounded half up: (rows, columns, 3), 8 bits.
 
-    Returns:
-        (rows, columns, 3), 8 bits.
+    A pixel on a border counts by the part of its area that lies in the cell.
     """
     bands = _sums(picture, rows)
     cells = _sums(bands.swapaxes(0, 1), columns).swapaxes(0, 1)
     total = picture.shape[0] * picture.shape[1]
-    return ((2 * cells + total) // (2 * total)).astype(np.uint8)
+    means: Pixels = ((2 * cells + total) // (2 * total)).astype(np.uint8)
+    return means
 
 
-def _sums(values: NDArray, cells: int) -> NDArray[np.int64]:
-    """Sums over equal cells of the first axis, `cells` times over so that parts of a value stay whole numbers."""
+def _sums(values: NDArray[np.integer[Any]], cells: int) -> NDArray[np.int64]:
+    """Return sums over equal cells of the first axis, times `cells` so that parts of a value are whole numbers."""
     length = len(values)
-    whole, part = np.divmod(np.arange(cells + 1) * length, cells)  # a border: so many values, and so much of the next
+    # For each border: how many whole values lie before it, and which part of the next.
+    whole, part = np.divmod(np.arange(cells + 1) * length, cells)
     between = np.stack([values[first:last].sum(0, np.int64) for first, last in pairwise(whole)])
     cut = part[:, None, None] * values[np.minimum(whole, length - 1)].astype(np.int64)
-    return cells * between + cut[1:] - cut[:-1]
+    sums: NDArray[np.int64] = cells * between + cut[1:] - cut[:-1]
+    return sums
 
 
 def grey(picture: Pixels) -> Pixels:
-    """Brightness by ITU-R 601 in 16-bit whole numbers, as Pillow and ImageHash have it."""
+    """Return the brightness by ITU-R 601 in 16-bit whole numbers, like Pillow and ImageHash."""
     red, green, blue = np.moveaxis(picture.astype(np.uint32), -1, 0)
-    return ((red * 19595 + green * 38470 + blue * 7471 + 32768) >> 16).astype(np.uint8)
+    brightness: Pixels = ((red * 19595 + green * 38470 + blue * 7471 + 32768) >> 16).astype(np.uint8)
+    return brightness
 
 
 def perceptual_hash(square: Pixels) -> int:
-    """ImageHash's `phash` of a (32, 32) grey square: which of the 64 lowest frequencies exceed their median.
+    """Return ImageHash's `phash` of a (32, 32) grey square: which of the 64 lowest frequencies exceed their median.
 
-    The one step more is that frequencies are rounded to 1/1024 first. Those of a symmetric picture are 0 and
-    come out of any computation as noise of either sign, which would decide about bits.
+    Unlike ImageHash, frequencies are rounded to 1/1024 first. The frequencies of a symmetric picture are 0, but
+    floating point gives noise of either sign, which would decide bits.
     """
     cosines = _cosines()
     frequencies = np.floor(cosines @ square.astype(np.float64) @ cosines.T * 1024 + 0.5)
@@ -99,16 +102,17 @@ def perceptual_hash(square: Pixels) -> int:
 
 @cache
 def _cosines() -> NDArray[np.float64]:
-    """The lowest rows of the DCT-II of 32 values, in the scale of scipy's (twice the sum)."""
+    """Return the lowest rows of the DCT-II of 32 values, scaled like scipy's (twice the sum)."""
     order, place = np.arange(LOW)[:, None], np.arange(SIDE)[None, :]
-    return 2 * np.cos(np.pi * order * (2 * place + 1) / (2 * SIDE))
+    cosines: NDArray[np.float64] = 2 * np.cos(np.pi * order * (2 * place + 1) / (2 * SIDE))
+    return cosines
 
 
 def difference_hash(cells: Pixels) -> int:
-    """ImageHash's `dhash` of (8, 9) grey cells: whether each is brighter than the one to its left."""
+    """Return ImageHash's `dhash` of (8, 9) grey cells: whether each is brighter than its left neighbour."""
     return _number(cells[:, 1:] > cells[:, :-1])
 
 
 def _number(bits: NDArray[np.bool_]) -> int:
-    """64 bits by rows, the first the most significant."""
+    """Return 64 bits as a number, by rows, the first bit the most significant."""
     return int.from_bytes(np.packbits(bits).tobytes())

@@ -1,4 +1,4 @@
-"""The index that photos are compared with: from the API, an exported file or a lake, as arrays to search in."""
+"""The index of reference fingerprints that photos are compared with, as arrays."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -16,20 +16,27 @@ _HASHES = ("art_p", "art_d", "card_p")
 
 @dataclass(frozen=True)
 class References:
-    """The entries, sorted by key."""
+    """The entries of an index, sorted by key."""
 
     image_url: str
     keys: tuple[str, ...]
     products: tuple[Sequence[int], ...]
     hashes: NDArray[np.uint64]  # (3, entries): art_p, art_d, card_p
-    colours: NDArray[np.int16]  # (entries, 48), each channel less its mean, × 16
+    colours: NDArray[np.int16]  # (entries, 48), each channel minus its mean, × 16
 
     def __len__(self) -> int:
         return len(self.keys)
 
 
 def read_index(location: str, data: bytes) -> References:
-    """Read an index from the bytes of its JSON; raises as `from_index` does."""
+    """Read an index from the bytes of its JSON.
+
+    Args:
+        location: Where it comes from, for messages.
+
+    Raises:
+        RecognitionError: The bytes are no JSON, or as in `from_index`.
+    """
     try:
         parsed = json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -38,10 +45,10 @@ def read_index(location: str, data: bytes) -> References:
 
 
 def from_index(location: str, index: Any) -> References:
-    """An index as the API has it, to search in.
+    """Read an index from the parsed JSON of the API.
 
     Raises:
-        RecognitionError: not in that shape, of another recipe, or without entries.
+        RecognitionError: The index is not in its shape, has another recipe, or has no entries.
     """
     try:
         version, image_url = index["version"], index["image_url"]
@@ -50,7 +57,7 @@ def from_index(location: str, index: Any) -> References:
             raise RecognitionError(f"{location}: the index has no entries")
         if version != VERSION:
             raise RecognitionError(
-                f"{location}: the index is by the recipe {version}, and only {VERSION} is known here"
+                f"{location}: the index has the recipe {version}, and this version only knows {VERSION}"
             )
         return References(
             image_url,
@@ -73,13 +80,17 @@ def _bytes(entries: Sequence[Mapping[str, Any]], name: str, width: int) -> NDArr
 
 
 def centred(colours: NDArray[np.uint8]) -> NDArray[np.int16]:
-    """Colour grids less each channel's mean, × 16 to stay whole: light and its colour fall out. (n, 48) → (n, 48)"""
+    """Return colour grids minus each channel's mean, × 16 to stay whole: (n, 48) → (n, 48).
+
+    This removes the brightness and the colour of the light.
+    """
     cells = colours.reshape(len(colours), 16, 3).astype(np.int16)
-    return (16 * cells - cells.sum(1, dtype=np.int16, keepdims=True)).reshape(len(colours), 48)
+    differences: NDArray[np.int16] = 16 * cells - cells.sum(1, dtype=np.int16, keepdims=True)
+    return differences.reshape(len(colours), 48)
 
 
 def arrays(entries: Sequence[Fingerprint]) -> tuple[NDArray[np.uint64], NDArray[np.int16]]:
-    """Fingerprints as References have them: (3, n) hashes and (n, 48) centred colours."""
+    """Return fingerprints as References have them: (3, n) hashes and (n, 48) centred colours."""
     hashes = np.array([[getattr(entry, name) for entry in entries] for name in _HASHES], np.uint64)
     grids = np.frombuffer(b"".join(entry.colour for entry in entries), np.uint8)
     return hashes, centred(grids.reshape(len(entries), 48))

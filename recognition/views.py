@@ -1,4 +1,4 @@
-"""The views of one photo that are compared: as it is, and as if it had been cut or held a little differently."""
+"""Views of a photo: the photo itself, and slightly shifted and turned copies."""
 
 import math
 
@@ -6,23 +6,30 @@ import numpy as np
 
 from recognition.recipe import Pixels, average
 
-_WIDTH, _HEIGHT = 378, 528  # larger photos are reduced to this for all but the first view
-_SHIFT = 0.02  # of the width and of the height
-_TURN = 2.0  # degrees
-# right, down: parts of the width and the height; degrees
-_MOVES = ((_SHIFT, 0, 0), (-_SHIFT, 0, 0), (0, _SHIFT, 0), (0, -_SHIFT, 0), (0, 0, _TURN), (0, 0, -_TURN))
+_MAX_WIDTH, _MAX_HEIGHT = 378, 528  # pixels of all views but the first
+_SHIFT = 0.02  # part of the width or height
+_TURN_DEGREES = 2.0
+# shift to the right (part of the width), shift down (part of the height), degrees
+_MOVES = (
+    (_SHIFT, 0, 0),
+    (-_SHIFT, 0, 0),
+    (0, _SHIFT, 0),
+    (0, -_SHIFT, 0),
+    (0, 0, _TURN_DEGREES),
+    (0, 0, -_TURN_DEGREES),
+)
 
 
 def views(photo: Pixels) -> list[Pixels]:
-    """The photo itself, then shifted by 2 % in four directions, then turned by 2 degrees either way.
+    """Return the photo, four copies shifted by 2 %, and two turned by 2 degrees.
 
-    What lies beyond the edge is the edge's colour. Where photos are cut and held badly this finds more of them,
-    at the price of more work (docs/fingerprint.md has the measurement).
+    Pixels beyond the edge have the colour of the edge. With several views more badly cut or turned photos are found,
+    but matching takes longer (docs/fingerprint.md has the measurement).
     """
     height, width = photo.shape[:2]
     small = photo
-    if width > _WIDTH or height > _HEIGHT:
-        small = average(photo, min(width, _WIDTH), min(height, _HEIGHT))
+    if width > _MAX_WIDTH or height > _MAX_HEIGHT:
+        small = average(photo, min(width, _MAX_WIDTH), min(height, _MAX_HEIGHT))
     return [photo, *(_moved(small, *move) for move in _MOVES)]
 
 
@@ -33,4 +40,5 @@ def _moved(photo: Pixels, right: float, down: float, degrees: float) -> Pixels:
     cos, sin = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     across = np.rint(cos * x - sin * y + (width - 1) / 2 + right * width).astype(np.intp)
     along = np.rint(sin * x + cos * y + (height - 1) / 2 + down * height).astype(np.intp)
-    return photo[along.clip(0, height - 1), across.clip(0, width - 1)]
+    moved: Pixels = photo[along.clip(0, height - 1), across.clip(0, width - 1)]
+    return moved

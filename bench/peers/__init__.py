@@ -1,1 +1,1 @@
-"""What is measured beside the product: its own server, floors, and other ways to serve the same data."""
+"""The servers of the benchmark: the product, its peers with the same data, and lower bounds."""

@@ -1,15 +1,18 @@
-"""Datasette on the same SQLite database, each shape of query canned."""
+"""Datasette on the same SQLite database, with a stored ("canned") query for each shape of request."""
 
 import json
 import sys
+from collections.abc import Iterator
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from bench.crawl import TABLES
 from bench.peers import sql
 from bench.peers.flask_sqlite import DIALECT, FlaskSqlite, array, database
+from bench.peers.peer import Answer
 
 _SETTINGS = {
     "sql_time_limit_ms": 60_000,
@@ -22,7 +25,7 @@ _SETTINGS = {
 
 
 class Datasette(FlaskSqlite):
-    """Datasette."""
+    """Datasette with stored queries."""
 
     name = "Datasette"
     offers = frozenset({"lists", "deep", "words", "details"})
@@ -34,7 +37,7 @@ class Datasette(FlaskSqlite):
 
     def prepare(self) -> None:
         super().prepare()
-        queries = {name: {"sql": text} for name, text in _canned()}
+        queries = {name: {"sql": text} for name, text in _canned_queries()}
         (self.data.folder / "datasette.json").write_text(json.dumps({"databases": {"cards": {"queries": queries}}}))
 
     def command(self, port: int) -> list[str]:
@@ -47,25 +50,26 @@ class Datasette(FlaskSqlite):
         path, parameters = urlsplit(target).path, sql.parameters_of(target)
         if path != "/api/v1/cards":
             wanted = {"id": path.rpartition("/")[2], "since": sql.since(self.data.folder, parameters.get("days"))}
-            shown = [("_json", name) for name in ("json", *TABLES)]
-            return f"/cards/detail.json?{urlencode([*wanted.items(), *shown, ('_shape', 'array')])}"
-        query = sql.asked(parameters)
-        wanted = urlencode(query.parameters() | {"_shape": "array", "_json": "json"})
-        return f"/cards/{_name(query)}.json?{wanted}"
+            json_columns = [("_json", name) for name in ("json", *TABLES)]
+            return f"/cards/detail.json?{urlencode([*wanted.items(), *json_columns, ('_shape', 'array')])}"
+        query = sql.list_query(parameters)
+        values = urlencode(query.parameters() | {"_shape": "array", "_json": "json"})
+        return f"/cards/{_name(query)}.json?{values}"
 
-    def answer(self, body: bytes) -> dict | list[int]:
+    def answer(self, body: bytes) -> Answer:
         rows = json.loads(body)
         if rows and "price_guide" in rows[0]:
-            return rows[0]["json"] | {"history": {table: rows[0][table] for table in TABLES}}
+            detail: dict[str, Any] = rows[0]["json"] | {"history": {table: rows[0][table] for table in TABLES}}
+            return detail
         return [row["json"]["id_product"] for row in rows][:50]
 
 
-def _name(query: sql.Asked) -> str:
+def _name(query: sql.ListQuery) -> str:
     return f"{query.sort}_{len(query.words)}{'_rarity' * bool(query.rarity)}{'_kind' * bool(query.kind)}"
 
 
-def _canned():
+def _canned_queries() -> Iterator[tuple[str, str]]:
     for sort, words, rarity, kind in product(sql.SORTS, range(3), (None, "x"), (None, "x")):
-        query = sql.Asked(("x",) * words, rarity, kind, sort, 0, 0)
+        query = sql.ListQuery(("x",) * words, rarity, kind, sort, 0, 0)
         yield _name(query), sql.list_sql(query, DIALECT)
     yield "detail", sql.detail_sql(array, DIALECT.marker)

@@ -1,4 +1,4 @@
-"""FastAPI (uvicorn, uvloop) and PostgreSQL 15 with pg_trgm, both on the server's core; the database fits its memory."""
+"""FastAPI (uvicorn, uvloop) and PostgreSQL 15 with pg_trgm, both on the server's core; the data fits into memory."""
 
 import os
 import pwd
@@ -7,9 +7,11 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pyarrow.csv as pc
 import pyarrow.parquet as pq
@@ -18,6 +20,9 @@ from bench.crawl import TABLES
 from bench.peers import sql
 from bench.peers.encoding import encoded
 from bench.peers.peer import Peer
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
 
 BIN = Path(os.environ.get("PG_BIN", "/usr/lib/postgresql/15/bin"))
 _DIALECT = sql.Dialect("%({})s", "strpos(name_key, {}) > 0", nulls_last=True)
@@ -40,7 +45,7 @@ _POOL = 8
 
 
 class FastapiPostgres(Peer):
-    """FastAPI + PostgreSQL 15."""
+    """FastAPI with a PostgreSQL database."""
 
     name = "FastAPI + PostgreSQL"
     offers = frozenset({"lists", "deep", "words", "details"})
@@ -62,8 +67,8 @@ class FastapiPostgres(Peer):
         return self.data.folder / "pg"
 
 
-def create(folder: str):
-    """The application."""
+def create(folder: str) -> "FastAPI":
+    """Return the application. Its libraries are imported here, since they are optional."""
     from fastapi import FastAPI, Request, Response
     from psycopg_pool import AsyncConnectionPool
 
@@ -72,7 +77,7 @@ def create(folder: str):
     pool = AsyncConnectionPool(_address(folder), kwargs=settings, min_size=_POOL, max_size=_POOL, open=False)
 
     @asynccontextmanager
-    async def lifespan(_):
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await pool.open(wait=True)
         yield
         await pool.close()
@@ -83,21 +88,21 @@ def create(folder: str):
         data, headers = encoded(body, request.headers.get("Accept-Encoding"))
         return Response(data, media_type="application/json", headers=headers)
 
-    @app.get("/api/v1/cards")
     async def cards(request: Request) -> Response:
-        query = sql.asked(request.query_params)
+        query = sql.list_query(request.query_params)
         values = query.parameters() | {f"w{n}": _pattern(word) for n, word in enumerate(query.words)}
         async with pool.connection() as connection:
             rows = await (await connection.execute(sql.list_sql(query, _TRIGRAM), values)).fetchall()
         return answer(request, sql.list_body([row[0] for row in rows], query))
 
-    @app.get("/api/v1/cards/{id_}")
     async def card(id_: int, request: Request) -> Response:
         values = {"id": id_, "since": sql.since(folder, request.query_params.get("days"))}
         async with pool.connection() as connection:
             row = await (await connection.execute(detail, values)).fetchone()
         return answer(request, sql.detail_body(*row))
 
+    app.add_api_route("/api/v1/cards", cards)
+    app.add_api_route("/api/v1/cards/{id_}", card)
     return app
 
 
@@ -115,7 +120,7 @@ def _address(folder: str | Path) -> str:
 
 
 def _owner() -> str:
-    """PostgreSQL refuses to run as root; Debian's package has a user for it."""
+    """Return the user that runs PostgreSQL, which refuses to run as root; Debian's package has a user for it."""
     return "postgres" if os.getuid() == 0 else pwd.getpwuid(os.getuid()).pw_name
 
 
@@ -125,7 +130,7 @@ def _as_owner(command: list[str]) -> list[str]:
     ]
 
 
-def _postgres(folder: Path) -> subprocess.Popen:
+def _postgres(folder: Path) -> subprocess.Popen[bytes]:
     options = [part for name, value in _SETTINGS.items() for part in ("-c", f"{name}={value}")]
     command = [str(BIN / "postgres"), "-D", str(folder / "pg"), "-k", str(folder / "socket"), *options]
     process = subprocess.Popen(_as_owner(command), cwd=folder)
@@ -162,7 +167,7 @@ def _fill(folder: Path) -> None:
     (folder / "pg.done").touch()
 
 
-def _copy(connection, table: str, file: Path) -> None:
+def _copy(connection: Any, table: str, file: Path) -> None:
     rows = pq.read_table(file)
     columns = [f"{name} {'text' if name in _TEXTS else _TYPES.get(name, 'float8')}" for name in rows.column_names]
     key = "primary key (id)" if table == "cards" else "primary key (id, day)"
@@ -176,10 +181,10 @@ class _Sink:
 
     closed = False
 
-    def __init__(self, copy):
+    def __init__(self, copy: Any):
         self._copy = copy
 
-    def write(self, data) -> int:
+    def write(self, data: bytes) -> int:
         self._copy.write(bytes(data))
         return len(data)
 
@@ -191,11 +196,11 @@ class _Sink:
 
 
 def main(folder: str, port: str) -> None:
-    """Serve, with the database as a child, until SIGTERM."""
+    """Serve until SIGTERM, with the database as a child process."""
     import uvicorn
 
     database = _postgres(Path(folder))
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # uvicorn, stopped by it, raises it once more
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # uvicorn raises the signal again after it has stopped
     try:
         uvicorn.run(create(folder), port=int(port), loop="uvloop", http="httptools", access_log=False)
     finally:

@@ -1,4 +1,4 @@
-"""Flask and DuckDB, one thread per query as it has one core."""
+"""Flask and DuckDB, with one thread per query, since the server has one core."""
 
 import threading
 from pathlib import Path
@@ -10,12 +10,12 @@ from bench.crawl import TABLES
 from bench.peers import sql
 from bench.peers.peer import Peer, wsgi
 
-# Its optimiser reads the rows of a window last by itself; indexes do not serve an ORDER BY.
+# DuckDB's optimiser defers reading the rows of a window itself. Its indexes do not serve an ORDER BY.
 _DIALECT = sql.Dialect("${}", "contains(name_key, {})", nulls_last=True, deferred=False)
 
 
 class FlaskDuckdb(Peer):
-    """Flask + DuckDB."""
+    """Flask with a DuckDB database."""
 
     name = "Flask + DuckDB"
     offers = frozenset({"lists", "deep", "words", "details"})
@@ -30,7 +30,7 @@ class FlaskDuckdb(Peer):
 
 
 def create(folder: str) -> Flask:
-    """The application."""
+    """Return the application."""
     app, local = Flask("flask_duckdb"), threading.local()
     database = duckdb.connect(str(_database(Path(folder))), read_only=True, config={"threads": 1})
     detail = sql.detail_sql(_array, _DIALECT.marker)
@@ -38,18 +38,20 @@ def create(folder: str) -> Flask:
     def cursor() -> duckdb.DuckDBPyConnection:
         if not hasattr(local, "cursor"):
             local.cursor = database.cursor()
-        return local.cursor
+        found: duckdb.DuckDBPyConnection = local.cursor
+        return found
 
     @app.get("/api/v1/cards")
     def cards() -> Response:
-        query = sql.asked(request.args)
+        query = sql.list_query(request.args)
         rows = cursor().execute(sql.list_sql(query, _DIALECT), query.parameters()).fetchall()
         return Response(sql.list_body([row[0] for row in rows], query), mimetype="application/json")
 
     @app.get("/api/v1/cards/<int:id_>")
     def card(id_: int) -> Response:
         values = {"id": id_, "since": sql.since(folder, request.args.get("days"))}
-        return Response(sql.detail_body(*cursor().execute(detail, values).fetchone()), mimetype="application/json")
+        [row] = cursor().execute(detail, values).fetchall()
+        return Response(sql.detail_body(*row), mimetype="application/json")
 
     return app
 

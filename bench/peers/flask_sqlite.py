@@ -1,4 +1,4 @@
-"""Flask and SQLite: words found by scanning a covering index in the sort's order, or by an FTS5 trigram index."""
+"""Flask and SQLite: words are found by a scan of a covering index in the sort's order, or by an FTS5 trigram index."""
 
 import sqlite3
 import threading
@@ -20,11 +20,11 @@ _FOUND = "id in (select rowid from names where names match :match)"
 
 
 class FlaskSqlite(Peer):
-    """Flask + SQLite."""
+    """Flask with a SQLite database and covering indexes."""
 
     name = "Flask + SQLite"
     offers = frozenset({"lists", "deep", "words", "details"})
-    encodings = ("identity", "gzip")
+    encodings: tuple[str, ...] = ("identity", "gzip")
     mode = "scan"
 
     def prepare(self) -> None:
@@ -37,7 +37,7 @@ class FlaskSqlite(Peer):
 
 
 class FlaskSqliteTrigram(FlaskSqlite):
-    """The same with a full text index of three-letter pieces."""
+    """The same, with a full text index of three-letter pieces."""
 
     name = "Flask + SQLite FTS5 trigram"
     offers = frozenset({"words"})
@@ -45,7 +45,7 @@ class FlaskSqliteTrigram(FlaskSqlite):
 
 
 class FlaskSqlitePlain(FlaskSqlite):
-    """As it is usually written: LIKE, and LIMIT with OFFSET over whole rows."""
+    """SQLite as it is usually written: LIKE, and LIMIT with OFFSET over whole rows."""
 
     name = "Flask + SQLite, plain LIMIT OFFSET"
     offers = frozenset({"deep"})
@@ -54,12 +54,12 @@ class FlaskSqlitePlain(FlaskSqlite):
 
 
 def database(folder: Path) -> Path:
-    """The database of a folder of Parquet files."""
+    """Return the path of the database of a folder of Parquet files."""
     return folder / "cards.sqlite"
 
 
 def fill(folder: Path, file: Path) -> None:
-    """Write the database, with its indexes."""
+    """Write the database with its indexes."""
     part = file.with_suffix(".part")
     part.unlink(missing_ok=True)
     connection = sqlite3.connect(part, isolation_level=None)
@@ -78,30 +78,31 @@ def fill(folder: Path, file: Path) -> None:
 
 
 def array(_: str, columns: tuple[str, ...]) -> str:
-    """Rows of a table as JSON."""
+    """Return SQL that aggregates rows of a table as JSON."""
     fields = ", ".join(f"'{name}', {name}" for name in columns)
     return f"json_group_array(json_object({fields}))"
 
 
 def create(folder: str, mode: str) -> Flask:
-    """The application."""
+    """Return the application; `mode` is `scan`, `trigram` or `plain`."""
     app, local = Flask("flask_sqlite"), threading.local()
     dialect = _PLAIN if mode == "plain" else DIALECT
     detail = sql.detail_sql(array, DIALECT.marker)
 
     @cache
-    def statement(shape: sql.Asked, matching: str) -> str:
+    def statement(shape: sql.ListQuery, matching: str) -> str:
         return sql.list_sql(shape, dialect, matching)
 
     def connection() -> sqlite3.Connection:
         if not hasattr(local, "connection"):
             local.connection = sqlite3.connect(f"file:{database(Path(folder))}?immutable=1", uri=True)
             local.connection.execute("pragma mmap_size = 17179869184")
-        return local.connection
+        found: sqlite3.Connection = local.connection
+        return found
 
     @app.get("/api/v1/cards")
     def cards() -> Response:
-        query = sql.asked(request.args)
+        query = sql.list_query(request.args)
         values, matching = query.parameters(), ""
         if mode == "trigram" and query.words and min(map(len, query.words)) >= _TRIGRAM_LENGTH:
             quoted = (word.replace('"', '""') for word in query.words)
@@ -118,15 +119,15 @@ def create(folder: str, mode: str) -> Flask:
 
 
 def answer(body: str | bytes) -> Response:
-    """An answer to the request at hand."""
+    """Return the response to the current request."""
     data, headers = encoded(body, request.headers.get("Accept-Encoding"))
     return Response(data, mimetype="application/json", headers=headers)
 
 
-def shape(query: sql.Asked) -> sql.Asked:
-    """A query less its values, which has the same SQL."""
-    some = (query.rarity and "x", query.kind and "x")
-    return sql.Asked(("x",) * len(query.words), *some, query.sort, 0, 0)
+def shape(query: sql.ListQuery) -> sql.ListQuery:
+    """Return a query without its values, which has the same SQL."""
+    rarity, kind = query.rarity and "x", query.kind and "x"
+    return sql.ListQuery(("x",) * len(query.words), rarity, kind, query.sort, 0, 0)
 
 
 def _copy(connection: sqlite3.Connection, table: str, file: Path) -> None:

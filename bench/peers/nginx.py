@@ -1,4 +1,4 @@
-"""Floor: nginx, one worker, sends a static file: the product's default list page, plain and ready compressed."""
+"""Lower bound: nginx with one worker sends a static file, the product's default list page, plain and compressed."""
 
 import shutil
 from pathlib import Path
@@ -19,7 +19,7 @@ http {{
 
 
 class Nginx(Peer):
-    """nginx."""
+    """nginx with a static file."""
 
     name = "nginx, static file"
     offers = frozenset({"page"})

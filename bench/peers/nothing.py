@@ -1,6 +1,6 @@
-"""Floors: an endpoint that does nothing in plain Flask, on the shim's server; and one that checks key and limit first.
+"""Lower bounds on the shim's server: a Flask endpoint that does nothing, and one that checks key and limit first.
 
-The latter uses the product's own classes for both.
+The second uses the product's own classes for both checks.
 """
 
 import time
@@ -14,15 +14,15 @@ from edge_auth.core.authentication import authenticate
 from edge_auth.host.file_counter import FileCounter
 from edge_auth.host.keyring import Keyring
 from edge_auth.host.log import Log
-from edge_auth.host.metrics import Metrics
+from edge_auth.host.metrics import NoMetrics
 
 
 class Nothing(Peer):
-    """Plain Flask that answers `{}`."""
+    """Plain Flask; the answer is `{}`."""
 
     name = "Flask, nothing"
     offers = frozenset({"floor"})
-    ready = "/ready"  # there is none: 404
+    ready = "/ready"  # this path does not exist: 404
 
     def command(self, port: int) -> list[str]:
         return wsgi("bench.peers.nothing", port)
@@ -32,7 +32,7 @@ class Nothing(Peer):
 
 
 class KeyedNothing(Nothing):
-    """The same behind the key check and the limit."""
+    """The same, after a check of key and limit."""
 
     name = "Flask, nothing but key and limit"
 
@@ -44,15 +44,15 @@ class KeyedNothing(Nothing):
 
 
 def create(store: str = "", state: str = "") -> Flask:
-    """The application; with a store, it checks keys and counts."""
+    """Return the application; with a store, it checks keys and counts requests."""
     app = Flask("nothing")
     if not store:
         app.add_url_rule("/", view_func=dict)
         return app
-    keyring, counter = Keyring(open_key_file(store), Log(), Metrics()), FileCounter(Path(state) / "c", print)
+    keyring, counter = Keyring(open_key_file(store), Log(), NoMetrics()), FileCounter(Path(state) / "c", print)
 
     @app.get("/")
-    def nothing() -> tuple[dict, int, dict]:
+    def nothing() -> tuple[dict[str, str], int, dict[str, str]]:
         now = time.time()
         record = authenticate(keyring, {"authorization": request.headers["Authorization"]}, now)
         return {}, 200, counter.hit(f"key {record.id}", record.rate_limit, now).headers()

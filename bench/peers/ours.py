@@ -1,4 +1,4 @@
-"""The product: one worker of the shim, key check and rate limit on."""
+"""The product: one worker of the shim, with key check and rate limit."""
 
 import shutil
 from pathlib import Path

@@ -1,19 +1,22 @@
-"""What every peer is: data made ready once, a command that serves it, and how our targets are asked of it."""
+"""The base class of all servers in the benchmark: its data, its command line, and its form of our request targets."""
 
 import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+Answer = dict[str, Any] | list[int]
 
 
 @dataclass(frozen=True)
 class Data:
-    """What peers are made of.
+    """The data of the peers.
 
     Attributes:
-        folder: Parquet files of `crawl`, and a place for the peers' databases.
-        store, key: of the product.
-        state: a folder for the state of one server, empty at its start.
+        folder: Holds the Parquet files of `crawl` and the peers' databases.
+        store, key: The product's store and an API key.
+        state: A folder for the state of one server, empty at its start.
     """
 
     folder: Path
@@ -23,7 +26,7 @@ class Data:
 
 
 class Peer:
-    """A server to measure. A subclass says in `offers` which groups of cases it takes part in."""
+    """A server to measure. `offers` names the groups of cases in which it takes part."""
 
     name = ""
     offers: frozenset[str] = frozenset()
@@ -34,34 +37,34 @@ class Peer:
         self.data = data
 
     def lacks(self) -> str | None:
-        """What must be installed first, or None."""
+        """Return the command that installs a missing program, or None."""
         return None
 
     def prepare(self) -> None:
-        """Make its data, unless it is there."""
+        """Write its data if it is not cached."""
 
     def command(self, port: int) -> list[str]:
-        """The command line that serves on a port of 127.0.0.1."""
+        """Return the command line that serves on a port of 127.0.0.1."""
         raise NotImplementedError
 
     def target(self, target: str) -> str:
-        """How this peer is asked for what our API's target asks for."""
+        """Return this peer's form of a target of our API."""
         return target
 
-    def answer(self, body: bytes) -> dict | list[int]:
-        """What an answer says, to compare peers by: the ids of a list in their order, or a whole detail."""
-        said = json.loads(body)
-        return [card["id_product"] for card in said["data"]] if "data" in said else said
+    def answer(self, body: bytes) -> Answer:
+        """Return the comparable content of a body: the ids of a list in their order, or a whole detail."""
+        document: dict[str, Any] = json.loads(body)
+        return [card["id_product"] for card in document["data"]] if "data" in document else document
 
     def files(self) -> Path:
-        """The folder that holds its data, for dropping it from the page cache."""
+        """Return the folder of its data, which can be dropped from the page cache."""
         return self.data.folder
 
     def headers(self) -> dict[str, str]:
-        """Headers that every request needs."""
+        """Return the headers that every request needs."""
         return {}
 
 
 def wsgi(module: str, port: int, *arguments: object) -> list[str]:
-    """The command of an application that runs on granian."""
+    """Return the command line of an application that runs on granian."""
     return [sys.executable, "-m", "bench.peers.wsgi", module, str(port), *map(str, arguments)]

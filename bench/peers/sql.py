@@ -1,7 +1,7 @@
-"""What the peers with a database share: our API's parameters as SQL, and rows as the API's JSON.
+"""Shared by the peers with a database: our API's parameters as SQL, and rows as the API's JSON.
 
-Queries are as their experts write them: an index for every sort, with the columns that filters read, and only the keys
-of the window's rows are read before its end is reached (a "deferred join"), so that skipping is cheap.
+The queries are as experts write them. There is an index for every sort, with the columns that filters read. Only the
+keys of rows are read up to the end of a window (a "deferred join"), so that skipping rows is cheap.
 """
 
 import json
@@ -20,13 +20,13 @@ _ASCENDING = ("name", "number")
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a database writes things.
+    """The SQL dialect of a database.
 
     Attributes:
-        marker: of a named parameter, to be formatted with its name.
-        contains: a condition: column name_key contains a parameter; to be formatted with its marker.
-        nulls_last: whether NULLS LAST is written, and indexes serve it.
-        deferred: whether the keys of a window are read before its rows.
+        marker: Format of a named parameter, with a place for its name.
+        contains: The condition that column name_key contains a parameter, with a place for its marker.
+        nulls_last: Whether the database supports NULLS LAST with indexes.
+        deferred: Whether the keys of a window are read before its rows.
     """
 
     marker: str
@@ -35,7 +35,7 @@ class Dialect:
     deferred: bool = True
 
     def order(self, sort: str) -> str:
-        """The columns of a sort's default order."""
+        """Return the columns of a sort's default order."""
         key = f"{sort}_key"
         if self.nulls_last:
             return f"{key}{'' if sort in _ASCENDING else ' desc'} nulls last, id"
@@ -43,8 +43,8 @@ class Dialect:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A list query."""
+class ListQuery:
+    """A request for a list of cards."""
 
     words: tuple[str, ...]
     rarity: str | None
@@ -53,17 +53,17 @@ class Asked:
     limit: int
     offset: int
 
-    def parameters(self) -> dict:
-        """Named values of its SQL; one row more than asked for tells whether there are more."""
-        found = {"limit": self.limit + 1, "offset": self.offset}
-        found |= {f"w{n}": word for n, word in enumerate(self.words)}
-        return found | {name: getattr(self, name) for name in ("rarity", "kind") if getattr(self, name)}
+    def parameters(self) -> dict[str, int | str]:
+        """Return the named values of its SQL. The limit is one row more, which shows whether more rows exist."""
+        values: dict[str, int | str] = {"limit": self.limit + 1, "offset": self.offset}
+        values |= {f"w{n}": word for n, word in enumerate(self.words)}
+        return values | {name: getattr(self, name) for name in ("rarity", "kind") if getattr(self, name)}
 
 
-def asked(parameters: dict[str, str]) -> Asked:
-    """The list query that parameters of our API mean."""
+def list_query(parameters: dict[str, str]) -> ListQuery:
+    """Return the list query for parameters of our API."""
     kind = parameters.get("kind", "all")
-    return Asked(
+    return ListQuery(
         tuple(words(parameters.get("q", ""))),
         fold(parameters.get("rarity", "")) or None,
         None if kind == "all" else kind,
@@ -74,15 +74,15 @@ def asked(parameters: dict[str, str]) -> Asked:
 
 
 def parameters_of(target: str) -> dict[str, str]:
-    """The parameters of a target of our API."""
+    """Return the parameters of a target of our API."""
     return dict(parse_qsl(urlsplit(target).query))
 
 
-def list_sql(query: Asked, dialect: Dialect, matching: str = "") -> str:
-    """SQL that gives the column json of a window.
+def list_sql(query: ListQuery, dialect: Dialect, matching: str = "") -> str:
+    """Return SQL that gives the column json of a window.
 
     Args:
-        matching: a condition to put in the place of the words'.
+        matching: A condition that replaces the conditions of the words.
     """
     mark = dialect.marker.format
     named = [dialect.contains.format(mark(f"w{n}")) for n in range(len(query.words))]
@@ -97,7 +97,7 @@ def list_sql(query: Asked, dialect: Dialect, matching: str = "") -> str:
 
 
 def index_sql(dialect: Dialect) -> list[str]:
-    """An index for each sort, with or without the filters that go with it."""
+    """Return statements that create the indexes of each sort, with and without filters."""
     statements = []
     for sort in SORTS:
         order = dialect.order(sort)
@@ -109,8 +109,8 @@ def index_sql(dialect: Dialect) -> list[str]:
     return statements
 
 
-def list_body(rows: list[str], query: Asked) -> str:
-    """The API's answer from one row more than was asked for."""
+def list_body(rows: list[str], query: ListQuery) -> str:
+    """Return the API's answer from the rows of a query, which may hold one row more than the limit."""
     more, shown = len(rows) > query.limit, rows[: query.limit]
     end = query.offset + len(shown)
     pagination = {
@@ -124,10 +124,10 @@ def list_body(rows: list[str], query: Asked) -> str:
 
 
 def detail_sql(array: Callable[[str, tuple[str, ...]], str], marker: str) -> str:
-    """SQL that gives a Card's json and its three history arrays.
+    """Return SQL that gives a Card's json and its three history arrays.
 
     Args:
-        array: from a table with its columns to an expression that aggregates its rows, by day, as JSON.
+        array: Returns, for a table and its columns, an expression that aggregates its rows by day as JSON.
     """
     mark = marker.format
     arrays = [
@@ -139,12 +139,12 @@ def detail_sql(array: Callable[[str, tuple[str, ...]], str], marker: str) -> str
 
 
 def detail_body(card: str, *arrays: str | None) -> str:
-    """The API's answer from what detail_sql gives."""
+    """Return the API's answer from a row of the query of `detail_sql`."""
     history = ",".join(f'"{table}":{rows or "[]"}' for table, rows in zip(TABLES, arrays, strict=True))
     return f'{card[:-1]},"history":{{{history}}}}}'
 
 
 def since(folder: str | Path, days: str | None) -> str:
-    """The first day of a history of so many days."""
+    """Return the first day of a history of so many days."""
     as_of = date.fromisoformat((Path(folder) / "as_of").read_text())
     return (as_of - timedelta(days=int(days) - 1)).isoformat() if days else "0000"

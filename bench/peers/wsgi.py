@@ -1,6 +1,6 @@
-"""Runs a WSGI application just as the shim runs: on granian, one worker, as many threads.
+"""Runs a WSGI application as the shim runs: on granian, with one worker and the same number of threads.
 
-python -m bench.peers.wsgi MODULE PORT [ARGUMENT …]: the application is what MODULE.create(ARGUMENT …) gives
+python -m bench.peers.wsgi MODULE PORT [ARGUMENT …]: MODULE.create(ARGUMENT …) returns the application
 """
 
 import importlib

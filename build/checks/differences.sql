@@ -1,4 +1,4 @@
--- One row: how the new build differs from the live one, in counts.
+-- One row: the counts of what the new build adds, lacks and changes, compared with the live build.
 with products as (
     select
         count(*) filter (o.id_product is null) as added,

@@ -1,6 +1,6 @@
--- One row per card detail that both builds have and of which a stored object differs. A detail joins the objects of
--- the layer cards and of the closed periods. If one of them differs, so does the detail. If several do, the same rows
--- may have moved from the open month to a closed period: `doubtful`, unless the Card itself differs anyway.
+-- One row per card detail that is in both builds and has a stored object that differs. A detail joins the object of the
+-- layer cards with those of the closed periods. If one of them differs, the detail differs. If several differ, rows may
+-- only have moved from the open month to a closed period: then `doubtful` is true, unless the Card itself differs.
 create table touched_details as
 with stored as (
     select id, count(*) as n_objects, bool_or(layer = 'cards' and change <> 'changed') as came_or_went

@@ -1,5 +1,5 @@
--- One row per price, kind (and `all`) and band of moves in percent: how many prices moved so far. Of a band's
--- bounds `low` and `high` the one nearer to zero belongs to it, the other one to the next; null is no bound.
+-- One row per price, kind (and `all`) and band of moves in percent: how many prices moved by that much. `low` and
+-- `high` bound a band; the bound nearer to zero belongs to the band, the other one to the next band. Null: no bound.
 create view distribution as
 with bands as (
     from (values
@@ -29,6 +29,6 @@ from price_counts
 cross join bands
 left join moves using (price, kind, way, low)
 order by
-    list_position(['trend', 'low', 'filtered'], price),
-    list_position(['all', 'single', 'sealed'], kind),
+    price_place(price),
+    kind_place(kind),
     way, case way when 'up' then bands.low else -bands.low end;

@@ -1,5 +1,5 @@
 -- One row per product, set, tracked product or fingerprint that was added, removed or changed: its JSON in both builds.
--- `id` is a number or null, `key` a text; together with `resource` either is unique.
+-- `id` is a number or null, `key` is a text; each is unique within its `resource`.
 create macro item_key(resource, json) as case resource
     when 'products' then json ->> '$.id_product'
     when 'sets' then json ->> '$.id'

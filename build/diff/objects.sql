@@ -1,5 +1,5 @@
--- Adds to object_changes the objects of one layer (variable `layer`) that differ between old_index and new_index: a
--- row per key that only one of them has, or whose JSON has another hash.
+-- Adds to object_changes the objects of one layer (variable `layer`) that differ between old_index and new_index: one
+-- row per key that only one of them has, or whose JSON has different hashes.
 insert into object_changes
 select
     getvariable('layer'),

@@ -15,11 +15,11 @@ where resource = 'products' and price_name(field) is not null;
 -- One row per price and kind of product, and per price for `all`: how many went which way.
 create view price_counts as
 with kinds as (
-    select unnest(['all', 'single', 'sealed']) as kind
+    select unnest(kinds()) as kind
 ),
 
 names as (
-    select unnest(['trend', 'low', 'filtered']) as price
+    select unnest(price_names()) as price
 ),
 
 counted as (
@@ -45,7 +45,7 @@ select
 from names
 cross join kinds
 left join counted using (price, kind)
-order by list_position(['trend', 'low', 'filtered'], price), list_position(['all', 'single', 'sealed'], kind);
+order by price_place(price), kind_place(kind);
 
 -- One row per move of a price, ranked from 1 among those of its price and way: by euros and by percent (null for a
 -- move from 0).

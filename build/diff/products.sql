@@ -1,5 +1,5 @@
--- One row per product that was added, removed or changed: what a reader needs to recognise it, in the newer build
--- (`old_…`: in the older one).
+-- One row per product that was added, removed or changed: the fields by which a reader recognises it, as in the newer
+-- build (`old_…`: as in the older one).
 set variable shown_fields = '{
     "name": "VARCHAR", "kind": "VARCHAR", "set": {"id": "BIGINT", "name": "VARCHAR"}, "cardmarket_url": "VARCHAR"
 }';
@@ -8,7 +8,7 @@ create table products as
 with parsed as (
     select
         id,
-        change as what,
+        change as event,
         from_json(old, getvariable('shown_fields')) as before,
         from_json(new, getvariable('shown_fields')) as after
     from items
@@ -17,7 +17,7 @@ with parsed as (
 
 select
     id,
-    what,
+    event,
     coalesce(after, before).name as name,
     coalesce(after, before).kind as kind,
     coalesce(after, before).set.id as set_id,

@@ -8,7 +8,7 @@ with parsed as (
     from history_texts
 ),
 
--- by name, the periods' layers stand in the order of their years; `cards` is the open month
+-- ordered by name, the layers of the periods are in the order of time; `cards` holds the open month
 joined as (
     select
         side,

@@ -1,5 +1,5 @@
--- One row per source and band of days: of how many products the newest row is so many days older than the as-of day
--- (variable as_of). `low` null: there is no row; `high` null: no bound.
+-- One row per source and band of days: the number of products whose newest row is that many days older than the as-of
+-- day (variable as_of). `low` null: the products have no row. `high` null: no upper bound.
 create view ages as
 with bands as (
     from (values (0, 1), (1, 2), (2, 3), (3, 8), (8, 31), (31, 366), (366, null), (null, null)) as bands(low, high)
@@ -9,7 +9,7 @@ sources as (
     select unnest(['price_guide', 'listings', 'filtered_checks']) as source, unnest([1, 2, 3]) as place
 ),
 
-told as (
+ages_in_days as (
     select 'price_guide' as source, getvariable('as_of')::date - guide_day as days from prices
     union all
     select 'listings', getvariable('as_of')::date - listing_day from prices
@@ -19,7 +19,7 @@ told as (
 
 counted as (
     select source, bands.low, count(*) as n_products
-    from told
+    from ages_in_days
     join bands on days >= bands.low and (high is null or days < high) or (days is null and bands.low is null)
     group by source, bands.low
 )

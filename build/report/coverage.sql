@@ -1,5 +1,5 @@
--- One row per game and kind, per game, per kind and for all: how many products there are, and how many of them have
--- each price. Games beyond the 20 with most products are told together as `other games`; '' is none.
+-- One row per game and kind, per game, per kind, and one for all: the number of products, and how many of them have each
+-- price. The 20 games with the most products have rows of their own, the rest is `other games`; '' means no game.
 create view coverage as
 with games as (
     select
@@ -9,7 +9,7 @@ with games as (
     group by coalesce(game, '')
 ),
 
-told as (
+grouped as (
     select
         case when place > 20 then 'other games' else games.game end as game,
         least(place, 21) as place,
@@ -29,6 +29,6 @@ select
     count(filtered) as filtered,
     count(filtered_day) as checked,
     count(from_price) as from_price
-from told
+from grouped
 group by grouping sets ((), (kind), (game, place), (game, place, kind))
 order by all_games desc, coalesce(place, 0), list_position(['all', 'single', 'sealed'], coalesce(kind, 'all'));

@@ -1,5 +1,5 @@
--- One row per price (trend, low, filtered), kind (and `all`) and band of euros: how many products have such a price.
--- `low` belongs to its band, `high` to the next; null is no bound.
+-- One row per price (trend, low, filtered), kind (and `all`) and band of euros: how many products have a price in the
+-- band. `low` belongs to the band, `high` to the next one; null means no bound.
 create view distribution as
 with bands as (
     from (values
@@ -16,7 +16,7 @@ kinds as (
     select unnest(['all', 'single', 'sealed']) as kind, unnest([1, 2, 3]) as place
 ),
 
-told as (
+priced as (
     select kind, 'trend' as price, trend as euros from prices
     union all
     select kind, 'low', low from prices
@@ -26,7 +26,7 @@ told as (
 
 counted as (
     select price, coalesce(kind, 'all') as kind, bands.low, count(*) as n_products
-    from told
+    from priced
     join bands on euros >= bands.low and (high is null or euros < high)
     group by grouping sets ((price, bands.low), (price, kind, bands.low))
 )

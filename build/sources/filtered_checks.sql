@@ -1,10 +1,10 @@
--- Whether an offer can be shown.
+-- Whether an offer has a price, a seller and a known condition. Only such offers are shown.
 create macro is_usable(offer) as
     offer.price is not null
     and offer.seller is not null
     and offer.condition in ('MT', 'NM', 'EX', 'GD', 'LP', 'PL', 'PO');
 
--- The prices of a check's offers, null where one is not usable; null where it kept no list.
+-- The prices of a check's offers, null for offers that are not usable. Null if the check has no list of offers.
 create macro usable_prices(offer_list) as list_transform(
     offer_list,
     lambda offer: case when is_usable(offer) then offer.price end
@@ -21,16 +21,17 @@ create macro ranked_offers(offer_list) as list_sort(
     })
 );
 
--- The lowest price of a check: of its usable offers where it kept a list, else as it says; null without any offer.
+-- The lowest price of a check: the lowest of its usable offers, or the column `lowest` if the check has no list. Null
+-- if it has no offers.
 create macro lowest_offer(usable_prices, offers, lowest) as
     price(case when usable_prices is not null then list_min(usable_prices) when offers > 0 then lowest end);
 
--- The re-checks under the seller filter: one row per product and day, the latest of the day. At equal times the row
--- that is greatest by all its columns, null least.
+-- The checks under the seller filter: one row per product and day, the latest of the day. Of rows with the same time,
+-- the one that is greatest by all its columns; null counts as least.
 --
--- `lowest` is the lowest price of the usable offers (`said_lowest`: the one that the check said, which is what equal
--- rows are ordered by), `dropped` how many are not usable. The lists of offers are long:
--- they are read in one pass, and only those of each product's newest day, and of repeated checks, are kept whole.
+-- `lowest` is the lowest price of the usable offers, `dropped` the number of the others. `lowest_column` is the lake's
+-- own column, by which rows with the same time are ordered. The lists of offers are long. So they are read in one pass,
+-- and kept only for each product's newest day and for repeated checks.
 create view filtered_checks as
 with repeated as (
     select day, id_product from raw.filtered_checks group by all having count(*) > 1
@@ -40,7 +41,7 @@ newest as (
     select max(day) as day, id_product from raw.filtered_checks group by id_product
 ),
 
-whole as (
+with_list as (
     select day, id_product, bool_or(repeats) as repeats
     from (select *, true as repeats from repeated union all select *, false from newest)
     group by all
@@ -54,16 +55,16 @@ typed as materialized (
         offers,
         lowest_offer(prices, offers, lowest) as lowest,
         coalesce(len(prices) - list_count(prices), 0) as dropped,
-        price(lowest) as said_lowest,
+        price(lowest) as lowest_column,
         coalesce(repeats, false) as repeats,
         case when repeats is not null then cheapest_seller end as cheapest_seller,
         case when repeats is not null then cheapest_condition end as cheapest_condition,
         case when repeats is not null then offer_list end as offer_list
     from (select *, usable_prices(offer_list) as prices from raw.filtered_checks)
-    left join whole using (day, id_product)
+    left join with_list using (day, id_product)
 )
 
-select * exclude (repeats, said_lowest) from (
+select * exclude (repeats, lowest_column) from (
     select * from typed where not repeats
     union all
     select * from typed where repeats
@@ -72,7 +73,7 @@ select * exclude (repeats, said_lowest) from (
         order by
             checked_at desc,
             offers desc,
-            said_lowest desc nulls last,
+            lowest_column desc nulls last,
             cheapest_seller desc nulls last,
             cheapest_condition desc nulls last,
             list_transform(offer_list, lambda offer: {

@@ -1,5 +1,5 @@
--- What the expansions' list pages said: one row per product and day, the latest of the day. At equal times the row
--- that is greatest by all its columns, null least. Only products that repeat within a day are sorted.
+-- The rows of the expansions' list pages: one row per product and day, the latest of the day. Of rows with the same
+-- time, the one that is greatest by all its columns; null counts as least. Only repeated products are sorted.
 create view listings as
 with typed as (
     select

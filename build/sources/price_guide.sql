@@ -1,5 +1,5 @@
--- The marketplace's daily price guide: one row per product and day. guide_prices makes it of a table of such rows, for
--- who needs few of them.
+-- The marketplace's daily price guide: one row per product and day. The macro guide_prices rounds the prices of any
+-- table of such rows, so that a view that needs few rows rounds only those.
 create macro guide_prices(guide_rows) as table
 select
     day,

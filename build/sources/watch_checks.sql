@@ -1,6 +1,6 @@
--- The monitor's checks of the tracked products: one row per check in watch_checks, and the newest of each product
--- with its offers in newest_watch_checks. `newness` numbers a product's checks from the
--- newest (1) on: by day, then time; at equal times the row that is greatest by all its columns comes first.
+-- The monitor's checks of the tracked products: one row per check in watch_checks, and the newest check of each product
+-- with its offers in newest_watch_checks. `newness` numbers a product's checks from the newest, which is 1: by day,
+-- then time. Of rows with the same time, the one that is greatest by all its columns comes first.
 create view all_watch_checks as
 select
     day,

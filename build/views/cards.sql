@@ -1,6 +1,6 @@
--- One row per product: the Card as JSON, and the keys by which it is found and sorted.
--- Read by the layers lists, catalogue and cards.
-create table cards as
+-- One row per product of a task's range (task_products): the Card as JSON, and the keys by which it is found and
+-- sorted. Read by the layers catalogue and cards.
+create or replace table cards as
 with guide as (
     select id_product, {
         'day': day,
@@ -71,10 +71,10 @@ select
     nullif(number_filter_key(p.number), '') as number_filter_key,
     nullif(number_sort_key(p.number), '') as number_sort_key,
     p.date_added,
-    g.trend,
-    g.low,
-    g.avg,
-    f.lowest as filtered,
+    guide_row.trend,
+    guide_row.low,
+    guide_row.avg,
+    check_row.lowest as filtered,
     to_json({
         'id_product': p.id_product,
         'name': p.name,
@@ -90,10 +90,10 @@ select
         'price_guide': guide.price_guide,
         'listing': listing.listing
     })::varchar as json
-from products as p
+from task_products as p
 left join expansions as e on p.id_expansion = e.id
-left join newest_price_guide as g using (id_product)
-left join newest_filtered_checks as f using (id_product)
+left join newest_price_guide as guide_row using (id_product)
+left join newest_filtered_checks as check_row using (id_product)
 left join guide using (id_product)
 left join listing using (id_product)
 left join filtered using (id_product);

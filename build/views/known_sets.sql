@@ -1,4 +1,4 @@
--- One row per expansion that the lake names or a product belongs to: what the filter `set` can mean.
+-- One row per expansion that the filter `set` knows: those of the lake's table, and those that products belong to.
 -- Read by the layer catalogue.
 create view known_sets as
 select id, name

@@ -1,7 +1,8 @@
--- One row per product, in the catalogue's order (by expansion, number, id): its ordinal, what filters compare, and
--- its rank (from 0) in each sort's default order. Equal keys stand by ascending id, products without a key last.
--- Read by the layers lists and catalogue.
-create table rankings as
+-- One row per product: its ordinal in the catalogue's order (by expansion, number, id), the columns that filters
+-- compare, and for each sort its rank from 0 in the default order. Products with equal keys are ordered by id; products
+-- without a key come last.
+-- Read by the layer catalogue.
+create or replace table rankings as
 select
     row_number() over (order by id_expansion nulls last, number_sort_key nulls last, id_product) - 1 as ordinal,
     id_product,

@@ -1,4 +1,4 @@
--- What the watch checks hold and no answer shows, a row per reason: reported, never fatal.
+-- Watch checks that no answer shows, one row per reason. A build reports them.
 -- Kept by the layer watchlist.
 create view watch_left_out as
 with reasons as (

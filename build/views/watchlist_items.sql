@@ -1,7 +1,7 @@
 -- One row per tracked product: the WatchlistItem as JSON. Read by the layer watchlist.
 create view watchlist_items as
 with
--- the prices that a change can be measured against, nearest to the moment first, then the earlier
+-- The price of each product that is nearest to 24 hours before its newest check; of equally near ones the earlier.
 before_day as (
     select c.slug, arg_min(c.lowest_price, {
         'away': abs(epoch(c.checked_at - (n.checked_at - interval 24 hours))), 'at': c.checked_at, 'newness': c.newness

@@ -1,5 +1,4 @@
-"""What generator and shim agree on: names, text folding, page format, pack and search index format, keys, store.
+"""Formats that the generator writes and the shim reads: names, pages, packs, indexes, search index, keys, stores.
 
-The generator writes by these modules and the shim reads by them, so neither can drift from the other. Nothing
-here imports duckdb, flask or anything of `generator/`.
+Both sides import these modules, so they cannot drift apart. Nothing here imports duckdb, flask or the generator.
 """

@@ -1,7 +1,8 @@
-"""Every Card of a build once, as lines of JSON in the catalogue's order, mapped into memory.
+"""The Cards of a build as lines of JSON, in the catalogue's order, in a memory-mapped file.
 
-In the store the lines lie in the file `rows` of the layer `catalogue`, gzip members of some hundred lines each. The
-local copy is inflated, so that a page is cut out and joined; its ETag comes from the lines' own hashes.
+In the store the lines are the file `rows` of the layer `catalogue`, gzip members of some hundred lines each. The local
+copy is inflated, so list answers are copied from it without parsing. The lines' hashes are stored beside them, so an
+ETag needs no pass over the text.
 """
 
 import hashlib
@@ -13,45 +14,45 @@ import pyarrow as pa
 
 from edge_auth.errors import StoreError
 
-ROWS = "rows"
+CARD_LINES = "rows"
 DIGEST_BYTES = 16
 
 
 class CardLines:
-    """The lines of a build's Cards.
+    """The Card lines of a build.
 
     Args:
-        file: the lines, inflated.
-        sizes: bytes of each line, its line feed among them, by ordinal.
-        digests: the beginning of the SHA-256 of each line, by ordinal.
+        file: The inflated lines.
+        sizes: Bytes of each line with its line feed, by ordinal.
+        digests: The first bytes of the SHA-256 of each line, by ordinal.
 
     Raises:
-        StoreError: the file cannot be mapped.
+        StoreError: The file cannot be mapped.
     """
 
     def __init__(self, file: Path, sizes: np.ndarray, digests: pa.Array):
         self._starts = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
         data = np.frombuffer(digests.buffers()[1] or b"", np.uint8, len(sizes) * DIGEST_BYTES)
         self._digests = data.reshape(-1, DIGEST_BYTES)
-        self._lines = memoryview(_mapped(file) if len(sizes) else b"")
+        self._text = memoryview(_map(file) if len(sizes) else b"")
 
     def __len__(self) -> int:
         return len(self._digests)
 
     def lines(self, ordinals: np.ndarray) -> list[memoryview]:
-        """The Cards of products, each JSON on one line, where they lie: what needs them for longer copies them."""
+        """Return the JSON of some Cards without their line feeds, as views into the mapped file."""
         starts, ends = self._starts[ordinals].tolist(), (self._starts[ordinals + 1] - 1).tolist()
-        lines = self._lines
-        return [lines[start:end] for start, end in zip(starts, ends, strict=True)]
+        text = self._text
+        return [text[start:end] for start, end in zip(starts, ends, strict=True)]
 
     def digest(self, ordinals: np.ndarray) -> bytes:
-        """A hash that tells these lines, in this order, from all others."""
+        """Return a hash of some lines in this order."""
         return hashlib.sha256(self._digests[ordinals]).digest()
 
 
-def _mapped(file: Path) -> mmap.mmap:
+def _map(file: Path) -> mmap.mmap:
     try:
-        with file.open("rb") as opened:
-            return mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+        with file.open("rb") as stream:
+            return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError) as error:
-        raise StoreError(f"the copy {file} cannot be mapped: {error}") from error
+        raise StoreError(f"the local copy {file} cannot be mapped into memory: {error}") from error

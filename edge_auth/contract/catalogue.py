@@ -1,16 +1,16 @@
-"""Search index format: what filters, sorts and pages need, as files of the `catalogue` layer.
+"""Search index format: what filters, sorts and lists of Cards need, as files of the layer `catalogue`.
 
-Products stand in one fixed order (by expansion, number, id); a product's place in it is its ordinal.
+Products have one fixed order (by expansion, number, id). The ordinal of a product is its position in this order.
 
-    columns   a row per product, by ordinal: id, single, set (place in `sets`; their number: none), rarity and
-              number (dictionaries of folded values; '' is none), size and digest (of its line in `rows`), and for
+    columns   a row per product, by ordinal: id, single, set (row in `sets`; the number of sets for no set), rarity and
+              number (dictionaries of folded values; '' for no value), size and digest (of its line in `rows`), and for
               each sort `order_<sort>` (ordinals in the sort's default order) and `rank_<sort>` (its inverse)
-    sets      a row per expansion that the lake names or a product belongs to, by id: id, name (NFC, or null)
+    sets      a row per expansion that the lake names or that a product belongs to, by id: id, name (NFC, or null)
     words, suffixes, pieces   see `vocabulary`
-    rows      see `rows`
+    rows      see `card_lines`
 
-The schema of `columns` carries `counts`: per kind how many products there are and per sort how many have a key (those
-without one come last in both orders); and `rows`: the SHA-256 of all lines.
+The schema metadata of `columns` holds `counts`: for each kind the number of products, and for each sort the number of
+products that have a sort key (the others come last in both orders). It also holds `rows`, the SHA-256 of all lines.
 """
 
 import json
@@ -20,11 +20,11 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from edge_auth.contract.builds import Layer
-from edge_auth.contract.card_lines import ROWS, CardLines
-from edge_auth.contract.index import map_table
+from edge_auth.contract.card_lines import CARD_LINES, CardLines
+from edge_auth.contract.index import map_table, only_chunk
+from edge_auth.contract.layers import Layer
 from edge_auth.contract.names import SORTS
-from edge_auth.contract.vocabulary import PIECES, SUFFIXES, WORDS, Vocabulary, only_chunk
+from edge_auth.contract.vocabulary import SUBSTRINGS, SUFFIXES, WORDS, Vocabulary
 from edge_auth.errors import StoreError
 
 COLUMNS, SETS = "columns", "sets"
@@ -32,12 +32,13 @@ COLUMNS, SETS = "columns", "sets"
 
 @dataclass(frozen=True)
 class KindCounts:
-    """How many products there are of each kind, and how many of them have a key, per kind and sort."""
+    """The number of products of each kind, and of those with a sort key, by kind and sort."""
 
     products: dict[str, int]
     keyed: dict[str, dict[str, int]]
 
     def to_json(self) -> str:
+        """Return the counts as the metadata of `columns` holds them."""
         return json.dumps({"products": self.products, "keyed": self.keyed}, sort_keys=True)
 
 
@@ -45,13 +46,14 @@ class Catalogue:
     """The search index of a build, mapped into memory.
 
     Attributes:
-        ids, single, set: a value per product, by ordinal.
-        rarity, number: ordinals' codes into `rarities` and `numbers` (text to code).
-        order, rank: per sort, uint32 arrays.
-        set_ids, set_names: per known expansion.
+        ids, single, set: One value per product, by ordinal.
+        rarity, number: One code per product, by ordinal.
+        rarities, numbers: The code of each text.
+        order, rank: One uint32 array per sort.
+        set_ids, set_names: One value per known expansion.
 
     Raises:
-        StoreError: the files cannot be read.
+        StoreError: The files cannot be read.
     """
 
     def __init__(self, layer: Layer):
@@ -69,19 +71,20 @@ class Catalogue:
 
     @property
     def digests(self) -> pa.Array:
-        """The beginning of the SHA-256 of each product's line, by ordinal."""
+        """The first bytes of the SHA-256 of each product's line, by ordinal."""
         return only_chunk(self._columns, "digest")
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """The words of the products' names."""
-        return Vocabulary(*(self._table(stem) for stem in (WORDS, SUFFIXES, PIECES)), len(self.ids))
+        words, suffixes, substrings = (self._table(file) for file in (WORDS, SUFFIXES, SUBSTRINGS))
+        return Vocabulary(words, suffixes, substrings, len(self.ids))
 
     @cached_property
-    def rows(self) -> CardLines:
+    def card_lines(self) -> CardLines:
         """The products' Cards."""
-        lines = self._layer.file(ROWS, self._columns.schema.metadata[b"rows"].decode())
-        return CardLines(lines, _values(self._columns, "size"), self.digests)
+        file = self._layer.file(CARD_LINES, self._columns.schema.metadata[b"rows"].decode())
+        return CardLines(file, _values(self._columns, "size"), self.digests)
 
     def _table(self, stem: str) -> pa.Table:
         try:
@@ -91,7 +94,8 @@ class Catalogue:
 
 
 def _values(table: pa.Table, name: str) -> np.ndarray:
-    return only_chunk(table, name).to_numpy(zero_copy_only=False)  # booleans are bits in Arrow
+    values: np.ndarray = only_chunk(table, name).to_numpy(zero_copy_only=False)  # booleans are bits in Arrow
+    return values
 
 
 def _dictionary(table: pa.Table, name: str) -> tuple[np.ndarray, dict[str, int]]:

@@ -1,9 +1,9 @@
-"""`index.arrow`, the table of contents of a layer: for each object its pack, its range and its hashes.
+"""`index.arrow`, the table of contents of a layer: pack, range and hashes of each object.
 
-An Arrow IPC file, mapped into memory, sorted by key. Layers with an object per product hold the product's id
-as key and say in `pattern` what the logical key is (`cards/{}.json`); the others hold the logical keys
-themselves. The schema's metadata lists the packs and files of the layer with their sizes and hashes, and vouches for
-the whole by `content`, a hash over everything else. The index is written last: a layer without one is not there.
+It is an Arrow IPC file, sorted by key, that readers map into memory. In layers with one object per product the key is
+the product's id, and `pattern` tells the logical key (`cards/{}.json`); in other layers the key is the logical key. The
+schema's metadata lists the packs and files of the layer with sizes and hashes. Its entry `content` is a hash over
+everything else. The index is written last, so a layer is complete when its index exists.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ _DIGEST = pa.binary(32)
 
 
 class Entry(NamedTuple):
-    """Where an object lies, and what must be true of it."""
+    """The location of an object in its layer, the hashes of its member and its JSON, and the bytes of its JSON."""
 
     pack: str
     offset: int
@@ -33,7 +33,7 @@ class Entry(NamedTuple):
 
 
 class LayerFile(NamedTuple):
-    """A pack or another file of a layer."""
+    """A pack or another file of a layer: name, bytes, SHA-256 in hex."""
 
     name: str
     size: int
@@ -42,9 +42,9 @@ class LayerFile(NamedTuple):
 
 @dataclass
 class IndexRows:
-    """The columns of an index while it is being written, in any order of keys."""
+    """The rows of an index that is being written, column by column, in any order of keys."""
 
-    keys: list = field(default_factory=list)
+    keys: list[int | str] = field(default_factory=list)
     packs: list[int] = field(default_factory=list)
     offsets: list[int] = field(default_factory=list)
     lengths: list[int] = field(default_factory=list)
@@ -52,12 +52,8 @@ class IndexRows:
     json: list[bytes] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
 
-    def table(self, pattern: str, packs: list[LayerFile], files: list[LayerFile]) -> pa.Table:
-        """The index as an Arrow table, sorted by key."""
-        return index_table(self.part(pattern), pattern, packs, files)
-
-    def part(self, pattern: str) -> pa.Table:
-        """The rows so far, in the order in which they were added."""
+    def unsorted_table(self, pattern: str) -> pa.Table:
+        """Return the rows in the order in which they were added."""
         key_type = pa.int64() if pattern else pa.string()
         columns = {
             "key": pa.array(self.keys, key_type),
@@ -72,46 +68,56 @@ class IndexRows:
 
 
 def index_table(rows: pa.Table, pattern: str, packs: list[LayerFile], files: list[LayerFile]) -> pa.Table:
-    """An index of these rows, in any order of keys: sorted, with what its metadata says of them."""
+    """Return an index of these rows: sorted by key, with its metadata."""
     table = rows.sort_by("key").combine_chunks()
     metadata = {"pattern": pattern, "packs": json.dumps(packs), "files": json.dumps(files)}
-    return table.replace_schema_metadata(metadata | {"content": _content(table, *metadata.values())})
+    return table.replace_schema_metadata(metadata | {"content": _content_hash(table, *metadata.values())})
 
 
 def to_bytes(table: pa.Table) -> bytes:
-    """A table as one Arrow IPC file of one batch, uncompressed so that it can be mapped."""
+    """Return a table as an Arrow IPC file of one batch, uncompressed so that it can be mapped into memory."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table.combine_chunks())
-    return sink.getvalue().to_pybytes()
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
 
 
 def map_table(path: Path) -> pa.Table:
-    """A table from an Arrow IPC file, mapped into memory: all processes of a machine share its pages.
+    """Return a table from a memory-mapped Arrow IPC file. All processes of a machine share its pages.
 
     Raises:
-        OSError, pa.ArrowInvalid: the file is missing or is no Arrow file.
+        OSError, pa.ArrowInvalid: The file is missing or is not an Arrow file.
     """
     with pa.memory_map(str(path)) as source:
         return pa.ipc.open_file(source).read_all()
 
 
+def only_chunk(table: pa.Table, name: str) -> pa.Array:
+    """Return a column of a table that has at most one batch."""
+    column = table[name]
+    return column.chunk(0) if column.num_chunks else pa.array([], column.type)
+
+
 class Index:
-    """A layer's index, opened.
+    """The index of a layer.
+
+    Attributes:
+        pattern: The logical key of a product's object, with `{}` for the id, or '' if the keys are logical keys.
+        packs, files: What the layer consists of.
 
     Raises:
-        OSError, pa.ArrowInvalid, KeyError, ValueError: the file is missing, or is not what was written.
+        OSError, pa.ArrowInvalid, KeyError, ValueError: The file is missing or damaged.
     """
 
     def __init__(self, path: Path):
         table = map_table(path)
         metadata = table.schema.metadata or {}
-        said = [metadata[name].decode() for name in (b"pattern", b"packs", b"files")]
-        if _content(table, *said) != metadata[b"content"].decode():
-            raise ValueError("it is not what was written")
-        self.pattern = said[0]
-        self.packs, self.files = ([LayerFile(*entry) for entry in json.loads(text)] for text in said[1:])
-        columns = {name: _only_chunk(table[name]) for name in table.column_names}
+        self.pattern, packs, files = texts = [metadata[name].decode() for name in (b"pattern", b"packs", b"files")]
+        if _content_hash(table, *texts) != metadata[b"content"].decode():
+            raise ValueError("the content does not match its hash")
+        self.packs, self.files = ([LayerFile(*fields) for fields in json.loads(text)] for text in (packs, files))
+        columns = {name: only_chunk(table, name) for name in table.column_names}
         self._keys = columns["key"].to_numpy() if self.pattern else columns["key"]
         self._pack, self._offset, self._length, self._size = (
             columns[name].to_numpy() for name in ("pack", "offset", "length", "json_size")
@@ -123,12 +129,12 @@ class Index:
         return len(self._keys)
 
     def key(self, position: int) -> str:
-        """The logical key at a position of the sorted index."""
+        """Return the logical key at a position of the sorted index."""
         key = self._keys[position]
-        return self.pattern.format(key) if self.pattern else key.as_py()
+        return self.pattern.format(key) if self.pattern else str(key.as_py())
 
     def find(self, key: str) -> Entry | None:
-        """The entry of a logical key, or None: the one place that decides that an object does not exist."""
+        """Return the entry of a logical key, or None if the object does not exist."""
         if self.pattern:
             number = key.removeprefix(self._prefix).removesuffix(self._suffix)
             return self.find_id(int(number)) if number.lstrip("-").isdecimal() else None
@@ -137,8 +143,8 @@ class Index:
         return self.entry(position) if found else None
 
     def find_id(self, id_: int) -> Entry | None:
-        """The entry of a product, in a layer with an object per product."""
-        # numpy takes 10 ms to refuse an integer beyond int64
+        """Return the entry of a product, or None, in a layer with one object per product."""
+        # numpy takes 10 ms to refuse an integer beyond int64.
         if not -_MAX_ID <= id_ <= _MAX_ID:
             return None
         position = int(np.searchsorted(self._keys, np.int64(id_)))
@@ -146,11 +152,11 @@ class Index:
         return self.entry(position) if found else None
 
     def in_pack(self, number: int) -> np.ndarray:
-        """Positions of the objects of the pack of that number."""
+        """Return the positions of the objects in a pack, given by its number."""
         return np.flatnonzero(self._pack == number)
 
     def entry(self, position: int) -> Entry:
-        """The entry at a position of the sorted index."""
+        """Return the entry at a position of the sorted index."""
         return Entry(
             self.packs[self._pack[position]].name,
             int(self._offset[position]),
@@ -161,23 +167,19 @@ class Index:
         )
 
 
-def _content(table: pa.Table, *metadata: str) -> str:
-    """A hash over the columns and what the metadata says of them."""
+def _content_hash(table: pa.Table, *metadata: str) -> str:
+    """Return the SHA-256 of the columns and the other metadata, in hex."""
     digest = hashlib.sha256("\n".join(metadata).encode())
     for name in table.column_names:
-        for part in _raw(_only_chunk(table[name])):
-            digest.update(part)
+        for buffer in _buffers(only_chunk(table, name)):
+            digest.update(buffer)
     return digest.hexdigest()
 
 
-def _raw(array: pa.Array) -> list[memoryview]:
-    """The bytes of a column of fixed width or of text, without the padding that buffers may have."""
+def _buffers(array: pa.Array) -> list[memoryview]:
+    """Return the bytes of a column of fixed width or of text, without the padding that buffers may have."""
     buffers = [memoryview(buffer or b"") for buffer in array.buffers()[1:]]
     if array.type != pa.string():
         return [buffers[0][: len(array) * array.type.bit_width // 8]]
     offsets = buffers[0][: 4 * (len(array) + 1)]
     return [offsets, buffers[1][: offsets.cast("i")[-1]]] if len(array) else []
-
-
-def _only_chunk(column: pa.ChunkedArray) -> pa.Array:
-    return column.chunk(0) if column.num_chunks else pa.array([], column.type)

@@ -1,8 +1,7 @@
-"""API keys: their form, the records kept of them, and the file those records lie in.
+"""API keys: their form, their records, and the file that holds the records.
 
-    private/keys.json     {"format": 1, "keys": [record, …]}, outside every build: a rollback revives no key
-
-Only the SHA-256 of a key is stored. A key has 190 random bits, so a fast hash is enough: there is nothing to guess.
+The file is `{"format": 1, "keys": [record, …]}`. It does not belong to a build, so a rollback does not bring back
+revoked keys. Only the SHA-256 of a key is stored. A key has 190 random bits, so it cannot be guessed from a fast hash.
 """
 
 import hashlib
@@ -13,6 +12,7 @@ import string
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from edge_auth.contract import layout
 from edge_auth.contract.store.interface import Store
@@ -24,7 +24,7 @@ KEY_PREFIX = "cpm_live_"
 WATCHLIST_READ, CARDS_READ, FINGERPRINTS_READ = "watchlist:read", "cards:read", "fingerprints:read"
 SCOPES = (WATCHLIST_READ, CARDS_READ, FINGERPRINTS_READ)
 DEFAULT_RATE_LIMIT = 120
-_RETRIES = 100
+_MAX_ATTEMPTS = 100
 
 _ALPHABET = string.ascii_letters + string.digits
 _KEY = re.compile(KEY_PREFIX + "[A-Za-z0-9]{32}")
@@ -35,7 +35,14 @@ _TIMESTAMP = re.compile(_DAY.pattern + "T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
 
 @dataclass(frozen=True)
 class KeyRecord:
-    """What is kept of one key. Timestamps are `YYYY-MM-DDTHH:MM:SSZ`; `rate_limit` is requests per minute."""
+    """The stored facts about a key.
+
+    Attributes:
+        prefix: The first characters of the key, for people.
+        sha256: The hash of the key in hex.
+        rate_limit: Requests per minute.
+        created_at, expires_at: `YYYY-MM-DDTHH:MM:SSZ`.
+    """
 
     id: str
     name: str
@@ -48,16 +55,20 @@ class KeyRecord:
     revoked: bool = False
 
     def expired(self, now: float) -> bool:
-        """Whether `now` (Unix time) is past the last second in which the key is valid."""
+        """Return whether `now` (Unix time) is after the last second in which the key is valid."""
         return self.expires_at is not None and timestamp(now) > self.expires_at
 
-    def public(self) -> dict:
-        """The Key of the API (specification, section 2): neither the hash nor whether it is revoked."""
+    def public(self) -> dict[str, Any]:
+        """Return the Key of the API (specification, section 2), which has no `sha256` and no `revoked`."""
         return {name: value for name, value in asdict(self).items() if name not in ("sha256", "revoked")}
 
     @staticmethod
-    def from_fields(fields: dict) -> "KeyRecord":
-        """Raises KeyError, TypeError or ValueError where the fields are no key record."""
+    def from_fields(fields: dict[str, Any]) -> "KeyRecord":
+        """Return the record with these fields.
+
+        Raises:
+            KeyError, TypeError, ValueError: A field is missing or has a wrong value.
+        """
         record = KeyRecord(**{name: fields[name] for name in KeyRecord.__dataclass_fields__})
         texts = [record.id, record.name, record.prefix, record.sha256, record.created_at, *record.scopes]
         if not all(isinstance(text, str) for text in texts) or not isinstance(record.revoked, bool):
@@ -70,15 +81,15 @@ class KeyRecord:
 
 
 def timestamp(now: float) -> str:
-    """Unix time as `YYYY-MM-DDTHH:MM:SSZ`, fractions cut."""
+    """Return Unix time as `YYYY-MM-DDTHH:MM:SSZ`, without fractions."""
     return datetime.fromtimestamp(int(now), UTC).replace(tzinfo=None).isoformat() + "Z"
 
 
 def parse_expiry(text: str) -> str:
-    """The timestamp of a day (its end) or of a timestamp (UTC where it names no zone).
+    """Return the timestamp that an operator means by a day (its last second) or by a timestamp (UTC without a zone).
 
     Raises:
-        ValueError: the text is neither.
+        ValueError: The text is neither a day nor a timestamp.
     """
     if _DAY.fullmatch(text):
         return datetime.fromisoformat(text).date().isoformat() + "T23:59:59Z"
@@ -89,19 +100,19 @@ def parse_expiry(text: str) -> str:
 
 
 def well_formed(key: str) -> bool:
-    """Whether a text has the form of a key."""
+    """Return whether a text has the form of a key."""
     return _KEY.fullmatch(key) is not None
 
 
 def digest(key: str) -> str:
-    """What is stored of a key: its SHA-256 in hex."""
+    """Return the SHA-256 of a key in hex."""
     return hashlib.sha256(key.encode()).hexdigest()
 
 
 def issue(
     name: str, scopes: Sequence[str], rate_limit: int, expires_at: str | None, now: float
 ) -> tuple[str, KeyRecord]:
-    """A new key, which is known nowhere but here, and its record."""
+    """Return a new key and its record. The key cannot be read from the record again."""
     key = KEY_PREFIX + "".join(secrets.choice(_ALPHABET) for _ in range(32))
     ordered = tuple(scope for scope in SCOPES if scope in scopes)
     prefix = key[: len(KEY_PREFIX) + 4]
@@ -110,10 +121,10 @@ def issue(
 
 
 def parse_records(data: bytes) -> list[KeyRecord]:
-    """The records in the bytes of a key file.
+    """Return the records in a key file.
 
     Raises:
-        KeyFormatError: the bytes are no key file, or one of a newer version.
+        KeyFormatError: The bytes are not a key file, or a newer version wrote them.
     """
     try:
         document = json.loads(data)
@@ -125,26 +136,31 @@ def parse_records(data: bytes) -> list[KeyRecord]:
 
 
 class KeyFile:
-    """The file of key records, for those who change it."""
+    """The file of key records.
+
+    Attributes:
+        name: Its name in the store.
+    """
 
     def __init__(self, store: Store, name: str):
         self.store = store
         self.name = name
 
     def records(self) -> list[KeyRecord]:
-        """All records in the order of their issue; none where there is no file yet."""
+        """Return all records in the order of their issue, or an empty list if there is no file yet."""
         found = self.store.get_versioned(self.name)
         return parse_records(found.data) if found else []
 
     def add(self, record: KeyRecord) -> None:
-        """Append a record, unless it is there already: by a swap whose answer was lost, and after which came others."""
+        """Append a record."""
+        # The record may be in the file already: an earlier swap may have succeeded although its answer was lost.
         self._change(lambda records: records if any(r.id == record.id for r in records) else [*records, record])
 
-    def update(self, id_: str, **changes) -> KeyRecord:
-        """Change fields of the record with that id, and return it as it is then.
+    def update(self, id_: str, **changes: Any) -> KeyRecord:
+        """Change fields of the record with this id. Return the new record.
 
         Raises:
-            UnknownKey: there is none.
+            UnknownKey: There is no such record.
         """
 
         def changed(records: list[KeyRecord]) -> list[KeyRecord]:
@@ -155,8 +171,8 @@ class KeyFile:
         return next(record for record in self._change(changed) if record.id == id_)
 
     def _change(self, edit: Callable[[list[KeyRecord]], list[KeyRecord]]) -> list[KeyRecord]:
-        """Apply an edit to the newest records; anew where another operator was faster, so that none is lost."""
-        for attempt in range(_RETRIES):
+        """Apply an edit to the newest records. Repeat it if another operator changed the file at the same time."""
+        for attempt in range(_MAX_ATTEMPTS):
             found = self.store.get_versioned(self.name)
             records = edit(parse_records(found.data) if found else [])
             document = {"format": FORMAT, "keys": [asdict(record) for record in records]}
@@ -165,7 +181,7 @@ class KeyFile:
                 self.store.swap(self.name, data, found.etag if found else None)
                 return records
             except Conflict:
-                if attempt == _RETRIES - 1:
+                if attempt == _MAX_ATTEMPTS - 1:
                     raise
         raise AssertionError("unreachable")
 

@@ -3,13 +3,14 @@
     current.json                              the pointer to the live build
     builds/<build id>.json                    the record of a build
     layers/<layer>/<digest>/…                 the packs, files and index of a layer
-    gates/<build id>.json                     what the gates said of a build
-    reports/<run>.json                        what a nightly run did
-    intents/<build id>/<nonce>.json           a build that somebody is making or publishing
-    work/<build id>/…                         intermediate files of a build in the making
+    gates/<build id>.json                     the results of a build's gates
+    reports/<run>.json                        the report of a nightly run
+    intents/<build id>/<nonce>.json           a process builds or publishes this build
+    work/<build id>/…                         intermediate files of a build that is being written
     private/keys.json                         the key records
     private/prune.lock, private/nightly.lock  the locks
     private/nights/<run>/…                    the pages of a nightly run
+    private/probe-<nonce>                     a short-lived object that tests whether the store can compare and swap
 
 No other module spells these names.
 """
@@ -60,8 +61,13 @@ def record_name(id_: str) -> str:
 
 
 def gates_name(id_: str) -> str:
-    """Return the name of the object that holds what the gates said of a build."""
+    """Return the name of the object that holds the results of a build's gates."""
     return f"{GATES}{id_}{_JSON}"
+
+
+def probe_name(nonce: str) -> str:
+    """Return the name of an object that tests conditional writes."""
+    return f"{PRIVATE}probe-{nonce}"
 
 
 def report_name(run: str) -> str:

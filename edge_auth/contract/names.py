@@ -1,21 +1,48 @@
-"""Names of objects: which JSON document lies under which logical key, and in which layer.
+"""Logical keys: the name of every JSON document of a build, and the layer that holds it.
 
-The keys are the paths below `api/v1/` of an exported build (contract, section 4), plus those that only the shim
-reads: `history/{period}/{id}.json`, the history arrays of a closed period; and the
-files of the site, `docs/…` and `explore/…`, the only objects that are not JSON.
+Keys are the paths below `api/v1/` of an exported build (contract, section 4). The shim also reads
+`history/{period}/{id}.json`, the history arrays of a closed period. The files of the site, `docs/…` and `explore/…`,
+are the only objects that are not JSON.
 """
 
+import re
 from pathlib import PurePosixPath
+from typing import NamedTuple
 from urllib.parse import quote
 
+
+class Sort(NamedTuple):
+    """A sort of Cards: whether its default order is ascending. `build/views/rankings.sql` has its key."""
+
+    ascending: bool = False
+
+    @property
+    def default_order(self) -> str:
+        """The value of the parameter `order` that means the default order."""
+        return "asc" if self.ascending else "desc"
+
+
 KINDS = ("all", "single", "sealed")
-SORTS = ("trend", "low", "avg", "filtered", "name", "number", "newest")
-ASCENDING_BY_DEFAULT = frozenset({"name", "number"})
+ORDERS = ("asc", "desc")
+SORTS = {
+    "trend": Sort(),
+    "low": Sort(),
+    "avg": Sort(),
+    "filtered": Sort(),
+    "name": Sort(ascending=True),
+    "number": Sort(ascending=True),
+    "newest": Sort(),
+}
+_LIST_PAGE = re.compile(
+    f"cards/(?P<kind>{'|'.join(KINDS)})/(?P<sort>{'|'.join(SORTS)})/(?P<number>0|[1-9][0-9]{{0,8}})\\.json"
+)
 VIEWS = ("daily", "weekly", "monthly")
 RANGES = {"all": None, "30d": 30, "90d": 90, "365d": 365}
 
-LISTS, CATALOGUE, CARDS, HISTORY = "lists", "catalogue", "cards", "history"
+CATALOGUE, CARDS, HISTORY = "catalogue", "cards", "history"
 WATCHLIST, SETS, FINGERPRINTS, STATUS, SITE = "watchlist", "sets", "fingerprints", "status", "site"
+# The layers whose objects are documents of the API or files of the site.
+EXPORTED_LAYERS = (CARDS, SETS, WATCHLIST, FINGERPRINTS, STATUS, SITE)
 
 CARD_PATTERN = "cards/{}.json"
 FINGERPRINTS_KEY, STATUS_KEY, OPENAPI_KEY = "fingerprints.json", "status.json", "openapi.json"
@@ -31,50 +58,69 @@ MEDIA_TYPES = {
 
 
 def history_pattern(period: str) -> str:
-    """Pattern of the keys of a closed period, such as `history/2025/{}.json`."""
+    """Return the pattern of the keys of a closed period, such as `history/2025/{}.json`."""
     return f"{HISTORY}/{period}/{{}}.json"
 
 
 def history_layer(period: str) -> str:
-    """Name of the layer of a closed period."""
+    """Return the name of the layer of a closed period."""
     return f"{HISTORY}-{period}"
 
 
+class ListPage(NamedTuple):
+    """A page of a ranking: the Cards of a kind in the default order of a sort. `number` counts from 0."""
+
+    kind: str
+    sort: str
+    number: int
+
+
 def list_page(kind: str, sort: str, number: int) -> str:
-    """Key of one page of a ranking."""
+    """Return the key of a page of a ranking."""
     return f"cards/{kind}/{sort}/{number}.json"
 
 
+def is_list_page(key: str) -> bool:
+    """Return whether a key has the form of a list page's."""
+    return key.startswith("cards/") and key.count("/") > 1
+
+
+def parse_list_page(key: str) -> ListPage | None:
+    """Return the page that a key names, or None."""
+    found = _LIST_PAGE.fullmatch(key)
+    return ListPage(found["kind"], found["sort"], int(found["number"])) if found else None
+
+
 def sets_page(number: int) -> str:
-    """Key of one page of the Set list."""
+    """Return the key of a page of the list of Sets."""
     return f"sets/{number}.json"
 
 
 def watchlist_page(number: int) -> str:
-    """Key of one page of the watchlist."""
+    """Return the key of a page of the watchlist."""
     return f"watchlist/pages/{number}.json"
 
 
 def watchlist_item(slug: str) -> str:
-    """Key of one WatchlistItem."""
+    """Return the key of a WatchlistItem."""
     return f"watchlist/{encode_slug(slug)}.json"
 
 
 def watchlist_offers(slug: str) -> str:
-    """Key of the offers of one watched product."""
+    """Return the key of the offers of a watched product."""
     return f"watchlist/{encode_slug(slug)}/offers.json"
 
 
 def watchlist_history(slug: str, view: str, range_: str) -> str:
-    """Key of one history view of one watched product."""
+    """Return the key of a history view of a watched product."""
     return f"watchlist/{encode_slug(slug)}/history/{view}-{range_}.json"
 
 
 def encode_slug(slug: str) -> str:
     """Percent-encode a slug so that it is one safe path segment.
 
-    Beyond what URLs ask, `.`, `..` and a final `.json` are encoded: as files the first two would leave the
-    folder and the slug `x.json` would claim the name of the file of the slug `x`.
+    It encodes more than a URL needs: `.` and `..` would leave the folder of an export, and the slug `x.json` would
+    have the file name of the slug `x`.
     """
     encoded = quote(slug, safe="")
     if encoded in (".", ".."):
@@ -83,20 +129,27 @@ def encode_slug(slug: str) -> str:
 
 
 def is_site_file(key: str) -> bool:
-    """Whether a key names a file of the site, which lies beside the API rather than in it."""
+    """Return whether a key names a file of the site."""
     return key.partition("/")[0] in SITE_FOLDERS
 
 
+def card_id(key: str) -> int | None:
+    """Return the product id in the key of a Card, or None if the key has no id."""
+    prefix, _, suffix = CARD_PATTERN.partition("{}")
+    digits = key.removeprefix(prefix).removesuffix(suffix)
+    return int(digits) if digits.lstrip("-").isdecimal() else None
+
+
 def media_type(key: str) -> str:
-    """The Content-Type of an object."""
+    """Return the Content-Type of an object."""
     return MEDIA_TYPES.get(PurePosixPath(key).suffix, "application/octet-stream")
 
 
 def layer_of(key: str) -> str | None:
-    """The layer that would hold `key`, or None for a key of no known shape."""
+    """Return the layer that holds `key` if it exists, or None if no layer has such keys."""
     first, _, rest = key.partition("/")
     if first == "cards":
-        return LISTS if "/" in rest else CARDS
+        return CATALOGUE if "/" in rest else CARDS
     if first == HISTORY:
         return history_layer(rest.partition("/")[0])
     folders = {"watchlist": WATCHLIST, "sets": SETS, **dict.fromkeys(SITE_FOLDERS, SITE)}

@@ -1,8 +1,9 @@
-"""Card details and their periods as gzip members that are joined without being inflated.
+"""Card details: gzip members that are cut into fragments and spliced together without being inflated.
 
-Each is one gzip member of the JSON that `pages` describes, cut at its three arrays: a full flush (RFC 1951) after each
-piece lets it be inflated by itself, and so stand in any other member. Where the head and the rows of each array lie is
-said in the member's extra field (RFC 1952), which others pass over.
+The open month and each closed period of a product's history are one gzip member each. Its JSON is compressed in
+fragments: the head, and the rows of each history array. Every fragment ends in a full flush (RFC 1951), so it does not
+refer to the bytes before it and can be copied into another member. An extra field of the gzip header (RFC 1952) tells
+where the fragments lie; other readers skip it.
 """
 
 from collections.abc import Sequence
@@ -13,142 +14,156 @@ from typing import NamedTuple
 from isal import isal_zlib
 
 from edge_auth.contract.codec import LEVEL, sha256
-from edge_auth.contract.pages import BETWEEN, CARD_TAIL, HISTORY_ARRAYS, HISTORY_MARKS, since
+from edge_auth.contract.pages import BETWEEN, CARD_TAIL, HISTORY_ARRAYS, HISTORY_MARKS, rows_since
 
 _HEADER = bytes((0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF))
-_CUT_HEADER = bytes((0x1F, 0x8B, 8, 4, 0, 0, 0, 0, 0, 0xFF))
-# Begin and length of the fragment in the member; size and CRC-32 of what it inflates to. Of the head and each array.
-_TABLE = Struct("<" + "IIII" * (1 + len(HISTORY_ARRAYS)))
-_EXTRA = Struct("<H2sH")
-_TABLE_BEGIN = len(_CUT_HEADER) + _EXTRA.size
+_HEADER_WITH_EXTRA = bytes((0x1F, 0x8B, 8, 4, 0, 0, 0, 0, 0, 0xFF))
+# Length of the extra field, id of its subfield, length of the subfield.
+_EXTRA_FIELD = Struct("<H2sH")
+_SUBFIELD_ID = b"CP"
+# For the head and each array: offset in the member and length of the fragment, size and CRC-32 of its text.
+_FRAGMENT_TABLE = Struct("<" + "IIII" * (1 + len(HISTORY_ARRAYS)))
+_TABLE_OFFSET = len(_HEADER_WITH_EXTRA) + _EXTRA_FIELD.size
 _TRAILER = Struct("<II")
-_SUM = Struct("<QI")
-_LAST_BLOCK = b"\x03\x00"
-_RAW = -15  # zlib's number for a stream without header and trailer
+_ARRAY_DIGEST = Struct("<QI")
+_FINAL_BLOCK = b"\x03\x00"
+_RAW_WBITS = -15  # zlib's number for a deflate stream without header and trailer
 
 
 class SplicedCard(NamedTuple):
-    """A card detail: its gzip member, the size of its JSON, and a hash that tells it from all others."""
+    """A card detail.
+
+    Attributes:
+        member: The gzip member.
+        size: Bytes of its JSON.
+        digest: A hash of its content.
+    """
 
     member: bytes
     size: int
     digest: bytes
 
 
-class _Part(NamedTuple):
-    """A deflate fragment that ends in a full flush; size and CRC-32 of what it inflates to."""
+class _Fragment(NamedTuple):
+    """Deflate data that ends in a full flush; size in bytes and CRC-32 of its text."""
 
-    fragment: bytes
+    data: bytes
     size: int
     crc: int
 
 
-class _Run:
-    """Parts in a row."""
+class _Deflated:
+    """Concatenated fragments."""
 
     def __init__(self) -> None:
-        self.fragments: list[bytes] = []
+        self.data: list[bytes] = []
         self.size = self.crc = 0
 
-    def add(self, part: _Part) -> None:
-        self.fragments.append(part.fragment)
-        self.crc = isal_zlib.crc32_combine(self.crc, part.crc, part.size)
-        self.size += part.size
+    def add(self, fragment: _Fragment) -> None:
+        """Append a fragment."""
+        self.data.append(fragment.data)
+        self.crc = isal_zlib.crc32_combine(self.crc, fragment.crc, fragment.size)
+        self.size += fragment.size
 
-    def joined(self) -> _Part:
-        return _Part(b"".join(self.fragments), self.size, self.crc)
+    def joined(self) -> _Fragment:
+        """Return everything as one fragment."""
+        return _Fragment(b"".join(self.data), self.size, self.crc)
 
     def member(self, header: bytes) -> bytes:
-        return b"".join([header, *self.fragments, _LAST_BLOCK, _TRAILER.pack(self.crc, self.size & 0xFFFFFFFF)])
+        """Return everything as a gzip member."""
+        return b"".join([header, *self.data, _FINAL_BLOCK, _TRAILER.pack(self.crc, self.size & 0xFFFFFFFF)])
 
 
 def encode_fragments(head: bytes, arrays: Sequence[bytes], tail: bytes) -> tuple[bytes, bytes]:
-    """A history, or a Card with one, as JSON and as a gzip member.
+    """Return a history, or a Card with its history, as JSON and as a gzip member.
 
     Args:
-        head: what stands before the history object.
-        arrays: the rows of its three arrays, each joined by `,\n`, or empty.
-        tail: what stands behind it.
+        head: The text before the history object.
+        arrays: The rows of the three history arrays, each joined by `,\\n`, or empty.
+        tail: The text after the history object.
     """
-    pieces, closings = [head + b"{" + HISTORY_MARKS[0], *arrays], _closings(arrays, tail)
-    run, places, place = _Run(), [], _TABLE_BEGIN + _TABLE.size
-    for piece, closing in zip(pieces, (b"", *closings), strict=True):
-        part = _part(piece)
-        run.add(part)
-        places += [place, len(part.fragment), part.size, part.crc]
-        run.add(_fixed(closing))
-        place += len(part.fragment) + len(_fixed(closing).fragment)
-    extra = _EXTRA.pack(_EXTRA.size - 2 + _TABLE.size, b"CP", _TABLE.size)
-    return _text(pieces, closings), run.member(_CUT_HEADER + extra + _TABLE.pack(*places))
+    texts, ends = [head + b"{" + HISTORY_MARKS[0], *arrays], _array_ends(arrays, tail)
+    deflated, table, offset = _Deflated(), [], _TABLE_OFFSET + _FRAGMENT_TABLE.size
+    for text, end in zip(texts, (b"", *ends), strict=True):
+        fragment, end_fragment = _deflate(text), _deflate_constant(end)
+        deflated.add(fragment)
+        deflated.add(end_fragment)
+        table += [offset, len(fragment.data), fragment.size, fragment.crc]
+        offset += len(fragment.data) + len(end_fragment.data)
+    extra = _EXTRA_FIELD.pack(_EXTRA_FIELD.size - 2 + _FRAGMENT_TABLE.size, _SUBFIELD_ID, _FRAGMENT_TABLE.size)
+    return _join_texts(texts, ends), deflated.member(_HEADER_WITH_EXTRA + extra + _FRAGMENT_TABLE.pack(*table))
 
 
 def splice(card: bytes, periods: Sequence[bytes]) -> SplicedCard:
-    """A Card with its whole history.
+    """Return a Card with its whole history.
 
     Args:
-        card: the member of the Card with the open month.
-        periods: the members of the closed periods that exist for it, oldest first.
+        card: The member of the Card with the open month.
+        periods: The members of its closed periods, oldest first.
     """
-    members = [_parts(member) for member in (*periods, card)]
+    members = [_fragments(member) for member in (*periods, card)]
     head = members[-1][0]
-    arrays = [_rows([parts[number] for parts in members]) for number in range(1, 1 + len(HISTORY_ARRAYS))]
-    whole, said = _Run(), [sha256(_inflated(head))]
-    whole.add(head)
-    for rows, closing in zip(arrays, _closings([rows.fragment for rows in arrays], CARD_TAIL), strict=True):
-        whole.add(rows)
-        whole.add(_fixed(closing))
-        said.append(_SUM.pack(rows.size, rows.crc))
-    return SplicedCard(whole.member(_HEADER), whole.size, sha256(b"".join(said)))
+    arrays = [_join_rows([fragments[number] for fragments in members]) for number in range(1, 1 + len(HISTORY_ARRAYS))]
+    deflated, digests = _Deflated(), [sha256(_inflate(head))]
+    deflated.add(head)
+    for rows, end in zip(arrays, _array_ends([rows.data for rows in arrays], CARD_TAIL), strict=True):
+        deflated.add(rows)
+        deflated.add(_deflate_constant(end))
+        digests.append(_ARRAY_DIGEST.pack(rows.size, rows.crc))
+    return SplicedCard(deflated.member(_HEADER), deflated.size, sha256(b"".join(digests)))
 
 
 def detail_since(card: bytes, periods: Sequence[bytes], day: str) -> bytes:
-    """The JSON of a Card with its history from a day (YYYY-MM-DD) on; the members are those that `spliced` takes."""
-    members = [_parts(member) for member in (*periods, card)]
+    """Return the JSON of a Card with its history from a day (YYYY-MM-DD) on; the members are those of `splice`."""
+    members = [_fragments(member) for member in (*periods, card)]
     arrays = [
-        BETWEEN.join(filter(None, (since(_inflated(parts[number]), day) for parts in members)))
+        BETWEEN.join(filter(None, (rows_since(_inflate(fragments[number]), day) for fragments in members)))
         for number in range(1, 1 + len(HISTORY_ARRAYS))
     ]
-    return _text([_inflated(members[-1][0]), *arrays], _closings(arrays, CARD_TAIL))
+    return _join_texts([_inflate(members[-1][0]), *arrays], _array_ends(arrays, CARD_TAIL))
 
 
-def _text(pieces: Sequence[bytes], closings: Sequence[bytes]) -> bytes:
-    """The head and the rows of the arrays, each array with what follows it."""
-    return b"".join(piece + closing for piece, closing in zip(pieces, (b"", *closings), strict=True))
+def _join_texts(texts: Sequence[bytes], ends: Sequence[bytes]) -> bytes:
+    """Join the head and the rows of each array with the text that follows each array."""
+    return b"".join(text + end for text, end in zip(texts, (b"", *ends), strict=True))
 
 
-def _rows(parts: Sequence[_Part]) -> _Part:
-    """The rows of one array in several periods."""
-    run = _Run()
-    for part in filter(lambda part: part.size, parts):
-        if run.size:
-            run.add(_fixed(BETWEEN))
-        run.add(part)
-    return run.joined()
+def _join_rows(fragments: Sequence[_Fragment]) -> _Fragment:
+    """Join the rows of one array in several periods."""
+    deflated = _Deflated()
+    for fragment in fragments:
+        if not fragment.size:
+            continue
+        if deflated.size:
+            deflated.add(_deflate_constant(BETWEEN))
+        deflated.add(fragment)
+    return deflated.joined()
 
 
-def _closings(arrays: Sequence[bytes], tail: bytes) -> list[bytes]:
-    """What follows each array: the end of its last row, the beginning of the next array."""
+def _array_ends(arrays: Sequence[bytes], tail: bytes) -> list[bytes]:
+    """Return the text that follows the rows of each array."""
     ends = [*HISTORY_MARKS[1:-1], HISTORY_MARKS[-1] + tail]
     return [b"\n" + end if rows else end for rows, end in zip(arrays, ends, strict=True)]
 
 
-def _parts(member: bytes) -> list[_Part]:
-    """Head and arrays of a member."""
-    table = _TABLE.unpack_from(member, _TABLE_BEGIN)
-    places = zip(*(table[column::4] for column in range(4)), strict=True)
-    return [_Part(member[begin : begin + length], size, crc) for begin, length, size, crc in places]
+def _fragments(member: bytes) -> list[_Fragment]:
+    """Return the head and the arrays of a member."""
+    table = _FRAGMENT_TABLE.unpack_from(member, _TABLE_OFFSET)
+    entries = zip(*(table[column::4] for column in range(4)), strict=True)
+    return [_Fragment(member[offset : offset + length], size, crc) for offset, length, size, crc in entries]
 
 
-def _part(text: bytes) -> _Part:
+def _deflate(text: bytes) -> _Fragment:
     if not text:
-        return _Part(b"", 0, 0)
-    compressor = isal_zlib.compressobj(LEVEL, isal_zlib.DEFLATED, _RAW)
-    fragment = compressor.compress(text) + compressor.flush(isal_zlib.Z_FULL_FLUSH)
-    return _Part(fragment, len(text), isal_zlib.crc32(text))
+        return _Fragment(b"", 0, 0)
+    compressor = isal_zlib.compressobj(LEVEL, isal_zlib.DEFLATED, _RAW_WBITS)
+    data = compressor.compress(text) + compressor.flush(isal_zlib.Z_FULL_FLUSH)
+    return _Fragment(data, len(text), isal_zlib.crc32(text))
 
 
-_fixed = lru_cache(64)(_part)
+_deflate_constant = lru_cache(64)(_deflate)
 
 
-def _inflated(part: _Part) -> bytes:
-    return isal_zlib.decompressobj(_RAW).decompress(part.fragment)
+def _inflate(fragment: _Fragment) -> bytes:
+    text: bytes = isal_zlib.decompressobj(_RAW_WBITS).decompress(fragment.data)
+    return text

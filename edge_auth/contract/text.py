@@ -1,4 +1,4 @@
-"""Text folding: one function serves generator and shim, so a search can never disagree with its index."""
+"""Text folding: how names, slugs and numbers are compared, in the generator and in the shim."""
 
 import re
 import unicodedata
@@ -8,33 +8,33 @@ _DIGITS = re.compile("[0-9]+")
 
 
 def fold(text: str) -> str:
-    """Unicode NFKD, less the characters of category Mn, casefolded (contract, section 2)."""
+    """Return a text in Unicode NFKD, without characters of category Mn, casefolded (contract, section 2)."""
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text)
-    return "".join(c for c in decomposed if unicodedata.category(c) != "Mn").casefold()
+    return "".join(char for char in decomposed if unicodedata.category(char) != "Mn").casefold()
 
 
 def words(text: str) -> list[str]:
-    """The words of a search or a name: folded, then split on white space."""
+    """Return the words of a query or a name: folded, then split on white space."""
     return fold(text).split()
 
 
 def word_text(text: str) -> str:
-    """The words of a name as one text, joined by single spaces."""
+    """Return the words of a name as one text, joined by single spaces."""
     return " ".join(words(text))
 
 
 def number_filter_key(number: str) -> str:
-    """What `number=` compares: folded, every run of digits without leading zeros (`TG04` is `tg4`, `000` is `0`)."""
-    return _DIGITS.sub(lambda run: run.group().lstrip("0") or "0", fold(number))
+    """Return the text that `number=` compares: folded, without leading zeros (`TG04` is `tg4`, `000` is `0`)."""
+    return _DIGITS.sub(lambda digits: digits.group().lstrip("0") or "0", fold(number))
 
 
 def number_sort_key(number: str) -> str:
-    """What `sort=number` compares: every run of ASCII digits padded to 10 digits, then folded."""
-    return fold(_DIGITS.sub(lambda run: run.group().zfill(10), number))
+    """Return the text that `sort=number` compares: ASCII digits padded with zeros to 10 digits, then folded."""
+    return fold(_DIGITS.sub(lambda digits: digits.group().zfill(10), number))
 
 
 def composed(text: str) -> str:
-    """NFC, in which names of expansions are compared."""
+    """Return a text in NFC, the form in which the names of expansions are compared."""
     return unicodedata.normalize("NFC", text)

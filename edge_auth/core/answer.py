@@ -1,17 +1,17 @@
-"""The heart of the shim: from a request and the time to an answer, free of any framework.
+"""The answer to a request: the checks in the order of the contract, then the body.
 
-The order of checks is the contract's: method, path, key, rate limit, scope, parameters, look-up.
+The order is: method, path, key, rate limit, scope, parameters, look-up.
 """
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Protocol
 
 from edge_auth.contract.keys import DEFAULT_RATE_LIMIT, KeyRecord
 from edge_auth.core.authentication import Keys, authenticate
 from edge_auth.core.bodies import JSON, Body, accepts_gzip, dumps
-from edge_auth.core.endpoints import OPEN_TO_BROWSERS, Endpoint, route
+from edge_auth.core.endpoints import CORS_HEADERS, Endpoint, route
 from edge_auth.core.open_build import OpenBuild
-from edge_auth.core.parameters import shown
+from edge_auth.core.parameters import quote_input
 from edge_auth.core.rate_limit import Counter
 from edge_auth.core.request import Answer, Request, ResponseContext
 from edge_auth.errors import (
@@ -26,38 +26,38 @@ from edge_auth.errors import (
     UnknownBuild,
 )
 
-RETRY_SECONDS = "5"
-_PREFLIGHT = {
-    **OPEN_TO_BROWSERS,
+RETRY_AFTER_SECONDS = 5
+_PREFLIGHT_HEADERS = {
+    **CORS_HEADERS,
     "Access-Control-Allow-Methods": "GET",
     "Access-Control-Allow-Headers": "Authorization, X-API-Key, If-None-Match, X-Build",
     "Access-Control-Max-Age": "7200",
 }
-_OF_CONTENT = ("Content-Length", "Content-Encoding")
+_CONTENT_HEADERS = ("Content-Length", "Content-Encoding")
 
 
 class Builds(Protocol):
     """The builds that requests are answered from."""
 
-    def opened(self, pin: str | None = None) -> OpenBuild:
+    def select(self, pin: str | None = None) -> OpenBuild:
         """Return the live build, or the one that a request names in X-Build.
 
         Raises:
-            UnknownBuild: The store does not keep it.
+            UnknownBuild: The store does not hold it.
             StoreError: It cannot be read.
         """
         ...
 
-    def has_moved_on(self, from_: OpenBuild, pin: str | None) -> bool:
-        """Look at the store again. Return whether a request answered from `from_` would now get another build."""
+    def has_changed(self, build: OpenBuild, pin: str | None) -> bool:
+        """Read the pointer again. Return whether a request answered from `build` would now get another build."""
         ...
 
 
 class FailureLog(Protocol):
-    """Where the reason for a 500 is written."""
+    """A log for the causes of 500."""
 
     def failure(self, request: Request, error: BaseException) -> None:
-        """Log why a request got a 500."""
+        """Log why a request got 500."""
         ...
 
 
@@ -71,107 +71,111 @@ class Shim:
         self._log = log
 
     def answer(self, request: Request, now: float) -> Answer:
-        """The answer to a request at `now` (Unix time). Never raises: what fails is a 500."""
-        carried = ResponseContext()
-        answer = self._answer_or_refusal(request, now, carried)
-        answer.key_id, answer.endpoint = carried.key_id, carried.endpoint
+        """Return the answer to a request at `now` (Unix time). Never raises: failures become 500."""
+        context = ResponseContext()
+        answer = self._answer_or_error(request, now, context)
+        answer.key_id, answer.endpoint = context.key_id, context.endpoint
         return answer
 
-    def _answer_or_refusal(self, request: Request, now: float, carried: ResponseContext) -> Answer:
+    def _answer_or_error(self, request: Request, now: float, context: ResponseContext) -> Answer:
         try:
-            return self._answer(request, now, carried)
+            return self._answer(request, now, context)
         except ApiError as error:
-            return _refusal(error, carried)
+            return _error_answer(error, context)
         except Exception as error:
             self._log.failure(request, error)
-            carried.headers.pop("X-Build", None)
-            return _refusal(InternalError("something failed here; try again later", Retry_After=RETRY_SECONDS), carried)
+            context.headers.pop("X-Build", None)
+            retry = str(RETRY_AFTER_SECONDS)
+            return _error_answer(InternalError("something failed here; try again later", Retry_After=retry), context)
 
-    def _answer(self, request: Request, now: float, carried: ResponseContext) -> Answer:
+    def _answer(self, request: Request, now: float, context: ResponseContext) -> Answer:
         if request.method != "GET":
-            return _no_get(request)
+            return _answer_other_method(request)
         endpoint, subject = route(request.path)
-        carried.endpoint = endpoint.path
+        context.endpoint = endpoint.path
         record = None if endpoint.public else authenticate(self._keys, request.headers, now)
         if record is None:
-            if endpoint.limited:
-                self._limit(f"address {request.client}", DEFAULT_RATE_LIMIT, now, carried)
+            if endpoint.rate_limited:
+                self._count(f"address {request.client}", DEFAULT_RATE_LIMIT, now, context)
         else:
-            carried.key_id = record.id
-            self._limit(f"key {record.id}", record.rate_limit, now, carried)
+            context.key_id = record.id
+            self._count(f"key {record.id}", record.rate_limit, now, context)
             if endpoint.scope is not None and endpoint.scope not in record.scopes:
                 raise InsufficientScope(f"this key may not read this: it lacks the scope {endpoint.scope}")
-        if endpoint.body is None:
-            endpoint.parameters(subject, request.query)
-            return _success(endpoint, _of_key(record), request, carried)
-        return self._from_build(endpoint, subject, request, carried)
+            if endpoint.body is None:
+                endpoint.parameters(subject, request.query)
+                return _success(endpoint, _key_body(record), request, context)
+        return self._answer_from_build(endpoint, subject, request, context)
 
-    def _limit(self, name: str, limit: int, now: float, carried: ResponseContext) -> None:
+    def _count(self, name: str, limit: int, now: float, context: ResponseContext) -> None:
         usage = self._counter.hit(name, limit, now)
-        carried.headers.update(usage.headers())
+        context.headers.update(usage.headers())
         if not usage.allowed:
             wait = max(1, usage.reset - int(now))
             raise RateLimited(
                 f"over the limit of {limit} requests per minute: wait {wait} seconds", Retry_After=str(wait)
             )
 
-    def _from_build(self, endpoint: Endpoint, subject: str, request: Request, carried: ResponseContext) -> Answer:
-        """Answer from one build; anew from its successor if it was pruned under our hands."""
+    def _answer_from_build(
+        self, endpoint: Endpoint, subject: str, request: Request, context: ResponseContext
+    ) -> Answer:
+        """Answer from one build. If it was pruned meanwhile, answer from the build that is live then."""
         pin = request.headers.get("x-build")
-        opened = self._opened(pin)
+        build = self._select_build(pin)
         try:
-            return _read(opened, endpoint, subject, request, carried)
-        except (MissingObject, AccessDenied):  # as it is with what was pruned
-            if not self._builds.has_moved_on(opened, pin):
+            return _read(build, endpoint, subject, request, context)
+        except (MissingObject, AccessDenied):  # the errors for objects of a pruned build
+            if not self._builds.has_changed(build, pin):
                 raise
-        del carried.headers["X-Build"]
-        return _read(self._opened(pin), endpoint, subject, request, carried)
+        del context.headers["X-Build"]
+        return _read(self._select_build(pin), endpoint, subject, request, context)
 
-    def _opened(self, pin: str | None) -> OpenBuild:
+    def _select_build(self, pin: str | None) -> OpenBuild:
         try:
-            return self._builds.opened(pin)
+            return self._builds.select(pin)
         except UnknownBuild:
-            live = self._builds.opened().build.id
-            raise InvalidParameter(f"X-Build {shown(pin or '')} is not kept here; the live build is {live}") from None
+            live = self._builds.select().id
+            raise InvalidParameter(
+                f"X-Build {quote_input(pin or '')} is not kept here; the live build is {live}"
+            ) from None
 
 
-def _read(opened: OpenBuild, endpoint: Endpoint, subject: str, request: Request, carried: ResponseContext) -> Answer:
-    carried.headers["X-Build"] = opened.build.id
-    path, query = request.path, request.query
-    body = opened.body(path, query, lambda: endpoint.body(opened, subject, endpoint.parameters(subject, query)))
-    return _success(endpoint, body, request, carried)
+def _read(build: OpenBuild, endpoint: Endpoint, subject: str, request: Request, context: ResponseContext) -> Answer:
+    context.headers["X-Build"] = build.id
+    make_body = partial(endpoint.make_body, build, subject, request.query)
+    return _success(endpoint, build.cached_body(request.path, request.query, make_body), request, context)
 
 
 @lru_cache(1024)
-def _of_key(record: KeyRecord) -> Body:
-    return Body.made(dumps(record.public()) + b"\n")
+def _key_body(record: KeyRecord) -> Body:
+    return Body.from_json(dumps(record.public()) + b"\n")
 
 
-def _success(endpoint: Endpoint, body: Body, request: Request, carried: ResponseContext) -> Answer:
-    """200 with the body in the encoding that the client takes, or 304 where it has it already."""
-    headers = request.headers
-    gzip = accepts_gzip(headers.get("accept-encoding", ""))
-    known = "if-none-match" in headers and body.matches(headers["if-none-match"])
-    content = b"" if known else body.gzipped if gzip else body.plain
-    sent = {**endpoint.headers, **body.headers(gzip), **carried.headers}
-    if not endpoint.rate_headers:
-        sent = {name: value for name, value in sent.items() if not name.startswith("X-RateLimit-")}
-    if known:
-        sent = {name: value for name, value in sent.items() if name not in _OF_CONTENT}
-    return Answer(304 if known else 200, sent, content)
+def _success(endpoint: Endpoint, body: Body, request: Request, context: ResponseContext) -> Answer:
+    """Return 200 with the body in an encoding that the client accepts, or 304 if the client has it already."""
+    request_headers = request.headers
+    gzip = accepts_gzip(request_headers.get("accept-encoding", ""))
+    not_modified = "if-none-match" in request_headers and body.matches(request_headers["if-none-match"])
+    content = b"" if not_modified else body.gzipped if gzip else body.plain
+    headers = {**endpoint.headers, **body.headers(gzip), **context.headers}
+    if not endpoint.sends_rate_limit:
+        headers = {name: value for name, value in headers.items() if not name.startswith("X-RateLimit-")}
+    if not_modified:
+        headers = {name: value for name, value in headers.items() if name not in _CONTENT_HEADERS}
+    return Answer(304 if not_modified else 200, headers, content)
 
 
-def _refusal(error: ApiError, carried: ResponseContext) -> Answer:
+def _error_answer(error: ApiError, context: ResponseContext) -> Answer:
     body = dumps({"error": {"code": error.code, "message": str(error)}}) + b"\n"
-    headers = {**OPEN_TO_BROWSERS, **carried.headers, **error.headers, "Cache-Control": "no-store"}
+    headers = {**CORS_HEADERS, **context.headers, **error.headers, "Cache-Control": "no-store"}
     headers["Content-Type"] = JSON
     headers["Content-Length"] = str(len(body))
     return Answer(error.status, headers, body)
 
 
-def _no_get(request: Request) -> Answer:
-    """The preflight of a browser is answered; every other method is refused."""
-    asks = "origin" in request.headers and "access-control-request-method" in request.headers
-    if request.method == "OPTIONS" and asks:
-        return Answer(204, dict(_PREFLIGHT))
-    raise MethodNotAllowed(f"{shown(request.method)} is not allowed: every operation is GET", Allow="GET")
+def _answer_other_method(request: Request) -> Answer:
+    """Answer the preflight request of a browser. Refuse every other method."""
+    is_preflight = "origin" in request.headers and "access-control-request-method" in request.headers
+    if request.method == "OPTIONS" and is_preflight:
+        return Answer(204, dict(_PREFLIGHT_HEADERS))
+    raise MethodNotAllowed(f"{quote_input(request.method)} is not allowed: every operation is GET", Allow="GET")

@@ -1,4 +1,4 @@
-"""Which key a request carries, and whether it is valid (specification, section 5)."""
+"""The API key of a request (specification, section 5)."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -8,22 +8,26 @@ from edge_auth.errors import ExpiredKey, InvalidKey, NoKey, RevokedKey
 
 
 class Keys(Protocol):
-    """The key records in force."""
+    """The key records that are valid now."""
 
     def find(self, sha256: str) -> KeyRecord | None:
-        """Return the record of the key with this hash (hex), or None. Raises StoreError if they cannot be read."""
+        """Return the record of the key with this hash (hex), or None.
+
+        Raises:
+            StoreError: The key records cannot be read.
+        """
         ...
 
 
 def authenticate(keys: Keys, headers: Mapping[str, str], now: float) -> KeyRecord:
-    """Return the record of the key that a request carries.
+    """Return the record of the key of a request.
 
     Args:
         headers: The request's headers, by lower-case name.
         now: Unix time.
 
     Raises:
-        KeyRefused: The request carries no key, or one that is not valid now.
+        KeyRefused: The request has no key, or one that is not valid now.
         StoreError: The key records cannot be read.
     """
     key = sent_key(headers)

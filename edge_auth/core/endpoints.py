@@ -1,30 +1,32 @@
-"""The endpoints: which path is which, what each may be asked, and the body it answers with."""
+"""The endpoints: which path belongs to which, the parameters of each, and the body that each answers with."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property, lru_cache
+from typing import Any
 
 from edge_auth.contract import keys, names
 from edge_auth.contract.text import fold
 from edge_auth.core.bodies import Body, list_body
 from edge_auth.core.open_build import OpenBuild
-from edge_auth.core.parameters import Choice, Integer, Rule, Text, is_integer, read_query, shown
-from edge_auth.core.search import page, search
+from edge_auth.core.parameters import Choice, Integer, Rule, Text, is_integer, quote_input, read_query
+from edge_auth.core.search import find_page, read_search
 from edge_auth.errors import InvalidParameter, NotFound
 
 API = "/api/v1/"
-OPEN_TO_BROWSERS = {
+CORS_HEADERS = {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Expose-Headers": "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, "
     "Retry-After, ETag, X-Build",
 }
 _KEYED_VARY = "Authorization, X-API-Key, Accept-Encoding, X-Build"
 _PUBLIC_VARY = "Accept-Encoding, X-Build"
-_MOST_ID_DIGITS = 19
-_MOST_KNOWN_BYTES = 256  # who asks for long paths shall not fill the memory with them
+_MAX_ID_DIGITS = 19
+_MAX_CACHED_PATH_BYTES = 256  # a client must not fill the memory with long paths
 _NO_PATH = "there is no such path: /docs lists what there is"
-# The site's pages load their own scripts and styles and ask their own host; only images come from where the data says.
+_NO_PRODUCT = "there is no product with this id"
+# The site's pages load scripts and styles from their own host only. Images may come from any host.
 _SITE_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
@@ -33,53 +35,73 @@ _SITE_HEADERS = {
     "Referrer-Policy": "no-referrer",
 }
 
+Values = dict[str, Any]  # parameters by name
+
 
 @dataclass(frozen=True, eq=False)
 class Endpoint:
-    """One row of the specification's table of endpoints.
+    """A row of the specification's table of endpoints.
 
     Attributes:
-        path: as the specification writes it; log and metrics call the endpoint so.
-        body: makes the body from a build, what the path names, and the parameters; None: /me, of no build.
-        rules: the parameters; None: whatever the query holds is ignored.
-        scope: what a key must be allowed to read, if anything.
-        public: no key is asked for, and the limit goes by the client's address.
-        limited: requests are counted and limited.
-        also: what a 200 carries besides what every 200 does.
-        names_product: the path names a product's id, which must be an integer.
+        path: As the specification writes it; log and metrics use it as the endpoint's name.
+        body: Makes the body from a build, the subject of the path, and the parameters. None for /me, which reads no
+            build.
+        rules: The rules of the parameters by name. None means that the endpoint ignores the query.
+        scope: The scope that the key needs, if any.
+        sends_rate_limit: Whether answers carry the X-RateLimit headers.
+        public: Whether requests need no key. The limit then counts by client address.
+        rate_limited: Whether requests count towards a limit.
+        extra_headers: Headers of a 200 in addition to the usual ones.
+        subject_is_id: Whether the subject is the id of a product, which must be an integer.
     """
 
     path: str
-    body: Callable[[OpenBuild, str, dict], Body] | None
+    body: Callable[[OpenBuild, str, Values], Body] | None
     rules: Mapping[str, Rule] | None = field(default_factory=dict)
     scope: str | None = None
     cache_control: str = "private, no-cache"
-    rate_headers: bool = True
+    sends_rate_limit: bool = True
     public: bool = False
-    limited: bool = True
-    also: Mapping[str, str] = field(default_factory=dict)
-    names_product: bool = False
+    rate_limited: bool = True
+    extra_headers: Mapping[str, str] = field(default_factory=dict)
+    subject_is_id: bool = False
 
     @cached_property
     def headers(self) -> dict[str, str]:
-        """What every 200 of the endpoint carries."""
+        """The headers of every 200."""
         vary = _PUBLIC_VARY if self.public else _KEYED_VARY
-        return {**OPEN_TO_BROWSERS, **self.also, "Cache-Control": self.cache_control, "Vary": vary}
+        return {**CORS_HEADERS, **self.extra_headers, "Cache-Control": self.cache_control, "Vary": vary}
 
-    def parameters(self, subject: str, query: str) -> dict:
-        """The parameters of a request. Raises InvalidParameter."""
-        if self.names_product and not is_integer(subject):
-            raise InvalidParameter(f"idProduct must be an integer, not {shown(subject)}")
+    def parameters(self, subject: str, query: str) -> Values:
+        """Return the parameters of a request.
+
+        Raises:
+            InvalidParameter: The subject or a parameter is not allowed.
+        """
+        if self.subject_is_id and not is_integer(subject):
+            raise InvalidParameter(f"idProduct must be an integer, not {quote_input(subject)}")
         return read_query(query, self.rules) if self.rules is not None else {}
+
+    def make_body(self, build: OpenBuild, subject: str, query: str) -> Body:
+        """Return the body for a request.
+
+        Raises:
+            ApiError: A parameter is not allowed, or there is no such object.
+            StoreError: The store failed.
+        """
+        assert self.body is not None, "/me is answered without a build"
+        return self.body(build, subject, self.parameters(subject, query))
 
 
 def route(path: bytes) -> tuple[Endpoint, str]:
-    """The endpoint of a percent-decoded path, and what the path names: a product's id, a slug, a file of the site.
+    """Return the endpoint of a percent-decoded path, and the subject of the path.
+
+    The subject is the id of a product, a slug, the path of a file of the site, or ''.
 
     Raises:
-        NotFound: there is no such path.
+        NotFound: There is no such path.
     """
-    return _known(path) if len(path) <= _MOST_KNOWN_BYTES else _route(path)
+    return _cached_route(path) if len(path) <= _MAX_CACHED_PATH_BYTES else _route(path)
 
 
 def _route(path: bytes) -> tuple[Endpoint, str]:
@@ -98,106 +120,103 @@ def _route(path: bytes) -> tuple[Endpoint, str]:
         return _CARD, rest
     if first == "watchlist" and rest:
         slug, _, action = rest.rpartition("/")
-        return (_ACTIONS[action], slug) if slug and action in _ACTIONS else (_ITEM, rest)
+        return (_WATCHLIST_ACTIONS[action], slug) if slug and action in _WATCHLIST_ACTIONS else (_WATCHLIST_ITEM, rest)
     raise NotFound(_NO_PATH)
 
 
-_known = lru_cache(4096)(_route)
+_cached_route = lru_cache(4096)(_route)
 
 
-def _window(lines: Sequence[bytes], values: dict) -> Body:
-    """A window of a short list."""
+def _short_list(lines: Sequence[bytes], values: Values) -> Body:
+    """Return one page of a list that is in memory."""
     offset, limit = values["offset"], values["limit"]
     return list_body(lines[offset : offset + limit], offset, limit, len(lines))
 
 
-def _status(opened: OpenBuild, _: str, __: dict) -> Body:
-    return Body.made(opened.build.status())
+def _status(build: OpenBuild, _: str, __: Values) -> Body:
+    return Body.from_json(build.objects.status())
 
 
-def _fingerprints(opened: OpenBuild, _: str, __: dict) -> Body:
-    return opened.stored(names.FINGERPRINTS_KEY)
+def _fingerprints(build: OpenBuild, _: str, __: Values) -> Body:
+    return build.stored_body(names.FINGERPRINTS_KEY)
 
 
-def _openapi(opened: OpenBuild, _: str, __: dict) -> Body:
-    return opened.stored(names.OPENAPI_KEY)
+def _openapi(build: OpenBuild, _: str, __: Values) -> Body:
+    return build.stored_body(names.OPENAPI_KEY)
 
 
-def _site_file(opened: OpenBuild, path: str, _: dict) -> Body:
-    """A file of the site; a folder stands for its page."""
+def _site_file(build: OpenBuild, path: str, _: Values) -> Body:
+    """Return a file of the site. The path of a folder means its page."""
     folder = path.removesuffix("/")
     key = f"{folder}/index.html" if folder in names.SITE_FOLDERS else path
-    if opened.build.find(key) is None:
+    if build.objects.find(key) is None:
         raise NotFound(_NO_PATH)
-    return opened.stored(key)
+    return build.stored_body(key)
 
 
-def _watchlist(opened: OpenBuild, _: str, values: dict) -> Body:
-    return _window(opened.watchlist, values)
+def _watchlist(build: OpenBuild, _: str, values: Values) -> Body:
+    return _short_list(build.watchlist, values)
 
 
-def _item(opened: OpenBuild, slug: str, _: dict) -> Body:
-    return opened.stored(names.watchlist_item(opened.slugs.resolve(slug)))
+def _watchlist_item(build: OpenBuild, slug: str, _: Values) -> Body:
+    return build.stored_body(names.watchlist_item(build.slugs.resolve(slug)))
 
 
-def _history(opened: OpenBuild, slug: str, values: dict) -> Body:
-    slug = opened.slugs.resolve(slug)
-    return opened.stored(names.watchlist_history(slug, values["view"], values["range"]))
+def _watchlist_history(build: OpenBuild, slug: str, values: Values) -> Body:
+    slug = build.slugs.resolve(slug)
+    return build.stored_body(names.watchlist_history(slug, values["view"], values["range"]))
 
 
-def _offers(opened: OpenBuild, slug: str, _: dict) -> Body:
-    return opened.stored(names.watchlist_offers(opened.slugs.resolve(slug)))
+def _watchlist_offers(build: OpenBuild, slug: str, _: Values) -> Body:
+    return build.stored_body(names.watchlist_offers(build.slugs.resolve(slug)))
 
 
-def _sets(opened: OpenBuild, _: str, values: dict) -> Body:
-    wanted = fold((values["q"] or "").strip())
-    return _window([line for line, name in opened.sets if wanted in name], values)
+def _sets(build: OpenBuild, _: str, values: Values) -> Body:
+    text = fold((values["q"] or "").strip())
+    return _short_list([line for line, name in build.sets if text in name], values)
 
 
-def _cards(opened: OpenBuild, _: str, values: dict) -> Body:
+def _cards(build: OpenBuild, _: str, values: Values) -> Body:
     offset, limit = values["offset"], values["limit"]
-    found, rows = page(opened, search(values), offset, limit), opened.catalogue.rows
-    return list_body(rows.lines(found.ordinals), offset, limit, found.total, rows.digest(found.ordinals))
+    page, cards = find_page(build, read_search(values), offset, limit), build.catalogue.card_lines
+    return list_body(cards.lines(page.ordinals), offset, limit, page.total, cards.digest(page.ordinals))
 
 
-def _card(opened: OpenBuild, subject: str, values: dict) -> Body:
-    """One product with its history; any integer may be asked for, however large."""
+def _card(build: OpenBuild, subject: str, values: Values) -> Body:
+    """Return a product with its history. The id may be any integer, however large."""
     digits = subject.lstrip("-").lstrip("0") or "0"
-    if len(digits) > _MOST_ID_DIGITS:
-        raise NotFound("there is no product with this id")
+    if len(digits) > _MAX_ID_DIGITS:
+        raise NotFound(_NO_PRODUCT)
     id_ = -int(digits) if subject.startswith("-") else int(digits)
-    days = values["days"]
-    if days is None:
-        card = opened.build.card(id_)
-        body = card and Body.spliced(card)
-    else:
-        detail = opened.build.card_since(id_, (opened.build.as_of - timedelta(days=days - 1)).isoformat())
-        body = detail and Body.made(detail)
-    if body is None:
-        raise NotFound("there is no product with this id")
-    return body
+    if (days := values["days"]) is not None:
+        first_day = build.objects.as_of - timedelta(days=days - 1)
+        if (detail := build.objects.card_since(id_, first_day.isoformat())) is not None:
+            return Body.from_json(detail)
+    elif (card := build.objects.card(id_)) is not None:
+        return Body.from_card(card)
+    raise NotFound(_NO_PRODUCT)
 
 
 _OFFSET = Integer(low=0, default=0)
-_CARD = Endpoint(API + "cards/{idProduct}", _card, {"days": Integer(1, 3650)}, keys.CARDS_READ, names_product=True)
-_ITEM = Endpoint(API + "watchlist/{slug}", _item, scope=keys.WATCHLIST_READ)
+_CARD = Endpoint(API + "cards/{idProduct}", _card, {"days": Integer(1, 3650)}, keys.CARDS_READ, subject_is_id=True)
+_WATCHLIST_ITEM = Endpoint(API + "watchlist/{slug}", _watchlist_item, scope=keys.WATCHLIST_READ)
 _SITE = Endpoint(
     "/docs, /explore",
     _site_file,
     None,
     cache_control="public, max-age=300",
     public=True,
-    limited=False,
-    also=_SITE_HEADERS,
+    rate_limited=False,
+    extra_headers=_SITE_HEADERS,
 )
-_ACTIONS = {
+_WATCHLIST_ACTIONS = {
     "history": Endpoint(
         API + "watchlist/{slug}/history",
-        _history,
-        {"view": Choice(names.VIEWS, "daily"), "range": Choice(tuple(names.RANGES), "all")},
+        _watchlist_history,
+        {"view": Choice(names.VIEWS, "daily"), "range": Choice(names.RANGES, "all")},
         keys.WATCHLIST_READ,
     ),
-    "offers": Endpoint(API + "watchlist/{slug}/offers", _offers, scope=keys.WATCHLIST_READ),
+    "offers": Endpoint(API + "watchlist/{slug}/offers", _watchlist_offers, scope=keys.WATCHLIST_READ),
 }
 _FIXED = {
     "me": Endpoint(API + "me", None),
@@ -215,7 +234,7 @@ _FIXED = {
             "rarity": Text(),
             "kind": Choice(names.KINDS, "all"),
             "sort": Choice(names.SORTS, "trend"),
-            "order": Choice(("asc", "desc")),
+            "order": Choice(names.ORDERS),
             "limit": Integer(1, 100, 50),
             "offset": _OFFSET,
         },
@@ -227,10 +246,9 @@ _FIXED = {
     "fingerprints": Endpoint(
         API + "fingerprints",
         _fingerprints,
-        {},
-        keys.FINGERPRINTS_READ,
+        scope=keys.FINGERPRINTS_READ,
         cache_control="private, max-age=3600",
-        rate_headers=False,
+        sends_rate_limit=False,
     ),
     "openapi.json": Endpoint(API + "openapi.json", _openapi, None, cache_control="public, max-age=300", public=True),
 }

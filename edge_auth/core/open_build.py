@@ -1,84 +1,114 @@
-"""A build that is open for answering: its catalogue, its short lists, and a cache of what was worked out from it."""
+"""A build that answers requests: its search index, its short lists, and the cache of its answers."""
 
 import json
 from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
 from itertools import count, takewhile
-from typing import Any
+from typing import TypeVar
 
 from edge_auth.contract import builds, names, pages
 from edge_auth.contract.catalogue import Catalogue
 from edge_auth.contract.codec import decompress
 from edge_auth.contract.index import Entry
+from edge_auth.contract.layers import Layer, read_members
 from edge_auth.contract.text import fold
-from edge_auth.core.bodies import Body, Cache
+from edge_auth.core.bodies import Body
+from edge_auth.core.cache import LruCache
 from edge_auth.core.slugs import Slugs
 from edge_auth.errors import StoreError
 
+T = TypeVar("T")
+
 
 class OpenBuild:
-    """A build, its catalogue and its short lists, each read when first last_used for."""
+    """A build with the parts that answers need. Each part is read at its first use.
 
-    def __init__(self, build: builds.Build, cache: Cache, on_lookup: Callable[[bool], None]):
-        self.build = build
+    Args:
+        on_lookup: Called with whether a look-up in the cache found a value.
+
+    Attributes:
+        id: The build's id.
+        objects: The stored build.
+        last_used: When a request used it last, on the monotonic clock.
+        prepared: Whether everything that every answer needs was read.
+    """
+
+    def __init__(self, build: builds.Build, cache: LruCache, on_lookup: Callable[[bool], None]):
+        self.id = build.id
+        self.objects = build
         self.last_used = 0.0
         self.prepared = False
         self._cache = cache
         self._on_lookup = on_lookup
 
     def prepare(self) -> None:
-        """Read what every answer needs. Raises StoreError where it cannot be read; what could be read stays."""
-        self.catalogue.vocabulary, self.catalogue.rows  # noqa: B018  (cached properties)
-        for layer in self.build.layers.values():
+        """Read what every answer needs.
+
+        Raises:
+            StoreError: Something cannot be read. The rest stays usable.
+        """
+        self.catalogue.vocabulary, self.catalogue.card_lines  # noqa: B018  (cached properties)
+        for layer in self.objects.layers.values():
             layer.index  # noqa: B018
         self.sets, self.slugs  # noqa: B018
         self.prepared = True
 
     @cached_property
     def catalogue(self) -> Catalogue:
-        return Catalogue(self.build.layers[names.CATALOGUE])
+        """The search index."""
+        return self.objects.catalogue
 
     @cached_property
     def sets(self) -> list[tuple[bytes, str]]:
-        """Every Set in the list's order: its JSON line, and its name folded."""
+        """Every Set in the order of the list: its JSON, and its folded name."""
         return [(line, fold(json.loads(line)["name"])) for line in self._lines(names.sets_page)]
 
     @cached_property
     def watchlist(self) -> list[bytes]:
-        """Every WatchlistItem, one JSON line each, in the list's order."""
+        """Every WatchlistItem as JSON, in the order of the list."""
         return self._lines(names.watchlist_page)
 
     @cached_property
     def slugs(self) -> Slugs:
+        """The slugs of the watchlist."""
         return Slugs(self.watchlist)
 
-    def read_all(self, keys: Sequence[str]) -> list[bytes]:
-        """The JSON of objects that every build has, last_used for at once. Raises StoreError where this one has not."""
-        return [decompress(data) for data in builds.stored_all([self._found(key) for key in keys])]
+    def stored_body(self, key: str) -> Body:
+        """Return the body of an object that is sent unchanged.
 
-    def stored(self, key: str) -> Body:
-        """The body of an object that goes out as it is. Raises StoreError where the build has no such object."""
-        return Body.stored(*self._found(key), names.media_type(key))
+        Raises:
+            StoreError: The build has no such object.
+        """
+        return Body.from_store(*self._locate(key), names.media_type(key))
 
-    def body(self, path: bytes, query: str, make: Callable[[], Body]) -> Body:
-        """The body that `make` gives for what is last_used of this build, from the cache if it is still there."""
+    def cached_body(self, path: bytes, query: str, make: Callable[[], Body]) -> Body:
+        """Return the body for a path and a query: from the cache, or made by `make`."""
         return self.cached((path, query), make, lambda body: body.cost + len(path) + len(query))
 
-    def cached(self, key: Hashable, make: Callable[[], Any], cost: Callable[[Any], int]) -> Any:
-        """What `make` gave for this build and key, from the cache if it is still there."""
-        value = self._cache.get((self.build.id, key))
+    def cached(self, key: Hashable, make: Callable[[], T], cost: Callable[[T], int]) -> T:
+        """Return a value of this build: from the cache, or made by `make`.
+
+        Args:
+            cost: Returns the bytes of a value.
+        """
+        value: T | None = self._cache.get((self.id, key))
         self._on_lookup(value is not None)
         if value is None:
             value = make()
-            self._cache.put((self.build.id, key), value, cost(value))
+            self._cache.put((self.id, key), value, cost(value))
         return value
 
-    def _found(self, key: str) -> tuple[builds.Layer, Entry]:
-        found = self.build.find(key)
-        if found is None:
-            raise StoreError(f"build {self.build.id} has no {key}")
-        return found
+    def _locate(self, key: str) -> tuple[Layer, Entry]:
+        located = self.objects.find(key)
+        if located is None:
+            raise StoreError(f"build {self.id} has no {key}")
+        return located
 
     def _lines(self, page_key: Callable[[int], str]) -> list[bytes]:
-        keys = takewhile(self.build.find, map(page_key, count()))
-        return [line for page in self.read_all(list(keys)) for line in pages.split_page(page)]
+        """Return the items of all pages of a list."""
+        keys = takewhile(self.objects.find, map(page_key, count()))
+        return [line for page in self._read_all(list(keys)) for line in pages.split_page(page)]
+
+    def _read_all(self, keys: Sequence[str]) -> list[bytes]:
+        """Return the JSON of several objects, read at once."""
+        return [decompress(member) for member in read_members([self._locate(key) for key in keys])]

@@ -1,43 +1,51 @@
-"""Strict reading of the query: every parameter known, given once, of its type and within its bounds.
-
-Each refusal is a 400 whose message names the parameter and what is allowed (contract, section 2).
-"""
+"""Strict reading of the query: every parameter must be known, occur once, and obey its rule (contract, section 2)."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Protocol
+from typing import Any, Protocol
 from urllib.parse import unquote_to_bytes
 
 from edge_auth.errors import InvalidParameter
 
+MAX_DIGITS = 18  # of an integer, so that it fits into 64 bits
 _INTEGER = re.compile("-?[0-9]+")
-_MOST_DIGITS = 18
+_MAX_QUOTED_CHARACTERS = 40
 
 
 class Rule(Protocol):
-    """What a parameter may be; `default` stands for an absent one."""
+    """The allowed values of a parameter."""
 
-    default: object
+    @property
+    def default(self) -> Any:
+        """The value of an absent parameter."""
+        ...
 
-    def read(self, name: str, text: str) -> object: ...
+    def read(self, name: str, text: str) -> Any:
+        """Return the value of a parameter.
+
+        Raises:
+            InvalidParameter: The text is not allowed. The message names the parameter and the allowed values.
+        """
+        ...
 
 
 @dataclass(frozen=True)
 class Integer:
-    """An integer from `low` to `high` (None: unbounded)."""
+    """An integer from `low` to `high`; None means no upper bound."""
 
     low: int
     high: int | None = None
     default: int | None = None
 
     def read(self, name: str, text: str) -> int:
+        """Return the integer."""
         allowed = f"from {self.low} to {self.high}" if self.high is not None else f"of at least {self.low}"
         if not is_integer(text):
-            raise InvalidParameter(f"{name} must be an integer {allowed}, not {shown(text)}")
-        if len(text.lstrip("-")) > _MOST_DIGITS:
-            raise InvalidParameter(f"{name} must be an integer {allowed}, of at most {_MOST_DIGITS} digits")
+            raise InvalidParameter(f"{name} must be an integer {allowed}, not {quote_input(text)}")
+        if len(text.lstrip("-")) > MAX_DIGITS:
+            raise InvalidParameter(f"{name} must be an integer {allowed}, of at most {MAX_DIGITS} digits")
         value = int(text)
         if value < self.low or (self.high is not None and value > self.high):
             raise InvalidParameter(f"{name} must be an integer {allowed}, not {value}")
@@ -46,45 +54,47 @@ class Integer:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of a few values, exactly."""
+    """One of several values. Upper and lower case differ."""
 
-    values: Sequence[str]
+    values: Collection[str]
     default: str | None = None
 
     def read(self, name: str, text: str) -> str:
+        """Return the value."""
         if text not in self.values:
-            raise InvalidParameter(f"{name} must be one of {', '.join(self.values)}, not {shown(text)}")
+            raise InvalidParameter(f"{name} must be one of {', '.join(self.values)}, not {quote_input(text)}")
         return text
 
 
 @dataclass(frozen=True)
 class Text:
-    """Any text of at most `longest` characters; an empty one is as good as none."""
+    """A text of at most `max_characters` characters. An empty text means that the parameter is absent."""
 
-    longest: int | None = None
+    max_characters: int | None = None
     default: None = None
 
     def read(self, name: str, text: str) -> str | None:
-        if self.longest is not None and len(text) > self.longest:
-            raise InvalidParameter(f"{name} must be at most {self.longest} characters long, not {len(text)}")
+        """Return the text, or None if it is empty."""
+        if self.max_characters is not None and len(text) > self.max_characters:
+            raise InvalidParameter(f"{name} must be at most {self.max_characters} characters long, not {len(text)}")
         return text or None
 
 
-def read_query(query: str, rules: Mapping[str, Rule]) -> dict:
-    """The value of every parameter in `rules`, read from a raw query string.
+def read_query(query: str, rules: Mapping[str, Rule]) -> dict[str, Any]:
+    """Return the value of every parameter in `rules` from a raw query string.
 
     Raises:
-        InvalidParameter: a parameter is unknown, repeated, no UTF-8, or not what its rule allows.
+        InvalidParameter: A parameter is unknown, repeated, not UTF-8, or not allowed by its rule.
     """
     values = {}
-    for piece in filter(None, query.split("&")):
-        raw_name, _, raw_value = piece.partition("=")
-        name = _decoded(raw_name)
+    for field in filter(None, query.split("&")):
+        raw_name, _, raw_value = field.partition("=")
+        name = _decode(raw_name)
         if name is None or name not in rules:
-            raise InvalidParameter(_unknown(name or raw_name, rules))
+            raise InvalidParameter(_unknown_parameter(name or raw_name, rules))
         if name in values:
             raise InvalidParameter(f"{name} may be given only once")
-        text = _decoded(raw_value)
+        text = _decode(raw_value)
         if text is None:
             raise InvalidParameter(f"{name} must be UTF-8 text, percent-encoded")
         values[name] = rules[name].read(name, text)
@@ -92,24 +102,24 @@ def read_query(query: str, rules: Mapping[str, Rule]) -> dict:
 
 
 def is_integer(text: str) -> bool:
-    """Whether a text is ASCII digits with an optional leading minus."""
+    """Return whether a text consists of ASCII digits with an optional leading minus."""
     return _INTEGER.fullmatch(text) is not None
 
 
-def shown(text: str) -> str:
-    """A client's own text as a message repeats it."""
-    return repr(text if len(text) <= 40 else text[:40] + "…")
+def quote_input(text: str) -> str:
+    """Return a text of the client, quoted and shortened for an error message."""
+    return repr(text if len(text) <= _MAX_QUOTED_CHARACTERS else text[:_MAX_QUOTED_CHARACTERS] + "…")
 
 
-def _decoded(raw: str) -> str | None:
+def _decode(raw: str) -> str | None:
     try:
         return unquote_to_bytes(raw.replace("+", " ").encode("latin-1")).decode()
     except UnicodeError:
         return None
 
 
-def _unknown(name: str, rules: Mapping[str, Rule]) -> str:
+def _unknown_parameter(name: str, rules: Mapping[str, Rule]) -> str:
     if not rules:
-        return f"unknown parameter {shown(name)}: this endpoint takes none"
-    nearest = get_close_matches(name[:40].lower(), rules, 1, cutoff=0)[0]
-    return f"unknown parameter {shown(name)}: did you mean {nearest}? Known are {', '.join(rules)}"
+        return f"unknown parameter {quote_input(name)}: this endpoint takes none"
+    nearest = get_close_matches(name[:_MAX_QUOTED_CHARACTERS].lower(), rules, 1, cutoff=0)[0]
+    return f"unknown parameter {quote_input(name)}: did you mean {nearest}? Known are {', '.join(rules)}"

@@ -1,6 +1,6 @@
-"""The rate limit: clock-aligned windows of one minute (contract, section 2, rate limit).
+"""The rate limit: requests per clock minute (contract, section 2, rate limit).
 
-`counter_file` counts over the shims of a machine, `counter_redis` over machines.
+The counters themselves are in `edge_auth.host`: `file_counter` for one machine, `redis_counter` for several.
 """
 
 from typing import NamedTuple, Protocol
@@ -9,7 +9,12 @@ WINDOW_SECONDS = 60
 
 
 class Usage(NamedTuple):
-    """How a key stands in the current minute."""
+    """The use of a limit in the current minute.
+
+    Attributes:
+        reset: The end of the minute in Unix time.
+        allowed: Whether the request is within the limit.
+    """
 
     limit: int
     remaining: int
@@ -17,6 +22,7 @@ class Usage(NamedTuple):
     allowed: bool
 
     def headers(self) -> dict[str, str]:
+        """Return the headers that tell the client."""
         return {
             "X-RateLimit-Limit": str(self.limit),
             "X-RateLimit-Remaining": str(self.remaining),
@@ -25,7 +31,7 @@ class Usage(NamedTuple):
 
 
 class Counter(Protocol):
-    """What counts requests, under any name: a key's, or a client's address."""
+    """Counts requests by name, such as `key <id>` or `address <IP>`."""
 
     def hit(self, name: str, limit: int, now: float) -> Usage:
         """Count a request at `now` (Unix time) unless it is over the limit. Never raises."""
@@ -33,10 +39,10 @@ class Counter(Protocol):
 
 
 def window_of(now: float) -> int:
-    """The minute that a moment lies in, as a number."""
+    """Return the number of the minute that contains `now` (Unix time)."""
     return int(now) // WINDOW_SECONDS
 
 
 def usage(limit: int, used: int, window: int, allowed: bool) -> Usage:
-    """How a key stands that has used so much of its limit in a window."""
+    """Return the usage after `used` requests in a window."""
     return Usage(limit, max(0, limit - used), (window + 1) * WINDOW_SECONDS, allowed)

@@ -1,7 +1,11 @@
-"""The catalogue search: filters and sorts over the columns of a build, windows over its rankings."""
+"""The search of /cards: filters and sorts over the columns of the search index.
+
+Products are numbers here: ordinals of the catalogue. A ranking is all ordinals in the order of a sort. A mask tells for
+each ordinal whether the product matches.
+"""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -9,16 +13,17 @@ from edge_auth.contract import names
 from edge_auth.contract.catalogue import Catalogue
 from edge_auth.contract.text import composed, fold, number_filter_key, words
 from edge_auth.core.open_build import OpenBuild
+from edge_auth.core.parameters import MAX_DIGITS
 from edge_auth.errors import NotFound
 
-_MOST_ID_DIGITS = 18
-# So many are sorted by their ranks; of more, the ranking is read until the window is full.
-_FEW = 1000
-_FIRST_PIECE = 512
+# Up to this many matches are sorted by rank. For more, the ranking is scanned until the page is full.
+_MAX_SORTED_MATCHES = 1000
+_FIRST_BLOCK_PRODUCTS = 512
+_OVERHEAD_BYTES = 500
 
 
 class Filters(NamedTuple):
-    """What a search leaves out; None: no such filter."""
+    """The filters of a search; None means that a filter is absent."""
 
     words: tuple[str, ...] = ()
     set: str | None = None
@@ -27,25 +32,27 @@ class Filters(NamedTuple):
     kind: str = "all"
 
 
+_NO_FILTERS = Filters()
+
+
 class Search(NamedTuple):
-    """A search without its window. `reverse` is against the sort's default order."""
+    """A search without offset and limit. `reverse` means the opposite of the sort's default order."""
 
     filters: Filters
     sort: str
     reverse: bool
 
 
-class Page(NamedTuple):
-    """A window of a search: ordinals of its products, and how many the whole search finds."""
+class ResultPage(NamedTuple):
+    """One page of a search result: the ordinals of its products, and the number of products in the whole result."""
 
     ordinals: np.ndarray
     total: int
 
 
-def search(values: dict) -> Search:
-    """The search that the parameters of /cards ask for; those that mean the same are equal."""
+def read_search(values: dict[str, Any]) -> Search:
+    """Return the search that the parameters of /cards mean. Equivalent parameters give equal searches."""
     sort = values["sort"]
-    default_order = "asc" if sort in names.ASCENDING_BY_DEFAULT else "desc"
     filters = Filters(
         words=tuple(sorted(set(words(values["q"] or "")))),
         set=values["set"] and composed(values["set"]),
@@ -53,111 +60,116 @@ def search(values: dict) -> Search:
         rarity=values["rarity"] and fold(values["rarity"]),
         kind=values["kind"],
     )
-    return Search(filters, sort, reverse=values["order"] not in (None, default_order))
+    return Search(filters, sort, reverse=values["order"] not in (None, names.SORTS[sort].default_order))
 
 
-def page(opened: OpenBuild, asked: Search, offset: int, limit: int) -> Page:
-    """A window of a search.
+def find_page(build: OpenBuild, search: Search, offset: int, limit: int) -> ResultPage:
+    """Return one page of the result of a search.
 
     Raises:
-        NotFound: the search names a set that is not there.
+        NotFound: The search names an unknown set.
     """
-    catalogue = opened.catalogue
-    ranking = _ranking(catalogue, asked)
-    if asked.filters == Filters():
-        return Page(_cut(ranking, offset, limit), len(catalogue.ids))
-    if offset:  # who reads on will read further
-        found = opened.cached(
-            ("found", asked), lambda: _found(catalogue, asked, ranking), lambda made: made.nbytes + 500
+    catalogue = build.catalogue
+    ranking = _ranking(catalogue, search)
+    if search.filters == _NO_FILTERS:
+        return ResultPage(_slice(ranking, offset, limit), len(catalogue.ids))
+    if offset:  # a client that is at a later page will probably want the next one too, so find them all
+        ordinals = build.cached(
+            ("search", search),
+            lambda: _find_all(catalogue, search, ranking),
+            lambda ordinals: ordinals.nbytes + _OVERHEAD_BYTES,
         )
-        return Page(found[offset : offset + limit], len(found))
-    mask = _mask(catalogue, asked.filters)
+        return ResultPage(ordinals[offset : offset + limit], len(ordinals))
+    mask = _mask(catalogue, search.filters)
     total = int(np.count_nonzero(mask))
-    if total <= _FEW:
-        return Page(_in_order(catalogue, asked, np.flatnonzero(mask))[:limit], total)
-    return Page(_scan(ranking, mask, min(limit, total))[:limit], total)
+    if total <= _MAX_SORTED_MATCHES:
+        return ResultPage(_sorted(catalogue, search, np.flatnonzero(mask))[:limit], total)
+    return ResultPage(_scan(ranking, mask, min(limit, total))[:limit], total)
 
 
-def _found(catalogue: Catalogue, asked: Search, ranking: list[np.ndarray]) -> np.ndarray:
-    """All that a search finds, in its order."""
-    mask = _mask(catalogue, asked.filters)
-    return np.concatenate([piece[mask[piece]] for piece in ranking])
+def _find_all(catalogue: Catalogue, search: Search, ranking: list[np.ndarray]) -> np.ndarray:
+    mask = _mask(catalogue, search.filters)
+    return np.concatenate([section[mask[section]] for section in ranking])
 
 
-def _ranking(catalogue: Catalogue, asked: Search) -> list[np.ndarray]:
-    """All ordinals in the order of a search, in pieces: those without a key come last in either order."""
-    order = catalogue.order[asked.sort]
-    keyed = catalogue.counts.keyed["all"][asked.sort]
-    return [order[:keyed][::-1], order[keyed:]] if asked.reverse else [order]
+def _ranking(catalogue: Catalogue, search: Search) -> list[np.ndarray]:
+    """Return all ordinals in the order of a search, in one or two sections.
+
+    In the reverse order, the products without a sort key are a section of their own, since they still come last.
+    """
+    order = catalogue.order[search.sort]
+    keyed = catalogue.counts.keyed["all"][search.sort]
+    return [order[:keyed][::-1], order[keyed:]] if search.reverse else [order]
 
 
-def _cut(ranking: list[np.ndarray], offset: int, limit: int) -> np.ndarray:
-    cuts = []
-    for piece in ranking:
-        cuts.append(piece[offset : offset + limit])
-        limit -= len(cuts[-1])
-        offset = max(0, offset - len(piece))
-    return np.concatenate(cuts)
+def _slice(ranking: list[np.ndarray], offset: int, limit: int) -> np.ndarray:
+    slices = []
+    for section in ranking:
+        slices.append(section[offset : offset + limit])
+        limit -= len(slices[-1])
+        offset = max(0, offset - len(section))
+    return np.concatenate(slices)
 
 
-def _in_order(catalogue: Catalogue, asked: Search, found: np.ndarray) -> np.ndarray:
-    places = catalogue.rank[asked.sort][found].astype(np.int64)
-    if asked.reverse:
-        keyed = catalogue.counts.keyed["all"][asked.sort]
-        places = np.where(places < keyed, -places, places)
-    return found[np.argsort(places)]
+def _sorted(catalogue: Catalogue, search: Search, ordinals: np.ndarray) -> np.ndarray:
+    ranks = catalogue.rank[search.sort][ordinals].astype(np.int64)
+    if search.reverse:
+        keyed = catalogue.counts.keyed["all"][search.sort]
+        ranks = np.where(ranks < keyed, -ranks, ranks)
+    return ordinals[np.argsort(ranks)]
 
 
-def _scan(ranking: list[np.ndarray], mask: np.ndarray, wanted: int) -> np.ndarray:
-    """The first of a ranking that are in a mask, as many as wanted or more."""
-    hits: list[np.ndarray] = []
-    for piece in _growing(ranking):
-        hits.append(piece[mask[piece]])
-        wanted -= len(hits[-1])
-        if wanted <= 0:
+def _scan(ranking: list[np.ndarray], mask: np.ndarray, count: int) -> np.ndarray:
+    """Return the first `count` or more matches of a ranking."""
+    matches: list[np.ndarray] = []
+    for block in _growing_blocks(ranking):
+        matches.append(block[mask[block]])
+        count -= len(matches[-1])
+        if count <= 0:
             break
-    return np.concatenate(hits)
+    return np.concatenate(matches)
 
 
-def _growing(ranking: list[np.ndarray]) -> Iterator[np.ndarray]:
-    """A ranking in pieces, each twice as long as the one before."""
-    for part in ranking:
-        start, size = 0, _FIRST_PIECE
-        while start < len(part):
-            yield part[start : start + size]
+def _growing_blocks(ranking: list[np.ndarray]) -> Iterator[np.ndarray]:
+    """Yield a ranking in blocks, each twice as long as the one before."""
+    for section in ranking:
+        start, size = 0, _FIRST_BLOCK_PRODUCTS
+        while start < len(section):
+            yield section[start : start + size]
             start, size = start + size, size * 2
 
 
 def _mask(catalogue: Catalogue, filters: Filters) -> np.ndarray:
-    """Which products, by ordinal, a search finds: an array of bool."""
+    """Return which products match all filters: bool, by ordinal."""
     masks = []
     if filters.kind != "all":
         masks.append(catalogue.single == (filters.kind == "single"))
     if filters.set is not None:
-        masks.append(np.logical_or.reduce([catalogue.set == place for place in _sets(catalogue, filters.set)]))
+        masks.append(np.logical_or.reduce([catalogue.set == row for row in _set_rows(catalogue, filters.set)]))
     if filters.number is not None:
         masks.append(_equal(catalogue.number, catalogue.numbers, filters.number))
     if filters.rarity is not None:
         masks.append(_equal(catalogue.rarity, catalogue.rarities, filters.rarity))
     masks += [catalogue.vocabulary.mask(word) for word in filters.words]
-    found = masks[0] if len(masks) == 1 else masks[0] & masks[1]
+    found: np.ndarray = masks[0] if len(masks) == 1 else masks[0] & masks[1]
     for mask in masks[2:]:
         found &= mask
     return found
 
 
-def _sets(catalogue: Catalogue, asked: str) -> list[int]:
-    """Places of the sets that an id or an exact name means; an id that is none may still be a name."""
-    if asked.isascii() and asked.isdigit() and len(asked.lstrip("0")) <= _MOST_ID_DIGITS:
-        place = int(np.searchsorted(catalogue.set_ids, np.int64(asked.lstrip("0") or 0)))
-        if place < len(catalogue.set_ids) and catalogue.set_ids[place] == int(asked.lstrip("0") or 0):
-            return [place]
-    places = [place for place, name in enumerate(catalogue.set_names) if name == asked]
-    if not places:
+def _set_rows(catalogue: Catalogue, text: str) -> list[int]:
+    """Return the rows of the sets that an id or an exact name means. A number that is not an id may be a name."""
+    if text.isascii() and text.isdigit() and len(text.lstrip("0")) <= MAX_DIGITS:
+        id_ = np.int64(text.lstrip("0") or 0)
+        row = int(np.searchsorted(catalogue.set_ids, id_))
+        if row < len(catalogue.set_ids) and catalogue.set_ids[row] == id_:
+            return [row]
+    rows = [row for row, name in enumerate(catalogue.set_names) if name == text]
+    if not rows:
         raise NotFound("there is no set with this id or exact name")
-    return places
+    return rows
 
 
-def _equal(codes: np.ndarray, values: dict[str, int], wanted: str) -> np.ndarray:
-    # '' stands for products without a value, which no filter finds.
-    return codes == values[wanted] if wanted and wanted in values else np.zeros(len(codes), bool)
+def _equal(codes: np.ndarray, values: dict[str, int], text: str) -> np.ndarray:
+    # '' stands for products without a value. No filter finds them.
+    return codes == values[text] if text and text in values else np.zeros(len(codes), bool)

@@ -1,4 +1,4 @@
-"""Which tracked product a slug in a path means (specification, section 4, watchlist slug rules)."""
+"""Slugs of the watchlist (specification, section 4, watchlist slug rules)."""
 
 import json
 from collections.abc import Sequence
@@ -8,21 +8,27 @@ from edge_auth.errors import AmbiguousSlug, NotFound
 
 
 class Slugs:
-    """The slugs of a build's watchlist with their product URLs, folded."""
+    """The folded slugs and product URLs of a build's watchlist.
+
+    Args:
+        lines: The WatchlistItems as JSON.
+    """
 
     def __init__(self, lines: Sequence[bytes]):
         items = [json.loads(line) for line in lines]
-        self._slugs = {fold(item["slug"]): item["slug"] for item in items}
-        self._urls = [(fold(item["cardmarket_url"].partition("?")[0]), item["slug"]) for item in items]
+        self._slugs: dict[str, str] = {fold(item["slug"]): item["slug"] for item in items}
+        self._urls: list[tuple[str, str]] = [
+            (fold(item["cardmarket_url"].partition("?")[0]), item["slug"]) for item in items
+        ]
 
-    def resolve(self, asked: str) -> str:
-        """The slug of the one product meant: by its slug, else by a part of its URL.
+    def resolve(self, text: str) -> str:
+        """Return the slug of the product that a text in a path means: by its slug, else by a part of its URL.
 
         Raises:
-            NotFound: no product matches.
-            AmbiguousSlug: several URLs hold that part.
+            NotFound: No product matches.
+            AmbiguousSlug: The text is part of several URLs.
         """
-        folded = fold(asked)
+        folded = fold(text)
         if folded in self._slugs:
             return self._slugs[folded]
         matching = [slug for url, slug in self._urls if folded in url]

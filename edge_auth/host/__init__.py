@@ -1,1 +1,1 @@
-"""What runs the shim: server, polling, counters, log and metrics."""
+"""What runs the shim: server and WSGI adapter, polling of the store, rate limit counters, log and metrics."""

@@ -1,8 +1,8 @@
-"""The builds at hand: which one is live, those opened, and what is worked out once per build.
+"""The builds that a shim answers from: the live one, and those that requests name in X-Build.
 
-A thread follows the pointer. It opens a new build and reads what every answer needs before that build answers, so a
-request waits for the store at most once, for an object of its own. A request asks once which build answers it and reads
-from that one alone, so no answer mixes builds.
+A thread follows the pointer. It opens a new build and reads what every answer needs before the build goes live here.
+So a request waits for the store at most once, for its own object. A request selects its build once and reads from that
+build only, so no answer mixes builds.
 """
 
 from time import monotonic
@@ -10,7 +10,7 @@ from time import monotonic
 from edge_auth.contract import builds, layout
 from edge_auth.contract.store.file_cache import FileCache
 from edge_auth.contract.store.interface import Store
-from edge_auth.core.bodies import Cache
+from edge_auth.core.cache import LruCache
 from edge_auth.core.open_build import OpenBuild
 from edge_auth.errors import AccessDenied, StoreError, UnknownBuild
 from edge_auth.host.coalescing_store import with_deadline
@@ -19,128 +19,133 @@ from edge_auth.host.metrics import Metrics
 from edge_auth.host.poller import POLL_SECONDS, Poller
 from edge_auth.host.single_flight import SingleFlight
 
-_MOST_PINNED = 4
-_PINNED_SECONDS = 300
+_MAX_PINNED_BUILDS = 4
+_MAX_PINNED_IDLE_SECONDS = 300
 _CACHE_BYTES = 16 << 20
 
 
 class BuildRegistry:
-    """The builds of a store as a shim sees them."""
+    """The open builds of a store.
+
+    Attributes:
+        last_error: Why the pointer or its build could not be read at the last poll, or ''.
+    """
 
     def __init__(
         self,
         store: Store,
-        copies: FileCache,
-        flights: SingleFlight,
+        file_cache: FileCache,
+        single_flight: SingleFlight,
         log: Log,
         metrics: Metrics,
-        poll: float = POLL_SECONDS,
+        poll_seconds: float = POLL_SECONDS,
     ):
-        self._store = with_deadline(store, flights)
-        self._copies = copies
-        self._flights = flights
+        self._store = with_deadline(store, single_flight)
+        self._file_cache = file_cache
+        self._single_flight = single_flight
         self._log = log
         self._metrics = metrics
-        self._cache = Cache(_CACHE_BYTES)
+        self._cache = LruCache(_CACHE_BYTES)
         self._live: OpenBuild | None = None
         self._pinned: dict[str, OpenBuild] = {}
-        self.trouble = ""
-        self._poller = Poller(self._poll, poll)
+        self.last_error = ""
+        self._poller = Poller(self._poll, poll_seconds)
 
-    def opened(self, pin: str | None = None) -> OpenBuild:
-        """The live build, or the one that a request asks for.
+    def select(self, pin: str | None = None) -> OpenBuild:
+        """Return the live build, or the one that a request names in X-Build.
 
         Raises:
-            UnknownBuild: the store does not keep it.
-            StoreError: no build is live, or it cannot be read.
+            UnknownBuild: The store does not hold it.
+            StoreError: No build is live, or the build cannot be read.
         """
         live = self._live
         if live is None:
-            self._poller.refresh(self._flights.seconds)
+            self._poller.refresh(self._single_flight.seconds)
             live = self._live
         if live is None:
-            raise StoreError(self.trouble or "the live build is still being read")
-        return live if pin in (None, live.build.id) else self._asked_for(pin)
+            raise StoreError(self.last_error or "the live build is still being read")
+        return live if pin is None or pin == live.id else self._select_pinned(pin)
 
-    def has_moved_on(self, from_: OpenBuild, pin: str | None) -> bool:
-        """Look at the store anew: whether a request answered from `from_` would now be answered otherwise.
+    def has_changed(self, build: OpenBuild, pin: str | None) -> bool:
+        """Read the pointer again. Return whether a request answered from `build` would now get another build.
 
-        A build may be pruned while a request reads it, or before this shim hears that another is live.
+        A build may be pruned while a request reads it, or before this shim knows that another build is live.
         """
-        self._poller.refresh(self._flights.seconds)
+        self._poller.refresh(self._single_flight.seconds)
         try:
-            return self.opened(pin) is not from_
+            return self.select(pin) is not build
         except UnknownBuild:
             return True
 
-    def _asked_for(self, id_: str) -> OpenBuild:
-        """A build that is not live, opened for all who ask for it; it stays open while somebody does."""
-        opened = self._pinned.get(id_)
-        if opened is None:
-            [opened] = self._flights.get({id_: lambda: self._prepared(id_)})
-            self._keep(opened)
-        opened.last_used = monotonic()
-        return opened
+    def _select_pinned(self, id_: str) -> OpenBuild:
+        """Return a build that is not live. Requests share it, and it stays open while requests use it."""
+        build = self._pinned.get(id_)
+        if build is None:
+            [build] = self._single_flight.get({id_: lambda: self._open_prepared(id_)})
+            self._pin(build)
+        build.last_used = monotonic()
+        return build
 
-    def _keep(self, opened: OpenBuild) -> None:
-        self._pinned[opened.build.id] = opened
+    def _pin(self, build: OpenBuild) -> None:
+        self._pinned[build.id] = build
         by_use = sorted(self._pinned.copy().items(), key=lambda item: item[1].last_used)
-        for id_, _ in by_use[:-_MOST_PINNED]:
+        for id_, _ in by_use[:-_MAX_PINNED_BUILDS]:
             self._pinned.pop(id_, None)
 
     def _poll(self) -> None:
-        """Follow the pointer; where it or its build cannot be read, the build at hand goes on to serve."""
+        """Follow the pointer. If it or its build cannot be read, the current build stays live."""
         try:
             self._follow(builds.live_build_id(self._store))
-            self._forget_pruned()
-            self._trouble_is("")
-        except Exception as error:  # whatever it is, the next look may find it mended
-            self._trouble_is(str(error) or repr(error))
+            self._close_unused()
+            self._set_last_error("")
+        except Exception as error:  # whatever the error is, the next poll may succeed
+            self._set_last_error(str(error) or repr(error))
         self._metrics.flush()
 
     def _follow(self, id_: str) -> None:
-        before = opened = self._live
-        if opened is None:
-            self._probe()
-            opened = self._flights.run(lambda: self._opened(id_))
-        elif opened.build.id != id_:
-            opened = self._pinned.get(id_) or self._flights.run(lambda: self._prepared(id_))
+        before = build = self._live
+        if build is None:
+            self._test_permissions()
+            build = self._single_flight.run(lambda: self._open(id_))
+        elif build.id != id_:
+            build = self._pinned.get(id_) or self._single_flight.run(lambda: self._open_prepared(id_))
         try:
-            if not opened.prepared:
-                self._flights.run(opened.prepare)
-        finally:  # the first build serves even with a damaged part: there is nothing at hand that could instead
-            if opened is not before:
-                self._goes_live(opened)
+            if not build.prepared:
+                self._single_flight.run(build.prepare)
+        finally:  # the first build goes live even if it is partly damaged: there is no other build to answer from
+            if build is not before:
+                self._go_live(build)
 
-    def _goes_live(self, opened: OpenBuild) -> None:
-        before, self._live = self._live, opened
-        self._metrics.live(opened.build.record)
+    def _go_live(self, build: OpenBuild) -> None:
+        before, self._live = self._live, build
+        self._metrics.live(build.objects.record)
         if before is not None:
             before.last_used = monotonic()
-            self._keep(before)
+            self._pin(before)
 
-    def _opened(self, id_: str) -> OpenBuild:
-        return OpenBuild(builds.open_build(self._store, id_, self._copies), self._cache, self._metrics.cache)
+    def _open(self, id_: str) -> OpenBuild:
+        return OpenBuild(builds.open_build(self._store, id_, self._file_cache), self._cache, self._metrics.cache)
 
-    def _prepared(self, id_: str) -> OpenBuild:
-        opened = self._opened(id_)
-        opened.prepare()
-        return opened
+    def _open_prepared(self, id_: str) -> OpenBuild:
+        build = self._open(id_)
+        build.prepare()
+        return build
 
-    def _probe(self) -> None:
-        """Say at once if this reader is told that what is not there is forbidden: it cannot tell one from the other."""
+    def _test_permissions(self) -> None:
+        """Log at the start if the store denies access to missing objects, so that they look like a failure."""
         try:
             self._store.stat(layout.record_name(layout.NO_BUILD_ID))
         except AccessDenied as error:
-            self._log.line(f"what is not in the store is denied, and so will be a failure rather than unknown: {error}")
+            self._log.line(f"the store denies access to missing objects, so unknown builds will be failures: {error}")
 
-    def _forget_pruned(self) -> None:
-        for id_, opened in self._pinned.copy().items():
-            unused = monotonic() > opened.last_used + _PINNED_SECONDS
-            if unused or self._store.stat(layout.record_name(id_)) is None:
+    def _close_unused(self) -> None:
+        """Close the pinned builds that no request has used for a while, and those that were pruned."""
+        for id_, build in self._pinned.copy().items():
+            idle = monotonic() > build.last_used + _MAX_PINNED_IDLE_SECONDS
+            if idle or self._store.stat(layout.record_name(id_)) is None:
                 self._pinned.pop(id_, None)
 
-    def _trouble_is(self, trouble: str) -> None:
-        if trouble and trouble != self.trouble and self._live:
-            self._log.line(f"the pointer cannot be followed, build {self._live.build.id} serves on: {trouble}")
-        self.trouble = trouble
+    def _set_last_error(self, message: str) -> None:
+        if message and message != self.last_error and self._live:
+            self._log.line(f"the pointer cannot be followed, build {self._live.id} stays live here: {message}")
+        self.last_error = message

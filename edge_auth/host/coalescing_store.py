@@ -1,61 +1,77 @@
-"""A store across a network, as the shim reads it: by `SingleFlight`, so shared, several ranges at once, never for long."""
+"""A store across a network, with reads that are shared, concurrent, coalesced, and have a deadline."""
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 from edge_auth.contract.store.interface import Digest, Span, Store
 from edge_auth.host.single_flight import SingleFlight
 
-# Ranges of one object this close are fetched as one: a request costs more than so many bytes.
-_GAP_BYTES = 32 << 10
+# Ranges of an object that are this close are fetched together: another request would take longer than the extra bytes.
+_MAX_GAP_BYTES = 32 << 10
+
+
+class _Range(NamedTuple):
+    """A range of an object, from `start` to before `end`."""
+
+    name: str
+    start: int
+    end: int
 
 
 class CoalescingStore:
-    """A store, with reads that end in time; for the rest the store itself."""
+    """A store whose reads go through a `SingleFlight`. Other methods are those of the store itself."""
 
-    def __init__(self, store: Store, flights: SingleFlight):
+    def __init__(self, store: Store, single_flight: SingleFlight):
         self._store = store
-        self._flights = flights
+        self._single_flight = single_flight
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
     def get(self, name: str, offset: int = 0, length: int | None = None) -> bytes:
-        return self._flights.get({(name, offset, length): lambda: self._store.get(name, offset, length)})[0]
+        """Return an object, or `length` bytes of it from `offset`."""
+        read = partial(self._store.get, name, offset, length)
+        return self._single_flight.get({(name, offset, length): read})[0]
 
     def get_many(self, spans: Sequence[Span]) -> list[bytes]:
-        runs = _runs(spans)
-        jobs = {(name, start, end): partial(self._store.get, name, start, end - start) for name, start, end in runs}
-        parts = dict(zip(runs, self._flights.get(jobs), strict=True))
-        return [_cut(parts, *span) for span in spans]
+        """Return several ranges in input order."""
+        ranges = _coalesce(spans)
+        jobs = {(name, start, end): partial(self._store.get, name, start, end - start) for name, start, end in ranges}
+        fetched = dict(zip(ranges, self._single_flight.get(jobs), strict=True))
+        return [_cut(fetched, *span) for span in spans]
 
     def stat(self, name: str) -> int | None:
-        return self._flights.get({("stat", name): lambda: self._store.stat(name)})[0]
+        """Return the size of an object in bytes, or None if it does not exist."""
+        return self._single_flight.get({("stat", name): partial(self._store.stat, name)})[0]
 
     def digest(self, name: str) -> Digest | None:
-        return self._flights.get({("digest", name): lambda: self._store.digest(name)})[0]
+        """Return the size and hash of an object, or None."""
+        return self._single_flight.get({("digest", name): partial(self._store.digest, name)})[0]
 
 
-def with_deadline(store: Store, flights: SingleFlight) -> Store:
-    """The store with reads that end in time; a folder as it is, which is nothing to wait for."""
-    return store if store.local_path("") else CoalescingStore(store, flights)  # type: ignore[return-value]
+def with_deadline(store: Store, single_flight: SingleFlight) -> Store:
+    """Return a store whose reads have a deadline. A folder is returned unchanged, since it needs no waiting."""
+    if store.local_path(""):
+        return store
+    return cast("Store", CoalescingStore(store, single_flight))  # its other methods come from __getattr__
 
 
-def _runs(spans: Sequence[Span]) -> list[tuple[str, int, int]]:
-    """Object, beginning and end of the requests that bring all spans: neighbours come together."""
-    runs: list[tuple[str, int, int]] = []
+def _coalesce(spans: Sequence[Span]) -> list[_Range]:
+    """Return the ranges to fetch for some spans, with neighbouring spans in one range."""
+    ranges: list[_Range] = []
     for name, offset, length in sorted(spans):
-        if runs and runs[-1][0] == name and offset - runs[-1][2] <= _GAP_BYTES:
-            runs[-1] = (name, runs[-1][1], max(runs[-1][2], offset + length))
+        last = ranges[-1] if ranges else None
+        if last and last.name == name and offset - last.end <= _MAX_GAP_BYTES:
+            ranges[-1] = _Range(name, last.start, max(last.end, offset + length))
         else:
-            runs.append((name, offset, offset + length))
-    return runs
+            ranges.append(_Range(name, offset, offset + length))
+    return ranges
 
 
-def _cut(parts: dict[tuple[str, int, int], bytes], name: str, offset: int, length: int) -> bytes:
-    """A span out of the run that holds it."""
-    for (run, start, end), data in parts.items():
-        if run == name and start <= offset and offset + length <= end:
-            return data[offset - start : offset - start + length]
+def _cut(fetched: dict[_Range, bytes], name: str, offset: int, length: int) -> bytes:
+    """Return a span from the range that contains it."""
+    for range_, data in fetched.items():
+        if range_.name == name and range_.start <= offset and offset + length <= range_.end:
+            return data[offset - range_.start : offset - range_.start + length]
     raise AssertionError("unreachable")

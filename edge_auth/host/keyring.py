@@ -1,9 +1,9 @@
-"""Whose key a request carries (specification, section 5).
+"""The key records that are valid now (specification, section 5).
 
-A thread reads the key records every 1.5 seconds, so a change is in force within 5 seconds; for a key that they do not
-hold they are read at once, so a new one is good from its first request. Where they cannot be read, or are gone, the
-last good copy stays in force, since revoking is what takes a key out; but only to a certain age, since nobody hears of
-a key that is revoked meanwhile.
+A thread reads the key records every 1.5 seconds, so a change takes effect within 5 seconds. An unknown key makes the
+shim read them at once, so a new key is valid from its first request. If the records cannot be read or their file is
+missing, the last good copy stays valid: deleting the file must not revoke keys. It is valid for a limited time only,
+since the shim does not hear about keys that are revoked meanwhile.
 """
 
 from threading import Lock
@@ -15,86 +15,96 @@ from edge_auth.host.log import Log
 from edge_auth.host.metrics import Metrics
 from edge_auth.host.poller import POLL_SECONDS, Poller
 
-MAX_AGE_SECONDS = 3600.0
-# Whoever sends wrong keys makes us read so many times a second at most, and as many at once.
-_RENEWALS = 10
+KEYS_MAX_AGE_SECONDS = 3600.0
+# Limits the reads that clients with wrong keys can cause; also the size of a burst.
+_MAX_REFRESHES_PER_SECOND = 10
 _REFRESH_TIMEOUT_SECONDS = 1
 
 
 class Keyring:
-    """The keys in force, by their hash.
+    """The key records by the hash of the key.
 
     Args:
-        most_age: seconds for which records are good that cannot be read anew.
+        max_age_seconds: How long records stay valid that cannot be read again.
+
+    Attributes:
+        last_error: Why the records could not be read at the last poll, or ''.
     """
 
     def __init__(
-        self, file: KeyFile, log: Log, metrics: Metrics, most_age: float = MAX_AGE_SECONDS, poll: float = POLL_SECONDS
+        self,
+        file: KeyFile,
+        log: Log,
+        metrics: Metrics,
+        max_age_seconds: float = KEYS_MAX_AGE_SECONDS,
+        poll_seconds: float = POLL_SECONDS,
     ):
         self._file = file
         self._log = log
         self._metrics = metrics
-        self._most_age = most_age
+        self._max_age_seconds = max_age_seconds
         self._records: dict[str, KeyRecord] | None = None
         self._version: str | None = None
-        self._read = 0.0
-        self._renewals, self._renewed = float(_RENEWALS), monotonic()
-        self.trouble = ""
+        self._read_at = 0.0
+        self._refreshes_left, self._counted_at = float(_MAX_REFRESHES_PER_SECOND), monotonic()
+        self.last_error = ""
         self._lock = Lock()
-        self._poller = Poller(self._poll, poll)
+        self._poller = Poller(self._poll, poll_seconds)
 
     def find(self, sha256: str) -> KeyRecord | None:
-        """Return the record of the key with this hash, or None.
+        """Return the record of the key with this hash (hex), or None.
 
         Raises:
-            StoreError: The records were never readable, or not for too long.
+            StoreError: The records could never be read, or not for too long.
         """
         record = self.records().get(sha256)
-        if record is None and not self.trouble and (self._poller.requested or self._may_renew()):
+        if record is None and not self.last_error and (self._poller.requested or self._may_refresh()):
             self._poller.refresh(_REFRESH_TIMEOUT_SECONDS)  # the key may have been issued a moment ago
             record = self.records().get(sha256)
         return record
 
     def records(self) -> dict[str, KeyRecord]:
-        """The records by hash.
+        """Return the records by hash.
 
         Raises:
-            StoreError: they were never readable, or not for too long.
+            StoreError: The records could never be read, or not for too long.
         """
         if self._records is None:
             self._poller.refresh(_REFRESH_TIMEOUT_SECONDS)
         if self._records is None:
-            raise StoreError(self.trouble or "the key records are still being read")
-        if monotonic() > self._read + self._most_age:
-            raise StoreError(f"the key records could not be read for {self._most_age:g} s: {self.trouble}")
+            raise StoreError(self.last_error or "the key records are still being read")
+        if monotonic() > self._read_at + self._max_age_seconds:
+            raise StoreError(f"the key records could not be read for {self._max_age_seconds:g} s: {self.last_error}")
         return self._records
 
-    def _may_renew(self) -> bool:
+    def _may_refresh(self) -> bool:
+        """Return whether the rate of refreshes allows another one, and count it."""
         with self._lock:
             now = monotonic()
-            self._renewals = min(_RENEWALS, self._renewals + (now - self._renewed) * _RENEWALS)
-            self._renewed = now
-            if self._renewals < 1:
+            gained = (now - self._counted_at) * _MAX_REFRESHES_PER_SECOND
+            self._refreshes_left = min(_MAX_REFRESHES_PER_SECOND, self._refreshes_left + gained)
+            self._counted_at = now
+            if self._refreshes_left < 1:
                 return False
-            self._renewals -= 1
+            self._refreshes_left -= 1
             return True
 
     def _poll(self) -> None:
-        began = monotonic()
+        started_at = monotonic()
         try:
             self._read_records()
-            self._read, self.trouble = began, ""
-        except Exception as error:  # whatever it is, the next look may find it mended
-            trouble = str(error) or repr(error)
-            if self._records is not None and trouble != self.trouble:
-                self._log.line(f"the key records as last read stay in force for {self._most_age:g} s: {trouble}")
-            self.trouble = trouble
+            self._read_at, self.last_error = started_at, ""
+        except Exception as error:  # whatever the error is, the next poll may succeed
+            message = str(error) or repr(error)
+            if self._records is not None and message != self.last_error:
+                self._log.line(f"the last key records stay in force for {self._max_age_seconds:g} s: {message}")
+            self.last_error = message
         self._metrics.flush()
 
     def _read_records(self) -> None:
         found = self._file.store.get_versioned(self._file.name)
         if found is None and self._version is not None:
-            raise StoreError(f"{self._file.name} is gone from {self._file.store.location}")
+            raise StoreError(f"{self._file.name} is missing from {self._file.store.location}")
         if found is None:
             self._records = {}
         elif found.etag != self._version:

@@ -1,6 +1,6 @@
-"""The endpoint that Prometheus scrapes: a thread of the process that started the workers, which answers no API request.
+"""The endpoint that Prometheus scrapes: a thread of the process that started the workers.
 
-It adds up what the workers count (see `metrics`), and tells how old the build is that they answer from. It never
+It adds up the counts of the workers (see `metrics`), and reports the age of the build that they answer from. It never
 reads the store.
 """
 
@@ -27,8 +27,8 @@ from prometheus_client.registry import Collector
 from edge_auth.errors import ServeError
 from edge_auth.host.metrics import LIVE_NAME
 
-# Tables of the lake, and where a build's record says how new its newest row is.
-_SOURCES = {
+# By table of the lake: the field of a build's freshness with the time of its newest row.
+_FRESHNESS_FIELDS = {
     "price_guide": ("catalogue", "price_guide_day"),
     "listings": ("catalogue", "listing_scraped_at"),
     "filtered_checks": ("filtered_price", "latest_checked_at"),
@@ -36,17 +36,20 @@ _SOURCES = {
 }
 
 
-class Scrape:
-    """The endpoint, and the folder that it shares with the workers."""
+class MetricsServer:
+    """The endpoint, and the folder where the workers count.
+
+    Args:
+        port: 0 means any free port.
+        state: The shim's state folder. The metrics folder in it has the port in its name, so no other shim uses it.
+
+    Raises:
+        ServeError: The address cannot be used, or the folder cannot be written.
+    """
 
     def __init__(self, host: str, port: int, state: Path):
-        """Listen on a port (0: any free one) and clear the folder, which nobody else uses: it has the port's name.
-
-        Raises:
-            ServeError: the address cannot be listened on, or the folder cannot be written.
-        """
-        self._server = _listening(host, port)
-        address, self.port = self._server.server_address[:2]
+        self._server = _listen(host, port)
+        address, self.port = str(self._server.server_address[0]), self._server.server_address[1]
         self.url = f"http://{f'[{address}]' if ':' in address else address}:{self.port}/metrics"
         self.folder = state / f"metrics-{address}-{self.port}"
         try:
@@ -54,31 +57,44 @@ class Scrape:
             self.folder.mkdir(parents=True)
         except OSError as error:
             raise ServeError(f"--state {state}: {error.strerror}") from error
-        self._server.registry = CollectorRegistry()  # type: ignore[attr-defined]
-        for collector in (_Workers(self.folder), _Ages(self.folder / LIVE_NAME)):
-            self._server.registry.register(collector)  # type: ignore[attr-defined]
-        # A worker that outlives us for a moment must not hold the port.
+        for collector in (_WorkerCollector(self.folder), _BuildCollector(self.folder / LIVE_NAME)):
+            self._server.registry.register(collector)
+        # A worker that outlives this process for a moment must not keep the port open.
         os.register_at_fork(after_in_child=self._server.socket.close)
 
     def start(self) -> None:
         """Answer in a thread."""
-        Thread(target=self._server.serve_forever, daemon=True, name="scrape").start()
+        Thread(target=self._server.serve_forever, daemon=True, name="metrics").start()
 
     def close(self) -> None:
-        """Stop listening and take the folder away, once no worker is left."""
+        """Stop listening and delete the folder. Call it after the workers have ended."""
         self._server.server_close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
+class _Server(ThreadingTCPServer):
+    daemon_threads = True
+    allow_reuse_address = True
+
+    def __init__(self, family: socket.AddressFamily, address: tuple[str, int]):
+        self.address_family = family
+        self.registry = CollectorRegistry()
+        super().__init__(address, _Handler)
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Ignore a scraper that closes its connection early."""
+
+
 class _Handler(BaseHTTPRequestHandler):
     timeout = 10
+    server: _Server
 
     def do_GET(self) -> None:
         if self.path.partition("?")[0] != "/metrics":
             self.send_error(404)
             return
         encode, content_type = choose_encoder(self.headers.get("Accept", ""))
-        body = encode(self.server.registry)  # type: ignore[attr-defined]
+        body = encode(self.server.registry)
         self.send_response(200)
         self.send_header("Content-Type", content_type)
         self.send_header("Content-Length", str(len(body)))
@@ -86,19 +102,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *arguments: object) -> None:
-        """Scrapes are not logged."""
+        """Do not log scrapes."""
 
 
-class _Server(ThreadingTCPServer):
-    daemon_threads = True
-    allow_reuse_address = True
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """A scraper that hung up is nobody's concern."""
-
-
-class _Workers(Collector):
-    """The sums over the workers, dead ones included."""
+class _WorkerCollector(Collector):
+    """The sums over all workers, also those that have ended."""
 
     def __init__(self, folder: Path):
         self._folder = folder
@@ -107,13 +115,13 @@ class _Workers(Collector):
         return []
 
     def collect(self) -> Iterator[Metric]:
-        # A file that a worker is just making is still empty.
+        # A worker that is starting has created its file, which is still empty.
         files = [str(file) for file in self._folder.glob("*.db") if file.stat().st_size]
-        yield from MultiProcessCollector.merge(files)
+        yield from MultiProcessCollector.merge(files)  # type: ignore[no-untyped-call]  # the library lacks the types
 
 
-class _Ages(Collector):
-    """The version, the live build, and how old it and its sources are: seconds since the day or moment they name."""
+class _BuildCollector(Collector):
+    """The version of the shim, the live build, and the age of the build and of its sources."""
 
     def __init__(self, live: Path):
         self._live = live
@@ -139,23 +147,23 @@ class _Ages(Collector):
         ages = GaugeMetricFamily(
             "cardpress_source_age_seconds", "Since the newest row of a table in that build.", labels=["source"]
         )
-        for source, (part, field) in _SOURCES.items():
-            newest = ((live["freshness"] or {}).get(part) or {}).get(field)
+        for source, (section, field) in _FRESHNESS_FIELDS.items():
+            newest = ((live["freshness"] or {}).get(section) or {}).get(field)
             if newest:
                 ages.add_metric([source], _age(newest, now))
         yield ages
 
 
 def _age(moment: str, now: float) -> float:
-    """Seconds since a timestamp, or since a day began, in UTC."""
+    """Return the seconds since a timestamp, or since the beginning of a day, in UTC."""
     return now - datetime.fromisoformat(moment).replace(tzinfo=UTC).timestamp()
 
 
-def _listening(host: str, port: int) -> _Server:
+def _listen(host: str, port: int) -> _Server:
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        kind = type("_FamilyServer", (_Server,), {"address_family": family})
-        return kind(address[:2], _Handler)
+        return _Server(family, (str(address[0]), int(address[1])))
     except OSError as error:
-        taken = "another process has it, choose another port" if error.errno == errno.EADDRINUSE else error.strerror
-        raise ServeError(f"cannot listen on {host} port {port} for metrics: {taken}") from error
+        in_use = error.errno == errno.EADDRINUSE
+        reason = "another process has it, choose another port" if in_use else error.strerror
+        raise ServeError(f"cannot listen on {host} port {port} for metrics: {reason}") from error

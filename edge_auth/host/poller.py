@@ -1,4 +1,4 @@
-"""A thread that polls something of the store, so that no request waits while the store is slow."""
+"""A thread that polls the store, so that requests do not wait for a slow store."""
 
 from collections.abc import Callable
 from threading import Condition, Event, Thread
@@ -21,31 +21,31 @@ class Poller:
         self._interval_seconds = interval_seconds
         self._requested = Event()
         self._ended = Condition()
-        self._began = -1.0
+        self._started_at = -1.0
         Thread(target=self._run, daemon=True, name="poller").start()
 
     @property
     def requested(self) -> bool:
-        """Whether a refresh was asked for and has not begun."""
+        """Whether a refresh was requested and has not begun."""
         return self._requested.is_set()
 
     def refresh(self, timeout_seconds: float) -> bool:
         """Poll now. Return whether a call that began after this one ended within the timeout."""
-        asked = monotonic()
+        requested_at = monotonic()
         self._requested.set()
         with self._ended:
-            return self._ended.wait_for(lambda: self._began >= asked, timeout_seconds)
+            return self._ended.wait_for(lambda: self._started_at >= requested_at, timeout_seconds)
 
     def _run(self) -> None:
         while True:
             self._requested.clear()
-            began = monotonic()
+            started_at = monotonic()
             poll = self._poll()
             if poll is None:
                 return
             poll()
-            del poll
+            del poll  # or the thread would keep the method's object alive while it waits
             with self._ended:
-                self._began = began
+                self._started_at = started_at
                 self._ended.notify_all()
             self._requested.wait(self._interval_seconds)

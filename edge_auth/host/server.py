@@ -1,4 +1,4 @@
-"""Serving: granian runs the application in several processes, replaces those that fail, and stops gracefully."""
+"""The HTTP server: granian runs the application in several processes, replaces failed ones, and stops gracefully."""
 
 import errno
 import gc
@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from flask import Flask
 from granian import Granian
 from granian.constants import Interfaces
 from granian.log import LogLevels
@@ -23,15 +24,15 @@ from edge_auth.errors import ServeError
 from edge_auth.host.app import Settings, create_app
 
 if TYPE_CHECKING:
-    from edge_auth.host.metrics_server import Scrape
+    from edge_auth.host.metrics_server import MetricsServer
 
-# Nothing is waited for on a local disk, and threads that take turns make the slowest answers slower. Over a network an
-# answer may wait for the counter, or for long for the store, and must not keep those waiting that need neither.
+# Requests do not wait on a local disk, and threads that take turns make the slowest answers slower. Across a network a
+# request may wait for the counter or, for longer, for the store. Others that need neither must not wait with it.
 THREADS_PER_WORKER = 1
 THREADS_PER_WORKER_WITH_REDIS = 4
 THREADS_PER_WORKER_ON_S3 = 16
-_STOP_SECONDS = 30
-_INSIST_SECONDS = 4
+_STOP_TIMEOUT_SECONDS = 30
+_STOP_AGAIN_SECONDS = 4
 _HANDLER = {"class": "logging.StreamHandler", "stream": "ext://sys.stderr"}
 _LOGGING = {
     "handlers": {
@@ -49,35 +50,40 @@ def serve(
     metrics: tuple[str, int] | None = None,
     notes: Sequence[str] = (),
 ) -> None:
-    """Serve until SIGTERM or SIGINT; requests under way are finished.
+    """Serve until SIGTERM or SIGINT. Requests in progress are finished.
 
     Args:
-        metrics: host and port to serve metrics at.
-        notes: what is said once after where we listen.
+        metrics: Host and port of the metrics endpoint, if any.
+        notes: Lines to print after the address.
 
     Raises:
-        ServeError: an address cannot be listened on.
+        ServeError: An address cannot be used.
     """
     if metrics is None:
-        _serve(settings, *free_address(host, port), workers, notes)
+        _serve(settings, *_free_address(host, port), workers, notes)
         return
-    from edge_auth.host.metrics_server import Scrape  # whose client library takes a while to import
+    from edge_auth.host.metrics_server import MetricsServer  # its client library is slow to import
 
-    scrape = Scrape(*metrics, Path(settings.state))
+    metrics_server = MetricsServer(*metrics, Path(settings.state))
     try:
         _serve(
-            replace(settings, metrics=scrape.folder),
-            *free_address(host, port),
+            replace(settings, metrics=metrics_server.folder),
+            *_free_address(host, port),
             workers,
-            [f"metrics at {scrape.url}", *notes],
-            scrape,
+            [f"metrics at {metrics_server.url}", *notes],
+            metrics_server,
         )
     finally:
-        scrape.close()
+        metrics_server.close()
 
 
 def _serve(
-    settings: Settings, address: str, port: int, workers: int, notes: Sequence[str], scrape: "Scrape | None" = None
+    settings: Settings,
+    address: str,
+    port: int,
+    workers: int,
+    notes: Sequence[str],
+    metrics_server: "MetricsServer | None" = None,
 ) -> None:
     server = Granian(
         "edge_auth",
@@ -87,86 +93,87 @@ def _serve(
         workers=workers,
         blocking_threads=_threads(settings),
         respawn_failed_workers=True,
-        workers_kill_timeout=_STOP_SECONDS,
+        workers_kill_timeout=_STOP_TIMEOUT_SECONDS,
         log_level=LogLevels.error,
         log_dictconfig=_LOGGING,
     )
-    if scrape is not None:
-        server.on_startup(scrape.start)
-    told = (address, port, notes)
-    server.on_startup(threading.Thread(target=_announce, args=told, daemon=True).start)
-    server.on_startup(threading.Thread(target=_insist, args=(server,), daemon=True).start)
-    # A worker is born with our handlers; until it has its own, SIGTERM must not go unheard.
+    if metrics_server is not None:
+        server.on_startup(metrics_server.start)
+    server.on_startup(threading.Thread(target=_announce, args=(address, port, notes), daemon=True).start)
+    server.on_startup(threading.Thread(target=_stop_again, args=(server,), daemon=True).start)
+    # A worker inherits the signal handlers of this process. Until it sets its own, SIGTERM must end it.
     os.register_at_fork(after_in_child=partial(signal.signal, signal.SIGTERM, signal.SIG_DFL))
-    gc.freeze()  # what workers inherit stays shared: a search for garbage among it would copy it
+    gc.freeze()  # garbage collection in the workers would copy the memory pages that they share
     try:
         server.serve(target_loader=partial(_worker, settings, os.getpid()), wrap_loader=False)
     except SystemExit:
-        # A terminal's Ctrl-C reaches the workers as well; their going first is no failure.
+        # Ctrl-C in a terminal also reaches the workers. It is no failure if they end first.
         if not server.interrupt_signal:
             raise
 
 
 def _threads(settings: Settings) -> int:
-    """How many answers a worker is at work on at once."""
+    """Return how many requests a worker handles at the same time."""
     if not is_folder(settings.store):
         return THREADS_PER_WORKER_ON_S3
     return THREADS_PER_WORKER if settings.rate_limit_url is None else THREADS_PER_WORKER_WITH_REDIS
 
 
-def free_address(host: str, port: int) -> tuple[str, int]:
-    """The numeric address and the port to listen on; port 0 becomes one that is free.
+def _free_address(host: str, port: int) -> tuple[str, int]:
+    """Return the numeric address and the port to listen on; port 0 becomes a free port.
 
-    Workers share their port, so the kernel would let a second shim join in; hence this look beforehand.
+    Workers share their port, so the kernel would let a second shim share it too. This check prevents that.
 
     Raises:
-        ServeError: the host is unknown, or the port is taken or not ours to take.
+        ServeError: The host is unknown, or the port is in use or not permitted.
     """
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, socket.SOCK_STREAM) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
-            return probe.getsockname()[:2]
+            bound: tuple[str, int] = probe.getsockname()[:2]
+            return bound
     except OSError as error:
-        taken = "another process has it, choose another port" if error.errno == errno.EADDRINUSE else error.strerror
-        raise ServeError(f"cannot listen on {host} port {port}: {taken}") from error
+        in_use = error.errno == errno.EADDRINUSE
+        reason = "another process has it, choose another port" if in_use else error.strerror
+        raise ServeError(f"cannot listen on {host} port {port}: {reason}") from error
 
 
-def _worker(settings: Settings, parent: int):
-    """The application of one worker process."""
-    threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
+def _worker(settings: Settings, parent: int) -> Flask:
+    """Return the application of one worker process."""
+    threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
     return create_app(settings)
 
 
-def _leave_with(parent: int) -> None:
-    """Stop this worker once its parent is gone, however that died: nobody would ever stop it."""
+def _end_with_parent(parent: int) -> None:
+    """Stop this worker after its parent has ended, for example by SIGKILL. Nothing else would stop it."""
     while os.getppid() == parent:
         time.sleep(1)
     os.kill(os.getpid(), signal.SIGTERM)
-    time.sleep(_STOP_SECONDS)
+    time.sleep(_STOP_TIMEOUT_SECONDS)
     os._exit(1)
 
 
-def _insist(server: Granian) -> None:
-    """Tell workers to stop a second time: one that had hardly begun may have missed the first."""
+def _stop_again(server: Any) -> None:
+    """Tell the workers to stop a second time. One that was just starting may have missed the first signal."""
     while not server.interrupt_signal:
-        time.sleep(_INSIST_SECONDS)
-    time.sleep(_INSIST_SECONDS)
+        time.sleep(_STOP_AGAIN_SECONDS)
+    time.sleep(_STOP_AGAIN_SECONDS)
     for worker in list(server.wrks):
         worker.terminate()
 
 
 def _announce(address: str, port: int, notes: Sequence[str]) -> None:
-    """Say where we listen, once somebody does."""
-    reach = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)
+    """Print the address and the notes as soon as a worker accepts connections."""
+    reachable = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)
     while True:
         time.sleep(0.05)
         try:
-            socket.create_connection((reach, port), timeout=1).close()
+            socket.create_connection((reachable, port), timeout=1).close()
         except OSError:
             continue
-        shown = f"[{address}]" if ":" in address else address
-        lines = (f"cardpress: {line}\n" for line in (f"listening on http://{shown}:{port}", *notes))
+        url_host = f"[{address}]" if ":" in address else address
+        lines = (f"cardpress: {line}\n" for line in (f"listening on http://{url_host}:{port}", *notes))
         print("".join(lines), end="", file=sys.stderr, flush=True)
         return

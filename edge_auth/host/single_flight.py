@@ -1,8 +1,8 @@
-"""Work that requests wait for, such as reads of a store in a network: shared, several at once, and never for long.
+"""Work that requests wait for, such as reads of a store across a network: shared, concurrent, with a deadline.
 
-Whoever asks for what somebody else is fetching already waits for the same. A store that did not answer in time, or was
-slow to fail, is asked by one request at a time, a second apart, until it answers; the others are told at once, so that
-they hold up nobody whose answer is at hand.
+Requests that need the same object share one read. After the store missed a deadline or was slow to fail, one request
+per second tries it until it answers. The others fail at once, so they do not occupy the threads that requests with
+cached answers need.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -10,79 +10,83 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from math import inf
 from threading import Lock, local
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 
 from edge_auth.errors import StoreError
 
 REQUEST_TIMEOUT_SECONDS = 5.0
-_THREADS = 24
+_MAX_THREADS = 24
 _PAUSE_SECONDS = 1.0
+
+T = TypeVar("T")
 
 
 class SingleFlight:
-    """The work under way in one process.
+    """The jobs that run in a process.
 
     Args:
-        seconds: how long a request waits.
-        after: called by the thread that has done a piece of work.
+        seconds: How long a request waits.
+        after_job: Called after each job, by its thread.
     """
 
-    def __init__(self, seconds: float = REQUEST_TIMEOUT_SECONDS, after: Callable[[], None] = lambda: None):
+    def __init__(self, seconds: float = REQUEST_TIMEOUT_SECONDS, after_job: Callable[[], None] = lambda: None):
         self.seconds = seconds
-        self._after = after
-        self._here = local()
-        self._pool = ThreadPoolExecutor(_THREADS, "store", initializer=lambda: setattr(self._here, "in_pool", True))
-        self._under_way: dict[Hashable, Future] = {}
+        self._after_job = after_job
+        self._thread = local()
+        self._pool = ThreadPoolExecutor(
+            _MAX_THREADS, "store", initializer=lambda: setattr(self._thread, "in_pool", True)
+        )
+        self._running: dict[Hashable, Future[Any]] = {}
         self._slow = False
-        self._next_try = 0.0
+        self._next_attempt = 0.0
         self._lock = Lock()
 
-    def get(self, jobs: Mapping[Hashable, Callable[[], Any]]) -> list:
-        """What the jobs give, each under its key; all are done at once, and none that is being done already.
+    def get(self, jobs: Mapping[Any, Callable[[], T]]) -> list[T]:
+        """Return the results of jobs by key. They run concurrently; a job whose key is running already is shared.
 
         Raises:
-            StoreError: they take too long. And whatever a job raises.
+            StoreError: The jobs take too long. Exceptions of the jobs are raised too.
         """
-        if getattr(self._here, "in_pool", False):  # what a job itself asks for: others wait for the job
+        if getattr(self._thread, "in_pool", False):  # a job of a job: the outer job has the deadline
             return [job() for job in jobs.values()]
-        began = monotonic()
-        latest = began + self.seconds
+        started_at = monotonic()
+        deadline = started_at + self.seconds
         with self._lock:
-            if not jobs.keys() <= self._under_way.keys():
-                self._admit(began)
-            flights = [self._under_way.get(key) or self._start(key, job, latest) for key, job in jobs.items()]
+            if not jobs.keys() <= self._running.keys():
+                self._admit(started_at)
+            futures = [self._running.get(key) or self._start(key, job, deadline) for key, job in jobs.items()]
         try:
-            results = [flight.result(latest - monotonic()) for flight in flights]
+            results = [future.result(deadline - monotonic()) for future in futures]
             self._slow = False
             return results
         except TimeoutError:
             self._slow = True
             raise StoreError(f"the store has not answered within {self.seconds:g} s") from None
         except StoreError:
-            self._slow = self._slow or monotonic() > began + _PAUSE_SECONDS
+            self._slow = self._slow or monotonic() > started_at + _PAUSE_SECONDS
             raise
         finally:
-            self._next_try = monotonic() + _PAUSE_SECONDS
+            self._next_attempt = monotonic() + _PAUSE_SECONDS
 
-    def run(self, job: Callable[[], Any]) -> Any:
-        """What a job gives, however long it takes."""
-        return self._pool.submit(self._done, None, job, inf).result()
+    def run(self, job: Callable[[], T]) -> T:
+        """Return the result of a job in a thread of the pool, without a deadline."""
+        return self._pool.submit(self._run_job, None, job, inf).result()
 
     def _admit(self, now: float) -> None:
-        if self._slow and now < self._next_try:
+        if self._slow and now < self._next_attempt:
             raise StoreError("the store was too slow a moment ago")
-        self._next_try = now + self.seconds  # until it is known how this one fares
+        self._next_attempt = now + self.seconds  # until the result of this attempt is known
 
-    def _start(self, key: Hashable, job: Callable[[], Any], latest: float) -> Future:
-        self._under_way[key] = flight = self._pool.submit(self._done, key, job, latest)
-        return flight
+    def _start(self, key: Hashable, job: Callable[[], T], deadline: float) -> "Future[T]":
+        self._running[key] = future = self._pool.submit(self._run_job, key, job, deadline)
+        return future
 
-    def _done(self, key: Hashable, job: Callable[[], Any], latest: float) -> Any:
+    def _run_job(self, key: Hashable, job: Callable[[], T], deadline: float) -> T:
         try:
-            if monotonic() > latest:  # else a store that hangs leaves ever more to do for when it is back
-                raise StoreError("the store was too slow for this to be begun in time")
+            if monotonic() > deadline:  # otherwise jobs pile up while a store hangs, and delay its recovery
+                raise StoreError("the store was too slow to begin this read in time")
             return job()
         finally:
             with self._lock:
-                self._under_way.pop(key, None)
-            self._after()
+                self._running.pop(key, None)
+            self._after_job()

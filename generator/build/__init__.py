@@ -1,1 +1,1 @@
-"""How a build is made: the plan, the tasks, and what runs them."""
+"""Make a build: the plan, its tasks, and what runs them. See README.md."""

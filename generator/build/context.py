@@ -1,7 +1,7 @@
-"""What tasks are made with: the lake's tables opened, checked and viewed, and the threads that compress and put.
+"""What the tasks of a build work with: the database over the lake, and the threads that compress and upload.
 
-One per process, for as long as it works on one build. Tables are opened only once and only if a task asks: a layer
-that is already in the store has no tasks, so a new watch check never opens the price tables.
+There is one context per process and build. A task opens the tables that it needs, and each is opened once. So a build
+after a new watch check never opens the price tables.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -11,43 +11,50 @@ from functools import cached_property, wraps
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from edge_auth.contract.builds import Layer
 from edge_auth.contract.index import map_table
+from edge_auth.contract.layers import Layer
 from edge_auth.contract.store.interface import Store
 from generator.build.periods import Period
+from generator.build.tasks import ProductRange
 from generator.database import Database
 from generator.lake.lake import PRICE_TABLES, Lake
+from generator.lake.tables import check_rules, open_table
 from generator.pack.intermediate_store import IntermediateStore
 from generator.pack.output import Inputs
 from generator.pack.uploads import Uploads
 from generator.releases.verify import checked_file
 from generator.threads import in_order
 
-_Task, _Result = TypeVar("_Task"), TypeVar("_Result")
+_Input = TypeVar("_Input")
+_Result = TypeVar("_Result")
 
 
 def once(method: Callable[["BuildContext"], None]) -> Callable[["BuildContext"], None]:
-    """Let a method of a context do its work the first time only."""
+    """Make a method of a context do its work only at the first call."""
 
     @wraps(method)
-    def first_time_only(self: "BuildContext") -> None:
+    def first_call_only(self: "BuildContext") -> None:
         if method.__name__ not in self.opened:
             method(self)
             self.opened.add(method.__name__)
 
-    return first_time_only
+    return first_call_only
 
 
 class BuildContext:
-    """The database over one lake, and the threads that compress and put.
+    """The database over one lake, and the threads that compress and upload.
+
+    Each `open_…` method makes views or tables of the database.
 
     Args:
-        scratch: makes the place where parts lie, when it is first needed.
-        resend: whether to put also what the store says it has.
-
-    Each `open_…` method prepares views or tables; a task calls what it needs. `tick` is told of objects made.
+        threads: The number of threads of the database, and of compression.
+        memory: What DuckDB may use before it spills to disk, such as `2GB`.
+        intermediates: Makes the place of intermediate files when it is first needed.
+        resend: Upload also what the store already has.
     """
 
     def __init__(
@@ -56,7 +63,7 @@ class BuildContext:
         store: Store,
         threads: int,
         memory: str,
-        scratch: Callable[["BuildContext"], IntermediateStore],
+        intermediates: Callable[["BuildContext"], IntermediateStore],
         resend: bool = False,
     ):
         self.lake = lake
@@ -66,8 +73,8 @@ class BuildContext:
         self.pool = ThreadPoolExecutor(threads, thread_name_prefix="pack")
         self.uploads = Uploads(store, resend)
         self.opened: set[str] = set()
-        self.tick: Callable[[int], object] = lambda objects: None
-        self._scratch = scratch
+        self.tick: Callable[[int], object] = lambda objects: None  # called with the number of objects just written
+        self._make_intermediates = intermediates
 
     def close(self) -> None:
         """Stop the threads and drop the database."""
@@ -77,9 +84,9 @@ class BuildContext:
             self.db.close()
 
     @cached_property
-    def scratch(self) -> IntermediateStore:
-        """Where parts lie."""
-        return self._scratch(self)
+    def intermediates(self) -> IntermediateStore:
+        """The place of intermediate files."""
+        return self._make_intermediates(self)
 
     @cached_property
     def db(self) -> Database:
@@ -90,70 +97,75 @@ class BuildContext:
 
     @once
     def open_catalogue(self) -> None:
-        """Views expansions and, of the range at work, products."""
+        """Make the views expansions and products."""
         self._open("expansions", "products")
-        self.db.open_raw("products", self.lake.at_hand("products"), only="in_range(id_product)")
         self.db.run("sources/expansions", "sources/products")
 
     @once
     def open_watchlist(self) -> None:
-        """Views watchlist, watch_checks."""
+        """Make the views watchlist and watch_checks."""
         self._open("watchlist", "watch_checks")
         self.db.run("sources/watchlist", "sources/watch_checks")
 
     @once
     def open_fingerprints(self) -> None:
-        """View fingerprints."""
+        """Make the view fingerprints."""
         self._open("fingerprints")
         self.db.run("sources/fingerprints")
 
-    def open_prices(self, days: Period | None) -> None:
-        """Tables period_<table> and view history over the files of these days, in place of those before.
+    def product_ids(self) -> NDArray[np.int64]:
+        """Return the sorted ids of all products."""
+        self.open_catalogue()
+        ids: NDArray[np.int64] = self.db.table("select id_product from products order by id_product")[0].to_numpy()
+        return ids
 
-        Raises:
-            LakeError: a file breaks a rule.
-        """
-        for table in PRICE_TABLES:
-            self.db.open_raw(table, self.lake.at_hand(table, days.first, days.last) if days else [])
-        self.db.check(PRICE_TABLES)
-        self._open_price_views()
-        for table in PRICE_TABLES:
-            self.db.connection.execute(f"drop table if exists period_{table}")
-        self.db.run("views/month", "views/history")
-        self.opened.add("open_history_json")
-
-    @once
-    def open_history_json(self) -> None:
-        """The macro history_json, where no month was opened in this process."""
-        self.open_prices(None)
-
-    def open_newest(self, inputs: Inputs, closed: dict[str, str]) -> None:
-        """Views all_<table> and newest_<table> of the range at work, over the open month and all closed periods.
-
-        Args:
-            inputs: the open month, and what was made of closed periods just now.
-            closed: digests of the layers of closed periods, by name.
-        """
-        for table in PRICE_TABLES:
-            files = [self.file(inputs, layer, digest, table) for layer, digest in closed.items()]
-            self.open_files(f"all_{table}", [*self.parts(inputs, table), *files], in_range=True)
-        self._open_newest_views()
-
-    def open_files(self, view: str, paths: Iterable[Path], *, in_range: bool = False) -> None:
-        """A view over Parquet files, of all products or of the range at work."""
-        listed = ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)
-        only = " where in_range(id_product)" if in_range else ""
+    def open_products(self, ids: ProductRange) -> None:
+        """Make the view task_products: the products of a range."""
+        self.open_catalogue()
         self.db.connection.execute(
-            f"create or replace view {view} as select * from read_parquet([{listed}], union_by_name = true){only}"
+            f"create or replace view task_products as select * from products where {ids.condition}"
         )
 
-    def mapped(self, inputs: Inputs, part: str) -> pa.Table:
-        """The parts of that name as one table, mapped into memory."""
-        return pa.concat_tables(map_table(path) for path in self.parts(inputs, part))
+    def open_month(self, days: Period) -> None:
+        """Make the tables of a month: month_<array> and newest_in_month_<table>, in place of another month's.
+
+        Raises:
+            LakeError: A file breaks a rule.
+        """
+        for table in PRICE_TABLES:
+            open_table(self.db, table, self.lake.fetch(table, days.first, days.last))
+        check_rules(self.db, PRICE_TABLES)
+        self._open_price_sources()
+        self.db.run("views/month_rows", "views/month_newest")
+
+    def open_newest(self, inputs: Inputs, closed: dict[str, str], ids: ProductRange | None = None) -> None:
+        """Make the views all_<table> and newest_<table> over the open month and all closed periods.
+
+        Args:
+            inputs: The outputs of the open month and of the closed periods that this build makes.
+            closed: The digests of the layers of closed periods, by name.
+            ids: The range of products, None for all.
+        """
+        for table in PRICE_TABLES:
+            files = [self.layer_file(inputs, layer, digest, table) for layer, digest in closed.items()]
+            self.open_files(f"all_{table}", [*self.intermediate_files(inputs, table), *files], ids)
+        self._open_newest_views()
+
+    def open_files(self, view: str, paths: Iterable[Path], ids: ProductRange | None = None) -> None:
+        """Make a view over Parquet files, of all products or of a range."""
+        quoted = ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)
+        condition = f" where {ids.condition}" if ids else ""
+        self.db.connection.execute(
+            f"create or replace view {view} as select * from read_parquet([{quoted}], union_by_name = true){condition}"
+        )
+
+    def mapped(self, inputs: Inputs, name: str) -> pa.Table:
+        """Return the intermediate files of that name as one table, mapped into memory."""
+        return pa.concat_tables(map_table(path) for path in self.intermediate_files(inputs, name))
 
     @contextmanager
     def registered(self, **tables: pa.Table) -> Iterator[None]:
-        """Tables that the database sees by their names while the body runs; what it does not ask for is not read."""
+        """Let the database read Arrow tables by name while the body runs."""
         for name, table in tables.items():
             self.db.connection.register(name, table)
         try:
@@ -162,25 +174,36 @@ class BuildContext:
             for name in tables:
                 self.db.connection.unregister(name)
 
-    def parts(self, inputs: Inputs, part: str) -> list[Path]:
-        """Local files of the parts of that name, in the order of the tasks."""
-        return [self.scratch.path(made.parts[part]) for made in inputs.values() if part in made.parts]
+    def intermediate_files(self, inputs: Inputs, name: str) -> list[Path]:
+        """Return the local intermediate files of that name, in the order of the inputs."""
+        files = (output.intermediates.get(name) for output in inputs.values())
+        return [self.intermediates.path(file) for file in files if file is not None]
 
-    def file(self, inputs: Inputs, layer: str, digest: str, stem: str) -> Path:
-        """A file of a layer by its stem: as one of the needed tasks has just made it, or from the store."""
+    def layer_file(self, inputs: Inputs, layer: str, digest: str, stem: str) -> Path:
+        """Return a local copy of a file of a layer, which an input has just written or the store has.
+
+        Raises:
+            BuildError: The file in the store is damaged.
+            StoreError: It cannot be read.
+        """
         opened = Layer(self.store, layer, digest)
-        for made in inputs.values():
-            for file in made.files if made.layer == layer else ():
+        for output in inputs.values():
+            for file in output.files if output.layer == layer else ():
                 if file.name.startswith(f"{stem}-"):
                     return opened.local(file.name, file.sha256)
         return checked_file(opened, stem)
 
-    def in_order(self, work: Callable[[_Task], _Result], tasks: Iterable[_Task]) -> Iterator[_Result]:
-        """Run work on the threads, results in the order of what it is for."""
-        return in_order(self.pool, 2 * self.threads, work, tasks)
+    def in_order(self, work: Callable[[_Input], _Result], inputs: Iterable[_Input]) -> Iterator[_Result]:
+        """Run `work` over inputs on the threads, with results in input order."""
+        return in_order(self.pool, 2 * self.threads, work, inputs)
 
     @once
-    def _open_price_views(self) -> None:
+    def open_history_views(self) -> None:
+        """Make the views history_<array>, which read the views sorted_<array>."""
+        self.db.run("views/history")
+
+    @once
+    def _open_price_sources(self) -> None:
         self.db.run(*(f"sources/{table}" for table in PRICE_TABLES))
 
     @once
@@ -189,5 +212,5 @@ class BuildContext:
 
     def _open(self, *tables: str) -> None:
         for table in tables:
-            self.db.open_raw(table, self.lake.at_hand(table))
-        self.db.check(tables)
+            open_table(self.db, table, self.lake.fetch(table))
+        check_rules(self.db, tables)

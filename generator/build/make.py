@@ -1,4 +1,4 @@
-"""A build: the layers that a lake asks for, made where they are missing, and the record that ties them together."""
+"""Makes a build: defines the layers that a lake asks for, makes the missing ones, and writes the record."""
 
 import json
 import os
@@ -8,12 +8,14 @@ from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
+from typing import Any
 
 import duckdb
 
-from edge_auth.contract import layout, names
-from edge_auth.contract.builds import FORMAT, Layer
+from edge_auth.contract import layout
+from edge_auth.contract.builds import FORMAT
 from edge_auth.contract.index import INDEX_NAME
+from edge_auth.contract.layers import Layer
 from edge_auth.contract.store.folder import FolderStore
 from edge_auth.contract.store.interface import Store
 from edge_auth.contract.text import UNICODE_VERSION
@@ -24,11 +26,10 @@ from generator.build.layers.cards import cards_layer
 from generator.build.layers.catalogue import catalogue_layer
 from generator.build.layers.fingerprints import fingerprints_layer
 from generator.build.layers.history import history_layer
-from generator.build.layers.lists import lists_layer
 from generator.build.layers.sets import sets_layer
 from generator.build.layers.site import site_layer
 from generator.build.layers.spec import LayerSpec
-from generator.build.layers.status import facts, status_layer
+from generator.build.layers.status import LAYERS_WITH_FACTS, facts, status_layer
 from generator.build.layers.watchlist import watchlist_layer
 from generator.build.periods import closed_periods
 from generator.build.plan import BuildPlan, plan_build
@@ -37,9 +38,9 @@ from generator.clock import Clock, utc_now
 from generator.errors import BuildError, LakeError
 from generator.lake.lake import Lake
 from generator.pack.intermediate_store import IntermediateStore
-from generator.pack.writer import index_of
+from generator.pack.writer import join_index
 from generator.progress import Progress
-from generator.releases.intents import declared
+from generator.releases.intents import declare_intent
 from generator.releases.verify import damage, visible_damage
 
 MISSING = "it is not in the store"
@@ -50,29 +51,30 @@ class BuildResult:
     """What `make_build` did.
 
     Attributes:
-        record: the build's record, as it stands in the store.
-        made: names of the layers that had to be made; the others were there.
-        damaged: of those that were there and damaged, what was wrong.
-        seconds: how long each layer took that was made.
+        record: The build's record.
+        made: The names of the layers that were made. The store had the others.
+        damaged: For each layer that was damaged in the store, what was wrong with it.
+        seconds: For each layer that was made, how long that took.
     """
 
-    record: dict
+    record: dict[str, Any]
     made: list[str]
     damaged: dict[str, str] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
-        return self.record["id"]
+        """The id of the build."""
+        id_: str = self.record["id"]
+        return id_
 
 
 def define_layers(lake: Lake) -> list[LayerSpec]:
-    """The layers of a build of this lake, in the order in which they are made."""
+    """Return the layers of a build of this lake, in the order in which they are made."""
     catalogue, watchlist = catalogue_layer(lake), watchlist_layer(lake)
     return [
         *(history_layer(lake, period) for period in closed_periods(lake)),
         catalogue,
-        lists_layer(lake),
         cards_layer(lake),
         sets_layer(lake),
         watchlist,
@@ -93,141 +95,148 @@ def make_build(
     scheduler: str | None = None,
     clock: Clock = utc_now,
 ) -> BuildResult:
-    """Make what is missing of the lake's build. Killed at any moment it leaves nothing that a reader can see.
+    """Make the layers of a lake's build that the store lacks, and write the build's record.
+
+    If the process is killed, readers see nothing of the build, and the next run continues.
 
     Args:
-        threads, memory: of this process, or of each worker; None for the defaults.
-        scheduler: address of the Dask scheduler whose workers do the tasks, or `local:N`; None for our own threads.
-        repair: read every layer that is there before it is used again, rather than only look at its listing.
+        threads: Threads of this process, or of each worker. None for the default.
+        memory: What DuckDB may use before it spills to disk, in this process or in each worker. None for the default.
+        scheduler: The address of a Dask scheduler whose workers do the tasks, or `local:N`. None for threads.
+        repair: Read every object of the layers that the store has, instead of only listing them.
 
     Raises:
-        LakeError: the lake breaks a rule.
-        BuildError: a layer that others are made from is damaged in a way that only `repair` looks for.
-        StoreError: the store failed.
+        LakeError: The lake breaks a rule.
+        BuildError: A layer that others are made from is damaged in a way that only `repair` finds.
+        StoreError: The store failed.
     """
     layers = define_layers(lake)
     id_ = build_id(lake, layers)
-    with declared(store, id_, (layer.folder for layer in layers), clock):
-        lacking = {layer.name: lack(store, layer, repair) for layer in layers}
-        wanted = [name for name, why in lacking.items() if why]
+    with declare_intent(store, id_, (layer.folder for layer in layers), clock):
+        reasons = {layer.name: rebuild_reason(store, layer, repair) for layer in layers}
+        missing = [name for name, reason in reasons.items() if reason]
         threads = threads or (1 if scheduler else os.cpu_count() or 1)
         memory = memory or (settings.WORKER_MEMORY if scheduler else settings.MEMORY)
-        context = local_context(lake, store, threads, memory, resend=repair)
-        with closing(context):
-            plan = plan_build(id_, lake, layers, wanted, context)
+        with closing(local_context(lake, store, threads, memory, resend=repair)) as context:
+            plan = plan_build(id_, lake, layers, missing, context)
             with _runner(scheduler, context, plan) as runner:
-                seconds = _make_all(plan, wanted, context, runner, progress)
+                seconds = _make_layers(plan, missing, context, runner, progress)
         record = _record(lake, store, layers)
-        store.put_new(
-            layout.record_name(record["id"]), json.dumps(record, indent=1, ensure_ascii=False).encode() + b"\n"
-        )
-    damaged = {name: why for name, why in lacking.items() if why and why != MISSING}
-    return BuildResult(record, wanted, damaged, seconds)
+        data = json.dumps(record, indent=1, ensure_ascii=False).encode() + b"\n"
+        store.put_new(layout.record_name(id_), data)
+    damaged = {name: reason for name, reason in reasons.items() if reason and reason != MISSING}
+    return BuildResult(record, missing, damaged, seconds)
 
 
-def planned(lake: Lake, store: Store, *, repair: bool = False) -> BuildPlan:
-    """What `make_build` would do with this lake and store.
+def plan_only(lake: Lake, store: Store, *, repair: bool = False) -> BuildPlan:
+    """Return the plan that `make_build` would carry out.
 
     Raises:
-        LakeError: the products break a rule.
-        StoreError: the store cannot be read.
+        LakeError: The products break a rule.
+        StoreError: The store cannot be read.
     """
     layers = define_layers(lake)
-    wanted = [layer.name for layer in layers if lack(store, layer, repair)]
+    missing = [layer.name for layer in layers if rebuild_reason(store, layer, repair)]
     with closing(local_context(lake, store, 1, settings.MEMORY)) as context:
-        return plan_build(build_id(lake, layers), lake, layers, wanted, context)
+        return plan_build(build_id(lake, layers), lake, layers, missing, context)
 
 
 def local_context(lake: Lake, store: Store, threads: int, memory: str, *, resend: bool = False) -> BuildContext:
-    """A context of this process, with its parts in a folder of its own."""
+    """Return a context of this process, with its intermediate files in a temporary folder."""
 
-    def scratch(context: BuildContext) -> IntermediateStore:
-        return IntermediateStore(FolderStore(str(context.db.scratch)), "parts/")
+    def intermediates(context: BuildContext) -> IntermediateStore:
+        return IntermediateStore(FolderStore(str(context.db.scratch)), "intermediates/")
 
-    return BuildContext(lake, store, threads, memory, scratch, resend)
-
-
-def build_id(lake: Lake, plans: list[LayerSpec]) -> str:
-    """The id of the build that these layers make."""
-    return layout.build_id(lake.as_of.isoformat(), {plan.name: plan.digest for plan in plans})
+    return BuildContext(lake, store, threads, memory, intermediates, resend)
 
 
-def lack(store: Store, plan: LayerSpec, repair: bool = False) -> str | None:
-    """Why a layer has to be made: MISSING, or how it is damaged; None where it is there and looks whole."""
-    if not any(True for _ in store.entries(plan.folder)):
+def build_id(lake: Lake, layers: list[LayerSpec]) -> str:
+    """Return the id of the build of these layers."""
+    return layout.build_id(lake.as_of.isoformat(), {layer.name: layer.digest for layer in layers})
+
+
+def rebuild_reason(store: Store, spec: LayerSpec, repair: bool = False) -> str | None:
+    """Return why a layer has to be made: MISSING, or how it is damaged. None if the store has it.
+
+    Args:
+        repair: Read every object of the layer, instead of only listing it.
+    """
+    if not any(True for _ in store.entries(spec.folder)):
         return MISSING
-    layer = Layer(store, plan.name, plan.digest)
+    layer = Layer(store, spec.name, spec.digest)
     return damage(layer) if repair else visible_damage(layer)
 
 
 @contextmanager
 def _runner(scheduler: str | None, context: BuildContext, plan: BuildPlan) -> Iterator[Runner]:
-    """Who does the tasks of a plan; nobody is sent for where there are none."""
+    """The runner of a plan; threads when there is nothing to do."""
+    runner: Runner
     if scheduler is None or not plan.tasks:
         runner = ThreadRunner(context)
     else:
         try:
-            from generator.build.cluster.dask_runner import DaskRunner  # Dask is an extra
+            from generator.build.cluster.dask_runner import DaskRunner  # Dask is an optional dependency
         except ImportError as error:
             raise BuildError("--scheduler needs Dask: pip install 'cardpress[dask]'") from error
         runner = DaskRunner(scheduler, context, plan.build)
-    useless = False
+    clear = False  # a run that failed for another reason leaves its intermediate files to the next run
     try:
         runner.begin(plan)
         yield runner
-        useless = True
+        clear = True
     except LakeError:
-        useless = True
+        clear = True
         raise
     finally:
-        runner.close(clear=useless)
+        runner.close(clear=clear)
 
 
-def _make_all(
-    plan: BuildPlan, wanted: Collection[str], context: BuildContext, runner: Runner, progress: Progress
+def _make_layers(
+    plan: BuildPlan, missing: Collection[str], context: BuildContext, runner: Runner, progress: Progress
 ) -> dict[str, float]:
-    """Make the layers that are wanted, and say how many seconds each took; the others are there.
+    """Make the missing layers and return the seconds that each took.
 
-    What several layers read is made by the first that asks, and counts as its time.
+    A task that several layers share runs for the first of them, and its time counts there.
     """
     seconds = {}
     for layer in plan.layers:
-        if layer.name in wanted:
+        if layer.name in missing:
             started = time.perf_counter()
-            _make(plan, layer, context, runner, progress)
+            _make_layer(plan, layer, context, runner, progress)
             seconds[layer.name] = round(time.perf_counter() - started, 3)
     return seconds
 
 
-def _make(plan: BuildPlan, layer: LayerSpec, context: BuildContext, runner: Runner, progress: Progress) -> None:
+def _make_layer(plan: BuildPlan, layer: LayerSpec, context: BuildContext, runner: Runner, progress: Progress) -> None:
     tasks = plan.of(layer.name)
     with progress.bar(layer.name, sum(task.objects for task in tasks)) as bar:
-        made = runner.results(tasks, bar.update)
+        outputs = runner.results(tasks, bar.update)
     runner.settle()
-    progress.stored(sum(pack.size for part in made for pack in part.packs))
-    context.lake.place.check_still()  # else the layer would hold other content than its name says
-    context.store.put(layer.folder + INDEX_NAME, index_of(layer.pattern, made))
+    progress.add_stored_bytes(sum(pack.size for output in outputs for pack in output.packs))
+    context.lake.backend.check_unchanged()  # if the lake changed, the layer's content is not what its digest says
+    context.store.put(layer.folder + INDEX_NAME, join_index(layer.pattern, outputs))
 
 
-def _record(lake: Lake, store: Store, plans: list[LayerSpec]) -> dict:
-    layers = {plan.name: Layer(store, plan.name, plan.digest) for plan in plans}
+def _record(lake: Lake, store: Store, specs: list[LayerSpec]) -> dict[str, Any]:
+    layers = {spec.name: Layer(store, spec.name, spec.digest) for spec in specs}
     try:
-        kept = [facts(layers[name]) for name in (names.CATALOGUE, names.WATCHLIST)]
+        parts = [facts(layers[name]) for name in LAYERS_WITH_FACTS]
     except OSError as error:
         raise StoreError(f"{store.location}: the facts of a layer cannot be read: {error}") from error
+    watchlist, catalogue = parts
     return {
         "format": FORMAT,
-        "id": build_id(lake, plans),
+        "id": build_id(lake, specs),
         "as_of": lake.as_of.isoformat(),
-        "layers": {plan.name: {"digest": plan.digest, "inputs": plan.inputs} for plan in plans},
+        "layers": {spec.name: {"digest": spec.digest, "inputs": spec.inputs} for spec in specs},
         "objects": {name: len(layer.index) for name, layer in layers.items()},
         "bytes": {
-            name: sum(f.size for f in (*layer.index.packs, *layer.index.files)) for name, layer in layers.items()
+            name: sum(file.size for file in (*layer.index.packs, *layer.index.files)) for name, layer in layers.items()
         },
-        "freshness": kept[1]["status"] | kept[0]["status"],
+        "freshness": watchlist["status"] | catalogue["status"],
         "left_out": [
             dict(zip(("table", "reason", "rows", "example"), row, strict=True))
-            for part in kept
+            for part in (catalogue, watchlist)
             for row in part["left_out"]
         ],
         "versions": {

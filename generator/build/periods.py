@@ -1,7 +1,6 @@
-"""How the history is cut: each closed year, the closed months of the as-of day's year, the open month."""
+"""The periods of the history: each closed year, the closed months of the as-of day's year, and the open month."""
 
 import calendar
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
 
@@ -10,52 +9,48 @@ from generator.lake.lake import PRICE_TABLES, Lake
 
 @dataclass(frozen=True)
 class Period:
-    """A stretch of days, both ends included; `name` is the year."""
+    """Consecutive days, both ends included. Its name is the year."""
 
     name: str
     first: date
     last: date
 
     def months(self) -> list["Period"]:
-        """The months of the period, cut to it."""
-        found, first = [], self.first
+        """Return the months of the period, each cut to it."""
+        months, first = [], self.first
         while first <= self.last:
             last = min(_last_of_month(first), self.last)
-            found.append(Period(self.name, first, last))
+            months.append(Period(self.name, first, last))
             first = last + timedelta(days=1)
-        return found
+        return months
 
-    def cut(self, pieces: int) -> list["Period"]:
-        """The period in about so many pieces of whole days."""
+    def split(self, count: int) -> list["Period"]:
+        """Return the period in about `count` parts of whole days."""
         days = (self.last - self.first).days + 1
-        step = -(-days // max(1, min(pieces, days)))
+        step = -(-days // max(1, min(count, days)))
         firsts = [self.first + timedelta(days=start) for start in range(0, days, step)]
         return [Period(self.name, first, min(first + timedelta(days=step - 1), self.last)) for first in firsts]
 
     def content(self, lake: Lake) -> list[str]:
-        """What the lake's price tables hold of these days."""
+        """Return the content of the lake's price tables on these days; see `Lake.content`."""
         return lake.content(*PRICE_TABLES, first=self.first, last=self.last)
 
 
 def open_month(as_of: date) -> Period:
-    """The as-of day's month up to that day: the one part of the history that a night makes anew."""
+    """Return the as-of day's month up to that day. Only this part of the history is rebuilt every night."""
     return Period(str(as_of.year), as_of.replace(day=1), as_of)
 
 
 def closed_periods(lake: Lake) -> list[Period]:
-    """The periods before the open month of which the lake holds anything, oldest first."""
+    """Return the periods before the open month of which the lake has any rows, oldest first."""
     month = open_month(lake.as_of).first
-    days = {f.day for table in PRICE_TABLES for f in lake.of(table) if f.day < month}
-    return [_year(year, month) for year in _years(days)]
+    days = (file.day for table in PRICE_TABLES for file in lake.files_of(table) if file.day)
+    return [_closed_year(year, month) for year in sorted({day.year for day in days if day < month})]
 
 
-def _years(days: Iterable[date]) -> list[int]:
-    return sorted({day.year for day in days})
+def _closed_year(year: int, month: date) -> Period:
+    return Period(f"{year:04d}", date(year, 1, 1), min(date(year, 12, 31), month - timedelta(days=1)))
 
 
 def _last_of_month(day: date) -> date:
     return day.replace(day=calendar.monthrange(day.year, day.month)[1])
-
-
-def _year(year: int, month: date) -> Period:
-    return Period(f"{year:04d}", date(year, 1, 1), min(date(year, 12, 31), month - timedelta(days=1)))

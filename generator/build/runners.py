@@ -1,7 +1,4 @@
-"""Who does the tasks of a plan: this process with its threads, or another engine with the same four methods.
-
-A runner gives what tasks have made; what they wrote lies in the store by then or, at the latest, after `settle`.
-"""
+"""What does the tasks of a plan: the threads of this process, or another engine with the same four methods."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -16,81 +13,88 @@ from generator.errors import LakeError
 from generator.pack.output import Inputs, TaskOutput
 from generator.pack.writer import Writer
 
-Tick = Callable[[int], object]
+Tick = Callable[[int], object]  # takes the number of objects that were written since the last call
 
 
 class Runner(Protocol):
     """Does the tasks of one plan."""
 
     def begin(self, plan: BuildPlan) -> None:
-        """Take a plan; whoever works ahead begins."""
+        """Take a plan. A runner that works ahead begins now."""
         ...
 
     def results(self, tasks: list[Task], tick: Tick) -> list[TaskOutput]:
-        """What tasks of the plan have made, in their order; `tick` is told how many objects more there are.
+        """Return the outputs of tasks of the plan, in input order.
+
+        What the tasks wrote is in the store at the latest after `settle`.
 
         Raises:
-            LakeError: the lake breaks a rule.
-            BuildError: a layer that others are made from is damaged; whoever works is gone.
-            StoreError: the store failed.
+            LakeError: The lake breaks a rule.
+            BuildError: A layer that others are made from is damaged, or the workers are gone.
+            StoreError: The store failed.
         """
         ...
 
     def settle(self) -> None:
-        """Wait until all that was inputs is in the store."""
+        """Wait until everything that the tasks wrote is in the store."""
         ...
 
     def close(self, *, clear: bool) -> None:
-        """Stop; `clear`: delete parts, since no later run could go on with them."""
+        """Stop. With `clear`, delete the intermediate files: no later run could use them."""
         ...
 
 
 class ThreadRunner:
-    """Does one task after another, each on all threads of a context of this process."""
+    """Does one task after the other in this process. Each task uses all threads of the context."""
 
     def __init__(self, context: BuildContext):
-        self._workshop = context
-        self._folders: dict[str, LayerSpec] = {}
+        self._context = context
+        self._layers: dict[str, LayerSpec] = {}
         self._tasks: dict[str, Task] = {}
-        self._made: Inputs = {}
+        self._outputs: Inputs = {}
 
     def begin(self, plan: BuildPlan) -> None:
-        self._folders = {layer.name: layer for layer in plan.layers}
+        """Take a plan."""
+        self._layers = {layer.name: layer for layer in plan.layers}
         self._tasks = {task.name: task for task in plan.tasks}
 
     def results(self, tasks: list[Task], tick: Tick) -> list[TaskOutput]:
-        self._workshop.tick = tick
-        return [self._result(task) for task in tasks]
+        """Return the outputs of tasks; see `Runner.results`."""
+        self._context.tick = tick
+        return [self._output(task) for task in tasks]
 
     def settle(self) -> None:
-        self._workshop.uploads.finish()
+        """Wait for the uploads."""
+        self._context.uploads.finish()
 
     def close(self, *, clear: bool) -> None:
-        self._workshop.close()
+        """Close the context, whose intermediate files are in a temporary folder."""
+        self._context.close()
 
-    def _result(self, task: Task) -> TaskOutput:
-        if task.name not in self._made:
-            inputs = {name: self._result(self._tasks[name]) for name in task.needs}
-            layer = self._folders.get(task.layer)
+    def _output(self, task: Task) -> TaskOutput:
+        if task.name not in self._outputs:
+            inputs = {name: self._output(self._tasks[name]) for name in task.needs}
+            layer = self._layers.get(task.layer)
             folder, pattern = (layer.folder, layer.pattern) if layer else ("", "")
-            self._made[task.name] = run_task(self._workshop, task, folder, pattern, inputs)
-        return self._made[task.name]
+            self._outputs[task.name] = run_task(self._context, task, folder, pattern, inputs)
+        return self._outputs[task.name]
 
 
 def run_task(context: BuildContext, task: Task, folder: str, pattern: str, inputs: Inputs) -> TaskOutput:
     """Do a task.
 
     Args:
-        folder, pattern: of the layer that it writes.
-        inputs: what the tasks that it needs have made.
+        folder: The folder of the layer that it writes, or ''.
+        pattern: The pattern of the layer's keys, or ''.
+        inputs: The outputs of the tasks that it needs.
 
     Raises:
-        LakeError, BuildError, StoreError: see `Runner.results`.
+        LakeError, BuildError, StoreError: See `Runner.results`.
     """
-    writer = Writer(context.uploads, context.scratch, task.layer, folder, pattern)
+    writer = Writer(context.uploads, context.intermediates, task.layer, folder, pattern)
     try:
         task.work(context, writer, inputs, *task.arguments)
     except duckdb.Error as error:
-        first = str(error).strip().splitlines()[0]
-        raise LakeError(f"lake {context.lake.location}: {first}") from error
-    return writer.made()
+        first_line = str(error).strip().splitlines()[0]
+        raise LakeError(f"lake {context.lake.location}: {first_line}") from error
+    return writer.output()

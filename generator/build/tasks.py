@@ -1,33 +1,39 @@
-"""A build as tasks: what each one reads, of which range, and by which function it is made.
+"""The tasks of a build: what each one reads, for which products, and the function that does it.
 
-A task is data, so that it can be printed, sent to another machine and done again: it reads the lake, the store and
-what the tasks that it needs have made, writes files that are named by their content, and gives back what it wrote.
-Done twice it writes the same, so nothing is lost or doubled when a machine is.
+A task is data, so a plan can print it, a cluster can send it to another machine, and it can be done again. It reads the
+lake, the store and the outputs of the tasks that it needs. It writes files that are named by their content, so doing a
+task twice writes the same files.
 
-    month ─┬─► newest ─► history (a range of products)              a closed period, once
-           └─► products (a range) ─┬─► cards (a range)              every night
-                                   └─► rankings ─┬─► search
-                                                 ├─► rows (a range of the catalogue's order)
-                                                 └─► lists (a range of pages)
+    month ─┬─► newest ─► history (a range of products)     a closed period, once
+           └─► products (a range) ─┬─► cards (a range)     every night
+                                   └─► catalogue
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from generator.database import ALL_IDS
 from generator.lake.lake import Lake
 
 PRODUCTS_PER_TASK = 25_000
+_SMALLEST_ID, _LARGEST_ID = -(2**63), 2**63 - 1
 
 
 @dataclass(frozen=True)
 class ProductRange:
-    """A range of products: ids from `first` to `last`, between them `count` products of the lake, `low` to `high`.
+    """The products of one task: those with ids from `first` to `last`.
 
-    The first range begins, and the last one ends, where integers do: price tables may name products that the lake's
-    table of products does not.
+    The first range begins at the smallest integer and the last one ends at the largest, because price tables may name
+    products that the table of products does not.
+
+    Attributes:
+        number: The place of the range among all ranges, from 0.
+        low: The smallest id of a product of the lake in the range, 0 if there is none.
+        high: The largest such id.
+        count: The number of products of the lake in the range.
     """
 
     number: int
@@ -40,24 +46,31 @@ class ProductRange:
     def __str__(self) -> str:
         return f"ids {self.low}-{self.high}" if self.count else "no ids"
 
+    @property
+    def condition(self) -> str:
+        """The range as an SQL condition on `id_product`."""
+        return f"id_product between {self.first} and {self.last}"
+
 
 @dataclass(frozen=True)
 class Task:
-    """A part of a build.
+    """A unit of work of a build.
 
     Attributes:
-        name: what a person calls it, unique within a build, such as `cards 2026-10 ids 400000-450000`.
-        layer: the layer whose objects or files it writes; '' where it makes parts that only other tasks read.
-        work: called with a context, a writer, what the needed tasks have made (by name), and the arguments.
-        needs: names of the tasks whose parts it reads.
-        objects: how many objects it will about write.
-        rows, reads, writes: estimates: rows of the lake or of a part, bytes read and bytes written.
+        name: Unique within a build, such as `cards 2026-10 ids 400000-450000`.
+        layer: The layer whose objects or files the task writes, '' if it writes only intermediate files.
+        work: The function. It takes a BuildContext, a Writer, the outputs of the needed tasks by name, and `arguments`.
+        needs: The names of the tasks whose outputs it reads.
+        objects: An estimate of the objects that it writes.
+        rows: An estimate of the rows of the lake, or of intermediate files, that it reads.
+        reads: An estimate of the bytes that it reads.
+        writes: An estimate of the bytes that it writes.
     """
 
     name: str
     layer: str
     work: Callable[..., None] = field(repr=False)
-    arguments: tuple = ()
+    arguments: tuple[Any, ...] = ()
     needs: tuple[str, ...] = ()
     objects: int = 0
     rows: int = 0
@@ -70,35 +83,37 @@ class BuildScope:
     """What the tasks of a build depend on besides their layer.
 
     Attributes:
-        wanted: digests of all layers by name, of those that have to be made.
-        kept: the same of those that are in the store.
-        ranges: all products, cut; empty where no wanted layer is made in ranges.
-        kinds: how many products there are of each kind and of all.
+        missing: The digests of the layers that the build makes, by layer.
+        present: The digests of the layers that the store has, by layer.
+        ranges: All products, in ranges. Empty if no missing layer is made in ranges.
     """
 
     lake: Lake
-    wanted: dict[str, str]
-    kept: dict[str, str]
+    missing: dict[str, str]
+    present: dict[str, str]
     ranges: tuple[ProductRange, ...] = ()
-    kinds: dict[str, int] = field(default_factory=dict)
 
     @property
     def products(self) -> int:
-        return sum(part.count for part in self.ranges)
+        """The number of products of the lake."""
+        return sum(ids.count for ids in self.ranges)
 
 
-def ranges_of(ids: np.ndarray) -> tuple[ProductRange, ...]:
-    """Sorted ids of products as ranges of about the same number of products, which together hold every integer."""
-    cut = np.array_split(ids, max(1, -(-len(ids) // PRODUCTS_PER_TASK)))
-    firsts = [ALL_IDS[0], *(int(piece[0]) for piece in cut[1:])]
-    lasts = [*(first - 1 for first in firsts[1:]), ALL_IDS[1]]
-    ends = [(int(piece[0]), int(piece[-1])) if len(piece) else (0, 0) for piece in cut]
+def split_products(ids: NDArray[np.int64]) -> tuple[ProductRange, ...]:
+    """Split the sorted ids of all products into ranges of about the same number of products.
+
+    The ranges hold every integer, also those that are not ids of products.
+    """
+    chunks = np.array_split(ids, max(1, -(-len(ids) // PRODUCTS_PER_TASK)))
+    firsts = [_SMALLEST_ID, *(int(chunk[0]) for chunk in chunks[1:])]
+    lasts = [*(first - 1 for first in firsts[1:]), _LARGEST_ID]
+    bounds = [(int(chunk[0]), int(chunk[-1])) if len(chunk) else (0, 0) for chunk in chunks]
     return tuple(
-        ProductRange(number, first, last, *between, len(piece))
-        for number, (first, last, between, piece) in enumerate(zip(firsts, lasts, ends, cut, strict=True))
+        ProductRange(number, first, last, low, high, len(chunk))
+        for number, (first, last, (low, high), chunk) in enumerate(zip(firsts, lasts, bounds, chunks, strict=True))
     )
 
 
-def pieces(length: int, size: int) -> Iterator[tuple[int, int]]:
-    """Starts and ends that cut so many things into pieces of a size; one empty piece where there is nothing."""
+def slices(length: int, size: int) -> Iterator[tuple[int, int]]:
+    """Yield (start, end) of consecutive slices of `length` items; one empty slice if there are no items."""
     return ((start, min(start + size, length)) for start in range(0, max(length, 1), size))

@@ -1,1 +1,1 @@
-"""One module per command: options in, one call, results out. No logic here."""
+"""The commands of `cardpress`, one module each: options in, one call, results out."""

@@ -7,7 +7,8 @@ from datetime import datetime
 import click
 
 from edge_auth.contract.store.open import open_store
-from generator.build.make import BuildResult, make_build, planned
+from generator.build.make import BuildResult, make_build
+from generator.build.make import plan_only as make_plan
 from generator.build.plan import BuildPlan
 from generator.commands.options import (
     json_option,
@@ -19,7 +20,7 @@ from generator.commands.options import (
 )
 from generator.lake.lake import absolute, open_lake
 from generator.progress import Progress
-from generator.reading.explain import Explanation, explanation
+from generator.reading.explain import Explanation, explain_build
 from generator.releases.publish import publish
 
 
@@ -30,12 +31,12 @@ from generator.releases.publish import publish
     "--as-of",
     type=click.DateTime(["%Y-%m-%d"]),
     metavar="DAY",
-    help="The day the build speaks for.  [default: the newest partition]",
+    help="The as-of day of the build.  [default: the newest partition]",
 )
-@click.option("--publish", "publish_it", is_flag=True, help="Make it the live build.")
-@click.option("--explain", is_flag=True, help="Say which layers would be made, and why; make nothing.")
-@click.option("--plan", "plan_only", is_flag=True, help="Print the tasks that would be done; make nothing.")
-@click.option("--repair", is_flag=True, help="Read every layer before it is used again; make damaged ones anew.")
+@click.option("--publish", "publish_it", is_flag=True, help="Make the build the live one.")
+@click.option("--explain", is_flag=True, help="Print which layers would be made, and why. Make nothing.")
+@click.option("--plan", "plan_only", is_flag=True, help="Print the tasks that would be done. Make nothing.")
+@click.option("--repair", is_flag=True, help="Read every layer that the store has, and make damaged ones again.")
 @threads_option
 @memory_option
 @scheduler_option
@@ -53,13 +54,13 @@ def build(
     scheduler: str | None,
     as_json: bool,
 ) -> None:
-    """Make a build of LAKE in the store. The last line is its id.
+    """Make a build of LAKE in the store. The last line of the output is its id.
 
-    With --scheduler, --threads (1) and --memory (1GB) are those of each worker; see docs/scale.md.
+    Layers whose inputs did not change are not made again. So a second run takes seconds, and a killed run continues.
 
-    Layers whose inputs did not change are not made again, so a second run costs seconds and a killed one resumes.
+    With --scheduler, --threads (1) and --memory (1GB) apply to each worker; see docs/scale.md.
 
-    With --explain and --plan the id is the one that the build would have; rows and bytes of a plan are estimates.
+    With --explain and --plan the id is the one that the build would have. Rows and bytes of a plan are estimates.
 
     \b
     Example: cardpress build --lake lake --store site_out --publish
@@ -69,11 +70,11 @@ def build(
     opened, source = open_store(store), open_lake(lake, as_of and as_of.date(), progress)
     if explain or plan_only:
         if publish_it:
-            raise click.UsageError("--explain and --plan make nothing, so there is nothing to publish")
+            raise click.UsageError("--explain and --plan make nothing: leave out --publish")
         if plan_only:
-            _plan(planned(source, opened, repair=repair), as_json)
+            _plan(make_plan(source, opened, repair=repair), as_json)
         else:
-            _explain(explanation(source, opened, repair), as_json)
+            _explain(explain_build(source, opened, repair), as_json)
         return
     result = make_build(
         source, opened, threads=threads, memory=memory, progress=progress, repair=repair, scheduler=scheduler
@@ -88,13 +89,13 @@ def build(
         progress.say(f"published: {result.id} is live in {store}")
 
 
-def _explain(said: Explanation, as_json: bool) -> None:
+def _explain(result: Explanation, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps(asdict(said)))
+        click.echo(json.dumps(asdict(result)))
         return
-    for layer in said.layers:
+    for layer in result.layers:
         click.echo(f"{'make' if layer.make else 'keep'}  {layer.layer:<14}{layer.why}")
-    click.echo(said.build)
+    click.echo(result.build)
 
 
 def _plan(plan: BuildPlan, as_json: bool) -> None:
@@ -108,9 +109,9 @@ def _plan(plan: BuildPlan, as_json: bool) -> None:
 
 def _report(result: BuildResult, progress: Progress) -> None:
     for layer, why in result.damaged.items():
-        progress.say(f"{layer} was damaged and made anew: {why}")
+        progress.say(f"{layer} was damaged and is made again: {why}")
     for left_out in result.record["left_out"]:
         progress.say("{table}: {rows:,} {reason}, such as {example}".format(**left_out))
     objects, size = sum(result.record["objects"].values()), sum(result.record["bytes"].values())
-    done = f"made {', '.join(result.made)}" if result.made else "nothing to make: every layer was there"
-    progress.say(f"{done}; {objects:,} objects, {size / 1e6:,.1f} MB")
+    summary = f"made {', '.join(result.made)}" if result.made else "nothing to make: the store has every layer"
+    progress.say(f"{summary}; {objects:,} objects, {size / 1e6:,.1f} MB")

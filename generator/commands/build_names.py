@@ -1,4 +1,4 @@
-"""Builds as they are named on the command line: by id, or `live` or `previous`; and what a shell offers to complete."""
+"""Names of builds on the command line: an id, `live` or `previous`, with completion in the shell."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -12,16 +12,16 @@ from edge_auth.contract.store.interface import Store
 from edge_auth.contract.store.open import is_folder, open_store
 from edge_auth.errors import EdgeError
 from generator.errors import BuildError
+from generator.reading.overview import LIVE, PREVIOUS
 
-LIVE, PREVIOUS = "live", "previous"
-_PATIENCE_SECONDS = 1.0
+_COMPLETION_TIMEOUT_SECONDS = 1.0
 
 
-class BuildName(click.ParamType):
-    """The name of a build; a shell completes it from the store that the line or the environment names.
+class BuildName(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
+    """The name of a build. A shell completes it from the store of the command line or of the environment.
 
     Args:
-        words: whether `live` and `previous` are understood.
+        words: Whether `live` and `previous` are offered.
     """
 
     name = "build"
@@ -30,25 +30,27 @@ class BuildName(click.ParamType):
         self.words = (LIVE, PREVIOUS) if words else ()
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Return the names that begin with `incomplete`."""
         store = ctx.params.get("store") or "site_out"
-        found = list(self.words)
-        with suppress(EdgeError, OSError):  # there is nobody to tell
-            names = open_store(store, _PATIENCE_SECONDS).list(layout.BUILDS)
-            found += sorted(layout.build_ids(names), reverse=True)
-        return [CompletionItem(name) for name in found if name.startswith(incomplete)]
+        choices = list(self.words)
+        with suppress(EdgeError, OSError):  # an error message would disturb the command line
+            records = open_store(store, _COMPLETION_TIMEOUT_SECONDS).list(layout.BUILDS)
+            choices += sorted(layout.build_ids(records), reverse=True)
+        return [CompletionItem(choice) for choice in choices if choice.startswith(incomplete)]
 
 
-def none_yet(store: str) -> str:
-    """What is said of a store without builds."""
-    where = f"no builds in {store}" if not is_folder(store) or Path(store).is_dir() else f"there is no folder {store}"
+def no_builds_message(store: str) -> str:
+    """Return the message for a store without builds."""
+    exists = not is_folder(store) or Path(store).is_dir()
+    where = f"no builds in {store}" if exists else f"the folder {store} does not exist"
     return f"{where}: `cardpress build --lake LAKE --store {store}` makes one"
 
 
 def named_build(store: Store, name: str | None) -> Build:
-    """The build of that id, the live one (also for None), or the one that was live before it.
+    """Open the build with an id, the live build (`live` or None), or the one that was live before (`previous`).
 
     Raises:
-        BuildError, NoLiveBuild, UnknownBuild: there is none.
+        BuildError, NoLiveBuild, UnknownBuild: There is no such build.
     """
     if name in (None, LIVE):
         return open_build(store, live_build_id(store))
@@ -57,6 +59,6 @@ def named_build(store: Store, name: str | None) -> Build:
     pointer, _ = read_pointer(store)
     if pointer is None or not pointer.previous:
         raise BuildError(
-            f"no build was live before in {store.location}: `cardpress builds` shows the ids that there are"
+            f"no build was live before in {store.location}: `cardpress builds` lists the ids of all builds"
         )
     return open_build(store, pointer.previous[0])

@@ -1,14 +1,15 @@
-"""`cardpress builds`: list the builds of a store."""
+"""`cardpress builds`: list the builds of a store, as scripts read them."""
 
 import json
+from typing import Any
 
 import click
 
-from edge_auth.contract import layout
-from edge_auth.contract.builds import open_build, read_pointer
 from edge_auth.contract.store.open import open_store
-from generator.commands.build_names import none_yet
+from generator.clock import utc_now
+from generator.commands.build_names import no_builds_message
 from generator.commands.options import json_option, store_option
+from generator.reading.overview import LIVE, PREVIOUS, BuildRow, overview
 
 
 @click.command()
@@ -20,39 +21,30 @@ def builds(store: str, as_json: bool) -> None:
     \b
     Example: cardpress builds --store site_out
     """
-    opened = open_store(store)
-    pointer, _ = read_pointer(opened)
-    live = pointer.build if pointer else None
-    ids = sorted(layout.build_ids(opened.list(layout.BUILDS)), reverse=True)
-    found = [open_build(opened, build_id).record for build_id in ids]
-    rows = [_summary(record, live, pointer.previous if pointer else []) for record in found]
+    found = overview(open_store(store), utc_now)
     if as_json:
-        click.echo(json.dumps({"live": live, "hold": bool(pointer and pointer.hold), "builds": rows}))
+        rows = [_to_json(row) for row in found.builds]
+        click.echo(json.dumps({"live": found.live, "hold": found.hold, "builds": rows}))
         return
-    for row in rows:
-        click.echo(_line(row))
-    if not rows:
-        click.echo(none_yet(store), err=True)
-    if pointer and pointer.hold:
+    for row in found.builds:
+        counts = f"{row.products:>9,} products  {row.objects:>11,} objects  {row.bytes / 1e6:>9,.1f} MB"
+        click.echo(f"{row.id}  {counts}  {row.state}".rstrip())
+    if not found.builds:
+        click.echo(no_builds_message(store), err=True)
+    if found.hold:
         click.echo(
-            f"a rollback holds: nothing is published until `cardpress publish BUILD --store {store}`",
+            f"a rollback holds publishing back: nothing is published until `cardpress publish BUILD --store {store}`",
             err=True,
         )
 
 
-def _line(row: dict) -> str:
-    mark = "live" if row["live"] else "previous" if row["previous"] else ""
-    counts = f"{row['products']:>9,} products  {row['objects']:>11,} objects  {row['bytes'] / 1e6:>9,.1f} MB"
-    return f"{row['id']}  {counts}  {mark}".rstrip()
-
-
-def _summary(record: dict, live: str | None, previous: list[str]) -> dict:
+def _to_json(row: BuildRow) -> dict[str, Any]:
     return {
-        "id": record["id"],
-        "as_of": record["as_of"],
-        "live": record["id"] == live,
-        "previous": record["id"] in previous,
-        "products": record["freshness"]["catalogue"]["products"],
-        "objects": sum(record["objects"].values()),
-        "bytes": sum(record["bytes"].values()),
+        "id": row.id,
+        "as_of": row.as_of,
+        "live": row.state == LIVE,
+        "previous": row.state == PREVIOUS,
+        "products": row.products,
+        "objects": row.objects,
+        "bytes": row.bytes,
     }

@@ -8,7 +8,7 @@ from edge_auth.contract.store.open import open_store
 from generator.commands.build_names import named_build
 from generator.commands.options import build_option, store_option
 from generator.errors import BuildError
-from generator.releases.export import ROOT
+from generator.releases.export import API_FOLDER
 
 
 @click.command()
@@ -16,14 +16,14 @@ from generator.releases.export import ROOT
 @build_option
 @store_option
 def cat(key: str, build_id: str | None, store: str) -> None:
-    """Print one object of a build. KEY is such as cards/273532.json.
+    """Print one object of a build. KEY is its path, such as cards/273532.json.
 
     \b
     Example: cardpress cat status.json --store site_out
     """
     build = named_build(open_store(store), build_id)
-    document = build.document(key.removeprefix(f"{ROOT}/"))
+    document = build.document(key.removeprefix(f"{API_FOLDER}/"))
     if document is None:
-        raise BuildError(f"build {build.id} has no object {key}; `cardpress export DIR` shows all keys")
+        raise BuildError(f"build {build.id} has no object {key}; `cardpress export DIR` writes all keys as files")
     sys.stdout.buffer.write(document)
     sys.stdout.buffer.flush()

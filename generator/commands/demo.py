@@ -1,4 +1,4 @@
-"""`cardpress demo`: write a made-up lake to try everything on."""
+"""`cardpress demo`: writes a made-up lake."""
 
 import shlex
 import sys
@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 
 from edge_auth.contract.store.open import is_folder
-from generator.demo.draw import SEED_MAX
-from generator.demo.lake import Written, write_demo
+from generator.demo.draw import MAX_SEED
+from generator.demo.lake import TableSize, write_demo
 
-_LINE_EVERY = 10
+_PROGRESS_LINES = 10
 
 
 @click.command("demo")
@@ -26,35 +26,35 @@ _LINE_EVERY = 10
 )
 @click.option(
     "--seed",
-    type=click.IntRange(0, SEED_MAX),
+    type=click.IntRange(0, MAX_SEED),
     default=1,
     show_default=True,
-    help="Another seed, another lake.",
+    help="Another seed gives another lake.",
 )
 def demo(lake: Path, products: int, days: int, seed: int) -> None:
     """Write a realistic made-up lake into the folder LAKE.
 
-    The same arguments give the same bytes. One day more adds the files of that day and changes no table's
-    file that is there already, so `--days 91` after `--days 90` is a night passing by.
+    The same arguments give the same bytes. Each further day adds its files and changes no existing file of a table,
+    so `--days 91` after `--days 90` acts like one more night.
 
     \b
     Example: cardpress demo lake --products 500 --days 30
     """
     if not is_folder(str(lake)):
         raise click.BadParameter("demo writes into a folder; copy it to s3:// from there", param_hint="'LAKE'")
-    written = write_demo(lake, products, days, seed, _with_progress)
-    for name, table in written.items():
-        click.echo(_line(name, table))
+    sizes = write_demo(lake, products, days, seed, _with_progress)
+    for name, size in sizes.items():
+        click.echo(_line(name, size))
     click.echo(f"cardpress build --lake {shlex.quote(str(lake))} --publish")
 
 
-def _line(name: str, table: Written) -> str:
-    days = "" if table.days is None else f"  on {table.days:,} days"
-    return f"{name:<16}{table.rows:>12,} rows{days}"
+def _line(name: str, size: TableSize) -> str:
+    days = "" if size.days is None else f"  on {size.days:,} days"
+    return f"{name:<16}{size.rows:>12,} rows{days}"
 
 
 def _with_progress(days: Iterable[int]) -> Iterator[int]:
-    """The days one by one: under a bar on a terminal, with a line now and then elsewhere."""
+    """Yield the days. Show a bar on a terminal, and at most ten lines elsewhere."""
     numbers = list(days)
     if sys.stderr.isatty():
         with click.progressbar(numbers, label="days", file=sys.stderr) as bar:
@@ -62,6 +62,6 @@ def _with_progress(days: Iterable[int]) -> Iterator[int]:
         return
     for number in numbers:
         yield number
-        done = number + 1
-        if done * _LINE_EVERY // len(numbers) > number * _LINE_EVERY // len(numbers):
-            click.echo(f"demo: {done:,} of {len(numbers):,} days", err=True)
+        written = number + 1
+        if written * _PROGRESS_LINES // len(numbers) > number * _PROGRESS_LINES // len(numbers):
+            click.echo(f"demo: {written:,} of {len(numbers):,} days", err=True)

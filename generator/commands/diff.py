@@ -1,4 +1,4 @@
-"""`cardpress diff`: what differs between two builds, in objects and in values (contract section 4)."""
+"""`cardpress diff`: the differences between two builds, in objects and in values."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -10,12 +10,12 @@ from generator.commands.build_names import BuildName, named_build
 from generator.commands.options import store_option
 from generator.progress import Progress
 from generator.reading.diff.compare import Comparison, compare
-from generator.reading.diff.document import as_json
-from generator.reading.diff.page import as_html
+from generator.reading.diff.html_page import as_html
+from generator.reading.diff.json_document import as_json
 from generator.reading.diff.report import make_report
-from generator.reading.diff.text import as_text
+from generator.reading.diff.terminal_text import as_text
 
-FORMATS: dict[str, Callable[[Comparison, int], Iterator[str]]] = {
+_FORMATS: dict[str, Callable[[Comparison, int], Iterator[str]]] = {
     "text": lambda comparison, top: (line + "\n" for line in as_text(make_report(comparison, top))),
     "json": lambda comparison, top: as_json(comparison),
     "html": lambda comparison, top: as_html(make_report(comparison, top)),
@@ -29,26 +29,28 @@ FORMATS: dict[str, Callable[[Comparison, int], Iterator[str]]] = {
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(list(FORMATS)),
+    type=click.Choice(list(_FORMATS)),
     default="text",
     show_default=True,
-    help="text for a terminal, json for everything, html for one page.",
+    help="text for a terminal, json with all changes, html for one page.",
 )
 @click.option("--json", "format_", flag_value="json", help="The same as --format json.")
-@click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="Rows of each list (not of json).")
+@click.option(
+    "--top", type=click.IntRange(1), default=20, show_default=True, help="Rows of each list; json has all rows."
+)
 @click.option("--threads", type=click.IntRange(1), help="Threads to use.  [default: one per core]")
-@click.option("--memory", default="1GB", show_default=True, help="What DuckDB may use before it spills to disk.")
+@click.option("--memory", default="1GB", show_default=True, help="Memory that DuckDB may use before it spills to disk.")
 def diff(old: str, new: str, store: str, format_: str, top: int, threads: int | None, memory: str) -> None:
     """Show what differs between two builds, in objects and values.
 
-    OLD and NEW are ids of builds, or `live` or `previous`. The status is 0 whether they differ or not.
+    OLD and NEW are ids of builds, or `live` or `previous`. The exit status is 0 whether they differ or not.
 
     \b
     Example: cardpress diff previous live --store site_out --format html > diff.html
     """
     opened = open_store(store)
-    builds = [named_build(opened, name) for name in (old, new)]
-    with compare(*builds, threads=threads, memory=memory, progress=Progress()) as comparison:
-        for piece in FORMATS[format_](comparison, top):
+    before, after = named_build(opened, old), named_build(opened, new)
+    with compare(before, after, threads=threads, memory=memory, progress=Progress()) as comparison:
+        for piece in _FORMATS[format_](comparison, top):
             sys.stdout.buffer.write(piece.encode())
     sys.stdout.buffer.flush()

@@ -1,4 +1,4 @@
-"""`cardpress doctor`: what is wrong with this installation, store and lake."""
+"""`cardpress doctor`: check the installation, the store, the lake and what serves them."""
 
 import json
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from edge_auth.contract.keys import open_key_file
 from edge_auth.contract.store.open import open_store
 from generator.clock import utc_now
 from generator.commands.options import json_option, store_option
-from generator.commands.serve import CounterUrl, default_state
+from generator.commands.serving_options import CounterUrl, default_state_folder
 from generator.errors import DoctorError
 from generator.reading.doctor.findings import PROBLEM, Finding, guarded
 from generator.reading.doctor.keys import check_keys
@@ -20,16 +20,16 @@ from generator.reading.doctor.serving import check_counter, check_state
 from generator.reading.doctor.store import check_store, check_writing
 from generator.reading.doctor.versions import check_versions
 
-_REACH = "see whether --store names the right place, and whether you may go there"
+_STORE_ADVICE = "check that --store is right, and that you may read it"
 
 
 @click.command()
 @store_option
-@click.option("--lake", help="Folder or s3://bucket/prefix of the source tables, to look at as well.")
-@click.option("--keys", metavar="LOCATION", help="Key records elsewhere than in the store.")
-@click.option("--state", default=default_state, metavar="DIR", help="Folder of the shim's own files.")
-@click.option("--rate-limit-url", metavar="URL", type=CounterUrl(), help="Redis or Valkey server to look at as well.")
-@click.option("--read-only", is_flag=True, help="Write nothing: on a machine that only serves.")
+@click.option("--lake", help="Folder or s3://bucket/prefix of the source tables, to check as well.")
+@click.option("--keys", metavar="LOCATION", help="Location of the key records, if not in the store.")
+@click.option("--state", default=default_state_folder, metavar="DIR", help="Folder of the shim's own files.")
+@click.option("--rate-limit-url", metavar="URL", type=CounterUrl(), help="Redis or Valkey server to check as well.")
+@click.option("--read-only", is_flag=True, help="Write nothing, for a machine that only serves.")
 @json_option
 def doctor(
     store: str,
@@ -40,42 +40,44 @@ def doctor(
     read_only: bool,
     as_json: bool,
 ) -> None:
-    """Look for what is wrong and say what to do.
+    """Check for problems and say what to do about them.
 
-    At versions, store, live build, lake, keys, clock, state folder and shared counter.
+    Checks versions, store, live build, lake, keys, clock, state folder and shared counter.
 
-    A line per check: ok, warning, or problem with what to do next; exit 1 where there is a problem. Nothing is changed:
-    a probe is written below private/ of the store and deleted again.
+    Prints a line per check: ok, warning or problem, with what to do next. The exit status is 1 if there is a problem.
+    Nothing is changed: a probe is written below private/ of the store and deleted again.
 
     \b
     Example: cardpress doctor --store site_out --lake lake
     """
-    found = []
-    for finding in _checks(store, lake, keys, state, rate_limit_url, read_only):
-        found.append(finding)
+    findings = []
+    for finding in _run_checks(store, lake, keys, state, rate_limit_url, read_only):
+        findings.append(finding)
         if not as_json:
             click.echo(finding.line())
     if as_json:
-        click.echo(json.dumps([asdict(finding) for finding in found]))
-    problems = [finding for finding in found if finding.level == PROBLEM]
+        click.echo(json.dumps([asdict(finding) for finding in findings]))
+    problems = [finding for finding in findings if finding.level == PROBLEM]
     if problems:
         raise DoctorError(f"{len(problems)} problem{'s' * (len(problems) > 1)}, the first: {problems[0].message}")
 
 
-def _checks(
+def _run_checks(
     store: str, lake: str | None, keys: str | None, state: str, rate_limit_url: str | None, read_only: bool
 ) -> Iterator[Finding]:
     yield from check_versions()
     opened = open_store(store)
-    broken = False
-    for finding in guarded("store", check_store(opened, utc_now), _REACH):
-        broken = broken or (finding.check == "store" and finding.level == PROBLEM)
+    store_failed = False
+    for finding in guarded("store", check_store(opened, utc_now), _STORE_ADVICE):
+        store_failed = store_failed or (finding.check == "store" and finding.level == PROBLEM)
         yield finding
-    if not read_only and not broken:
-        yield from guarded("writing", check_writing(opened.location, utc_now), "give who builds the right to write")
+    if not read_only and not store_failed:
+        yield from guarded(
+            "writing", check_writing(opened.location, utc_now), "give the machine that builds permission to write"
+        )
     if lake:
         yield from guarded("lake", check_lake(lake, utc_now), "")
-    if keys or not broken:
+    if keys or not store_failed:
         file = open_key_file(store, keys)
         yield from guarded("keys", check_keys(file, utc_now), "restore the file from a backup, or --keys LOCATION")
     yield from check_state(Path(state))

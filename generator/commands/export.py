@@ -14,14 +14,15 @@ from generator.releases.export import export as write_files
 @click.argument("dir")
 @build_option
 @store_option
-@click.option("--gzip", is_flag=True, help="Write a .json.gz beside each file.")
+@click.option("--gzip", is_flag=True, help="Also write a .gz beside each file.")
 def export(dir: str, build_id: str | None, store: str, gzip: bool) -> None:
     """Write a build as plain files, one per object.
 
-    The API lies below DIR/api/v1, the site in DIR/docs and DIR/explore.
+    The API is written below DIR/api/v1, the site to DIR/docs and DIR/explore.
 
     \b
     Example: cardpress export plain --store site_out && ls plain/api/v1/cards/all/trend
     """
-    written = write_files(named_build(ReadAhead(open_store(store)), build_id), dir, gzip=gzip, progress=Progress())
-    click.echo(f"{written:,} objects in {dir}")
+    build = named_build(ReadAhead(open_store(store)), build_id)
+    objects = write_files(build, dir, gzip=gzip, progress=Progress())
+    click.echo(f"{objects:,} objects in {dir}")

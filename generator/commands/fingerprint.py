@@ -1,4 +1,4 @@
-"""`cardpress fingerprint …`: reference images into the lake's fingerprint table, and photos looked up in it."""
+"""`cardpress fingerprint …`: writes the lake's fingerprint table from reference images, and matches photos with it."""
 
 import json
 import os
@@ -7,20 +7,19 @@ from pathlib import Path
 import click
 
 from generator.commands.options import json_option
-from generator.fingerprints.load import load
-from generator.fingerprints.products import products_of
-from generator.fingerprints.table import check_recipe, rows, update
-from generator.fingerprints.verify import verify as verify_samples
-from generator.ingest.tables import LakeWriter
+from generator.fingerprints.image_products import products_of_images
+from generator.fingerprints.load import load_index
+from generator.fingerprints.table import check_recipe, table_rows, update
+from generator.fingerprints.verify import verify_entries
+from generator.lake.writer import LakeWriter
 from generator.progress import Progress
 from recognition.collect import Collected, collect, find_images
 from recognition.errors import RecognitionError
-from recognition.match import Match
-from recognition.match import match as nearest_to
-from recognition.pictures import need_pillow, open_picture
+from recognition.match import Match, match_photo
+from recognition.pictures import open_picture, require_pillow
 from recognition.recipe import VERSION
 
-_NAMED = 5  # broken images named one by one
+_MAX_NAMED = 5  # broken images in the output; the rest is counted
 
 
 def _template(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
@@ -42,13 +41,16 @@ def fingerprint() -> None:
 @click.argument("images", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--lake", required=True, help="Folder (made if absent) or s3:// prefix.")
 @click.option(
-    "--products", "--products-file", type=click.Path(path_type=Path), metavar="FILE", help="Products of each key."
+    *("--products", "--products-file"),
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="File of the products of each key.",
 )
 @click.option("--image-url", callback=_template, metavar="TEMPLATE", help="URL of an image, with {key} in it.")
 @click.option("--prune", is_flag=True, help="Drop the entries of other images.")
 @click.option("--skip-broken", is_flag=True, help="Leave out images that cannot be read.")
-@click.option("--verify", is_flag=True, help="Write nothing: work out samples again and compare.")
-@click.option("--samples", type=click.IntRange(min=1), default=100, show_default=True, help="How many of them.")
+@click.option("--verify", is_flag=True, help="Write nothing: compute samples again and compare.")
+@click.option("--samples", type=click.IntRange(min=1), default=100, show_default=True, help="How many samples.")
 @click.option("--workers", type=click.IntRange(min=1), help="Processes.  [default: one per core]")
 @json_option
 def index(
@@ -72,41 +74,38 @@ def index(
     \b
     Example: cardpress fingerprint index scans/ --lake lake --image-url 'https://images.example/{key}.webp'
     """
-    need_pillow()
-    found, workers, into = find_images(images), workers or os.cpu_count() or 1, LakeWriter(lake)
+    require_pillow()
+    paths, workers, writer = find_images(images), workers or os.cpu_count() or 1, LakeWriter(lake)
     if verify:
-        _verify(into, found, samples, workers, as_json)
+        _verify(writer, paths, samples, workers, as_json)
         return
-    check_recipe(into, prune=prune)  # before the work; it is checked again under the lock
-    owners = products_of(into, found, products)
-    with Progress().bar("fingerprints", len(found)) as bar:
-        collected = collect(found, workers, bar.update)
-    _tell_broken(collected, skip_broken)
-    change = update(into, rows(collected.fingerprints, owners), image_url, prune=prune)
-    result = change._asdict() | {
-        "broken": len(collected.broken),
-        "without_products": len(found) - len(collected.broken),
-    }
-    result["without_products"] -= sum(map(bool, owners.values()))
-    click.echo(json.dumps(result) if as_json else _line(result))
+    check_recipe(writer, prune=prune)  # before the long work; `update` checks it again under the lock
+    image_products = products_of_images(writer, paths, products)
+    with Progress().bar("fingerprints", len(paths)) as bar:
+        collected = collect(paths, workers, bar.update)
+    _report_broken(collected, skip_broken)
+    counts = update(writer, table_rows(collected.fingerprints, image_products), image_url, prune=prune)
+    without_products = len(paths) - len(collected.broken) - sum(map(bool, image_products.values()))
+    result = counts._asdict() | {"broken": len(collected.broken), "without_products": without_products}
+    click.echo(json.dumps(result) if as_json else _summary_line(result))
 
 
-def _tell_broken(collected: Collected, skip: bool) -> None:
-    """Name the images that could not be read; without `skip`, refuse."""
+def _report_broken(collected: Collected, skip: bool) -> None:
+    """Print the images that could not be read. Without `skip`, raise an error instead."""
     reasons = list(collected.broken.values())
     if not reasons:
         return
     if not skip or not collected.fingerprints:
         more = f"; {len(reasons)} such images" if len(reasons) > 1 else ""
-        way_out = ": repair them or leave them out with --skip-broken" if collected.fingerprints else ""
-        raise RecognitionError(f"{reasons[0]}{more}{way_out}. Nothing was written")
-    for reason in reasons[:_NAMED]:
+        advice = ": repair them or leave them out with --skip-broken" if collected.fingerprints else ""
+        raise RecognitionError(f"{reasons[0]}{more}{advice}. Nothing was written")
+    for reason in reasons[:_MAX_NAMED]:
         click.echo(f"left out: {reason}", err=True)
-    if len(reasons) > _NAMED:
-        click.echo(f"left out: {len(reasons) - _NAMED} more", err=True)
+    if len(reasons) > _MAX_NAMED:
+        click.echo(f"left out: {len(reasons) - _MAX_NAMED} more", err=True)
 
 
-def _line(result: dict[str, int]) -> str:
+def _summary_line(result: dict[str, int]) -> str:
     parts = [f"{result[name]:,} {name}" for name in ("new", "changed", "unchanged", "kept", "pruned", "broken")]
     entries, without = result["entries"], result["without_products"]
     return f"fingerprints: {entries:,} entries, {', '.join(parts)}; {without:,} without products"
@@ -114,15 +113,15 @@ def _line(result: dict[str, int]) -> str:
 
 def _verify(lake: LakeWriter, images: dict[str, Path], samples: int, workers: int, as_json: bool) -> None:
     with Progress().bar("verify", min(samples, len(images))) as bar:
-        verified = verify_samples(lake, images, samples, workers, bar.update)
+        check = verify_entries(lake, images, samples, workers, bar.update)
     if as_json:
-        click.echo(json.dumps(verified._asdict()))
+        click.echo(json.dumps(check._asdict()))
     else:
-        right = verified.checked - len(verified.wrong)
-        click.echo(f"{right:,} of {verified.checked:,} entries are right; {verified.unknown:,} images have none")
-    if verified.wrong:
-        more = f", and {len(verified.wrong) - 1} more" if len(verified.wrong) > 1 else ""
-        raise RecognitionError(f"{next(iter(verified.wrong.values()))}{more}")
+        right = check.checked - len(check.wrong)
+        click.echo(f"{right:,} of {check.checked:,} entries are right; {check.unknown:,} images have none")
+    if check.wrong:
+        more = f", and {len(check.wrong) - 1} more" if len(check.wrong) > 1 else ""
+        raise RecognitionError(f"{next(iter(check.wrong.values()))}{more}")
 
 
 @fingerprint.command()
@@ -136,25 +135,25 @@ def match(photo: Path, index: str, key: str | None, top: int, as_json: bool) -> 
 
     PHOTO is upright and cut roughly to the card.
 
-    Prints distance, key, products and image; the less the distance, the more alike. Better set CARDPRESS_KEY than
-    give --key, which other users of the machine can see.
+    Prints distance, key, products and image URL, nearest first. Set CARDPRESS_KEY rather than --key: other users of
+    the machine can see the options of a command.
 
     \b
     Example: cardpress fingerprint match photo.jpg --index https://cards.example/api/v1/fingerprints
     """
     pixels = open_picture(photo)
-    references = load(index, key)
-    matches = nearest_to(pixels, references, top)
+    references = load_index(index, key)
+    matches = match_photo(pixels, references, top)
     if as_json:
         click.echo(
             json.dumps(
-                {"version": VERSION, "entries": len(references), "matches": [found._asdict() for found in matches]}
+                {"version": VERSION, "entries": len(references), "matches": [entry._asdict() for entry in matches]}
             )
         )
     else:
         click.echo("\n".join(map(_match_line, matches)))
 
 
-def _match_line(found: Match) -> str:
-    products = " ".join(map(str, found.products)) or "no products"
-    return f"{found.distance:7.2f}  {found.key}  {products}  {found.image}"
+def _match_line(match: Match) -> str:
+    products = " ".join(map(str, match.products)) or "no products"
+    return f"{match.distance:7.2f}  {match.key}  {products}  {match.image}"

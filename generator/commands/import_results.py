@@ -1,4 +1,4 @@
-"""What the `ingest` commands share: progress while files are read, and a line for each file of the lake."""
+"""The output that the `ingest` commands share: progress while files are read, and a line for each file of the lake."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -7,22 +7,22 @@ from pathlib import Path
 
 import click
 
-from generator.ingest.merge import DayCounts, MergeCounts
+from generator.ingest.merge import MergeCounts
 
 
-def told(name: str, counts: MergeCounts | DayCounts) -> str:
-    """What an import did to a file of the lake, in one line."""
-    line = f"{name}: {counts.rows} rows, {counts.new} new, {counts.changed} changed, {counts.unchanged} unchanged"
-    if counts.elsewhere:
-        line += f"; {counts.elsewhere} left to other files of the lake"
-    if isinstance(counts, DayCounts) and counts.lesser:
-        line += f"; {counts.lesser} left out for a greater one of the same product and time"
+def summary_line(path: str, counts: MergeCounts) -> str:
+    """Return what an import changed in a file of the lake, as one line."""
+    line = f"{path}: {counts.rows} rows, {counts.new} new, {counts.changed} changed, {counts.unchanged} unchanged"
+    if counts.in_other_files:
+        line += f"; {counts.in_other_files} skipped, already in other files of the lake"
+    if counts.outranked:
+        line += f"; {counts.outranked} skipped, a greater row has the same product and time"
     return line
 
 
 @contextmanager
-def reading(files: int) -> Iterator[Callable[[Path], None]]:
-    """A bar on a terminal, a line per file elsewhere; yields what is to be told of each file that was read."""
+def reading_progress(files: int) -> Iterator[Callable[[Path], None]]:
+    """Show a bar on a terminal and a line per file elsewhere. Call the yielded function after each file."""
     if not sys.stderr.isatty():
         yield lambda path: click.echo(f"read {path}", err=True)
         return

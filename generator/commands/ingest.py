@@ -1,25 +1,28 @@
-"""`cardpress ingest …`: what others publish becomes lake tables (contract section 4)."""
+"""`cardpress ingest …`: imports files into lake tables."""
 
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
-from generator.commands.import_results import reading, told
+from generator.commands.import_results import reading_progress, summary_line
 from generator.commands.ingest_scraped import list_pages, offers, watch_checks
-from generator.ingest.imports import CardmarketFiles, import_cardmarket
-from generator.ingest.tables import LakeWriter
+from generator.ingest.cardmarket_import import CardmarketFiles, import_cardmarket
+from generator.lake.writer import LakeWriter
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def _files(name: str, help: str) -> Callable:
-    """An option that may be given several times; in its variable, paths are separated as in PATH."""
+def _file_option(name: str, help: str) -> Callable[[_Function], _Function]:
+    """Return an option that may be repeated. Its environment variable separates paths as PATH does."""
     return click.option(name, multiple=True, type=click.Path(path_type=Path), metavar="FILE", help=help)
 
 
 @click.group()
 def ingest() -> None:
-    """Turn files of others, or of scrapers, into lake tables.
+    """Import files of the marketplace or of scrapers into lake tables.
 
     \b
     Example: cardpress ingest cardmarket --lake lake --singles products_singles_6.json
@@ -28,10 +31,10 @@ def ingest() -> None:
 
 @ingest.command()
 @click.option("--lake", required=True, help="Folder (made if absent) or s3:// prefix.")
-@_files("--singles", "A list of singles, products_singles_G.json.")
-@_files("--nonsingles", "A list of sealed products, products_nonsingles_G.json.")
-@_files("--price-guide", "A price guide, price_guide_G.json.")
-@_files("--expansions", "Names of expansions.")
+@_file_option("--singles", "A list of singles, products_singles_G.json.")
+@_file_option("--nonsingles", "A list of sealed products, products_nonsingles_G.json.")
+@_file_option("--price-guide", "A price guide, price_guide_G.json.")
+@_file_option("--expansions", "Names of expansions.")
 @click.option("--game", help="The game of the expansions in these files.")
 @click.option("--json", "as_json", is_flag=True, help="The result as JSON.")
 def cardmarket(
@@ -57,15 +60,15 @@ def cardmarket(
         raise click.UsageError("Nothing to import: give --singles, --nonsingles, --price-guide or --expansions")
     if game and not expansions:
         click.echo(
-            "--game names the game of expansions, and no --expansions file is given: it has no effect",
+            "--game has no effect: it names the game of expansions, and there is no --expansions file",
             err=True,
         )
-    with reading(len(files)) as read:
-        result = import_cardmarket(LakeWriter(lake), files, game, read)
+    with reading_progress(len(files)) as on_read:
+        result = import_cardmarket(LakeWriter(lake), files, game, on_read)
     if as_json:
-        click.echo(json.dumps({name: counts._asdict() for name, counts in result.items()}))
+        click.echo(json.dumps({path: counts.as_json() for path, counts in result.items()}))
     else:
-        click.echo("\n".join(told(name, counts) for name, counts in result.items()))
+        click.echo("\n".join(summary_line(path, counts) for path, counts in result.items()))
 
 
 for command in (list_pages, offers, watch_checks):

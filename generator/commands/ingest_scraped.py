@@ -1,31 +1,39 @@
-"""`cardpress ingest list-pages`, `offers`, `watch-checks`: scrapers' lines become lake tables (docs/ingest.md)."""
+"""`cardpress ingest list-pages`, `offers`, `watch-checks`: imports scrapers' lines (docs/ingest.md)."""
 
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
-from generator.commands.import_results import reading, told
-from generator.ingest.scraped import Imported, LineFiles, import_list_pages, import_offers, import_watch_checks
-from generator.ingest.tables import LakeWriter
+from generator.commands.import_results import reading_progress, summary_line
+from generator.ingest.scraped_import import (
+    ImportResult,
+    LineFiles,
+    OnRead,
+    import_list_pages,
+    import_offers,
+    import_watch_checks,
+)
+from generator.lake.writer import LakeWriter
 
-Import = Callable[[LakeWriter, LineFiles, Callable[[Path], None]], Imported]
-OPTIONS = (
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_OPTIONS = (
     click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True), metavar="FILE…"),
     click.option("--lake", required=True, help="Folder (made if absent) or s3:// prefix."),
     click.option(
         "--bad-lines",
         type=click.Path(path_type=Path, dir_okay=False),
         metavar="FILE",
-        help="Import the good lines, and add the others to this file, each with the reason.",
+        help="Import the good lines, and add the refused ones to this file with the reason.",
     ),
     click.option("--json", "as_json", is_flag=True, help="The result as JSON."),
 )
 
 
-def _options(command: Callable) -> Callable:
-    for option in reversed(OPTIONS):
+def _options(command: _Function) -> _Function:
+    for option in reversed(_OPTIONS):
         command = option(command)
     return command
 
@@ -35,8 +43,8 @@ def _options(command: Callable) -> Callable:
 def list_pages(files: tuple[Path, ...], lake: str, bad_lines: Path | None, as_json: bool) -> None:
     """Import rows of expansions' list pages.
 
-    FILE: JSON Lines, plain or gzip, - for standard input. They become listings, and fill number, rarity, url and image
-    of the lake's products, and names and urls of expansions. Importing a file again changes nothing.
+    FILE: JSON Lines, plain or gzip, - for standard input. They become listings. They also set number,
+    rarity, url and image of products, and names and urls of expansions. Importing a file again changes nothing.
 
     \b
     Example: cardpress ingest list-pages --lake lake pages.jsonl.gz --bad-lines refused.jsonl
@@ -72,17 +80,26 @@ def watch_checks(files: tuple[Path, ...], lake: str, bad_lines: Path | None, as_
     _run(import_watch_checks, LineFiles(files, bad_lines), lake, as_json)
 
 
-def _run(import_lines: Import, files: LineFiles, lake: str, as_json: bool) -> None:
-    with reading(len(files.paths)) as read:
-        done = import_lines(LakeWriter(lake), files, read)
-    if done.refused:
-        click.echo(f"{done.refused:,} lines refused, kept in {files.bad_lines}", err=True)
-    if done.incomplete_offers:
-        click.echo(f"{done.incomplete_offers:,} offers lack a price, a seller or a condition: not shown", err=True)
+def _run(
+    import_lines: Callable[[LakeWriter, LineFiles, OnRead], ImportResult], files: LineFiles, lake: str, as_json: bool
+) -> None:
+    with reading_progress(len(files.paths)) as on_read:
+        result = import_lines(LakeWriter(lake), files, on_read)
+    if result.refused:
+        click.echo(f"{result.refused:,} lines refused, kept in {files.bad_lines}", err=True)
+    if result.incomplete_offers:
+        click.echo(f"{result.incomplete_offers:,} offers lack a price, a seller or a condition: not shown", err=True)
     if as_json:
-        tables = {name: counts._asdict() for name, counts in done.tables.items()}
-        told_apart = {"lines": done.lines, "refused": done.refused, "incomplete_offers": done.incomplete_offers}
-        click.echo(json.dumps(told_apart | {"tables": tables}))
+        click.echo(json.dumps(_as_json(result)))
         return
-    click.echo(f"{done.lines} lines, {done.refused} refused")
-    click.echo("".join(f"{told(name, counts)}\n" for name, counts in done.tables.items()), nl=False)
+    click.echo(f"{result.lines} lines, {result.refused} refused")
+    click.echo("".join(f"{summary_line(path, counts)}\n" for path, counts in result.tables.items()), nl=False)
+
+
+def _as_json(result: ImportResult) -> dict[str, Any]:
+    return {
+        "lines": result.lines,
+        "refused": result.refused,
+        "incomplete_offers": result.incomplete_offers,
+        "tables": {path: counts.as_json() for path, counts in result.tables.items()},
+    }

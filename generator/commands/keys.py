@@ -2,6 +2,8 @@
 
 import json
 import time
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import click
 
@@ -9,34 +11,36 @@ from edge_auth.contract.keys import DEFAULT_RATE_LIMIT, SCOPES, KeyFile, KeyReco
 from generator.commands.options import json_option, store_option
 
 NEVER = "never"
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-class Expiry(click.ParamType):
-    """A day, a timestamp or `never`; given on as a timestamp or `never`."""
+class Expiry(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
+    """A day, a timestamp or `never`; the value is a timestamp or `never`."""
 
     name = "day"
 
-    def convert(self, value, param, ctx) -> str:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the expiry as a timestamp, or `never`."""
         try:
             return NEVER if value == NEVER else parse_expiry(value)
         except ValueError as error:
             self.fail(str(error), param, ctx)
 
 
-def _named(ctx, param, value: str) -> str:
+def _check_name(ctx: click.Context, param: click.Parameter, value: str) -> str:
     if not value.strip() or not value.isprintable():
         raise click.BadParameter("must be some printable text", ctx, param)
     return value
 
 
-def _where(command):
-    """The options that say where the key records lie."""
-    command = click.option("--keys", metavar="LOCATION", help="Key records elsewhere than in the store.")(command)
-    return store_option(command)
+def _location_options(command: _Function) -> _Function:
+    """Add the options for the location of the key records."""
+    keys_option = click.option("--keys", metavar="LOCATION", help="Location of the key records, if not in the store.")
+    return store_option(keys_option(command))
 
 
 _scope = click.option(
-    "--scope", "scopes", multiple=True, type=click.Choice(SCOPES), help="What it may read; may repeat."
+    "--scope", "scopes", multiple=True, type=click.Choice(SCOPES), help="What the key may read; may repeat."
 )
 _rate = click.IntRange(1, 1_000_000_000)
 
@@ -51,13 +55,19 @@ def keys() -> None:
 
 
 @keys.command("issue")
-@_where
-@click.option("--name", required=True, callback=_named, help="Whose key it is.")
+@_location_options
+@click.option("--name", required=True, callback=_check_name, help="Name of the key's owner.")
 @_scope
 @click.option("--rate-limit", type=_rate, default=DEFAULT_RATE_LIMIT, show_default=True, help="Requests a minute.")
-@click.option("--expires", type=Expiry(), default=NEVER, show_default=True, help="Its last day or second (UTC).")
+@click.option(
+    "--expires",
+    type=Expiry(),
+    default=NEVER,
+    show_default=True,
+    help="Last day or second on which the key is valid (UTC).",
+)
 def issue_(store: str, keys: str | None, name: str, scopes: tuple[str, ...], rate_limit: int, expires: str) -> None:
-    """Make a key and print it, this once.
+    """Make a key and print it. It cannot be printed again.
 
     The key goes to standard output, its record to standard error.
 
@@ -72,7 +82,7 @@ def issue_(store: str, keys: str | None, name: str, scopes: tuple[str, ...], rat
 
 
 @keys.command("list")
-@_where
+@_location_options
 @json_option
 def list_(store: str, keys: str | None, as_json: bool) -> None:
     """Print the records of all keys, the oldest first.
@@ -82,7 +92,7 @@ def list_(store: str, keys: str | None, as_json: bool) -> None:
     """
     records = open_key_file(store, keys).records()
     if as_json:
-        click.echo(json.dumps([_shown(record) for record in records], ensure_ascii=False, indent=1))
+        click.echo(json.dumps([_fields(record) for record in records], ensure_ascii=False, indent=1))
         return
     if not records:
         click.echo(f"no keys yet: `cardpress keys issue --store {store} --name NAME` makes one", err=True)
@@ -97,9 +107,9 @@ def list_(store: str, keys: str | None, as_json: bool) -> None:
 
 @keys.command()
 @click.argument("id_", metavar="ID")
-@_where
+@_location_options
 def revoke(id_: str, store: str, keys: str | None) -> None:
-    """Switch a key off for good.
+    """Switch a key off permanently.
 
     \b
     Example: cardpress keys revoke key_0123456789ab
@@ -109,10 +119,10 @@ def revoke(id_: str, store: str, keys: str | None) -> None:
 
 @keys.command()
 @click.argument("id_", metavar="ID")
-@_where
+@_location_options
 @_scope
 @click.option("--rate-limit", type=_rate, help="Requests a minute.")
-@click.option("--expires", type=Expiry(), help="Its last day or second (UTC), or `never`.")
+@click.option("--expires", type=Expiry(), help="Last day or second on which the key is valid (UTC), or `never`.")
 def update(
     id_: str, store: str, keys: str | None, scopes: tuple[str, ...], rate_limit: int | None, expires: str | None
 ) -> None:
@@ -121,7 +131,7 @@ def update(
     \b
     Example: cardpress keys update key_0123456789ab --expires 2027-06-30
     """
-    changes: dict = {}
+    changes: dict[str, Any] = {}
     if scopes:
         changes["scopes"] = tuple(scope for scope in SCOPES if scope in scopes)
     if rate_limit is not None:
@@ -129,20 +139,20 @@ def update(
     if expires is not None:
         changes["expires_at"] = None if expires == NEVER else expires
     if not changes:
-        raise click.UsageError("nothing to change: give --scope, --rate-limit or --expires")
+        raise click.UsageError("nothing to change: pass --scope, --rate-limit or --expires")
     _update(open_key_file(store, keys), id_, **changes)
 
 
-def _update(file: KeyFile, id_: str, **changes) -> None:
+def _update(file: KeyFile, id_: str, **changes: Any) -> None:
     click.echo(_as_json(file.update(id_, **changes)))
 
 
-def _shown(record: KeyRecord) -> dict:
+def _fields(record: KeyRecord) -> dict[str, Any]:
     return {**record.public(), "revoked": record.revoked}
 
 
 def _as_json(record: KeyRecord) -> str:
-    return json.dumps(_shown(record), ensure_ascii=False)
+    return json.dumps(_fields(record), ensure_ascii=False)
 
 
 def _row(record: KeyRecord, now: float) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""`cardpress nightly`: what a scheduler calls."""
+"""`cardpress nightly`: the command that a scheduler runs every night."""
 
 import json
 from dataclasses import asdict
@@ -23,26 +23,27 @@ from generator.commands.prune import grace_option, keep_option
 from generator.errors import BusyError
 from generator.lake.lake import absolute
 from generator.nightly.metrics import write_textfile
-from generator.nightly.night import Night, Options, run_id
+from generator.nightly.night import Night, NightOptions, new_run_id
 from generator.progress import Progress
-from generator.releases.prune import Rules
+from generator.releases.prune import RetentionRules
 
 
-class GateValue(click.ParamType):
-    """NAME=VALUE of a gate."""
+class GateThreshold(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
+    """NAME=VALUE: the threshold of a gate."""
 
     name = "NAME=VALUE"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, float]:
+        """Return the gate and its threshold."""
         name, _, number = str(value).partition("=")
         try:
             threshold = float(number)
         except ValueError:
             threshold = float("nan")
         if name not in settings.GATES:
-            self.fail(f"{name!r} is no gate; the gates are {', '.join(settings.GATES)}", param, ctx)
+            self.fail(f"{name!r} is not a gate; the gates are {', '.join(settings.GATES)}", param, ctx)
         if not threshold >= 0:
-            self.fail(f"{value!r} names no threshold: write {name}={settings.GATES[name]:g}", param, ctx)
+            self.fail(f"{value!r} has no valid threshold: write {name}={settings.GATES[name]:g}", param, ctx)
         return name, threshold
 
 
@@ -50,7 +51,11 @@ class GateValue(click.ParamType):
 @lake_option
 @store_option
 @click.option(
-    "--gate", "gates", multiple=True, type=GateValue(), help="Let pass up to VALUE instead of the gate's default."
+    "--gate",
+    "gates",
+    multiple=True,
+    type=GateThreshold(),
+    help="Let values up to VALUE pass this gate, instead of its default.",
 )
 @click.option(
     "--force",
@@ -58,16 +63,18 @@ class GateValue(click.ParamType):
     multiple=True,
     type=click.Choice(list(settings.GATES)),
     metavar="NAME",
-    help="Let this gate pass, whatever it says; it is recorded.",
+    help="Publish even if this gate is breached; the report records it.",
 )
 @keep_option
 @grace_option
-@click.option("--textfile", type=click.Path(dir_okay=False, path_type=Path), help="Write Prometheus metrics there.")
+@click.option(
+    "--textfile", type=click.Path(dir_okay=False, path_type=Path), help="Write Prometheus metrics to this file."
+)
 @click.option(
     "--pages/--no-pages",
     default=True,
     show_default=True,
-    help="Leave the report and the changes as pages in the store.",
+    help="Write the report and the changes as pages into the store.",
 )
 @lease_option
 @threads_option
@@ -89,39 +96,39 @@ def nightly(
     scheduler: str | None,
     as_json: bool,
 ) -> None:
-    """What a scheduler calls: build, check, publish, prune.
+    """Build, check, publish and prune: the command for a scheduler.
 
-    The build is compared with the live one. A breached gate, a hold or any failure: exit 1, the live build stays. Every
-    run leaves a report in the store, and pages that say what it made and changed.
+    The build is compared with the live one. After a breached gate, a hold or a failure the live build stays and the
+    exit status is 1. Every run writes a report into the store, and pages of what it made and changed.
 
     \b
     Example: cardpress nightly --lake lake --store site_out --gate products-lost=0.1
     """
     if textfile and not textfile.parent.is_dir():
         raise click.BadParameter(f"{textfile.parent} is not a folder", param_hint="'--textfile'")
-    run = run_id(utc_now)
-    rules = Rules(keep, timedelta(hours=grace))
-    options = Options(dict(gates), forced, rules, threads, memory, scheduler, lease, pages)
+    run = new_run_id(utc_now)
+    rules = RetentionRules(keep, timedelta(hours=grace))
+    options = NightOptions(dict(gates), forced, rules, threads, memory, scheduler, lease, pages)
     lake = absolute(lake) if scheduler else lake
     night = Night(lake, open_store(store), options, run=run, clock=utc_now, progress=Progress(prefix=f"[{run}] "))
     busy = False
     try:
-        night.go()
+        night.execute()
     except BusyError:
         busy = night.report.finished is None
         raise
     finally:
         if not busy:
-            _tell(night, textfile, as_json)
+            _print_result(night, textfile, as_json)
 
 
-def _tell(night: Night, textfile: Path | None, as_json: bool) -> None:
+def _print_result(night: Night, textfile: Path | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(asdict(night.report), default=str))
-    elif night.report.done:
+    elif night.report.succeeded:
         click.echo(night.report.build)
     if textfile:
         try:
             write_textfile(textfile, night.report)
-        except OSError as error:  # a night is not a failure because nobody can read of it
+        except OSError as error:  # missing metrics are no reason to fail a night
             night.progress.say(f"{textfile} was not written: {error.strerror or error}")

@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Options and parameter types that several commands share."""
 
 import click
 
@@ -24,13 +24,13 @@ threads_option = click.option(
 )
 memory_option = click.option(
     "--memory",
-    help="What DuckDB may use before it spills to disk.  "
-    f"[default: {settings.MEMORY}; of each worker {settings.WORKER_MEMORY}]",
+    help="Memory that DuckDB may use before it spills to disk.  "
+    f"[default: {settings.MEMORY}; {settings.WORKER_MEMORY} for each worker]",
 )
 scheduler_option = click.option(
     "--scheduler",
     metavar="ADDRESS",
-    help="Have the workers of a Dask scheduler make it, such as tcp://host:8786, or local:N for N processes here.",
+    help="Build on the workers of a Dask scheduler such as tcp://host:8786, or local:N for N processes here.",
 )
 lease_option = click.option(
     "--lease",
@@ -38,5 +38,5 @@ lease_option = click.option(
     default=settings.LEASE_SECONDS,
     show_default=True,
     metavar="SECONDS",
-    help="How long the lock of a killed run stands.",
+    help="How long the lock of a killed run blocks other runs.",
 )

@@ -1,4 +1,4 @@
-"""`cardpress prune`: delete what no kept build needs."""
+"""`cardpress prune`: delete what no remaining build needs."""
 
 from datetime import timedelta
 
@@ -8,13 +8,13 @@ from edge_auth.contract.store.open import open_store
 from generator import settings
 from generator.clock import utc_now
 from generator.commands.options import json_option, lease_option, store_option
-from generator.releases.prune import Rules, describe, find_deletions, to_json
+from generator.releases.prune import RetentionRules, describe, find_deletions, to_json
 from generator.releases.prune import prune as delete
 
 keep_option = click.option(
     "--keep",
     type=click.IntRange(1),
-    default=settings.KEEP,
+    default=settings.KEPT_BUILDS,
     show_default=True,
     metavar="N",
     help="How many builds to keep: the live one, then those that a rollback reaches, then the newest others.",
@@ -25,7 +25,7 @@ grace_option = click.option(
     default=settings.GRACE_HOURS,
     show_default=True,
     metavar="HOURS",
-    help="Keep what is younger, and builds that were live within this time: clients may be pinned to them.",
+    help="Keep everything younger, and builds that were live within this time: clients may be pinned to them.",
 )
 
 
@@ -33,22 +33,22 @@ grace_option = click.option(
 @store_option
 @keep_option
 @grace_option
-@click.option("--dry-run", is_flag=True, help="Say what would be deleted; delete nothing.")
+@click.option("--dry-run", is_flag=True, help="List what would be deleted; delete nothing.")
 @lease_option
 @json_option
 def prune(store: str, keep: int, grace: float, dry_run: bool, lease: float, as_json: bool) -> None:
-    """Delete what no kept build needs, and what killed runs left.
+    """Delete what no remaining build needs, and what killed runs left.
 
-    Never the live build, nor the one before it: a rollback always has somewhere to go.
+    The live build and the one before it always remain, so that a rollback is possible.
 
     \b
     Example: cardpress prune --store site_out --keep 7 --dry-run
     """
-    opened, rules = open_store(store), Rules(keep, timedelta(hours=grace))
-    plan = find_deletions(opened, rules, utc_now) if dry_run else delete(opened, rules, seconds=lease)
+    opened, rules = open_store(store), RetentionRules(keep, timedelta(hours=grace))
+    deletions = find_deletions(opened, rules, utc_now) if dry_run else delete(opened, rules, seconds=lease)
     if as_json:
-        click.echo(to_json(plan, utc_now()))
+        click.echo(to_json(deletions, utc_now()))
         return
-    for name in (*plan.builds, *plan.layers, *(file.name for file in plan.strays)):
+    for name in (*deletions.builds, *deletions.layers, *(file.name for file in deletions.strays)):
         click.echo(name)
-    click.echo(f"{'would delete' if dry_run else 'deleted'}: {describe(plan)}", err=True)
+    click.echo(f"{'would delete' if dry_run else 'deleted'}: {describe(deletions)}", err=True)

@@ -12,7 +12,7 @@ from generator.releases.publish import publish as move_to
 @click.argument("build", type=BuildName(words=False))
 @store_option
 def publish(build: str, store: str) -> None:
-    """Make BUILD the live build. Lifts the hold that a rollback set.
+    """Make BUILD the live build. This lifts the hold that a rollback sets.
 
     \b
     Example: cardpress publish 2026-08-22-0123456789ab --store site_out

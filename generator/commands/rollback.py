@@ -12,8 +12,8 @@ from generator.releases.publish import rollback as move_back
 def rollback(store: str) -> None:
     """Make the build before the live one live again.
 
-    Each time one further back. It sets a hold: `build --publish` and `nightly` then publish nothing until
-    `publish BUILD` lifts it.
+    Repeat it to go further back. A rollback sets a hold: `build --publish` and `nightly` publish nothing until
+    `publish BUILD` lifts the hold.
 
     \b
     Example: cardpress rollback --store site_out

@@ -1,8 +1,9 @@
 """`cardpress show`: the builds of a store, one build, and how fresh the data is."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
+from typing import Any
 
 import click
 
@@ -11,11 +12,13 @@ from edge_auth.contract.builds import open_build
 from edge_auth.contract.store.interface import Store
 from edge_auth.contract.store.open import open_store
 from generator.clock import utc_now
-from generator.commands.build_names import BuildName, named_build, none_yet
+from generator.commands.build_names import BuildName, named_build, no_builds_message
 from generator.commands.options import json_option, store_option
-from generator.reading.overview import BuildRow, Overview, Source, overview, sources
+from generator.reading.overview import BuildRow, Overview, SourceAge, overview, source_ages
 from generator.releases.judgements import read_judgement
 from generator.releases.run_reports import newest_report
+
+_Json = dict[str, Any]
 
 
 @click.command()
@@ -23,55 +26,55 @@ from generator.releases.run_reports import newest_report
 @store_option
 @json_option
 def show(build: str | None, store: str, as_json: bool) -> None:
-    """Show all builds, what is live and how fresh it is.
+    """Show all builds, which one is live and how fresh it is.
 
-    With BUILD (an id, `live` or `previous`): everything about that one.
+    With BUILD (an id, `live` or `previous`): everything about that build.
 
     \b
     Example: cardpress show --store site_out
     """
     opened = open_store(store)
-    seen = overview(opened, utc_now)
-    said = _one(opened, build) if build else _all(opened, seen)
+    found = overview(opened, utc_now)
+    details = _build_details(opened, build) if build else _store_details(opened, found)
     if as_json:
-        click.echo(json.dumps({"live": seen.live, "hold": seen.hold} | said))
+        click.echo(json.dumps({"live": found.live, "hold": found.hold} | details))
         return
-    if seen.hold:
+    if found.hold:
         click.echo(
-            f"HOLD: a rollback to {seen.live} holds, nothing is published "
+            f"HOLD: a rollback to {found.live} holds publishing back: nothing is published "
             f"until `cardpress publish BUILD --store {store}`"
         )
-    click.echo("\n".join(_build_lines(said) if build else _store_lines(said, seen, store)))
+    click.echo("\n".join(_build_lines(details) if build else _store_lines(details, found, store)))
 
 
-def _all(store: Store, seen: Overview) -> dict:
-    live = open_build(store, seen.live).record if seen.live else None
-    fresh = [asdict(source) for source in sources(live, utc_now)] if live else []
+def _store_details(store: Store, found: Overview) -> _Json:
+    live = open_build(store, found.live).record if found.live else None
+    sources = [asdict(source) for source in source_ages(live, utc_now)] if live else []
     night = newest_report(store)
-    last = {name: night[name] for name in ("run", "finished", "outcome", "error", "build")} if night else None
-    if night and last:
-        last["pages"] = sorted(store.list(layout.page_name(night["run"], "")))
-    return {"builds": [asdict(row) for row in seen.builds], "sources": fresh, "last_night": last}
+    last_night = None
+    if night:
+        last_night = {name: night[name] for name in ("run", "finished", "outcome", "error", "build")}
+        last_night["pages"] = sorted(store.list(layout.page_name(night["run"], "")))
+    return {"builds": [asdict(row) for row in found.builds], "sources": sources, "last_night": last_night}
 
 
-def _one(store: Store, build: str) -> dict:
+def _build_details(store: Store, build: str) -> _Json:
     opened = named_build(store, build)
-    record = opened.record
-    fresh = [asdict(source) for source in sources(record, utc_now)]
-    return {"record": record, "sources": fresh, "gates": read_judgement(store, opened.id)}
+    sources = [asdict(source) for source in source_ages(opened.record, utc_now)]
+    return {"record": opened.record, "sources": sources, "gates": read_judgement(store, opened.id)}
 
 
-def _store_lines(said: dict, seen: Overview, store: str) -> Iterable[str]:
-    head = ("BUILD", "AGE", "PRODUCTS", "OBJECTS", "MB", "GATES", "")
-    if seen.builds:
-        yield from _table([head, *map(_build_row, seen.builds)])
+def _store_lines(details: _Json, found: Overview, store: str) -> Iterator[str]:
+    header = ("BUILD", "AGE", "PRODUCTS", "OBJECTS", "MB", "GATES", "")
+    if found.builds:
+        yield from _table([header, *map(_build_row, found.builds)])
     else:
-        yield none_yet(store)
-    yield from _source_lines(said["sources"])
-    if night := said["last_night"]:
+        yield no_builds_message(store)
+    yield from _source_lines(details["sources"])
+    if night := details["last_night"]:
         yield f"last night: {night['outcome']}, run {night['run']}" + (f": {night['error']}" if night["error"] else "")
         if night["pages"]:
-            yield f"what it left to read: {layout.page_name(night['run'], '')} ({len(night['pages'])} pages)"
+            yield f"pages of the last night: {layout.page_name(night['run'], '')} ({len(night['pages'])} pages)"
 
 
 def _build_row(row: BuildRow) -> Sequence[str]:
@@ -79,8 +82,8 @@ def _build_row(row: BuildRow) -> Sequence[str]:
     return (row.id, _age(row.age_hours), *counts, row.gates, row.state)
 
 
-def _build_lines(said: dict) -> Iterable[str]:
-    record = said["record"]
+def _build_lines(details: _Json) -> Iterator[str]:
+    record = details["record"]
     yield f"{record['id']}, as of {record['as_of']}"
     layers = [
         (name, layer["digest"], f"{record['objects'][name]:,}", f"{record['bytes'][name] / 1e6:,.1f}")
@@ -88,31 +91,31 @@ def _build_lines(said: dict) -> Iterable[str]:
     ]
     yield from _table([("LAYER", "DIGEST", "OBJECTS", "MB"), *layers])
     yield "versions: " + ", ".join(f"{name} {version}" for name, version in record["versions"].items())
-    for left in record["left_out"]:
-        yield "left out: {table}: {rows:,} {reason}, such as {example}".format(**left)
-    yield from _gate_lines(said["gates"])
-    yield from _source_lines(said["sources"])
+    for left_out in record["left_out"]:
+        yield "left out: {table}: {rows:,} {reason}, such as {example}".format(**left_out)
+    yield from _gate_lines(details["gates"])
+    yield from _source_lines(details["sources"])
 
 
-def _gate_lines(judgement: dict | None) -> Iterable[str]:
+def _gate_lines(judgement: _Json | None) -> Iterator[str]:
     if judgement is None:
         yield "gates: no night has judged this build"
         return
     yield f"gates, by run {judgement['run']} against {judgement['against'] or 'no live build'}:"
-    rows = [
-        (
-            "FORCED" if verdict["forced"] else "BREACHED" if verdict["breached"] else "passed",
-            verdict["gate"],
-            f"{verdict['value']:.4g} of {verdict['threshold']:.4g}",
-            verdict["message"] if verdict["breached"] else "",
-        )
-        for verdict in judgement["verdicts"]
-    ]
-    yield from _table(rows)
+    yield from _table([_gate_row(verdict) for verdict in judgement["verdicts"]])
 
 
-def _source_lines(found: Iterable[dict]) -> Iterable[str]:
-    for source in (Source(**fields) for fields in found):
+def _gate_row(verdict: _Json) -> Sequence[str]:
+    return (
+        "FORCED" if verdict["forced"] else "BREACHED" if verdict["breached"] else "passed",
+        verdict["gate"],
+        f"{verdict['value']:.4g} of {verdict['threshold']:.4g}",
+        verdict["message"] if verdict["breached"] else "",
+    )
+
+
+def _source_lines(sources: Iterable[_Json]) -> Iterator[str]:
+    for source in (SourceAge(**fields) for fields in sources):
         if source.newest is None:
             yield f"{source.table}: none"
         else:
@@ -121,7 +124,7 @@ def _source_lines(found: Iterable[dict]) -> Iterable[str]:
             yield line + warning
 
 
-def _table(rows: Sequence[Sequence[str]]) -> Iterable[str]:
+def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = (

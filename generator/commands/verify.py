@@ -16,16 +16,16 @@ from generator.releases.verify import verify as read_again
 @store_option
 @json_option
 def verify(build: str | None, store: str, as_json: bool) -> None:
-    """Re-read every object of a build against its recorded hash.
+    """Compare every object of a build with its recorded hash.
 
-    BUILD is an id, `live` or `previous`; without it the live one is meant.
+    BUILD is an id, `live` or `previous`; the default is the live build.
 
     \b
     Example: cardpress verify --store site_out
     """
     opened = named_build(open_store(store), build)
-    good = read_again(opened, Progress())
+    totals = read_again(opened, Progress())
     if as_json:
-        click.echo(json.dumps({"build": opened.id, "objects": good.objects, "bytes": good.bytes}))
+        click.echo(json.dumps({"build": opened.id, "objects": totals.objects, "bytes": totals.bytes}))
     else:
-        click.echo(f"{opened.id}: {good.objects:,} objects in {good.bytes / 1e6:,.1f} MB, all as they were written")
+        click.echo(f"{opened.id}: {totals.objects:,} objects in {totals.bytes / 1e6:,.1f} MB, all match their hashes")

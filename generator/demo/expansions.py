@@ -1,17 +1,17 @@
-"""The table `expansions`: a fixed opening of awkward ones, then as many plain ones as the catalogue needs."""
+"""The table `expansions`: a fixed list of awkward names, then as many plain ones as the catalogue needs."""
 
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from generator.demo.draw import by_weight, draw, field
-from generator.demo.text import url_words
+from generator.demo.columns import url_words
+from generator.demo.draw import Integers, by_weight, draw, field
 from generator.demo.words import GAMES, SET_NAMES
 
 _FIRST_ID = 1203
-_NAMED_LIKE_AN_ID = "1217"  # the id of the third expansion: as a filter it means that one, never this name
-_OPENING: list[tuple[str, str | None]] = [
+_NAMED_LIKE_AN_ID = "1217"  # the id of the third expansion, which a filter by this text must find instead
+_AWKWARD: list[tuple[str, str | None]] = [
     ("Ember Court", GAMES[0]),
     ("Ember Court 2", GAMES[0]),
     ("Return to Ember Court", GAMES[0]),
@@ -34,22 +34,22 @@ _OPENING: list[tuple[str, str | None]] = [
     ("Q", None),
     ("Unreleased Horizon", GAMES[0]),
 ]
-_WITHOUT_PRODUCTS = len(_OPENING) - 1
-_FEWEST = 40
+_WITHOUT_PRODUCTS = len(_AWKWARD) - 1
+_MIN_COUNT = 40
 
 
 class Expansions(NamedTuple):
     """One entry per expansion in each field."""
 
-    ids: np.ndarray  # int64, ascending
+    ids: Integers  # ascending
     names: pa.Array
     games: pa.Array  # null for one
     codes: pa.Array  # three letters, unique
-    weights: np.ndarray  # int64: how many products each gets, in proportion; 0 for one
+    weights: Integers  # the share of products that each gets; 0 for one
 
     @property
     def table(self) -> pa.Table:
-        """The lake's table `expansions`; every 17th has no url."""
+        """The table `expansions`. Every 17th has no URL."""
         columns = {"id": pa.array(self.ids), "name": self.names, "game": self.games, "url": self._urls()}
         return pa.table(columns)
 
@@ -60,8 +60,8 @@ class Expansions(NamedTuple):
 
 
 def make_expansions(seed: int, products: int) -> Expansions:
-    """About one expansion for 95 products, and never fewer than 40."""
-    count = max(_FEWEST, products // 95)
+    """Make about one expansion for 95 products, but at least 40."""
+    count = max(_MIN_COUNT, products // 95)
     names, games = _names_and_games(seed, count)
     return Expansions(
         ids=_FIRST_ID + 7 * np.arange(count, dtype=np.int64),
@@ -73,23 +73,23 @@ def make_expansions(seed: int, products: int) -> Expansions:
 
 
 def _names_and_games(seed: int, count: int) -> tuple[list[str], list[str | None]]:
-    plain = count - len(_OPENING)
+    plain = count - len(_AWKWARD)
     words = draw(seed, "expansions", plain)
     start = int(field(words[:1], 32, 16)[0])
     names = [SET_NAMES[(start + 577 * place) % len(SET_NAMES)] for place in range(plain)]
     games = [GAMES[game] for game in by_weight([5, 3, 2, 1], words, 0)]
-    return [name for name, _ in _OPENING] + names, [game for _, game in _OPENING] + games
+    return [name for name, _ in _AWKWARD] + names, [game for _, game in _AWKWARD] + games
 
 
 def _code(place: int) -> str:
-    """Three letters; the step has no factor in common with 26 ** 3, so the first 17,576 differ."""
+    """Return three letters. The step is coprime to 26 ** 3, so the first 17,576 codes differ."""
     number = (place * 7919 + 4242) % 26**3
     return "".join(chr(ord("A") + number // unit % 26) for unit in (676, 26, 1))
 
 
-def _weights(count: int) -> np.ndarray:
-    """A heavy tail over a shuffled order, so that the awkward ones are of every size."""
+def _weights(count: int) -> Integers:
+    """Return heavy-tailed weights in a shuffled order, so that awkward expansions have all sizes."""
     rank = np.arange(count, dtype=np.int64) * 37 % count
-    weights = 10**6 // (3 + count // 50 + rank)
+    weights: Integers = 10**6 // (3 + count // 50 + rank)
     weights[_WITHOUT_PRODUCTS] = 0
     return weights

@@ -1,12 +1,11 @@
-"""The files of a demo lake: which are its own, how they are written, and what it must not touch.
+"""Writes the files of a demo lake, and refuses folders that hold tables of others.
 
-A file appears whole or not at all, and one whose bytes would be the same is left as it is. A note at the top
-of the folder, `demo.json`, says that the lake is a demo and how it was made; no other file tells the time or
-the place.
+Each file is replaced as a whole, and only if its bytes change. `demo.json` at the top of the folder marks the lake as a
+demo and holds the arguments.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import date
 from fnmatch import fnmatch
 from pathlib import Path
@@ -15,13 +14,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from generator.errors import LakeError
+from generator.lake.lake import DAILY_TABLES, FLAT_TABLES, RECIPE_NAME
 
-NOTE = "demo.json"
-RECIPE_FILE = "fingerprints.json"
-WHOLE_TABLES = ("expansions", "products", "watchlist", "fingerprints")
-DAILY_TABLES = ("price_guide", "listings", "filtered_checks", "watch_checks")
-_PART = "demo.parquet"
-# Every option that decides about bytes, so that a new default of the library changes nothing.
+_MARKER = "demo.json"
+_DAY_FILE = "demo.parquet"
+# Every option that affects the bytes, so that a new default of the library changes nothing.
 _WRITER_OPTIONS = {
     "version": "2.6",
     "data_page_version": "1.0",
@@ -36,72 +33,73 @@ _WRITER_OPTIONS = {
 
 
 def claim(lake: Path, arguments: dict[str, int]) -> None:
-    """Make the folder a demo lake, or raise LakeError where it holds tables that `demo` did not write."""
+    """Mark a folder as a demo lake.
+
+    Raises:
+        LakeError: The folder holds tables that `demo` did not write.
+    """
     if lake.exists() and not lake.is_dir():
         raise LakeError(f"{lake} is a file; name a folder for the demo lake")
-    foreign = _foreign(lake)
-    if foreign:
-        raise LakeError(f"{lake} is no demo lake: it holds {foreign}, which `demo` did not write; name another folder")
+    other = _file_of_others(lake)
+    if other:
+        raise LakeError(f"{lake} is no demo lake: it holds {other}, which `demo` did not write; name another folder")
     lake.mkdir(parents=True, exist_ok=True)
-    write_json(lake / NOTE, {"made_by": "cardpress demo", **arguments})
+    write_json(lake / _MARKER, {"made_by": "cardpress demo", **arguments})
 
 
-def _foreign(lake: Path) -> str | None:
-    """The first file of a lake's tables that is not ours; in a folder without the note none is ours."""
-    ours = _is_ours if (lake / NOTE).exists() else lambda name: False
-    found = [*lake.glob("*.parquet"), *lake.glob(RECIPE_FILE)]
+def _file_of_others(lake: Path) -> str | None:
+    """Return a file of the lake's tables that `demo` did not write. Without the marker it wrote none."""
+    paths = [*lake.glob("*.parquet"), *lake.glob(RECIPE_NAME)]
     for table in DAILY_TABLES:
-        found += (lake / table).rglob("*.parquet")
-    names = sorted(path.relative_to(lake).as_posix() for path in found)
-    return next((name for name in names if not ours(name)), None)
+        paths += (lake / table).rglob("*.parquet")
+    names = sorted(path.relative_to(lake).as_posix() for path in paths)
+    is_demo = (lake / _MARKER).exists()
+    return next((name for name in names if not (is_demo and _is_demo_file(name))), None)
 
 
-def _is_ours(name: str) -> bool:
+def _is_demo_file(name: str) -> bool:
     if "/" in name:
-        return fnmatch(name, f"*/day=*/{_PART}")
-    return name == RECIPE_FILE or name.removesuffix(".parquet") in WHOLE_TABLES
+        return fnmatch(name, f"*/day=*/{_DAY_FILE}")
+    return name == RECIPE_NAME or name.removesuffix(".parquet") in FLAT_TABLES
 
 
-def part(lake: Path, table: str, day: date) -> Path:
-    """Where a table's rows of one day stand."""
-    return lake / table / f"day={day}" / _PART
+def day_file(lake: Path, table: str, day: date) -> Path:
+    """Return the path of a table's file of one day."""
+    return lake / table / f"day={day}" / _DAY_FILE
 
 
 def remove_other_days(lake: Path, table: str, days: Iterable[date]) -> None:
-    """Remove what an earlier run wrote for days that this one has not."""
-    kept = {f"day={day}" for day in days}
-    for path in (lake / table).glob(f"day=*/{_PART}"):
-        if path.parent.name not in kept:
+    """Remove files of earlier runs for days that this run does not have."""
+    current = {f"day={day}" for day in days}
+    for path in (lake / table).glob(f"day=*/{_DAY_FILE}"):
+        if path.parent.name not in current:
             path.unlink()
             if not any(path.parent.iterdir()):
                 path.parent.rmdir()
 
 
 def write_table(path: Path, table: pa.Table) -> None:
-    """Put a table in place whole; the same rows give the same bytes."""
+    """Write a table as Parquet. The same rows give the same bytes."""
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, **_WRITER_OPTIONS)
     _write(path, sink.getvalue().to_pybytes())
 
 
-def write_json(path: Path, content: dict) -> None:
-    """Put a small JSON file in place whole."""
+def write_json(path: Path, content: Mapping[str, object]) -> None:
+    """Write a small JSON file."""
     _write(path, (json.dumps(content, indent=2) + "\n").encode())
 
 
 def _write(path: Path, content: bytes) -> None:
-    if _holds(path, content):
-        return
+    if _has_content(path, content):
+        return  # its time of change stays, so a build need not read it again
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.new")
-    beside.write_bytes(content)
-    beside.replace(path)
+    unfinished = path.with_name(f".{path.name}.new")
+    unfinished.write_bytes(content)
+    unfinished.replace(path)
 
 
-def _holds(path: Path, content: bytes) -> bool:
-    """Whether the file has this very content: then its time of change stays, and builds need not read it
-    anew.
-    """
+def _has_content(path: Path, content: bytes) -> bool:
     try:
         return path.stat().st_size == len(content) and path.read_bytes() == content
     except FileNotFoundError:

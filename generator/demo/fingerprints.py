@@ -1,25 +1,25 @@
 """The table `fingerprints` and its recipe: made-up hashes for about 40 % of the singles with an image.
 
-Every 50th entry has the art of the one before it, some hashes begin with zeros, and about one picture in
-twelve belongs to several products.
+Every 50th entry has the artwork of the entry before, some hashes begin with zeros, and about one picture in twelve
+belongs to several products.
 """
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from generator.demo.draw import Integers, Words, chance, draw
-from generator.demo.products import Catalogue
-from generator.demo.text import joined
+from generator.demo.columns import join
+from generator.demo.draw import Integers, Words, chance, draw_rows
+from generator.demo.products import DemoCatalogue
 
 RECIPE = {"version": "demo-1", "image_url": "https://cards.example/images/{key}.webp"}
 _COLOUR_WORDS = 6
 
 
-def make_fingerprints(seed: int, catalogue: Catalogue) -> pa.Table:
-    """One row per picture, by its first product."""
+def make_fingerprints(seed: int, catalogue: DemoCatalogue) -> pa.Table:
+    """Make the table: one row per picture, sorted by its first product."""
     known = catalogue.known
-    words = draw(seed, "fingerprints", known, sheets=4 + _COLOUR_WORDS)
+    words = draw_rows(seed, "fingerprints", 4 + _COLOUR_WORDS, known)
     single = ~catalogue.is_sealed[:known] & pc.is_valid(catalogue.table["image"]).to_numpy()
     rows = np.flatnonzero(single & chance(words[0], 0, 0.4))
     starts = np.flatnonzero(~chance(words[0][rows], 16, 0.08) | (np.arange(len(rows)) == 0))
@@ -40,15 +40,15 @@ def make_fingerprints(seed: int, catalogue: Catalogue) -> pa.Table:
     )
 
 
-def _keys(catalogue: Catalogue, rows: Integers) -> pa.Array:
-    """The end of the scan's url, with a hyphen for the slash: `abc-10042`."""
+def _keys(catalogue: DemoCatalogue, rows: Integers) -> pa.Array:
+    """Return the end of the image's URL, with a hyphen for the slash: `abc-10042`."""
     path = pc.split_pattern(catalogue.table["image"].combine_chunks().take(pa.array(rows)), "/")
     code, file = pc.list_element(path, 4), pc.list_element(path, 5)
-    return pc.utf8_lower(joined(code, "-", pc.replace_substring(file, ".jpg", "")))
+    return pc.utf8_lower(join(code, "-", pc.replace_substring(file, ".jpg", "")))
 
 
 def _hex(words: Words) -> pa.Array:
-    """Lower-case hex of each row's words, 16 digits a word, leading zeros kept."""
+    """Return each row's words as lower-case hex, 16 digits a word, with leading zeros."""
     count, width = words.shape
     digits = np.ascontiguousarray(words).astype(">u8").tobytes().hex().encode()
     offsets = np.arange(count + 1, dtype=np.int32) * (16 * width)

@@ -1,6 +1,6 @@
-"""The catalogue of the demo lake: the table `products`, and what every daily table needs to know of it.
+"""The table `products`, and the facts about products that the daily tables need.
 
-The catalogue depends on the number of products and the seed alone, not on the days.
+The catalogue depends only on the number of products and the seed, not on the days.
 """
 
 from typing import NamedTuple
@@ -9,53 +9,64 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from generator.demo.draw import Integers, Words, below, by_quantile, by_weight, chance, draw, field
+from generator.demo.columns import choose, join, null_unless, timestamps, url_words
+from generator.demo.draw import (
+    Flags,
+    Integers,
+    Words,
+    below,
+    by_quantile,
+    by_weight,
+    chance,
+    draw_rows,
+    field,
+    millionths,
+)
 from generator.demo.expansions import Expansions
-from generator.demo.names import numbers, oddly_named, sealed_names, single_names
-from generator.demo.text import chosen, joined, url_words
-from generator.demo.times import moments
+from generator.demo.names import has_odd_name, numbers, sealed_names, single_names
 from generator.demo.words import GAMES, RARITIES, RARITY_WEIGHTS, SEALED, SEALED_FOLDERS
 
-GHOSTS = 2  # products that the daily tables know and the catalogue does not
+GHOSTS = 2  # products that only the daily tables have
 _UNKNOWN_EXPANSION = 999_001
 _SEALED_SHARE, _LATE_SHARE, _LATE_DAYS = 0.06, 0.03, 120
 
-# How many of a million products cost at most so many cents.
+# Points of the price distribution: a number of products in a million, and their maximum price in cents.
 _PRICE_CURVE = [
     (0, 2), (230_000, 3), (320_000, 12), (500_000, 70), (750_000, 430), (900_000, 2_200), (990_000, 31_000),
     (999_000, 220_000), (1_000_000, 1_100_000),
 ]  # fmt: skip
 
 
-class Catalogue(NamedTuple):
-    """The products in ascending id; the arrays of the second half go on with GHOSTS unknown products."""
+class DemoCatalogue(NamedTuple):
+    """The products by ascending id. The arrays have GHOSTS more entries than the table, for unknown products."""
 
     table: pa.Table
     expansions: Expansions
 
-    ids: np.ndarray  # int64
-    cents: Integers  # the level about which a product's prices move
-    is_sealed: np.ndarray
-    expansion: Integers  # place in `expansions`, or what lies past its end
-    starts: Integers  # the first day (number) on which the price guide knows the product
+    ids: Integers
+    cents: Integers  # the level around which a product's prices move
+    is_sealed: Flags
+    expansion: Integers  # place in `expansions`; beyond its end: an unknown expansion, or none
+    starts: Integers  # number of the first day on which the price guide has the product
 
     @property
     def known(self) -> int:
         """How many products the table has."""
-        return self.table.num_rows
+        rows: int = self.table.num_rows
+        return rows
 
 
-def make_catalogue(seed: int, count: int, expansions: Expansions) -> Catalogue:
-    """`count` products, grouped by expansion as ids are handed out, about 6 % of them sealed."""
-    words = draw(seed, "products", count + GHOSTS, sheets=8)
+def make_catalogue(seed: int, count: int, expansions: Expansions) -> DemoCatalogue:
+    """Make `count` products with ids grouped by expansion. About 6 % are sealed."""
+    words = draw_rows(seed, "products", 8, count + GHOSTS)
     ids = 10_000 + np.cumsum(1 + below(words[0], 0, 4))
-    sealed = chance(words[0], 16, _SEALED_SHARE) & ~oddly_named(count + GHOSTS)
+    sealed = chance(words[0], 16, _SEALED_SHARE) & ~has_odd_name(count + GHOSTS)
     expansion = _expansion_of(words[1], expansions)
-    level = by_quantile(_PRICE_CURVE, (field(words[2], 0, 32) * 1_000_000) >> 32)
+    level = by_quantile(_PRICE_CURVE, millionths(words[2]))
     starts = np.where(chance(words[3], 0, _LATE_SHARE), 1 + below(words[3], 16, _LATE_DAYS), 0)
     cut = slice(0, count)
     facts = _facts(words[:, cut], ids[cut], sealed[cut], expansion[cut], starts[cut], expansions)
-    return Catalogue(
+    return DemoCatalogue(
         table=pa.table(_columns(facts, expansions)),
         expansions=expansions,
         ids=ids,
@@ -67,7 +78,7 @@ def make_catalogue(seed: int, count: int, expansions: Expansions) -> Catalogue:
 
 
 def _expansion_of(words: Words, expansions: Expansions) -> Integers:
-    """Ascending places, but for 1 %: half of them in an expansion unknown to the lake, half in none."""
+    """Return ascending places, except for 1 %: half of them in an unknown expansion, half in none."""
     edges = np.cumsum(expansions.weights)
     place = np.sort(np.searchsorted(edges, (field(words, 0, 32) * edges[-1]) >> 32, side="right"))
     stray = np.where(chance(words, 32, 0.5), len(edges), len(edges) + 1)
@@ -75,23 +86,23 @@ def _expansion_of(words: Words, expansions: Expansions) -> Integers:
 
 
 class _Facts(NamedTuple):
-    """What the columns of `products` are made from, one entry per known product."""
+    """The values that the columns of `products` are made from, one entry per known product."""
 
-    words: np.ndarray  # eight sheets of them
+    words: Words  # (8, products)
     ids: Integers
-    sealed: np.ndarray
+    sealed: Flags
     expansion: Integers
     starts: Integers
-    wares: Integers  # which kind of sealed product it would be
+    wares: Integers  # which kind of sealed product, used only if it is sealed
     sets: pa.Array
     codes: pa.Array
     games: pa.Array
 
 
 def _facts(
-    words: np.ndarray,
+    words: Words,
     ids: Integers,
-    sealed: np.ndarray,
+    sealed: Flags,
     expansion: Integers,
     starts: Integers,
     sets: Expansions,
@@ -113,18 +124,18 @@ def _facts(
 
 
 def _columns(facts: _Facts, expansions: Expansions) -> dict[str, pa.Array]:
-    """The contract's columns of `products`, in its order."""
+    """Return the columns of `products`."""
     words, single = facts.words, pa.array(~facts.sealed)
     name = pc.if_else(single, single_names(words[4]), sealed_names(words[5], facts.sets, facts.wares))
     printed = numbers(words[6], _position(facts.expansion), facts.codes, _style_words(facts.expansion))
-    number, image = _only(single, printed), _images(facts)
+    number, image = null_unless(single, printed), _images(facts)
     return {
         "id_product": pa.array(facts.ids),
         "name": name,
         "kind": pc.if_else(single, "single", "sealed"),
         "category": _categories(facts),
         "id_expansion": _expansion_ids(facts.expansion, expansions),
-        "rarity": _only(single, _rarities(words[2])),
+        "rarity": null_unless(single, _rarities(words[2])),
         "number": number,
         "image": image,
         "image_large": _larger(words[7], image),
@@ -133,12 +144,8 @@ def _columns(facts: _Facts, expansions: Expansions) -> dict[str, pa.Array]:
     }
 
 
-def _only(mask: pa.Array, column: pa.Array) -> pa.Array:
-    return pc.if_else(mask, column, pa.scalar(None, pa.string()))
-
-
 def _position(expansion: Integers) -> Integers:
-    """Each product's place among those of its expansion."""
+    """Return each product's place among those of its expansion."""
     order = np.argsort(expansion, kind="stable")
     ranked = expansion[order]
     places = np.empty_like(expansion)
@@ -147,7 +154,7 @@ def _position(expansion: Integers) -> Integers:
 
 
 def _style_words(expansion: Integers) -> Words:
-    """The same word for all cards of an expansion, whatever the seed: neighbours are numbered differently."""
+    """Return one word per expansion, for any seed, so that neighbouring expansions number cards differently."""
     return ((expansion * 40_503) & 0xFFFF).astype(np.uint64)
 
 
@@ -157,48 +164,48 @@ def _expansion_ids(expansion: Integers, expansions: Expansions) -> pa.Array:
 
 
 def _categories(facts: _Facts) -> pa.Array:
-    ware = pc.if_else(pa.array(facts.sealed), chosen(SEALED, facts.wares), "Single")
-    return _only(pa.array(~chance(facts.words[7], 48, 0.01)), joined(facts.games, " ", ware))
+    ware = pc.if_else(pa.array(facts.sealed), choose(SEALED, facts.wares), "Single")
+    return null_unless(~chance(facts.words[7], 48, 0.01), join(facts.games, " ", ware))
 
 
 def _rarities(words: Words) -> pa.Array:
-    """Spelled in several ways, and missing for 5 %."""
-    rarity = chosen(RARITIES, by_weight(RARITY_WEIGHTS, words, 32))
-    return _only(pa.array(~chance(words, 48, 0.05)), rarity)
+    """Return rarities, some with several spellings. 5 % are null."""
+    rarity = choose(RARITIES, by_weight(RARITY_WEIGHTS, words, 32))
+    return null_unless(~chance(words, 48, 0.05), rarity)
 
 
 def _images(facts: _Facts) -> pa.Array:
     words, name = facts.words[7], pc.cast(pa.array(facts.ids), pa.string())
     missing = np.where(facts.sealed, chance(words, 0, 0.4), chance(words, 0, 0.08))
-    return _only(pa.array(~missing), joined("https://cards.example/scans/", facts.codes, "/", name, ".jpg"))
+    return null_unless(~missing, join("https://cards.example/scans/", facts.codes, "/", name, ".jpg"))
 
 
 def _larger(words: Words, image: pa.Array) -> pa.Array:
     large = pc.replace_substring(image, "/scans/", "/scans/large/")
-    return _only(pa.array(~chance(words, 16, 0.05)), large)
+    return null_unless(~chance(words, 16, 0.05), large)
 
 
 def _urls(facts: _Facts, name: pa.Array, number: pa.Array) -> pa.Array:
-    """Product pages; 6 % not known, a few with a query, a fragment, both, or a slash at the end."""
+    """Return product pages. 6 % are null, a few have a query, a fragment, both, or a slash at the end."""
     words, sealed = facts.words[5], pa.array(facts.sealed)
-    folder = pc.if_else(sealed, chosen(SEALED_FOLDERS, facts.wares), "Singles")
+    folder = pc.if_else(sealed, choose(SEALED_FOLDERS, facts.wares), "Singles")
     printed = pc.replace_substring_regex(pc.fill_null(number, ""), r"^[A-Z]{3}(\d)", r"\1")
     printed = pc.replace_substring_regex(printed, "[^0-9A-Za-z]", "")
-    tail = pc.if_else(sealed, "", joined("-", facts.codes, printed))
+    tail = pc.if_else(sealed, "", join("-", facts.codes, printed))
     ends = ["", "?utm_source=list", "#offers", "?language=3&isFoil=Y#top", "/"]
-    end = chosen(ends, by_weight([94, 2, 1, 1, 2], words, 32))
+    end = choose(ends, by_weight([94, 2, 1, 1, 2], words, 32))
     parts = ("/Products/", folder, "/", url_words(facts.sets), "/", url_words(name), tail, end)
-    urls = joined("https://market.example/en/", url_words(facts.games), *parts)
-    return _only(pa.array(~chance(words, 48, 0.06)), urls)
+    urls = join("https://market.example/en/", url_words(facts.games), *parts)
+    return null_unless(~chance(words, 48, 0.06), urls)
 
 
 def _dates(facts: _Facts, expansions: int) -> pa.Array:
-    """When a product was added: unknown for the oldest expansions, one moment for most of an expansion.
+    """Return when products were added: null for the oldest expansions, one time for most of an expansion.
 
-    Those that enter the price guide during the history were added on the eve of the first day.
+    Products that enter the price guide during the history were added on the day before the first.
     """
     words, eve = facts.words[3], facts.starts > 0
     days_ago = 20 + (expansions + 1 - facts.expansion) * 5_000 // (expansions + 2)
     second = chance(words, 32, 0.1) * below(words, 48, 65_536)
     unknown = (facts.expansion < expansions // 4) & ~eve
-    return moments(np.where(eve, -1, -days_ago), np.where(eve, 36_000, second), mask=unknown)
+    return timestamps(np.where(eve, -1, -days_ago), np.where(eve, 36_000, second), mask=unknown)

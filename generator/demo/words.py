@@ -1,4 +1,4 @@
-"""The vocabulary of the demo lake. All of it is invented; no name is a product or a seller of anybody."""
+"""The vocabulary of the demo lake. All names are invented."""
 
 from itertools import product
 
@@ -44,7 +44,7 @@ PEOPLE = [
     "Nuño’s",
 ]  # fmt: skip
 
-# One of these stands at every 29th product, in turn: what searches, folding, JSON and HTML must get right.
+# Every 29th product has one of these, in turn. They are hard for search, folding, JSON and HTML.
 ODD_NAMES = [
     "X", "N", "Qi", "Ow", "_____", "___ of the Week", "100% Grin", "%", "50%_off Voucher", "25x Swap Token",
     "4 Prize Picnic", "3 vs 3 Hoof Brawl", "007 Ferret", "Café Ghoul", "Cafe\u0301 Ghoul", "Cafe Ghoul",
@@ -93,8 +93,8 @@ _SELLERS_END = _spaced("""
 """)
 SELLERS = [f"{begin} {end}" for begin, end in product(_SELLERS_BEGIN, _SELLERS_END)]
 
-# The last two are no codes: offers that a build leaves out.
-CONDITIONS = ["NM", "EX", "MT", "GD", "LP", "PL", "PO", "Mint", "nm"]
+CONDITION_CODES = ["NM", "EX", "MT", "GD", "LP", "PL", "PO"]
+CONDITIONS = [*CONDITION_CODES, "Mint", "nm"]  # a build skips offers with the last two, which are no codes
 CONDITION_WEIGHTS = [500, 150, 80, 80, 80, 60, 45, 3, 2]
 
 COMMENTS = [

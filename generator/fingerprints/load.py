@@ -1,30 +1,31 @@
-"""The index that photos are compared with, from wherever it is: the API, an exported file or a lake."""
+"""Loads the index that photos are compared with: from the API, an exported file or a lake."""
 
 import gzip
 import zlib
 from pathlib import Path
 from typing import Any
 
-from generator.fingerprints.table import RECIPE, read_recipe, read_table, table_files
-from generator.ingest.tables import LakeWriter
+from generator.fingerprints.table import read_entries, read_recipe, table_files
+from generator.lake.lake import RECIPE_NAME
+from generator.lake.writer import LakeWriter
 from recognition.errors import RecognitionError
 from recognition.fetch import fetch
 from recognition.references import References, from_index, read_index
 
 
-def load(location: str, key: str | None) -> References:
-    """Read an index.
+def load_index(location: str, api_key: str | None) -> References:
+    """Load an index.
 
     Args:
-        location: the URL of `/api/v1/fingerprints`; a `fingerprints.json` or `.json.gz`; a lake, or its
-            `fingerprints.parquet`.
-        key: the API key for a URL.
+        location: The URL of `/api/v1/fingerprints`, the path of a `fingerprints.json` or `.json.gz`, a lake in a
+            folder, or its `fingerprints.parquet`.
+        api_key: Needed for a URL.
 
     Raises:
-        RecognitionError: unreachable, refused, unreadable, of another recipe, or empty.
+        RecognitionError: The index cannot be reached or read, has another recipe, or is empty.
     """
     if location.startswith(("http://", "https://")):
-        return read_index(location, fetch(location, key))
+        return read_index(location, fetch(location, api_key))
     path = Path(location)
     if path.is_dir() or path.suffix == ".parquet":
         return from_index(location, _lake_index(path))
@@ -38,8 +39,8 @@ def load(location: str, key: str | None) -> References:
 def _lake_index(path: Path) -> dict[str, Any]:
     lake = LakeWriter(str(path if path.is_dir() else path.parent))
     recipe = read_recipe(lake)
-    names = table_files(lake, "fingerprints") if path.is_dir() else [path.name]
+    names = table_files(lake) if path.is_dir() else [path.name]
     if recipe is None or not names:
-        missing = RECIPE if recipe is None else "fingerprints*.parquet"
+        missing = RECIPE_NAME if recipe is None else "fingerprints*.parquet"
         raise RecognitionError(f"{path}: no {missing} there")
-    return recipe | {"entries": [row for name in names for row in read_table(lake, name).to_pylist()]}
+    return recipe | {"entries": [row for name in names for row in read_entries(lake, name).to_pylist()]}

@@ -1,27 +1,23 @@
-"""The lake's fingerprints (contract section 1): `fingerprints.parquet` and its recipe, read and put in place."""
+"""Reads and writes the lake's fingerprints: `fingerprints*.parquet` and their recipe in `fingerprints.json`."""
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
-from pyarrow import fs
 
 from generator.errors import IngestError
-from generator.ingest.tables import LakeWriter, encode
+from generator.lake.lake import RECIPE_NAME, parse_recipe
+from generator.lake.schema import arrow_schema
+from generator.lake.writer import LakeWriter, encode_parquet
 from recognition.errors import RecognitionError
 from recognition.recipe import VERSION, Fingerprint
 
-TABLE, RECIPE = "fingerprints.parquet", "fingerprints.json"
-SCHEMA = pa.schema(
-    [(name, pa.string()) for name in ("key", "art_p", "art_d", "card_p", "colour")]
-    + [("products", pa.list_(pa.int64()))]
-)
+TABLE_FILE = "fingerprints.parquet"  # the file that the command writes; others may stand beside it
 
 
-class Change(NamedTuple):
+class IndexCounts(NamedTuple):
     """What an index run did to the table, in entries."""
 
     entries: int
@@ -32,109 +28,115 @@ class Change(NamedTuple):
     pruned: int
 
 
-def rows(fingerprints: Mapping[str, Fingerprint], products: Mapping[str, list[int]]) -> pa.Table:
-    """Fingerprints as rows of the table."""
+def table_rows(fingerprints: Mapping[str, Fingerprint], products: Mapping[str, list[int]]) -> pa.Table:
+    """Return fingerprints as rows of the table."""
     entries = [{"key": key, **entry.texts(), "products": products.get(key, [])} for key, entry in fingerprints.items()]
-    return pa.Table.from_pylist(entries, SCHEMA)
+    return pa.Table.from_pylist(entries, arrow_schema("fingerprints"))
 
 
-def update(lake: LakeWriter, incoming: pa.Table, image_url: str | None, *, prune: bool) -> Change:
-    """Put rows into the lake's table in place of those of the same keys, and write the recipe beside it.
+def update(lake: LakeWriter, incoming: pa.Table, image_url: str | None, *, prune: bool) -> IndexCounts:
+    """Write rows into the lake's table, in place of rows with the same keys, and write the recipe.
 
     Args:
-        image_url: the template of the images' URLs; None for the one that the lake has.
-        prune: drop the entries of other keys.
+        image_url: Template of the images' URLs. None keeps the template of the lake.
+        prune: Whether to drop the entries of other keys.
 
     Raises:
-        RecognitionError: the table is by another recipe and not pruned, another file of the lake has one of the
-            keys, or a file cannot be read.
-        IngestError: the lake cannot be read or written.
+        RecognitionError: The table has another recipe and is not pruned, another file of the lake has one of the keys,
+            or a file has the wrong form.
+        IngestError: The lake cannot be read or written.
     """
     with lake.locked():
-        known, present = check_recipe(lake, prune=prune)
-        _refuse_taken(lake, incoming, [name for name in present if name != TABLE])
-        existing = read_table(lake, TABLE) if TABLE in present else SCHEMA.empty_table()
-        kept = existing.filter(pc.invert(pc.is_in(existing["key"], incoming["key"].combine_chunks())))
-        merged = pa.concat_tables([incoming, *([] if prune else [kept])]).sort_by("key").combine_chunks()
-        recipe = {"version": VERSION, "image_url": image_url or _known_url(known)}
-        files = {}
-        # The recipe first: on an object store, a recipe without a table is not read, a table without one is an error.
-        if recipe != known:
-            files[RECIPE] = pa.py_buffer((json.dumps(recipe, indent=2, ensure_ascii=False) + "\n").encode())
+        old_recipe, files = check_recipe(lake, prune=prune)
+        _check_keys(lake, incoming, [name for name in files if name != TABLE_FILE])
+        existing = read_entries(lake, TABLE_FILE) if TABLE_FILE in files else incoming.schema.empty_table()
+        others = existing.filter(pc.invert(pc.is_in(existing["key"], incoming["key"].combine_chunks())))
+        merged = pa.concat_tables([incoming, *([] if prune else [others])]).sort_by("key").combine_chunks()
+        recipe = {"version": VERSION, "image_url": image_url or _image_url(old_recipe)}
+        changed = {}
+        # The recipe goes first. In a bucket, a recipe without a table is ignored, a table without a recipe is an error.
+        if recipe != old_recipe:
+            changed[RECIPE_NAME] = _encode_json(recipe)
         if not merged.equals(existing):
-            files[TABLE] = encode(merged)
-        if files:
-            lake.put(files)
-    return _change(existing, incoming, merged, len(kept))
+            changed[TABLE_FILE] = encode_parquet(merged)
+        if changed:
+            lake.write(changed)
+    return _count(existing, incoming, merged, len(others))
 
 
-def _known_url(known: dict | None) -> str:
-    """The template that the lake has for entries of this recipe; the contract's own word for none is `{key}`."""
-    return known["image_url"] if known and known["version"] == VERSION else "{key}"
-
-
-def _change(existing: pa.Table, incoming: pa.Table, merged: pa.Table, left: int) -> Change:
-    before = {row["key"]: row for row in existing.to_pylist()}
-    found = [(before.get(row["key"]), row) for row in incoming.to_pylist()]
-    new = sum(old is None for old, _ in found)
-    unchanged = sum(old == row for old, row in found)
-    kept = len(merged) - len(incoming)
-    return Change(len(merged), new, len(incoming) - new - unchanged, unchanged, kept, left - kept)
-
-
-def check_recipe(lake: LakeWriter, *, prune: bool) -> tuple[dict | None, list[str]]:
-    """The lake's recipe and the files of its table, where entries by our recipe can join them.
+def check_recipe(lake: LakeWriter, *, prune: bool) -> tuple[dict[str, Any] | None, list[str]]:
+    """Return the lake's recipe and the files of its table, if entries of the recipe `VERSION` can be added.
 
     Raises:
-        RecognitionError: they are by another recipe, whose entries could not be compared with ours.
+        RecognitionError: The entries have another recipe, so the two could not be compared.
     """
-    known, files = read_recipe(lake), table_files(lake, "fingerprints")
-    if known is not None and files and known["version"] != VERSION:
-        what = f"the fingerprints in lake {lake.location} are by the recipe {known['version']}, not {VERSION}"
-        if files != [TABLE]:
-            raise RecognitionError(f"{what}, and stand in {', '.join(files)}: remove those first")
+    recipe, files = read_recipe(lake), table_files(lake)
+    if recipe is not None and files and recipe["version"] != VERSION:
+        problem = f"the fingerprints in lake {lake.location} are by the recipe {recipe['version']}, not {VERSION}"
+        if files != [TABLE_FILE]:
+            raise RecognitionError(f"{problem}, and stand in {', '.join(files)}: remove those first")
         if not prune:
-            raise RecognitionError(f"{what}, and the two cannot be compared: --prune drops the others")
-    return known, files
+            raise RecognitionError(f"{problem}, and the two cannot be compared: --prune drops the others")
+    return recipe, files
 
 
-def _refuse_taken(lake: LakeWriter, incoming: pa.Table, others: Iterable[str]) -> None:
-    for name in others:
-        both = pc.filter(incoming["key"], pc.is_in(incoming["key"], read_table(lake, name)["key"].combine_chunks()))
-        if len(both):
-            raise RecognitionError(f"{name} in lake {lake.location} has {len(both)} of these keys, such as {both[0]}")
+def table_files(lake: LakeWriter) -> list[str]:
+    """Return the names of the table's files."""
+    return lake.list_tables("fingerprints")
 
 
-def table_files(lake: LakeWriter, table: str) -> list[str]:
-    """The names of a table's files at the top of the lake."""
+def read_entries(lake: LakeWriter, name: str) -> pa.Table:
+    """Return one file of the table.
+
+    Raises:
+        RecognitionError: The file is no such table.
+    """
     try:
-        found = lake.files.get_file_info(fs.FileSelector("", allow_not_found=True))
-    except OSError as error:
-        raise IngestError(f"lake {lake.location}: {error}") from error
-    names = (info.base_name for info in found if info.type == fs.FileType.File)
-    return sorted(name for name in names if name.startswith(table) and name.endswith(".parquet"))
+        return lake.read_columns(name, arrow_schema("fingerprints"))
+    except IngestError as error:
+        raise RecognitionError(str(error)) from error
 
 
-def read_table(lake: LakeWriter, name: str) -> pa.Table:
-    """One file of the table. Raises RecognitionError where it is none."""
+def read_recipe(lake: LakeWriter) -> dict[str, Any] | None:
+    """Return the lake's recipe, or None if it has none.
+
+    Raises:
+        RecognitionError: The recipe cannot be read or is not in its shape.
+    """
     try:
-        found = pq.ParquetFile(lake.files.open_input_file(name)).read()
-        return pa.table([found[field.name].cast(field.type) for field in SCHEMA], schema=SCHEMA)
-    except (OSError, KeyError, pa.ArrowException) as error:
-        raise RecognitionError(f"{name} in lake {lake.location}: {str(error).splitlines()[0]}") from error
-
-
-def read_recipe(lake: LakeWriter) -> dict | None:
-    """The lake's recipe; None where there is none."""
-    try:
-        with lake.files.open_input_stream(RECIPE) as stream:
-            recipe = json.loads(stream.read())
-        if isinstance(recipe["version"], str) and "{key}" in recipe["image_url"]:
-            return recipe
-    except FileNotFoundError:
+        data = lake.read_bytes(RECIPE_NAME)
+    except IngestError as error:
+        raise RecognitionError(str(error)) from error
+    if data is None:
         return None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise RecognitionError(f"{RECIPE} in lake {lake.location}: {str(error).splitlines()[0]}") from error
-    raise RecognitionError(
-        f'{RECIPE} in lake {lake.location}: must be like {{"version": "…", "image_url": "…{{key}}…"}}'
-    )
+    recipe = parse_recipe(data)
+    if recipe is None:
+        shape = '{"version": "…", "image_url": "…{key}…"}'
+        raise RecognitionError(f"{RECIPE_NAME} in lake {lake.location}: must be like {shape}")
+    return recipe
+
+
+def _image_url(recipe: dict[str, Any] | None) -> str:
+    """Return the lake's template for entries of this recipe. The contract's template for no images is `{key}`."""
+    return str(recipe["image_url"]) if recipe and recipe["version"] == VERSION else "{key}"
+
+
+def _check_keys(lake: LakeWriter, incoming: pa.Table, others: Iterable[str]) -> None:
+    for name in others:
+        repeated = pc.is_in(incoming["key"], read_entries(lake, name)["key"].combine_chunks())
+        keys = pc.filter(incoming["key"], repeated)
+        if len(keys):
+            raise RecognitionError(f"{name} in lake {lake.location} has {len(keys)} of these keys, such as {keys[0]}")
+
+
+def _count(existing: pa.Table, incoming: pa.Table, merged: pa.Table, others: int) -> IndexCounts:
+    before = {row["key"]: row for row in existing.to_pylist()}
+    pairs = [(before.get(row["key"]), row) for row in incoming.to_pylist()]
+    new = sum(old is None for old, _ in pairs)
+    unchanged = sum(old == row for old, row in pairs)
+    kept = len(merged) - len(incoming)
+    return IndexCounts(len(merged), new, len(incoming) - new - unchanged, unchanged, kept, others - kept)
+
+
+def _encode_json(content: dict[str, Any]) -> pa.Buffer:
+    return pa.py_buffer((json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())

@@ -1,106 +1,108 @@
-"""What files say joined with what the lake has: one row per key, the newest wins, in any order of imports."""
+"""Merges imported rows into a table file: one row per key, the newest wins, whatever the order of imports."""
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import duckdb
 import pyarrow as pa
 
-from generator.ingest.tables import LakeTable
+from generator.ingest.tables import TableFile
 
-# The order in which rows win is total over what they say (newest, then greatest by every column, null least),
-# so the outcome cannot depend on the order or the number of imports.
-NEWEST = """
+# The order in which rows win is total: newest, then greatest by every column, null least. So the result does not
+# depend on the order or the number of imports.
+_MERGE = """
 WITH newest AS (
-    SELECT {owned} FROM (SELECT {owned} FROM incoming UNION ALL SELECT {owned} FROM existing)
-    WHERE {key} NOT IN (SELECT key FROM elsewhere)
+    SELECT {imported} FROM (SELECT {imported} FROM incoming UNION ALL SELECT {imported} FROM existing)
+    WHERE {key} NOT IN (SELECT key FROM other_files)
     QUALIFY row_number() OVER (PARTITION BY {key} ORDER BY created_at DESC NULLS LAST, {greatest}) = 1
 )
 SELECT {columns} FROM newest LEFT JOIN existing USING ({key}) ORDER BY {key}
 """
 
-COUNTS = """
+_COUNT = """
 SELECT (SELECT count(*) FROM merged ANTI JOIN existing USING ({key})),
-       (SELECT count(*) FROM (SELECT {said} FROM merged SEMI JOIN existing USING ({key})
-                              EXCEPT SELECT {said} FROM existing)),
-       (SELECT count(DISTINCT {key}) FROM incoming WHERE {key} IN (SELECT key FROM elsewhere))
+       (SELECT count(*) FROM (SELECT {compared} FROM merged SEMI JOIN existing USING ({key})
+                              EXCEPT SELECT {compared} FROM existing)),
+       (SELECT count(DISTINCT {key}) FROM incoming WHERE {key} IN (SELECT key FROM other_files))
 """
 
 
-class MergeCounts(NamedTuple):
-    """What an import did to a table, in rows.
+@dataclass(frozen=True)
+class MergeCounts:
+    """What an import changed in a file of the lake, in rows.
 
-    `elsewhere`: rows of the files that were left out, since another file of the lake has that id.
+    Attributes:
+        in_other_files: Imported rows that were skipped because another file of the table has their key.
+        outranked: Imported rows that were skipped because a greater row has the same product and time. None for
+            tables with one row per product.
     """
 
     rows: int
     new: int
     changed: int
     unchanged: int
-    elsewhere: int
+    in_other_files: int
+    outranked: int | None = None
+
+    def as_json(self) -> dict[str, int]:
+        """Return the counts under the names that `--json` prints."""
+        counts = {"rows": self.rows, "new": self.new, "changed": self.changed, "unchanged": self.unchanged}
+        counts["elsewhere"] = self.in_other_files
+        return counts if self.outranked is None else counts | {"lesser": self.outranked}
 
 
-class DayCounts(NamedTuple):
-    """What an import did to the file of a day, in rows.
+class FileChange(NamedTuple):
+    """A file of the lake after an import. `data` is None if the file stays as it is."""
 
-    `elsewhere`: rows left out since another file of the day has that product and time; `lesser`: rows left out since
-    the lake has a greater one of the same product and time.
-    """
-
-    rows: int
-    new: int
-    changed: int
-    unchanged: int
-    elsewhere: int
-    lesser: int
-
-
-class Change(NamedTuple):
-    """A file of the lake after an import; without `data` nothing changed, without `counts` nothing is told of it."""
-
-    name: str
-    counts: MergeCounts | DayCounts | None
+    path: str
+    counts: MergeCounts
     data: pa.Buffer | None
 
 
-def merge(table: LakeTable, existing: pa.Table, incoming: pa.Table, elsewhere: pa.ChunkedArray) -> pa.Table:
-    """The table after an import: sorted by key, owned columns from the newest row, the others as they were.
+def changed_files(changes: Iterable[FileChange]) -> dict[str, pa.Buffer]:
+    """Return the new content of the files that changed, by path."""
+    return {change.path: change.data for change in changes if change.data is not None}
+
+
+def merge(file: TableFile, existing: pa.Table, incoming: pa.Table, other_keys: pa.ChunkedArray) -> pa.Table:
+    """Return a table file after an import, sorted by key.
 
     Args:
-        existing: the table as the lake has it, with all its columns.
-        incoming: rows of the owned columns, several per key perhaps.
-        elsewhere: keys that other files of the lake have, which the table leaves to them.
+        existing: The file as the lake has it, with all its columns.
+        incoming: Rows of the imported columns. Keys may repeat.
+        other_keys: Keys that other files of the table have. Their rows are left out.
     """
-    columns = [("newest" if name in table.owned else "existing", name) for name in existing.schema.names]
-    query = NEWEST.format(
-        key=quoted(table.key),
-        owned=", ".join(map(quoted, table.owned)),
-        greatest=", ".join(f"{quoted(name)} DESC NULLS LAST" for name in table.owned),
+    columns = [("newest" if name in file.imported else "existing", name) for name in existing.schema.names]
+    query = _MERGE.format(
+        key=quoted(file.key),
+        imported=", ".join(map(quoted, file.imported)),
+        greatest=", ".join(f"{quoted(name)} DESC NULLS LAST" for name in file.imported),
         columns=", ".join(f"{side}.{quoted(name)}" for side, name in columns),
     )
-    with connected(existing=existing, incoming=incoming, elsewhere=pa.table({"key": elsewhere})) as database:
+    with connect_tables(existing=existing, incoming=incoming, other_files=pa.table({"key": other_keys})) as database:
         return database.sql(query).to_arrow_table()
 
 
-def count(
-    table: LakeTable, existing: pa.Table, incoming: pa.Table, elsewhere: pa.ChunkedArray, merged: pa.Table
+def count_changes(
+    file: TableFile, existing: pa.Table, incoming: pa.Table, other_keys: pa.ChunkedArray, merged: pa.Table
 ) -> MergeCounts:
-    """What `merge` changed; a row that only was confirmed by a newer file is unchanged."""
-    said = [quoted(name) for name in table.schema.names if name != "created_at"]
-    query = COUNTS.format(key=quoted(table.key), said=", ".join(said))
-    with connected(
-        existing=existing, incoming=incoming, elsewhere=pa.table({"key": elsewhere}), merged=merged
-    ) as database:
-        [(new, changed, left)] = database.sql(query).fetchall()
-    return MergeCounts(len(merged), new, changed, len(merged) - new - changed, left)
+    """Count what `merge` changed. A row whose only news is a later `created_at` counts as unchanged."""
+    compared = [quoted(name) for name in file.schema.names if name != "created_at"]
+    query = _COUNT.format(key=quoted(file.key), compared=", ".join(compared))
+    tables = {"existing": existing, "incoming": incoming, "merged": merged}
+    with connect_tables(**tables, other_files=pa.table({"key": other_keys})) as database:
+        [(new, changed, skipped)] = database.sql(query).fetchall()
+    return MergeCounts(len(merged), new, changed, len(merged) - new - changed, skipped)
 
 
 def quoted(name: str) -> str:
-    """A column's name in SQL."""
+    """Return a column's name as SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
-def connected(**tables: pa.Table) -> duckdb.DuckDBPyConnection:
-    """A database that has these tables, to close after use."""
+def connect_tables(**tables: pa.Table) -> duckdb.DuckDBPyConnection:
+    """Open a DuckDB database that has these tables. The caller closes it."""
     database = duckdb.connect()
     for name, table in tables.items():
         database.register(name, table)

@@ -1,1 +1,1 @@
-"""The lake: its files, their hashes, and the tables in them."""
+"""The lake: its files and their hashes, the columns of its tables, reading and writing."""

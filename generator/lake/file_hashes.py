@@ -1,6 +1,7 @@
-"""SHA-256 of files seen before, in the user's cache folder, so that an unchanged lake is recognised unread.
+"""A cache of SHA-256 hashes in the user's cache folder, so that an unchanged lake need not be read again.
 
-What is remembered of a file goes with its state (size and times, or size and ETag); losing it costs only time.
+A hash is valid for one state of a file: size, time of change and inode, or size and ETag. Losing the cache only
+costs time.
 """
 
 import hashlib
@@ -8,6 +9,7 @@ import json
 import os
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,61 +17,67 @@ from edge_auth.contract.store.file_cache import user_cache
 
 # A file that changed this recently may change again within the same tick of the file system's clock.
 _SETTLED_NS = 2_000_000_000
-# Files of a lake of three tables and of ten years, several times over.
-_MOST = 50_000
-_WRITING = ".hashes-"
-_LEFT_SECONDS = 3600
+# Enough for ten years of three daily tables, several times over.
+_MAX_ENTRIES = 50_000
+_TEMPORARY_PREFIX = ".hashes-"
+_TEMPORARY_MAX_AGE_SECONDS = 3600
+
+State = Sequence[int | str]
 
 
-class Hashes:
-    """Digests by name and state; `save` keeps what was looked up."""
+class FileHashes:
+    """Hashes by name and state of the file. `save` writes them to the cache folder."""
 
     def __init__(self) -> None:
         self.path = user_cache() / "hashes.json"
-        self._known: dict[str, list] = {}
-        self._seen: dict[str, list] = {}
-        with suppress(OSError, ValueError):  # nothing remembered
-            self._known = json.loads(self.path.read_bytes())
+        self._stored: dict[str, list[int | str]] = {}  # state and hash, by name
+        self._used: dict[str, list[int | str]] = {}
+        with suppress(OSError, ValueError):  # an absent or broken cache is empty
+            self._stored = json.loads(self.path.read_bytes())
 
-    def find(self, name: str, state: list) -> str | None:
-        """The digest of what `name` was in that state, if it is remembered."""
-        entry = self._known.get(name)
-        if not entry or entry[:-1] != state:
+    def find(self, name: str, state: State) -> str | None:
+        """Return the hash of a file in this state, if it is known."""
+        entry = self._stored.get(name)
+        if not entry or entry[:-1] != list(state):
             return None
-        self._seen[name] = entry
-        return entry[-1]
+        self._used[name] = entry
+        return str(entry[-1])
 
-    def note(self, name: str, state: list, sha256: str) -> None:
-        """Remember a digest."""
-        self._seen[name] = [*state, sha256]
+    def add(self, name: str, state: State, sha256: str) -> None:
+        """Add the hash of a file in this state."""
+        self._used[name] = [*state, sha256]
 
     def of_file(self, path: Path) -> str:
-        """Digest of a local file. Raises OSError where it cannot be read."""
+        """Return the hash of a local file.
+
+        Raises:
+            OSError: The file cannot be read.
+        """
         stat = path.stat()
         name, state = str(path.resolve()), [stat.st_size, stat.st_mtime_ns, stat.st_ino]
-        digest = self.find(name, state)
-        if digest is None:
+        sha256 = self.find(name, state)
+        if sha256 is None:
             with path.open("rb") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
+                sha256 = hashlib.file_digest(file, "sha256").hexdigest()
             if stat.st_mtime_ns < time.time_ns() - _SETTLED_NS:
-                self.note(name, state, digest)
-        return digest
+                self.add(name, state, sha256)
+        return sha256
 
     def save(self) -> None:
-        """Keep what was found and noted, and of the rest what was looked up last."""
-        if all(self._known.get(name) == entry for name, entry in self._seen.items()):
+        """Write all hashes that were found or added, and as many of the others as there is room for."""
+        if all(self._stored.get(name) == entry for name, entry in self._used.items()):
             return
-        others = {name: entry for name, entry in self._known.items() if name not in self._seen}
-        kept = dict(list((others | self._seen).items())[-max(_MOST, len(self._seen)) :])
-        with suppress(OSError):  # not being able to remember is no reason to fail
+        others = {name: entry for name, entry in self._stored.items() if name not in self._used}
+        newest = dict(list((others | self._used).items())[-max(_MAX_ENTRIES, len(self._used)) :])
+        with suppress(OSError):  # without a cache everything still works
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._clear()
-            with tempfile.NamedTemporaryFile("w", dir=self.path.parent, prefix=_WRITING, delete=False) as file:
-                json.dump(kept, file)
+            self._delete_leftovers()
+            with tempfile.NamedTemporaryFile("w", dir=self.path.parent, prefix=_TEMPORARY_PREFIX, delete=False) as file:
+                json.dump(newest, file)
             os.replace(file.name, self.path)
 
-    def _clear(self) -> None:
-        """Delete what killed writers left."""
-        for path in self.path.parent.glob(f"{_WRITING}*"):
-            if path.stat().st_mtime < time.time() - _LEFT_SECONDS:
+    def _delete_leftovers(self) -> None:
+        """Delete temporary files of killed processes."""
+        for path in self.path.parent.glob(f"{_TEMPORARY_PREFIX}*"):
+            if path.stat().st_mtime < time.time() - _TEMPORARY_MAX_AGE_SECONDS:
                 path.unlink(missing_ok=True)

@@ -1,12 +1,24 @@
-"""The interface to the files of a lake, wherever they are."""
+"""The interface to the files of a lake, and the backends that implement it.
+
+A lake is a folder or a URL. A new backend is one module here and one line in `BACKENDS`.
+"""
 
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import date
+from importlib import import_module
 from typing import Protocol
 
+from edge_auth.contract.store.open import scheme_of
+from generator.errors import LakeError
 from generator.progress import Progress
+
+# URL scheme ('' for a folder): module of this folder, and its class, which takes the location.
+BACKENDS = {
+    "": ("folder", "FolderFiles"),
+    "s3": ("bucket", "BucketFiles"),
+}
 
 
 @dataclass(frozen=True)
@@ -14,11 +26,11 @@ class LakeFile:
     """One file of a table.
 
     Attributes:
-        name: relative to the lake, with `/`.
-        day: of its partition; None where the table has none.
-        sha256: of its content.
-        size: in bytes.
-        path: where it lies, or will lie once it is fetched.
+        name: Path within the lake, with `/`.
+        day: Day of its partition. None for a table without partitions.
+        sha256: Hash of the content, '' until `LakeFiles.with_hashes` has set it.
+        size: In bytes.
+        path: Local path of the file, or the path that it will have after `LakeFiles.fetch`.
     """
 
     name: str
@@ -30,28 +42,43 @@ class LakeFile:
 
 
 class LakeFiles(Protocol):
-    """The files of a lake. Every method raises LakeError where they cannot be read."""
+    """The files of a lake. Every method raises LakeError if they cannot be read."""
 
-    def settled(self) -> AbstractContextManager:
-        """Holds the lake still while its files are looked at, where there is a way to."""
+    def read_lock(self) -> AbstractContextManager[None]:
+        """Keep imports out while files are listed and hashed, if the backend has locks."""
         ...
 
-    def names(self, daily: Iterable[str]) -> Iterator[str]:
-        """Names of the files of the lake itself, and of the partitions `<table>/day=…/` of the daily tables."""
+    def list_names(self, daily: Iterable[str]) -> Iterator[str]:
+        """List the files at the top of the lake and in the partitions `<table>/day=…/` of the daily tables."""
         ...
 
     def read(self, name: str) -> bytes | None:
-        """The content of a small file, or None where it does not exist."""
+        """Return the content of a small file, or None if it does not exist."""
         ...
 
-    def identified(self, files: list[LakeFile], progress: Progress) -> Iterator[LakeFile]:
-        """The files, in the same order, with their digests and paths."""
+    def with_hashes(self, files: list[LakeFile], progress: Progress) -> Iterator[LakeFile]:
+        """Yield the files in the same order, with their hashes, sizes and paths."""
         ...
 
     def fetch(self, table: str, files: list[LakeFile]) -> list[LakeFile]:
-        """Have these files of a table at their paths on this machine, until others of the same table are asked for."""
+        """Copy these files to their local paths. They stay there until other files of the same table are fetched."""
         ...
 
-    def check_still(self) -> None:
-        """Raises LakeError where a file is no longer the one that was identified."""
+    def check_unchanged(self) -> None:
+        """Raise LakeError if a file has changed since it was hashed."""
         ...
+
+
+def open_files(location: str) -> LakeFiles:
+    """Open the files of the lake at a location, a folder or `s3://bucket/prefix`.
+
+    Raises:
+        LakeError: There is no such folder, or the scheme of the URL is unknown.
+    """
+    scheme = scheme_of(location)
+    if scheme not in BACKENDS:
+        raise LakeError(f"lake {location}: a lake is a folder or s3://bucket/prefix")
+    module, class_name = BACKENDS[scheme]
+    # Imported when needed: boto3 takes a third of a second.
+    backend: LakeFiles = getattr(import_module(f"generator.lake.{module}"), class_name)(location)
+    return backend

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from generator.errors import LakeError
-from generator.lake.file_hashes import Hashes
+from generator.lake import journal
+from generator.lake.file_hashes import FileHashes
 from generator.lake.files import LakeFile
-from generator.lake.journal import settled
 from generator.progress import Progress
 
 
@@ -22,18 +22,18 @@ class FolderFiles:
             raise LakeError(
                 f"lake {location} is not a folder: make one with `cardpress demo {location}` or `cardpress ingest`"
             )
-        self._seen: dict[Path, tuple[int, ...]] = {}
+        self._states: dict[Path, tuple[int, ...]] = {}  # of the hashed files
 
-    def settled(self) -> AbstractContextManager:
-        return settled(self._root)
+    def read_lock(self) -> AbstractContextManager[None]:
+        return journal.read_lock(self._root)
 
-    def names(self, daily: Iterable[str]) -> Iterator[str]:
-        found = _parquet(self._root)
+    def list_names(self, daily: Iterable[str]) -> Iterator[str]:
+        paths = _parquet_files(self._root)
         for table in daily:
             for day in _entries(self._root / table):
                 if day.name.startswith("day=") and day.is_dir():
-                    found += _parquet(day)
-        return (path.relative_to(self._root).as_posix() for path in sorted(found))
+                    paths += _parquet_files(day)
+        return (path.relative_to(self._root).as_posix() for path in sorted(paths))
 
     def read(self, name: str) -> bytes | None:
         try:
@@ -43,24 +43,24 @@ class FolderFiles:
         except OSError as error:
             raise LakeError(f"{error.filename}: {error.strerror}") from error
 
-    def identified(self, files: list[LakeFile], progress: Progress) -> Iterator[LakeFile]:
-        hashes = Hashes()
+    def with_hashes(self, files: list[LakeFile], progress: Progress) -> Iterator[LakeFile]:
+        hashes = FileHashes()
         for file in files:
             path = self._root / file.name
             try:
-                self._seen[path] = _state(path)
-                sha256, size = hashes.of_file(path), self._seen[path][0]
+                self._states[path] = _state(path)
+                sha256, size = hashes.of_file(path), self._states[path][0]
                 yield replace(file, sha256=sha256, path=os.fspath(path), size=size)
             except OSError as error:
                 raise LakeError(f"{path}: {error.strerror or error}") from error
         hashes.save()
 
     def fetch(self, table: str, files: list[LakeFile]) -> list[LakeFile]:
-        """They lie where they are."""
+        """Return the files as they are: they are local already."""
         return files
 
-    def check_still(self) -> None:
-        for path, state in self._seen.items():
+    def check_unchanged(self) -> None:
+        for path, state in self._states.items():
             try:
                 now = _state(path)
             except OSError:
@@ -69,12 +69,12 @@ class FolderFiles:
                 raise LakeError(f"{path} changed while the lake was being read: build again")
 
 
-def _parquet(folder: Path) -> list[Path]:
+def _parquet_files(folder: Path) -> list[Path]:
     return [path for path in _entries(folder) if path.suffix == ".parquet" and path.is_file()]
 
 
 def _entries(folder: Path) -> list[Path]:
-    """What is in a folder, nothing where there is none. `glob` would take one that may not be read for an empty one."""
+    """List a folder; an absent one is empty. `glob` would also take an unreadable folder for an empty one."""
     try:
         return list(folder.iterdir())
     except (FileNotFoundError, NotADirectoryError):
@@ -84,5 +84,6 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def _state(path: Path) -> tuple[int, ...]:
+    """Return the size, time of change and inode of a file: a changed file differs in one of them."""
     stat = path.stat()
     return stat.st_size, stat.st_mtime_ns, stat.st_ino

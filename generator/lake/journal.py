@@ -1,16 +1,16 @@
-"""Several files of a lake put in place as one: all of them or none, whenever the process is killed.
+"""Atomic imports into a lake in a folder: all files of an import appear, or none, even if the process is killed.
 
-The new files are written into `.import/`, which no reader of tables looks into. Then `.import/journal.json` appears,
-which names their places: from that moment on the import is in the lake, and whoever opens the lake next, for an
-import or for a build, moves what is not in its place yet. Without a journal the files were never in the lake and go.
-All of this happens under a lock on the lake's folder, which the system drops when its holder dies.
+An import writes its files into `.import/`, which no reader of tables opens. Then it writes `.import/journal.json` with
+their final paths. From that moment on the import counts as done. The files then move to their paths. If the process
+is killed in between, the next import or build moves the rest. Without a journal, `.import/` is deleted. A lock on the
+lake's folder protects all this. The system releases the lock when its process ends.
 """
 
 import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
@@ -21,26 +21,26 @@ STAGE = ".import"
 JOURNAL = "journal.json"
 
 
-class Bytes(Protocol):
-    """What can be written to a file, such as bytes or an Arrow buffer."""
+class Writable(Protocol):
+    """Bytes that can be written to a file, such as `bytes` or an Arrow buffer."""
 
     def __buffer__(self, flags: int) -> memoryview: ...
 
 
 @contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """Keep everybody else's imports and openings out of the lake, and finish what a killed import left."""
+def write_lock(folder: Path) -> Iterator[None]:
+    """Keep other imports and builds out of the lake, after an interrupted import is completed."""
     with _locked(folder, fcntl.LOCK_EX):
         _finish(folder)
         yield
 
 
 @contextmanager
-def settled(folder: Path) -> Iterator[None]:
-    """Hold a lake still while its files are looked at: no import is half in place. Others may look as well.
+def read_lock(folder: Path) -> Iterator[None]:
+    """Keep imports out of the lake, after an interrupted import is completed. Other readers may enter.
 
     Raises:
-        LakeError: a killed import is half in place, and it is not allowed to finish it.
+        LakeError: An interrupted import cannot be completed, for example because the lake is read-only.
     """
     with _locked(folder, fcntl.LOCK_SH) as handle:
         if (folder / STAGE / JOURNAL).exists():
@@ -52,8 +52,8 @@ def settled(folder: Path) -> Iterator[None]:
         yield
 
 
-def put(folder: Path, files: dict[str, Bytes]) -> None:
-    """Put files, named by their paths within the folder, in place together. Only within `alone`."""
+def write_together(folder: Path, files: Mapping[str, Writable]) -> None:
+    """Write files, named by their paths within the folder, so that all appear or none. Requires `write_lock`."""
     if not files:
         return
     try:
@@ -64,19 +64,19 @@ def put(folder: Path, files: dict[str, Bytes]) -> None:
     _finish(folder)
 
 
-def _stage(folder: Path, files: dict[str, Bytes]) -> None:
+def _stage(folder: Path, files: Mapping[str, Writable]) -> None:
     stage = folder / STAGE
     stage.mkdir()
     for number, (name, data) in enumerate(files.items()):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)  # refused, if at all, while nothing is done
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)  # if this is refused, it is before the journal
         (stage / str(number)).write_bytes(data)
-    beside = stage / f"{JOURNAL}.writing"
-    beside.write_text(json.dumps(list(files)), "utf-8")
-    beside.replace(stage / JOURNAL)  # from here on the import is in the lake
+    unfinished = stage / f"{JOURNAL}.writing"
+    unfinished.write_text(json.dumps(list(files)), "utf-8")
+    unfinished.replace(stage / JOURNAL)
 
 
 def _finish(folder: Path) -> None:
-    """Move what a journal names and is not in its place yet; then nothing of the import is left beside the lake."""
+    """Move the files of the journal that are not at their paths yet, then delete `.import/`."""
     stage = folder / STAGE
     journal = stage / JOURNAL
     if journal.exists():
@@ -91,10 +91,10 @@ def _finish(folder: Path) -> None:
 
 
 @contextmanager
-def _locked(folder: Path, how: int) -> Iterator[int]:
+def _locked(folder: Path, operation: int) -> Iterator[int]:
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        fcntl.flock(handle, how)
+        fcntl.flock(handle, operation)
         yield handle
     finally:
         os.close(handle)

@@ -1,1 +1,1 @@
-"""The unattended rebuild: build, gates, publish, smoke test, prune."""
+"""The nightly run: build, verify, judge by gates, publish, test and prune, without a person."""

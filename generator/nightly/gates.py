@@ -1,7 +1,7 @@
-"""The gates of a night: the build that would go live, compared with the one that is.
+"""Judges a build by the gates: SQL files that compare it with the live build.
 
-Each is a file of `build/checks/gates/`, which returns at most one row: its `value`, other figures, and a `message`.
-A gate is breached when its value exceeds its threshold. Where there is nothing to compare it returns no row.
+Each file of `build/checks/gates/` returns at most one row: a `value`, other figures and a `message`. A gate is breached
+if its value exceeds its threshold. It returns no row if there is nothing to compare.
 """
 
 import json
@@ -9,11 +9,13 @@ from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from edge_auth.contract import names
-from edge_auth.contract.builds import Build, Layer
+from edge_auth.contract.builds import Build
 from edge_auth.contract.catalogue import SETS
 from edge_auth.contract.index import map_table
+from edge_auth.contract.layers import Layer
 from edge_auth.errors import StoreError
 from generator import settings
 from generator.build.layers.catalogue import PRICES
@@ -38,16 +40,16 @@ def judge(
     thresholds: Mapping[str, float] | None = None,
     forced: Iterable[str] = (),
 ) -> Judgement:
-    """Put a build through all gates.
+    """Run all gates for a build.
 
     Args:
-        old: the live build, or None: then only what needs no comparison is looked at.
-        now: what the clock says.
-        thresholds: by gate, instead of the defaults.
-        forced: gates that let pass.
+        old: The live build, or None. Without it only the gates that compare nothing return a verdict.
+        now: The current time.
+        thresholds: Thresholds by gate, instead of the defaults.
+        forced: Gates that do not stop the build even if they are breached.
 
     Raises:
-        StoreError: a build cannot be read.
+        StoreError: A build cannot be read.
     """
     limits = settings.GATES | dict(thresholds or {})
     db = Database(threads=1)
@@ -57,11 +59,11 @@ def judge(
         db.connection.execute("set variable today = $1", [now.date().isoformat()])
         db.connection.execute("set variable price_factor = $1", [settings.PRICE_FACTOR])
         db.run("checks/two_builds")
-        found = [_verdict(db, gate, limit, gate in set(forced)) for gate, limit in limits.items()]
+        verdicts = [_verdict(db, gate, limit, gate in set(forced)) for gate, limit in limits.items()]
         [differences] = db.table(sql_text("checks/differences")).to_pylist()
     finally:
         db.close()
-    return Judgement(old.id if old else None, [verdict for verdict in found if verdict], differences)
+    return Judgement(old.id if old else None, [verdict for verdict in verdicts if verdict], differences)
 
 
 def _verdict(db: Database, gate: str, threshold: float, forced: bool) -> Verdict | None:
@@ -75,22 +77,22 @@ def _verdict(db: Database, gate: str, threshold: float, forced: bool) -> Verdict
 
 
 def _open_side(db: Database, side: str, build: Build | None) -> None:
-    """Tables <side>_prices, <side>_sets, <side>_tables and <side>_build."""
+    """Make the tables <side>_prices, <side>_sets, <side>_tables and <side>_build."""
     prices, sets = _PRICES.empty_table(), _SETS.empty_table()
     about, tables = _BUILD.empty_table(), _TABLES.empty_table()
     if build:
         prices, sets = _prices(build.layers[names.CATALOGUE]), map_table(build.layers[names.CATALOGUE].file(SETS))
         about = pa.Table.from_pylist([{"as_of": build.as_of, "guide_day": _guide_day(build)}], _BUILD)
-        rows = table_rows(build, prices)
-        tables = pa.Table.from_pylist([{"table": table, "rows": many} for table, many in rows.items()], _TABLES)
+        counts = table_rows(build, prices).items()
+        tables = pa.Table.from_pylist([{"table": table, "rows": rows} for table, rows in counts], _TABLES)
     for name, table in (("prices", prices), ("sets", sets), ("build", about), ("tables", tables)):
         db.connection.register(f"{side}_{name}", table)
 
 
 def _prices(layer: Layer) -> pa.Table:
-    """A build's prices; none for a build of a version that did not keep them."""
+    """Return the prices of a build. The table is empty if the build's version did not keep them."""
     try:
-        return pa.parquet.read_table(layer.file(PRICES)).select(_PRICES.names)
+        return pq.read_table(layer.file(PRICES)).select(_PRICES.names)
     except StoreError:
         if any(file.name.startswith(f"{PRICES}-") for file in layer.index.files):
             raise
@@ -101,11 +103,11 @@ def _prices(layer: Layer) -> pa.Table:
 
 def _guide_day(build: Build) -> date | None:
     day = build.record["freshness"]["catalogue"]["price_guide_day"]
-    return day and date.fromisoformat(day)
+    return date.fromisoformat(day) if day else None
 
 
 def table_rows(build: Build, prices: pa.Table) -> dict[str, int]:
-    """Per table of the lake what a build shows of it: rows, products with one, or for listings whether there is any."""
+    """Return per lake table how much of it a build shows: rows, or products with a row; 0 or 1 for listings."""
     fresh = build.record["freshness"]
     fingerprints = json.loads(build.get(names.FINGERPRINTS_KEY) or b'{"count": 0}')["count"]
     return {

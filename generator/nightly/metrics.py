@@ -1,4 +1,4 @@
-"""A night in the text format of Prometheus, for the textfile collector of its node exporter."""
+"""Writes the metrics of a run in the text format of Prometheus, for the textfile collector of its node exporter."""
 
 import os
 import tempfile
@@ -6,18 +6,18 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from generator.clock import moment
+from generator.clock import parse_timestamp
 from generator.releases.run_reports import RunReport
 
 _Sample = tuple[dict[str, str], float]
 _HELP = {
-    "run_timestamp_seconds": "When the last nightly run ended.",
-    "success": "Whether the last nightly run did what it should: published, or found nothing new.",
-    "last_success_timestamp_seconds": "When a nightly run last did what it should.",
-    "outcome": "How the last nightly run ended.",
-    "step_seconds": "How long each step of the last nightly run took.",
-    "layer_seconds": "How long each layer took that the last nightly run made.",
-    "gate_value": "What each gate measured in the last nightly run.",
+    "run_timestamp_seconds": "Time at which the last nightly run ended.",
+    "success": "Whether the last nightly run succeeded: it published its build, or found nothing new.",
+    "last_success_timestamp_seconds": "Time at which a nightly run last succeeded.",
+    "outcome": "Outcome of the last nightly run.",
+    "step_seconds": "Duration of each step of the last nightly run.",
+    "layer_seconds": "Duration of each layer that the last nightly run made.",
+    "gate_value": "Value that each gate measured in the last nightly run.",
     "gate_threshold": "The greatest value that passes each gate.",
     "gate_breached": "Whether the gate was breached.",
     "build_as_of_timestamp_seconds": "The as-of day of the build that the last nightly run made.",
@@ -28,9 +28,13 @@ _HELP = {
 
 
 def write_textfile(path: Path, report: RunReport) -> None:
-    """Put the metrics of a run in place whole. Raises OSError where that is not possible."""
+    """Write the metrics of a run, replacing the file at once.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
     text = "".join(_lines(report, _last_success(path)))
-    handle, temporary = tempfile.mkstemp(prefix=".", dir=path.parent)  # a name that the collector does not read
+    handle, temporary = tempfile.mkstemp(prefix=".", dir=path.parent)  # the collector ignores names without .prom
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)
@@ -41,10 +45,10 @@ def write_textfile(path: Path, report: RunReport) -> None:
 
 
 def _last_success(path: Path) -> float | None:
-    """What the file that is there says, for a run that failed."""
+    """Return the last success in the existing file, for a run that failed."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
-        return float(next(x for x in lines if x.startswith("cardpress_nightly_last_success")).split()[-1])
+        return float(next(line for line in lines if line.startswith("cardpress_nightly_last_success")).split()[-1])
     except (OSError, ValueError, StopIteration):
         return None
 
@@ -59,27 +63,31 @@ def _lines(report: RunReport, last_success: float | None) -> Iterator[str]:
 
 
 def _samples(report: RunReport, last_success: float | None) -> dict[str, list[_Sample]]:
-    ended = moment(report.finished).timestamp() if report.finished else 0.0
-    success = ended if report.done else last_success
+    ended = parse_timestamp(report.finished).timestamp() if report.finished else 0.0
+    success = ended if report.succeeded else last_success
     as_of = report.record.get("as_of")
-    day = [({}, datetime.fromisoformat(as_of).replace(tzinfo=UTC).timestamp())] if as_of else []
+    as_of_time = datetime.fromisoformat(as_of).replace(tzinfo=UTC).timestamp() if as_of else None
     verdicts = report.judgement.get("verdicts", [])
     return {
         "run_timestamp_seconds": [({}, ended)],
-        "success": [({}, float(report.done))],
-        "last_success_timestamp_seconds": [({}, success)] if success is not None else [],
+        "success": [({}, float(report.succeeded))],
+        "last_success_timestamp_seconds": _optional(success),
         "outcome": [({"outcome": report.outcome}, 1.0)],
-        "step_seconds": _by("step", report.seconds.items()),
-        "layer_seconds": _by("layer", report.layer_seconds.items()),
-        "gate_value": _by("gate", ((verdict["gate"], verdict["value"]) for verdict in verdicts)),
-        "gate_threshold": _by("gate", ((verdict["gate"], verdict["threshold"]) for verdict in verdicts)),
-        "gate_breached": _by("gate", ((verdict["gate"], verdict["breached"]) for verdict in verdicts)),
-        "build_as_of_timestamp_seconds": day,
-        "build_objects": _by("layer", report.record.get("objects", {}).items()),
-        "build_bytes": _by("layer", report.record.get("bytes", {}).items()),
+        "step_seconds": _by_label("step", report.seconds.items()),
+        "layer_seconds": _by_label("layer", report.layer_seconds.items()),
+        "gate_value": _by_label("gate", ((verdict["gate"], verdict["value"]) for verdict in verdicts)),
+        "gate_threshold": _by_label("gate", ((verdict["gate"], verdict["threshold"]) for verdict in verdicts)),
+        "gate_breached": _by_label("gate", ((verdict["gate"], verdict["breached"]) for verdict in verdicts)),
+        "build_as_of_timestamp_seconds": _optional(as_of_time),
+        "build_objects": _by_label("layer", report.record.get("objects", {}).items()),
+        "build_bytes": _by_label("layer", report.record.get("bytes", {}).items()),
         "pruned_bytes": [({}, float(report.pruned.get("bytes", 0)))],
     }
 
 
-def _by(label: str, values: Iterable[tuple[str, float]]) -> list[_Sample]:
+def _optional(value: float | None) -> list[_Sample]:
+    return [] if value is None else [({}, value)]
+
+
+def _by_label(label: str, values: Iterable[tuple[str, float]]) -> list[_Sample]:
     return [({label: name}, float(value)) for name, value in values]

@@ -1,10 +1,7 @@
-"""A night without a person: build, verify, gates, publish, smoke test, prune; a report of it and its pages.
+"""Runs a night: build, verify, judge by gates, publish, smoke test and prune, then write a report and pages.
 
-    private/nightly.lock     held while a night runs
-    gates/<build>.json       what the gates said of a build when it was last judged
-    reports/, private/nights/                    see `runs`
-
-Nothing here decides what is right: a refused night leaves the pointer as it was, and says why in one line.
+A night holds the lock `private/nightly.lock`. It leaves `gates/<build>.json` (`releases.judgements`), and a report and
+pages (`releases.run_reports`). A night that is refused or fails leaves the live build as it was.
 """
 
 import json
@@ -26,10 +23,10 @@ from generator.lake.lake import open_lake
 from generator.nightly.gates import judge
 from generator.nightly.smoke import smoke_test
 from generator.progress import Progress
-from generator.reading.report.write import write_pages
-from generator.releases.judgements import Judgement, keep_judgement
+from generator.reading.report.write_pages import write_pages
+from generator.releases.judgements import Judgement, write_judgement
 from generator.releases.lease import Lease
-from generator.releases.prune import Rules, describe, prune
+from generator.releases.prune import RetentionRules, describe, prune
 from generator.releases.publish import publish, rollback
 from generator.releases.run_reports import (
     FAILED,
@@ -39,26 +36,26 @@ from generator.releases.run_reports import (
     ROLLED_BACK,
     UNCHANGED,
     RunReport,
-    prune_runs,
+    prune_run_reports,
 )
 from generator.releases.verify import verify
 
 
 @dataclass(frozen=True)
-class Options:
-    """What an operator can set of a night.
+class NightOptions:
+    """The options of a night.
 
     Attributes:
-        thresholds: by gate, instead of the defaults.
-        forced: gates that let pass this once.
-        rules: what is kept when it prunes.
-        lease: seconds for which a killed run's lock stands.
-        pages: whether the run leaves its report and what it changed as pages in the store.
+        thresholds: Thresholds by gate, instead of the defaults.
+        forced: Gates that do not stop this night's build.
+        rules: Which builds the prune keeps.
+        lease: How many seconds the lock outlives a killed run.
+        pages: Whether the run writes its report and its diff as pages into the store.
     """
 
     thresholds: dict[str, float] = field(default_factory=dict)
     forced: tuple[str, ...] = ()
-    rules: Rules = field(default_factory=Rules)
+    rules: RetentionRules = field(default_factory=RetentionRules)
     threads: int | None = None
     memory: str | None = None
     scheduler: str | None = None
@@ -66,31 +63,31 @@ class Options:
     pages: bool = False
 
 
-def run_id(clock: Clock) -> str:
-    """A name for a run, in the order of time."""
+def new_run_id(clock: Clock) -> str:
+    """Return the id of a new run. Ids sort by time."""
     return f"{clock():%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
 
 
 class Night:
-    """One run over a lake and a store.
+    """One nightly run over a lake and a store.
 
     Args:
-        run: its id, which stands in each line of its log.
+        run: The id of the run.
     """
 
-    def __init__(self, lake: str, store: Store, options: Options, *, run: str, clock: Clock, progress: Progress):
+    def __init__(self, lake: str, store: Store, options: NightOptions, *, run: str, clock: Clock, progress: Progress):
         self.lake, self.store, self.options, self.clock, self.progress = lake, store, options, clock, progress
         self.report = RunReport(run, lake, store.location, timestamp(clock()))
 
-    def go(self) -> None:
-        """Run the night and keep its report, whatever comes.
+    def execute(self) -> None:
+        """Run the night and write its report, also if the night fails.
 
         Raises:
-            BusyError: another night is at work; nothing was done, and there is no report.
-            GateError: a gate was breached; nothing was published.
-            HoldError: a rollback holds publishing back; nothing was published.
-            SmokeError: the published build did not answer, and was rolled back.
-            GeneratorError, EdgeError: building, publishing or pruning failed.
+            BusyError: Another night is running. Nothing was done, and there is no report.
+            GateError: A gate was breached. Nothing was published.
+            HoldError: A rollback holds publishing back. Nothing was published.
+            SmokeError: The published build could not be read, and was rolled back.
+            GeneratorError, EdgeError: Building, publishing or pruning failed.
         """
         run, seconds = self.report.run, self.options.lease
         with Lease(
@@ -98,15 +95,15 @@ class Night:
         ) as lease:
             self.progress.say(f"nightly of {self.lake} into {self.store.location}")
             try:
-                self._steps(lease)
+                self._run_steps(lease)
             except (GeneratorError, EdgeError, OSError) as error:
                 self.report.error = str(error)
                 raise
             finally:
-                self._keep_report()
-                self._keep_pages()
+                self._write_report()
+                self._write_pages()
 
-    def _steps(self, lease: Lease) -> None:
+    def _run_steps(self, lease: Lease) -> None:
         result = self._build()
         pointer, _ = read_pointer(self.store)
         self.report.live_before = pointer.build if pointer else None
@@ -116,9 +113,9 @@ class Night:
             self._prune(lease)
             return
         try:
-            self._put_live(result.id, self.report.live_before, bool(pointer and pointer.hold), lease)
+            self._publish(result.id, self.report.live_before, bool(pointer and pointer.hold), lease)
         finally:
-            self._prune(lease)  # refused nights fill the disk as well
+            self._prune(lease)  # also after a refused build, which fills the disk too
 
     def _build(self) -> BuildResult:
         options = self.options
@@ -139,7 +136,8 @@ class Night:
             verify(open_build(self.store, result.id), self.progress, only=result.made)
         return result
 
-    def _put_live(self, new: str, old: str | None, hold: bool, lease: Lease) -> None:
+    def _publish(self, new: str, old: str | None, hold: bool, lease: Lease) -> None:
+        """Publish the build if its gates pass and no rollback holds publishing back."""
         judgement = self._judge(open_build(self.store, new), open_build(self.store, old) if old else None)
         if judgement.breaches:
             self.report.outcome = REFUSED
@@ -148,7 +146,8 @@ class Night:
         if hold:
             self.report.outcome = HELD
             raise HoldError(
-                f"{new} was built and passed all gates but was not published: a rollback to {old} holds; "
+                f"{new} was built and passed all gates but was not published: "
+                f"a rollback to {old} holds publishing back; "
                 f"`cardpress publish {new} --store {self.store.location}` publishes it and lifts the hold"
             )
         lease.check()
@@ -163,7 +162,7 @@ class Night:
             judgement = judge(
                 old, new, now=self.clock(), thresholds=self.options.thresholds, forced=self.options.forced
             )
-            keep_judgement(self.store, new.id, judgement, run=self.report.run, now=self.clock())
+            write_judgement(self.store, new.id, judgement, run=self.report.run, now=self.clock())
         self.report.judgement = asdict(judgement)
         for verdict in judgement.verdicts:
             if verdict.breached:
@@ -178,9 +177,9 @@ class Night:
             self.report.outcome = ROLLED_BACK
             try:
                 live = rollback(self.store, only_from=build, clock=self.clock)
-            except GeneratorError as refused:
+            except GeneratorError as not_rolled_back:
                 self.report.outcome = FAILED
-                raise SmokeError(f"{build} is live and fails its smoke test: {error}; {refused}") from error
+                raise SmokeError(f"{build} is live and fails its smoke test: {error}; {not_rolled_back}") from error
             raise SmokeError(f"{build} failed its smoke test and was rolled back, {live} is live: {error}") from error
 
     def _prune(self, lease: Lease) -> None:
@@ -188,32 +187,34 @@ class Night:
         options = self.options
         try:
             with self._timed("prune"):
-                prune_runs(self.store, settings.REPORTS_KEPT, settings.PAGES_KEPT)
-                done = prune(self.store, options.rules, run=self.report.run, clock=self.clock, seconds=options.lease)
-        except BusyError as error:  # it is being done
+                prune_run_reports(self.store, settings.MAX_RUN_REPORTS, settings.MAX_RUN_PAGES)
+                deletions = prune(
+                    self.store, options.rules, run=self.report.run, clock=self.clock, seconds=options.lease
+                )
+        except BusyError as error:  # another prune is running
             self.progress.say(f"not pruned: {error}")
             return
-        self.report.pruned = done.summary()
-        self.progress.say(f"pruned: {describe(done)}")
+        self.report.pruned = deletions.summary()
+        self.progress.say(f"pruned: {describe(deletions)}")
 
-    def _keep_report(self) -> None:
+    def _write_report(self) -> None:
         pointer, _ = read_pointer(self.store)
         self.report.live = pointer.build if pointer else None
         self.report.finished = timestamp(self.clock())
         data = json.dumps(asdict(self.report), indent=1, ensure_ascii=False, default=str).encode()
         self.store.put(layout.report_name(self.report.run), data + b"\n")
 
-    def _keep_pages(self) -> None:
-        """The pages of a build that is new, published or not."""
+    def _write_pages(self) -> None:
+        """Write the pages of a build that is not live yet, published or not."""
         if not self.options.pages or self.report.build is None or self.report.outcome == UNCHANGED:
             return
         try:
             options = self.options
-            where = write_pages(
+            folder = write_pages(
                 self.store, self.report, threads=options.threads, memory=options.memory, progress=self.progress
             )
-            self.progress.say(f"pages: {where}")
-        except (GeneratorError, EdgeError, OSError) as error:  # a night is no failure because nobody can read of it
+            self.progress.say(f"pages: {folder}")
+        except (GeneratorError, EdgeError, OSError) as error:  # missing pages are no reason to fail a night
             self.progress.say(f"the pages were not written: {error}")
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""The smoke test of a build that has just gone live: one request of each kind, through the shim's own resolver."""
+"""The smoke test of a build that has just been published: one request of each kind, answered by the shim's code."""
 
 import json
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from edge_auth.contract.builds import open_build
 from edge_auth.contract.codec import decompress
 from edge_auth.contract.store.file_cache import FileCache
 from edge_auth.contract.store.interface import Store
-from edge_auth.core.bodies import Cache
+from edge_auth.core.cache import LruCache
 from edge_auth.core.endpoints import API, route
 from edge_auth.core.open_build import OpenBuild
 from edge_auth.errors import EdgeError
@@ -20,32 +20,34 @@ _CACHE_BYTES = 16 << 20
 
 
 def smoke_test(store: Store, build_id: str) -> None:
-    """Ask a build one request of each kind, as the shim would answer it from there.
+    """Answer one request of each kind from a build, as the shim does.
 
     Raises:
-        SmokeError: one has no answer, or one that is no JSON.
-        StoreError: the build cannot be opened.
+        SmokeError: A request has no answer, or its answer is not JSON.
+        StoreError: The build cannot be opened.
     """
     with TemporaryDirectory(prefix="cardpress-") as folder:
-        opened = OpenBuild(open_build(store, build_id, FileCache(Path(folder))), Cache(_CACHE_BYTES), lambda hit: None)
-        asked = "its lists"
+        opened = OpenBuild(
+            open_build(store, build_id, FileCache(Path(folder))), LruCache(_CACHE_BYTES), lambda hit: None
+        )
+        request = "its lists"
         try:
             for path, query in _requests(opened):
-                asked = f"{path}?{query}".rstrip("?")
-                _ask(opened, path, query)
+                request = f"{path}?{query}".rstrip("?")
+                _check_answer(opened, path, query)
         except (EdgeError, ValueError, OSError, EOFError, KeyError) as error:
-            raise SmokeError(f"{asked} cannot be answered: {error}") from error
+            raise SmokeError(f"{request} cannot be answered: {error}") from error
 
 
-def _ask(opened: OpenBuild, path: str, query: str) -> None:
+def _check_answer(opened: OpenBuild, path: str, query: str) -> None:
     endpoint, subject = route(f"{API}{path}".encode())
-    body = endpoint.body(opened, subject, endpoint.parameters(subject, query))
+    body = endpoint.make_body(opened, subject, query)
     json.loads(body.plain)
     decompress(body.gzipped)
 
 
 def _requests(opened: OpenBuild) -> Iterator[tuple[str, str]]:
-    """Paths below the API with their queries: every ranking, a search, the first and last product, a watched one."""
+    """Yield paths below the API and queries: every ranking, a search, the first and last product, a tracked one."""
     yield from (("status", ""), ("sets", ""), ("watchlist", ""), ("fingerprints", ""), ("openapi.json", ""))
     for kind in names.KINDS:
         for sort in names.SORTS:

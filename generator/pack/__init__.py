@@ -1,1 +1,1 @@
-"""Objects into packs, and packs into the store."""
+"""Write objects into packs, and packs into the store. See README.md."""

@@ -1,4 +1,4 @@
-"""What a task has written, and what it is given of other tasks."""
+"""The output of a task: what it wrote, for the index of its layer and for the tasks that need it."""
 
 from dataclasses import dataclass, field
 
@@ -9,19 +9,21 @@ from edge_auth.contract.index import LayerFile
 
 @dataclass
 class TaskOutput:
-    """What a task has written: packs with their part of the layer's index, other files of the layer, and parts.
+    """What a task has written.
 
     Attributes:
-        layer: the task's.
-        rows: the part of the index, or None where there are no objects; its packs are numbered from 0.
-        parts: files of the scratch place, by what they are.
+        layer: The task's layer, or ''.
+        index_rows: The task's share of the layer's index, or None if it wrote no objects. Its packs count from 0.
+        packs: The packs that it wrote.
+        files: Other files of the layer.
+        intermediates: Files for other tasks, by what they hold.
     """
 
     layer: str = ""
-    rows: pa.Table | None = None
+    index_rows: pa.Table | None = None
     packs: list[LayerFile] = field(default_factory=list)
     files: list[LayerFile] = field(default_factory=list)
-    parts: dict[str, LayerFile] = field(default_factory=dict)
+    intermediates: dict[str, LayerFile] = field(default_factory=dict)
 
 
-Inputs = dict[str, TaskOutput]  # by task name
+Inputs = dict[str, TaskOutput]  # by the name of the task

@@ -1,4 +1,4 @@
-"""A store for who reads a build from end to end: neighbours in a pack come in blocks, not by a request each."""
+"""Reads packs in blocks of 4 MB, for sequential readers of a build."""
 
 from collections import OrderedDict
 from typing import Any
@@ -6,11 +6,11 @@ from typing import Any
 from edge_auth.contract.store.interface import Store
 
 BLOCK_BYTES = 4 << 20
-_MOST_BLOCKS = 64
+_MAX_BLOCKS = 64
 
 
 class ReadAhead:
-    """A store whose ranges are cut out of blocks; everything else is the store's own."""
+    """A store that reads ranges from cached blocks. All other methods are the store's own."""
 
     def __init__(self, store: Store):
         self._store = store
@@ -21,7 +21,7 @@ class ReadAhead:
         return getattr(self._store, name)
 
     def get(self, name: str, offset: int = 0, length: int | None = None) -> bytes:
-        """The bytes of an object, or `length` of them from `offset`; errors as the store's."""
+        """Return an object, or `length` bytes of it from `offset`; raises what the store raises."""
         if not length or offset + length > self._size(name):
             return self._store.get(name, offset, length)
         first = offset // BLOCK_BYTES
@@ -40,6 +40,6 @@ class ReadAhead:
             start = number * BLOCK_BYTES
             block = self._store.get(name, start, min(BLOCK_BYTES, self._size(name) - start))
         self._blocks[name, number] = block
-        if len(self._blocks) > _MOST_BLOCKS:
+        if len(self._blocks) > _MAX_BLOCKS:
             self._blocks.popitem(last=False)
         return block

@@ -1,6 +1,6 @@
-"""Putting the files of layers into the store while others are still being made.
+"""Puts the files of layers into the store while others are still being made.
 
-What lies there already, by size and hash, is not sent again: so a run that was killed goes on where it was.
+A file that the store has already, by size and hash, is not sent again. So a run that was killed can continue.
 """
 
 from collections import deque
@@ -12,9 +12,12 @@ THREADS = 4  # each may hold a pack in memory
 
 
 class Uploads:
-    """Threads that put immutable files into a store. Every method may raise StoreError for an earlier file.
+    """Threads that put immutable files into a store.
 
-    `resend`: whether to send also what the store says it has, since it may have rotted there.
+    Every method may raise the StoreError of an earlier file.
+
+    Args:
+        resend: Send also the files that the store has, since they may be damaged there.
     """
 
     def __init__(self, store: Store, resend: bool = False):
@@ -24,7 +27,7 @@ class Uploads:
         self._pending: deque[Future[None]] = deque()
 
     def put(self, name: str, data: bytes, sha256: str) -> None:
-        """Put a file sometime before `finish` returns."""
+        """Put a file at some time before `finish` returns."""
         while len(self._pending) >= THREADS:
             self._wait()
         self._pending.append(self._pool.submit(self._put, name, data, sha256))
@@ -35,7 +38,7 @@ class Uploads:
             self._wait()
 
     def close(self) -> None:
-        """Drop what has not begun, wait for what has."""
+        """Drop the files that no thread has begun, and wait for the others."""
         self._pool.shutdown(cancel_futures=True)
 
     def _wait(self) -> None:

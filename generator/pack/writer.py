@@ -1,10 +1,9 @@
-"""Objects into packs, packs into layers: compressed, hashed, named by content, the index written last."""
+"""Objects into packs, packs into layers: compressed, hashed, named by content, the index last."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from typing import TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,16 +15,18 @@ from generator.pack.output import TaskOutput
 from generator.pack.uploads import Uploads
 
 PACK_BYTES = 32 * 1024 * 1024
-_Task, _Result = TypeVar("_Task"), TypeVar("_Result")
-Objects = Iterable[tuple[str | int, bytes]]
-EncodedObjects = Iterable[tuple[int, bytes, bytes]]
+_NAME_DIGITS = 16  # of a file's SHA-256 in its name
+
+Key = str | int  # a logical key, or the id of a product
+Objects = Iterable[tuple[Key, bytes]]  # key, JSON
+EncodedObjects = Iterable[tuple[Key, bytes, bytes]]  # key, JSON, gzip member
 
 
 @dataclass(frozen=True)
 class Member:
-    """One object, compressed and hashed, ready to be appended to a pack."""
+    """One object as a gzip member with its hashes, ready to be appended to a pack."""
 
-    key: str | int
+    key: Key
     stored: bytes
     stored_sha256: bytes
     json_sha256: bytes
@@ -34,23 +35,23 @@ class Member:
 
 @dataclass
 class Writer:
-    """Writes the packs and files of one task; nothing of it is visible before its layer has an index.
+    """Writes the packs and files of one task. Readers see nothing of it before the layer has an index.
 
     Args:
-        uploads: what puts them into the store.
-        scratch: where parts for other tasks go.
-        layer: the layer's name, or '' of a task that makes parts only.
-        folder: the layer's folder, `layers/<name>/<digest>/`.
-        pattern: how the index turns a product's id into a logical key, or '' where keys are text.
+        uploads: Puts packs and files into the store.
+        intermediates: Takes the files for other tasks.
+        layer: The name of the layer, or '' if the task writes only intermediate files.
+        folder: The folder of the layer, `layers/<name>/<digest>/`.
+        pattern: How the index turns the id of a product into a logical key, or '' if keys are text.
     """
 
     uploads: Uploads
-    scratch: IntermediateStore
+    intermediates: IntermediateStore
     layer: str
     folder: str
     pattern: str = ""
     _rows: IndexRows = field(default_factory=IndexRows)
-    _made: TaskOutput = field(default_factory=TaskOutput)
+    _output: TaskOutput = field(default_factory=TaskOutput)
     _buffer: list[bytes] = field(default_factory=list)
     _size: int = 0
 
@@ -61,7 +62,7 @@ class Writer:
             if self._size >= PACK_BYTES:
                 self._end_pack()
             rows.keys.append(member.key)
-            rows.packs.append(len(self._made.packs))
+            rows.packs.append(len(self._output.packs))
             rows.offsets.append(self._size)
             rows.lengths.append(len(member.stored))
             rows.stored.append(member.stored_sha256)
@@ -71,54 +72,54 @@ class Writer:
             self._size += len(member.stored)
 
     def add_file(self, name: str, data: bytes) -> None:
-        """Write a file of the layer, such as `columns.arrow`, as `columns-<content>.arrow`."""
+        """Write a file of the layer: `columns.arrow` becomes `columns-<hash>.arrow`."""
         path = PurePath(name)
-        self._made.files.append(self._put(path.stem + "-", path.suffix, data))
+        self._output.files.append(self._put(path.stem + "-", path.suffix, data))
 
-    def add_part(self, name: str, content: bytes | Path) -> None:
-        """Leave bytes or a local file, which is moved, for other tasks."""
-        keep = self.scratch.keep_file if isinstance(content, Path) else self.scratch.keep
-        self._made.parts[name] = keep(content)
+    def add_intermediate(self, name: str, content: bytes | Path) -> None:
+        """Store bytes, or move a local file, for other tasks."""
+        add = self.intermediates.add_file if isinstance(content, Path) else self.intermediates.add
+        self._output.intermediates[name] = add(content)  # type: ignore[arg-type]  # mypy joins the two functions
 
-    def made(self) -> TaskOutput:
-        """What was written, the last pack included."""
+    def output(self) -> TaskOutput:
+        """End the open pack and return what was written."""
         self._end_pack()
-        self._made.layer = self.layer
+        self._output.layer = self.layer
         if self._rows.keys:
-            self._made.rows = self._rows.part(self.pattern)
-        return self._made
+            self._output.index_rows = self._rows.unsorted_table(self.pattern)
+        return self._output
 
     def _end_pack(self) -> None:
-        """Write the open pack, if it holds anything, under the name of its content."""
         if self._buffer:
-            self._made.packs.append(self._put("", ".jsonl.gz", b"".join(self._buffer)))
+            self._output.packs.append(self._put("", ".jsonl.gz", b"".join(self._buffer)))
         self._buffer, self._size = [], 0
 
     def _put(self, prefix: str, suffix: str, data: bytes) -> LayerFile:
         digest = hashlib.sha256(data).hexdigest()
-        name = f"{prefix}{digest[:16]}{suffix}"
+        name = f"{prefix}{digest[:_NAME_DIGITS]}{suffix}"
         self.uploads.put(self.folder + name, data, digest)
         return LayerFile(name, len(data), digest)
 
 
-def index_of(pattern: str, made: Sequence[TaskOutput]) -> bytes:
-    """The index of a layer out of what its tasks have made: the same whoever made them."""
+def join_index(pattern: str, outputs: Sequence[TaskOutput]) -> bytes:
+    """Return the index of a layer from the outputs of its tasks. It does not depend on where the tasks ran."""
     packs: list[LayerFile] = []
-    rows = [IndexRows().part(pattern)]
-    for part in made:
-        if part.rows is not None:
-            number = pc.add(part.rows["pack"], pa.scalar(len(packs), pa.uint16()))
-            rows.append(part.rows.set_column(part.rows.column_names.index("pack"), "pack", number))
-        packs += part.packs
-    files = [file for part in made for file in part.files]
+    rows = [IndexRows().unsorted_table(pattern)]
+    for output in outputs:
+        if output.index_rows is not None:
+            number = pc.add(output.index_rows["pack"], pa.scalar(len(packs), pa.uint16()))
+            place = output.index_rows.column_names.index("pack")
+            rows.append(output.index_rows.set_column(place, "pack", number))
+        packs += output.packs
+    files = [file for output in outputs for file in output.files]
     return to_bytes(index_table(pa.concat_tables(rows), pattern, packs, files))
 
 
-def members(objects: Objects) -> list[Member]:
-    """Compress and hash objects, each given as (key, JSON)."""
-    return hashed((key, data, compress(data)) for key, data in objects)
+def compress_objects(objects: Objects) -> list[Member]:
+    """Compress and hash objects."""
+    return hash_objects((key, data, compress(data)) for key, data in objects)
 
 
-def hashed(objects: EncodedObjects) -> list[Member]:
-    """Hash objects, each given as (key, JSON, gzip member)."""
+def hash_objects(objects: EncodedObjects) -> list[Member]:
+    """Hash objects that are compressed already."""
     return [Member(key, stored, sha256(stored), sha256(data), len(data)) for key, data, stored in objects]

@@ -1,1 +1,1 @@
-"""What people read of a store: overview, report, diff, doctor."""
+"""Reads a store and describes it to people: overview, explanation, diff, report and doctor."""

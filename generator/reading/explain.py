@@ -1,18 +1,19 @@
-"""Why a build would make a layer, or keep it: what it is made from, compared with the live build's record."""
+"""Explains why a build would make or keep each layer, by comparing the layers' inputs with those of another build."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from edge_auth.contract import layout
 from edge_auth.contract.builds import open_build, read_pointer
 from edge_auth.contract.store.interface import Store
 from generator.build.layers.spec import LayerSpec
-from generator.build.make import MISSING, build_id, define_layers, lack
+from generator.build.make import MISSING, build_id, define_layers, rebuild_reason
 from generator.lake.lake import Lake
 
 
 @dataclass(frozen=True)
 class LayerReason:
-    """Whether a layer would be made, and why or why not."""
+    """Whether a layer would be made, and the reason."""
 
     layer: str
     digest: str
@@ -22,24 +23,24 @@ class LayerReason:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a build would do. `base`: the build that it is compared with, the live one or else the newest, or None."""
+    """What a build would do. `base`: the build that it is compared with, or None if the store has no build."""
 
     build: str
     base: str | None
     layers: list[LayerReason]
 
 
-def explanation(lake: Lake, store: Store, repair: bool = False) -> Explanation:
-    """What `make_build` would do with this lake and store.
+def explain_build(lake: Lake, store: Store, repair: bool = False) -> Explanation:
+    """Explain what `make_build` would do with this lake and store, compared with the live or else the newest build.
 
     Raises:
-        StoreError: the store, or the record of the live build, cannot be read.
+        StoreError: The store, or the record of the other build, cannot be read.
     """
-    plans = define_layers(lake)
+    specs = define_layers(lake)
     base = _base(store)
-    before = open_build(store, base).record["layers"] if base else {}
-    reasons = [_reason(plan, before.get(plan.name), base, lack(store, plan, repair)) for plan in plans]
-    return Explanation(build_id(lake, plans), base, reasons)
+    layers = open_build(store, base).record["layers"] if base else {}
+    reasons = [_reason(spec, layers.get(spec.name), base, rebuild_reason(store, spec, repair)) for spec in specs]
+    return Explanation(build_id(lake, specs), base, reasons)
 
 
 def _base(store: Store) -> str | None:
@@ -49,23 +50,23 @@ def _base(store: Store) -> str | None:
     return max(layout.build_ids(store.list(layout.BUILDS)), default=None)
 
 
-def _reason(plan: LayerSpec, before: dict | None, base: str | None, lacking: str | None) -> LayerReason:
-    difference = _difference(plan, before, base)
-    if lacking is None:
-        why = f"unchanged since {base}" if difference is None else f"made already; {difference}"
-    elif lacking == MISSING:
+def _reason(spec: LayerSpec, base_layer: dict[str, Any] | None, base: str | None, defect: str | None) -> LayerReason:
+    difference = _difference(spec, base_layer, base)
+    if defect is None:
+        why = f"unchanged since {base}" if difference is None else f"already in the store; {difference}"
+    elif defect == MISSING:
         why = difference or f"{base} has it, but {MISSING}"
     else:
-        why = f"damaged: {lacking}"
-    return LayerReason(plan.name, plan.digest, lacking is not None, why)
+        why = f"damaged: {defect}"
+    return LayerReason(spec.name, spec.digest, defect is not None, why)
 
 
-def _difference(plan: LayerSpec, before: dict | None, base: str | None) -> str | None:
-    """How what goes into a layer differs from what went into that of another build."""
+def _difference(spec: LayerSpec, base_layer: dict[str, Any] | None, base: str | None) -> str | None:
+    """Return how a layer's inputs differ from those of the same layer of another build, None if they are the same."""
     if base is None:
         return "this is the first build"
-    if before is None:
+    if base_layer is None:
         return f"{base} has no such layer"
-    parts = plan.inputs.keys() | before["inputs"].keys()
-    changed = sorted(part for part in parts if plan.inputs.get(part) != before["inputs"].get(part))
+    before = base_layer["inputs"]
+    changed = sorted(name for name in spec.inputs.keys() | before.keys() if spec.inputs.get(name) != before.get(name))
     return f"changed since {base}: {', '.join(changed)}" if changed else None

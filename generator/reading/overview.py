@@ -1,19 +1,28 @@
-"""What a store holds and how fresh it is, for `cardpress show`."""
+"""The builds of a store and the age of its data, for `cardpress show`, `cardpress builds` and the doctor."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from edge_auth.contract import layout
 from edge_auth.contract.builds import open_build, read_pointer
 from edge_auth.contract.store.interface import Store
 from generator import settings
-from generator.clock import Clock, moment, timestamp, unix
+from generator.clock import Clock, from_unix_time, parse_timestamp, timestamp
 from generator.releases.judgements import read_judgement
+
+LIVE, PREVIOUS = "live", "previous"
 
 
 @dataclass(frozen=True)
 class BuildRow:
-    """One build in the list; `state`: live, previous or ''. `made` is when its record was written."""
+    """A build in the overview.
+
+    Attributes:
+        made: When its record was written.
+        gates: Its gate results in a few words.
+        state: LIVE, PREVIOUS (it was live before) or ''.
+    """
 
     id: str
     as_of: str
@@ -27,8 +36,8 @@ class BuildRow:
 
 
 @dataclass(frozen=True)
-class Source:
-    """A table of the lake: its newest row (day or time, or None), how old that is, and whether that is too old."""
+class SourceAge:
+    """The age of a lake table in a build. `newest`: day or time of its newest row, or None if it has none."""
 
     table: str
     newest: str | None
@@ -39,7 +48,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Overview:
-    """A store at a glance."""
+    """The live build, whether a rollback holds publishing back, and all builds, newest day first."""
 
     live: str | None
     hold: bool
@@ -47,68 +56,68 @@ class Overview:
 
 
 def overview(store: Store, clock: Clock) -> Overview:
-    """All builds of a store, newest day first.
+    """Return the builds of a store with their counts, ages and gate results.
 
     Raises:
-        StoreError: the pointer or a record cannot be read.
+        StoreError: The pointer or a record cannot be read.
     """
     pointer, _ = read_pointer(store)
     live, previous = (pointer.build, pointer.previous) if pointer else (None, [])
     rows = []
     for entry in sorted(store.entries(layout.BUILDS), reverse=True):
         record = open_build(store, layout.id_of(entry.name)).record
-        state = "live" if record["id"] == live else "previous" if record["id"] in previous else ""
-        rows.append(_row(store, record, unix(entry.modified), clock(), state))
+        state = LIVE if record["id"] == live else PREVIOUS if record["id"] in previous else ""
+        rows.append(_row(store, record, from_unix_time(entry.modified), clock(), state))
     return Overview(live, bool(pointer and pointer.hold), rows)
 
 
-def _row(store: Store, record: dict, made: datetime, now: datetime, state: str) -> BuildRow:
+def _row(store: Store, record: dict[str, Any], written: datetime, now: datetime, state: str) -> BuildRow:
     return BuildRow(
-        record["id"],
-        record["as_of"],
-        timestamp(made),
-        _hours(now - made),
-        record["freshness"]["catalogue"]["products"],
-        sum(record["objects"].values()),
-        sum(record["bytes"].values()),
-        _gates(read_judgement(store, record["id"])),
-        state,
+        id=record["id"],
+        as_of=record["as_of"],
+        made=timestamp(written),
+        age_hours=_hours(now - written),
+        products=record["freshness"]["catalogue"]["products"],
+        objects=sum(record["objects"].values()),
+        bytes=sum(record["bytes"].values()),
+        gates=_gates(read_judgement(store, record["id"])),
+        state=state,
     )
 
 
-def _gates(judgement: dict | None) -> str:
-    """What the gates said, in a word or two."""
+def _gates(judgement: dict[str, Any] | None) -> str:
+    """Return the gate results in a few words."""
     if judgement is None:
         return "-"
     verdicts = judgement["verdicts"]
-    stopped = [v["gate"] for v in verdicts if v["breached"] and not v["forced"]]
-    forced = [f"{v['gate']} forced" for v in verdicts if v["forced"]]
-    return ", ".join([*stopped, *forced]) or "passed"
+    breached = [verdict["gate"] for verdict in verdicts if verdict["breached"] and not verdict["forced"]]
+    forced = [f"{verdict['gate']} forced" for verdict in verdicts if verdict["forced"]]
+    return ", ".join([*breached, *forced]) or "passed"
 
 
-def sources(record: dict, clock: Clock) -> list[Source]:
-    """How old the newest rows are that a build shows."""
-    fresh = record["freshness"]
+def source_ages(record: dict[str, Any], clock: Clock) -> list[SourceAge]:
+    """Return how old the newest rows are that a build shows, per table of the lake."""
+    freshness = record["freshness"]
     newest = {
-        "price_guide": fresh["catalogue"]["price_guide_day"],
-        "listings": fresh["catalogue"]["listing_scraped_at"],
-        "filtered_checks": fresh["filtered_price"]["latest_checked_at"],
-        "watch_checks": fresh["watchlist"]["last_checked"],
+        "price_guide": freshness["catalogue"]["price_guide_day"],
+        "listings": freshness["catalogue"]["listing_scraped_at"],
+        "filtered_checks": freshness["filtered_price"]["latest_checked_at"],
+        "watch_checks": freshness["watchlist"]["last_checked"],
     }
-    return [_source(table, said, clock()) for table, said in newest.items()]
+    return [_source_age(table, time, clock()) for table, time in newest.items()]
 
 
-def _source(table: str, newest: str | None, now: datetime) -> Source:
-    allowed = settings.CADENCE_HOURS[table]
+def _source_age(table: str, newest: str | None, now: datetime) -> SourceAge:
+    allowed = settings.MAX_SOURCE_AGE_HOURS[table]
     if newest is None:
-        return Source(table, None, None, allowed, False)
-    age = _hours(now - (moment(newest) if "T" in newest else _end_of(newest)))
-    return Source(table, newest, age, allowed, age > allowed)
+        return SourceAge(table, None, None, allowed, False)
+    age = _hours(now - (parse_timestamp(newest) if "T" in newest else _end_of_day(newest)))
+    return SourceAge(table, newest, age, allowed, age > allowed)
 
 
-def _end_of(day: str) -> datetime:
-    """The end of a day: what is of a day may have come at any time of it."""
-    return moment(f"{day}T00:00:00Z") + timedelta(days=1)
+def _end_of_day(day: str) -> datetime:
+    """Return the end of a day, which is the latest time at which its rows can have been written."""
+    return parse_timestamp(f"{day}T00:00:00Z") + timedelta(days=1)
 
 
 def _hours(age: timedelta) -> float:

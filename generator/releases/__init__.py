@@ -1,1 +1,1 @@
-"""Builds in a store: publish, roll back, verify, export, prune."""
+"""The builds of a store: publish, roll back, verify, export and prune them, and what nights leave beside them."""

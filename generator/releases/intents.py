@@ -1,11 +1,11 @@
-"""What is about to use layers says so first, and what is about to delete layers says so first.
+"""Intents, by which builds and publishers protect layers from a prune that runs at the same time.
 
-    intents/<build id>/<nonce>.json   a build in the making, or about to go live: its layers' folders
-    private/prune.lock                a prune at work: the folders and builds that it is about to delete
+    intents/<build id>/<nonce>.json   a build in the making, or about to go live: the folders of its layers
+    private/prune.lock                a running prune: the folders and builds that it is about to delete
 
-Whoever needs layers writes an intent, then reads the prune's list, and waits while one of its own is on it. A prune
-writes its list, then reads the intents, and strikes off the list what they name. Each writes before it reads, so at
-least one of two that meet sees the other, and no layer is deleted that somebody has just decided to use.
+A build or publisher first writes an intent. Then it reads the prune's list, and waits while one of its own layers is on
+the list. A prune first writes its list. Then it reads the intents, and removes what they name from its list. Each side
+writes before it reads, so at least one of the two sees the other.
 """
 
 import json
@@ -19,47 +19,51 @@ from datetime import timedelta
 from edge_auth.contract import layout
 from edge_auth.contract.store.interface import Store
 from edge_auth.errors import EdgeError, MissingObject
-from generator.clock import Clock, timestamp, unix
-from generator.releases.lease import held
+from generator.clock import Clock, from_unix_time, timestamp
+from generator.releases.lease import current_holder
 
+# The member of the prune lock's facts that lists builds and folders about to be deleted.
+DELETION_LIST = "doomed"
 _POLL_SECONDS = 0.1
 
 
 @dataclass
-class Intended:
-    """What recent intents name."""
+class Intents:
+    """The builds and the layers' folders that recent intents name."""
 
     builds: set[str] = field(default_factory=set)
     folders: set[str] = field(default_factory=set)
 
 
 @contextmanager
-def declared(store: Store, build_id: str, folders: Iterable[str], clock: Clock) -> Iterator[None]:
-    """Protect a build and its layers from a prune while the body runs."""
+def declare_intent(store: Store, build_id: str, folders: Iterable[str], clock: Clock) -> Iterator[None]:
+    """Protect a build and its layers from a prune inside the `with` block."""
     folders = sorted(folders)
     name = layout.intent_name(build_id, secrets.token_hex(8))
-    said = {"build": build_id, "layers": folders, "since": timestamp(clock())}
-    store.put(name, json.dumps(said, indent=1).encode() + b"\n")
+    intent = {"build": build_id, "layers": folders, "since": timestamp(clock())}
+    store.put(name, json.dumps(intent, indent=1).encode() + b"\n")
     try:
-        _let_prune_finish(store, {build_id, *folders}, clock)
+        _wait_for_prune(store, {build_id, *folders}, clock)
         yield
     finally:
-        with suppress(EdgeError):  # it ends by its age
+        with suppress(EdgeError):  # the intent expires by its age
             store.delete([name])
 
 
-def intended(store: Store, clock: Clock, age: timedelta) -> Intended:
-    """What the intents younger than `age` name."""
-    found = Intended()
+def read_intents(store: Store, clock: Clock, max_age: timedelta) -> Intents:
+    """Return what the intents younger than `max_age` name."""
+    intents = Intents()
     for entry in store.entries(layout.INTENTS):
-        if unix(entry.modified) > clock() - age:
-            with suppress(MissingObject, ValueError, KeyError, TypeError):  # finished meanwhile, or nonsense
-                said = json.loads(store.get(entry.name))
-                found.builds.add(said["build"])
-                found.folders.update(said["layers"])
-    return found
+        if from_unix_time(entry.modified) > clock() - max_age:
+            with suppress(MissingObject, ValueError, KeyError, TypeError):  # deleted meanwhile, or not an intent
+                intent = json.loads(store.get(entry.name))
+                intents.builds.add(intent["build"])
+                intents.folders.update(intent["layers"])
+    return intents
 
 
-def _let_prune_finish(store: Store, ours: set[str], clock: Clock) -> None:
-    while (holder := held(store, layout.PRUNE_LOCK, clock)) and ours.intersection(holder["facts"].get("doomed", ())):
+def _wait_for_prune(store: Store, protected: set[str], clock: Clock) -> None:
+    while (holder := current_holder(store, layout.PRUNE_LOCK, clock)) and protected.intersection(
+        holder["facts"].get(DELETION_LIST, ())
+    ):
         time.sleep(_POLL_SECONDS)

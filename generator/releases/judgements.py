@@ -1,4 +1,4 @@
-"""What the gates said of a build, as it is kept beside the build's record."""
+"""The gate results of a build, and their object in the store beside the build's record."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -13,7 +13,15 @@ from generator.clock import timestamp
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a gate said. `forced`: it was breached, and a person let it pass."""
+    """The result of one gate.
+
+    Attributes:
+        value: What the gate measured.
+        threshold: The greatest value that passes.
+        breached: Whether the value exceeds the threshold.
+        forced: Whether the operator let a breached gate pass.
+        figures: Further columns of the gate's query.
+    """
 
     gate: str
     value: float
@@ -25,16 +33,17 @@ class Verdict:
 
     @property
     def stops(self) -> bool:
+        """Whether the gate stops the build from being published."""
         return self.breached and not self.forced
 
     def line(self) -> str:
-        """The verdict in words, with its figures."""
+        """Return the verdict as one line of text with its figures."""
         return f"gate {self.gate}: {self.message} ({self.value:.4g}, at most {self.threshold:.4g} passes)"
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What the gates said of a build, and how it differs from the live one in counts."""
+    """The results of all gates for a build, and the counts of its differences to the live build `against`."""
 
     against: str | None
     verdicts: list[Verdict]
@@ -42,20 +51,27 @@ class Judgement:
 
     @property
     def breaches(self) -> list[Verdict]:
+        """The verdicts that stop the build from being published."""
         return [verdict for verdict in self.verdicts if verdict.stops]
 
 
-def keep_judgement(store: Store, build_id: str, judgement: Judgement, *, run: str, now: datetime) -> None:
-    """Keep what the gates said of a build beside its record, which says nothing of nights."""
-    said = {"build": build_id, "run": run, "at": timestamp(now)} | asdict(judgement)
-    store.put(layout.gates_name(build_id), json.dumps(said, indent=1, ensure_ascii=False, default=str).encode() + b"\n")
+def write_judgement(store: Store, build_id: str, judgement: Judgement, *, run: str, now: datetime) -> None:
+    """Write the gate results of a build beside its record. The record itself depends on no night."""
+    fields = {"build": build_id, "run": run, "at": timestamp(now)} | asdict(judgement)
+    data = json.dumps(fields, indent=1, ensure_ascii=False, default=str).encode() + b"\n"
+    store.put(layout.gates_name(build_id), data)
 
 
-def read_judgement(store: Store, build_id: str) -> dict | None:
-    """What `keep_judgement` kept, or None where no night judged the build."""
+def read_judgement(store: Store, build_id: str) -> dict[str, Any] | None:
+    """Return the gate results of a build as JSON, or None if no night judged it.
+
+    Raises:
+        StoreError: The object is not JSON.
+    """
     try:
-        return json.loads(store.get(layout.gates_name(build_id)))
+        judgement: dict[str, Any] = json.loads(store.get(layout.gates_name(build_id)))
     except MissingObject:
         return None
     except ValueError as error:
         raise StoreError(f"{layout.gates_name(build_id)} in {store.location} is not JSON") from error
+    return judgement

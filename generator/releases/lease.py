@@ -1,7 +1,7 @@
-"""A lock that a killed holder does not keep for ever: an object in the store, renewed while its holder lives.
+"""A lock that expires if its holder is killed: an object in the store that the holder renews while it runs.
 
-It is taken, renewed and given back by compare-and-swap, so it works on any store, and holds as long as its `expires`
-lies ahead. The machines that share a store must agree on the time within a good part of a lease.
+The lock is taken, renewed and released by compare-and-swap, so it works on any store. It is held until the time in
+its `expires`. The clocks of the machines that share a store must differ by much less than a lease.
 """
 
 import json
@@ -15,27 +15,27 @@ from typing import Any
 
 from edge_auth.contract.store.interface import Store
 from edge_auth.errors import Conflict, EdgeError
-from generator.clock import Clock, moment, timestamp
+from generator.clock import Clock, parse_timestamp, timestamp
 from generator.errors import BusyError
 
-_BEATS = 4  # renewals in the life of a lease
+_RENEWALS_PER_LEASE = 4
 
 
 class Lease:
-    """The lock `name`; use as a context manager.
+    """The lock `name`, as a context manager.
 
     Args:
-        what: what its holder does, for the message to others, such as `nightly`.
-        run: who we are.
-        seconds: how long the lock outlives its last renewal.
+        what: What the holder does, for the message to other runs, such as `nightly`.
+        run: The id of this run.
+        seconds: How long the lock outlives its last renewal.
 
     Raises:
-        BusyError: somebody else holds it.
+        BusyError: Another run holds the lock.
     """
 
     def __init__(self, store: Store, name: str, *, what: str, run: str, clock: Clock, seconds: float):
         self.store, self.name, self.what, self.clock, self.seconds = store, name, what, clock, seconds
-        self._fields: dict[str, Any] = {
+        self._holder: dict[str, Any] = {
             "run": run,
             "host": socket.gethostname(),
             "pid": os.getpid(),
@@ -43,47 +43,55 @@ class Lease:
         }
         self._facts: dict[str, Any] = {}
         self._etag: str | None = None
-        self._until = clock()
+        self._expires = clock()
         self._lost = False
-        self._turn = threading.Lock()
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._beat, name=f"lease {name}", daemon=True)
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._renew_until_stopped, name=f"lease {name}", daemon=True)
 
     def __enter__(self) -> "Lease":
-        found = self.store.get_versioned(self.name)
-        holder = read_holder(found.data) if found else None
-        if holder and moment(holder["expires"]) > self.clock():
-            raise BusyError(self._busy(holder))
-        self._etag = found.etag if found else None
+        current = self.store.get_versioned(self.name)
+        holder = _parse_holder(current.data) if current else None
+        if holder and parse_timestamp(holder["expires"]) > self.clock():
+            raise BusyError(self._busy_message(holder))
+        self._etag = current.etag if current else None
         try:
             self._write(self.seconds)
         except Conflict as error:
-            raise BusyError(f"another {self.what} began at this moment: nothing was done") from error
+            raise BusyError(f"another {self.what} began at the same moment: nothing was done") from error
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._done.set()
+        self._stop.set()
         self._thread.join()
-        with self._turn:
+        with self._lock:
             if not self._lost:
-                self._give_back()
+                self._release()
 
-    def note(self, **facts: Any) -> None:
-        """Write facts into the lock, for others to read. Raises BusyError where it is no longer ours."""
-        with self._turn:
+    def write_facts(self, **facts: Any) -> None:
+        """Write facts into the lock, for other runs to read.
+
+        Raises:
+            BusyError: The lock was lost.
+        """
+        with self._lock:
             self._facts = facts
             self._renew()
         self.check()
 
     def check(self) -> None:
-        """Make sure that the lock is ours. Raises BusyError where it is not, or not for certain."""
-        if self._lost or self.clock() >= self._until:
+        """Check that this run holds the lock.
+
+        Raises:
+            BusyError: The lock was lost, or may have been.
+        """
+        if self._lost or self.clock() >= self._expires:
             raise BusyError(f"this {self.what} lost its lock {self.name}: it stops before it changes anything else")
 
-    def _beat(self) -> None:
-        while not self._done.wait(self.seconds / _BEATS):
-            with self._turn:
+    def _renew_until_stopped(self) -> None:
+        while not self._stop.wait(self.seconds / _RENEWALS_PER_LEASE):
+            with self._lock:
                 self._renew()
 
     def _renew(self) -> None:
@@ -92,47 +100,52 @@ class Lease:
         except Conflict:
             self._lost = True
         except EdgeError:
-            pass  # the store may come back before the lease ends; `check` looks at the time
+            pass  # the store may answer again before the lease ends; `check` compares the time
 
-    def _give_back(self) -> None:
-        with suppress(EdgeError):  # it expires by itself
+    def _release(self) -> None:
+        with suppress(EdgeError):  # the lock expires by itself
             self._write(0)
 
     def _write(self, seconds: float) -> None:
-        """Put the lock as ours until `seconds` from now. Raises Conflict where somebody else wrote it."""
-        until = moment(timestamp(self.clock() + timedelta(seconds=seconds)))  # as others read it, to the second
-        fields = self._fields | {"expires": timestamp(until), "nonce": secrets.token_hex(8), "facts": self._facts}
-        ours = json.dumps(fields, indent=1).encode() + b"\n"
-        try:
-            self.store.swap(self.name, ours, self._etag)
-        except EdgeError:
-            found = self.store.get_versioned(self.name)
-            if found is None or found.data != ours:  # else only the answer was lost
-                raise
-        found = self.store.get_versioned(self.name)
-        if found is None or found.data != ours:
-            raise Conflict(f"{self.name} in {self.store.location} was taken over")
-        self._etag, self._until = found.etag, until
+        """Write the lock with an expiry in `seconds`.
 
-    def _busy(self, holder: dict[str, Any]) -> str:
+        Raises:
+            Conflict: Another run wrote the lock.
+        """
+        # rounded to seconds, as other runs read it
+        expires = parse_timestamp(timestamp(self.clock() + timedelta(seconds=seconds)))
+        fields = self._holder | {"expires": timestamp(expires), "nonce": secrets.token_hex(8), "facts": self._facts}
+        data = json.dumps(fields, indent=1).encode() + b"\n"
+        try:
+            self.store.swap(self.name, data, self._etag)
+        except EdgeError:
+            current = self.store.get_versioned(self.name)
+            if current is None or current.data != data:  # otherwise the write succeeded and only its answer was lost
+                raise
+        current = self.store.get_versioned(self.name)
+        if current is None or current.data != data:
+            raise Conflict(f"{self.name} in {self.store.location} was taken over")
+        self._etag, self._expires = current.etag, expires
+
+    def _busy_message(self, holder: dict[str, Any]) -> str:
         return (
-            f"another {self.what} is at work: run {holder['run']} on {holder['host']} (process {holder['pid']}) since "
+            f"another {self.what} is running: run {holder['run']} on {holder['host']} (process {holder['pid']}) since "
             f"{holder['since']}; if it was killed, its lock ends at {holder['expires']}"
         )
 
 
-def read_holder(data: bytes) -> dict[str, Any] | None:
-    """What a lock says, or None where it says nothing that can be read: then nobody holds it."""
+def _parse_holder(data: bytes) -> dict[str, Any] | None:
+    """Return the fields of a lock, or None if it is not valid and so not held."""
     try:
-        fields = json.loads(data)
-        moment(fields["expires"])
+        fields: dict[str, Any] = json.loads(data)
+        parse_timestamp(fields["expires"])
         return fields if {"run", "host", "pid", "since", "facts"} <= fields.keys() else None
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
-def held(store: Store, name: str, clock: Clock) -> dict[str, Any] | None:
-    """Who holds a lock now, or None."""
-    found = store.get_versioned(name)
-    holder = read_holder(found.data) if found else None
-    return holder if holder and moment(holder["expires"]) > clock() else None
+def current_holder(store: Store, name: str, clock: Clock) -> dict[str, Any] | None:
+    """Return the fields of a lock that is held now, or None."""
+    current = store.get_versioned(name)
+    holder = _parse_holder(current.data) if current else None
+    return holder if holder and parse_timestamp(holder["expires"]) > clock() else None

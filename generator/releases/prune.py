@@ -1,9 +1,9 @@
-"""Deleting what no kept build needs: mark, wait, sweep.
+"""Deletes what no remaining build needs, in three steps: mark, wait, sweep.
 
-A deletions is made from listings of the store. It is written down as a mark (`intents` says how that keeps builders and
-publishers off), made again from fresh listings, and what stands in both is deleted: records of builds first, so that
-nobody opens them; of each layer the index first, so that it is not there rather than torn. A prune that is killed
-leaves objects that nothing names, which the next one finds in the listings.
+The deletions are found from listings of the store and written into the prune lock, which stops builds and publishers
+from using them (see `intents`). Then they are found again, and what is in both is deleted. The records of builds go
+first, so that no reader opens them. Of each layer the index goes first, so that the layer is missing rather than
+incomplete. A prune that is killed leaves objects that nothing names; the next prune deletes them.
 """
 
 import json
@@ -12,69 +12,80 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 from edge_auth.contract import layout
-from edge_auth.contract.builds import Layer, Pointer, open_build, read_pointer
+from edge_auth.contract.builds import Pointer, open_build, read_pointer
 from edge_auth.contract.index import INDEX_NAME
+from edge_auth.contract.layers import Layer
 from edge_auth.contract.store.interface import Listed, Store
 from edge_auth.errors import StoreError
 from generator import settings
-from generator.clock import Clock, moment, timestamp, unix, utc_now
+from generator.clock import Clock, from_unix_time, parse_timestamp, timestamp, utc_now
 from generator.errors import PruneError
-from generator.releases.intents import Intended, intended
+from generator.releases.intents import DELETION_LIST, Intents, read_intents
 from generator.releases.lease import Lease
 
 
 @dataclass(frozen=True)
-class Rules:
-    """What is kept.
+class RetentionRules:
+    """Which builds remain.
 
     Attributes:
-        keep: how many builds: the live one, then those that a rollback reaches, then the newest others.
-        grace: builds that were live this recently, and anything younger, are kept as well.
+        keep: How many builds: the live one, then those that a rollback reaches, then the newest others.
+        grace: Builds that were live within this time, and everything that is younger, remain as well.
     """
 
-    keep: int = settings.KEEP
+    keep: int = settings.KEPT_BUILDS
     grace: timedelta = timedelta(hours=settings.GRACE_HOURS)
 
 
 @dataclass
 class Deletions:
-    """What to delete: builds by id, layers by folder with their files, and single objects."""
+    """What to delete.
 
-    kept: list[str] = field(default_factory=list)
+    Attributes:
+        remaining: Ids of the builds that remain.
+        builds: Ids of the builds to delete.
+        layers: Files of the layers to delete, by the layer's folder.
+        strays: Single objects to delete.
+    """
+
+    remaining: list[str] = field(default_factory=list)
     builds: list[str] = field(default_factory=list)
     layers: dict[str, list[Listed]] = field(default_factory=dict)
     strays: list[Listed] = field(default_factory=list)
 
     @property
-    def doomed(self) -> set[str]:
-        """Builds and folders that nobody may begin to use."""
-        return {*self.builds, *self.layers}
+    def ids_and_folders(self) -> list[str]:
+        """The builds and folders that no other run may begin to use."""
+        return sorted({*self.builds, *self.layers})
 
     @property
     def bytes(self) -> int:
+        """The size of all files."""
         return sum(file.size for files in (*self.layers.values(), self.strays) for file in files)
 
     @property
     def empty(self) -> bool:
+        """Whether there is nothing to delete."""
         return not (self.builds or self.layers or self.strays)
 
-    def both(self, other: "Deletions") -> "Deletions":
-        """What stands in both plans, as the other one listed it."""
+    def intersection(self, later: "Deletions") -> "Deletions":
+        """Return what is in both, as the later listing shows it."""
         strays = {file.name for file in self.strays}
         return Deletions(
-            other.kept,
-            [build for build in other.builds if build in self.builds],
-            {folder: files for folder, files in other.layers.items() if folder in self.layers},
-            [file for file in other.strays if file.name in strays],
+            later.remaining,
+            [build for build in later.builds if build in self.builds],
+            {folder: files for folder, files in later.layers.items() if folder in self.layers},
+            [file for file in later.strays if file.name in strays],
         )
 
-    def summary(self) -> dict:
-        """The deletions in counts, for people and programs."""
+    def summary(self) -> dict[str, Any]:
+        """Return the names and counts as JSON."""
         files = sum(map(len, self.layers.values()))
         return {
-            "kept": self.kept,
+            "kept": self.remaining,
             "builds": self.builds,
             "layers": sorted(self.layers),
             "strays": [file.name for file in self.strays],
@@ -85,146 +96,154 @@ class Deletions:
 
 def prune(
     store: Store,
-    rules: Rules,
+    rules: RetentionRules,
     *,
     run: str | None = None,
     clock: Clock = utc_now,
     wait: Callable[[float], object] = time.sleep,
     seconds: float = settings.LEASE_SECONDS,
 ) -> Deletions:
-    """Delete what no kept build needs; what was deleted.
+    """Delete what no remaining build needs, and return what was deleted.
 
     Args:
-        run: who we are, in the lock.
-        wait: passes the time between marking and sweeping.
-        seconds: how long the lock outlives its last renewal.
+        run: The id of this run, for the lock.
+        wait: Passes the time between marking and sweeping.
+        seconds: How long the lock outlives its last renewal.
 
     Raises:
-        BusyError: another prune is at work.
-        PruneError: a build that was to go became live in spite of the mark.
-        StoreError: the store failed; nothing that a kept build needs was touched.
+        BusyError: Another prune is running.
+        PruneError: A build on the list became live in spite of the mark.
+        StoreError: The store failed. Nothing that a remaining build needs was deleted.
     """
     first = find_deletions(store, rules, clock)
     if first.empty:
         return first
     run = run or secrets.token_hex(4)
     with Lease(store, layout.PRUNE_LOCK, what="prune", run=run, clock=clock, seconds=seconds) as lease:
-        lease.note(doomed=sorted(first.doomed))
+        lease.write_facts(**{DELETION_LIST: first.ids_and_folders})
         wait(settings.PRUNE_WAIT_SECONDS)
-        deletions = first.both(find_deletions(store, rules, clock))
-        lease.note(doomed=sorted(deletions.doomed))
+        deletions = first.intersection(find_deletions(store, rules, clock))
+        lease.write_facts(**{DELETION_LIST: deletions.ids_and_folders})
         _sweep(store, deletions, lease)
     return deletions
 
 
-def find_deletions(store: Store, rules: Rules, clock: Clock) -> Deletions:
-    """What `prune` would delete now.
+def find_deletions(store: Store, rules: RetentionRules, clock: Clock) -> Deletions:
+    """Return what `prune` would delete now.
 
     Raises:
-        StoreError: the record of a kept build cannot be read.
+        StoreError: The record of a remaining build cannot be read.
     """
-    # Intents first: what leaves them before the next listing is a build's record or the pointer by then.
-    meant = intended(store, clock, settings.INTENT_AGE)
+    # The intents are read first: when an intent ends, its build is already in a record or in the pointer.
+    intents = read_intents(store, clock, settings.INTENT_AGE)
     pointer, _ = read_pointer(store)
-    old = clock() - rules.grace
+    cutoff = clock() - rules.grace
     records = {layout.id_of(entry.name): entry for entry in store.entries(layout.BUILDS)}
-    keep = _kept(store, pointer, records, rules, old, meant)
-    kept = [id_ for id_ in _order(pointer, records) if id_ in keep]
-    needed = {layer.folder for id_ in kept for layer in open_build(store, id_).layers.values()} | meant.folders
-    deletions = Deletions(kept, builds=[id_ for id_ in records if id_ not in kept])
-    for folder, files in _folders(store.entries(layout.LAYERS)):
-        if folder in needed:
-            deletions.strays += _strays(store, folder, files, old) if folder not in meant.folders else []
-        elif all(unix(file.modified) <= old for file in files):
-            deletions.layers[folder] = files
-    deletions.strays += _notes_of_gone(store, records.keys() - {*deletions.builds}, old)
-    deletions.strays += _given_up(store, clock(), rules.grace, meant)
+    remaining_ids = _remaining(store, pointer, records, rules, cutoff) | (intents.builds & records.keys())
+    remaining = [id_ for id_ in _by_priority(pointer, records) if id_ in remaining_ids]
+    deletions = Deletions(remaining, builds=[id_ for id_ in records if id_ not in remaining_ids])
+    _add_layers(store, deletions, intents, cutoff)
+    deletions.strays += _gates_of_missing_builds(store, remaining, cutoff)
+    deletions.strays += _leftovers(store, clock(), rules.grace, intents)
     return deletions
 
 
-def _order(pointer: Pointer | None, records: Iterable[str]) -> list[str]:
-    """Builds by how dear they are: live, where a rollback goes, the others from the newest day on."""
-    dear = [pointer.build, *pointer.previous] if pointer else []
-    return list(dict.fromkeys(id_ for id_ in (*dear, *sorted(records, reverse=True)) if id_ in records))
+def _add_layers(store: Store, deletions: Deletions, intents: Intents, cutoff: datetime) -> None:
+    """Add the layers that no remaining build needs, and files that the index of a needed layer does not name."""
+    needed = {layer.folder for id_ in deletions.remaining for layer in open_build(store, id_).layers.values()}
+    for folder, files in _files_by_folder(store.entries(layout.LAYERS)).items():
+        if folder in intents.folders:
+            continue
+        if folder in needed:
+            deletions.strays += _unnamed_files(store, folder, files, cutoff)
+        elif all(_is_older(file, cutoff) for file in files):
+            deletions.layers[folder] = files
 
 
-def _kept(
-    store: Store,
-    pointer: Pointer | None,
-    records: dict[str, Listed],
-    rules: Rules,
-    old: datetime,
-    meant: Intended,
+def _by_priority(pointer: Pointer | None, records: Iterable[str]) -> list[str]:
+    """Return the builds in the order in which they are kept: live, reachable by a rollback, then newest day first."""
+    reachable = [pointer.build, *pointer.previous] if pointer else []
+    return list(dict.fromkeys(id_ for id_ in (*reachable, *sorted(records, reverse=True)) if id_ in records))
+
+
+def _remaining(
+    store: Store, pointer: Pointer | None, records: dict[str, Listed], rules: RetentionRules, cutoff: datetime
 ) -> set[str]:
-    kept = {*_order(pointer, records)[: rules.keep], *meant.builds}
-    kept |= {id_ for id_, entry in records.items() if unix(entry.modified) > old}
+    remaining = set(_by_priority(pointer, records)[: rules.keep])
+    remaining |= {id_ for id_, entry in records.items() if not _is_older(entry, cutoff)}
     if pointer:
-        back = [id_ for id_ in pointer.previous if id_ in records]
-        kept |= {pointer.build, *back[:1]}  # a rollback always has somewhere to go
-        kept |= {id_ for id_ in (*pointer.previous, *pointer.ended) if _ended(store, pointer, id_) > old}
-    return kept & records.keys()
+        previous = [id_ for id_ in pointer.previous if id_ in records]
+        remaining |= {pointer.build, *previous[:1]}  # so that a rollback is always possible
+        were_live = (*pointer.previous, *pointer.ended)
+        remaining |= {id_ for id_ in were_live if _end_of_live_time(store, pointer, id_) > cutoff}
+    return remaining & records.keys()
 
 
-def _ended(store: Store, pointer: Pointer, id_: str) -> datetime:
-    """When a build ceased to be live; by a pointer that does not say, no later than the pointer was written."""
+def _end_of_live_time(store: Store, pointer: Pointer, id_: str) -> datetime:
+    """Return when a build ceased to be live. If the pointer does not say, return when the pointer was written."""
     if id_ in pointer.ended:
-        return moment(pointer.ended[id_])
-    return max((unix(entry.modified) for entry in store.entries(layout.POINTER)), default=unix(0))
+        return parse_timestamp(pointer.ended[id_])
+    times = (from_unix_time(entry.modified) for entry in store.entries(layout.POINTER))
+    return max(times, default=from_unix_time(0))
 
 
-def _folders(files: Iterable[Listed]) -> Iterator[tuple[str, list[Listed]]]:
-    """Files of layers by their layer's folder."""
+def _is_older(file: Listed, cutoff: datetime) -> bool:
+    return from_unix_time(file.modified) <= cutoff
+
+
+def _files_by_folder(files: Iterable[Listed]) -> dict[str, list[Listed]]:
     folders: dict[str, list[Listed]] = {}
     for file in files:
         folders.setdefault(layout.layer_folder_of(file.name), []).append(file)
-    yield from folders.items()
+    return folders
 
 
-def _strays(store: Store, folder: str, files: list[Listed], old: datetime) -> list[Listed]:
-    """Packs of a kept layer that its index does not name; none while the index is young or cannot be read."""
-    if any(file.name == folder + INDEX_NAME and unix(file.modified) > old for file in files):
-        return []  # somebody may still read by the index before it
+def _unnamed_files(store: Store, folder: str, files: list[Listed], cutoff: datetime) -> list[Listed]:
+    """Return the files of a needed layer that its index does not name; none if the index is young or unreadable."""
+    if any(file.name == folder + INDEX_NAME and not _is_older(file, cutoff) for file in files):
+        return []  # a reader may still use the index before this one
     name, digest = layout.layer_of_folder(folder)
     try:
         index = Layer(store, name, digest).index
     except StoreError:
         return []
     named = {folder + file.name for file in (*index.packs, *index.files)} | {folder + INDEX_NAME}
-    return [file for file in files if file.name not in named and unix(file.modified) <= old]
+    return [file for file in files if file.name not in named and _is_older(file, cutoff)]
 
 
-def _notes_of_gone(store: Store, builds: Iterable[str], old: datetime) -> list[Listed]:
-    """What was noted about builds that are no longer there."""
-    builds = set(builds)
-    return [e for e in store.entries(layout.GATES) if layout.id_of(e.name) not in builds and unix(e.modified) <= old]
+def _gates_of_missing_builds(store: Store, remaining: Iterable[str], cutoff: datetime) -> list[Listed]:
+    """Return the gate results of builds that do not remain."""
+    ids = set(remaining)
+    entries = store.entries(layout.GATES)
+    return [entry for entry in entries if layout.id_of(entry.name) not in ids and _is_older(entry, cutoff)]
 
 
-def _given_up(store: Store, now: datetime, grace: timedelta, meant: Intended) -> list[Listed]:
-    """Half-written files, parts and intents of runs that were killed."""
-    old = now - max(grace, settings.LEFTOVER_AGE)
-    half = [e for e in store.leftovers() if unix(e.modified) <= old and not e.name.startswith(tuple(meant.folders))]
-    parts = [
-        e for e in store.entries(layout.WORK) if unix(e.modified) <= old and e.name.split("/")[1] not in meant.builds
-    ]
-    return half + parts + [e for e in store.entries(layout.INTENTS) if unix(e.modified) <= now - settings.INTENT_AGE]
+def _leftovers(store: Store, now: datetime, grace: timedelta, intents: Intents) -> Iterator[Listed]:
+    """Yield half-written files, intermediate files and intents of runs that were killed."""
+    cutoff = now - max(grace, settings.LEFTOVER_AGE)
+    in_use = tuple(intents.folders)
+    yield from (e for e in store.leftovers() if _is_older(e, cutoff) and not e.name.startswith(in_use))
+    work_in_use = tuple(layout.work_folder(id_) for id_ in intents.builds)
+    yield from (e for e in store.entries(layout.WORK) if _is_older(e, cutoff) and not e.name.startswith(work_in_use))
+    yield from (e for e in store.entries(layout.INTENTS) if _is_older(e, now - settings.INTENT_AGE))
 
 
 def _sweep(store: Store, deletions: Deletions, lease: Lease) -> None:
     for id_ in deletions.builds:
-        _look(store, deletions, lease)
+        _check_before_step(store, deletions, lease)
         store.delete([layout.record_name(id_), layout.gates_name(id_)])
     for folder, files in deletions.layers.items():
-        _look(store, deletions, lease)
+        _check_before_step(store, deletions, lease)
         store.delete([folder + INDEX_NAME])
         store.delete(file.name for file in files)
-    _look(store, deletions, lease)
+    _check_before_step(store, deletions, lease)
     store.delete(file.name for file in deletions.strays)
 
 
-def _look(store: Store, deletions: Deletions, lease: Lease) -> None:
-    """Before every step: the lock is ours, and nothing that goes has become live.
+def _check_before_step(store: Store, deletions: Deletions, lease: Lease) -> None:
+    """Check that this run holds the lock, and that no build on the list became live.
 
-    Those who publish wait for the mark; an older version of this program may not know it.
+    Publishers wait for the mark, but an older version of this program may not know it.
     """
     lease.check()
     pointer, _ = read_pointer(store)
@@ -233,13 +252,13 @@ def _look(store: Store, deletions: Deletions, lease: Lease) -> None:
 
 
 def describe(deletions: Deletions) -> str:
-    """A deletions or its result in one line."""
+    """Return the deletions, or the result of a prune, as one line of text."""
     if deletions.empty:
-        return f"nothing to delete; {len(deletions.kept)} builds kept"
+        return f"nothing to delete; {len(deletions.remaining)} builds kept"
     counts = f"{len(deletions.builds)} builds, {len(deletions.layers)} layers, {len(deletions.strays)} single files"
-    return f"{counts}, {deletions.bytes / 1e6:,.1f} MB; {len(deletions.kept)} builds kept"
+    return f"{counts}, {deletions.bytes / 1e6:,.1f} MB; {len(deletions.remaining)} builds kept"
 
 
 def to_json(deletions: Deletions, now: datetime) -> str:
-    """A deletions or its result for programs."""
+    """Return the deletions, or the result of a prune, as JSON."""
     return json.dumps({"at": timestamp(now)} | deletions.summary())

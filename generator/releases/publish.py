@@ -1,4 +1,4 @@
-"""The pointer to the live build: publish, roll back. One conditional write each, so two people never both win."""
+"""Moves the pointer to the live build: publish and roll back. Each is one conditional write, so only one can win."""
 
 import secrets
 from collections.abc import Iterator
@@ -6,99 +6,99 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from edge_auth.contract import layout
-from edge_auth.contract.builds import Build, Pointer, open_build, read_pointer
+from edge_auth.contract.builds import Pointer, open_build, read_pointer
 from edge_auth.contract.store.interface import Store
 from edge_auth.errors import Conflict, EdgeError, UnknownBuild
 from generator.clock import Clock, timestamp, utc_now
 from generator.errors import PublishError
-from generator.releases.intents import declared
+from generator.releases.intents import declare_intent
 
-HISTORY = 50
+# How many earlier builds the pointer lists.
+MAX_PREVIOUS_BUILDS = 50
 
 
 def publish(store: Store, build_id: str, *, by_hand: bool, clock: Clock = utc_now) -> None:
-    """Make a build the live one. Publishing the live build again changes nothing but a hold.
+    """Make a build the live one. If it is live already, only a hold may change.
 
     Args:
-        by_hand: a person asked for this build by its id: that lifts the hold which a rollback sets.
+        by_hand: Whether a person chose this build by its id. That lifts the hold which a rollback sets.
 
     Raises:
-        PublishError: a rollback holds publishing back, or somebody else moved the pointer meanwhile.
-        UnknownBuild, StoreError: the build is not there whole.
+        PublishError: A rollback holds publishing back, or another publisher moved the pointer meanwhile.
+        UnknownBuild, StoreError: The build is missing or incomplete.
     """
-    with _whole(store, build_id, clock):
+    with _protected(store, build_id, clock):
         pointer, etag = read_pointer(store)
         if pointer and pointer.hold and not by_hand:
             raise PublishError(
-                f"{build_id} was built but not published: a rollback to {pointer.build} holds; "
-                f"`cardpress publish BUILD --store {store.location}` lifts it"
+                f"{build_id} was built but not published: a rollback to {pointer.build} holds publishing back; "
+                f"`cardpress publish BUILD --store {store.location}` lifts the hold"
             )
         if pointer is None:
-            _move(store, Pointer(build_id), etag)
+            _swap_pointer(store, Pointer(build_id), etag)
         elif pointer.build != build_id:
-            previous = [pointer.build, *pointer.previous][:HISTORY]
-            _move(store, Pointer(build_id, previous, ended=_ended(pointer, clock, build_id)), etag)
+            previous = [pointer.build, *pointer.previous][:MAX_PREVIOUS_BUILDS]
+            ended = _ended(pointer, clock, build_id)
+            _swap_pointer(store, Pointer(build_id, previous, ended=ended), etag)
         elif pointer.hold:
-            _move(store, replace(pointer, hold=False), etag)
+            _swap_pointer(store, replace(pointer, hold=False), etag)
 
 
 def rollback(store: Store, *, only_from: str | None = None, clock: Clock = utc_now) -> str:
     """Make the build before the live one live again, and hold publishing back until a person publishes.
 
     Args:
-        only_from: roll back only if this is the live build.
+        only_from: Roll back only if this build is live; None: whichever is live.
 
     Returns:
         The id of the build that is live now.
 
     Raises:
-        PublishError: there is no earlier build, it was pruned, or somebody else moved the pointer meanwhile.
-        StoreError: the earlier build is not there whole.
+        PublishError: There is no earlier build, it was pruned, or another publisher moved the pointer meanwhile.
+        StoreError: The earlier build is incomplete.
     """
     pointer, etag = read_pointer(store)
     if pointer is None or not pointer.previous:
-        live = f"{pointer.build} is the first build that was published" if pointer else "nothing was ever published"
-        raise PublishError(f"cannot roll back in {store.location}: {live}")
+        reason = f"{pointer.build} is the first published build" if pointer else "no build was ever published"
+        raise PublishError(f"cannot roll back in {store.location}: {reason}")
     if only_from not in (None, pointer.build):
-        raise PublishError(
-            f"{only_from} was not rolled back: {pointer.build} is live, somebody else published meanwhile"
-        )
+        raise PublishError(f"{only_from} was not rolled back: another publisher made {pointer.build} live meanwhile")
     target = pointer.previous[0]
     try:
-        with _whole(store, target, clock):
+        with _protected(store, target, clock):
             ended = _ended(pointer, clock, target)
-            _move(store, Pointer(target, pointer.previous[1:], hold=True, ended=ended), etag)
+            _swap_pointer(store, Pointer(target, pointer.previous[1:], hold=True, ended=ended), etag)
     except UnknownBuild as error:
-        raise PublishError(f"cannot roll back in {store.location}: the build before, {target}, was pruned") from error
+        raise PublishError(f"cannot roll back in {store.location}: the earlier build {target} was pruned") from error
     return target
 
 
 def _ended(pointer: Pointer, clock: Clock, target: str) -> dict[str, str]:
-    """When builds ceased to be live, newest first, once `target` takes the place of the live one."""
-    ended = {pointer.build: timestamp(clock())} | {k: v for k, v in pointer.ended.items() if k != pointer.build}
+    """Return when builds ceased to be live, newest first, once `target` replaces the live build."""
+    others = {build: time for build, time in pointer.ended.items() if build != pointer.build}
+    ended = {pointer.build: timestamp(clock())} | others
     ended.pop(target, None)
-    return dict(list(ended.items())[:HISTORY])
+    return dict(list(ended.items())[:MAX_PREVIOUS_BUILDS])
 
 
 @contextmanager
-def _whole(store: Store, build_id: str, clock: Clock) -> Iterator[Build]:
-    """A build of which every index can be opened, kept from a prune meanwhile."""
+def _protected(store: Store, build_id: str, clock: Clock) -> Iterator[None]:
+    """Protect a build from a prune inside the `with` block, and check that all its indexes can be opened."""
     layers = open_build(store, build_id).layers.values()
-    with declared(store, build_id, (layer.folder for layer in layers), clock):
-        build = open_build(store, build_id)  # anew: a prune may just have finished
-        for layer in build.layers.values():
+    with declare_intent(store, build_id, (layer.folder for layer in layers), clock):
+        for layer in open_build(store, build_id).layers.values():  # opened again: a prune may just have finished
             _ = layer.index
-        yield build
+        yield
 
 
-def _move(store: Store, pointer: Pointer, etag: str | None) -> None:
-    """Swap the pointer. The nonce tells, after a swap whose answer was lost, whether it was ours that won."""
-    ours = replace(pointer, nonce=secrets.token_hex(8))
+def _swap_pointer(store: Store, pointer: Pointer, etag: str | None) -> None:
+    """Replace the pointer. If the answer of the store is lost, the nonce shows whether this write succeeded."""
+    new = replace(pointer, nonce=secrets.token_hex(8))
     try:
-        store.swap(layout.POINTER, ours.to_bytes(), etag)
+        store.swap(layout.POINTER, new.to_bytes(), etag)
     except EdgeError as error:
-        now, _ = read_pointer(store)
-        if now is None or now.nonce != ours.nonce:
-            live = f"{now.build} is live" if now else "nothing is live"
-            cause = "somebody else published meanwhile" if isinstance(error, Conflict) else str(error)
+        current, _ = read_pointer(store)
+        if current is None or current.nonce != new.nonce:
+            live = f"{current.build} is live" if current else "no build is live"
+            cause = "another publisher moved the pointer meanwhile" if isinstance(error, Conflict) else str(error)
             raise PublishError(f"{pointer.build} was not published: {cause}; {live}") from error

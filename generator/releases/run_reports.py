@@ -1,12 +1,12 @@
-"""What nights leave in a store: a report of each run, and the pages that people read.
+"""The reports and pages that nightly runs leave in a store.
 
-reports/<run>.json                  what a run did: outcome, timings, counts, gates
-private/nights/<run>/report.html    the operator's report of the build that it made
-private/nights/<run>/diff.html      what that build changed; absent where there was nothing to compare
+reports/<run>.json                  what a run did: outcome, timings, counts, gate results
+private/nights/<run>/report.html    the report of the build that it made
+private/nights/<run>/diff.html      what that build changed, if a build was live before
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,14 +15,26 @@ from edge_auth.contract.store.interface import Store
 from edge_auth.errors import MissingObject
 
 REPORT_PAGE, DIFF_PAGE = "report.html", "diff.html"
-# How a run ends: the first two are what it is for.
+# The outcomes of a run. The first two are successes.
 PUBLISHED, UNCHANGED = "published", "unchanged"
 REFUSED, HELD, ROLLED_BACK, FAILED = "refused", "held", "rolled back", "failed"
 
 
 @dataclass
 class RunReport:
-    """What a run did, as it is kept. `seconds` is by step, `layer_seconds` by layer that it made."""
+    """The report of a nightly run.
+
+    Attributes:
+        run: The id of the run.
+        build: The build that the run made, or None.
+        live_before, live: The live build before and after the run.
+        made: The layers that the run made.
+        record: Excerpt of the build's record.
+        judgement: The gate results.
+        pruned: The summary of the deletions.
+        seconds: By step of the run.
+        layer_seconds: By layer that the run made.
+    """
 
     run: str
     lake: str
@@ -42,31 +54,32 @@ class RunReport:
     layer_seconds: dict[str, float] = field(default_factory=dict)
 
     @property
-    def done(self) -> bool:
+    def succeeded(self) -> bool:
+        """Whether the run published its build, or found nothing new."""
         return self.outcome in (PUBLISHED, UNCHANGED) and self.error is None
 
 
-def reports(store: Store) -> Iterator[dict]:
-    """The reports of a store, newest first, each read when it is asked for."""
+def read_reports(store: Store) -> Iterator[dict[str, Any]]:
+    """Yield the run reports of a store as JSON, newest first, each read when it is needed."""
     for name in sorted(store.list(layout.REPORTS), reverse=True):
         try:
             report = json.loads(store.get(name))
-        except (MissingObject, ValueError):  # pruned meanwhile, or not ours
+        except (MissingObject, ValueError):  # pruned meanwhile, or not a report
             continue
         if isinstance(report, dict) and "run" in report:
             yield report
 
 
-def newest_report(store: Store, wanted: Callable[[dict], bool] = lambda report: True) -> dict | None:
-    """The newest report of a night that is wanted, or None."""
-    return next(filter(wanted, reports(store)), None)
+def newest_report(store: Store) -> dict[str, Any] | None:
+    """Return the report of the newest run, or None."""
+    return next(read_reports(store), None)
 
 
-def prune_runs(store: Store, reports_kept: int, pages_kept: int) -> None:
-    """Delete the oldest reports, and the pages of the oldest runs, beyond so many."""
-    kept = sorted(store.list(layout.REPORTS))
-    store.delete(kept[:-reports_kept])
+def prune_run_reports(store: Store, max_reports: int, max_pages: int) -> None:
+    """Delete all run reports but the newest `max_reports`, and all pages but those of the newest `max_pages` runs."""
+    reports = sorted(store.list(layout.REPORTS))
+    store.delete(reports[:-max_reports])
     pages = sorted(store.list(layout.NIGHT_PAGES))
     runs = sorted({layout.run_of_page(page) for page in pages})
-    old = set(runs[:-pages_kept])
-    store.delete([page for page in pages if layout.run_of_page(page) in old])
+    old_runs = set(runs[:-max_pages])
+    store.delete([page for page in pages if layout.run_of_page(page) in old_runs])

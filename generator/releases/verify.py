@@ -1,6 +1,6 @@
-"""Re-reading a build: every file and every object of it against the hashes that were recorded.
+"""Reads a build again and compares every file and object with its recorded hash.
 
-`visible_damage` is what a listing shows, for those who are about to reuse a layer; `damage` reads everything.
+`visible_damage` only looks at a listing of a layer's folder; `damage` reads the whole layer.
 """
 
 import hashlib
@@ -9,33 +9,38 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from edge_auth.contract.builds import Build, Layer
+import numpy as np
+
+from edge_auth.contract import names
+from edge_auth.contract.builds import Build
+from edge_auth.contract.card_lines import DIGEST_BYTES
 from edge_auth.contract.codec import decompress, sha256
 from edge_auth.contract.index import INDEX_NAME, Entry, LayerFile
+from edge_auth.contract.layers import Layer
 from edge_auth.errors import StoreError
 from generator.errors import BuildError
 from generator.progress import Progress
 from generator.threads import in_order
 
-THREADS = 4  # each holds a pack in memory
+_THREADS = 4  # each holds a pack in memory
 
 
 @dataclass(frozen=True)
-class Verified:
-    """How much was read and found good."""
+class VerifiedTotals:
+    """How many objects and bytes were verified. List pages count as objects."""
 
     objects: int
     bytes: int
 
 
-def verify(build: Build, progress: Progress, only: Collection[str] | None = None) -> Verified:
-    """Read every pack, file and object of a build and compare it with what was recorded.
+def verify(build: Build, progress: Progress, only: Collection[str] | None = None) -> VerifiedTotals:
+    """Read every pack, file and object of a build and compare it with its recorded hash.
 
     Args:
-        only: names of the layers to read; None for all.
+        only: Names of the layers to read; None for all.
 
     Raises:
-        BuildError: something is missing or differs; the message names the first such object, and how many there are.
+        BuildError: Something is missing or differs. The message names the first such object and counts the others.
     """
     broken: list[str] = []
     objects = size = 0
@@ -48,21 +53,24 @@ def verify(build: Build, progress: Progress, only: Collection[str] | None = None
             tasks += [(layer, number) for number in _numbers(layer)]
         except StoreError as error:
             broken.append(str(error))
-    with ThreadPoolExecutor(THREADS) as pool, progress.bar("verify", len(tasks)) as bar:
-        for found in in_order(pool, THREADS, lambda task: _broken(*task), tasks):
+    if names.CATALOGUE in build.layers and (only is None or names.CATALOGUE in only):
+        broken += _broken_list_pages(build)
+        objects += 0 if broken else len(build.list_pages)
+    with ThreadPoolExecutor(_THREADS) as pool, progress.bar("verify", len(tasks)) as bar:
+        for found in in_order(pool, _THREADS, lambda task: _broken(*task), tasks):
             broken += found
             bar.update(1)
     if broken:
         more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
         raise BuildError(
             f"build {build.id} is damaged: {broken[0]}{more}; "
-            f"`cardpress build --as-of {build.as_of} --repair` from the same lake makes damaged layers anew"
+            f"`cardpress build --as-of {build.as_of} --repair` from the same lake builds damaged layers again"
         )
-    return Verified(objects, size)
+    return VerifiedTotals(objects, size)
 
 
 def visible_damage(layer: Layer) -> str | None:
-    """What is wrong with a layer by a listing of its folder: no index, a pack missing or of another size."""
+    """Return what a listing shows to be wrong with a layer (no index, a missing pack, a wrong size), or None."""
     sizes = {entry.name: entry.size for entry in layer.store.entries(layer.folder)}
     if layer.folder + INDEX_NAME not in sizes:
         return f"{layer.folder} has no index"
@@ -73,28 +81,28 @@ def visible_damage(layer: Layer) -> str | None:
     for file in named:
         size = sizes.get(layer.folder + file.name)
         if size != file.size:
-            found = "is missing" if size is None else f"has {size} bytes, not {file.size}"
-            return f"{layer.folder}{file.name} {found}"
+            defect = "is missing" if size is None else f"has {size} bytes, not {file.size}"
+            return f"{layer.folder}{file.name} {defect}"
     return None
 
 
 def damage(layer: Layer) -> str | None:
-    """What is wrong with a layer, after reading every file and object of it; the first such thing."""
+    """Read every file and object of a layer and return the first thing that is wrong, or None."""
     return visible_damage(layer) or next(_all_damage(layer), None)
 
 
 def checked_file(layer: Layer, stem: str) -> Path:
-    """Path of a file of a layer that another layer is made from, after comparing it with its hash.
+    """Compare a file of a layer with its hash and return its path, for a layer that is made from it.
 
     Raises:
-        BuildError: it is not what was written.
-        StoreError: the layer has no such file.
+        BuildError: The file is damaged.
+        StoreError: The layer has no such file.
     """
     path = layer.file(stem)
     for file in layer.index.files:
         if file.name.startswith(f"{stem}-"):
             for problem in _problems(layer, file, path.read_bytes()):
-                raise BuildError(f"{problem}: `cardpress build --repair` makes damaged layers anew")
+                raise BuildError(f"{problem}: `cardpress build --repair` builds damaged layers again")
     return path
 
 
@@ -108,19 +116,19 @@ def _all_damage(layer: Layer) -> Iterator[str]:
 
 
 def _broken_index(layer: Layer) -> list[str]:
-    """The index as it lies in the store, where what is mapped is a copy of it."""
+    """Compare the index in the store with its mapped local copy, and return what is wrong."""
     name = layer.folder + INDEX_NAME
     same = layer.store.get(name) == layer.local(INDEX_NAME).read_bytes()
-    return [] if same else [f"{name} is not what was written"]
+    return [] if same else [f"{name} differs from its local copy"]
 
 
 def _numbers(layer: Layer) -> range:
-    """Numbers of a layer's packs, and negative ones of its files."""
+    """Return the numbers of a layer's packs, and negative numbers for its files."""
     return range(-len(layer.index.files), len(layer.index.packs))
 
 
 def _broken(layer: Layer, number: int) -> list[str]:
-    """What is wrong with a pack of a layer and its objects, or, by a negative number, with a file."""
+    """Return what is wrong with a pack and its objects or, for a negative number, with a file."""
     file = layer.index.packs[number] if number >= 0 else layer.index.files[number]
     try:
         data = layer.store.get(layer.folder + file.name)
@@ -129,17 +137,38 @@ def _broken(layer: Layer, number: int) -> list[str]:
     return [*_problems(layer, file, data), *(_broken_objects(layer, number, data) if number >= 0 else ())]
 
 
+def _broken_list_pages(build: Build) -> list[str]:
+    """Return what is wrong with what list pages are cut from: the rankings, and the lines of the Cards."""
+    try:
+        catalogue, folder = build.catalogue, build.layers[names.CATALOGUE].folder
+        ordinals = np.arange(len(catalogue.ids))
+        broken = [
+            f"the ranking by {sort} in {folder} does not hold every product once"
+            for sort in names.SORTS
+            if not np.array_equal(np.sort(catalogue.order[sort]), ordinals)
+        ]
+        lines = zip(catalogue.ids.tolist(), catalogue.card_lines.lines(ordinals), catalogue.digests, strict=True)
+        broken += [
+            f"the line of id_product {id_} in {folder} differs from its recorded hash"
+            for id_, line, digest in lines
+            if sha256(bytes(line) + b"\n")[:DIGEST_BYTES] != digest.as_py()
+        ]
+    except StoreError as error:
+        return [str(error)]
+    return broken
+
+
 def _problems(layer: Layer, file: LayerFile, data: bytes) -> list[str]:
     name = layer.folder + file.name
     if len(data) != file.size:
         return [f"{name} has {len(data)} bytes, not {file.size}"]
-    return [] if hashlib.sha256(data).hexdigest() == file.sha256 else [f"{name} is not what was written"]
+    return [] if hashlib.sha256(data).hexdigest() == file.sha256 else [f"{name} differs from its recorded hash"]
 
 
 def _broken_objects(layer: Layer, number: int, pack: bytes) -> list[str]:
     entries = ((position, layer.index.entry(position)) for position in layer.index.in_pack(number).tolist())
     return [
-        f"{layer.index.key(position)} in {layer.folder}{entry.pack} is not what was written"
+        f"{layer.index.key(position)} in {layer.folder}{entry.pack} differs from its recorded hash"
         for position, entry in entries
         if not _is_good(entry, pack[entry.offset : entry.offset + entry.length])
     ]

@@ -1,1 +1,1 @@
-"""The OpenAPI document and the pages at /docs and /explore."""
+"""The OpenAPI document, and the pages of the site at /docs and /explore."""

@@ -1,8 +1,8 @@
-"""The site: what people who use the API read and look at, as files of the layer `site`.
+"""Renders the pages of the site, which are the files of the layer `site`.
 
-`docs/` is the reference, made from the OpenAPI description, with llms.txt and the changelog; `explore/` is a page for
-looking at cards and prices through the API. The files lie in `templates/site/` under the paths at which they are
-served; those that end in `.j2` are rendered, the others go out as they are.
+`docs/` holds the API reference, llms.txt and the changelog. `explore/` is a page that shows cards and prices through
+the API. The files lie in `templates/pages/` under the paths at which the shim serves them. Files that end in `.j2` are
+rendered, all others are copied.
 """
 
 import hashlib
@@ -27,15 +27,15 @@ _TAG = re.compile(r"<[^>]*>")
 
 
 def documents() -> dict[str, bytes]:
-    """Every file of the site by its key, in the order of the keys."""
+    """Return every file of the site by its key, in the order of the keys."""
     environment = _environment()
-    made = {}
+    found = {}
     for path in sorted(_TEMPLATES.rglob("*")):
         key = path.relative_to(_TEMPLATES).as_posix()
         if path.is_file() and names.is_site_file(key):
             text = environment.get_template(key).render() if key.endswith(".j2") else path.read_text("utf-8")
-            made[key.removesuffix(".j2")] = text.encode()
-    return dict(sorted(made.items()))
+            found[key.removesuffix(".j2")] = text.encode()
+    return dict(sorted(found.items()))
 
 
 def _environment() -> Environment:
@@ -57,11 +57,11 @@ def _environment() -> Environment:
     return environment
 
 
-def _markdown(text: str, deeper: int = 0) -> Markup:
-    """Markdown as HTML: headings `deeper` by so many levels and named, so that they can be linked to."""
+def _markdown(text: str, levels_down: int = 0) -> Markup:
+    """Render Markdown to HTML. Headings move down by `levels_down` and get an anchor."""
 
-    def heading(found: re.Match) -> str:
-        level = int(found[1]) + deeper
+    def heading(found: re.Match[str]) -> str:
+        level = int(found[1]) + levels_down
         return f'<h{level} id="{_anchor(_TAG.sub("", found[2]))}">{found[2]}</h{level}>'
 
     html = _HEADING.sub(heading, _MARKDOWN.render(text))
@@ -71,27 +71,27 @@ def _markdown(text: str, deeper: int = 0) -> Markup:
 
 
 def _inline(text: str) -> Markup:
-    """One line of Markdown as HTML."""
+    """Render one line of Markdown to HTML."""
     return Markup(_MARKDOWN.renderInline(text))
 
 
 def _headings(text: str, level: int = 2) -> list[str]:
-    """The headings of one level of a Markdown text."""
+    """Return the headings of one level of a Markdown text."""
     return re.findall(rf"^#{{{level}}} (.+)$", text, re.MULTILINE)
 
 
 def _anchor(text: str) -> str:
-    """A heading as the name of a place in a page."""
+    """Return the anchor of a heading."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
 def _version_of(key: str) -> str:
-    """A file that goes out as it is, by its content: a page never meets an older style or script in a cache."""
+    """Return the path of a copied file with a hash of its content, so that no cache serves an older version of it."""
     return f"/{key}?v={hashlib.sha256((_TEMPLATES / key).read_bytes()).hexdigest()[:8]}"
 
 
 def _changelog() -> str:
-    """CHANGELOG.md of the checkout, or its copy inside an installed wheel; versions without their brackets."""
+    """Return CHANGELOG.md of the checkout or of the installed wheel, without the brackets around versions."""
     packaged = Path(str(files("generator"))) / "_CHANGELOG.md"
     path = packaged if packaged.is_file() else Path(__file__).parents[2] / "CHANGELOG.md"
     return re.sub(r"^## \[([^]]+)\]", r"## \1", path.read_text("utf-8"), flags=re.MULTILINE)

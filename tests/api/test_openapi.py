@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker
@@ -12,6 +13,10 @@ from openapi_spec_validator import OpenAPIV31SpecValidator, validate
 from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
+from edge_auth.contract import names
+from edge_auth.contract.keys import SCOPES
+from generator.reading.diff.fields import compared_fields
+from generator.site import openapi
 from generator.site.openapi import document
 
 ENDPOINTS = """
@@ -295,7 +300,7 @@ def test_the_document_is_valid_openapi_3_1():
 @pytest.mark.parametrize("seed", ["0", "1"])
 def test_rendering_is_deterministic_and_canonical(seed):
     environment = os.environ | {"PYTHONHASHSEED": seed, "TZ": "Asia/Tokyo", "LC_ALL": "C"}
-    script = "import sys; from generator.openapi import document; sys.stdout.buffer.write(document())"
+    script = "import sys; from generator.site.openapi import document; sys.stdout.buffer.write(document())"
     rendered = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, check=True).stdout
     assert rendered == document()
     assert rendered == json.dumps(DOCUMENT, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
@@ -480,3 +485,36 @@ def test_a_key_goes_into_either_header_and_the_description_needs_none():
 
 def test_paths_are_relative_to_the_host_that_serves_them():
     assert [server["url"] for server in DOCUMENT["servers"]] == ["/"]
+
+
+def test_words_of_the_templates_are_those_of_the_contract():
+    """The explorer's script and the guide cannot take their words from the contract, so they are compared with it."""
+    templates = Path(openapi.__file__).with_name("templates")
+    script = (templates / "pages" / "explore" / "cards.js").read_text("utf-8")
+    [sorts] = re.findall(r"const SORTS = \{(.*?)\};", script, re.DOTALL)
+    assert tuple(re.findall(r"(\w+): \"", sorts)) == tuple(names.SORTS)
+    sort = parameters("/api/v1/cards", "query")["sort"]["schema"]
+    assert sort["enum"] == list(names.SORTS) and sort["default"] == next(iter(names.SORTS))
+    for text in ((templates / "openapi" / "guide.md").read_text("utf-8"), document().decode()):
+        assert set(re.findall(r"\b[a-z]+:read\b", text)) == set(SCOPES)
+
+
+def test_the_diff_compares_every_field():
+    """The examples hold every field, so their leaves are the fields that a diff has to compare."""
+    for resource, schema, key in (
+        ("products", "Card", "id_product"),
+        ("sets", "Set", "id"),
+        ("watchlist", "WatchlistItem", "slug"),
+        ("fingerprints", "FingerprintEntry", "key"),
+        ("fingerprint index", "FingerprintIndex", "entries"),
+    ):
+        [example] = named(schema)["examples"]
+        assert compared_fields()[resource] == [path for path in leaves(example) if path != key], schema
+
+
+def leaves(value: dict, prefix: str = "") -> list[str]:
+    found = []
+    for name, member in value.items():
+        whole = not isinstance(member, dict) or name == "cheapest_offers_by_condition"
+        found += [prefix + name] if whole else leaves(member, f"{prefix}{name}.")
+    return found

@@ -86,8 +86,8 @@ def test_bars_are_as_long_as_their_values_are_large() -> None:
 
 
 def test_peers_are_asked_for_what_our_parameters_mean() -> None:
-    query = sql.asked(sql.parameters_of("/api/v1/cards?q=Pok%C3%A9+ex&kind=single&rarity=Ultra+Rare&offset=50"))
-    assert query == sql.Asked(("poke", "ex"), "ultra rare", "single", "trend", 50, 50)
+    query = sql.list_query(sql.parameters_of("/api/v1/cards?q=Pok%C3%A9+ex&kind=single&rarity=Ultra+Rare&offset=50"))
+    assert query == sql.ListQuery(("poke", "ex"), "ultra rare", "single", "trend", 50, 50)
     assert query.parameters() == {
         "limit": 51, "offset": 50, "w0": "poke", "w1": "ex", "rarity": "ultra rare", "kind": "single",
     }  # fmt: skip

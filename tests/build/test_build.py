@@ -10,7 +10,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from edge_auth.contract.builds import Layer, live_build_id, open_build
+from edge_auth.contract.builds import live_build_id, open_build
+from edge_auth.contract.layers import Layer
 from edge_auth.contract.store.folder import FolderStore
 from generator.build.make import make_build
 from generator.errors import LakeError
@@ -144,7 +145,7 @@ def test_an_unknown_build_is_refused(built: Path, unknown: str) -> None:
 def test_verify_names_what_is_damaged(built: Path, tmp_path: Path) -> None:
     store = shutil.copytree(built, tmp_path / "store")
     assert "all as they were written" in run("verify", "--store", store).stdout
-    for pattern in ("cards/*/*.jsonl.gz", "catalogue/*/columns-*.arrow", "lists/*/index.arrow"):
+    for pattern in ("cards/*/*.jsonl.gz", "catalogue/*/columns-*.arrow", "sets/*/index.arrow"):
         path = next((store / "layers").glob(pattern))
         content = path.read_bytes()
         path.write_bytes(content[:-40] + bytes([content[-40] ^ 1]) + content[-39:])

@@ -7,18 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract import names
 from edge_auth.contract.builds import open_build
 from edge_auth.contract.store.folder import FolderStore
-from generator.build import intermediates as parts
-from generator.build import tasks
+from generator.build import month_tasks, tasks
 from generator.build.cluster.worker import Job, run_on_worker
-from generator.build.layers import lists
-from generator.build.make import make_build, planned
+from generator.build.make import make_build, plan_only
 from generator.errors import BuildError
 from generator.lake.lake import open_lake
 from generator.pack.output import TaskOutput
-from generator.releases.prune import Rules, prune
+from generator.releases.prune import RetentionRules, prune
 from tests.support.commands import run
 from tests.support.nights import DAYS, PRODUCTS, QUIET, demo_lake, in_hours, make
 from tests.support.nights import names as files_of
@@ -33,8 +30,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything that is cut, cut small."""
     monkeypatch.setattr(tasks, "PRODUCTS_PER_TASK", 16)
-    monkeypatch.setattr(parts, "ROWS_PER_TASK", 3000)
-    monkeypatch.setattr(lists, "CARDS_PER_TASK", 100)
+    monkeypatch.setattr(month_tasks, "MAX_ROWS_PER_TASK", 3000)
 
 
 def documents(store: FolderStore) -> dict[str, bytes]:
@@ -52,7 +48,7 @@ def test_how_it_is_cut_does_not_show(lake: Path, tmp_path: Path, request: pytest
     stores = [FolderStore(str(tmp_path / name)) for name in "ab"]
     whole = make(lake, stores[0])
     request.getfixturevalue("small_tasks")
-    plan = planned(open_lake(str(lake)), stores[1])
+    plan = plan_only(open_lake(str(lake)), stores[1])
     assert "month 2025-12 days 1-" in {task.name[:21] for task in plan.tasks}
     assert len(plan.of("cards")) == 4
     assert make(lake, stores[1]) == whole
@@ -60,7 +56,7 @@ def test_how_it_is_cut_does_not_show(lake: Path, tmp_path: Path, request: pytest
 
 
 def test_a_plan_is_in_order_and_whole(lake: Path, tmp_path: Path, small_tasks: None) -> None:
-    plan = planned(open_lake(str(lake)), FolderStore(str(tmp_path)))
+    plan = plan_only(open_lake(str(lake)), FolderStore(str(tmp_path)))
     before: set[str] = set()
     for task in plan.tasks:
         assert task.name not in before and set(task.needs) <= before
@@ -73,9 +69,9 @@ def test_a_plan_is_in_order_and_whole(lake: Path, tmp_path: Path, small_tasks: N
 
 def test_plan_is_printed_and_makes_nothing(lake: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
-    plan = planned(open_lake(str(lake)), FolderStore(str(store))).to_dict()
+    plan = plan_only(open_lake(str(lake)), FolderStore(str(store))).to_dict()
     named = {task["name"]: task for task in plan["tasks"]}
-    assert named["rankings"]["rows"] == PRODUCTS
+    assert named["catalogue"]["rows"] == PRODUCTS
     assert all(task["reads"] > 0 and task["writes"] > 0 for name, task in named.items() if name.startswith("month"))
     lines = run("build", "--lake", lake, "--store", store, "--plan").stdout.splitlines()
     assert lines[0].split() == ["TASK", "ROWS", "READS", "WRITES", "NEEDS"]
@@ -91,7 +87,7 @@ def job(lake: Path, store: FolderStore, **more) -> Job:
 
 def test_a_worker_that_is_not_like_the_client_refuses(lake: Path, tmp_path: Path) -> None:
     store = FolderStore(str(tmp_path / "store"))
-    plan = planned(open_lake(str(lake)), store)
+    plan = plan_only(open_lake(str(lake)), store)
     [task] = plan.of("site")
     unseen, other = (
         run_on_worker(job(lake, store), task, "", ""),
@@ -105,16 +101,15 @@ def test_a_worker_that_is_not_like_the_client_refuses(lake: Path, tmp_path: Path
 def test_every_task_stands_alone(lake: Path, tmp_path: Path) -> None:
     """Each by a worker that has done nothing before."""
     store = FolderStore(str(tmp_path / "store"))
-    work, plan = job(lake, store), planned(open_lake(str(lake)), store)
+    work, plan = job(lake, store), plan_only(open_lake(str(lake)), store)
     store.put(f"{work.prefix}job", b"")
     layers = {layer.name: (layer.folder, layer.pattern) for layer in plan.layers}
     given: dict = {}
     for number, task in enumerate(plan.tasks):
-        if task.work not in (before.work for before in plan.tasks[:number] if before.layer == names.LISTS):
-            alone = replace(work, run=str(number))
-            needed = (given[name] for name in task.needs)
-            given[task.name] = run_on_worker(alone, task, *layers.get(task.layer, ("", "")), *needed)
-            assert isinstance(given[task.name], TaskOutput), (task.name, given[task.name])
+        alone = replace(work, run=str(number))
+        needed = (given[name] for name in task.needs)
+        given[task.name] = run_on_worker(alone, task, *layers.get(task.layer, ("", "")), *needed)
+        assert isinstance(given[task.name], TaskOutput), (task.name, given[task.name])
 
 
 def test_a_task_is_done_once(lake: Path, tmp_path: Path) -> None:
@@ -122,7 +117,7 @@ def test_a_task_is_done_once(lake: Path, tmp_path: Path) -> None:
     store = FolderStore(str(tmp_path / "store"))
     work = job(lake, store)
     store.put(f"{work.prefix}job", b"")
-    plan = planned(open_lake(str(lake)), store)
+    plan = plan_only(open_lake(str(lake)), store)
     [folder] = [layer.folder for layer in plan.layers if layer.name == "sets"]
     [task] = plan.of("sets")
     made = run_on_worker(work, task, folder, "")
@@ -138,6 +133,6 @@ def test_parts_of_a_run_that_was_killed_are_pruned(lake: Path, tmp_path: Path) -
     store = FolderStore(str(tmp_path / "store"))
     make_build(open_lake(str(lake)), store, threads=2, memory="1GB", progress=QUIET)
     store.put("work/2026-01-01-0123456789ab/part", b"1")
-    assert prune(store, Rules(), wait=lambda seconds: None).empty
-    prune(store, Rules(), wait=lambda seconds: None, clock=in_hours(100))
+    assert prune(store, RetentionRules(), wait=lambda seconds: None).empty
+    prune(store, RetentionRules(), wait=lambda seconds: None, clock=in_hours(100))
     assert list(store.list("work/")) == []

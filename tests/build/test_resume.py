@@ -137,7 +137,7 @@ def test_nothing_is_made_from_damaged_history(year_turned) -> None:
     store, lake = year_turned
     flip(min((store.root / "layers/history-2025").glob("*/price_guide-*")))
     demo_lake(lake, DAYS)
-    with pytest.raises(BuildError, match="is not what was written: `cardpress build --repair`"):
+    with pytest.raises(BuildError, match="differs from its recorded hash: `cardpress build --repair`"):
         built(lake, store)
     assert "history-2025" in built(lake, store, repair=True).damaged
 
@@ -147,7 +147,7 @@ def test_several_publishers_at_once_lose_nothing(tmp_path: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         results = [pool.submit(publish, store, id_, by_hand=True) for id_ in ids[:3] * 4]
         refused = [error for error in (result.exception() for result in results) if error]
-    assert all(isinstance(error, PublishError) and "somebody else published" in str(error) for error in refused)
+    assert all(isinstance(error, PublishError) and "another publisher moved" in str(error) for error in refused)
     pointer, _ = read_pointer(store)
     chain = [pointer.build, *pointer.previous]
     assert all(later != earlier for later, earlier in pairwise(chain))

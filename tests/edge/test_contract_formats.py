@@ -13,7 +13,7 @@ from edge_auth.contract import pages
 from edge_auth.contract.builds import FORMAT, open_build
 from edge_auth.contract.splice import detail_since, encode_fragments, splice
 from edge_auth.contract.store.folder import FolderStore
-from edge_auth.contract.vocabulary import Vocabulary, pieces_of, suffixes_of
+from edge_auth.contract.vocabulary import Vocabulary, substring_table, suffix_table
 from edge_auth.errors import StoreError
 from tests.support import small_store
 
@@ -88,8 +88,8 @@ def test_a_word_is_found_wherever_it_stands(seed):
     products = rng.choice([1, 9, 100]) if words else 0
     lists = [sorted(rng.sample(range(products), rng.randint(1, products))) for _ in words]
     table = pa.table({"word": pa.array(words, pa.string()), "products": pa.array(lists, pa.list_(pa.uint32()))})
-    suffixes = suffixes_of(pa.array(words, pa.string()))
-    vocabulary = Vocabulary(table, suffixes, pieces_of(table, suffixes, products), products)
+    suffixes = suffix_table(pa.array(words, pa.string()))
+    vocabulary = Vocabulary(table, suffixes, substring_table(table, suffixes, products), products)
     for asked in [*"abé日x-", "ab", "é日", "xx", "abx", "zz", *words[:5]]:
         expected = {ordinal for word, found in zip(words, lists, strict=True) if asked in word for ordinal in found}
         assert set(np.flatnonzero(vocabulary.mask(asked)).tolist()) == expected

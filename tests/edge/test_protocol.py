@@ -12,7 +12,7 @@ from edge_auth.contract.builds import open_build
 from edge_auth.contract.keys import SCOPES, issue, open_key_file, parse_expiry
 from edge_auth.contract.store.folder import FolderStore
 from edge_auth.core.bodies import accepts_gzip
-from edge_auth.core.request import client_address
+from edge_auth.host.client_address import client_address
 from tests.support import small_store
 
 WRONG = "cpm_live_" + "x" * 32

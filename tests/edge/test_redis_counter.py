@@ -14,7 +14,7 @@ import redis
 
 from edge_auth.host import redis_counter
 from edge_auth.host.file_counter import FileCounter
-from edge_auth.host.metrics import Metrics
+from edge_auth.host.metrics import NoMetrics
 from edge_auth.host.redis_counter import RedisCounter, plain_url
 from tests.support.redis_server import ABSENT, BINARY, RedisServer
 from tests.support.serving import eventually
@@ -27,7 +27,7 @@ TIMEOUT_SECONDS = 0.4  # longer than the product's: a busy machine must not look
 
 @pytest.fixture(autouse=True)
 def long_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(redis_counter, "TIMEOUT_SECONDS", TIMEOUT_SECONDS)
+    monkeypatch.setattr(redis_counter, "COUNTER_TIMEOUT_SECONDS", TIMEOUT_SECONDS)
 
 
 class Shim:
@@ -40,7 +40,7 @@ class Shim:
         self.said, self.alone = [], 0
         self.seconds = threading.Semaphore(0)
         fallback = FileCounter(machine, self.said.append)
-        metrics = Metrics()
+        metrics = NoMetrics()
         metrics.fallback = self._fell_back
         self.counter = RedisCounter(url, store, fallback, self.said.append, metrics, self.seconds.acquire)
 

@@ -43,7 +43,7 @@ def test_search_equals_scan(client, products, seed):
         "number": ["4", "004", "tg04", "TG4", "0", "999", "١"],
         "rarity": ["rare", "ULTRA RARE", "none such"],
         "kind": names.KINDS,
-        "sort": names.SORTS,
+        "sort": list(names.SORTS),
         "order": ["asc", "desc"],
     }
     values = {name: rng.choice(allowed) for name, allowed in choices.items() if rng.random() < 0.45}

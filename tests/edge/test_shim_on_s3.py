@@ -296,7 +296,7 @@ def test_a_new_build_that_cannot_be_read_does_not_answer(client: Client, store: 
     data = store.get(rows)
     store.put(rows, b"x" * len(data))
     store.put("current.json", Pointer(new).to_bytes())
-    until(lambda: f"build {old} serves on" in client.log, LIMIT, "it says that it does not follow")
+    until(lambda: f"build {old} stays live" in client.log, LIMIT, "it says that it does not follow")
     assert client.get(f"{API}cards?q=pika").headers["X-Build"] == old
     store.put(rows, data)
     until(lambda: client.get(f"{API}cards?q=pika").headers["X-Build"] == new, LIMIT, "it follows")
@@ -380,7 +380,7 @@ def test_copies_are_bounded_and_fetched_once(store: Store, proxy: Proxy, tmp_pat
     near = open_store(store.location)
     store.put("a", b"1" * 100)
     store.put("b", b"2" * 100)
-    copies = FileCache(tmp_path / "copies", limit=150)
+    copies = FileCache(tmp_path / "copies", max_bytes=150)
     with ThreadPoolExecutor(4) as pool:
         paths = list(pool.map(lambda _: copies.path(near, "a"), range(4)))
     assert len({*paths}) == 1
@@ -388,5 +388,5 @@ def test_copies_are_bounded_and_fetched_once(store: Store, proxy: Proxy, tmp_pat
     assert copies.path(near, "b").read_bytes() == b"2" * 100
     assert not paths[0].exists()
     (tmp_path / "taken").write_bytes(b"")
-    with pytest.raises(StoreError, match="cannot keep a copy"):
+    with pytest.raises(StoreError, match="cannot write a local copy"):
         FileCache(tmp_path / "taken").path(near, "a")

@@ -7,40 +7,40 @@ from pathlib import Path
 import pytest
 
 from generator.lake import file_hashes as hashes
-from generator.lake.file_hashes import Hashes
+from generator.lake.file_hashes import FileHashes
 
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(hashes, "_MOST", 3)
+    monkeypatch.setattr(hashes, "_MAX_ENTRIES", 3)
     return tmp_path / "cardpress"
 
 
 def remember(*names: str) -> None:
-    known = Hashes()
+    known = FileHashes()
     for name in names:
-        known.note(name, [1], f"hash of {name}")
+        known.add(name, [1], f"hash of {name}")
     known.save()
 
 
 def test_the_latest_are_kept() -> None:
     remember("a", "b")
     remember("c", "d")
-    known = Hashes()
+    known = FileHashes()
     assert [known.find(name, [1]) for name in "abcd"] == [None, "hash of b", "hash of c", "hash of d"]
     assert known.find("d", [2]) is None
 
 
 def test_a_whole_lake_is_kept_however_large() -> None:
     remember(*"abcde")
-    assert Hashes().find("a", [1]) == "hash of a"
+    assert FileHashes().find("a", [1]) == "hash of a"
 
 
 def test_what_is_known_is_not_written_again(cache: Path) -> None:
     remember("a", "b")
     before = (cache / "hashes.json").stat().st_mtime_ns
-    known = Hashes()
+    known = FileHashes()
     assert known.find("a", [1])
     known.save()
     assert (cache / "hashes.json").stat().st_mtime_ns == before

@@ -1,5 +1,6 @@
 """Every gate fires on a lake damaged for it, and none on thirty ordinary nights."""
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,9 +14,10 @@ from generator import settings
 from generator.clock import utc_now
 from generator.database import sql_root
 from generator.nightly.gates import judge
-from generator.releases.judgements import Judgement, keep_judgement, read_judgement
+from generator.releases.judgements import Judgement, read_judgement, write_judgement
 from tests.support.lake_edits import Damage, empty, rewrite
 from tests.support.nights import DAYS, FIRST_DAY, demo_lake, make
+from tests.support.service import ROOT
 
 PRODUCTS = 120
 BEFORE, TONIGHT = 8, 9
@@ -178,7 +180,7 @@ def test_the_first_build_is_judged_by_the_clock_alone(live: tuple[FolderStore, B
     assert [verdict.gate for verdict in judge(None, build, now=CLOCK).verdicts] == ["day-ahead"]
     early = judge(None, build, now=CLOCK - timedelta(days=2))
     assert [verdict.message for verdict in early.breaches] == [
-        f"the as-of day {YESTERDAY} has not come: it is {TODAY - timedelta(days=2)}"
+        f"the as-of day {YESTERDAY} is in the future: today is {TODAY - timedelta(days=2)}"
     ]
 
 
@@ -189,7 +191,7 @@ def test_what_was_said_of_a_build_is_kept_beside_its_record(
     store, old = live
     judgement = judged(half_the_guide, forced=["guide-shrank"])
     assert read_judgement(store, old.id) is None
-    keep_judgement(store, old.id, judgement, run="r", now=utc_now())
+    write_judgement(store, old.id, judgement, run="r", now=utc_now())
     kept = read_judgement(store, old.id)
     assert [verdict["gate"] for verdict in kept["verdicts"] if verdict["forced"]] == ["guide-shrank"]
     assert kept["against"] == old.id and kept["run"] == "r"
@@ -199,6 +201,12 @@ def test_what_was_said_of_a_build_is_kept_beside_its_record(
 def test_every_gate_has_a_file_a_threshold_and_a_damage() -> None:
     files = {path.name.partition(".")[0] for path in (sql_root() / "checks" / "gates").iterdir()}
     assert files == set(settings.GATES) == set(DAMAGES)
+
+
+def test_the_document_has_every_gate_with_its_threshold() -> None:
+    text = (ROOT / "docs" / "nightly.md").read_text("utf-8")
+    rows = re.findall(r"^\| `([a-z-]+)` \| .* \| ([0-9.]+) \|$", text, re.MULTILINE)
+    assert {gate: float(threshold) for gate, threshold in rows} == settings.GATES
 
 
 def test_no_gate_fires_on_thirty_ordinary_nights(tmp_path: Path) -> None:

@@ -16,10 +16,10 @@ from generator import settings
 from generator.clock import Clock, utc_now
 from generator.errors import BusyError, GateError, HoldError, SmokeError
 from generator.nightly.metrics import write_textfile
-from generator.nightly.night import Night, Options
+from generator.nightly.night import Night, NightOptions
 from generator.releases.judgements import read_judgement
 from generator.releases.lease import Lease
-from generator.releases.prune import Rules
+from generator.releases.prune import RetentionRules
 from generator.releases.publish import publish, rollback
 from generator.releases.run_reports import RunReport, newest_report
 from tests.support import service
@@ -34,10 +34,15 @@ pytestmark = pytest.mark.xdist_group("nights")  # one process: the published bui
 def night(lake: Path, store: FolderStore, clock: Clock = utc_now, **options) -> RunReport:
     """Run a night; its report."""
     one = Night(
-        str(lake), store, Options(threads=2, **options), run=f"{clock():%Y%m%dT%H%M%S.%f}", clock=clock, progress=QUIET
+        str(lake),
+        store,
+        NightOptions(threads=2, **options),
+        run=f"{clock():%Y%m%dT%H%M%S.%f}",
+        clock=clock,
+        progress=QUIET,
     )
     try:
-        one.go()
+        one.execute()
     finally:
         if one.report.finished:
             kept = json.loads(store.get(f"reports/{one.report.run}.json"))
@@ -145,7 +150,7 @@ def test_wrong_usage_is_refused_before_anything_is_done(wrong: str, two) -> None
 def test_a_hold_lets_build_and_report_but_not_publish(two) -> None:
     store, lake, ids = two
     assert rollback(store) == ids[0]
-    with pytest.raises(HoldError, match=f"a rollback to {ids[0]} holds; `cardpress publish"):
+    with pytest.raises(HoldError, match=f"a rollback to {ids[0]} holds publishing back; `cardpress publish"):
         night(lake, store)
     said = report(store)
     assert said["outcome"] == "held" and said["live"] == ids[0]
@@ -190,7 +195,7 @@ def test_a_second_run_ends_at_once_and_says_why(two) -> None:
     with Lease(store, NIGHTLY_LOCK, what="nightly", run="the-first", clock=utc_now, seconds=60):
         before = names(store)
         refused = run("nightly", "--lake", lake, "--store", store.root, status=1)
-        assert refused.stderr.startswith("cardpress: another nightly is at work: run the-first on ")
+        assert refused.stderr.startswith("cardpress: another nightly is running: run the-first on ")
         assert names(store) == before
     assert night(lake, store).outcome == "published"
 
@@ -208,7 +213,7 @@ def test_two_at_once_publish_once(two) -> None:
     codes = sorted(process.returncode for process in both)
     assert codes == [0, 1] or (codes == [0, 0] and len([*store.list("reports/")]) == 2), said
     assert all(
-        "is at work" in err or "began at this moment" in err
+        "is running" in err or "began at the same moment" in err
         for (_, err), p in zip(said, both, strict=True)
         if p.returncode
     )
@@ -241,6 +246,6 @@ def test_prunes_what_is_not_kept(two, monkeypatch: pytest.MonkeyPatch) -> None:
     store, lake, ids = two
     for name in names(store):
         os.utime(store.root / name, (0, 0))
-    pruned = night(lake, store, rules=Rules(keep=2, grace=timedelta(hours=48)), clock=in_hours(49)).pruned
+    pruned = night(lake, store, rules=RetentionRules(keep=2, grace=timedelta(hours=48)), clock=in_hours(49)).pruned
     assert pruned["builds"] == ids[:1]
     assert [*store.list("builds/")] == sorted(f"builds/{id_}.json" for id_ in (ids[1], live_build_id(store)))

@@ -304,7 +304,7 @@ class TestText:
         assert re.search(r"  removed +img-0000$", told, re.MULTILINE)
 
     def test_top_bounds_every_list(self, month: Pair) -> None:
-        lists = month.diff("--top", 2).split("trend up, the most in euros", 1)[1].split("\n\n")
+        lists = month.diff("--top", 2).split("trend up, largest in euros", 1)[1].split("\n\n")
         assert max(len(part.splitlines()) for part in lists) <= 3
         assert len(month.diff("--top", 2)) < len(month.diff("--top", 50))
 

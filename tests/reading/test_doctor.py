@@ -16,7 +16,7 @@ from edge_auth.contract.store.folder import FolderStore
 from generator import settings
 from generator.cli import cli
 from generator.clock import utc_now
-from generator.commands.serve import lacking
+from generator.commands.serve import missing_steps
 from generator.reading.doctor import versions
 from generator.reading.doctor.store import check_store, check_writing
 from generator.releases.publish import rollback
@@ -106,7 +106,7 @@ def night_that_failed(place: Path) -> None:
 
 
 WRONG: dict[str, tuple[Callable[[Path], object], str, str, str]] = {
-    "no store": (remove("store"), "store", "problem", "is not there: name another --store, or `cardpress build"),
+    "no store": (remove("store"), "store", "problem", "does not exist: pass another --store, or `cardpress build"),
     "no live build": (remove("store/current.json"), "live", "problem", "`cardpress publish 2025-11-22-"),
     "pointer is no pointer": (write("store/current.json", "{"), "store", "problem", "current.json"),
     "record altered": (write("store/builds/2025-11-21-0123456789ab.json", "{}"), "records", "problem", "2025-11-21-01"),
@@ -116,18 +116,18 @@ WRONG: dict[str, tuple[Callable[[Path], object], str, str, str]] = {
     "not writable": (in_the_way, "writing", "problem", "private"),
     "keys unreadable": (write("store/private/keys.json", "[]"), "keys", "problem", "key records cannot be read"),
     "no keys": (remove("store/private/keys.json"), "keys", "warning", "`cardpress keys issue"),
-    "keys expired": (expire, "keys", "problem", "none of 1 is in force"),
+    "keys expired": (expire, "keys", "problem", "none of 1 is valid"),
     "key ends soon": (
         lambda place: give_key(place, f"{utc_now() + timedelta(days=3):%Y-%m-%dT%H:%M:%SZ}"),
         "keys",
         "warning",
-        "2 in force, 0 expired or revoked; soon expired: key_",
+        "2 valid, 0 expired or revoked; expiring soon: key_",
     ),
     "no lake": (remove("lake"), "lake", "problem", "is not a folder: make one with"),
     "no products": (remove("lake/products.parquet"), "lake", "problem", "has no products"),
     "no day": (write("lake/listings/day=soon/x.parquet", ""), "lake", "problem", "names no day"),
     "wrong column": (wrong_column, "lake", "problem", "price_guide"),
-    "lake of the future": (tomorrow, "days", "problem", "ahead of this machine's clock"),
+    "lake of the future": (tomorrow, "days", "problem", "later than today on this machine"),
     "import broken off": (write("lake/.import/x", ""), "import", "warning", "interrupted"),
     "state is a file": (write("state", ""), "state", "problem", "--state DIR"),
 }
@@ -164,16 +164,16 @@ def test_clocks_that_differ(place: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert {f.check: f.level for f in check_store(store, at(early))}["live"] == "problem"
     assert {f.check: f.level for f in check_writing(store.location, in_hours(1))}["clock"] == "problem"
     assert not names(store, lambda name: "doctor" in name)
-    monkeypatch.setattr(settings, "ROOM_BYTES", 1 << 80)
+    monkeypatch.setattr(settings, "MIN_FREE_BYTES", 1 << 80)
     assert found(place)["disk"][0] == "warning"
 
 
 def test_what_serve_says_is_still_to_be_done(place: Path) -> None:
     store, nothing = str(place / "store"), str(place / "nothing")
-    assert list(lacking(store, None)) == []
-    assert [line.partition(":")[0] for line in lacking(nothing, None)] == [
+    assert list(missing_steps(store, None)) == []
+    assert [line.partition(":")[0] for line in missing_steps(nothing, None)] == [
         f"no build is live in {nothing} yet",
         "there is no key yet",
     ]
     (place / "store" / "current.json").write_text("{")
-    assert f"`cardpress doctor --store {store}` says more" in next(lacking(store, None))
+    assert f"`cardpress doctor --store {store}` says more" in next(missing_steps(store, None))

@@ -12,10 +12,10 @@ from edge_auth.contract.builds import open_build
 from edge_auth.contract.store.folder import FolderStore
 from edge_auth.errors import StoreError
 from generator.errors import GateError
-from generator.reading.report.facts import gather
-from generator.reading.report.page import as_html
+from generator.reading.report.html_page import as_html
+from generator.reading.report.summary import summarize_build
 from generator.releases.publish import publish
-from generator.releases.run_reports import prune_runs
+from generator.releases.run_reports import prune_run_reports
 from tests.nightly.test_nightly import night as one_night
 from tests.support.lake_edits import empty
 from tests.support.nights import demo_lake, names, published
@@ -114,14 +114,14 @@ def test_a_night_leaves_two_pages_that_link_to_each_other(night: tuple[FolderSto
     assert rows[said["build"]][5] == "published"
     layers = [row[0] for row in Tables(report).rows if row and row[0] in said["layer_seconds"]]
     assert layers == sorted(layers, key=lambda layer: -said["layer_seconds"][layer])
-    assert f"what it left to read: private/nights/{said['run']}/" in run("show", "--store", store.root).stdout
+    assert f"pages of the last night: private/nights/{said['run']}/" in run("show", "--store", store.root).stdout
 
 
 def test_the_same_build_gives_the_same_page(night: tuple[FolderStore, Path, dict], tmp_path: Path) -> None:
     store, _, said = night
     before = names(store)
     opened = open_build(store, said["build"])
-    once = "".join(as_html(gather(store, opened, threads=1, memory="1GB")))
+    once = "".join(as_html(summarize_build(store, opened, threads=1, memory="1GB")))
     again = run("report", said["build"], "--store", store.root, "--out", tmp_path / "r.html", "--against", "previous")
     assert again.stdout.split() == [str(tmp_path / "diff.html"), str(tmp_path / "r.html")]
     linked = (tmp_path / "r.html").read_text()
@@ -169,7 +169,7 @@ def test_only_the_newest_pages_are_kept(tmp_path: Path) -> None:
     for number in range(5):
         store.put(f"reports/{number}.json", b"{}")
         store.put(f"private/nights/{number}/report.html", b"")
-    prune_runs(store, reports_kept=4, pages_kept=2)
+    prune_run_reports(store, max_reports=4, max_pages=2)
     assert sorted(names(store)) == [
         "private/nights/3/report.html",
         "private/nights/4/report.html",

@@ -16,7 +16,7 @@ from PIL import Image
 
 from bench.drawn_cards import PHOTOS, draw_card, photos
 from recognition.collect import collect
-from recognition.match import distances, match
+from recognition.match import distances, match_photo
 from recognition.pictures import open_picture
 from recognition.recipe import VERSION, Fingerprint, fingerprint, grey, perceptual_hash
 from recognition.references import References, from_index
@@ -91,7 +91,7 @@ def photos_of(n: int) -> dict[str, Image.Image]:
 @pytest.mark.parametrize("way", PHOTOS)
 def test_photos_are_recognised(drawn: References, way: str) -> None:
     asked = range(0, CARDS, 20)
-    found = [match(np.asarray(photos_of(n)[way]), drawn, 5) for n in asked]
+    found = [match_photo(np.asarray(photos_of(n)[way]), drawn, 5) for n in asked]
     first = sum(matches[0].products == [n] for n, matches in zip(asked, found, strict=True))
     among = sum(any(m.products == [n] for m in matches) for n, matches in zip(asked, found, strict=True))
     assert first >= 0.92 * len(asked), first
@@ -100,7 +100,7 @@ def test_photos_are_recognised(drawn: References, way: str) -> None:
 
 @pytest.mark.xdist_group("drawn cards")
 def test_another_card_is_far(drawn: References) -> None:
-    nearest = [match(np.asarray(draw_card(n)), drawn, 1)[0].distance for n in range(5000, 5020)]
+    nearest = [match_photo(np.asarray(draw_card(n)), drawn, 1)[0].distance for n in range(5000, 5020)]
     assert np.median(nearest) > 40
 
 

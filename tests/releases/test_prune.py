@@ -15,21 +15,21 @@ from edge_auth.contract.store.folder import FolderStore
 from edge_auth.errors import UnknownBuild
 from generator import settings
 from generator.errors import BusyError, PublishError
-from generator.releases.intents import declared
+from generator.releases.intents import declare_intent
 from generator.releases.lease import Lease
-from generator.releases.prune import Rules, find_deletions, prune
+from generator.releases.prune import RetentionRules, find_deletions, prune
 from generator.releases.publish import publish, rollback
 from tests.support.commands import run
 from tests.support.nights import assert_whole, in_hours, make, names, published
 from tests.support.service import until
 
 pytestmark = pytest.mark.xdist_group("nights")  # one process: the published builds are made once
-TWO = Rules(keep=2, grace=timedelta(hours=48))
-AT_ONCE = Rules(keep=2, grace=timedelta())
+TWO = RetentionRules(keep=2, grace=timedelta(hours=48))
+AT_ONCE = RetentionRules(keep=2, grace=timedelta())
 NOW, LATER = in_hours(0), in_hours(49)
 
 
-def sweep(store: FolderStore, rules: Rules = TWO, clock=LATER, wait=lambda seconds: None):
+def sweep(store: FolderStore, rules: RetentionRules = TWO, clock=LATER, wait=lambda seconds: None):
     return prune(store, rules, clock=clock, wait=wait)
 
 
@@ -71,11 +71,11 @@ def test_what_is_left_is_what_the_kept_builds_need(tmp_path: Path) -> None:
 
 def test_a_rollback_has_somewhere_to_go_even_with_keep_1(four) -> None:
     store, _, ids = four
-    sweep(store, Rules(keep=1, grace=timedelta(hours=48)))
+    sweep(store, RetentionRules(keep=1, grace=timedelta(hours=48)))
     assert builds(store) == ids[2:]
     assert rollback(store) == ids[2]
     assert_whole(store)
-    with pytest.raises(PublishError, match=f"{ids[1]}, was pruned"):
+    with pytest.raises(PublishError, match=f"{ids[1]} was pruned"):
         rollback(store)
     assert live_build_id(store) == ids[2]
 
@@ -170,11 +170,11 @@ def test_an_intent_protects_a_build_and_its_layers_until_it_is_old(four) -> None
     store, _, ids = four
     first = [f"layers/{name}/" for name in {n.split("/", 2)[1] for n in names(store) if n.startswith("layers/")}]
     folder = next(n.rpartition("/")[0] + "/" for n in sorted(names(store)) if n.startswith(first[0]))
-    with declared(store, ids[0], [folder], in_hours(0)):
-        assert ids[0] not in find_deletions(store, Rules(1, timedelta()), in_hours(1)).builds
-        assert ids[0] in find_deletions(store, Rules(1, timedelta()), in_hours(25)).builds
+    with declare_intent(store, ids[0], [folder], in_hours(0)):
+        assert ids[0] not in find_deletions(store, RetentionRules(1, timedelta()), in_hours(1)).builds
+        assert ids[0] in find_deletions(store, RetentionRules(1, timedelta()), in_hours(25)).builds
     assert not [name for name in names(store) if name.startswith("intents/")]
-    assert ids[0] in find_deletions(store, Rules(1, timedelta()), in_hours(1)).builds
+    assert ids[0] in find_deletions(store, RetentionRules(1, timedelta()), in_hours(1)).builds
 
 
 def test_a_doomed_build_that_is_published_meanwhile_stays(four) -> None:
@@ -213,13 +213,13 @@ def test_a_build_that_reuses_doomed_layers_meanwhile_is_whole(four) -> None:
 def test_whoever_comes_while_a_build_is_deleted_waits_and_is_told(four) -> None:
     store, _, ids = four
     with Lease(store, layout.PRUNE_LOCK, what="prune", run="r", clock=in_hours(0), seconds=60) as lease:
-        lease.note(doomed=[ids[0]])
+        lease.write_facts(doomed=[ids[0]])
         with ThreadPoolExecutor(1) as pool:
             waiting = pool.submit(publish, store, ids[0], by_hand=True)
             until(lambda: [*store.list("intents/")], 60, "the publisher says what it wants")
             assert not waiting.done()
             store.delete([f"builds/{ids[0]}.json"])
-            lease.note(doomed=[])
+            lease.write_facts(doomed=[])
             with pytest.raises(UnknownBuild):
                 waiting.result(60)
     assert live_build_id(store) == ids[3]
@@ -230,7 +230,7 @@ def test_two_at_once_one_does_the_work(four) -> None:
     refused: list[Exception] = []
 
     def again(_: float) -> None:
-        with pytest.raises(BusyError, match="another prune is at work") as info:
+        with pytest.raises(BusyError, match="another prune is running") as info:
             sweep(store)
         refused.append(info.value)
 
@@ -243,13 +243,13 @@ def test_a_lock_left_behind_ends_by_itself(four) -> None:
     store, _, ids = four
     lease = Lease(store, layout.PRUNE_LOCK, what="prune", run="killed", clock=LATER, seconds=120)
     lease.__enter__()
-    lease._done.set()  # as if its process had been killed: it is renewed no more, and not given back
+    lease._stop.set()  # as if its process had been killed: it is renewed no more, and not given back
     with pytest.raises(BusyError, match="run killed"):
         sweep(store)
     sweep(store, clock=in_hours(49.1))
     assert builds(store) == ids[2:]
     with pytest.raises(BusyError, match="lost its lock"):
-        lease.note(doomed=[])
+        lease.write_facts(doomed=[])
 
 
 def test_a_lease_is_renewed_while_its_holder_lives(four) -> None:

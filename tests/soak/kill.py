@@ -26,7 +26,7 @@ from edge_auth.contract.builds import live_build_id, open_build
 from edge_auth.contract.store.folder import FolderStore
 from generator import settings
 from generator.releases.export import export
-from generator.releases.prune import Rules, prune
+from generator.releases.prune import RetentionRules, prune
 from generator.releases.publish import publish
 from tests.support.commands import run
 from tests.support.nights import QUIET, assert_whole, demo_lake, in_hours, make, names, published
@@ -111,7 +111,7 @@ def _finish(arguments: list[str]) -> None:
         try:
             run(*arguments)
         except Failed as failed:
-            assert "is at work" in str(failed), failed
+            assert "is running" in str(failed), failed
             return False
         return True
 
@@ -140,7 +140,7 @@ def _copy(folder: Path, source: str, name: str) -> FolderStore:
 
 
 def _tidy(store: FolderStore) -> None:
-    prune(store, Rules(keep=1, grace=timedelta(hours=48)), clock=in_hours(49), wait=lambda seconds: None)
+    prune(store, RetentionRules(keep=1, grace=timedelta(hours=48)), clock=in_hours(49), wait=lambda seconds: None)
 
 
 def _files(store: FolderStore) -> set[str]:

@@ -113,7 +113,7 @@ def test_of_two_publishers_one_wins(store: str) -> None:
         try:
             publish(opened, other, by_hand=True)
         except PublishError as error:
-            assert "somebody else published meanwhile" in str(error)
+            assert "another publisher moved the pointer meanwhile" in str(error)
             return False
         return True
 
@@ -209,7 +209,7 @@ def test_the_content_of_a_lake_is_what_it_is_on_disk(
     seen = len(proxy.requests)
     assert open_lake(s3_lake).content(*tables) == here.content(*tables)
     assert not any(".parquet" in line for line in proxy.requests[seen:])
-    names = [file.name for file in there.of("price_guide")]
+    names = [file.name for file in there.files_of("price_guide")]
     server.client().delete_object(Bucket=bucket, Key=f"in/{names[-1]}")
     server.client().copy_object(Bucket=bucket, Key=f"in/{names[0]}", CopySource=f"{bucket}/in/{names[1]}")
     changed = open_lake(s3_lake).content("price_guide")
@@ -220,9 +220,9 @@ def test_the_content_of_a_lake_is_what_it_is_on_disk(
 def test_the_cache_of_a_lake_is_bounded(s3_lake: str, server: Server, tmp_path: Path) -> None:
     """What one table asks for is all there, and of the rest no more than the limit."""
     cache = tmp_path / "cache" / "cardpress" / "lake"
-    place = BucketFiles(s3_lake, limit=1)
-    names = sorted(name for name in place.names(["price_guide"]) if "/" in name)
-    files = list(place.identified([LakeFile(name, "price_guide", None) for name in names], QUIET))
+    place = BucketFiles(s3_lake, max_cache_bytes=1)
+    names = sorted(name for name in place.list_names(["price_guide"]) if "/" in name)
+    files = list(place.with_hashes([LakeFile(name, "price_guide", None) for name in names], QUIET))
     place.fetch("price_guide", files[:3])
     assert all(Path(file.path).is_file() for file in files[:3])
     place.fetch("price_guide", files[3:5])
@@ -233,10 +233,10 @@ def test_the_cache_of_a_lake_is_bounded(s3_lake: str, server: Server, tmp_path: 
 
 def test_a_lake_that_is_written_to_meanwhile(s3_lake: str, bucket: str, server: Server) -> None:
     place = BucketFiles(s3_lake)
-    [name] = [name for name in place.names([]) if name.startswith("products")]
+    [name] = [name for name in place.list_names([]) if name.startswith("products")]
     server.client().put_object(Bucket=bucket, Key=f"in/{name}", Body=b"another")
     with pytest.raises(LakeError, match=r"products.*the lake was written to while it was read"):
-        list(place.identified([LakeFile(name, "products", None)], QUIET))
+        list(place.with_hashes([LakeFile(name, "products", None)], QUIET))
 
 
 def test_what_is_wrong_with_a_lake_is_told(s3_lake: str, store: str, bucket: str, server: Server) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.store.bucket import Patience
+from edge_auth.contract.store.bucket import Timeouts
 from edge_auth.contract.store.interface import Store
 from edge_auth.contract.store.open import open_store
 from edge_auth.contract.store.s3 import S3Store
@@ -75,7 +75,7 @@ def test_wrong_bytes_are_read_again(store: Store, proxy: Proxy) -> None:
         proxy.break_next("flip")
         assert read(store) == expected
         proxy.break_next("flip", ALWAYS)
-        with pytest.raises(StoreError, match="not what was written"):
+        with pytest.raises(StoreError, match="does not match its hash"):
             read(store)
         proxy.break_next("", 0)
 
@@ -107,7 +107,7 @@ def test_a_swap_whose_answer_was_lost_has_won(store: Store, proxy: Proxy) -> Non
 def test_a_slow_answer_is_waited_for_and_a_hung_one_is_not(store: Store, proxy: Proxy) -> None:
     proxy.break_next("delay", 3)
     assert [store.get("one") for _ in range(3)] == [CONTENT] * 3
-    hasty = S3Store(store.location, Patience(attempts=2, connect=0.5, read=0.5))
+    hasty = S3Store(store.location, Timeouts(attempts=2, connect_seconds=0.5, read_seconds=0.5))
     assert hasty.stat("one") == len(CONTENT)
     begun = time.monotonic()
     proxy.break_next("hang", ALWAYS)

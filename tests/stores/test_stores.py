@@ -275,8 +275,8 @@ def test_who_may_not_list_is_told_so(servers, monkeypatch: pytest.MonkeyPatch) -
 
 def test_folders_do_not_wait_for_boto3() -> None:
     """It takes a fifth of a second to import: only who opens an s3:// location pays."""
-    loads = "import sys; from generator.cli import cli; from edge_auth.app import create_app; "
-    loads += "from edge_auth.contract.store import open_store; open_store('.'); print('boto3' in sys.modules)"
+    loads = "import sys; from generator.cli import cli; from edge_auth.host.app import create_app; "
+    loads += "from edge_auth.contract.store.open import open_store; open_store('.'); print('boto3' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", loads], cwd=ROOT, env=environment(), capture_output=True, text=True)
     assert done.stdout.strip() == "False", done.stderr
 

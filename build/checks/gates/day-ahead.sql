@@ -1,5 +1,5 @@
--- By how many days the as-of day lies beyond the clock's day in UTC (variable today).
+-- The number of days by which the as-of day is later than today in UTC (variable today).
 select
     greatest(as_of - getvariable('today')::date, 0) as value,
-    format('the as-of day {} has not come: it is {}', as_of, getvariable('today')) as message
+    format('the as-of day {} is in the future: today is {}', as_of, getvariable('today')) as message
 from new_build;

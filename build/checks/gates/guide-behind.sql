@@ -1,4 +1,4 @@
--- How many days the price guide lies behind the as-of day, if that is more than in the live build.
+-- The number of days between the price guide and the as-of day; 0 unless it is more than in the live build.
 select
     case when n.as_of - n.guide_day > o.as_of - o.guide_day then n.as_of - n.guide_day else 0 end as value,
     n.as_of - n.guide_day as days,

@@ -1,4 +1,4 @@
--- By what share the newest day of the price guide has fewer rows than the live build's newest day had.
+-- The share of rows that the newest price guide lacks, compared with the newest price guide of the live build.
 with counted as (
     select
         (select count(*) from old_prices where guide_day = (select max(guide_day) from old_prices)) as before,

@@ -1,4 +1,4 @@
--- Share of the prices that are null now and were not; of trend, low, avg and filtered the one that lost most.
+-- The share of prices that became null, for the one of trend, low, avg and filtered that lost the most.
 select
     share(count(*) filter (new is null), count(*)) as value,
     price,

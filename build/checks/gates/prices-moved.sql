@@ -1,5 +1,5 @@
--- Share of the prices that rose or fell by more than a factor (variable price_factor); of trend, low, avg and
--- filtered the one in which most did.
+-- The share of prices that rose or fell by more than a factor (variable price_factor), for the one of trend, low, avg
+-- and filtered in which the most prices did.
 with pairs as (
     select price, id_product, greatest(new / old, old / new) > getvariable('price_factor')::double as moved
     from price_pairs

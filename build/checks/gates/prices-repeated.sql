@@ -1,5 +1,5 @@
--- Share of the products of which every price is what it was though the as-of day is later: yesterday's files under
--- today's name. The price guide alone may well repeat itself for a day. Under 100 products it says nothing.
+-- The share of products whose prices are all unchanged although the as-of day is later. This finds yesterday's files
+-- under today's name. The price guide alone may repeat itself for a day. No row for fewer than 100 products.
 select
     count(*) filter (
         o.trend is not distinct from n.trend

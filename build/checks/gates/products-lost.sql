@@ -1,4 +1,4 @@
--- Share of the live build's products that the new one lacks.
+-- The share of the live build's products that the new build lacks.
 select
     share(count(*) filter (n.id_product is null), count(*)) as value,
     count(*) filter (n.id_product is null) as lost,

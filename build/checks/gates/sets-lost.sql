@@ -1,4 +1,4 @@
--- How many sets with a name the new build no longer knows.
+-- The number of sets with a name that the new build lacks.
 select
     count(*) filter (n.id is null) as value,
     count(*) as sets,

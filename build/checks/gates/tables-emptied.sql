@@ -1,4 +1,4 @@
--- How many tables had rows and have none.
+-- The number of tables that have rows in the live build and none in the new one.
 select
     count(*) filter (n.rows = 0) as value,
     format('nothing is left of the table{} {}', case when value > 1 then 's' else '' end,

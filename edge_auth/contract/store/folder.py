@@ -1,4 +1,4 @@
-"""A store in a folder: objects are files, put in place whole by a rename."""
+"""A store in a folder. Objects are files, which a rename puts in place complete."""
 
 import fcntl
 import hashlib
@@ -11,30 +11,25 @@ from pathlib import Path
 from edge_auth.contract.store.interface import Listed, Span, Versioned
 from edge_auth.errors import Conflict, MissingObject, StoreError
 
-_TEMPORARY = ".writing-"
-_TRIES = 100
+_TEMPORARY_PREFIX = ".writing-"
+_MAX_ATTEMPTS = 100
 
 
 class FolderStore:
-    """A store in a folder: objects are files, put in place whole by a rename."""
+    """A store in a folder; see `edge_auth.contract.store.interface.Store` for its methods."""
 
     def __init__(self, location: str):
         self.root = Path(location)
         self.location = str(self.root.resolve())
 
     def get(self, name: str, offset: int = 0, length: int | None = None) -> bytes:
-        """The bytes of an object, or `length` of them from `offset`.
-
-        Raises:
-            MissingObject: there is no such object.
-            StoreError: it cannot be read, or is shorter than the range.
-        """
+        """Return an object, or `length` bytes of it from `offset`."""
         if length is None:
-            with _translated(self, name), (self.root / name).open("rb") as file:
+            with _translated_errors(self, name), (self.root / name).open("rb") as file:
                 file.seek(offset)
                 return file.read()
-        # A search reads fifty ranges for one answer: Path and file objects would triple what each costs.
-        with _translated(self, name):
+        # A card detail reads several ranges for one answer. Path and file objects would triple the time of each.
+        with _translated_errors(self, name):
             handle = os.open(f"{self.root}/{name}", os.O_RDONLY)
             try:
                 data = os.pread(handle, length, offset)
@@ -47,11 +42,11 @@ class FolderStore:
         return data
 
     def get_many(self, spans: Sequence[Span]) -> list[bytes]:
-        """Several ranges, in their order; raises as `get` does."""
+        """Return several ranges in input order."""
         return [self.get(*span) for span in spans]
 
     def get_versioned(self, name: str) -> Versioned | None:
-        """The object with its tag, or None where it does not exist."""
+        """Return an object with its tag, or None if it does not exist."""
         try:
             data = self.get(name)
         except MissingObject:
@@ -59,13 +54,13 @@ class FolderStore:
         return Versioned(data, _etag(data))
 
     def put(self, name: str, data: bytes) -> None:
-        """Write an object whole."""
-        with _translated(self, name), self._beside(name, data) as temporary:
+        """Create or replace an object."""
+        with _translated_errors(self, name), self._temporary_file(name, data) as temporary:
             os.replace(temporary, self.root / name)
 
     def put_new(self, name: str, data: bytes) -> bool:
-        """Write an object unless one has that name already; tells whether it was written."""
-        with _translated(self, name), self._beside(name, data) as temporary:
+        """Create an object unless the name is taken. Return whether it was created."""
+        with _translated_errors(self, name), self._temporary_file(name, data) as temporary:
             try:
                 os.link(temporary, self.root / name)
             except FileExistsError:
@@ -73,52 +68,46 @@ class FolderStore:
         return True
 
     def swap(self, name: str, data: bytes, etag: str | None) -> None:
-        """Replace an object only if its tag is still `etag` (None: only if it does not exist).
-
-        Raises:
-            Conflict: somebody else changed it first.
-        """
+        """Replace an object if its tag is still `etag`; with None, create it if it does not exist."""
         with self._locked():
             current = self.get_versioned(name)
             if (current.etag if current else None) != etag:
-                raise Conflict(
-                    f"{name} in {self.location} was changed by somebody else meanwhile: look, then try again"
-                )
+                raise Conflict(f"another writer has changed {name} in {self.location}: check it, then try again")
             self.put(name, data)
 
     def stat(self, name: str) -> int | None:
-        """Size of an object in bytes, or None where it does not exist."""
+        """Return the size of an object in bytes, or None if it does not exist."""
         try:
-            with _translated(self, name):
+            with _translated_errors(self, name):
                 return (self.root / name).stat().st_size
         except MissingObject:
             return None
 
     def digest(self, name: str) -> None:
-        """A folder notes no hashes."""
+        """Return None: a folder keeps no hashes."""
 
     def list(self, prefix: str) -> Iterator[str]:
-        """Names of the objects below a prefix that ends in `/`, sorted; half-written ones are not objects."""
+        """Yield the names below a prefix that ends in `/`, sorted, without temporary files."""
         base = self.root / prefix
-        with _translated(self, prefix):
+        with _translated_errors(self, prefix):
             files = sorted(_files(base)) if base.is_dir() else []
         return (path.relative_to(self.root).as_posix() for path in files)
 
     def entries(self, prefix: str) -> Iterator[Listed]:
-        """The objects below a prefix that ends in `/`, or the one of that name, sorted, with size and age."""
+        """Yield the objects below a prefix that ends in `/`, or the one object of that name, sorted."""
         names = self.list(prefix) if prefix.endswith("/") else [prefix]
         return filter(None, map(self._listed, names))
 
     def leftovers(self) -> Iterator[Listed]:
-        """What writers left half-written: temporary files, which are no objects."""
-        with _translated(self, ""):
-            found = sorted(path for path in self.root.rglob(f"{_TEMPORARY}*"))
+        """Yield the temporary files of writers that were killed."""
+        with _translated_errors(self, ""):
+            found = sorted(path for path in self.root.rglob(f"{_TEMPORARY_PREFIX}*"))
         return filter(None, (self._listed(path.relative_to(self.root).as_posix()) for path in found))
 
     def delete(self, names: Iterable[str]) -> None:
-        """Delete objects, and the folders that this empties; those already gone are no error."""
+        """Delete objects and the folders that are then empty. Names that do not exist are ignored."""
         for name in names:
-            with _translated(self, name):
+            with _translated_errors(self, name):
                 (self.root / name).unlink(missing_ok=True)
             with suppress(OSError):  # not empty
                 for folder in (self.root / name).relative_to(self.root).parents[:-1]:
@@ -127,17 +116,18 @@ class FolderStore:
     def _listed(self, name: str) -> Listed | None:
         try:
             stat = (self.root / name).stat()
-        except OSError:  # deleted since it was listed
+        except OSError:  # it was deleted after it was listed
             return None
         return Listed(name, stat.st_size, stat.st_mtime)
 
     def local_path(self, name: str) -> Path:
-        """The file that holds the object, for mapping into memory."""
+        """Return the file that holds an object."""
         return self.root / name
 
     @contextmanager
-    def _beside(self, name: str, data: bytes) -> Iterator[str]:
-        handle, temporary = self._temporary((self.root / name).parent)
+    def _temporary_file(self, name: str, data: bytes) -> Iterator[str]:
+        """Write data to a temporary file in the folder of an object. Yield its path."""
+        handle, temporary = self._create_temporary((self.root / name).parent)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
@@ -146,17 +136,17 @@ class FolderStore:
         finally:
             Path(temporary).unlink(missing_ok=True)
 
-    def _temporary(self, folder: Path) -> tuple[int, str]:
-        for _ in range(_TRIES):  # somebody may delete the folder, being empty, before a file is in it
+    def _create_temporary(self, folder: Path) -> tuple[int, str]:
+        for _ in range(_MAX_ATTEMPTS):  # another process may delete the empty folder before a file is in it
             with suppress(FileNotFoundError, FileExistsError):
                 folder.mkdir(parents=True, exist_ok=True)
-                return tempfile.mkstemp(prefix=_TEMPORARY, dir=folder)
-        folder.mkdir(parents=True, exist_ok=True)  # says what is wrong, where it is something else
-        return tempfile.mkstemp(prefix=_TEMPORARY, dir=folder)
+                return tempfile.mkstemp(prefix=_TEMPORARY_PREFIX, dir=folder)
+        folder.mkdir(parents=True, exist_ok=True)  # raises the error, if it was another one
+        return tempfile.mkstemp(prefix=_TEMPORARY_PREFIX, dir=folder)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        with _translated(self, ".lock"):
+        with _translated_errors(self, ".lock"):
             self.root.mkdir(parents=True, exist_ok=True)
             lock = (self.root / ".lock").open("a")
         with lock:
@@ -165,13 +155,13 @@ class FolderStore:
 
 
 def _files(base: Path) -> Iterator[Path]:
-    """The files below a folder but hidden ones; `rglob` would take a folder that may not be read for an empty one."""
+    """Yield the files below a folder without hidden ones. `rglob` would take an unreadable folder for an empty one."""
 
-    def refuse(error: OSError) -> None:
-        if not isinstance(error, FileNotFoundError):  # deleted since it was listed
+    def on_error(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError):  # it was deleted after it was listed
             raise error
 
-    for folder, _, names in os.walk(base, onerror=refuse):
+    for folder, _, names in os.walk(base, onerror=on_error):
         yield from (Path(folder, name) for name in names if not name.startswith("."))
 
 
@@ -180,7 +170,7 @@ def _etag(data: bytes) -> str:
 
 
 @contextmanager
-def _translated(store: FolderStore, name: str) -> Iterator[None]:
+def _translated_errors(store: FolderStore, name: str) -> Iterator[None]:
     try:
         yield
     except (FileNotFoundError, NotADirectoryError) as error:

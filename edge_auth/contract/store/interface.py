@@ -1,14 +1,14 @@
 """The interface of a store.
 
-Names are relative and use `/`. A backend translates the errors of its medium into `StoreError`, once. An object that
-does not exist is None from `stat` and `get_versioned`, and `MissingObject` from `get`.
+Object names are relative and use `/`. A backend translates the errors of its medium into `StoreError`. For an object
+that does not exist, `stat` and `get_versioned` return None and `get` raises `MissingObject`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-Span = tuple[str, int, int]  # a range of an object: name, offset in bytes, length in bytes
+Span = tuple[str, int, int]  # a range of an object: its name, offset in bytes, length in bytes
 
 
 class Versioned(NamedTuple):
@@ -19,7 +19,7 @@ class Versioned(NamedTuple):
 
 
 class Digest(NamedTuple):
-    """The size in bytes and the SHA-256 (hex) of an object, as the store knows them without sending it."""
+    """The size in bytes and the SHA-256 (hex) of an object, as the store has recorded them."""
 
     size: int
     sha256: str

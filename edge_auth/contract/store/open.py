@@ -1,18 +1,34 @@
-"""From a location to a store.
+"""Opening a store by its location: a folder or a URL.
 
-A location is a folder or a URL. A new backend is one module here and one line in `BACKENDS`.
+A new backend is one module in this folder and one line in `BACKENDS`.
 """
 
 from importlib import import_module
 from pathlib import Path
+from typing import NamedTuple
 
 from edge_auth.contract.store.folder import FolderStore
 from edge_auth.contract.store.interface import Store
 from edge_auth.errors import StoreError
 
-# URL scheme: module of this folder, and its function from (location, timeout in seconds or None) to a store.
+
+class Backend(NamedTuple):
+    """How to open the stores of a URL scheme.
+
+    Attributes:
+        module: A module of this folder. It is imported at the first use, since boto3 takes a third of a second.
+        function: Its function from (location, timeout in seconds or None) to a store.
+        example: A location, for error messages.
+    """
+
+    module: str
+    function: str
+    example: str
+
+
+# By URL scheme.
 BACKENDS = {
-    "s3": ("s3", "open_s3"),
+    "s3": Backend("s3", "open_s3", "s3://bucket/prefix"),
 }
 
 
@@ -20,19 +36,20 @@ def open_store(location: str, timeout_seconds: float | None = None) -> Store:
     """Open the store at a location: a folder, or a URL such as `s3://bucket/prefix`.
 
     Args:
-        timeout_seconds: How long one request may wait for an answer. None waits as long as a server may need.
+        timeout_seconds: How long one request may wait for an answer. None waits as long as a batch run would.
 
     Raises:
         StoreError: The location is not a folder and has no known scheme.
     """
     scheme = scheme_of(location)
     if scheme in BACKENDS:
-        module, function = BACKENDS[scheme]
-        # Imported when needed: boto3 takes a third of a second.
-        store: Store = getattr(import_module(f"edge_auth.contract.store.{module}"), function)(location, timeout_seconds)
+        backend = BACKENDS[scheme]
+        module = import_module(f"{__package__}.{backend.module}")
+        store: Store = getattr(module, backend.function)(location, timeout_seconds)
         return store
     if scheme:
-        raise StoreError(f"store {location}: a store is a folder or s3://bucket/prefix")
+        kinds = " or ".join(["a folder", *(backend.example for backend in BACKENDS.values())])
+        raise StoreError(f"store {location}: a store is {kinds}")
     if Path(location).is_file():
         raise StoreError(f"store {location} is a file: name the folder that holds the builds, or a new one")
     return FolderStore(location)
@@ -40,10 +57,11 @@ def open_store(location: str, timeout_seconds: float | None = None) -> Store:
 
 def scheme_of(location: str) -> str:
     """Return the URL scheme of a location, or '' for a folder."""
-    if location.startswith("s3:"):  # `s3:bucket` is a slip of the pen, not a folder
-        return "s3"
     scheme, separator, _ = location.partition("://")
-    return scheme if separator else ""
+    if separator:
+        return scheme
+    scheme, colon, _ = location.partition(":")
+    return scheme if colon and scheme in BACKENDS else ""  # `s3:bucket` is a typing error, not a folder
 
 
 def is_folder(location: str) -> bool:

@@ -1,1 +1,1 @@
-"""Tasks on the workers of a Dask cluster."""
+"""The tasks of a build on a Dask cluster."""

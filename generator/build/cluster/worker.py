@@ -1,10 +1,10 @@
-"""What a worker of a cluster does: one task at a time, with a context that it keeps as long as it works on one build.
+"""What a worker of a cluster does: one task at a time, in a context that it keeps while it works on one build.
 
-Nothing here knows the engine. What a task has made is noted in the store beside the parts, so that a build which was
-broken off goes on where it was, task by task.
+This module does not know the engine. A worker notes the output of each task in the store, beside the intermediate
+files, so that a run which was broken off continues task by task.
 
-    work/<build id>/job        what the client is about to do: who does not see it is on another file system
-    work/<build id>/<task>     what a task has made
+    work/<build id>/job        written by the client; a worker that does not see it has another file system
+    work/<build id>/<task>     the output of a task
 """
 
 import hashlib
@@ -30,13 +30,13 @@ from generator.build.tasks import Task
 from generator.errors import BuildError, GeneratorError
 from generator.lake.lake import Lake
 from generator.pack.intermediate_store import IntermediateStore
-from generator.pack.output import TaskOutput
+from generator.pack.output import Inputs, TaskOutput
 
 _LIBRARIES = ("cardpress", "duckdb", "pyarrow", "numpy", "isal")
 
 
 def versions() -> dict[str, str]:
-    """What has to be the same wherever a build is made."""
+    """Return the versions that must be the same on all machines of a build."""
     return {name: version(name) for name in _LIBRARIES} | {"unicode": UNICODE_VERSION}
 
 
@@ -45,9 +45,10 @@ class Job:
     """What all tasks of a run have in common.
 
     Attributes:
-        run: chance text, so that no two runs are taken for one.
-        memory: what DuckDB may use on a worker before it spills to disk.
-        resend: whether to do and put again also what the store has.
+        run: Random text, so that two runs are never taken for one.
+        threads: The threads of each task.
+        memory: What DuckDB may use on a worker before it spills to disk.
+        resend: Do tasks again, and upload again, what the store already has.
     """
 
     run: str
@@ -61,77 +62,81 @@ class Job:
 
     @property
     def prefix(self) -> str:
+        """Where in the store the intermediate files of the build are."""
         return layout.work_folder(self.build)
 
 
 def identity(job: Job) -> Job:
-    """The job, as a task of its own: so each worker gets the lake's listing once, and any worker can get it again."""
+    """Return the job. As a Dask task it brings the lake's listing to each worker once, and again if it is lost."""
     return job
 
 
-_one_at_a_time = Lock()
-_at_work: dict[str, BuildContext] = {}
-_begun: set[str] = set()  # names of the tasks that it was inputs
+_one_task_at_a_time = Lock()
+_contexts: dict[str, BuildContext] = {}  # of the run at work, by run
+_begun: set[str] = set()  # the names of its tasks that this worker has begun
 
 
 def run_on_worker(
     job: Job, task: Task, folder: str, pattern: str, *inputs: TaskOutput | GeneratorError
 ) -> TaskOutput | GeneratorError:
-    """Do a task, unless it is noted as done.
+    """Do a task, unless its output is noted in the store.
 
     Returns:
-        What it made; or, as a value so that nobody tries again, the error that trying again would only repeat.
+        The output; or, as a value so that Dask does not retry it, an error that would come again.
 
     Raises:
-        StoreError, OSError: the store failed, which may pass.
+        StoreError, OSError: The store failed. A retry may succeed.
     """
-    for error in inputs:
-        if isinstance(error, GeneratorError):
-            return error
-    with _one_at_a_time:
+    outputs = []
+    for output in inputs:
+        if isinstance(output, GeneratorError):
+            return output
+        outputs.append(output)
+    with _one_task_at_a_time:
         try:
-            return _done(_workshop(job, task), job, task, folder, pattern, dict(zip(task.needs, inputs, strict=True)))
-        except GeneratorError as error:
+            named = dict(zip(task.needs, outputs, strict=True))
+            return _output(_context(job, task), job, task, folder, pattern, named)
+        except GeneratorError as failed:
             _close()
-            return error
+            return failed
         except BaseException:
             _close()
             raise
 
 
-def _done(
-    context: BuildContext, job: Job, task: Task, folder: str, pattern: str, inputs: dict[str, TaskOutput]
-) -> TaskOutput:
-    note = job.prefix + _name(task)
-    found = None if job.resend else _noted(context.store, note, job.prefix, folder)
-    if found:
-        return found
-    made = run_task(context, task, folder, pattern, inputs)
+def _output(context: BuildContext, job: Job, task: Task, folder: str, pattern: str, inputs: Inputs) -> TaskOutput:
+    note = job.prefix + _note_name(task)
+    noted = None if job.resend else _noted_output(context.store, note, job.prefix, folder)
+    if noted:
+        return noted
+    output = run_task(context, task, folder, pattern, inputs)
     context.uploads.finish()
-    context.store.put(note, _to_bytes(made))
-    return made
+    context.store.put(note, _to_bytes(output))
+    return output
 
 
-def _workshop(job: Job, task: Task) -> BuildContext:
-    """The context of the run at work; a new one for a task that is done once more, which would meet its own views."""
-    if job.run not in _at_work or task.name in _begun:
+def _context(job: Job, task: Task) -> BuildContext:
+    """Return the context of the run at work. A task that is done again gets a new one: its views exist in the old."""
+    if job.run not in _contexts or task.name in _begun:
         _close()
         store = open_store(job.store)
-        _look_around(job, store)
-        scratch = IntermediateStore(store, job.prefix)
-        _at_work[job.run] = BuildContext(job.lake, store, job.threads, job.memory, lambda _: scratch, job.resend)
+        _check_machine(job, store)
+        intermediates = IntermediateStore(store, job.prefix)
+        _contexts[job.run] = BuildContext(
+            job.lake, store, job.threads, job.memory, lambda _: intermediates, job.resend
+        )
     _begun.add(task.name)
-    return _at_work[job.run]
+    return _contexts[job.run]
 
 
 def _close() -> None:
     _begun.clear()
-    while _at_work:
-        _at_work.popitem()[1].close()
+    while _contexts:
+        _contexts.popitem()[1].close()
 
 
-def _look_around(job: Job, store: Store) -> None:
-    """Whether this machine has what the client has."""
+def _check_machine(job: Job, store: Store) -> None:
+    """Raise BuildError if this machine lacks what the client has."""
     here = f"worker {socket.gethostname()} (process {os.getpid()})"
     for name, theirs in job.versions.items():
         if (ours := versions()[name]) != theirs:
@@ -145,30 +150,30 @@ def _look_around(job: Job, store: Store) -> None:
         )
 
 
-def _name(task: Task) -> str:
-    said = json.dumps([task.name, repr(task.arguments)])
-    return f"{hashlib.sha256(said.encode()).hexdigest()[:24]}.arrow"
+def _note_name(task: Task) -> str:
+    identity_of_task = json.dumps([task.name, repr(task.arguments)])
+    return f"{hashlib.sha256(identity_of_task.encode()).hexdigest()[:24]}.arrow"
 
 
-def _to_bytes(made: TaskOutput) -> bytes:
-    """What was made as an Arrow file: the rows of the index, and the names of files in its metadata."""
-    rows = made.rows if made.rows is not None else pa.table({})
-    files = {name: getattr(made, name) for name in ("layer", "packs", "files", "parts")}
-    return to_bytes(rows.replace_schema_metadata({"made": json.dumps(files)}))
+def _to_bytes(output: TaskOutput) -> bytes:
+    """Return an output as an Arrow file: the index rows, and the names of files in the metadata."""
+    rows = output.index_rows if output.index_rows is not None else pa.table({})
+    files = {name: getattr(output, name) for name in ("layer", "packs", "files", "intermediates")}
+    return to_bytes(rows.replace_schema_metadata({"output": json.dumps(files)}))
 
 
-def _noted(store: Store, note: str, prefix: str, folder: str) -> TaskOutput | None:
-    """What a task is noted to have made, if all of that is still there."""
+def _noted_output(store: Store, note: str, prefix: str, folder: str) -> TaskOutput | None:
+    """Return the noted output of a task if the store still has all of it."""
     try:
         table = pa.ipc.open_file(store.get(note)).read_all()
-        said = json.loads(table.schema.metadata[b"made"])
+        noted = json.loads(table.schema.metadata[b"output"])
     except (MissingObject, pa.ArrowInvalid, KeyError, ValueError):
         return None
-    packs, files = ([LayerFile(*file) for file in said[name]] for name in ("packs", "files"))
-    parts = {name: LayerFile(*file) for name, file in said["parts"].items()}
-    wanted = [(folder + file.name, file.size) for file in (*packs, *files)]
-    wanted += [(prefix + part.name, part.size) for part in parts.values()]
-    if any(store.stat(name) != size for name, size in wanted):
+    packs, files = ([LayerFile(*file) for file in noted[name]] for name in ("packs", "files"))
+    intermediates = {name: LayerFile(*file) for name, file in noted["intermediates"].items()}
+    sizes = {folder + file.name: file.size for file in (*packs, *files)}
+    sizes |= {prefix + file.name: file.size for file in intermediates.values()}
+    if any(store.stat(name) != size for name, size in sizes.items()):
         return None
     rows = table.replace_schema_metadata(None) if table.num_columns else None
-    return TaskOutput(said["layer"], rows, packs, files, parts)
+    return TaskOutput(noted["layer"], rows, packs, files, intermediates)

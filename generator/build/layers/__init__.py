@@ -1,1 +1,1 @@
-"""One module per layer: what it reads, and how its rows become objects."""
+"""One module for each layer of a build."""

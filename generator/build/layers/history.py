@@ -1,32 +1,39 @@
-"""The layers of closed periods: `history/<period>/{id}.json`, and each price table's newest rows of the period."""
+"""The layers of closed periods: `history/<period>/{id}.json`, and the newest rows of the period per price table."""
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
+from numpy.typing import NDArray
 
 from edge_auth.contract import names, pages
 from edge_auth.contract.splice import encode_fragments
 from generator.build import estimates
 from generator.build.arrow_text import text_buffer
+from generator.build.card_tasks import newest_task_name
 from generator.build.context import BuildContext
-from generator.build.intermediates import month_tasks, names_of, newest_name, open_history
 from generator.build.layers.spec import LayerSpec, define_layer
+from generator.build.month_tasks import month_tasks, open_history, task_names
 from generator.build.periods import Period
 from generator.build.tasks import BuildScope, ProductRange, Task
 from generator.lake.lake import PRICE_TABLES, Lake
 from generator.pack.output import Inputs
-from generator.pack.writer import EncodedObjects, Writer, hashed
+from generator.pack.writer import EncodedObjects, Writer, hash_objects
 
 RECIPE = 2
-SQL = (*(f"sources/{table}" for table in PRICE_TABLES), "views/month", "views/history")
-PRODUCTS_AT_ONCE = 2000
-ROWS_PER_GROUP = 25_000  # of newest rows: what a range of products reads of them
+SQL = (
+    *(f"sources/{table}" for table in PRICE_TABLES),
+    *("views/month_rows", "views/month_newest", "views/period", "views/history"),
+)
+CONSTANTS = (pages.BETWEEN, pages.HISTORY_MARKS, pages.PERIOD_TAIL)
+_PRODUCTS_PER_CHUNK = 2000
+_ROWS_PER_GROUP = 25_000  # of newest rows: a range of products reads little beyond its own
 
 
 def history_layer(lake: Lake, period: Period) -> LayerSpec:
-    """The layer of one closed period."""
+    """Define the layer of one closed period."""
     layer = names.history_layer(period.name)
     return define_layer(
         layer,
@@ -35,17 +42,26 @@ def history_layer(lake: Lake, period: Period) -> LayerSpec:
         recipe=RECIPE,
         sql=SQL,
         content={"prices": period.content(lake)},
+        constants=CONSTANTS,
     )
 
 
 def _tasks(scope: BuildScope, layer: str, period: Period) -> Iterator[Task]:
     months = [task for month in period.months() if month.content(scope.lake) for task in month_tasks(scope, month)]
     yield from months
-    needs, rows = names_of(months), sum(month.rows for month in months)
-    newest = scope.products * estimates.NEWEST_ROW
-    yield Task(newest_name(layer), layer, _newest, (), needs, 0, len(months) * scope.products, newest, newest)
+    needs, rows = task_names(months), sum(month.rows for month in months)
+    newest_bytes = scope.products * estimates.NEWEST_ROW_BYTES
+    yield Task(
+        newest_task_name(layer),
+        layer,
+        _newest,
+        needs=needs,
+        rows=len(months) * scope.products,
+        reads=newest_bytes,
+        writes=newest_bytes,
+    )
     for ids in scope.ranges:
-        share = rows * ids.count // max(scope.products, 1)
+        rows_of_range = rows * ids.count // max(scope.products, 1)
         yield Task(
             f"{layer} {ids}",
             layer,
@@ -53,78 +69,83 @@ def _tasks(scope: BuildScope, layer: str, period: Period) -> Iterator[Task]:
             (ids,),
             needs,
             objects=ids.count,
-            rows=share,
-            reads=share * estimates.PART_ROW,
-            writes=share * estimates.HISTORY_ROW,
+            rows=rows_of_range,
+            reads=rows_of_range * estimates.HISTORY_ROW_BYTES,
+            writes=rows_of_range * estimates.STORED_HISTORY_ROW_BYTES,
         )
 
 
 def _newest(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
-    """Keep each price table's newest row per product as a Parquet file of the layer."""
+    """Write the newest row of each product as one Parquet file per price table."""
     for table in PRICE_TABLES:
-        context.open_files(f"parts_{table}", context.parts(inputs, table))
+        context.open_files(f"months_{table}", context.intermediate_files(inputs, table))
     context.db.run("views/period")
     for table in PRICE_TABLES:
-        rows = context.db.table(f"from period_{table} order by id_product")
-        writer.add_file(f"{table}.parquet", parquet(rows, ROWS_PER_GROUP))
-        context.db.connection.execute(f"drop table period_{table}")
+        rows = context.db.table(f"from newest_in_period_{table} order by id_product")
+        writer.add_file(f"{table}.parquet", to_parquet(rows, _ROWS_PER_GROUP))
+        context.db.connection.execute(f"drop table newest_in_period_{table}")
 
 
 def _history(context: BuildContext, writer: Writer, inputs: Inputs, ids: ProductRange) -> None:
     open_history(context, inputs, ids)
-    found = context.db.table(
-        "select distinct id_product from history_sorted "
-        f"where id_product between {ids.first} and {ids.last} order by id_product"
-    )
-    write_in_ranges(context, writer, found[0].to_numpy(), lambda chunk: _objects(context, chunk))
+    products = context.db.table(f"from history_products where {ids.condition} order by id_product")
+    write_objects(context, writer, products[0].to_numpy(), lambda chunk: _objects(context, chunk))
 
 
-def parquet(rows: pa.Table, rows_per_group: int | None = None) -> bytes:
-    """Rows as one Parquet file, in groups small enough for ranges to be read of it."""
+def _objects(context: BuildContext, ids: NDArray[np.int64]) -> EncodedObjects:
+    for id_, arrays in zip(ids.tolist(), history_arrays(context, ids), strict=True):
+        yield id_, *encode_fragments(b"", arrays, pages.PERIOD_TAIL)
+
+
+def to_parquet(rows: pa.Table, rows_per_group: int | None = None) -> bytes:
+    """Return rows as a Parquet file, in row groups that are small enough to read ranges of it."""
     sink = pa.BufferOutputStream()
     pa.parquet.write_table(rows, sink, compression="zstd", row_group_size=rows_per_group)
-    return sink.getvalue().to_pybytes()
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
 
 
-def write_in_ranges(context: BuildContext, writer: Writer, ids: np.ndarray, objects) -> None:
-    """Write the objects of products, ranges of ids in parallel, in the order of ids.
+def write_objects(
+    context: BuildContext,
+    writer: Writer,
+    ids: NDArray[np.int64],
+    make_objects: Callable[[NDArray[np.int64]], EncodedObjects],
+) -> None:
+    """Write the objects of products in the order of their ids, several chunks of products at a time.
 
     Args:
-        ids: sorted ids of the products to write.
-        objects: from a range of ids to its (id, JSON, gzip member).
+        ids: The sorted ids of the products.
+        make_objects: Makes the objects of consecutive ids.
     """
-    ranges = [ids[start : start + PRODUCTS_AT_ONCE] for start in range(0, len(ids), PRODUCTS_AT_ONCE)]
-    for made in context.in_order(lambda chunk: hashed(objects(chunk)), ranges):
-        writer.add(made)
-        context.tick(len(made))
+    chunks = [ids[start : start + _PRODUCTS_PER_CHUNK] for start in range(0, len(ids), _PRODUCTS_PER_CHUNK)]
+    for members in context.in_order(lambda chunk: hash_objects(make_objects(chunk)), chunks):
+        writer.add(members)
+        context.tick(len(members))
 
 
-def history_arrays(context: BuildContext, ids: np.ndarray) -> Iterator[list[bytes]]:
-    """For each product the rows of its three history arrays in the open period, as text."""
+def history_arrays(context: BuildContext, ids: NDArray[np.int64]) -> Iterator[tuple[bytes, ...]]:
+    """Yield for each product the rows of its history arrays, in the order of `pages.HISTORY_ARRAYS`.
+
+    Args:
+        ids: The sorted ids of the products.
+    """
+    return zip(*(_rows_of_products(context, array, ids) for array in pages.HISTORY_ARRAYS), strict=True)
+
+
+def _rows_of_products(context: BuildContext, array: str, ids: NDArray[np.int64]) -> Iterator[bytes]:
+    """Yield for each product its rows of one array, joined by `pages.BETWEEN`."""
     with context.db.connection.cursor() as cursor:
         rows = context.db.table(
-            "select id_product, part, history_json(part, day, a, b, c, d, e, f, n, m) || ',\n' as json "
-            f"from history_sorted where id_product between {ids[0]} and {ids[-1]} order by id_product, part, day",
+            f"select id_product, json || ',\n' as json from history_{array} "
+            f"where id_product between {ids[0]} and {ids[-1]} order by id_product, day",
             cursor=cursor,
         ).combine_chunks()
     place = np.searchsorted(ids, rows["id_product"].to_numpy())
     known = ids[np.minimum(place, len(ids) - 1)] == rows["id_product"].to_numpy()
-    rows, place = (rows.filter(pa.array(known)), place[known]) if not known.all() else (rows, place)
-    array = place * len(pages.HISTORY_ARRAYS) + rows["part"].to_numpy()
-    last = np.cumsum(np.bincount(array, minlength=len(ids) * len(pages.HISTORY_ARRAYS)))
-    return _slices(rows["json"], np.concatenate(([0], last)))
-
-
-def _slices(texts: pa.ChunkedArray, ends: np.ndarray) -> Iterator[list[bytes]]:
-    """The texts between consecutive ends as one text each, less the last separator, three by three."""
-    buffer, offsets = text_buffer(texts)
-    cuts = offsets[ends].tolist()
-    step = len(pages.HISTORY_ARRAYS)
-    for first in range(0, len(cuts) - 1, step):
-        bounds = zip(cuts[first : first + step], cuts[first + 1 : first + step + 1], strict=False)
-        yield [bytes(buffer[start : max(start, end - len(pages.BETWEEN))]) for start, end in bounds]
-
-
-def _objects(context: BuildContext, ids: np.ndarray) -> EncodedObjects:
-    for id_, arrays in zip(ids.tolist(), history_arrays(context, ids), strict=True):
-        yield id_, *encode_fragments(b"", arrays, pages.PERIOD_TAIL)
+    if not known.all():  # rows of products that the lake does not know
+        rows, place = rows.filter(pa.array(known)), place[known]
+    ends = np.cumsum(np.bincount(place, minlength=len(ids)))
+    buffer, offsets = text_buffer(rows["json"])
+    cuts = offsets[np.concatenate(([0], ends))].tolist()
+    for start, end in itertools.pairwise(cuts):
+        yield bytes(buffer[start : max(start, end - len(pages.BETWEEN))])

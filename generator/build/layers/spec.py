@@ -1,15 +1,15 @@
-"""What a layer is made of, and so what it is called.
+"""The specification of a layer: its name, what it is made from, and the tasks that make it.
 
-A layer's digest is a hash over what went into it: the content of the lake files it reads, the SQL that makes it
-(less comments and layout), a recipe number, and the Unicode version where text was folded. The recipe number
-stands for the Python side and is raised when a layer's bytes change; a test holds the bytes of a small lake
-against it, so a refactoring does not rebuild all history.
+The digest of a layer is a hash of everything that goes into it: the content of the lake files that it reads, the SQL
+(without comments and white space), the constants of its format, a recipe number and the Unicode version of text
+folding. Raise the recipe number when other Python code changes the layer's bytes: a test compares the bytes of a small
+lake with it.
 """
 
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from edge_auth.contract import layout
@@ -19,7 +19,8 @@ from generator.database import sql_text
 
 _COMMENT = re.compile(r"--[^\n]*")
 _SPACE = re.compile(r"\s+")
-_BASE_SQL = ("macros", "lake")
+_BASE_SQL = ("macros", "lake")  # run for every layer
+_DIGEST_DIGITS = 24
 
 
 @dataclass(frozen=True)
@@ -27,12 +28,12 @@ class LayerSpec:
     """A layer that a build needs.
 
     Attributes:
-        name: such as `cards` or `history-2025`.
-        digest: names what went into it.
-        inputs: that, in words and hashes, as it is kept in the build's record for `--explain`.
-        pattern: how its index turns a product's id into a logical key, or '' where keys are text.
-        tasks: what has to be done for it and in which order, tasks that it shares with other layers included; asked
-            only where the layer is missing.
+        name: Such as `cards` or `history-2025`.
+        digest: A hash of everything that goes into the layer.
+        inputs: What goes into it, by name, as hashes. The build's record keeps them for `--explain`.
+        pattern: How the index turns the id of a product into a logical key, or '' if keys are text.
+        tasks: Returns the tasks that make the layer, in order, with those that it shares with other layers. Called
+            only if the layer is missing.
     """
 
     name: str
@@ -43,6 +44,7 @@ class LayerSpec:
 
     @property
     def folder(self) -> str:
+        """The folder of the layer in the store."""
         return layout.layer_folder(self.name, self.digest)
 
 
@@ -52,31 +54,34 @@ def define_layer(
     *,
     recipe: int,
     sql: tuple[str, ...],
-    content: dict[str, list[str]],
+    content: Mapping[str, list[str]],
+    constants: tuple[object, ...] = (),
     pattern: str = "",
 ) -> LayerSpec:
-    """Name a layer by what goes into it.
+    """Define a layer by what goes into it.
 
     Args:
-        recipe: the layer's recipe number.
-        sql: the files of `build/` that make it.
-        content: what it reads, per table or setting.
+        recipe: The recipe number.
+        sql: The files of `build/` that make the layer.
+        content: What the layer reads, by name.
+        constants: The constants of its format, such as a page size.
     """
     inputs = {part: _digest(lines) for part, lines in sorted(content.items())}
-    inputs["sql"] = _digest([_bare(sql_text(file)) for file in (*_BASE_SQL, *sql)])
+    inputs["sql"] = _digest([_without_comments(sql_text(file)) for file in (*_BASE_SQL, *sql)])
+    inputs["constants"] = _digest([repr(constant) for constant in constants])
     inputs["recipe"] = str(recipe)
     inputs["unicode"] = UNICODE_VERSION
     return LayerSpec(name, _digest([name, json.dumps(inputs, sort_keys=True)]), inputs, pattern, tasks)
 
 
-def whole(layer: str, work: Callable, *arguments: object) -> Callable[[BuildScope], Iterable[Task]]:
-    """The tasks of a layer that is small enough to be made by one."""
-    return lambda scope: [Task(layer, layer, work, arguments)]
+def one_task(layer: str, work: Callable[..., None]) -> Callable[[BuildScope], Iterable[Task]]:
+    """Return the tasks of a layer that is small enough for one task."""
+    return lambda scope: [Task(layer, layer, work)]
 
 
-def _bare(sql: str) -> str:
+def _without_comments(sql: str) -> str:
     return _SPACE.sub(" ", _COMMENT.sub("", sql)).strip()
 
 
 def _digest(lines: list[str]) -> str:
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:24]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:_DIGEST_DIGITS]

@@ -1,41 +1,48 @@
-"""The layer status: `status.json`, put together from the facts that the layers catalogue and watchlist keep."""
+"""The layer `status`: `status.json`, joined from the facts that the layers `catalogue` and `watchlist` keep."""
 
 import json
+from typing import Any
 
 from edge_auth.contract import names
-from edge_auth.contract.builds import Layer
+from edge_auth.contract.layers import Layer
 from generator.build.context import BuildContext
-from generator.build.layers.catalogue import FACTS, SEARCH
+from generator.build.layers.catalogue import FACTS
 from generator.build.layers.spec import LayerSpec, define_layer
 from generator.build.tasks import BuildScope, Task
 from generator.pack.output import Inputs
-from generator.pack.writer import Writer, members
+from generator.pack.writer import Writer, compress_objects
 from generator.releases.verify import checked_file
 
 RECIPE = 1
-FACTS_OF = {names.CATALOGUE: SEARCH, names.WATCHLIST: names.WATCHLIST}  # which task keeps the facts of a layer
+LAYERS_WITH_FACTS = (names.WATCHLIST, names.CATALOGUE)  # one task makes each of them, under the layer's name
 
 
 def status_layer(catalogue: LayerSpec, watchlist: LayerSpec) -> LayerSpec:
-    """The layer of the freshness, which changes whenever one of the two layers does."""
-
-    content = {"layers": [catalogue.digest, watchlist.digest]}
-    digests = {catalogue.name: catalogue.digest, watchlist.name: watchlist.digest}
-    return define_layer(names.STATUS, lambda scope: [_task(scope, digests)], recipe=RECIPE, sql=(), content=content)
+    """Define the layer of the status object, which changes when one of the two layers does."""
+    digests = {layer.name: layer.digest for layer in (watchlist, catalogue)}
+    return define_layer(
+        names.STATUS,
+        lambda scope: [_task(scope, digests)],
+        recipe=RECIPE,
+        sql=(),
+        content={"layers": [catalogue.digest, watchlist.digest]},
+    )
 
 
 def _task(scope: BuildScope, digests: dict[str, str]) -> Task:
-    needs = tuple(FACTS_OF[name] for name in digests if name in scope.wanted)
-    return Task(names.STATUS, names.STATUS, _make, (digests,), needs)
+    needs = tuple(name for name in digests if name in scope.missing)
+    return Task(names.STATUS, names.STATUS, _status, (digests,), needs)
 
 
-def _make(context: BuildContext, writer: Writer, inputs: Inputs, digests: dict[str, str]) -> None:
-    files = [context.file(inputs, name, digests[name], FACTS) for name in (names.WATCHLIST, names.CATALOGUE)]
-    parts = [json.loads(file.read_bytes())["status"] for file in files]
-    status = json.dumps(parts[0] | parts[1], ensure_ascii=False, separators=(",", ":"))
-    writer.add(members([(names.STATUS_KEY, status.encode() + b"\n")]))
+def _status(context: BuildContext, writer: Writer, inputs: Inputs, digests: dict[str, str]) -> None:
+    status: dict[str, Any] = {}
+    for name in LAYERS_WITH_FACTS:
+        status |= json.loads(context.layer_file(inputs, name, digests[name], FACTS).read_bytes())["status"]
+    text = json.dumps(status, ensure_ascii=False, separators=(",", ":"))
+    writer.add(compress_objects([(names.STATUS_KEY, text.encode() + b"\n")]))
 
 
-def facts(layer: Layer) -> dict:
-    """What a layer keeps beside its objects: `status`, its part of the status object, and `left_out` rows."""
-    return json.loads(checked_file(layer, FACTS).read_bytes())
+def facts(layer: Layer) -> dict[str, Any]:
+    """Return the facts of a layer: `status`, its part of the status object, and `left_out`, counts of left-out rows."""
+    kept: dict[str, Any] = json.loads(checked_file(layer, FACTS).read_bytes())
+    return kept

@@ -1,7 +1,7 @@
-"""Two builds into one scratch database: which objects differ, and the values of those that do.
+"""Compares two builds in a scratch database: which objects differ, and the values of those that do.
 
-Layers of the same digest are the same, and only their objects are counted. Of the others the indexes tell which
-objects differ; `values` reads of those what has values of its own. Everything after that is a view of `build/diff/`.
+Layers with the same digest are equal and are not read. For the others, the indexes tell which objects differ, and
+`values` reads those that hold values. The views of `build/diff/` answer everything else.
 """
 
 from collections.abc import Iterator
@@ -16,16 +16,19 @@ from edge_auth.contract.builds import Build
 from generator.database import Database
 from generator.errors import BuildError
 from generator.progress import Progress
-from generator.reading.diff.reading import index_table, listed
+from generator.reading.diff.fields import compared_fields
+from generator.reading.diff.object_reader import HashedKeys, index_table, object_hashes, page_hashes
 from generator.reading.diff.values import read_histories, read_values
 
-# What the API says, each with the layer that holds it (and card details with those of the history).
-RESOURCES = (names.CARDS, names.LISTS, names.SETS, names.WATCHLIST, names.FINGERPRINTS, names.STATUS, names.SITE)
-VIEWS = ("items", "field_changes", "products", "prices", "distribution", "counts")
+# The pages of /cards. They are cut from the catalogue; version 1.0 also stored them, as a layer of this name.
+LIST_PAGES = "lists"
+# The resources of the API. Each but the list pages has its layer; card details are also in the history layers.
+RESOURCES = (names.CARDS, LIST_PAGES, names.SETS, names.WATCHLIST, names.FINGERPRINTS, names.STATUS, names.SITE)
+_VIEWS = ("products", "prices", "distribution", "counts")
 
 
 @dataclass(frozen=True)
-class Count:
+class ObjectCounts:
     """How many objects of a layer or resource were added, removed or changed, and how many are the same."""
 
     name: str
@@ -36,22 +39,25 @@ class Count:
 
 
 @dataclass(frozen=True)
-class LayerCount(Count):
-    """A layer's stored objects, and its digest in either build; None: that build has no such layer."""
+class LayerCounts(ObjectCounts):
+    """The counts of a layer's stored objects, and its digest in each build; None if that build lacks the layer."""
 
     old_digest: str | None
     new_digest: str | None
 
 
 @contextmanager
-def compare(old: Build, new: Build, *, threads: int | None, memory: str, progress: Progress) -> Iterator["Comparison"]:
-    """Two builds compared, for as long as the scratch database lives.
+def compare(
+    old: Build, new: Build, *, threads: int | None, memory: str | None, progress: Progress
+) -> Iterator["Comparison"]:
+    """Compare two builds. The comparison is valid inside the `with` block.
 
     Args:
-        threads, memory: what DuckDB may use; beyond its memory it spills to disk.
+        threads: How many threads DuckDB may use; None for one per core.
+        memory: How much memory DuckDB may use before it spills to disk; None for the default.
 
     Raises:
-        BuildError, StoreError: a build cannot be read, or DuckDB cannot work on it.
+        BuildError, StoreError: A build cannot be read, or DuckDB fails.
     """
     try:
         db = Database(threads, memory)
@@ -64,63 +70,87 @@ def compare(old: Build, new: Build, *, threads: int | None, memory: str, progres
 
 
 class Comparison:
-    """Two builds compared; `db` answers the views of `build/diff/`."""
+    """A comparison of two builds. `db` holds the tables and views of `build/diff/`."""
 
     def __init__(self, old: Build, new: Build, db: Database, progress: Progress):
         self.old, self.new = old, new
         self.db = db
         self._compare(progress)
 
-    def layers(self) -> list[LayerCount]:
-        """Stored objects, layer by layer, by name."""
-        return [LayerCount(*self._count("object_changes", "layer", name), old, new) for name, old, new in self._pairs()]
+    def layers(self) -> list[LayerCounts]:
+        """Return the counts of stored objects per layer, by name."""
+        return [
+            LayerCounts(*self._counts("object_changes", "layer", name), old, new)
+            for name, old, new in self._layer_digests()
+        ]
 
-    def resources(self) -> list[Count]:
-        """Objects of the API, as `cardpress export` writes them, resource by resource."""
-        return [Count(*self._count("document_changes", "resource", name)) for name in RESOURCES]
+    def resources(self) -> list[ObjectCounts]:
+        """Return the counts of the API's objects per resource, as `cardpress export` writes them."""
+        return [ObjectCounts(*self._counts("api_object_changes", "resource", name)) for name in RESOURCES]
 
     def _compare(self, progress: Progress) -> None:
-        differing = [name for name, old, new in self._pairs() if old != new]
+        differing = [name for name, old, new in self._layer_digests() if old != new]
         self.db.run("diff/tables")
         self.db.set(old_build=self.old.id, new_build=self.new.id)
         with progress.bar("compare", len(differing) + 2) as bar:
             for name in differing:
-                self._compare_indexes(name)
+                self._compare_objects(name, [self._object_hashes(build, name) for build in (self.old, self.new)])
                 bar.update(1)
-            self._judge_details()
+            if names.CATALOGUE in differing:
+                self._compare_objects(LIST_PAGES, [page_hashes(build) for build in (self.old, self.new)])
+            self._compare_card_details()
             bar.update(1)
             read_values(self.db, self.old, self.new, differing)
-            self.db.run(*(f"diff/{view}" for view in VIEWS))
+            self._compare_fields()
+            self.db.run(*(f"diff/{view}" for view in _VIEWS))
             bar.update(1)
 
-    def _compare_indexes(self, name: str) -> None:
-        indexes = [listed(build.layers[name]) if name in build.layers else None for build in self._builds()]
-        pattern, nothing = next((found[0], found[1].slice(0, 0)) for found in indexes if found)
-        for side, found in zip(("old", "new"), indexes, strict=True):
-            self.db.connection.register(f"{side}_index", found[1] if found else nothing)
+    def _object_hashes(self, build: Build, name: str) -> HashedKeys | None:
+        return object_hashes(build.layers[name]) if name in build.layers else None
+
+    def _compare_objects(self, name: str, indexes: list[HashedKeys | None]) -> None:
+        """Note the objects of a layer, or the list pages, that differ.
+
+        Args:
+            indexes: The key pattern and the hashes in the old and in the new build; None if that build has no such
+                layer.
+        """
+        pattern, empty = next((index[0], index[1].slice(0, 0)) for index in indexes if index)
+        for side, index in zip(("old", "new"), indexes, strict=True):
+            self.db.connection.register(f"{side}_index", index[1] if index else empty)
         self.db.set(layer=name, pattern=pattern)
         self.db.run("diff/objects")
 
-    def _judge_details(self) -> None:
-        """Card details, of which several stored objects may differ and yet say the same together."""
+    def _compare_card_details(self) -> None:
+        """Find the card details that differ. Several stored objects of one may differ although their union does not."""
         _, cards = index_table(self.new.layers[names.CARDS])
         self.db.connection.register("new_cards", pa.table({"id": cards["key"]}))
         self.db.run("diff/card_details")
         read_histories(self.db, self.old, self.new)
-        self.db.run("diff/same_history", "diff/documents")
+        self.db.run("diff/same_history", "diff/api_objects")
 
-    def _pairs(self) -> Iterator[tuple[str, str | None, str | None]]:
-        """Each layer's name with its digest in either build."""
-        old, new = (build.record["layers"] for build in self._builds())
-        for name in sorted(old.keys() | new.keys()):
-            yield name, *(layers[name]["digest"] if name in layers else None for layers in (old, new))
+    def _compare_fields(self) -> None:
+        self.db.run("diff/items")
+        for resource, fields in compared_fields().items():
+            self.db.set(resource=resource)
+            for name, values in (("fields", fields), ("paths", [f"$.{field}" for field in fields])):
+                self.db.connection.execute(f"set variable {name} = $1", [values])
+            self.db.run("diff/field_changes")
 
-    def _builds(self) -> tuple[Build, Build]:
-        return self.old, self.new
+    def _layer_digests(self) -> Iterator[tuple[str, str | None, str | None]]:
+        """Yield each layer's name with its digest in the old and in the new build."""
+        old, new = self.old.record["layers"], self.new.record["layers"]
+        for name in sorted((old.keys() | new.keys()) - {LIST_PAGES}):
+            before, after = (layers[name]["digest"] if name in layers else None for layers in (old, new))
+            yield name, before, after
 
-    def _count(self, table: str, column: str, name: str) -> tuple[str, int, int, int, int]:
+    def _counts(self, table: str, column: str, name: str) -> tuple[str, int, int, int, int]:
         query = f"select change, count(*) from {table} where {column} = $1 group by change"
-        found = dict(self.db.connection.execute(query, [name]).fetchall())
-        added, removed, changed = (found.get(change, 0) for change in ("added", "removed", "changed"))
-        before = len(listed(self.old.layers[name])[1]) if name in self.old.layers else 0
-        return name, added, removed, changed, before - removed - changed
+        by_change = dict(self.db.connection.execute(query, [name]).fetchall())
+        added, removed, changed = (by_change.get(change, 0) for change in ("added", "removed", "changed"))
+        return name, added, removed, changed, self._old_count(name) - removed - changed
+
+    def _old_count(self, name: str) -> int:
+        if name == LIST_PAGES:
+            return len(self.old.list_pages)
+        return len(object_hashes(self.old.layers[name])[1]) if name in self.old.layers else 0

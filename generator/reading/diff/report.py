@@ -1,137 +1,149 @@
-"""The part of a comparison that is told to people: all counts, and the first rows of each list.
+"""The summary of a comparison that text and HTML show: all counts, and the first rows of each list.
 
-Bounded: a report of two builds of millions of products is no larger than one of thousands.
+The size of a report is bounded by the number of rows per list, not by the size of the builds.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
-from generator.reading.diff.compare import Comparison, Count, LayerCount
+from edge_auth.contract.builds import Build
+from generator.reading.diff.compare import Comparison, LayerCounts, ObjectCounts
 
 PRICES = ("trend", "low", "filtered")
-WAYS = ("up", "down")
-MEASURES = ("euros", "percent")
+_WAYS = ("up", "down")
+_MEASURES = ("euros", "percent")
+
+# A row of a view of `build/diff/`.
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Listing:
-    """The first rows of a list, each a dict, and how many there are in all."""
+class RowList:
+    """The first rows of a list, and the number of rows in the whole list."""
 
     total: int
-    rows: list[dict]
+    rows: list[Row]
 
 
 @dataclass(frozen=True)
-class Moves:
+class PriceMoves:
     """The largest moves of one price, and its values that appeared or went.
 
     Attributes:
-        largest: by (way, measure), such as ("up", "percent"); `total` counts the moves that have that measure.
-        nulls: by "appeared" and "went", the dearest first.
+        largest: By (way, measure), such as ("up", "percent"). `total` counts the moves that have this measure.
+        nulls: By "appeared" and "went", the highest price first.
     """
 
     price: str
-    largest: dict[tuple[str, str], Listing]
-    nulls: dict[str, Listing]
+    largest: dict[tuple[str, str], RowList]
+    nulls: dict[str, RowList]
 
-    def told(self) -> bool:
-        """Whether there is any row to show."""
-        return any(listing.rows for listing in (*self.largest.values(), *self.nulls.values()))
+    def has_rows(self) -> bool:
+        """Return whether there is any row to show."""
+        return any(list_.rows for list_ in (*self.largest.values(), *self.nulls.values()))
 
-    def rows(self) -> list[dict]:
-        """Each move of any of the lists once, the largest in euros first."""
-        found = {row["id"]: row for listing in self.largest.values() for row in listing.rows}
-        return sorted(found.values(), key=lambda row: (-abs(row["change"]), row["id"]))
+    def rows(self) -> list[Row]:
+        """Return each of the largest moves once, the largest in euros first."""
+        by_id = {row["id"]: row for list_ in self.largest.values() for row in list_.rows}
+        return sorted(by_id.values(), key=lambda row: (-abs(row["change"]), row["id"]))
 
 
 @dataclass(frozen=True)
 class DiffReport:
-    """What differs between two builds, told briefly; lists hold up to `top` rows.
+    """The summary of the differences between two builds. Each list holds up to `top` rows.
 
     Attributes:
-        items, fields, prices, bands: rows of the views item_counts, field_counts, price_counts, distribution.
+        old, new: `id` and `as_of` of the builds.
+        items, fields, prices, bands: Rows of the views item_counts, field_counts, price_counts, distribution.
     """
 
-    old: dict
-    new: dict
+    old: dict[str, str]
+    new: dict[str, str]
     top: int
-    layers: list[LayerCount]
-    resources: list[Count]
-    items: list[dict]
-    fields: list[dict]
-    prices: list[dict]
-    bands: list[dict]
-    added: Listing
-    removed: Listing
-    renamed: Listing
-    moved: Listing
-    moves: list[Moves]
-    sets: Listing
-    watchlist: Listing
-    fingerprints: Listing
-    index_fields: list[dict]
+    layers: list[LayerCounts]
+    resources: list[ObjectCounts]
+    items: list[Row]
+    fields: list[Row]
+    prices: list[Row]
+    bands: list[Row]
+    added: RowList
+    removed: RowList
+    renamed: RowList
+    moved: RowList
+    moves: list[PriceMoves]
+    sets: RowList
+    watchlist: RowList
+    fingerprints: RowList
+    index_fields: list[Row]
 
     @property
     def same(self) -> bool:
-        """Whether nothing differs: no object, and so no value."""
+        """Whether the builds have the same objects, and so the same values."""
         return all(count.added == count.removed == count.changed == 0 for count in (*self.layers, *self.resources))
 
     @property
-    def others(self) -> bool:
-        """Whether there is any row to show but those of prices."""
-        listings = (self.added, self.removed, self.renamed, self.moved, self.sets, self.watchlist, self.fingerprints)
-        return bool(self.index_fields) or any(listing.rows for listing in listings)
+    def has_other_changes(self) -> bool:
+        """Whether there is any row to show beside those of prices."""
+        lists = (self.added, self.removed, self.renamed, self.moved, self.sets, self.watchlist, self.fingerprints)
+        return bool(self.index_fields) or any(list_.rows for list_ in lists)
 
 
 def make_report(comparison: Comparison, top: int) -> DiffReport:
-    """Ask a comparison for its counts and the first `top` rows of each list."""
-    ask = _Asker(comparison, top)
+    """Return the counts of a comparison and the first `top` rows of each list."""
+    views = _Views(comparison, top)
     return DiffReport(
-        *({"id": build.id, "as_of": build.as_of.isoformat()} for build in (comparison.old, comparison.new)),
+        old=_build(comparison.old),
+        new=_build(comparison.new),
         top=top,
         layers=comparison.layers(),
         resources=comparison.resources(),
-        items=ask.all("item_counts"),
-        fields=ask.all("field_counts"),
-        prices=ask.all("price_counts"),
-        bands=ask.all("distribution"),
-        added=ask.first("products where what = 'added'", "id"),
-        removed=ask.first("products where what = 'removed'", "id"),
-        renamed=ask.first("renamed_products", "id"),
-        moved=ask.first("moved_products", "id"),
-        moves=[_moves(ask, price) for price in PRICES],
-        sets=ask.first("set_changes", "id"),
-        watchlist=ask.first("watchlist_changes", "abs(change_pct) desc nulls last, slug"),
-        fingerprints=ask.first("items where resource = 'fingerprints'", "key", "key, change as what"),
-        index_fields=ask.all("field_changes where resource = 'fingerprint index' order by place"),
+        items=views.all("item_counts"),
+        fields=views.all("field_counts"),
+        prices=views.all("price_counts"),
+        bands=views.all("distribution"),
+        added=views.first("products where event = 'added'", "id"),
+        removed=views.first("products where event = 'removed'", "id"),
+        renamed=views.first("renamed_products", "id"),
+        moved=views.first("moved_products", "id"),
+        moves=[_price_moves(views, price) for price in PRICES],
+        sets=views.first("set_changes", "id"),
+        watchlist=views.first("watchlist_changes", "abs(change_pct) desc nulls last, slug"),
+        fingerprints=views.first("items where resource = 'fingerprints'", "key", "key, change as event"),
+        index_fields=views.all("field_changes where resource = 'fingerprint index' order by place"),
     )
 
 
-def _moves(ask: "_Asker", price: str) -> Moves:
+def _build(build: Build) -> dict[str, str]:
+    return {"id": build.id, "as_of": build.as_of.isoformat()}
+
+
+def _price_moves(views: "_Views", price: str) -> PriceMoves:
     largest = {
-        (way, measure): ask.first(
+        (way, measure): views.first(
             f"ranked_moves where price = '{price}' and way = '{way}' and place_{measure} is not null",
             f"place_{measure}",
         )
-        for way in WAYS
-        for measure in MEASURES
+        for way in _WAYS
+        for measure in _MEASURES
     }
     nulls = {
-        way: ask.first(f"ranked_nulls where price = '{price}' and way = '{way}'", "place")
+        way: views.first(f"ranked_nulls where price = '{price}' and way = '{way}'", "place")
         for way in ("appeared", "went")
     }
-    return Moves(price, largest, nulls)
+    return PriceMoves(price, largest, nulls)
 
 
-class _Asker:
-    """Rows of views as dicts."""
+class _Views:
+    """Reads rows of the views of a comparison."""
 
     def __init__(self, comparison: Comparison, top: int):
         self.db, self.top = comparison.db, top
 
-    def all(self, query: str) -> list[dict]:
-        return self.db.table(f"from {query}").to_pylist()
+    def all(self, query: str) -> list[Row]:
+        rows: list[Row] = self.db.table(f"from {query}").to_pylist()
+        return rows
 
-    def first(self, query: str, order: str, columns: str = "*") -> Listing:
+    def first(self, query: str, order: str, columns: str = "*") -> RowList:
         [(total,)] = self.db.rows(f"select count(*) from {query}")
         rows = self.db.table(f"select {columns} from {query} order by {order} limit {self.top}").to_pylist()
-        return Listing(total, rows)
+        return RowList(total, rows)

@@ -1,4 +1,4 @@
-"""What a check says: that all is well, or what is wrong and what to do about it."""
+"""The result of a check: all is well, or what is wrong and what to do about it."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ OK, WARNING, PROBLEM = "ok", "warning", "problem"
 
 @dataclass(frozen=True)
 class Finding:
-    """One line: what was looked at, how it is, and for a warning or a problem what to do next."""
+    """The result of one check. `advice`: what to do next, for a warning or a problem."""
 
     check: str
     level: str
@@ -19,23 +19,27 @@ class Finding:
     advice: str = ""
 
     def line(self) -> str:
+        """Return the finding as one line of text."""
         return f"{self.level:<8} {self.check:<10} {self.message}{f': {self.advice}' if self.advice else ''}"
 
 
 def ok(check: str, message: str) -> Finding:
+    """Return a finding without any problem."""
     return Finding(check, OK, message)
 
 
 def warning(check: str, message: str, advice: str) -> Finding:
+    """Return a finding that needs attention soon."""
     return Finding(check, WARNING, message, advice)
 
 
 def problem(check: str, message: str, advice: str) -> Finding:
+    """Return a finding that must be fixed."""
     return Finding(check, PROBLEM, message, advice)
 
 
 def guarded(check: str, findings: Iterable[Finding], advice: str) -> Iterator[Finding]:
-    """The findings of a check; where it fails, what failed, as one more."""
+    """Yield the findings of a check. If the check fails, yield its error as a problem."""
     try:
         yield from findings
     except (GeneratorError, EdgeError, OSError, ValueError) as error:

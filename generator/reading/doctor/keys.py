@@ -1,4 +1,4 @@
-"""Whether there are API keys in force, and which end soon."""
+"""Checks the key records: whether any key is valid, and which keys expire soon."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -12,28 +12,31 @@ _ISSUE = "`cardpress keys issue --name NAME`"
 
 
 def check_keys(file: KeyFile, clock: Clock) -> Iterator[Finding]:
-    """The key records.
+    """Check the key records.
 
     Raises:
-        EdgeError: they cannot be read.
+        EdgeError: The key records cannot be read.
     """
     records, now = file.records(), clock().timestamp()
     valid = [record for record in records if not record.revoked and not record.expired(now)]
     where = f"{file.name} in {file.store.location}"
     if not records:
-        yield warning("keys", f"there are none ({where})", f"nobody can ask the API: {_ISSUE}")
+        yield warning("keys", f"there are none ({where})", f"without a key the API cannot be used: {_ISSUE}")
     elif not valid:
-        yield problem("keys", f"none of {len(records)} is in force ({where})", f"nobody can ask the API: {_ISSUE}")
+        yield problem(
+            "keys", f"none of {len(records)} is valid ({where})", f"without a key the API cannot be used: {_ISSUE}"
+        )
     else:
-        told = f"{len(valid)} in force, {len(records) - len(valid)} expired or revoked"
-        yield _ending(valid, told, timestamp((clock() + timedelta(days=settings.KEYS_END_DAYS)).timestamp()))
+        counts = f"{len(valid)} valid, {len(records) - len(valid)} expired or revoked"
+        soon = clock() + timedelta(days=settings.KEY_EXPIRY_WARNING_DAYS)
+        yield _check_expiry(valid, counts, timestamp(soon.timestamp()))
 
 
-def _ending(valid: list[KeyRecord], told: str, soon: str) -> Finding:
-    ending = sorted(
+def _check_expiry(valid: list[KeyRecord], counts: str, soon: str) -> Finding:
+    expiring = sorted(
         (record.expires_at, record.id) for record in valid if record.expires_at and record.expires_at < soon
     )
-    if not ending:
-        return ok("keys", told)
-    named = ", ".join(f"{id_} at {at}" for at, id_ in ending[:3]) + (", …" if len(ending) > 3 else "")
-    return warning("keys", f"{told}; soon expired: {named}", "`cardpress keys update ID --expires DAY`")
+    if not expiring:
+        return ok("keys", counts)
+    first = ", ".join(f"{id_} at {at}" for at, id_ in expiring[:3]) + (", …" if len(expiring) > 3 else "")
+    return warning("keys", f"{counts}; expiring soon: {first}", "`cardpress keys update ID --expires DAY`")

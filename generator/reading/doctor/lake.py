@@ -1,4 +1,4 @@
-"""Whether the lake can be read: its tables, their newest days, and what a writer may have left behind."""
+"""Checks the lake: its tables, their newest days, and unfinished imports."""
 
 from collections.abc import Iterator
 from datetime import date
@@ -8,16 +8,17 @@ from edge_auth.contract.store.open import is_folder
 from generator.clock import Clock
 from generator.database import Database
 from generator.lake.files import LakeFile
-from generator.lake.journal import STAGE as UNFINISHED
+from generator.lake.journal import STAGE
 from generator.lake.lake import DAILY_TABLES, list_files
+from generator.lake.tables import check_columns
 from generator.reading.doctor.findings import Finding, ok, problem, warning
 
 
 def check_lake(location: str, clock: Clock) -> Iterator[Finding]:
-    """The tables, each with its newest day. Only the newest file of each is opened, and only in a folder.
+    """Check the tables and their newest days. In a folder, also open the newest file of each table.
 
     Raises:
-        LakeError: there is no lake, or a partition names no day.
+        LakeError: The lake does not exist, a partition has no valid day, or a file does not match its table.
     """
     files = list_files(location)
     tables: dict[str, list[LakeFile]] = {}
@@ -27,40 +28,45 @@ def check_lake(location: str, clock: Clock) -> Iterator[Finding]:
         yield problem("lake", f"{location} has no products*.parquet", "`cardpress ingest cardmarket` writes it")
         return
     yield ok("lake", f"{location}: {len(files):,} files, {', '.join(sorted(tables))}")
-    yield from _days(tables, clock().date())
+    yield from _check_days(tables, clock().date())
     if is_folder(location):
-        yield from _unfinished(Path(location))
+        yield from _check_imports(Path(location))
         _check_columns(location, tables)
 
 
-def _days(tables: dict[str, list[LakeFile]], today: date) -> Iterator[Finding]:
+def _check_days(tables: dict[str, list[LakeFile]], today: date) -> Iterator[Finding]:
     newest = {table: max(f.day for f in tables[table] if f.day) for table in DAILY_TABLES if table in tables}
-    told = ", ".join(f"{table} {day}" for table, day in newest.items())
+    days = ", ".join(f"{table} {day}" for table, day in newest.items())
     if len(set(newest.values())) == 1:
-        told = f"all tables {max(newest.values())}"
+        days = f"all tables {max(newest.values())}"
     if not newest:
-        yield warning("days", "no table has a day= partition", "name the day when you build: --as-of DAY")
+        yield warning("days", "no table has a day= partition", "pass the day to the build: --as-of DAY")
     elif max(newest.values()) > today:
-        told = f"the newest partition lies ahead of this machine's clock ({today} in UTC): {told}"
-        yield problem("days", told, "set the clock, or move that partition away")
+        message = f"the newest partition is later than today on this machine ({today} in UTC): {days}"
+        yield problem("days", message, "set the clock, or move that partition away")
     elif (today - max(newest.values())).days > 2:
-        yield warning("days", f"the newest days are old: {told}", "see what writes the lake")
+        yield warning("days", f"the newest days are old: {days}", "check the jobs that write the lake")
     else:
-        yield ok("days", told)
+        yield ok("days", days)
 
 
-def _unfinished(lake: Path) -> Iterator[Finding]:
-    if (lake / UNFINISHED).exists():
-        told = f"{lake / UNFINISHED}: an import is at work or was interrupted"
-        yield warning("import", told, "the next import or build completes it or clears it away")
+def _check_imports(lake: Path) -> Iterator[Finding]:
+    if (lake / STAGE).exists():
+        message = f"{lake / STAGE}: an import is running or was interrupted"
+        yield warning("import", message, "the next import or build completes it or removes it")
 
 
 def _check_columns(location: str, tables: dict[str, list[LakeFile]]) -> None:
-    """The newest file of each table against what `build/lake.sql` declares. Raises LakeError where it differs."""
+    """Check the newest file of each table against `build/lake.sql`.
+
+    Raises:
+        LakeError: A file does not match the declared columns.
+    """
     db = Database(threads=1)
     try:
         for table, files in tables.items():
             last = max(files, key=lambda file: (file.day or date.min, file.name))
-            db.schema.check(table, [LakeFile(last.name, table, last.day, path=str(Path(location) / last.name))])
+            newest = LakeFile(last.name, table, last.day, path=str(Path(location) / last.name))
+            check_columns(db, table, [newest])
     finally:
         db.close()

@@ -1,4 +1,4 @@
-"""What a shim needs beside the store: its state folder, and the shared counter where there is one."""
+"""Checks what a shim needs beside the store: its state folder, and the shared rate limit counter."""
 
 import os
 import time
@@ -6,33 +6,33 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from edge_auth.host.redis_counter import TIMEOUT_SECONDS, reach
+from edge_auth.host.redis_counter import COUNTER_TIMEOUT_SECONDS, server_problem
 from generator.reading.doctor.findings import Finding, ok, problem, warning
 
 
 def check_state(state: Path) -> Iterator[Finding]:
-    """Whether the folder, or the nearest one above it, can be written to."""
+    """Check that the state folder, or its nearest existing parent, can be written to."""
     nearest = next(folder for folder in (state.absolute(), *state.absolute().parents) if folder.exists())
     if not nearest.is_dir():
-        yield problem("state", f"{nearest} is no folder", "name another one with --state DIR")
+        yield problem("state", f"{nearest} is not a folder", "pass another --state DIR")
     elif not os.access(nearest, os.W_OK | os.X_OK):
-        yield problem("state", f"{nearest} cannot be written to", "mend its permissions, or --state DIR")
+        yield problem("state", f"{nearest} cannot be written to", "fix its permissions, or pass another --state DIR")
     else:
-        yield ok("state", str(state) if nearest == state.absolute() else f"{state} will be made by `serve`")
+        yield ok("state", str(state) if nearest == state.absolute() else f"`serve` will create {state}")
 
 
 def check_counter(url: str) -> Iterator[Finding]:
-    """Whether the shared counter answers, and as fast as a request can wait for it."""
-    place = urlsplit(url)
-    where = f"{place.hostname or place.path}{f':{place.port}' if place.port else ''}"  # never the password
+    """Check that the shared counter answers, within the time that a request waits for it."""
+    parts = urlsplit(url)
+    where = f"{parts.hostname or parts.path}{f':{parts.port}' if parts.port else ''}"  # without the password
     started = time.perf_counter()
-    failed = reach(url)
-    took = time.perf_counter() - started
-    if failed:
-        advice = "look at the server and --rate-limit-url; meanwhile each machine counts for itself"
-        yield problem("rate limit", f"{where} does not answer ({failed})", advice)
-    elif took > TIMEOUT_SECONDS:
-        told = f"{where} took {took * 1000:.0f} ms; a request waits {TIMEOUT_SECONDS * 1000:.0f} ms"
-        yield warning("rate limit", told, "use a server that is nearer, or limits are counted per machine")
+    error = server_problem(url)
+    seconds = time.perf_counter() - started
+    if error:
+        advice = "check the server and --rate-limit-url; until then each machine counts alone"
+        yield problem("rate limit", f"{where} does not answer ({error})", advice)
+    elif seconds > COUNTER_TIMEOUT_SECONDS:
+        message = f"{where} took {seconds * 1000:.0f} ms; a request waits {COUNTER_TIMEOUT_SECONDS * 1000:.0f} ms"
+        yield warning("rate limit", message, "use a server that is closer; otherwise each machine counts alone")
     else:
-        yield ok("rate limit", f"{where} answers in {took * 1000:.0f} ms")
+        yield ok("rate limit", f"{where} answers in {seconds * 1000:.0f} ms")

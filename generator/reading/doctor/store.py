@@ -1,4 +1,4 @@
-"""Whether a store can be read and written as commands need it, and whether the live build is whole and not old."""
+"""Checks a store: that it can be read and written, and that the live build is complete and not old."""
 
 import secrets
 import shutil
@@ -14,130 +14,138 @@ from edge_auth.contract.store.open import open_store
 from edge_auth.contract.text import UNICODE_VERSION
 from edge_auth.errors import Conflict, EdgeError
 from generator import settings
-from generator.clock import Clock, unix
+from generator.clock import Clock, from_unix_time
 from generator.reading.doctor.findings import Finding, ok, problem, warning
-from generator.reading.overview import sources
+from generator.reading.overview import source_ages
 from generator.releases.run_reports import HELD, PUBLISHED, UNCHANGED, newest_report
 from generator.releases.verify import visible_damage
 
 _PROBE = "probe"
-_SHOWS = "`cardpress show` says more"
 
 
 def check_store(store: Store, clock: Clock) -> Iterator[Finding]:
-    """Reading: the store, its records, the pointer and the build that it names."""
+    """Check by reading: the store, its records, the pointer and the live build."""
     folder = store.local_path("")
     if folder is not None and not folder.is_dir():
-        yield problem("store", f"{store.location} is not there", f"name another --store, or {_publish(store, [])}")
+        yield problem(
+            "store", f"{store.location} does not exist", f"pass another --store, or {_how_to_publish(store, [])}"
+        )
         return
-    names = list(store.list(layout.BUILDS))
-    yield ok("store", f"{store.location}: {len(names)} builds")
-    yield from _room(folder)
-    yield from _records(store, names)
+    records = list(store.list(layout.BUILDS))
+    yield ok("store", f"{store.location}: {len(records)} builds")
+    yield from _check_free_space(folder)
+    yield from _check_records(store, records)
     pointer, _ = read_pointer(store)
     if pointer is None:
-        yield problem("live", f"no build is live in {store.location}", _publish(store, names))
+        yield problem("live", f"no build is live in {store.location}", _how_to_publish(store, records))
         return
     live = open_build(store, pointer.build)
-    yield from _live(live, clock)
+    yield from _check_live_build(live, clock)
     if pointer.hold:
-        told = f"a rollback to {pointer.build} holds publishing back"
-        yield warning("hold", told, f"`cardpress publish BUILD --store {store.location}` when the lake is mended")
-    yield from _sources(live, clock)
-    yield from _night(store)
+        message = f"a rollback to {pointer.build} holds publishing back"
+        yield warning("hold", message, f"`cardpress publish BUILD --store {store.location}` when the lake is fixed")
+    yield from _check_sources(live, clock)
+    yield from _check_last_night(store)
 
 
-def _room(folder: Path | None) -> Iterator[Finding]:
-    if folder is not None and (free := shutil.disk_usage(folder).free) < settings.ROOM_BYTES:
-        yield warning("disk", f"{free / 1e6:,.0f} MB are free", "make room, or `cardpress prune --keep N`")
+def _check_free_space(folder: Path | None) -> Iterator[Finding]:
+    if folder is not None and (free := shutil.disk_usage(folder).free) < settings.MIN_FREE_BYTES:
+        yield warning("disk", f"{free / 1e6:,.0f} MB are free", "free some space, or `cardpress prune --keep N`")
 
 
-def _publish(store: Store, names: list[str]) -> str:
-    if names:
-        newest = layout.id_of(max(names))
+def _how_to_publish(store: Store, records: list[str]) -> str:
+    if records:
+        newest = layout.id_of(max(records))
         return f"`cardpress publish {newest} --store {store.location}`"
     return f"`cardpress build --lake LAKE --store {store.location} --publish`"
 
 
-def _records(store: Store, names: list[str]) -> Iterator[Finding]:
-    """Each record against the id that it vouches for."""
-    broken = []
-    for name in names:
+def _check_records(store: Store, records: list[str]) -> Iterator[Finding]:
+    """Check that each record can be read and matches its id."""
+    errors = []
+    for name in records:
         try:
             open_build(store, layout.id_of(name))
         except EdgeError as error:
-            broken.append(str(error))
-    if broken:
-        more = f", and {len(broken) - 1} more" if len(broken) > 1 else ""
-        yield problem("records", broken[0] + more, "build that day again, or prune")
+            errors.append(str(error))
+    if errors:
+        more = f", and {len(errors) - 1} more" if len(errors) > 1 else ""
+        yield problem("records", errors[0] + more, "build that day again, or prune")
 
 
-def _live(live: Build, clock: Clock) -> Iterator[Finding]:
-    damaged = next(filter(None, map(visible_damage, live.layers.values())), None)
-    if damaged:
-        again = f"`cardpress build --as-of {live.as_of} --repair` from the same lake, or `cardpress rollback`"
-        yield problem("live", f"{live.id}: {damaged}", again)
+def _check_live_build(live: Build, clock: Clock) -> Iterator[Finding]:
+    damage = next(filter(None, map(visible_damage, live.layers.values())), None)
+    if damage:
+        advice = f"`cardpress build --as-of {live.as_of} --repair` from the same lake, or `cardpress rollback`"
+        yield problem("live", f"{live.id}: {damage}", advice)
     elif live.as_of > clock().date():
-        told = f"{live.id} speaks for a day that lies ahead of this machine's clock ({clock():%Y-%m-%d} in UTC)"
-        yield problem("live", told, "set the clock, or look for a partition of the future in the lake")
-    elif (made := live.record["versions"])["unicode"] != UNICODE_VERSION:
-        told = f"{live.id} was made by Python {made['python']}, Unicode {made['unicode']}, here is {UNICODE_VERSION}"
-        yield warning("live", told, "run the same Python minor version everywhere, or searches may differ")
+        message = f"the as-of day of {live.id} is later than today on this machine ({clock():%Y-%m-%d} in UTC)"
+        yield problem("live", message, "set the clock, or look for a partition of the future in the lake")
+    elif (versions := live.record["versions"])["unicode"] != UNICODE_VERSION:
+        message = (
+            f"{live.id} was made by Python {versions['python']} with Unicode {versions['unicode']}, "
+            f"this Python has Unicode {UNICODE_VERSION}"
+        )
+        yield warning("live", message, "run the same Python minor version everywhere, or searches may differ")
     else:
-        yield ok("live", f"{live.id}, {len(live.layers)} layers, all files there")
+        yield ok("live", f"{live.id}, {len(live.layers)} layers, no file is missing")
 
 
-def _sources(live: Build, clock: Clock) -> Iterator[Finding]:
-    late = [source for source in sources(live.record, clock) if source.late]
+def _check_sources(live: Build, clock: Clock) -> Iterator[Finding]:
+    late = [source for source in source_ages(live.record, clock) if source.late]
     if late:
-        told = ", ".join(f"{source.table} ({(source.age_hours or 0) / 24:,.1f} days)" for source in late)
-        yield warning("sources", f"old in the live build: {told}", "see what writes the lake, and the last nights")
+        tables = ", ".join(f"{source.table} ({(source.age_hours or 0) / 24:,.1f} days)" for source in late)
+        advice = "check the jobs that write the lake, and the last nights"
+        yield warning("sources", f"old in the live build: {tables}", advice)
     else:
         yield ok("sources", f"as of {live.as_of}, none is late")
 
 
-def _night(store: Store) -> Iterator[Finding]:
+def _check_last_night(store: Store) -> Iterator[Finding]:
     night = newest_report(store)
     if night and night["outcome"] in (PUBLISHED, UNCHANGED):
         yield ok("night", f"{night['run']}: {night['outcome']}")
     elif night:
-        advice = "`cardpress publish BUILD` lifts the hold" if night["outcome"] == HELD else _SHOWS
+        held = night["outcome"] == HELD
+        advice = "`cardpress publish BUILD` lifts the hold" if held else "`cardpress show` says more"
         yield warning("night", f"{night['run']}: {night['outcome']}, {night['error']}", advice)
 
 
 def check_writing(location: str, clock: Clock) -> Iterator[Finding]:
-    """Writing, comparing and swapping, below a prefix of our own, which is gone afterwards; and the store's clock."""
-    probe = open_store(f"{location.rstrip('/')}/private/doctor-{secrets.token_hex(6)}")
+    """Check writing, conditional writing and the store's clock, with a probe that is deleted afterwards."""
+    probe = open_store(f"{location.rstrip('/')}/{layout.PRIVATE}doctor-{secrets.token_hex(6)}")
     try:
         probe.swap(_PROBE, b"1", None)
-        yield from _swaps(probe)
+        yield from _check_swaps(probe)
         [entry] = probe.entries(_PROBE)
-        apart = abs(unix(entry.modified) - clock())
-        if apart > timedelta(seconds=settings.CLOCK_SECONDS):
-            told = f"this machine and the store are {apart.total_seconds():,.0f} s apart"
-            yield problem("clock", told, "synchronise the clock (NTP): locks and limits go by it")
+        difference = abs(from_unix_time(entry.modified) - clock())
+        if difference > timedelta(seconds=settings.MAX_CLOCK_DIFFERENCE_SECONDS):
+            message = f"the clocks of this machine and of the store differ by {difference.total_seconds():,.0f} s"
+            yield problem("clock", message, "synchronise the clock (NTP): locks and limits depend on it")
         else:
-            yield ok("clock", f"{clock():%Y-%m-%d %H:%M:%S} UTC, as the store's")
+            yield ok("clock", f"{clock():%Y-%m-%d %H:%M:%S} UTC, the same as the store's")
     finally:
-        _clean(probe)
+        _delete_probe(probe)
 
 
-def _swaps(probe: Store) -> Iterator[Finding]:
-    found = probe.get_versioned(_PROBE)
-    probe.swap(_PROBE, b"2", found.etag if found else None)
+def _check_swaps(probe: Store) -> Iterator[Finding]:
+    current = probe.get_versioned(_PROBE)
+    etag = current.etag if current else None
+    probe.swap(_PROBE, b"2", etag)
     try:
-        probe.swap(_PROBE, b"3", found.etag if found else None)
+        probe.swap(_PROBE, b"3", etag)
     except Conflict:
-        yield ok("writing", "writes, and compares before it swaps")
+        yield ok("writing", "the store can be written to and honours conditional writes")
     else:
-        yield problem("writing", "a conditional write that had to fail did not", "use a store that honours If-Match")
+        message = "a conditional write succeeded although its condition was not met"
+        yield problem("writing", message, "use a store that honours If-Match")
 
 
-def _clean(probe: Store) -> None:
+def _delete_probe(probe: Store) -> None:
     folder = probe.local_path("")
     if folder is None:
         probe.delete([_PROBE])
         return
     shutil.rmtree(folder, ignore_errors=True)
-    with suppress(OSError):  # it holds other things than our probe
+    with suppress(OSError):  # the parent is not empty
         folder.parent.rmdir()

@@ -1,4 +1,4 @@
-"""Whether this Python and these libraries are what the package asks for."""
+"""Checks that Python and the libraries have the versions that the package requires."""
 
 import platform
 import re
@@ -9,15 +9,15 @@ from importlib.metadata import PackageNotFoundError, metadata, requires, version
 from generator.reading.doctor.findings import Finding, ok, problem, warning
 
 _REQUIREMENT = re.compile(r"""([A-Za-z0-9._-]+)(?:\[[^]]*\])?>=([0-9.]+)(?:\s*;\s*extra == ['"](\w+)['"])?""")
-_ADVICE = "install again from requirements.lock (`make setup` in a checkout)"
+_ADVICE = "reinstall from requirements.lock (`make setup` in a checkout)"
 
 
 def check_versions() -> Iterator[Finding]:
-    """Python, then the libraries together."""
+    """Check Python, then all libraries together."""
     try:
         needed, wanted = metadata("cardpress")["Requires-Python"].removeprefix(">="), requires("cardpress") or []
     except PackageNotFoundError:
-        yield problem("python", "cardpress is not installed, only found", _ADVICE)
+        yield problem("python", "cardpress is importable but not installed", _ADVICE)
         return
     if sys.version_info < _numbers(needed):
         yield problem("python", f"{platform.python_version()}, cardpress needs {needed}", "run it with a newer Python")
@@ -27,21 +27,21 @@ def check_versions() -> Iterator[Finding]:
 
 
 def _libraries(wanted: list[str]) -> Iterator[Finding]:
-    found = [match.groups() for match in map(_REQUIREMENT.fullmatch, wanted) if match]
-    lacking = [f"{name} {least}" for name, least, extra in found if not extra and not _installed(name, least)]
-    optional = [name for name, least, extra in found if extra == "fingerprint" and not _installed(name, least)]
-    if lacking:
-        yield problem("libraries", f"too old or missing: {', '.join(lacking)} or newer", _ADVICE)
+    required = [match.groups() for match in map(_REQUIREMENT.fullmatch, wanted) if match]
+    missing = [f"{name} {minimum}" for name, minimum, extra in required if not extra and not _installed(name, minimum)]
+    optional = [name for name, minimum, extra in required if extra == "fingerprint" and not _installed(name, minimum)]
+    if missing:
+        yield problem("libraries", f"too old or missing: {', '.join(missing)} or newer", _ADVICE)
     elif optional:
-        told = f"no {', '.join(optional)}, so `cardpress fingerprint` does not work"
-        yield warning("libraries", told, "install cardpress[fingerprint] if it is wanted")
+        message = f"not installed: {', '.join(optional)}; `cardpress fingerprint` does not work without"
+        yield warning("libraries", message, "install cardpress[fingerprint] if you need it")
     else:
-        yield ok("libraries", f"{sum(1 for _, _, extra in found if not extra)} of them, none too old")
+        yield ok("libraries", f"{sum(1 for _, _, extra in required if not extra)} libraries, none too old")
 
 
-def _installed(name: str, least: str) -> bool:
+def _installed(name: str, minimum: str) -> bool:
     try:
-        return _numbers(version(name)) >= _numbers(least)
+        return _numbers(version(name)) >= _numbers(minimum)
     except PackageNotFoundError:
         return False
 

@@ -69,7 +69,7 @@ export function cardsView({api, route, announce, sets}) {
 const nearby = (element) => element.getBoundingClientRect().top < innerHeight + 800;
 const said = (many, whole) => (many === 0 ? "No cards found." : whole ? `${count(many)} cards, all that were found.` : `${count(many)} cards shown, more follow.`);
 
-/** The filters. Whoever wants to hear of changes sets `changed`; it is told how long to wait for more typing. */
+/** The form of the filters. Set `changed` to hear of changes; its argument is how long to wait for more typing. */
 function filterForm(params, sets) {
   const filters = {changed: () => {}};
   const field = (label, input) => h("label", {}, h("span", {}, label), input);

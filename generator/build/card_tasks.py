@@ -1,0 +1,68 @@
+"""Tasks that make the Cards of a range of products, for the layers `catalogue` and `cards`."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from edge_auth.contract import names
+from edge_auth.contract.index import to_bytes
+from generator.build import estimates
+from generator.build.context import BuildContext
+from generator.build.month_tasks import month_tasks, task_names
+from generator.build.periods import open_month
+from generator.build.tasks import BuildScope, ProductRange, Task
+from generator.pack.output import Inputs
+from generator.pack.writer import Writer
+
+CARDS = "cards"  # the intermediate file: one row per product, with its Card as JSON and its sort keys
+
+
+@dataclass(frozen=True)
+class CardTasks:
+    """The tasks of the open month, and the tasks that make the Cards of each range of products."""
+
+    month: list[Task]
+    products: list[Task]
+
+    def __iter__(self) -> Iterator[Task]:
+        return iter((*self.month, *self.products))
+
+
+def card_tasks(scope: BuildScope) -> CardTasks:
+    """Return the tasks that every layer with Cards begins with."""
+    month, closed = month_tasks(scope, open_month(scope.lake.as_of)), closed_layers(scope)
+    needs = (*task_names(month), *(newest_task_name(name) for name in closed if name in scope.missing))
+    return CardTasks(month, [_products_task(scope, ids, needs, closed) for ids in scope.ranges])
+
+
+def newest_task_name(layer: str) -> str:
+    """Return the name of the task that makes the newest rows of a closed period."""
+    return f"{layer} newest rows"
+
+
+def closed_layers(scope: BuildScope) -> dict[str, str]:
+    """Return the digests of the layers of closed periods by name, oldest first."""
+    digests = {**scope.present, **scope.missing}
+    return {name: digests[name] for name in sorted(digests) if name.startswith(names.history_layer(""))}
+
+
+def _products_task(scope: BuildScope, ids: ProductRange, needs: tuple[str, ...], closed: dict[str, str]) -> Task:
+    return Task(
+        f"products {ids}",
+        "",
+        _products,
+        (ids, closed),
+        needs,
+        rows=ids.count,
+        reads=ids.count * estimates.NEWEST_ROW_BYTES * (len(closed) + 1),
+        writes=ids.count * estimates.CARD_ROW_BYTES,
+    )
+
+
+def _products(
+    context: BuildContext, writer: Writer, inputs: Inputs, ids: ProductRange, closed: dict[str, str]
+) -> None:
+    context.open_products(ids)
+    context.open_newest(inputs, closed, ids)
+    context.db.run("views/cards")
+    writer.add_intermediate(CARDS, to_bytes(context.db.table("from cards order by id_product")))
+    context.db.connection.execute("drop table cards")

@@ -1,0 +1,101 @@
+"""Tasks that turn the price tables of a month from days to products.
+
+Their output is read by the tasks of Cards, of card details and of closed periods: the newest row of each product per
+table, and the rows that histories show, sorted by product and day.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from edge_auth.contract.pages import HISTORY_ARRAYS
+from generator.build import estimates
+from generator.build.context import BuildContext
+from generator.build.periods import Period
+from generator.build.tasks import BuildScope, ProductRange, Task
+from generator.database import Database
+from generator.lake.lake import PRICE_TABLES
+from generator.pack.output import Inputs
+from generator.pack.writer import Writer
+
+MAX_ROWS_PER_TASK = 40_000_000  # of price tables: some minutes of one thread
+# About 1,500 products of a month: a range of products reads little beyond its own rows.
+_ROWS_PER_GROUP = 40_960
+
+
+def month_tasks(scope: BuildScope, month: Period) -> list[Task]:
+    """Return the tasks of a month, or of the days of it that a period has. A large month is cut into several tasks."""
+    rows = estimates.rows(scope.lake, month.first, month.last)
+    parts = month.split(-(-rows // MAX_ROWS_PER_TASK))
+    return [_month_task(scope, days, whole=len(parts) == 1) for days in parts]
+
+
+def task_names(tasks: Iterable[Task]) -> tuple[str, ...]:
+    """Return the names of tasks."""
+    return tuple(task.name for task in tasks)
+
+
+def open_history(context: BuildContext, inputs: Inputs, ids: ProductRange) -> None:
+    """Make the views history_<array> over the months among the inputs, for at least a range of products."""
+    for array in HISTORY_ARRAYS:
+        files = [
+            *context.intermediate_files(inputs, _whole_name(array)),
+            *context.intermediate_files(inputs, _range_name(array, ids)),
+        ]
+        context.open_files(f"sorted_{array}", files)
+    context.open_history_views()
+
+
+def _month_task(scope: BuildScope, days: Period, whole: bool) -> Task:
+    name = f"month {days.first:%Y-%m}" + ("" if whole else f" days {days.first.day}-{days.last.day}")
+    rows = estimates.rows(scope.lake, days.first, days.last)
+    return Task(
+        name,
+        "",
+        _month,
+        (days, scope.ranges),
+        rows=rows,
+        reads=scope.lake.size(*PRICE_TABLES, first=days.first, last=days.last),
+        writes=rows * estimates.HISTORY_ROW_BYTES,
+    )
+
+
+def _month(
+    context: BuildContext, writer: Writer, inputs: Inputs, days: Period, ranges: tuple[ProductRange, ...]
+) -> None:
+    context.open_month(days)
+    for table in PRICE_TABLES:
+        newest = f"from newest_in_month_{table} order by id_product"
+        writer.add_intermediate(table, _write_parquet(context.db, table, newest))
+    for array in HISTORY_ARRAYS:
+        rows = _write_parquet(context.db, array, f"from month_{array} order by id_product, day")
+        if writer.intermediates.in_place:
+            writer.add_intermediate(_whole_name(array), rows)
+        else:  # another machine fetches a range, not the month
+            for ids, path in _split(context.db, rows, ranges):
+                writer.add_intermediate(_range_name(array, ids), path)
+            rows.unlink()
+
+
+def _whole_name(array: str) -> str:
+    return f"{array} rows"
+
+
+def _range_name(array: str, ids: ProductRange) -> str:
+    return f"{array} rows {ids.number}"
+
+
+def _write_parquet(db: Database, name: str, query: str) -> Path:
+    """Write the result of a query as a Parquet file of the database's own folder."""
+    path = db.scratch / f"{name}.parquet"
+    db.connection.execute(f"copy ({query}) to '{_quoted(path)}' (row_group_size {_ROWS_PER_GROUP})")
+    return path
+
+
+def _split(db: Database, file: Path, ranges: tuple[ProductRange, ...]) -> Iterator[tuple[ProductRange, Path]]:
+    for ids in ranges:
+        query = f"from read_parquet('{_quoted(file)}') where {ids.condition} order by id_product, day"
+        yield ids, _write_parquet(db, f"range-{ids.number}", query)
+
+
+def _quoted(path: Path) -> str:
+    return str(path).replace("'", "''")

@@ -1,0 +1,44 @@
+"""Parameter types and defaults of the options for serving, which `serve` and `doctor` share."""
+
+import os
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from pathlib import Path
+from typing import Any
+
+import click
+
+from edge_auth.host.redis_counter import plain_url
+
+IpNetwork = IPv4Network | IPv6Network
+
+
+class Network(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
+    """A network in CIDR notation, or a single address."""
+
+    name = "cidr"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> IpNetwork:
+        """Return the network."""
+        try:
+            return ip_network(value, strict=False)
+        except ValueError:
+            self.fail(f"{value!r} is not a network such as 10.0.0.0/8", param, ctx)
+
+
+class CounterUrl(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
+    """The URL of a Redis or Valkey server."""
+
+    name = "url"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the URL in its plain form."""
+        try:
+            return plain_url(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+def default_state_folder() -> str:
+    """Return the default folder for state that outlives a restart, by the XDG base directory specification."""
+    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return str(Path(base) / "cardpress")

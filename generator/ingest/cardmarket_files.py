@@ -1,0 +1,193 @@
+"""Reads the marketplace's download files, plain or gzip, as Arrow tables.
+
+Each file is one JSON document `{"version": 1, "createdAt": TIME, LIST: [ROW, …]}`. Each table has the columns that an
+import replaces in its table file, among them `created_at`, the file's `createdAt` in UTC.
+"""
+
+import gzip
+import json
+import zlib
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from generator.errors import IngestError
+from generator.ingest.tables import expansions_file, price_guide_file, products_file
+from generator.lake.schema import TIMESTAMP
+from generator.lake.vocabulary import PRICE_FIGURES
+
+_GZIP_MAGIC = b"\x1f\x8b"
+_FORMAT_VERSION = 1
+_MAX_QUOTED_CHARACTERS = 80
+
+
+class ValueType(NamedTuple):
+    """The Python types that a JSON value may have (`true` is no number), and its Arrow type."""
+
+    python: frozenset[type]
+    arrow: pa.DataType
+    name: str
+
+
+_ID = ValueType(frozenset({int}), pa.int64(), "an integer")
+_PRICE = ValueType(frozenset({int, float}), pa.float64(), "a number")
+_TEXT = ValueType(frozenset({str}), pa.string(), "text")
+
+
+class DownloadFile(NamedTuple):
+    """The rows of a file, and when the marketplace created it. `created_at` has the offset of the file."""
+
+    source: str
+    created_at: datetime
+    rows: list[dict[str, Any]]
+
+    def column(self, key: str, type_: ValueType, required: bool = False) -> pa.Array:
+        """Return one key of every row. Rows without it are null.
+
+        Raises:
+            IngestError: A value has the wrong type, or a required one is missing.
+        """
+        try:
+            values = [row.get(key) for row in self.rows]
+        except AttributeError:
+            raise IngestError(f"{self.source}: a row is no JSON object") from None
+        if set(map(type, values)) - type_.python - {type(None)}:
+            wrong = next(v for v in values if v is not None and type(v) not in type_.python)
+            raise IngestError(f"{self.source}: {key} must be {type_.name}, not {_quoted(wrong)}")
+        if required and None in values:
+            raise IngestError(f"{self.source}: row {values.index(None) + 1} of {len(values)} has no {key}")
+        try:
+            return pa.array(values, type_.arrow)
+        except (OverflowError, ValueError) as error:  # beyond 64 bits, or half of a surrogate pair
+            raise IngestError(f"{self.source}: {key}: {str(error).splitlines()[0]}") from error
+
+    def table(self, schema: pa.Schema, columns: dict[str, pa.Array]) -> pa.Table:
+        """Return the columns as a table of this schema, with `created_at` on every row."""
+        moment = self.created_at.astimezone(UTC).replace(tzinfo=None)
+        created_at = pa.repeat(pa.scalar(moment, TIMESTAMP), len(self.rows))
+        return pa.Table.from_pydict({**columns, "created_at": created_at}, schema)
+
+
+def read_products(path: Path, kind: str) -> pa.Table:
+    """Read a product list (`products_singles_G.json`, `products_nonsingles_G.json`).
+
+    Args:
+        kind: `single` or `sealed`. The files themselves do not tell.
+
+    Raises:
+        IngestError: The file cannot be read, or is no product list.
+    """
+    document = read_download(path, "products")
+    columns = {
+        "id_product": document.column("idProduct", _ID, required=True),
+        "name": document.column("name", _TEXT, required=True),
+        "kind": pa.repeat(pa.scalar(kind), len(document.rows)),
+        "category": document.column("categoryName", _TEXT),
+        "id_expansion": document.column("idExpansion", _ID),
+        "date_added": _date_added(document),
+    }
+    return document.table(products_file().imported_schema, columns)
+
+
+def read_expansions(path: Path) -> pa.Table:
+    """Read an expansions file, without rows that have no name.
+
+    Raises:
+        IngestError: The file cannot be read, or is no expansions file.
+    """
+    document = read_download(path, "expansions")
+    # Some rows of the real file call the id of the expansion `idProduct`.
+    ids = pc.coalesce(document.column("idExpansion", _ID), document.column("idProduct", _ID))
+    if ids.null_count:
+        raise IngestError(f"{path}: row {pc.index(ids.is_null(), True).as_py() + 1} has no idExpansion")
+    columns = {"id": ids, "name": document.column("enName", _TEXT)}
+    table = document.table(expansions_file().imported_schema, columns)
+    return table.filter(pc.and_kleene(table["name"].is_valid(), pc.not_equal(table["name"], "")))
+
+
+def read_price_guide(path: Path) -> tuple[date, pa.Table]:
+    """Read a price guide (`price_guide_G.json`) and its day.
+
+    The day is the calendar date of `createdAt` in the marketplace's own time zone.
+
+    Raises:
+        IngestError: The file cannot be read, is no price guide, or holds a negative or infinite price.
+    """
+    document = read_download(path, "priceGuides")
+    columns = {"id_product": document.column("idProduct", _ID, required=True)}
+    for figure in PRICE_FIGURES:
+        columns[figure] = _prices(document, figure)
+        columns[f"{figure}_holo"] = pc.coalesce(_prices(document, figure, "-holo"), _prices(document, figure, "-foil"))
+    day = document.created_at.date()
+    return day, document.table(price_guide_file(day).imported_schema, columns)
+
+
+def read_download(path: Path, rows_key: str) -> DownloadFile:
+    """Read a file and check the members that all of the marketplace's files share.
+
+    Raises:
+        IngestError: The file cannot be read, is no JSON, has another version, or lacks `createdAt` or the list
+            `rows_key`.
+    """
+    document = _parse(path)
+    if not isinstance(document, dict) or not isinstance(document.get(rows_key), list):
+        raise IngestError(f'{path}: no list "{rows_key}" in it: is it the right file for this option?')
+    if document.get("version", _FORMAT_VERSION) != _FORMAT_VERSION:
+        version = _quoted(document["version"])
+        raise IngestError(f"{path}: version {version} of the format: only {_FORMAT_VERSION} can be read")
+    return DownloadFile(str(path), _created_at(path, document.get("createdAt")), document[rows_key])
+
+
+def _parse(path: Path) -> Any:
+    try:
+        data = path.read_bytes()
+        data = gzip.decompress(data) if data.startswith(_GZIP_MAGIC) else data
+    except (OSError, EOFError, zlib.error) as error:  # gzip's own BadGzipFile is an OSError
+        raise IngestError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    try:
+        return json.loads(data, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise IngestError(f"{path}: not JSON: {error}") from error
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _created_at(path: Path, value: Any) -> datetime:
+    """Parse a time such as `2026-07-26T02:44:32+0200`. The offset may have a colon or be `Z`. Without one it is UTC."""
+    try:
+        moment = datetime.fromisoformat(value)
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        moment.astimezone(UTC)
+    except (TypeError, ValueError, OverflowError) as error:
+        expected = f"a time such as 2026-07-26T02:44:32+0200, not {_quoted(value)}"
+        raise IngestError(f"{path}: createdAt must be {expected}") from error
+    return moment
+
+
+def _quoted(value: Any) -> str:
+    return json.dumps(value)[:_MAX_QUOTED_CHARACTERS]
+
+
+def _date_added(document: DownloadFile) -> pa.Array:
+    """Return `dateAdded` unchanged, because it has no zone. A zero date (`0000-00-00 00:00:00`) is null."""
+    texts = document.column("dateAdded", _TEXT)
+    zero = pc.match_substring_regex(texts, r"^(0000-|\d{4}-00|\d{4}-\d\d-00)")
+    try:
+        return pc.if_else(zero, None, texts).cast(TIMESTAMP)
+    except pa.ArrowInvalid as error:
+        raise IngestError(f"{document.source}: dateAdded: {str(error).splitlines()[0]}") from error
+
+
+def _prices(document: DownloadFile, figure: str, suffix: str = "") -> pa.Array:
+    """Return one price column. A trend of 0 means that there is no price. Any other 0 is a price."""
+    prices = document.column(figure + suffix, _PRICE)
+    wrong_row = pc.index(pc.or_(pc.less(prices, 0), pc.invert(pc.is_finite(prices))), True).as_py()
+    if wrong_row >= 0:
+        product, price = document.rows[wrong_row]["idProduct"], prices[wrong_row].as_py()
+        raise IngestError(f"{document.source}: {figure + suffix} of product {product} is {price}, which is no price")
+    return pc.if_else(pc.equal(prices, 0), None, prices) if figure == "trend" else prices

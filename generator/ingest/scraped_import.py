@@ -1,0 +1,134 @@
+"""Imports scraped lines: read every line, merge under the lake's lock, then write.
+
+Nothing is written before every line was read. In a folder, the files of all days and tables then appear together or
+not at all.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from generator.errors import IngestError
+from generator.ingest.list_pages import list_pages_file, merge_list_pages
+from generator.ingest.merge import FileChange, MergeCounts, changed_files
+from generator.ingest.merge_days import FILTERED_CHECKS, LISTINGS, WATCH_CHECKS, DailyTable, merge_days
+from generator.ingest.scraped_formats import LineFormat, list_page_format, offers_format, watch_check_format
+from generator.ingest.scraped_lines import LineReader, store_refused
+from generator.ingest.table_updates import add_list_pages, update_table
+from generator.ingest.tables import expansions_file, products_file
+from generator.lake.vocabulary import CONDITIONS
+from generator.lake.writer import LakeWriter, encode_parquet
+
+OnRead = Callable[[Path], None]
+
+
+@dataclass(frozen=True)
+class LineFiles:
+    """The files of one import, and the file for its refused lines. Without one, a refused line stops the import."""
+
+    paths: Sequence[Path]
+    bad_lines: Path | None
+
+
+@dataclass(frozen=True)
+class ImportResult:
+    """What an import of scraped lines did.
+
+    Attributes:
+        lines: How many lines the files have, refused ones included.
+        refused: How many of them were refused.
+        incomplete_offers: Offers under the seller filter without price, seller or known condition. Builds skip them.
+        tables: What changed in each file of the lake, by its path.
+    """
+
+    lines: int
+    refused: int
+    incomplete_offers: int
+    tables: dict[str, MergeCounts]
+
+
+def import_list_pages(lake: LakeWriter, files: LineFiles, on_read: OnRead) -> ImportResult:
+    """Import rows of list pages into listings, products and expansions.
+
+    Args:
+        on_read: Called with each file after it was read.
+
+    Raises:
+        IngestError: A file or a table of the lake cannot be read, or lines are refused and `bad_lines` is None, and
+            nothing was written; or writing failed.
+    """
+    reader = _read(files, on_read, list_page_format())
+    rows = reader.table()
+    with lake.locked():
+        listings = list(merge_days(lake, LISTINGS, rows.select(LISTINGS.schema.names)))
+        before = list_pages_file().read(lake)
+        pages = merge_list_pages(before, rows)
+        catalogue = list(_update_catalogue(lake, rows, pages))
+        changed_pages = {} if pages.equals(before) else {list_pages_file().path: encode_parquet(pages)}
+        _write(lake, files, reader, changed_files(listings) | changed_pages | changed_files(catalogue))
+    return _result(reader, listings + catalogue)
+
+
+def import_offers(lake: LakeWriter, files: LineFiles, on_read: OnRead) -> ImportResult:
+    """Import checks of products under the seller filter into filtered_checks. Arguments as `import_list_pages`."""
+    return _import_checks(lake, files, on_read, offers_format(), FILTERED_CHECKS)
+
+
+def import_watch_checks(lake: LakeWriter, files: LineFiles, on_read: OnRead) -> ImportResult:
+    """Import checks of tracked products into watch_checks. Arguments as `import_list_pages`."""
+    return _import_checks(lake, files, on_read, watch_check_format(), WATCH_CHECKS)
+
+
+def _import_checks(
+    lake: LakeWriter, files: LineFiles, on_read: OnRead, line_format: LineFormat, table: DailyTable
+) -> ImportResult:
+    reader = _read(files, on_read, line_format)
+    rows = reader.table()
+    with lake.locked():
+        changes = list(merge_days(lake, table, rows))
+        _write(lake, files, reader, changed_files(changes))
+    return _result(reader, changes, _incomplete_offers(rows) if table is FILTERED_CHECKS else 0)
+
+
+def _read(files: LineFiles, on_read: OnRead, line_format: LineFormat) -> LineReader:
+    reader = LineReader(line_format)
+    for path in files.paths:
+        reader.read(path)
+        on_read(path)
+    if reader.refused and not files.bad_lines:
+        first, others = reader.refused[0], len(reader.refused) - 1
+        more = f" (and {others:,} more refused line{'s' * (others > 1)})" if others else ""
+        advice = "--bad-lines FILE keeps bad lines and imports the rest"
+        raise IngestError(f"{first}{more}; nothing was imported: {advice}")
+    return reader
+
+
+def _update_catalogue(lake: LakeWriter, rows: pa.Table, pages: pa.Table) -> Iterator[FileChange]:
+    """Add the values of list pages to products and expansions, and yield the files that have rows of them."""
+    products, expansions = update_table(lake, products_file()), update_table(lake, expansions_file())
+    products.incoming = rows.select(["id_product"])  # to count the products that other files have
+    add_list_pages(products, expansions, pages)
+    for change in (products.change(), expansions.change()):
+        if change.counts.rows or change.counts.in_other_files:
+            yield change
+
+
+def _write(lake: LakeWriter, files: LineFiles, reader: LineReader, changed: dict[str, pa.Buffer]) -> None:
+    if files.bad_lines and reader.refused:
+        store_refused(files.bad_lines, reader.refused)  # before the lake, so that no refused line is ever lost
+    lake.write(changed)
+
+
+def _result(reader: LineReader, changes: list[FileChange], incomplete_offers: int = 0) -> ImportResult:
+    tables = {change.path: change.counts for change in changes}
+    return ImportResult(reader.lines, len(reader.refused), incomplete_offers, tables)
+
+
+def _incomplete_offers(checks: pa.Table) -> int:
+    offers = pc.list_flatten(checks["offer_list"].combine_chunks())
+    known = pc.is_in(offers.field("condition"), pa.array(list(CONDITIONS)))
+    complete = pc.and_(pc.and_(offers.field("price").is_valid(), offers.field("seller").is_valid()), known)
+    return len(offers) - (pc.sum(complete).as_py() or 0)

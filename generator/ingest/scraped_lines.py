@@ -1,0 +1,127 @@
+"""Reads files of JSON Lines from scrapers: each line becomes a row, or is refused with its number and the reason."""
+
+import gzip
+import io
+import json
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from generator.errors import IngestError
+from generator.ingest.scraped_formats import LineFormat
+from generator.ingest.scraped_values import InvalidValue
+
+STDIN = Path("-")
+_GZIP_MAGIC = b"\x1f\x8b"
+_MAX_BATCH_ROWS = 20_000  # rows held as Python objects before they become an Arrow batch
+
+
+@dataclass(frozen=True)
+class RefusedLine:
+    """A line that is no row, as it is stored in the file of bad lines. `line` counts from 1, `text` is the line."""
+
+    file: str
+    line: int
+    reason: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.file}: line {self.line}: {self.reason}"
+
+
+@dataclass
+class LineReader:
+    """Collects the rows of files of one format, and the refused lines."""
+
+    format: LineFormat
+    lines: int = 0
+    refused: list[RefusedLine] = field(default_factory=list)
+    _batches: list[pa.RecordBatch] = field(default_factory=list)
+    _rows: list[tuple[Any, ...]] = field(default_factory=list)
+
+    def read(self, path: Path) -> None:
+        """Add the lines of a file, plain or gzip. `-` is standard input. Blank lines are not counted.
+
+        Raises:
+            IngestError: The file cannot be read to its end.
+        """
+        with _open(path) as stream:
+            for number, line in enumerate(stream, 1):
+                stripped = line.strip()
+                if stripped:
+                    self._add(str(path), number, stripped)
+        self._end_batch()
+
+    def table(self) -> pa.Table:
+        """Return all rows, in the order of the files and their lines."""
+        return pa.Table.from_batches(self._batches, self.format.schema)
+
+    def _add(self, file: str, number: int, line: bytes) -> None:
+        self.lines += 1
+        try:
+            self._rows.append(self.format.parse(_parse_object(line)))
+        except InvalidValue as error:
+            text = line.decode("utf-8", "surrogateescape")
+            self.refused.append(RefusedLine(file, number, str(error), text))
+        if len(self._rows) >= _MAX_BATCH_ROWS:
+            self._end_batch()
+
+    def _end_batch(self) -> None:
+        schema = self.format.schema
+        columns = zip(*self._rows, strict=True) if self._rows else [()] * len(schema)
+        arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
+        self._batches.append(pa.record_batch(arrays, schema))
+        self._rows.clear()
+
+
+def store_refused(path: Path, refused: list[RefusedLine]) -> None:
+    """Add refused lines to a file of JSON Lines, each only once. The file is replaced as a whole.
+
+    Raises:
+        IngestError: The file cannot be written.
+    """
+    try:
+        stored = path.read_text("utf-8").splitlines() if path.exists() else []
+        lines = dict.fromkeys(stored + [json.dumps(asdict(line)) for line in refused])
+        unfinished = path.with_name(f".{path.name}.writing")
+        unfinished.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+        unfinished.replace(path)
+    except (OSError, ValueError) as error:
+        raise IngestError(f"{path}: refused lines cannot be kept: {getattr(error, 'strerror', error)}") from error
+
+
+def _parse_object(line: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(line, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise InvalidValue(f"not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise InvalidValue("no JSON object")
+    return value
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON number")
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[io.BufferedIOBase]:
+    try:
+        with _open_binary(path) as stream:
+            if stream.peek(2)[:2] != _GZIP_MAGIC:
+                yield stream
+                return
+            with gzip.open(stream) as unpacked:
+                yield unpacked
+    except (OSError, EOFError, zlib.error) as error:  # gzip's own BadGzipFile is an OSError
+        raise IngestError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+
+
+def _open_binary(path: Path) -> io.BufferedReader:
+    return open(sys.stdin.fileno(), "rb", closefd=False) if path == STDIN else path.open("rb")

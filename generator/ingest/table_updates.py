@@ -1,0 +1,52 @@
+"""Table files before and after an import: imported rows merged in, values of list pages added."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from generator.ingest.list_pages import add_to_expansions, add_to_products, latest_values
+from generator.ingest.merge import FileChange, count_changes, merge
+from generator.ingest.tables import TableFile
+from generator.lake.writer import LakeWriter, decode_parquet, encode_parquet
+
+
+@dataclass
+class TableUpdate:
+    """A table file before and after an import.
+
+    Attributes:
+        incoming: The imported rows.
+        other_keys: Keys that other files of the same table have.
+    """
+
+    file: TableFile
+    before: pa.Table
+    incoming: pa.Table
+    other_keys: pa.ChunkedArray
+    after: pa.Table
+
+    @property
+    def is_changed(self) -> bool:
+        return not self.after.equals(self.before)
+
+    def change(self) -> FileChange:
+        """Return the new content of the file, if it changed, and the counts."""
+        counts = count_changes(self.file, self.before, self.incoming, self.other_keys, self.after)
+        return FileChange(self.file.path, counts, encode_parquet(self.after) if self.is_changed else None)
+
+
+def update_table(lake: LakeWriter, file: TableFile, imported: Iterable[pa.Buffer] = ()) -> TableUpdate:
+    """Merge imported rows, each buffer one Parquet file of them, into a table file of the lake."""
+    before, other_keys = file.read(lake), file.keys_in_other_files(lake)
+    incoming = pa.concat_tables([file.imported_schema.empty_table(), *map(decode_parquet, imported)])
+    after = merge(file, before, incoming, other_keys) if len(incoming) else before
+    return TableUpdate(file, before, incoming, other_keys, after)
+
+
+def add_list_pages(products: TableUpdate, expansions: TableUpdate, pages: pa.Table) -> None:
+    """Add the values of list pages to both tables."""
+    if len(pages):
+        latest = latest_values(pages)
+        products.after = add_to_products(products.after, latest)
+        expansions.after = add_to_expansions(expansions.after, products.after, latest, expansions.other_keys)

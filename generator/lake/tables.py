@@ -1,0 +1,121 @@
+"""Opens lake files as views raw.<table> of a database, and checks them against the rules of their table."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import duckdb
+from duckdb.sqltypes import DuckDBPyType
+
+from generator.database import Database, sql_text
+from generator.errors import LakeError
+from generator.lake.files import LakeFile
+from generator.lake.schema import LakeColumn, cast_expression, declared_tables, is_accepted
+
+_DAY_OF_FILE = r"regexp_extract(lake_file, '/day=([0-9]{4}-[0-9]{2}-[0-9]{2})/[^/]*$', 1)::date"
+_ONE_FILE = "read_parquet($1, hive_partitioning = false)"
+_TYPES_IN_WORDS = {
+    "bigint": "an integer",
+    "double": "a number",
+    "varchar": "text",
+    "timestamp": "a timestamp",
+    "list": "a list",
+}
+
+_Types = dict[str, DuckDBPyType]
+_Expressions = dict[str, str]
+
+
+def open_table(database: Database, table: str, files: Sequence[LakeFile]) -> None:
+    """Create the view raw.<table> over these files, with the columns and types of `build/lake.sql`.
+
+    Raises:
+        LakeError: A file is no Parquet, lacks a required column or holds a column of a wrong type.
+    """
+    selects = [_select(expressions, paths) for expressions, paths in check_columns(database, table, files)]
+    declared = f"select * from lake.{table}"  # the declared table has the columns and no rows
+    rows = "\nunion all\n".join([*selects, declared])
+    database.connection.execute(f"create or replace view raw.{table} as select * from ({rows})")
+
+
+def check_rules(database: Database, tables: Iterable[str]) -> None:
+    """Run the rules of `build/checks/` over the open views of these tables.
+
+    Raises:
+        LakeError: A rule is broken. The message names table, column, number of rows and an example.
+    """
+    for table in tables:
+        try:
+            broken = database.rows(sql_text(f"checks/{table}"))
+        except duckdb.Error as error:
+            raise LakeError(f"{table}: cannot be read: {_first_line(error)}") from error
+        if broken:
+            _, column, rule, rows, example = broken[0]
+            raise LakeError(f"{table}: column {column} {rule}: {rows} row{'s' * (rows != 1)}, such as {example}")
+
+
+def check_columns(database: Database, table: str, files: Sequence[LakeFile]) -> list[tuple[_Expressions, list[str]]]:
+    """Check the columns of files against their table, and group files that have the same columns.
+
+    Returns:
+        For each group, the SQL expression of each declared column, and the paths of the files.
+
+    Raises:
+        LakeError: A file is no Parquet, lacks a required column or holds a column of a wrong type.
+    """
+    groups: dict[tuple[tuple[str, str], ...], tuple[_Expressions, list[str]]] = {}
+    for path, types in _types_of_files(database, table, [file.path for file in files]):
+        key = tuple((name, str(type_)) for name, type_ in types.items())
+        if key not in groups:
+            groups[key] = (_expressions(database, table, path, types), [])
+        groups[key][1].append(path)
+    return list(groups.values())
+
+
+def _types_of_files(database: Database, table: str, paths: list[str]) -> Iterator[tuple[str, _Types]]:
+    """Yield each path with the names (lower case) and types of its top-level columns."""
+    for path in paths:
+        try:
+            described = database.connection.execute(
+                f"select column_name, column_type from (describe select * from {_ONE_FILE})", [path]
+            ).fetchall()
+        except duckdb.Error as error:
+            raise LakeError(f"{table}: {path} cannot be read as Parquet: {_first_line(error)}") from error
+        yield path, {name.lower(): duckdb.sqltype(type_) for name, type_ in described}
+
+
+def _expressions(database: Database, table: str, path: str, types: _Types) -> _Expressions:
+    expressions = {}
+    for column in declared_tables()[table]:
+        actual = types.get(column.name)
+        if column.name == "day":
+            expressions["day"] = _DAY_OF_FILE  # the day of the partition, also where the file has such a column
+        elif actual is None:
+            expressions[column.name] = _missing(database, table, path, column)
+        elif not is_accepted(actual, column.type):
+            raise LakeError(_wrong_type(database, table, path, column, actual))
+        else:
+            expressions[column.name] = cast_expression(column.name, actual, column.type)
+    return expressions
+
+
+def _missing(database: Database, table: str, path: str, column: LakeColumn) -> str:
+    if column.required:
+        [(rows,)] = database.connection.execute(f"select count(*) from {_ONE_FILE}", [path]).fetchall()
+        raise LakeError(f"{table}: {path} lacks the required column {column.name}: all of its {rows} rows")
+    return f"null::{column.type}"
+
+
+def _wrong_type(database: Database, table: str, path: str, column: LakeColumn, actual: DuckDBPyType) -> str:
+    query = f'select count("{column.name}"), min("{column.name}"::varchar) from {_ONE_FILE}'
+    [(rows, example)] = database.connection.execute(query, [path]).fetchall()
+    declared = _TYPES_IN_WORDS.get(column.type.id, str(column.type))
+    return f"{table}: column {column.name} of {path} holds {actual}, not {declared}: {rows} rows, such as {example}"
+
+
+def _select(expressions: _Expressions, paths: list[str]) -> str:
+    listed = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
+    columns = ",\n".join(f"{expression} as {name}" for name, expression in expressions.items())
+    return f"select {columns}\nfrom read_parquet([{listed}], filename = 'lake_file', hive_partitioning = false)"
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0]

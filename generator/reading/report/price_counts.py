@@ -1,0 +1,59 @@
+"""Counts over the prices of a build, by the SQL of `build/report/`."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+
+from edge_auth.contract import names
+from edge_auth.contract.builds import Build
+from generator.build.layers.catalogue import PRICES
+from generator.database import Database
+from generator.errors import BuildError
+
+_VIEWS = ("coverage", "distribution", "ages")
+# Columns that builds of older versions lack.
+_ADDED_COLUMNS = {"game": "varchar", "listing_day": "date", "from_price": "decimal(18, 2)"}
+
+# A row of a view of `build/report/`.
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class PriceCounts:
+    """The rows of the views of `build/report/`."""
+
+    coverage: list[Row]
+    distribution: list[Row]
+    ages: list[Row]
+
+
+def count_prices(build: Build, *, threads: int | None, memory: str | None) -> PriceCounts:
+    """Count the prices of a build.
+
+    Args:
+        threads: How many threads DuckDB may use; None for one per core.
+        memory: How much memory DuckDB may use before it spills to disk; None for the default.
+
+    Raises:
+        BuildError: DuckDB cannot read the prices.
+        StoreError: The prices cannot be fetched.
+    """
+    path = build.layers[names.CATALOGUE].file(PRICES)
+    try:
+        db = Database(threads, memory)
+        try:
+            db.set(as_of=build.as_of.isoformat())
+            _open_prices(db, str(path).replace("'", "''"))
+            db.run(*(f"report/{view}" for view in _VIEWS))
+            return PriceCounts(*(db.table(f"from {view}").to_pylist() for view in _VIEWS))
+        finally:
+            db.close()
+    except duckdb.Error as error:
+        raise BuildError(f"the prices of build {build.id} cannot be read: {str(error).splitlines()[0]}") from error
+
+
+def _open_prices(db: Database, path: str) -> None:
+    present = {name for name, *_ in db.rows(f"describe from read_parquet('{path}')")}
+    missing = "".join(f", null::{kind} as {name}" for name, kind in _ADDED_COLUMNS.items() if name not in present)
+    db.connection.execute(f"create view prices as select *{missing} from read_parquet('{path}')")

@@ -1,0 +1,181 @@
+"""One place for each fact: whatever repeats a lake's columns, price figures or conditions agrees with its source."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from generator.database import sql_root, sql_text
+from generator.demo.lake import write_demo
+from generator.demo.words import CONDITION_CODES
+from generator.ingest.cardmarket_files import read_expansions, read_price_guide, read_products
+from generator.ingest.list_pages import list_pages_file
+from generator.ingest.merge_days import FILTERED_CHECKS, LISTINGS, WATCH_CHECKS
+from generator.ingest.scraped_formats import LineFormat, list_page_format, offers_format, watch_check_format
+from generator.ingest.tables import TableFile, expansions_file, products_file
+from generator.lake.lake import DAILY_TABLES, FLAT_TABLES, PRICE_TABLES
+from generator.lake.schema import arrow_schema, declared_tables
+from generator.lake.vocabulary import CONDITIONS, PRICE_FIGURES
+from recognition.recipe import Fingerprint
+from tests.support.service import ROOT
+
+TABLES = (*FLAT_TABLES, *DAILY_TABLES)
+PAGE = {
+    "id": 1, "scraped_at": "2026-01-01T00:00:00Z", "available_items": 1, "from_price": 1.0, "available_foils": 1,
+    "from_price_foil": 1.0, "id_expansion": 1, "number": "1", "rarity": "r", "url": "https://m/1", "image": "i",
+    "image_large": "l", "expansion": "e", "expansion_url": "https://m/e",
+}  # fmt: skip
+OFFER = {"price": 1.0, "condition": "NM", "quantity": 1, "seller": "s"}
+OFFERS = {
+    "id_product": 1, "checked_at": "2026-01-01T00:00:00Z", "offers": 1, "offer_list": [OFFER], "lowest": 1.0,
+    "cheapest_seller": "s", "cheapest_condition": "NM",
+}  # fmt: skip
+WATCH_CHECK = {
+    "slug": "s", "checked_at": "2026-01-01T00:00:00Z", "num_offers": 1, "lowest_price": 1.0,
+    "offer_list": [OFFER | {"quantity": "1", "comment": "c"}],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    lake = tmp_path_factory.mktemp("columns") / "lake"
+    write_demo(lake, 60, 3, 1)
+    return lake
+
+
+def declared(table: str) -> list[str]:
+    return list(arrow_schema(table).names)
+
+
+def test_the_tables_are_the_declared_ones() -> None:
+    assert set(TABLES) == set(declared_tables())
+    with_day = {table for table, columns in declared_tables().items() if any(c.name == "day" for c in columns)}
+    assert set(DAILY_TABLES) == with_day
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_the_demo_writes_every_column(demo: Path, table: str) -> None:
+    files = sorted(demo.glob(f"{table}/day=*/*.parquet" if table in DAILY_TABLES else f"{table}.parquet"))
+    schema = pq.read_schema(files[0])
+    assert schema.names == declared(table)
+    assert [widened(type_) for type_ in schema.types] == list(arrow_schema(table).types)
+
+
+def widened(type_: pa.DataType) -> pa.DataType:
+    """The demo writes counts as int32, which the lake reads as int64."""
+    if pa.types.is_list(type_):
+        return pa.list_(widened(type_.value_type))
+    if pa.types.is_struct(type_):
+        return pa.struct([(member.name, widened(member.type)) for member in type_])
+    return pa.int64() if type_ == pa.int32() else type_
+
+
+@pytest.mark.parametrize(
+    ("line_format", "line", "table"),
+    [
+        (list_page_format, PAGE, "listings"),
+        (offers_format, OFFERS, "filtered_checks"),
+        (watch_check_format, WATCH_CHECK, "watch_checks"),
+    ],
+)
+def test_a_complete_line_gives_every_column(line_format: Any, line: dict[str, Any], table: str) -> None:
+    line_format = line_format()
+    assert isinstance(line_format, LineFormat)
+    row = dict(zip(line_format.schema.names, line_format.parse(line), strict=True))
+    assert list(row)[: len(declared(table))] == declared(table)
+    assert [name for name, value in row.items() if value is None] == []
+    if "offer_list" in row:
+        members = arrow_schema(table).field("offer_list").type.value_type
+        assert set(row["offer_list"][0]) == {member.name for member in members}
+    pa.table({name: pa.array([value], line_format.schema.field(name).type) for name, value in row.items()})
+
+
+def test_the_files_of_imports_have_every_column(tmp_path: Path) -> None:
+    for table in (LISTINGS, FILTERED_CHECKS, WATCH_CHECKS):
+        assert table.schema == arrow_schema(table.name)
+        assert {table.product, table.time} <= set(declared(table.name))
+    created = '{"version": 1, "createdAt": "2026-01-01T00:00:00Z", '
+    file = tmp_path / "file.json"
+    file.write_text(created + '"products": []}')
+    assert read_products(file, "single").schema == products_file().imported_schema
+    file.write_text(created + '"expansions": []}')
+    assert read_expansions(file).schema == expansions_file().imported_schema
+    file.write_text(created + '"priceGuides": []}')
+    assert read_price_guide(file)[1].schema.names == [*declared("price_guide"), "created_at"]
+
+
+def test_each_product_column_has_a_source() -> None:
+    """A column of products and expansions comes from the marketplace's lists, from list pages or from an option."""
+    from_pages = set(list_pages_file().schema.names)
+    assert missing(products_file(), "products") - from_pages == set()
+    assert missing(expansions_file(), "expansions") == {"game", "url"}  # --game, and the expansion_url of pages
+    assert "expansion_url" in from_pages
+
+
+def missing(file: TableFile, table: str) -> set[str]:
+    assert set(declared(table)) | {"created_at"} == set(file.schema.names)
+    return set(declared(table)) - set(file.imported)
+
+
+def test_a_fingerprint_has_every_column() -> None:
+    assert ["key", *Fingerprint(0, 0, 0, bytes(48)).texts(), "products"] == declared("fingerprints")
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_the_rules_know_every_required_column_and_price(table: str) -> None:
+    rules = set(re.findall(r"'column': '(\w+)', 'rule': '([^']+)'", sql_text(f"checks/{table}")))
+    columns = [column for column in declared_tables()[table] if column.name != "day"]
+    assert {name for name, rule in rules if rule == "is required but null"} == {c.name for c in columns if c.required}
+    prices = {column.name for column in columns if column.type.id == "double"}
+    assert {name for name, rule in rules if rule.startswith("is no price")} == prices
+    assert any("offer" in rule for _, rule in rules) == any(column.name == "offer_list" for column in columns)
+
+
+def test_the_sources_read_every_column() -> None:
+    for table, columns in declared_tables().items():
+        source = sql_text(f"sources/{table}")
+        if "*" not in source:
+            assert [c.name for c in columns if not re.search(rf"\b{c.name}\b", source)] == [], table
+
+
+def test_the_operators_read_of_every_column() -> None:
+    rows = {cells[1].strip(): cells[3] for line in operators() if len(cells := line.split("|")) > 3}
+    for table in TABLES:
+        assert [name for name in declared(table) if not re.search(rf"\b{name}\b", rows[table])] == [], table
+
+
+def operators() -> list[str]:
+    return (ROOT / "docs" / "operators.md").read_text("utf-8").splitlines()
+
+
+def test_price_figures() -> None:
+    holo = [f"{figure}_holo" for figure in PRICE_FIGURES]
+    assert declared("price_guide") == ["id_product", *PRICE_FIGURES, *holo]
+    changes = (sql_root() / "diff" / "field_changes.sql.j2").read_text("utf-8")
+    assert set(re.findall(r'"price_guide\.(\w+)"', changes)) == {"day", *PRICE_FIGURES}
+    assert set(re.findall(r'"price_guide\.holo\.(\w+)"', changes)) == set(PRICE_FIGURES)
+
+
+def test_price_tables() -> None:
+    lists = [
+        tuple(re.findall(r"\w+", found))
+        for path in sql_root().rglob("*")
+        if path.suffix in {".sql", ".j2"}
+        for found in re.findall(r"\[((?:[\"']\w+[\"'],? ?)+)\]", path.read_text("utf-8"))
+        if "price_guide" in found
+    ]
+    assert set(lists) == {PRICE_TABLES}
+
+
+def test_conditions() -> None:
+    codes = list(CONDITIONS)
+    assert sorted(CONDITION_CODES) == sorted(codes)
+    files = [sql_root() / "sources" / "filtered_checks.sql", sql_root() / "views" / "cards.sql"]
+    files.append(ROOT / "generator" / "site" / "templates" / "openapi" / "schemas.json.j2")
+    for path in files:
+        lists = re.findall(r"[\[(]((?:[\"'][A-Z]{2}[\"'],? ?){3,})[\])]", path.read_text("utf-8"))
+        assert lists, path
+        assert all(re.findall(r"\w+", text) == codes for text in lists), path
