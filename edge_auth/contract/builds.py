@@ -161,7 +161,7 @@ class Build:
         """Yield the keys of all documents that `export` writes, layer by layer; see `document`."""
         for name, layer in self.layers.items():
             if name == names.CATALOGUE:
-                yield from self.list_pages.keys()
+                yield from self.list_pages.all_keys()
             elif name == names.MOVERS:
                 yield from map(names.movers_list, keys_of_all_products())
             elif name in names.EXPORTED_LAYERS:

@@ -211,27 +211,33 @@ def _growing_blocks(ranking: list[np.ndarray]) -> Iterator[np.ndarray]:
 
 def _mask(catalogue: Catalogue, search: Search) -> np.ndarray:
     """Return which products match all filters and the price range: bool, by ordinal."""
-    filters = search.filters
-    masks = []
-    if search.prices is not None:
-        ranks, rank = _ranks_of_prices(catalogue, search), catalogue.rank[search.price_sort]
-        masks += [rank >= np.uint32(ranks.start), rank < np.uint32(ranks.stop)]
-    if filters.kind != "all":
-        masks.append(catalogue.single == (filters.kind == "single"))
-    if filters.set is not None:
-        masks.append(np.logical_or.reduce([catalogue.set == row for row in _set_rows(catalogue, filters.set)]))
-    if filters.number is not None:
-        masks.append(_equal(catalogue.number, catalogue.numbers, filters.number))
-    if filters.rarity is not None:
-        masks.append(_equal(catalogue.rarity, catalogue.rarities, filters.rarity))
-    if filters.game is not None:
-        assert catalogue.game is not None and catalogue.games is not None, "read_search refuses it otherwise"
-        masks.append(_equal(catalogue.game, catalogue.games, filters.game))
-    masks += [catalogue.vocabulary.mask(word) for word in filters.words]
-    found: np.ndarray = masks[0] if len(masks) == 1 else masks[0] & masks[1]
-    for mask in masks[2:]:
+    masks = _masks(catalogue, search)
+    found = next(masks)
+    for mask in masks:  # one at a time, since the allocation of many large arrays takes longer than comparing
         found &= mask
     return found
+
+
+def _masks(catalogue: Catalogue, search: Search) -> Iterator[np.ndarray]:
+    """Yield a new mask for each filter, and two for the price range."""
+    filters = search.filters
+    if search.prices is not None:
+        ranks, rank = _ranks_of_prices(catalogue, search), catalogue.rank[search.price_sort]
+        yield rank >= np.uint32(ranks.start)
+        yield rank < np.uint32(ranks.stop)
+    if filters.kind != "all":
+        yield catalogue.single == (filters.kind == "single")
+    if filters.set is not None:
+        yield np.logical_or.reduce([catalogue.set == row for row in _set_rows(catalogue, filters.set)])
+    if filters.number is not None:
+        yield _equal(catalogue.number, catalogue.numbers, filters.number)
+    if filters.rarity is not None:
+        yield _equal(catalogue.rarity, catalogue.rarities, filters.rarity)
+    if filters.game is not None:
+        assert catalogue.game is not None and catalogue.games is not None, "read_search refuses it otherwise"
+        yield _equal(catalogue.game, catalogue.games, filters.game)
+    for word in filters.words:
+        yield catalogue.vocabulary.mask(word)
 
 
 def _set_rows(catalogue: Catalogue, text: str) -> list[int]:

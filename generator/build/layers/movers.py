@@ -52,6 +52,6 @@ def _movers(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
     writer.add_file(f"{LINES}.arrow", to_bytes(lines))
     lists = context.db.table(
         "select key, list(line_number::uinteger order by place) as lines "
-        "from mover_lists join mover_lines using (\"window\", id_product) group by key order by key"
+        'from mover_lists join mover_lines using ("window", id_product) group by key order by key'
     )
     writer.add_file(f"{LISTS}.arrow", to_bytes(lists))
