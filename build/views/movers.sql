@@ -32,7 +32,7 @@ select
     kind,
     game_folded,
     day,
-    price(trend) as trend,
+    trend,
     case when game_folded is null then newest.day_now else game_days.day_now end as day_now
 from guide
 left join game_days using (game_folded)
@@ -45,16 +45,15 @@ with windows as (
 ),
 
 now as (
-    select id_product, kind, game_folded, day_now, trend as now
+    select id_product, kind, game_folded, day_now, price(trend) as now
     from trends
     where day = day_now and day_now >= getvariable('as_of')::date - 3
 ),
 
 before as (
-    select "window", id_product, max(day) as day_then, max_by(trend, day) as "then"
+    select "window", id_product, max(day) as day_then, price(max_by(trend, day)) as "then"
     from trends
-    cross join windows
-    where day between day_now - days - 3 and day_now - days
+    join windows on day between day_now - days - 3 and day_now - days
     group by "window", id_product
 ),
 

@@ -123,10 +123,13 @@ class Catalogue:
         return {sort: _values(columns, f"cents_{sort}")[: keyed[sort]] for sort in PRICE_SORTS}
 
     def _table(self, stem: str) -> pa.Table:
+        path = self._layer.file(stem)
         try:
-            return map_table(self._layer.file(stem))
+            return map_table(path)
         except (OSError, pa.ArrowInvalid) as error:
-            raise StoreError(f"the search index in {self._layer.folder} cannot be read: {error}") from error
+            raise StoreError(
+                f"{path.name}, part of the search index in {self._layer.folder}, cannot be read: {error}"
+            ) from error
 
 
 def _values(table: pa.Table, name: str) -> np.ndarray:
