@@ -12,7 +12,7 @@ from edge_auth.core.bodies import JSON, Body, accepts_gzip, dumps
 from edge_auth.core.endpoints import CORS_HEADERS, Endpoint, route
 from edge_auth.core.open_build import OpenBuild
 from edge_auth.core.parameters import quote_input
-from edge_auth.core.rate_limit import Counter
+from edge_auth.core.rate_limit import Counter, address_name, key_name
 from edge_auth.core.request import Answer, Request, ResponseContext
 from edge_auth.errors import (
     AccessDenied,
@@ -96,10 +96,10 @@ class Shim:
         record = None if endpoint.public else authenticate(self._keys, request.headers, now)
         if record is None:
             if endpoint.rate_limited:
-                self._count(f"address {request.client}", DEFAULT_RATE_LIMIT, now, context)
+                self._count(address_name(request.client), DEFAULT_RATE_LIMIT, now, context)
         else:
             context.key_id = record.id
-            self._count(f"key {record.id}", record.rate_limit, now, context)
+            self._count(key_name(record.id), record.rate_limit, now, context)
             if endpoint.scope is not None and endpoint.scope not in record.scopes:
                 raise InsufficientScope(f"this key may not read this: it lacks the scope {endpoint.scope}")
             if endpoint.body is None:

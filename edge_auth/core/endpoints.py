@@ -23,6 +23,7 @@ CORS_HEADERS = {
 _KEYED_VARY = "Authorization, X-API-Key, Accept-Encoding, X-Build"
 _PUBLIC_VARY = "Accept-Encoding, X-Build"
 _MAX_ID_DIGITS = 19
+_MAX_TEXT = 200  # characters of a text parameter before it is folded
 _MAX_CACHED_PATH_BYTES = 256  # a client must not fill the memory with long paths
 _NO_PATH = "there is no such path: /docs lists what there is"
 _NO_PRODUCT = "there is no product with this id"
@@ -229,9 +230,9 @@ _FIXED = {
         _cards,
         {
             "q": Text(100),
-            "set": Text(),
-            "number": Text(),
-            "rarity": Text(),
+            "set": Text(_MAX_TEXT),
+            "number": Text(_MAX_TEXT),
+            "rarity": Text(_MAX_TEXT),
             "kind": Choice(names.KINDS, "all"),
             "sort": Choice(names.SORTS, "trend"),
             "order": Choice(names.ORDERS),
@@ -241,7 +242,7 @@ _FIXED = {
         keys.CARDS_READ,
     ),
     "sets": Endpoint(
-        API + "sets", _sets, {"q": Text(), "limit": Integer(1, 1000, 100), "offset": _OFFSET}, keys.CARDS_READ
+        API + "sets", _sets, {"q": Text(_MAX_TEXT), "limit": Integer(1, 1000, 100), "offset": _OFFSET}, keys.CARDS_READ
     ),
     "fingerprints": Endpoint(
         API + "fingerprints",

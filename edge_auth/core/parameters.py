@@ -68,14 +68,17 @@ class Choice:
 
 @dataclass(frozen=True)
 class Text:
-    """A text of at most `max_characters` characters. An empty text means that the parameter is absent."""
+    """A text of at most `max_characters` characters. An empty text means that the parameter is absent.
 
-    max_characters: int | None = None
+    Every text has a bound: normalising combining characters takes time that grows with the square of their number.
+    """
+
+    max_characters: int
     default: None = None
 
     def read(self, name: str, text: str) -> str | None:
         """Return the text, or None if it is empty."""
-        if self.max_characters is not None and len(text) > self.max_characters:
+        if len(text) > self.max_characters:
             raise InvalidParameter(f"{name} must be at most {self.max_characters} characters long, not {len(text)}")
         return text or None
 

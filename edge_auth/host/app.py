@@ -112,7 +112,7 @@ def _metrics(settings: Settings, log: Log) -> Metrics:
 def _counter(settings: Settings, store_location: str, log: Log, metrics: Metrics) -> Counter:
     """Return the counter of a store, shared by its shims that have the same state folder or the same counter URL."""
     name = sha256(store_location.encode()).hexdigest()[:16]
-    file_counter = FileCounter(Path(settings.state) / f"limits-{name}", log.line)
+    file_counter = FileCounter(Path(settings.state) / f"counts-{name}", log.line)
     if settings.rate_limit_url is None:
         return file_counter
     from edge_auth.host.redis_counter import RedisCounter  # most shims do not need the client library

@@ -131,6 +131,8 @@ def test_revoked_is_told_before_expired_and_scopes_hold(own):
         ("cards?sort=Trend", "sort"),
         ("cards?order=up", "asc, desc"),
         ("cards?q=" + "a" * 101, "100 characters"),
+        ("cards?set=" + "a" * 201, "set must be at most 200 characters"),
+        ("sets?q=" + "a" * 201, "q must be at most 200 characters"),
         ("cards?q=%FF", "q must be UTF-8"),
         ("cards?lmit=5", "limit"),
         ("cards?LIMIT=5", "limit"),
