@@ -9,7 +9,7 @@ from typing import Protocol
 from edge_auth.contract.keys import DEFAULT_RATE_LIMIT, KeyRecord
 from edge_auth.core.authentication import Keys, authenticate
 from edge_auth.core.bodies import JSON, Body, accepts_gzip, dumps
-from edge_auth.core.endpoints import CORS_HEADERS, Endpoint, route
+from edge_auth.core.endpoints import COMMON_HEADERS, Endpoint, route
 from edge_auth.core.open_build import OpenBuild
 from edge_auth.core.parameters import quote_input
 from edge_auth.core.rate_limit import Counter, address_name, key_name
@@ -22,15 +22,18 @@ from edge_auth.errors import (
     InvalidParameter,
     MethodNotAllowed,
     MissingObject,
+    NoLiveBuild,
+    NotFound,
     RateLimited,
     UnknownBuild,
 )
 
 RETRY_AFTER_SECONDS = 5
 _PREFLIGHT_HEADERS = {
-    **CORS_HEADERS,
+    **COMMON_HEADERS,
     "Access-Control-Allow-Methods": "GET",
-    "Access-Control-Allow-Headers": "Authorization, X-API-Key, If-None-Match, X-Build",
+    "Access-Control-Allow-Headers": "Authorization, X-API-Key, If-None-Match, X-Build, X-Request-ID, Range, If-Range, "
+    "Cache-Control, Content-Type",
     "Access-Control-Max-Age": "7200",
 }
 _CONTENT_HEADERS = ("Content-Length", "Content-Encoding")
@@ -44,6 +47,7 @@ class Builds(Protocol):
 
         Raises:
             UnknownBuild: The store does not hold it.
+            NoLiveBuild: No build was ever published.
             StoreError: It cannot be read.
         """
         ...
@@ -82,15 +86,16 @@ class Shim:
             return self._answer(request, now, context)
         except ApiError as error:
             return _error_answer(error, context)
+        except NoLiveBuild:  # logged once, by whoever follows the pointer
+            return _failure("no build has been published here yet; try again later", context)
         except Exception as error:
             self._log.failure(request, error)
             context.headers.pop("X-Build", None)
-            retry = str(RETRY_AFTER_SECONDS)
-            return _error_answer(InternalError("something failed here; try again later", Retry_After=retry), context)
+            return _failure("something failed here; try again later", context)
 
     def _answer(self, request: Request, now: float, context: ResponseContext) -> Answer:
-        if request.method != "GET":
-            return _answer_other_method(request)
+        if request.method != "GET" and (other := _answer_other_method(request)) is not None:
+            return other
         endpoint, subject = route(request.path)
         context.endpoint = endpoint.path
         record = None if endpoint.public else authenticate(self._keys, request.headers, now)
@@ -120,7 +125,7 @@ class Shim:
         self, endpoint: Endpoint, subject: str, request: Request, context: ResponseContext
     ) -> Answer:
         """Answer from one build. If it was pruned meanwhile, answer from the build that is live then."""
-        pin = request.headers.get("x-build")
+        pin = None if endpoint.page else request.headers.get("x-build") or None
         build = self._select_build(pin)
         try:
             return _read(build, endpoint, subject, request, context)
@@ -167,15 +172,36 @@ def _success(endpoint: Endpoint, body: Body, request: Request, context: Response
 
 def _error_answer(error: ApiError, context: ResponseContext) -> Answer:
     body = dumps({"error": {"code": error.code, "message": str(error)}}) + b"\n"
-    headers = {**CORS_HEADERS, **context.headers, **error.headers, "Cache-Control": "no-store"}
+    headers = {**COMMON_HEADERS, **context.headers, **error.headers, "Cache-Control": "no-store"}
     headers["Content-Type"] = JSON
     headers["Content-Length"] = str(len(body))
     return Answer(error.status, headers, body)
 
 
-def _answer_other_method(request: Request) -> Answer:
-    """Answer the preflight request of a browser. Refuse every other method."""
+def _failure(message: str, context: ResponseContext) -> Answer:
+    return _error_answer(InternalError(message, Retry_After=str(RETRY_AFTER_SECONDS)), context)
+
+
+def _answer_other_method(request: Request) -> Answer | None:
+    """Answer the preflight request of a browser, refuse a method, or return None if the path allows the method.
+
+    Raises:
+        MethodNotAllowed: The path does not allow the method, and the request is no preflight of an API path.
+    """
+    endpoint = _endpoint(request.path)
+    allowed, is_page = (endpoint.methods, endpoint.page) if endpoint else (("GET",), False)
+    if request.method in allowed:
+        return None
     is_preflight = "origin" in request.headers and "access-control-request-method" in request.headers
-    if request.method == "OPTIONS" and is_preflight:
+    if request.method == "OPTIONS" and is_preflight and not is_page:
         return Answer(204, dict(_PREFLIGHT_HEADERS))
-    raise MethodNotAllowed(f"{quote_input(request.method)} is not allowed: every operation is GET", Allow="GET")
+    why = "every operation is GET" if allowed == ("GET",) else f"this path answers {' and '.join(allowed)}"
+    raise MethodNotAllowed(f"{quote_input(request.method)} is not allowed: {why}", Allow=", ".join(allowed))
+
+
+def _endpoint(path: bytes) -> Endpoint | None:
+    """Return the endpoint of a path, or None if there is no such path."""
+    try:
+        return route(path)[0]
+    except NotFound:
+        return None

@@ -13,7 +13,7 @@ from flask import Flask, request
 
 from edge_auth.contract.keys import KeyFile, open_key_file
 from edge_auth.contract.store.file_cache import FileCache
-from edge_auth.contract.store.open import open_store
+from edge_auth.contract.store.open import is_folder, open_store
 from edge_auth.core.answer import Shim
 from edge_auth.core.rate_limit import Counter
 from edge_auth.host.build_registry import BuildRegistry
@@ -23,7 +23,10 @@ from edge_auth.host.keyring import KEYS_MAX_AGE_SECONDS, Keyring
 from edge_auth.host.log import Log
 from edge_auth.host.metrics import Metrics, NoMetrics, PrometheusMetrics
 from edge_auth.host.single_flight import REQUEST_TIMEOUT_SECONDS, SingleFlight
+from edge_auth.host.turns import Turns
 from edge_auth.host.wsgi import Gateway
+
+MAX_WAITING_REQUESTS = 24
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,11 @@ class Settings:
     store_seconds: float = REQUEST_TIMEOUT_SECONDS
     keys_seconds: float = KEYS_MAX_AGE_SECONDS
 
+    @property
+    def requests_take_turns(self) -> bool:
+        """Whether requests run one by one, because none of them waits for a network."""
+        return is_folder(self.store) and self.rate_limit_url is None
+
 
 def create_app(settings: Settings, log: Log | None = None) -> Flask:
     """Return the application. Call this in the process that serves it, since it starts threads.
@@ -62,7 +70,8 @@ def create_app(settings: Settings, log: Log | None = None) -> Flask:
     store = metrics.watch(open_store(settings.store, settings.store_seconds))
     key_file = open_key_file(settings.store, settings.keys, settings.store_seconds)
     keyring = Keyring(KeyFile(metrics.watch(key_file.store), key_file.name), log, metrics, settings.keys_seconds)
-    single_flight = SingleFlight(settings.store_seconds, metrics.flush)
+    turns = Turns(MAX_WAITING_REQUESTS) if settings.requests_take_turns else None
+    single_flight = SingleFlight(settings.store_seconds, metrics.flush, turns)
     builds = BuildRegistry(store, FileCache(Path(settings.state) / "copies"), single_flight, log, metrics)
     shim = Shim(builds, keyring, _counter(settings, store.location, log, metrics), log)
     app = Flask("edge_auth")
@@ -70,7 +79,7 @@ def create_app(settings: Settings, log: Log | None = None) -> Flask:
     with suppress(Exception):  # if a build cannot be read, answers are 500 until it can: no reason to crash
         _check_ready(builds, keyring)
     metrics.flush()
-    app.wsgi_app = Gateway(shim, log, metrics, settings.trusted_proxies, app.wsgi_app)  # type: ignore[method-assign]  # documented by Flask
+    app.wsgi_app = Gateway(shim, log, metrics, settings.trusted_proxies, app.wsgi_app, turns)  # type: ignore[method-assign]  # documented by Flask
     return app
 
 

@@ -72,7 +72,9 @@ def test_order_of_checks(client, target, method, key, status, code):
 def test_preflight(client):
     answer = client.get("/x", "OPTIONS", None, origin="https://a", access_control_request_method="GET")
     assert answer.status == 204
-    assert answer.headers["Access-Control-Allow-Headers"] == "Authorization, X-API-Key, If-None-Match, X-Build"
+    assert answer.headers["Access-Control-Allow-Headers"] == (
+        "Authorization, X-API-Key, If-None-Match, X-Build, X-Request-ID, Range, If-Range, Cache-Control, Content-Type"
+    )
 
 
 @pytest.mark.parametrize(
@@ -221,7 +223,8 @@ def test_pins(own, products):
     assert pinned.json()["catalogue"]["products"] == 20
     assert pinned.headers["X-Build"] == other
     assert own.get("/api/v1/cards/9999", x_build=other).headers["X-Build"] == other
-    for bad in ("nope", "", "../current", small_store.AS_OF + "-00000000000c"):
+    assert own.get("/api/v1/status", x_build="").headers["X-Build"] == own.build
+    for bad in ("nope", "../current", small_store.AS_OF + "-00000000000c"):
         refused = own.get("/api/v1/status", x_build=bad)
         assert refused.code == "invalid_parameter"
         assert own.build in refused.message
