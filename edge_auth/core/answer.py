@@ -3,6 +3,8 @@
 The order is: method, path, key, rate limit, scope, parameters, look-up.
 """
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache, partial
 from typing import Protocol
 
@@ -66,13 +68,25 @@ class FailureLog(Protocol):
 
 
 class Shim:
-    """Answers requests from the builds of a store."""
+    """Answers requests from the builds of a store.
 
-    def __init__(self, builds: Builds, keys: Keys, counter: Counter, log: FailureLog):
+    Args:
+        waiting: Returns the context of slow work, in which other requests run if requests take turns.
+    """
+
+    def __init__(
+        self,
+        builds: Builds,
+        keys: Keys,
+        counter: Counter,
+        log: FailureLog,
+        waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ):
         self._builds = builds
         self._keys = keys
         self._counter = counter
         self._log = log
+        self._waiting = waiting
 
     def answer(self, request: Request, now: float) -> Answer:
         """Return the answer to a request at `now` (Unix time). Never raises: failures become 500."""
@@ -109,7 +123,7 @@ class Shim:
                 raise InsufficientScope(f"this key may not read this: it lacks the scope {endpoint.scope}")
             if endpoint.body is None:
                 endpoint.parameters(subject, request.query)
-                return _success(endpoint, _key_body(record), request, context)
+                return self._success(endpoint, _key_body(record), request, context)
         return self._answer_from_build(endpoint, subject, request, context)
 
     def _count(self, name: str, limit: int, now: float, context: ResponseContext) -> None:
@@ -128,12 +142,12 @@ class Shim:
         pin = None if endpoint.page else request.headers.get("x-build") or None
         build = self._select_build(pin)
         try:
-            return _read(build, endpoint, subject, request, context)
+            return self._read(build, endpoint, subject, request, context)
         except (MissingObject, AccessDenied):  # the errors for objects of a pruned build
             if not self._builds.has_changed(build, pin):
                 raise
         del context.headers["X-Build"]
-        return _read(self._select_build(pin), endpoint, subject, request, context)
+        return self._read(self._select_build(pin), endpoint, subject, request, context)
 
     def _select_build(self, pin: str | None) -> OpenBuild:
         try:
@@ -144,30 +158,30 @@ class Shim:
                 f"X-Build {quote_input(pin or '')} is not kept here; the live build is {live}"
             ) from None
 
+    def _read(
+        self, build: OpenBuild, endpoint: Endpoint, subject: str, request: Request, context: ResponseContext
+    ) -> Answer:
+        context.headers["X-Build"] = build.id
+        make_body = partial(endpoint.make_body, build, subject, request.query)
+        return self._success(endpoint, build.cached_body(request.path, request.query, make_body), request, context)
 
-def _read(build: OpenBuild, endpoint: Endpoint, subject: str, request: Request, context: ResponseContext) -> Answer:
-    context.headers["X-Build"] = build.id
-    make_body = partial(endpoint.make_body, build, subject, request.query)
-    return _success(endpoint, build.cached_body(request.path, request.query, make_body), request, context)
+    def _success(self, endpoint: Endpoint, body: Body, request: Request, context: ResponseContext) -> Answer:
+        """Return 200 with the body in an encoding that the client accepts, or 304 if the client has it already."""
+        request_headers = request.headers
+        gzip = accepts_gzip(request_headers.get("accept-encoding", ""))
+        not_modified = "if-none-match" in request_headers and body.matches(request_headers["if-none-match"])
+        content = b"" if not_modified else body.gzipped if gzip else body.inflated(self._waiting)
+        headers = {**endpoint.headers, **body.headers(gzip), **context.headers}
+        if not endpoint.sends_rate_limit:
+            headers = {name: value for name, value in headers.items() if not name.startswith("X-RateLimit-")}
+        if not_modified:
+            headers = {name: value for name, value in headers.items() if name not in _CONTENT_HEADERS}
+        return Answer(304 if not_modified else 200, headers, content)
 
 
 @lru_cache(1024)
 def _key_body(record: KeyRecord) -> Body:
     return Body.from_json(dumps(record.public()) + b"\n")
-
-
-def _success(endpoint: Endpoint, body: Body, request: Request, context: ResponseContext) -> Answer:
-    """Return 200 with the body in an encoding that the client accepts, or 304 if the client has it already."""
-    request_headers = request.headers
-    gzip = accepts_gzip(request_headers.get("accept-encoding", ""))
-    not_modified = "if-none-match" in request_headers and body.matches(request_headers["if-none-match"])
-    content = b"" if not_modified else body.gzipped if gzip else body.plain
-    headers = {**endpoint.headers, **body.headers(gzip), **context.headers}
-    if not endpoint.sends_rate_limit:
-        headers = {name: value for name, value in headers.items() if not name.startswith("X-RateLimit-")}
-    if not_modified:
-        headers = {name: value for name, value in headers.items() if name not in _CONTENT_HEADERS}
-    return Answer(304 if not_modified else 200, headers, content)
 
 
 def _error_answer(error: ApiError, context: ResponseContext) -> Answer:

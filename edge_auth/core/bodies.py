@@ -3,7 +3,9 @@
 import json
 import re
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from functools import lru_cache, partial
+from threading import Lock
 
 from edge_auth.contract.codec import compress, decompress, sha256
 from edge_auth.contract.index import Entry
@@ -16,6 +18,8 @@ _ENTITY_TAG = re.compile(r'(?:W/)?"([^"]*)"')
 _GZIP_CODINGS = re.compile(r"(?:^|,)\s*(gzip|x-gzip|\*)\s*(?:;([^,]*))?(?=,|$)")
 _GZIP_SUFFIX = "-gzip"
 _OVERHEAD_BYTES = 500
+_LARGE_BYTES = 4 << 20
+_inflating = Lock()
 _MAX_CACHED_HEADER_CHARACTERS = 100
 
 
@@ -82,6 +86,18 @@ class Body:
     def plain(self) -> bytes:
         """The content without compression."""
         return decompress(self.gzipped) if self._plain is None else self._plain
+
+    def inflated(self, waiting: Callable[[], AbstractContextManager[None]]) -> bytes:
+        """Return the content without compression. A large one is inflated while other requests run.
+
+        Args:
+            waiting: Returns the context in which other requests run.
+        """
+        if self._plain is not None or self._size < _LARGE_BYTES:
+            return self.plain
+        gzipped = self.gzipped
+        with waiting(), _inflating:  # one at a time, since each takes memory; inflating does not hold the interpreter
+            return decompress(gzipped)
 
     def headers(self, gzip: bool) -> dict[str, str]:
         """Return the headers that describe the content in one encoding, with its strong ETag."""

@@ -4,7 +4,7 @@ The API does not go through Flask's routing, which would add 50 µs to each requ
 lets the gateway in `wsgi` answer it.
 """
 
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -73,7 +73,8 @@ def create_app(settings: Settings, log: Log | None = None) -> Flask:
     turns = Turns(MAX_WAITING_REQUESTS) if settings.requests_take_turns else None
     single_flight = SingleFlight(settings.store_seconds, metrics.flush, turns)
     builds = BuildRegistry(store, FileCache(Path(settings.state) / "copies"), single_flight, log, metrics)
-    shim = Shim(builds, keyring, _counter(settings, store.location, log, metrics), log)
+    counter = _counter(settings, store.location, log, metrics)
+    shim = Shim(builds, keyring, counter, log, turns.waiting if turns is not None else nullcontext)
     app = Flask("edge_auth")
     _add_health_check(app, builds, keyring, log)
     with suppress(Exception):  # if a build cannot be read, answers are 500 until it can: no reason to crash

@@ -42,7 +42,7 @@ class Turns:
             yield
             return
         if not self._free.acquire(blocking=False):
-            raise StoreError("too many requests wait for builds that are being opened")
+            raise StoreError("too many requests wait for slow work")
         self._turn.release()
         try:
             yield

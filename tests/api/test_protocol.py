@@ -208,12 +208,10 @@ def test_preflight(client: Client, path: str) -> None:
     assert (answer.status, answer.body) == (204, b"")
     assert answer["Access-Control-Allow-Origin"] == "*"
     assert "get" in answer.listed("Access-Control-Allow-Methods")
-    assert answer.listed("Access-Control-Allow-Headers") >= {
-        "authorization",
-        "x-api-key",
-        "if-none-match",
-        "x-build",
-    }
+    assert answer.listed("Access-Control-Allow-Headers") == {
+        "authorization", "x-api-key", "if-none-match", "x-build", "x-request-id", "range", "if-range", "cache-control",
+        "content-type",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("missing", list(PREFLIGHT))
@@ -237,3 +235,33 @@ def _assert_open_to_browsers(answer) -> None:
     assert answer["Access-Control-Allow-Origin"] == "*"
     assert answer.listed("Access-Control-Expose-Headers") >= EXPOSED
     assert answer["Access-Control-Allow-Credentials"] is None
+    assert answer["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    ("query", "meant"),
+    [
+        ("cards?page=2", "offset"),
+        ("cards?per_page=2", "limit"),
+        ("cards?search=x", "q"),
+        ("cards?name=x", "q"),
+        ("sets?search=x", "q"),
+        ("watchlist?page=2", "offset"),
+        ("cards?ofset=1", "offset"),
+        ("cards?Limit=1", "limit"),
+        ("cards?zzz=1", None),
+        ("cards?utm_source=1", None),
+        ("watchlist?search=x", None),
+        ("cards/100?page=2", None),
+    ],
+)
+def test_did_you_mean_only_what_is_near(client: Client, query: str, meant: str | None) -> None:
+    message = client.get(f"{API}/{query}").message
+    assert (f"did you mean {meant}?" in message) if meant else ("did you mean" not in message)
+    assert "nown are" in message
+
+
+def test_an_accept_encoding_of_any_length(client: Client) -> None:
+    for value, encoding in (("br," * 20_000 + "gzip", "gzip"), ("a," * 25_000, None), ("gzip;q=0," * 500, None)):
+        answer = client.get(f"{API}/status", Accept_Encoding=value)
+        assert (answer.status, answer["Content-Encoding"]) == (200, encoding)

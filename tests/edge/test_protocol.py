@@ -14,6 +14,8 @@ from edge_auth.contract.store.folder import FolderStore
 from edge_auth.core.bodies import accepts_gzip
 from edge_auth.host.client_address import client_address
 from tests.support import small_store
+from tests.support.serving import eventually
+from tests.support.wsgi import Client
 
 WRONG = "cpm_live_" + "x" * 32
 
@@ -268,6 +270,20 @@ def test_a_failing_store_is_500(own, damage):
     assert answer.headers["Cache-Control"] == "no-store"
     assert "raceback" not in answer.body.decode()
     assert own.get("/api/v1/me").status == 200
+
+
+def test_a_store_without_a_live_build_says_so_once(tmp_path):
+    client = Client(str(tmp_path / "store"), str(tmp_path / "state"), 1000)
+    for _ in range(3):
+        for path in ("/api/v1/status", "/api/v1/cards", "/docs"):
+            answer = client.get(path)
+            assert (answer.status, answer.code) == (500, "internal_error")
+            assert "no build has been published" in answer.message
+            assert int(answer.headers["Retry-After"]) > 0
+    assert client.get("/api/v1/me").status == 200
+    assert eventually(lambda: client.log.count('"path":"/docs"') == 3)
+    assert client.log.count("no build is live") == 1
+    assert "Traceback" not in client.log
 
 
 def test_one_product_can_fail_while_others_answer(own, products):
