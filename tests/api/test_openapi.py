@@ -1,5 +1,6 @@
 """The machine-readable description against the facts of the specification, its tables copied below."""
 
+import inspect
 import json
 import os
 import re
@@ -18,6 +19,10 @@ from edge_auth.contract.keys import SCOPES
 from generator.reading.diff.fields import compared_fields
 from generator.site import openapi
 from generator.site.openapi import document
+from tests.api import test_paging
+from tests.support import targets
+from tests.support.oracle import params
+from tests.support.service import ROOT
 
 ENDPOINTS = """
 | Path | Parameters | Success body | Errors |
@@ -497,6 +502,35 @@ def test_words_of_the_templates_are_those_of_the_contract():
     assert sort["enum"] == list(names.SORTS) and sort["default"] == next(iter(names.SORTS))
     for text in ((templates / "openapi" / "guide.md").read_text("utf-8"), document().decode()):
         assert set(re.findall(r"\b[a-z]+:read\b", text)) == set(SCOPES)
+
+
+def test_each_sort_is_explained_and_tested():
+    described = parameters("/api/v1/cards", "query")
+    assert set(re.findall(r"`(\w+)`", described["sort"]["description"])) == set(names.SORTS)
+    ascending = {sort for sort in names.SORTS if names.SORTS[sort].ascending}
+    assert set(re.findall(r"`(\w+)`", described["order"]["description"].partition("`asc`")[2])) == ascending
+    told = table_in_api_md("sort")
+    assert {sort: cells[-1] for sort, cells in told.items()} == {s: names.SORTS[s].default_order for s in names.SORTS}
+    assert {params.SORTS, targets.SORTS, test_paging.SORTS} == {tuple(names.SORTS)}
+
+
+def test_each_filter_is_explained_tested_and_in_the_explorer():
+    filters = set(parameters("/api/v1/cards", "query")) - {"sort", "order", "limit", "offset"}
+    assert set(table_in_api_md("filter")) == filters
+    assert set(params.PARAMETERS["cards"]) == filters | {"sort", "order", "limit", "offset"}
+    script = (Path(openapi.__file__).parent / "templates" / "pages" / "explore" / "cards.js").read_text("utf-8")
+    form = set(re.findall(r"""(?:name: |text\(|choice\()"([a-z]+)\"""", script))
+    assert form == filters | {"sort", "order"}
+    made = inspect.getsource(targets.Targets.cards)
+    assert [name for name in filters if f'"{name}": ' not in made] == []
+
+
+def table_in_api_md(head: str) -> dict[str, list[str]]:
+    """The rows of a table of docs/api.md by each name of their first cell."""
+    text = (ROOT / "docs" / "api.md").read_text("utf-8")
+    lines = text.partition(f"\n| `{head}` |")[2] or text.partition(f"\n| {head} |")[2]
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines.partition("\n\n")[0].splitlines()[2:]]
+    return {name: row for row in cells for name in re.findall(r"`(\w+)`", row[0])}
 
 
 def test_the_diff_compares_every_field():

@@ -12,8 +12,8 @@ import pytest
 from generator.database import sql_root, sql_text
 from generator.demo.lake import write_demo
 from generator.demo.words import CONDITION_CODES
-from generator.ingest.cardmarket_files import read_expansions, read_price_guide, read_products
 from generator.ingest import scraped_formats
+from generator.ingest.cardmarket_files import read_expansions, read_price_guide, read_products
 from generator.ingest.list_pages import list_pages_file
 from generator.ingest.merge_days import FILTERED_CHECKS, LISTINGS, WATCH_CHECKS
 from generator.ingest.scraped_formats import LineFormat, list_page_format, offers_format, watch_check_format
