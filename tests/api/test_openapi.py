@@ -16,6 +16,7 @@ from referencing.jsonschema import DRAFT202012
 
 from edge_auth.contract import names
 from edge_auth.contract.keys import SCOPES
+from edge_auth.core.endpoints import route
 from generator.reading.diff.fields import compared_fields
 from generator.site import openapi
 from generator.site.openapi import document
@@ -383,6 +384,15 @@ def test_card_detail_is_a_card_with_history():
     assert detail["additionalProperties"] is False
 
 
+@pytest.mark.parametrize("path", OPERATIONS)
+def test_the_shim_takes_the_documented_parameters(path):
+    endpoint, _ = route(path.replace("{idProduct}", "1").replace("{slug}", "a").encode())
+    assert endpoint.path == path
+    assert set(endpoint.rules or ()) == set(parameters(path, "query"))
+    scopes = re.findall(r"`(\w+:read)`", OPERATIONS[path]["description"])
+    assert scopes == [endpoint.scope] * (endpoint.scope is not None)
+
+
 def test_every_schema_has_rows_above():
     others = {"CardDetail", "Description"}
     assert set(SCHEMAS) - others == {row[0] for row in rows(FIELDS) if "." not in row[0]}
@@ -523,6 +533,9 @@ def test_each_filter_is_explained_tested_and_in_the_explorer():
     assert form == filters | {"sort", "order"}
     made = inspect.getsource(targets.Targets.cards)
     assert [name for name in filters if f'"{name}": ' not in made] == []
+    guide = (Path(openapi.__file__).parent / "templates" / "openapi" / "guide.md").read_text("utf-8")
+    [empty] = re.findall(r"An empty ([^.]*) means that the filter is absent", guide)
+    assert set(re.findall(r"`(\w+)`", empty)) == filters - {"kind"}
 
 
 def table_in_api_md(head: str) -> dict[str, list[str]]:
