@@ -4,7 +4,6 @@ import pytest
 
 from tests.support.s3_servers import SERVERS
 
-
 # The kinds of stores by URL scheme, as in `BACKENDS` of `edge_auth.contract.store.open`; a folder has no scheme.
 KINDS = {"": ("folder",), "s3": tuple(SERVERS)}
 
