@@ -1,6 +1,5 @@
 """`cardpress fingerprint …`: writes the lake's fingerprint table from reference images, and matches photos with it."""
 
-import json
 import os
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from generator.fingerprints.table import check_recipe, table_rows, update
 from generator.fingerprints.verify import verify_entries
 from generator.lake.writer import LakeWriter
 from generator.progress import Progress
+from generator.terminal import say, say_json, say_lines
 from recognition.collect import Collected, collect, find_images
 from recognition.errors import RecognitionError
 from recognition.match import Match, match_photo
@@ -87,7 +87,10 @@ def index(
     counts = update(writer, table_rows(collected.fingerprints, image_products), image_url, prune=prune)
     without_products = len(paths) - len(collected.broken) - sum(map(bool, image_products.values()))
     result = counts._asdict() | {"broken": len(collected.broken), "without_products": without_products}
-    click.echo(json.dumps(result) if as_json else _summary_line(result))
+    if as_json:
+        say_json(result)
+    else:
+        say(_summary_line(result))
 
 
 def _report_broken(collected: Collected, skip: bool) -> None:
@@ -100,9 +103,9 @@ def _report_broken(collected: Collected, skip: bool) -> None:
         advice = ": repair them or leave them out with --skip-broken" if collected.fingerprints else ""
         raise RecognitionError(f"{reasons[0]}{more}{advice}. Nothing was written")
     for reason in reasons[:_MAX_NAMED]:
-        click.echo(f"left out: {reason}", err=True)
+        say(f"left out: {reason}", err=True)
     if len(reasons) > _MAX_NAMED:
-        click.echo(f"left out: {len(reasons) - _MAX_NAMED} more", err=True)
+        say(f"left out: {len(reasons) - _MAX_NAMED} more", err=True)
 
 
 def _summary_line(result: dict[str, int]) -> str:
@@ -115,10 +118,10 @@ def _verify(lake: LakeWriter, images: dict[str, Path], samples: int, workers: in
     with Progress().bar("verify", min(samples, len(images))) as bar:
         check = verify_entries(lake, images, samples, workers, bar.update)
     if as_json:
-        click.echo(json.dumps(check._asdict()))
+        say_json(check._asdict())
     else:
         right = check.checked - len(check.wrong)
-        click.echo(f"{right:,} of {check.checked:,} entries are right; {check.unknown:,} images have none")
+        say(f"{right:,} of {check.checked:,} entries are right; {check.unknown:,} images have none")
     if check.wrong:
         more = f", and {len(check.wrong) - 1} more" if len(check.wrong) > 1 else ""
         raise RecognitionError(f"{next(iter(check.wrong.values()))}{more}")
@@ -145,13 +148,10 @@ def match(photo: Path, index: str, key: str | None, top: int, as_json: bool) -> 
     references = load_index(index, key)
     matches = match_photo(pixels, references, top)
     if as_json:
-        click.echo(
-            json.dumps(
-                {"version": VERSION, "entries": len(references), "matches": [entry._asdict() for entry in matches]}
-            )
-        )
+        found = [entry._asdict() for entry in matches]
+        say_json({"version": VERSION, "entries": len(references), "matches": found})
     else:
-        click.echo("\n".join(map(_match_line, matches)))
+        say_lines(map(_match_line, matches))
 
 
 def _match_line(match: Match) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from generator.ingest.merge import MergeCounts
+from generator.terminal import say
 
 
 def summary_line(path: str, counts: MergeCounts) -> str:
@@ -24,7 +25,7 @@ def summary_line(path: str, counts: MergeCounts) -> str:
 def reading_progress(files: int) -> Iterator[Callable[[Path], None]]:
     """Show a bar on a terminal and a line per file elsewhere. Call the yielded function after each file."""
     if not sys.stderr.isatty():
-        yield lambda path: click.echo(f"read {path}", err=True)
+        yield lambda path: say(f"read {path}", err=True)
         return
     with click.progressbar(length=files, label="reading files", file=sys.stderr) as bar:
         yield lambda path: bar.update(1)

@@ -1,6 +1,5 @@
 """`cardpress ingest …`: imports files into lake tables."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,6 +10,7 @@ from generator.commands.import_results import reading_progress, summary_line
 from generator.commands.ingest_scraped import list_pages, offers, watch_checks
 from generator.ingest.cardmarket_import import CardmarketFiles, import_cardmarket
 from generator.lake.writer import LakeWriter
+from generator.terminal import say, say_json, say_lines
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -59,16 +59,16 @@ def cardmarket(
     if not files:
         raise click.UsageError("Nothing to import: give --singles, --nonsingles, --price-guide or --expansions")
     if game and not expansions:
-        click.echo(
+        say(
             "--game has no effect: it names the game of expansions, and there is no --expansions file",
             err=True,
         )
     with reading_progress(len(files)) as on_read:
         result = import_cardmarket(LakeWriter(lake), files, game, on_read)
     if as_json:
-        click.echo(json.dumps({path: counts.as_json() for path, counts in result.items()}))
+        say_json({path: counts.as_json() for path, counts in result.items()})
     else:
-        click.echo("\n".join(summary_line(path, counts) for path, counts in result.items()))
+        say_lines(summary_line(path, counts) for path, counts in result.items())
 
 
 for command in (list_pages, offers, watch_checks):

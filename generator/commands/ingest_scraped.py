@@ -1,6 +1,5 @@
 """`cardpress ingest list-pages`, `offers`, `watch-checks`: imports scrapers' lines (docs/ingest.md)."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,6 +16,7 @@ from generator.ingest.scraped_import import (
     import_watch_checks,
 )
 from generator.lake.writer import LakeWriter
+from generator.terminal import say, say_json, say_lines
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _OPTIONS = (
@@ -86,14 +86,14 @@ def _run(
     with reading_progress(len(files.paths)) as on_read:
         result = import_lines(LakeWriter(lake), files, on_read)
     if result.refused:
-        click.echo(f"{result.refused:,} lines refused, kept in {files.bad_lines}", err=True)
+        say(f"{result.refused:,} lines refused, kept in {files.bad_lines}", err=True)
     if result.incomplete_offers:
-        click.echo(f"{result.incomplete_offers:,} offers lack a price, a seller or a condition: not shown", err=True)
+        say(f"{result.incomplete_offers:,} offers lack a price, a seller or a condition: not shown", err=True)
     if as_json:
-        click.echo(json.dumps(_as_json(result)))
+        say_json(_as_json(result))
         return
-    click.echo(f"{result.lines} lines, {result.refused} refused")
-    click.echo("".join(f"{summary_line(path, counts)}\n" for path, counts in result.tables.items()), nl=False)
+    say(f"{result.lines} lines, {result.refused} refused")
+    say_lines(summary_line(path, counts) for path, counts in result.tables.items())
 
 
 def _as_json(result: ImportResult) -> dict[str, Any]:

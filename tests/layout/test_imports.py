@@ -16,7 +16,7 @@ DIRECTION: list[list[tuple[str, ...]]] = [
     [("edge_auth.contract",)],
     [("edge_auth.core",)],
     [("edge_auth.host",)],
-    [("generator.errors", "generator.clock", "generator.settings", "generator.progress", "generator.threads")],
+    [("generator.errors", "generator.clock", "generator.settings", "generator.terminal"), ("generator.progress", "generator.threads")],
     [("generator.database",)],
     [("generator.pack",), ("generator.releases",)],
     [("generator.lake",)],
