@@ -1,7 +1,9 @@
 """`cardpress fingerprint …`: writes the lake's fingerprint table from reference images, and matches photos with it."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
@@ -16,9 +18,10 @@ from generator.terminal import say, say_json, say_lines
 from recognition.collect import Collected, collect, find_images
 from recognition.errors import RecognitionError
 from recognition.match import Match, match_photo
-from recognition.pictures import open_picture, require_pillow
+from recognition.pictures import DEFAULT_LIMITS, Limits, open_picture, require_pillow
 from recognition.recipe import VERSION
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 _MAX_NAMED = 5  # broken images in the output; the rest is counted
 
 
@@ -26,6 +29,22 @@ def _template(context: click.Context, option: click.Parameter, value: str | None
     if value is not None and "{key}" not in value:
         raise click.BadParameter("must hold {key}, such as https://images.example/{key}.webp")
     return value
+
+
+def _limit_options(command: _Function) -> _Function:
+    pixels = click.option(
+        "--max-megapixels", type=click.FloatRange(0, min_open=True), default=DEFAULT_LIMITS.pixels / 1e6,
+        show_default=True, help="Refuse larger images; 25 take about 1 GB of memory.",
+    )  # fmt: skip
+    size = click.option(
+        "--max-image-mb", type=click.IntRange(1), default=DEFAULT_LIMITS.file_bytes >> 20, show_default=True,
+        help="Refuse larger files.",
+    )  # fmt: skip
+    return pixels(size(command))
+
+
+def _limits(megapixels: float, image_mb: int) -> Limits:
+    return Limits(image_mb << 20, int(megapixels * 1e6))
 
 
 @click.group()
@@ -52,6 +71,7 @@ def fingerprint() -> None:
 @click.option("--verify", is_flag=True, help="Write nothing: compute samples again and compare.")
 @click.option("--samples", type=click.IntRange(min=1), default=100, show_default=True, help="How many samples.")
 @click.option("--workers", type=click.IntRange(min=1), help="Processes.  [default: one per core]")
+@_limit_options
 @json_option
 def index(
     images: tuple[Path, ...],
@@ -63,6 +83,8 @@ def index(
     verify: bool,
     samples: int,
     workers: int | None,
+    max_megapixels: float,
+    max_image_mb: int,
     as_json: bool,
 ) -> None:
     """Make the lake's fingerprint table from reference images.
@@ -76,13 +98,14 @@ def index(
     """
     require_pillow()
     paths, workers, writer = find_images(images), workers or os.cpu_count() or 1, LakeWriter(lake)
+    limits = _limits(max_megapixels, max_image_mb)
     if verify:
-        _verify(writer, paths, samples, workers, as_json)
+        _verify(writer, paths, samples, workers, limits, as_json)
         return
     check_recipe(writer, prune=prune)  # before the long work; `update` checks it again under the lock
     image_products = products_of_images(writer, paths, products)
     with Progress().bar("fingerprints", len(paths)) as bar:
-        collected = collect(paths, workers, bar.update)
+        collected = collect(paths, workers, bar.update, limits)
     _report_broken(collected, skip_broken)
     counts = update(writer, table_rows(collected.fingerprints, image_products), image_url, prune=prune)
     without_products = len(paths) - len(collected.broken) - sum(map(bool, image_products.values()))
@@ -114,9 +137,11 @@ def _summary_line(result: dict[str, int]) -> str:
     return f"fingerprints: {entries:,} entries, {', '.join(parts)}; {without:,} without products"
 
 
-def _verify(lake: LakeWriter, images: dict[str, Path], samples: int, workers: int, as_json: bool) -> None:
+def _verify(
+    lake: LakeWriter, images: dict[str, Path], samples: int, workers: int, limits: Limits, as_json: bool
+) -> None:
     with Progress().bar("verify", min(samples, len(images))) as bar:
-        check = verify_entries(lake, images, samples, workers, bar.update)
+        check = verify_entries(lake, images, samples, workers, bar.update, limits)
     if as_json:
         say_json(check._asdict())
     else:
@@ -132,8 +157,11 @@ def _verify(lake: LakeWriter, images: dict[str, Path], samples: int, workers: in
 @click.option("--index", required=True, metavar="URL-or-FILE", help="…/api/v1/fingerprints, fingerprints.json, a lake.")
 @click.option("--key", metavar="KEY", help="API key, for a URL.")
 @click.option("--top", type=click.IntRange(min=1), default=5, show_default=True, help="How many entries.")
+@_limit_options
 @json_option
-def match(photo: Path, index: str, key: str | None, top: int, as_json: bool) -> None:
+def match(
+    photo: Path, index: str, key: str | None, top: int, max_megapixels: float, max_image_mb: int, as_json: bool
+) -> None:
     """Find the entries nearest to a photo of a card.
 
     PHOTO is upright and cut roughly to the card.
@@ -144,7 +172,7 @@ def match(photo: Path, index: str, key: str | None, top: int, as_json: bool) -> 
     \b
     Example: cardpress fingerprint match photo.jpg --index https://cards.example/api/v1/fingerprints
     """
-    pixels = open_picture(photo)
+    pixels = open_picture(photo, _limits(max_megapixels, max_image_mb))
     references = load_index(index, key)
     matches = match_photo(pixels, references, top)
     if as_json:
