@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from recognition.errors import RecognitionError
-from recognition.pictures import DEFAULT_LIMITS, SUFFIXES, Limits, open_picture, require_pillow
+from recognition.pictures import DEFAULT_LIMITS, SUFFIXES, ImageLimits, open_picture, require_pillow
 from recognition.recipe import Fingerprint, fingerprint
 
 _MAX_IN_ONE_PROCESS = 64  # so few images take less time than starting processes
@@ -58,7 +58,7 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 def collect(
-    images: Mapping[str, Path], workers: int, step: Callable[[int], None], limits: Limits = DEFAULT_LIMITS
+    images: Mapping[str, Path], workers: int, step: Callable[[int], None], limits: ImageLimits = DEFAULT_LIMITS
 ) -> Collected:
     """Compute the fingerprints of images.
 
@@ -98,7 +98,7 @@ def _results(
         pool.shutdown(cancel_futures=True)
 
 
-def _result(limits: Limits, path: Path) -> Fingerprint | str:
+def _result(limits: ImageLimits, path: Path) -> Fingerprint | str:
     """Return the fingerprint of a file, or the reason why it cannot be read."""
     try:
         return fingerprint(open_picture(path, limits))

@@ -22,14 +22,14 @@ _MODES_WITH_ALPHA = ("RGBA", "LA", "La", "PA", "RGBa")
 _MODES_OVER_8_BITS = ("I", "F", "I;16", "I;16L", "I;16B", "I;16N")
 
 
-class Limits(NamedTuple):
+class ImageLimits(NamedTuple):
     """How large an image may be. A small file may hold many pixels, and a pixel takes up to 50 bytes of memory."""
 
     file_bytes: int = 32 << 20
     pixels: int = 25_000_000
 
 
-DEFAULT_LIMITS = Limits()
+DEFAULT_LIMITS = ImageLimits()
 
 
 def require_pillow() -> None:
@@ -41,7 +41,7 @@ def require_pillow() -> None:
         raise RecognitionError(message) from error
 
 
-def open_picture(path: Path, limits: Limits = DEFAULT_LIMITS) -> Pixels:
+def open_picture(path: Path, limits: ImageLimits = DEFAULT_LIMITS) -> Pixels:
     """Return the first frame of an image file as (height, width, 3) RGB, 8 bits, upright and on white.
 
     Raises:
@@ -66,7 +66,7 @@ def open_picture(path: Path, limits: Limits = DEFAULT_LIMITS) -> Pixels:
         raise RecognitionError(f"{path}: cannot be read as an image: {_reason(error)}") from error
 
 
-def _check_file(path: Path, limits: Limits) -> None:
+def _check_file(path: Path, limits: ImageLimits) -> None:
     size = path.stat().st_size
     if size > limits.file_bytes:
         raise RecognitionError(
@@ -74,7 +74,7 @@ def _check_file(path: Path, limits: Limits) -> None:
         )
 
 
-def _check_size(path: Path, size: tuple[int, int], limits: Limits) -> None:
+def _check_size(path: Path, size: tuple[int, int], limits: ImageLimits) -> None:
     measured = f"{path}: {size[0]} × {size[1]} pixels"
     if min(size) < MIN_SIDE_PIXELS or max(size) > MAX_SIDE_PIXELS:
         raise RecognitionError(f"{measured}, but a side must have {MIN_SIDE_PIXELS} to {MAX_SIDE_PIXELS:,}")

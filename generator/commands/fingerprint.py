@@ -18,7 +18,7 @@ from generator.terminal import say, say_json, say_lines
 from recognition.collect import Collected, collect, find_images
 from recognition.errors import RecognitionError
 from recognition.match import Match, match_photo
-from recognition.pictures import DEFAULT_LIMITS, Limits, open_picture, require_pillow
+from recognition.pictures import DEFAULT_LIMITS, ImageLimits, open_picture, require_pillow
 from recognition.recipe import VERSION
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -43,8 +43,8 @@ def _limit_options(command: _Function) -> _Function:
     return pixels(size(command))
 
 
-def _limits(megapixels: float, image_mb: int) -> Limits:
-    return Limits(image_mb << 20, int(megapixels * 1e6))
+def _limits(megapixels: float, image_mb: int) -> ImageLimits:
+    return ImageLimits(image_mb << 20, int(megapixels * 1e6))
 
 
 @click.group()
@@ -138,7 +138,7 @@ def _summary_line(result: dict[str, int]) -> str:
 
 
 def _verify(
-    lake: LakeWriter, images: dict[str, Path], samples: int, workers: int, limits: Limits, as_json: bool
+    lake: LakeWriter, images: dict[str, Path], samples: int, workers: int, limits: ImageLimits, as_json: bool
 ) -> None:
     with Progress().bar("verify", min(samples, len(images))) as bar:
         check = verify_entries(lake, images, samples, workers, bar.update, limits)

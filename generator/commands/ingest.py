@@ -9,7 +9,7 @@ import click
 from generator import settings
 from generator.commands.import_results import max_file_option, reading_progress, summary_line
 from generator.commands.ingest_scraped import list_pages, offers, watch_checks
-from generator.ingest.bounded_file import Limits
+from generator.ingest.bounded_file import FileLimits
 from generator.ingest.cardmarket_import import CardmarketFiles, import_cardmarket
 from generator.lake.writer import LakeWriter
 from generator.terminal import say, say_json, say_lines
@@ -59,7 +59,7 @@ def cardmarket(
     Example: cardpress ingest cardmarket --lake lake --singles products_singles_6.json \\
              --nonsingles products_nonsingles_6.json --price-guide price_guide_6.json
     """
-    files = CardmarketFiles(singles, nonsingles, expansions, price_guide, Limits(max_file_mb << 20))
+    files = CardmarketFiles(singles, nonsingles, expansions, price_guide, FileLimits(max_file_mb << 20))
     if not files:
         raise click.UsageError("Nothing to import: give --singles, --nonsingles, --price-guide or --expansions")
     if game and not expansions:

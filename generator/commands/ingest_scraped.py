@@ -8,7 +8,7 @@ import click
 
 from generator import settings
 from generator.commands.import_results import max_file_option, reading_progress, summary_line
-from generator.ingest.bounded_file import Limits
+from generator.ingest.bounded_file import FileLimits
 from generator.ingest.scraped_import import (
     ImportResult,
     LineFiles,
@@ -61,7 +61,9 @@ def list_pages(
     \b
     Example: cardpress ingest list-pages --lake lake pages.jsonl.gz --bad-lines refused.jsonl
     """
-    _run(import_list_pages, LineFiles(files, bad_lines, Limits(max_file_mb << 20, max_line_kb << 10)), lake, as_json)
+    _run(
+        import_list_pages, LineFiles(files, bad_lines, FileLimits(max_file_mb << 20, max_line_kb << 10)), lake, as_json
+    )
 
 
 @click.command()
@@ -77,7 +79,7 @@ def offers(
     \b
     Example: cardpress ingest offers --lake lake offers.jsonl
     """
-    _run(import_offers, LineFiles(files, bad_lines, Limits(max_file_mb << 20, max_line_kb << 10)), lake, as_json)
+    _run(import_offers, LineFiles(files, bad_lines, FileLimits(max_file_mb << 20, max_line_kb << 10)), lake, as_json)
 
 
 @click.command("watch-checks")
@@ -93,7 +95,12 @@ def watch_checks(
     \b
     Example: cardpress ingest watch-checks --lake lake checks.jsonl
     """
-    _run(import_watch_checks, LineFiles(files, bad_lines, Limits(max_file_mb << 20, max_line_kb << 10)), lake, as_json)
+    _run(
+        import_watch_checks,
+        LineFiles(files, bad_lines, FileLimits(max_file_mb << 20, max_line_kb << 10)),
+        lake,
+        as_json,
+    )
 
 
 def _run(

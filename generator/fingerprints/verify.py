@@ -9,7 +9,7 @@ from generator.fingerprints.table import read_entries, read_recipe, table_files
 from generator.lake.writer import LakeWriter
 from recognition.collect import collect
 from recognition.errors import RecognitionError
-from recognition.pictures import DEFAULT_LIMITS, Limits
+from recognition.pictures import DEFAULT_LIMITS, ImageLimits
 from recognition.recipe import VERSION
 
 
@@ -33,7 +33,7 @@ def verify_entries(
     samples: int,
     workers: int,
     step: Callable[[int], None],
-    limits: Limits = DEFAULT_LIMITS,
+    limits: ImageLimits = DEFAULT_LIMITS,
 ) -> EntryCheck:
     """Compute the entries of some of the images again, chosen at random.
 

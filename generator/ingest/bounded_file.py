@@ -16,7 +16,7 @@ STDIN = Path("-")
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
-class Limits(NamedTuple):
+class FileLimits(NamedTuple):
     """What an import reads at most.
 
     Attributes:
@@ -28,14 +28,14 @@ class Limits(NamedTuple):
     line_bytes: int = settings.MAX_LINE_BYTES
 
 
-DOWNLOAD_LIMITS = Limits(settings.MAX_DOWNLOAD_BYTES)
-LINES_LIMITS = Limits(settings.MAX_LINES_BYTES)
+DOWNLOAD_LIMITS = FileLimits(settings.MAX_DOWNLOAD_BYTES)
+LINES_LIMITS = FileLimits(settings.MAX_LINES_BYTES)
 
 
 class BoundedFile:
     """A file that is open for reading. Its methods raise IngestError beyond the limits."""
 
-    def __init__(self, path: Path, stream: io.BufferedIOBase, limits: Limits):
+    def __init__(self, path: Path, stream: io.BufferedIOBase, limits: FileLimits):
         self._path = path
         self._stream = stream
         self._limits = limits
@@ -71,7 +71,7 @@ class BoundedFile:
 
 
 @contextmanager
-def open_bounded(path: Path, limits: Limits) -> Iterator[BoundedFile]:
+def open_bounded(path: Path, limits: FileLimits) -> Iterator[BoundedFile]:
     """Open a file. `-` is standard input.
 
     Raises:

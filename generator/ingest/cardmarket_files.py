@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from generator.errors import IngestError
-from generator.ingest.bounded_file import DOWNLOAD_LIMITS, Limits, open_bounded
+from generator.ingest.bounded_file import DOWNLOAD_LIMITS, FileLimits, open_bounded
 from generator.ingest.tables import expansions_file, price_guide_file, products_file
 from generator.lake.schema import TIMESTAMP
 from generator.lake.vocabulary import PRICE_FIGURES
@@ -69,7 +69,7 @@ class DownloadFile(NamedTuple):
         return pa.Table.from_pydict({**columns, "created_at": created_at}, schema)
 
 
-def read_products(path: Path, kind: str, limits: Limits = DOWNLOAD_LIMITS) -> pa.Table:
+def read_products(path: Path, kind: str, limits: FileLimits = DOWNLOAD_LIMITS) -> pa.Table:
     """Read a product list (`products_singles_G.json`, `products_nonsingles_G.json`).
 
     Args:
@@ -90,7 +90,7 @@ def read_products(path: Path, kind: str, limits: Limits = DOWNLOAD_LIMITS) -> pa
     return document.table(products_file().imported_schema, columns)
 
 
-def read_expansions(path: Path, limits: Limits = DOWNLOAD_LIMITS) -> pa.Table:
+def read_expansions(path: Path, limits: FileLimits = DOWNLOAD_LIMITS) -> pa.Table:
     """Read an expansions file, without rows that have no name.
 
     Raises:
@@ -106,7 +106,7 @@ def read_expansions(path: Path, limits: Limits = DOWNLOAD_LIMITS) -> pa.Table:
     return table.filter(pc.and_kleene(table["name"].is_valid(), pc.not_equal(table["name"], "")))
 
 
-def read_price_guide(path: Path, limits: Limits = DOWNLOAD_LIMITS) -> tuple[date, pa.Table]:
+def read_price_guide(path: Path, limits: FileLimits = DOWNLOAD_LIMITS) -> tuple[date, pa.Table]:
     """Read a price guide (`price_guide_G.json`) and its day.
 
     The day is the calendar date of `createdAt` in the marketplace's own time zone.
@@ -123,7 +123,7 @@ def read_price_guide(path: Path, limits: Limits = DOWNLOAD_LIMITS) -> tuple[date
     return day, document.table(price_guide_file(day).imported_schema, columns)
 
 
-def read_download(path: Path, rows_key: str, limits: Limits) -> DownloadFile:
+def read_download(path: Path, rows_key: str, limits: FileLimits) -> DownloadFile:
     """Read a file and check the members that all of the marketplace's files share.
 
     Raises:
@@ -139,7 +139,7 @@ def read_download(path: Path, rows_key: str, limits: Limits) -> DownloadFile:
     return DownloadFile(str(path), _created_at(path, document.get("createdAt")), document[rows_key])
 
 
-def _parse(path: Path, limits: Limits) -> Any:
+def _parse(path: Path, limits: FileLimits) -> Any:
     with open_bounded(path, limits) as file:
         data = file.read()
     try:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from generator.ingest.bounded_file import DOWNLOAD_LIMITS, Limits
+from generator.ingest.bounded_file import DOWNLOAD_LIMITS, FileLimits
 from generator.ingest.cardmarket_files import read_expansions, read_price_guide, read_products
 from generator.ingest.list_pages import list_pages_file
 from generator.ingest.merge import FileChange, MergeCounts, changed_files
@@ -31,7 +31,7 @@ class CardmarketFiles:
     nonsingles: tuple[Path, ...] = ()
     expansions: tuple[Path, ...] = ()
     price_guides: tuple[Path, ...] = ()
-    limits: Limits = DOWNLOAD_LIMITS
+    limits: FileLimits = DOWNLOAD_LIMITS
 
     def __len__(self) -> int:
         return len(self.singles) + len(self.nonsingles) + len(self.expansions) + len(self.price_guides)

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from generator.errors import IngestError
-from generator.ingest.bounded_file import LINES_LIMITS, Limits
+from generator.ingest.bounded_file import LINES_LIMITS, FileLimits
 from generator.ingest.list_pages import list_pages_file, merge_list_pages
 from generator.ingest.merge import FileChange, MergeCounts, changed_files
 from generator.ingest.merge_days import FILTERED_CHECKS, LISTINGS, WATCH_CHECKS, DailyTable, merge_days
@@ -32,7 +32,7 @@ class LineFiles:
 
     paths: Sequence[Path]
     bad_lines: Path | None
-    limits: Limits = LINES_LIMITS
+    limits: FileLimits = LINES_LIMITS
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from generator import settings
 from generator.errors import IngestError
-from generator.ingest.bounded_file import Limits, open_bounded
+from generator.ingest.bounded_file import FileLimits, open_bounded
 from generator.ingest.scraped_formats import LineFormat
 from generator.ingest.scraped_values import InvalidValue
 
@@ -34,7 +34,7 @@ class LineReader:
     """Collects the rows of files of one format, and the refused lines."""
 
     format: LineFormat
-    limits: Limits
+    limits: FileLimits
     lines: int = 0
     refused: list[RefusedLine] = field(default_factory=list)
     _batches: list[pa.RecordBatch] = field(default_factory=list)
