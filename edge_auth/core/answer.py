@@ -165,6 +165,11 @@ def _success(endpoint: Endpoint, body: Body, request: Request, context: Response
     return Answer(304 if not_modified else 200, headers, content)
 
 
+def bad_request(message: str) -> Answer:
+    """Return 400 for a request that breaks the rules of HTTP."""
+    return _error_answer(InvalidParameter(message), ResponseContext())
+
+
 def _error_answer(error: ApiError, context: ResponseContext) -> Answer:
     body = dumps({"error": {"code": error.code, "message": str(error)}}) + b"\n"
     headers = {**CORS_HEADERS, **context.headers, **error.headers, "Cache-Control": "no-store"}
