@@ -22,7 +22,8 @@ from edge_auth.errors import Conflict, KeyFormatError, UnknownKey
 FORMAT = 1
 KEY_PREFIX = "cpm_live_"
 WATCHLIST_READ, CARDS_READ, FINGERPRINTS_READ = "watchlist:read", "cards:read", "fingerprints:read"
-SCOPES = (WATCHLIST_READ, CARDS_READ, FINGERPRINTS_READ)
+BULK_READ = "bulk:read"
+SCOPES = (WATCHLIST_READ, CARDS_READ, FINGERPRINTS_READ, BULK_READ)
 DEFAULT_RATE_LIMIT = 120
 _MAX_ATTEMPTS = 100
 

@@ -4,6 +4,7 @@ import re
 import secrets
 import time
 from collections.abc import Iterable
+from contextlib import nullcontext
 from http.client import responses
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from edge_auth.core.request import Request
 from edge_auth.host.client_address import Network, client_address
 from edge_auth.host.log import Log, clean
 from edge_auth.host.metrics import Metrics
+from edge_auth.host.turns import Turns
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -35,11 +37,22 @@ _HEXADECIMAL = re.compile("[0-9a-f]{32,64}")
 
 
 class Gateway:
-    """The WSGI application: /healthz goes to Flask, every other path to the shim."""
+    """The WSGI application: /healthz goes to Flask, every other path to the shim.
+
+    Args:
+        turns: The turns that requests take, if they do not run at the same time.
+    """
 
     def __init__(
-        self, shim: Shim, log: Log, metrics: Metrics, trusted_proxies: tuple[Network, ...], flask: "WSGIApplication"
+        self,
+        shim: Shim,
+        log: Log,
+        metrics: Metrics,
+        trusted_proxies: tuple[Network, ...],
+        flask: "WSGIApplication",
+        turns: Turns | None = None,
     ):
+        self._turns = turns if turns is not None else nullcontext()
         self._shim = shim
         self._log = log
         self._metrics = metrics
@@ -55,6 +68,10 @@ class Gateway:
                 return self._flask(environ, start_response)
             finally:
                 self._metrics.flush()
+        with self._turns:
+            return self._answer(environ, start_response)
+
+    def _answer(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         started, now = time.perf_counter(), time.time()
         request = self._request(environ)
         answer = self._shim.answer(request, now) if _has_one_host(environ) else bad_request(_ONE_HOST)

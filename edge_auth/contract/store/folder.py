@@ -38,7 +38,8 @@ class FolderStore:
         """Return an object, or `length` bytes of it from `offset`."""
         if length is None:
             with _translated_errors(self, name), (self.root / name).open("rb") as file:
-                file.seek(offset)
+                if offset:
+                    file.seek(offset)
                 return file.read()
         # A card detail reads several ranges for one answer. Path and file objects would triple the time of each.
         with _translated_errors(self, name):
