@@ -32,6 +32,11 @@ def summary_line(path: str, counts: MergeCounts) -> str:
         line += f"; {counts.in_other_files} skipped, already in other files of the lake"
     if counts.outranked:
         line += f"; {counts.outranked} skipped, a greater row has the same product and time"
+    if counts.in_two_games:
+        line += (
+            f"; {counts.in_two_games} products are in the files of two games, "
+            f"such as id_product {counts.example_in_two_games}: the newest file wins"
+        )
     return line
 
 

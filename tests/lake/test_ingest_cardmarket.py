@@ -634,3 +634,19 @@ def test_real_expansions_and_sealed_lists(lake):
     for row in sorted(rows, key=lambda row: row["enName"]):  # of two names in one file, the greater
         expected[row.get("idExpansion", row.get("idProduct"))] = row["enName"]
     assert {key: row["name"] for key, row in rows_of(lake / "expansions*.parquet").items()} == expected
+
+
+def test_a_product_in_the_files_of_two_games_is_reported(lake, write):
+    """Product 5 is in both lists, product 1 only in one; spellings that fold to one text are one game."""
+
+    def files(ids, expansion, created_at=NOON):
+        products = [product(id_, idExpansion=expansion) for id_ in ids]
+        names = [{"idExpansion": expansion, "enName": f"Set {expansion}"}]
+        return "--singles", write("products", products, created_at), "--expansions", write("expansions", names)
+
+    assert ingest(lake, *files([1, 5], 10), "--game", "Pokémon")
+    _, out, _ = call(lake, *files([1], 11, NEXT_NOON), "--game", "POKEMON")
+    assert "two games" not in out
+    status, out, _ = call(lake, *files([5, 6], 20), "--game", "Magic")
+    assert status == 0
+    assert "1 products are in the files of two games, such as id_product 5" in out

@@ -47,7 +47,7 @@ class Visit:
         self.page.goto(self.base + path)
         return self.page
 
-    def enter(self, fragment: str = "") -> Page:
+    def enter(self, fragment: str = "#/cards") -> Page:
         """Open the explorer and enter the key."""
         page = self.open("/explore" + fragment)
         page.get_by_label("API key").fill(self.key)

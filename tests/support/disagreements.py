@@ -24,6 +24,8 @@ def _compare(oracle: Oracle, target: str, answer: Answer) -> list[str]:
     if status != 200:
         return [] if answer.code == expected else [f"expected {expected}, got {answer.code}"]
     got = answer.json
+    if "pagination" in expected and answer["X-Total-Count"] != str(oracle.total(target)):
+        return [f"expected X-Total-Count {oracle.total(target)}, got {answer['X-Total-Count']}"]
     if target.partition("?")[0].endswith("/fingerprints"):
         got["entries"].sort(key=lambda entry: entry["key"])  # the contract names no order
     return differences(expected, got)
