@@ -1,4 +1,4 @@
--- One row per product, by ordinal: the columns that filters compare, and the rank in each sort. `set` is the place of
+-- One row per product, by ordinal: the columns that filters compare, the prices in cents, and the rank in each sort. `set` is the place of
 -- the product's expansion among known_sets by id, or the number of known_sets if it has none.
 -- Read by the layer catalogue.
 create view search_columns as
@@ -12,6 +12,8 @@ select
     coalesce(place, (select count(*) from known_sets))::uinteger as "set",
     rarity,
     number,
+    game,
+    columns('^cents_'),
     columns('^rank_')::uinteger
 from rankings
 left join places on id_expansion = id

@@ -7,12 +7,13 @@ from datetime import date
 from functools import cached_property
 from typing import Any
 
-from edge_auth.contract import layout, names
+from edge_auth.contract import layout, names, pages
 from edge_auth.contract.catalogue import Catalogue
 from edge_auth.contract.codec import decompress
 from edge_auth.contract.index import Entry
 from edge_auth.contract.layers import Layer, read_members
 from edge_auth.contract.list_pages import ListPages
+from edge_auth.contract.movers import Movers, keys_of_all_products
 from edge_auth.contract.splice import SplicedCard, detail_since, splice
 from edge_auth.contract.store.file_cache import FileCache
 from edge_auth.contract.store.interface import Store
@@ -141,6 +142,17 @@ class Build:
         return Catalogue(self.layers[names.CATALOGUE])
 
     @cached_property
+    def movers(self) -> Movers:
+        """The lists of price moves.
+
+        Raises:
+            StoreError: The build has none, or they cannot be read.
+        """
+        if names.MOVERS not in self.layers:
+            raise StoreError(f"build {self.id} has no layer {names.MOVERS}")
+        return Movers(self.layers[names.MOVERS])
+
+    @cached_property
     def list_pages(self) -> ListPages:
         """The pages of /cards as documents."""
         return ListPages(self.catalogue)
@@ -149,7 +161,9 @@ class Build:
         """Yield the keys of all documents that `export` writes, layer by layer; see `document`."""
         for name, layer in self.layers.items():
             if name == names.CATALOGUE:
-                yield from self.list_pages.keys()
+                yield from self.list_pages.all_keys()
+            elif name == names.MOVERS:
+                yield from map(names.movers_list, keys_of_all_products())
             elif name in names.EXPORTED_LAYERS:
                 yield from (layer.index.key(position) for position in range(len(layer.index)))
 
@@ -206,10 +220,12 @@ class Build:
     def document(self, key: str) -> bytes | None:
         """Return the JSON under a logical key as the API answers it, or None.
 
-        List pages, details and the status are put together from what the store holds.
+        List pages, lists of Movers, details and the status are put together from what the store holds.
         """
         if names.is_list_page(key):
             return self.list_pages.get(key)
+        if names.layer_of(key) == names.MOVERS:
+            return self._movers_document(key)
         if names.layer_of(key) == names.CARDS:
             id_ = names.card_id(key)
             card = None if id_ is None else self.card(id_)
@@ -217,3 +233,9 @@ class Build:
         if key == names.STATUS_KEY:
             return self.status()
         return self.get(key)
+
+    def _movers_document(self, key: str) -> bytes | None:
+        list_key = names.mover_list_key(key)
+        if list_key is None or names.MOVERS not in self.layers:
+            return None
+        return pages.join_page(self.movers.list(list_key))

@@ -4,8 +4,12 @@ Products have one fixed order (by expansion, number, id). The ordinal of a produ
 
     columns   a row per product, by ordinal: id, single, set (row in `sets`; the number of sets for no set), rarity and
               number (dictionaries of folded values; '' for no value), size and digest (of its line in `rows`), and for
-              each sort `order_<sort>` (ordinals in the sort's default order) and `rank_<sort>` (its inverse)
-    sets      a row per expansion that the lake names or that a product belongs to, by id: id, name (NFC, or null)
+              each sort `order_<sort>` (ordinals in the sort's default order) and `rank_<sort>` (its inverse). Since
+              version 1.1 also: by_id (ordinals by ascending id), game (a dictionary like rarity), and for each sort by
+              a price `cents_<sort>`, the prices in the sort's default order, in cents (0 for products without a
+              price, which come last)
+    sets      a row per expansion that the lake names or that a product belongs to, by id: id, name (NFC, or null),
+              and since version 1.1 game (folded, or null)
     words, suffixes, pieces   see `vocabulary`
     rows      see `card_lines`
 
@@ -14,6 +18,7 @@ products that have a sort key (the others come last in both orders). It also hol
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,7 +28,7 @@ import pyarrow as pa
 from edge_auth.contract.card_lines import CARD_LINES, CardLines
 from edge_auth.contract.index import map_table, only_chunk
 from edge_auth.contract.layers import Layer
-from edge_auth.contract.names import SORTS
+from edge_auth.contract.names import PRICE_SORTS, SORTS
 from edge_auth.contract.vocabulary import SUBSTRINGS, SUFFIXES, WORDS, Vocabulary
 from edge_auth.errors import StoreError
 
@@ -50,7 +55,11 @@ class Catalogue:
         rarity, number: One code per product, by ordinal.
         rarities, numbers: The code of each text.
         order, rank: One uint32 array per sort.
+        game, games: Like `rarity` and `rarities`. None in a build of version 1.0.
+        cents: One int64 array per sort by a price: the prices in the sort's default order, highest first, for the
+            products that have one. None in a build of version 1.0.
         set_ids, set_names: One value per known expansion.
+        set_games: The folded game of each known expansion, or None. None in a build of version 1.0.
 
     Raises:
         StoreError: The files cannot be read.
@@ -66,8 +75,31 @@ class Catalogue:
         self.number, self.numbers = _dictionary(columns, "number")
         self.order = {sort: _values(columns, f"order_{sort}") for sort in SORTS}
         self.rank = {sort: _values(columns, f"rank_{sort}") for sort in SORTS}
+        self.game: np.ndarray | None = None
+        self.games: dict[str, int] | None = None
+        if "game" in columns.column_names:
+            self.game, self.games = _dictionary(columns, "game")
+        self.cents = self._cents(columns) if f"cents_{PRICE_SORTS[0]}" in columns.column_names else None
         self.set_ids = _values(sets, "id")
         self.set_names = sets["name"].to_pylist()
+        self.set_games = sets["game"].to_pylist() if "game" in sets.column_names else None
+
+    @cached_property
+    def by_id(self) -> np.ndarray:
+        """The ordinals in the order of the products' ids."""
+        if "by_id" in self._columns.column_names:
+            return _values(self._columns, "by_id")
+        return np.argsort(self.ids).astype(np.uint32)
+
+    def ordinals(self, ids: Sequence[int]) -> list[int | None]:
+        """Return the ordinals of products, None for an unknown id. The ids fit into 64 bits."""
+        if not len(self.ids):
+            return [None] * len(ids)
+        wanted = np.array(ids, np.int64)
+        places = np.searchsorted(self.ids, wanted, sorter=self.by_id)
+        found = self.by_id[np.minimum(places, len(self.ids) - 1)]
+        known = (self.ids[found] == wanted).tolist()
+        return [ordinal if is_known else None for ordinal, is_known in zip(found.tolist(), known, strict=True)]
 
     @property
     def digests(self) -> pa.Array:
@@ -85,6 +117,10 @@ class Catalogue:
         """The products' Cards."""
         file = self._layer.file(CARD_LINES, self._columns.schema.metadata[b"rows"].decode())
         return CardLines(file, _values(self._columns, "size"), self.digests)
+
+    def _cents(self, columns: pa.Table) -> dict[str, np.ndarray]:
+        keyed = self.counts.keyed["all"]
+        return {sort: _values(columns, f"cents_{sort}")[: keyed[sort]] for sort in PRICE_SORTS}
 
     def _table(self, stem: str) -> pa.Table:
         try:

@@ -197,5 +197,5 @@ def open_key_file(store: str, keys: str | None = None, timeout_seconds: float | 
         return KeyFile(open_store(store, timeout_seconds), layout.KEYS)
     if keys.endswith(".json"):
         folder, name = parent_and_name(keys)
-        return KeyFile(open_store(folder, timeout_seconds), name)
-    return KeyFile(open_store(keys, timeout_seconds), layout.KEYS.removeprefix(layout.PRIVATE))
+        return KeyFile(open_store(folder, timeout_seconds, private=True), name)
+    return KeyFile(open_store(keys, timeout_seconds, private=True), layout.KEYS.removeprefix(layout.PRIVATE))

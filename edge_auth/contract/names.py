@@ -12,14 +12,8 @@ from urllib.parse import quote
 
 
 class Sort(NamedTuple):
-    """A sort of Cards.
+    """A sort of Cards: whether its default order is ascending. `build/views/rankings.sql` has its key."""
 
-    Attributes:
-        column: The sort key, a column of the generator's table `cards`.
-        ascending: Whether the default order is ascending.
-    """
-
-    column: str
     ascending: bool = False
 
     @property
@@ -31,24 +25,32 @@ class Sort(NamedTuple):
 KINDS = ("all", "single", "sealed")
 ORDERS = ("asc", "desc")
 SORTS = {
-    "trend": Sort("trend"),
-    "low": Sort("low"),
-    "avg": Sort("avg"),
-    "filtered": Sort("filtered"),
-    "name": Sort("name_folded", ascending=True),
-    "number": Sort("number_sort_key", ascending=True),
-    "newest": Sort("date_added"),
+    "trend": Sort(),
+    "low": Sort(),
+    "avg": Sort(),
+    "filtered": Sort(),
+    "name": Sort(ascending=True),
+    "number": Sort(ascending=True),
+    "newest": Sort(),
 }
+PRICE_SORTS = ("trend", "low", "avg", "filtered")
 _LIST_PAGE = re.compile(
     f"cards/(?P<kind>{'|'.join(KINDS)})/(?P<sort>{'|'.join(SORTS)})/(?P<number>0|[1-9][0-9]{{0,8}})\\.json"
 )
+_MOVERS_LIST = re.compile(r"movers/([^/]+/[^/]+/[^/]+/[^/]+/[^/]+)\.json")
 VIEWS = ("daily", "weekly", "monthly")
 RANGES = {"all": None, "30d": 30, "90d": 90, "365d": 365}
+# The parameters of /movers, with the number of days of a window.
+MOVER_WINDOWS = {"1d": 1, "7d": 7, "30d": 30}
+MOVER_MEASURES = ("percent", "euros")
+MOVER_DIRECTIONS = ("up", "down")
+MOVER_FLOORS = ("0", "1", "5", "20", "100")  # euros
 
 CATALOGUE, CARDS, HISTORY = "catalogue", "cards", "history"
 WATCHLIST, SETS, FINGERPRINTS, STATUS, SITE = "watchlist", "sets", "fingerprints", "status", "site"
+GAMES, MOVERS = "games", "movers"
 # The layers whose objects are documents of the API or files of the site.
-EXPORTED_LAYERS = (CARDS, SETS, WATCHLIST, FINGERPRINTS, STATUS, SITE)
+EXPORTED_LAYERS = (CARDS, SETS, GAMES, WATCHLIST, FINGERPRINTS, STATUS, SITE)
 
 CARD_PATTERN = "cards/{}.json"
 FINGERPRINTS_KEY, STATUS_KEY, OPENAPI_KEY = "fingerprints.json", "status.json", "openapi.json"
@@ -100,6 +102,22 @@ def parse_list_page(key: str) -> ListPage | None:
 def sets_page(number: int) -> str:
     """Return the key of a page of the list of Sets."""
     return f"sets/{number}.json"
+
+
+def games_page(number: int) -> str:
+    """Return the key of a page of the list of Games."""
+    return f"games/{number}.json"
+
+
+def movers_list(list_key: str) -> str:
+    """Return the key of a list of Movers; `edge_auth.contract.movers` describes the keys of lists."""
+    return f"movers/{list_key}.json"
+
+
+def mover_list_key(key: str) -> str | None:
+    """Return the key of the list in the key of a document, or None."""
+    found = _MOVERS_LIST.fullmatch(key)
+    return found[1] if found else None
 
 
 def watchlist_page(number: int) -> str:
@@ -158,6 +176,7 @@ def layer_of(key: str) -> str | None:
         return CATALOGUE if "/" in rest else CARDS
     if first == HISTORY:
         return history_layer(rest.partition("/")[0])
-    folders = {"watchlist": WATCHLIST, "sets": SETS, **dict.fromkeys(SITE_FOLDERS, SITE)}
+    lists = {"watchlist": WATCHLIST, "sets": SETS, "games": GAMES, "movers": MOVERS}
+    folders = lists | dict.fromkeys(SITE_FOLDERS, SITE)
     files = {FINGERPRINTS_KEY: FINGERPRINTS, STATUS_KEY: STATUS, OPENAPI_KEY: SITE}
     return folders.get(first) if rest else files.get(first)

@@ -184,6 +184,11 @@ def _key_body(record: KeyRecord) -> Body:
     return Body.from_json(dumps(record.public()) + b"\n")
 
 
+def bad_request(message: str) -> Answer:
+    """Return 400 for a request that breaks the rules of HTTP."""
+    return _error_answer(InvalidParameter(message), ResponseContext())
+
+
 def _error_answer(error: ApiError, context: ResponseContext) -> Answer:
     body = dumps({"error": {"code": error.code, "message": str(error)}}) + b"\n"
     headers = {**COMMON_HEADERS, **context.headers, **error.headers, "Cache-Control": "no-store"}

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import lru_cache, partial
 from threading import Lock
@@ -36,6 +36,7 @@ class Body:
         read_gzipped: Returns the gzip member.
         plain: The plain content, if it was put together for an answer.
         cost: Bytes that the body takes in the cache.
+        total: Of a page of a list: the number of rows of the whole list.
     """
 
     def __init__(
@@ -46,8 +47,10 @@ class Body:
         cost: int,
         plain: bytes | None = None,
         media_type: str = JSON,
+        total: int | None = None,
     ):
         self.media_type = media_type
+        self._total = total
         self.cost = cost + _OVERHEAD_BYTES
         self._tag = digest.hex()[:32]
         self._size = size
@@ -59,10 +62,10 @@ class Body:
         self._headers: dict[bool, dict[str, str]] = {}
 
     @classmethod
-    def from_json(cls, plain: bytes, digest: bytes | None = None) -> "Body":
+    def from_json(cls, plain: bytes, digest: bytes | None = None, total: int | None = None) -> "Body":
         """Return a body of JSON that was put together for an answer; `digest` is a hash of its content."""
         size = len(plain)
-        return cls(digest or sha256(plain), size, partial(compress, plain), size + size // 4, plain)
+        return cls(digest or sha256(plain), size, partial(compress, plain), size + size // 4, plain, total=total)
 
     @classmethod
     def from_store(cls, layer: Layer, entry: Entry, media_type: str = JSON) -> "Body":
@@ -104,6 +107,8 @@ class Body:
         if gzip not in self._headers:
             tag, length = (self._tag + _GZIP_SUFFIX, len(self.gzipped)) if gzip else (self._tag, self._size)
             headers = {"Content-Type": self.media_type, "ETag": f'"{tag}"', "Content-Length": str(length)}
+            if self._total is not None:
+                headers["X-Total-Count"] = str(self._total)
             self._headers[gzip] = {**headers, "Content-Encoding": "gzip"} if gzip else headers
         return self._headers[gzip]
 
@@ -132,14 +137,20 @@ _cached_accepts_gzip = lru_cache(256)(_accepts_gzip)
 
 
 def list_body(
-    lines: Sequence[bytes | memoryview], offset: int, limit: int, total: int, digest: bytes | None = None
+    lines: Sequence[bytes | memoryview],
+    offset: int,
+    limit: int,
+    total: int,
+    digest: bytes | None = None,
+    more: Mapping[str, object] | None = None,
 ) -> Body:
-    """Return one page of a list: its items and the Pagination.
+    """Return one page of a list: its items, the Pagination, and other members.
 
     Args:
         lines: The items as JSON, one per line.
         total: Number of items of the whole list.
         digest: A hash of the lines. With None it is computed from their text.
+        more: Members that follow the Pagination.
     """
     end = offset + len(lines)
     has_more = end < total
@@ -152,11 +163,12 @@ def list_body(
             "next_offset": end if has_more else None,
         }
     )
+    tail = b",".join((pagination, *(dumps(name) + b":" + dumps(value) for name, value in (more or {}).items())))
     # Joining copies the text once, so the text around the items goes into the first and the last item.
     parts = [*lines] or [b""]
     parts[0] = b'{"data":[\n' + parts[0]
-    parts[-1] = b"".join((parts[-1], b'\n],"pagination":', pagination, b"}\n"))
-    return Body.from_json(b",\n".join(parts), sha256(digest + pagination) if digest else None)
+    parts[-1] = b"".join((parts[-1], b'\n],"pagination":', tail, b"}\n"))
+    return Body.from_json(b",\n".join(parts), sha256(digest + tail) if digest else None, total)
 
 
 def dumps(value: object) -> bytes:

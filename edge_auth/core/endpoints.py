@@ -6,12 +6,25 @@ from datetime import timedelta
 from functools import cached_property, lru_cache
 from typing import Any
 
+import numpy as np
+
 from edge_auth.contract import keys, names
+from edge_auth.contract.movers import list_key
 from edge_auth.contract.text import fold
 from edge_auth.core.bodies import Body, list_body
 from edge_auth.core.open_build import OpenBuild
-from edge_auth.core.parameters import Choice, Integer, Rule, Text, is_integer, quote_input, read_query
-from edge_auth.core.search import find_page, read_search
+from edge_auth.core.parameters import (
+    Choice,
+    IdList,
+    Integer,
+    Price,
+    Rule,
+    Text,
+    is_integer,
+    quote_input,
+    read_query,
+)
+from edge_auth.core.search import find_page, folded_game, read_search
 from edge_auth.errors import InvalidParameter, NotFound
 
 API = "/api/v1/"
@@ -25,7 +38,7 @@ _KEYED_VARY = "Authorization, X-API-Key, Accept-Encoding, X-Build"
 _PUBLIC_VARY = "Accept-Encoding, X-Build"
 _PAGE_VARY = "Accept-Encoding"
 _MAX_ID_DIGITS = 19
-_MAX_TEXT = 200  # characters of a text parameter before it is folded
+MAX_TEXT_CHARACTERS = 200  # of a text parameter, before it is folded
 _MAX_CACHED_PATH_BYTES = 256  # a client must not fill the memory with long paths
 _NO_PATH = "there is no such path: /docs lists what there is"
 _NO_PRODUCT = "there is no product with this id"
@@ -178,14 +191,37 @@ def _watchlist_offers(build: OpenBuild, slug: str, _: Values) -> Body:
 
 
 def _sets(build: OpenBuild, _: str, values: Values) -> Body:
-    text = fold((values["q"] or "").strip())
-    return _short_list([line for line, name in build.sets if text in name], values)
+    text, game = fold((values["q"] or "").strip()), folded_game(build, values)
+    found = [one.line for one in build.sets if text in one.name and (game is None or one.game == game)]
+    return _short_list(found, values)
+
+
+def _games(build: OpenBuild, _: str, values: Values) -> Body:
+    return _short_list(build.games, values)
+
+
+def _movers(build: OpenBuild, _: str, values: Values) -> Body:
+    options = [values[name] for name in ("window", "by", "direction", "kind", "min_price")]
+    game = values["game"] and fold(values["game"])
+    return _short_list(build.movers.list(list_key(options, game)), values)
 
 
 def _cards(build: OpenBuild, _: str, values: Values) -> Body:
+    if values["ids"] is not None:
+        return _cards_by_id(build, values["ids"])
     offset, limit = values["offset"], values["limit"]
-    page, cards = find_page(build, read_search(values), offset, limit), build.catalogue.card_lines
+    page, cards = find_page(build, read_search(build, values), offset, limit), build.catalogue.card_lines
     return list_body(cards.lines(page.ordinals), offset, limit, page.total, cards.digest(page.ordinals))
+
+
+def _cards_by_id(build: OpenBuild, ids: Sequence[int]) -> Body:
+    """Return the Cards with these ids in this order, and the ids that are unknown."""
+    ordinals = build.catalogue.ordinals(ids)
+    found = np.array([ordinal for ordinal in ordinals if ordinal is not None], np.int64)
+    not_found = [id_ for id_, ordinal in zip(ids, ordinals, strict=True) if ordinal is None]
+    cards = build.catalogue.card_lines
+    more = {"not_found": not_found}
+    return list_body(cards.lines(found), 0, len(ids), len(found), cards.digest(found), more)
 
 
 def _card(build: OpenBuild, subject: str, values: Values) -> Body:
@@ -236,10 +272,14 @@ _FIXED = {
         API + "cards",
         _cards,
         {
+            "ids": IdList(100),
             "q": Text(100),
-            "set": Text(_MAX_TEXT),
-            "number": Text(_MAX_TEXT),
-            "rarity": Text(_MAX_TEXT),
+            "set": Text(MAX_TEXT_CHARACTERS),
+            "number": Text(MAX_TEXT_CHARACTERS),
+            "rarity": Text(MAX_TEXT_CHARACTERS),
+            "game": Text(MAX_TEXT_CHARACTERS),
+            "min_price": Price(),
+            "max_price": Price(),
             "kind": Choice(names.KINDS, "all"),
             "sort": Choice(names.SORTS, "trend"),
             "order": Choice(names.ORDERS),
@@ -249,7 +289,31 @@ _FIXED = {
         keys.CARDS_READ,
     ),
     "sets": Endpoint(
-        API + "sets", _sets, {"q": Text(_MAX_TEXT), "limit": Integer(1, 1000, 100), "offset": _OFFSET}, keys.CARDS_READ
+        API + "sets",
+        _sets,
+        {
+            "q": Text(MAX_TEXT_CHARACTERS),
+            "game": Text(MAX_TEXT_CHARACTERS),
+            "limit": Integer(1, 1000, 100),
+            "offset": _OFFSET,
+        },
+        keys.CARDS_READ,
+    ),
+    "games": Endpoint(API + "games", _games, {"limit": Integer(1, 500, 100), "offset": _OFFSET}, keys.CARDS_READ),
+    "movers": Endpoint(
+        API + "movers",
+        _movers,
+        {
+            "window": Choice(names.MOVER_WINDOWS, "7d"),
+            "by": Choice(names.MOVER_MEASURES, "percent"),
+            "direction": Choice(names.MOVER_DIRECTIONS, "up"),
+            "kind": Choice(names.KINDS, "all"),
+            "min_price": Choice(names.MOVER_FLOORS, "1"),
+            "game": Text(MAX_TEXT_CHARACTERS),
+            "limit": Integer(1, 100, 50),
+            "offset": _OFFSET,
+        },
+        keys.CARDS_READ,
     ),
     "fingerprints": Endpoint(
         API + "fingerprints",

@@ -4,20 +4,29 @@ import json
 from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
 from itertools import count, takewhile
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from edge_auth.contract import builds, names, pages
 from edge_auth.contract.catalogue import Catalogue
 from edge_auth.contract.codec import decompress
 from edge_auth.contract.index import Entry
 from edge_auth.contract.layers import Layer, read_members
+from edge_auth.contract.movers import Movers
 from edge_auth.contract.text import fold
 from edge_auth.core.bodies import Body
 from edge_auth.core.cache import LruCache
 from edge_auth.core.slugs import Slugs
-from edge_auth.errors import StoreError
+from edge_auth.errors import NotFound, StoreError
 
 T = TypeVar("T")
+
+
+class ListedSet(NamedTuple):
+    """A Set as JSON, with its folded name and the folded name of its game, if it has one."""
+
+    line: bytes
+    name: str
+    game: str | None
 
 
 class OpenBuild:
@@ -50,7 +59,10 @@ class OpenBuild:
         self.catalogue.vocabulary, self.catalogue.card_lines  # noqa: B018  (cached properties)
         for layer in self.objects.layers.values():
             layer.index  # noqa: B018
-        self.sets, self.slugs  # noqa: B018
+            layer.require_whole_files()
+        self.sets, self.slugs, self.catalogue.by_id  # noqa: B018
+        if names.MOVERS in self.objects.layers:
+            self.movers  # noqa: B018
         self.prepared = True
 
     @cached_property
@@ -59,9 +71,32 @@ class OpenBuild:
         return self.objects.catalogue
 
     @cached_property
-    def sets(self) -> list[tuple[bytes, str]]:
-        """Every Set in the order of the list: its JSON, and its folded name."""
-        return [(line, fold(json.loads(line)["name"])) for line in self._lines(names.sets_page)]
+    def sets(self) -> list[ListedSet]:
+        """Every Set in the order of the list."""
+        catalogue = self.catalogue
+        games = dict(zip(catalogue.set_ids.tolist(), catalogue.set_games or (), strict=False))
+        sets = ((line, json.loads(line)) for line in self._lines(names.sets_page))
+        return [ListedSet(line, fold(fields["name"]), games.get(fields["id"])) for line, fields in sets]
+
+    @cached_property
+    def games(self) -> list[bytes]:
+        """Every Game as JSON, in the order of the list.
+
+        Raises:
+            NotFound: The build was made before there were games.
+        """
+        self._require(names.GAMES)
+        return self._lines(names.games_page)
+
+    @cached_property
+    def movers(self) -> Movers:
+        """The lists of price moves.
+
+        Raises:
+            NotFound: The build was made before there were movers.
+        """
+        self._require(names.MOVERS)
+        return self.objects.movers
 
     @cached_property
     def watchlist(self) -> list[bytes]:
@@ -97,6 +132,10 @@ class OpenBuild:
             value = make()
             self._cache.put((self.id, key), value, cost(value))
         return value
+
+    def _require(self, layer: str) -> None:
+        if layer not in self.objects.layers:
+            raise NotFound(f"build {self.id} has no {layer}: an older version made it, the next build has them")
 
     def _locate(self, key: str) -> tuple[Layer, Entry]:
         located = self.objects.find(key)

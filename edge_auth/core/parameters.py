@@ -11,6 +11,7 @@ from edge_auth.errors import InvalidParameter
 
 MAX_DIGITS = 18  # of an integer, so that it fits into 64 bits
 _INTEGER = re.compile("-?[0-9]+")
+_PRICE = re.compile(r"([0-9]+)(?:\.([0-9]{1,2}))?")
 _MAX_QUOTED_CHARACTERS = 40
 _MIN_NEARNESS = 0.7
 # What other APIs call these parameters.
@@ -98,6 +99,46 @@ class Text:
         return text or None
 
 
+@dataclass(frozen=True)
+class Price:
+    """A price in euros with at most two decimals. Its value is in cents."""
+
+    default: None = None
+
+    def read(self, name: str, text: str) -> int:
+        """Return the price in cents."""
+        found = _PRICE.fullmatch(text)
+        if found is None or sum(map(str.isdigit, text)) > MAX_DIGITS:
+            raise InvalidParameter(
+                f"{name} must be a price such as 5 or 0.25, of at most {MAX_DIGITS} digits, not {quote_input(text)}"
+            )
+        return int(found[1]) * 100 + int((found[2] or "").ljust(2, "0"))
+
+
+@dataclass(frozen=True)
+class IdList:
+    """From 1 to `max_ids` integers, separated by commas. No other parameter may stand beside it.
+
+    Its value is the different integers in the order of their first places.
+    """
+
+    max_ids: int
+    default: None = None
+
+    def read(self, name: str, text: str) -> tuple[int, ...]:
+        """Return the integers, each once."""
+        parts = text.split(",", self.max_ids)
+        if len(parts) > self.max_ids:
+            raise InvalidParameter(f"{name} may hold at most {self.max_ids} ids")
+        for part in parts:
+            if not is_integer(part) or len(part.lstrip("-")) > MAX_DIGITS:
+                raise InvalidParameter(
+                    f"{name} must be integers of at most {MAX_DIGITS} digits, separated by commas, "
+                    f"not {quote_input(part)}"
+                )
+        return tuple(dict.fromkeys(map(int, parts)))
+
+
 def read_query(query: str, rules: Mapping[str, Rule]) -> dict[str, Any]:
     """Return the value of every parameter in `rules` from a raw query string.
 
@@ -116,6 +157,9 @@ def read_query(query: str, rules: Mapping[str, Rule]) -> dict[str, Any]:
         if text is None:
             raise InvalidParameter(f"{name} must be UTF-8 text, percent-encoded")
         values[name] = rules[name].read(name, text)
+    for name in values:
+        if isinstance(rules[name], IdList) and len(values) > 1:
+            raise InvalidParameter(f"{name} allows no other parameter beside it")
     return {name: values.get(name, rule.default) for name, rule in rules.items()}
 
 

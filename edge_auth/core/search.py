@@ -14,12 +14,13 @@ from edge_auth.contract.catalogue import Catalogue
 from edge_auth.contract.text import composed, fold, number_filter_key, words
 from edge_auth.core.open_build import OpenBuild
 from edge_auth.core.parameters import MAX_DIGITS
-from edge_auth.errors import NotFound
+from edge_auth.errors import InvalidParameter, NotFound
 
 # Up to this many matches are sorted by rank. For more, the ranking is scanned until the page is full.
 _MAX_SORTED_MATCHES = 1000
 _FIRST_BLOCK_PRODUCTS = 512
 _OVERHEAD_BYTES = 500
+_LARGEST_INTEGER = 2**63 - 1
 
 
 class Filters(NamedTuple):
@@ -29,10 +30,18 @@ class Filters(NamedTuple):
     set: str | None = None
     number: str | None = None
     rarity: str | None = None
+    game: str | None = None
     kind: str = "all"
 
 
 _NO_FILTERS = Filters()
+
+
+class PriceRange(NamedTuple):
+    """Prices in cents, both bounds included; None for no bound."""
+
+    lowest: int | None
+    highest: int | None
 
 
 class Search(NamedTuple):
@@ -41,6 +50,12 @@ class Search(NamedTuple):
     filters: Filters
     sort: str
     reverse: bool
+    prices: PriceRange | None = None
+
+    @property
+    def price_sort(self) -> str:
+        """The sort whose price the price range bounds."""
+        return self.sort if self.sort in names.PRICE_SORTS else names.PRICE_SORTS[0]
 
 
 class ResultPage(NamedTuple):
@@ -50,17 +65,53 @@ class ResultPage(NamedTuple):
     total: int
 
 
-def read_search(values: dict[str, Any]) -> Search:
-    """Return the search that the parameters of /cards mean. Equivalent parameters give equal searches."""
+def read_search(build: OpenBuild, values: dict[str, Any]) -> Search:
+    """Return the search that the parameters of /cards mean. Equivalent parameters give equal searches.
+
+    Raises:
+        InvalidParameter: The price range is empty, or the build cannot be filtered by a parameter.
+    """
     sort = values["sort"]
     filters = Filters(
         words=tuple(sorted(set(words(values["q"] or "")))),
         set=values["set"] and composed(values["set"]),
         number=values["number"] and number_filter_key(values["number"]),
         rarity=values["rarity"] and fold(values["rarity"]),
+        game=folded_game(build, values),
         kind=values["kind"],
     )
-    return Search(filters, sort, reverse=values["order"] not in (None, names.SORTS[sort].default_order))
+    reverse = values["order"] not in (None, names.SORTS[sort].default_order)
+    return Search(filters, sort, reverse, _price_range(build, values))
+
+
+def folded_game(build: OpenBuild, values: dict[str, Any]) -> str | None:
+    """Return the folded value of the parameter `game`, None if it is absent.
+
+    Raises:
+        InvalidParameter: The build is so old that it does not tell the games of products.
+    """
+    if values["game"] is None:
+        return None
+    if build.catalogue.games is None:
+        raise _too_old(build, "game")
+    return fold(values["game"])
+
+
+def _price_range(build: OpenBuild, values: dict[str, Any]) -> PriceRange | None:
+    prices = PriceRange(values["min_price"], values["max_price"])
+    if prices == (None, None):
+        return None
+    if prices.lowest is not None and prices.highest is not None and prices.lowest > prices.highest:
+        raise InvalidParameter("min_price may not be above max_price")
+    if build.catalogue.cents is None:
+        raise _too_old(build, "min_price and max_price")
+    return prices
+
+
+def _too_old(build: OpenBuild, parameters: str) -> InvalidParameter:
+    return InvalidParameter(
+        f"build {build.id} cannot be filtered by {parameters}: an older version made it, the next build can"
+    )
 
 
 def find_page(build: OpenBuild, search: Search, offset: int, limit: int) -> ResultPage:
@@ -71,8 +122,8 @@ def find_page(build: OpenBuild, search: Search, offset: int, limit: int) -> Resu
     """
     catalogue = build.catalogue
     ranking = _ranking(catalogue, search)
-    if search.filters == _NO_FILTERS:
-        return ResultPage(_slice(ranking, offset, limit), len(catalogue.ids))
+    if search.filters == _NO_FILTERS and (search.prices is None or search.sort == search.price_sort):
+        return ResultPage(_slice(ranking, offset, limit), sum(map(len, ranking)))
     if offset:  # a client that is at a later page will probably want the next one too, so find them all
         ordinals = build.cached(
             ("search", search),
@@ -80,7 +131,7 @@ def find_page(build: OpenBuild, search: Search, offset: int, limit: int) -> Resu
             lambda ordinals: ordinals.nbytes + _OVERHEAD_BYTES,
         )
         return ResultPage(ordinals[offset : offset + limit], len(ordinals))
-    mask = _mask(catalogue, search.filters)
+    mask = _mask(catalogue, search)
     total = int(np.count_nonzero(mask))
     if total <= _MAX_SORTED_MATCHES:
         return ResultPage(_sorted(catalogue, search, np.flatnonzero(mask))[:limit], total)
@@ -88,18 +139,37 @@ def find_page(build: OpenBuild, search: Search, offset: int, limit: int) -> Resu
 
 
 def _find_all(catalogue: Catalogue, search: Search, ranking: list[np.ndarray]) -> np.ndarray:
-    mask = _mask(catalogue, search.filters)
+    mask = _mask(catalogue, search)
     return np.concatenate([section[mask[section]] for section in ranking])
 
 
 def _ranking(catalogue: Catalogue, search: Search) -> list[np.ndarray]:
     """Return all ordinals in the order of a search, in one or two sections.
 
-    In the reverse order, the products without a sort key are a section of their own, since they still come last.
+    In the reverse order, the products without a sort key are a section of their own, since they still come last. In a
+    sort by a price, only the products in the price range are in the ranking.
     """
     order = catalogue.order[search.sort]
+    if search.prices is not None and search.sort == search.price_sort:
+        order = order[_ranks_of_prices(catalogue, search)]
+        return [order[::-1] if search.reverse else order]
     keyed = catalogue.counts.keyed["all"][search.sort]
     return [order[:keyed][::-1], order[keyed:]] if search.reverse else [order]
+
+
+def _ranks_of_prices(catalogue: Catalogue, search: Search) -> slice:
+    """Return the ranks of the products in the price range: a range of the ranking, since it is sorted by price."""
+    assert catalogue.cents is not None and search.prices is not None
+    ascending = catalogue.cents[search.price_sort][::-1]
+    lowest, highest = search.prices
+    below = 0 if lowest is None else int(np.searchsorted(ascending, _in_64_bits(lowest)))
+    up_to = len(ascending) if highest is None else int(np.searchsorted(ascending, _in_64_bits(highest), "right"))
+    return slice(len(ascending) - up_to, len(ascending) - below)
+
+
+def _in_64_bits(cents: int) -> np.int64:
+    """Return a bound that fits into the column. No price is as large as the largest 64-bit integer."""
+    return np.int64(min(cents, _LARGEST_INTEGER))
 
 
 def _slice(ranking: list[np.ndarray], offset: int, limit: int) -> np.ndarray:
@@ -139,22 +209,35 @@ def _growing_blocks(ranking: list[np.ndarray]) -> Iterator[np.ndarray]:
             start, size = start + size, size * 2
 
 
-def _mask(catalogue: Catalogue, filters: Filters) -> np.ndarray:
-    """Return which products match all filters: bool, by ordinal."""
-    masks = []
-    if filters.kind != "all":
-        masks.append(catalogue.single == (filters.kind == "single"))
-    if filters.set is not None:
-        masks.append(np.logical_or.reduce([catalogue.set == row for row in _set_rows(catalogue, filters.set)]))
-    if filters.number is not None:
-        masks.append(_equal(catalogue.number, catalogue.numbers, filters.number))
-    if filters.rarity is not None:
-        masks.append(_equal(catalogue.rarity, catalogue.rarities, filters.rarity))
-    masks += [catalogue.vocabulary.mask(word) for word in filters.words]
-    found: np.ndarray = masks[0] if len(masks) == 1 else masks[0] & masks[1]
-    for mask in masks[2:]:
+def _mask(catalogue: Catalogue, search: Search) -> np.ndarray:
+    """Return which products match all filters and the price range: bool, by ordinal."""
+    masks = _masks(catalogue, search)
+    found = next(masks)
+    for mask in masks:  # one at a time, since the allocation of many large arrays takes longer than comparing
         found &= mask
     return found
+
+
+def _masks(catalogue: Catalogue, search: Search) -> Iterator[np.ndarray]:
+    """Yield a new mask for each filter, and two for the price range."""
+    filters = search.filters
+    if search.prices is not None:
+        ranks, rank = _ranks_of_prices(catalogue, search), catalogue.rank[search.price_sort]
+        yield rank >= np.uint32(ranks.start)
+        yield rank < np.uint32(ranks.stop)
+    if filters.kind != "all":
+        yield catalogue.single == (filters.kind == "single")
+    if filters.set is not None:
+        yield np.logical_or.reduce([catalogue.set == row for row in _set_rows(catalogue, filters.set)])
+    if filters.number is not None:
+        yield _equal(catalogue.number, catalogue.numbers, filters.number)
+    if filters.rarity is not None:
+        yield _equal(catalogue.rarity, catalogue.rarities, filters.rarity)
+    if filters.game is not None:
+        assert catalogue.game is not None and catalogue.games is not None, "read_search refuses it otherwise"
+        yield _equal(catalogue.game, catalogue.games, filters.game)
+    for word in filters.words:
+        yield catalogue.vocabulary.mask(word)
 
 
 def _set_rows(catalogue: Catalogue, text: str) -> list[int]:

@@ -42,6 +42,7 @@ class Settings:
         metrics: Folder of the Prometheus metrics; None for no metrics.
         store_seconds: How long a request waits for a store across a network.
         keys_seconds: How long key records stay valid that cannot be read again.
+        drain_seconds: How long answers close their connections after SIGTERM, before the workers end.
     """
 
     store: str
@@ -52,6 +53,7 @@ class Settings:
     metrics: Path | None = None
     store_seconds: float = REQUEST_TIMEOUT_SECONDS
     keys_seconds: float = KEYS_MAX_AGE_SECONDS
+    drain_seconds: float = 0.0
 
     @property
     def requests_take_turns(self) -> bool:

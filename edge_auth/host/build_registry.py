@@ -2,12 +2,14 @@
 
 A thread follows the pointer. It opens a new build and reads what every answer needs before the build goes live here.
 So a request waits for the store at most once, for its own object. A request selects its build once and reads from that
-build only, so no answer mixes builds.
+build only, so no answer mixes builds. A build of a folder that lost data in a power cut does not go live. An earlier
+one answers.
 """
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from threading import Lock
 from time import monotonic
 
@@ -127,7 +129,7 @@ class BuildRegistry:
         before = build = self._live
         if build is None:
             self._test_permissions()
-            build = self._single_flight.run(lambda: self._open(id_))
+            build = self._open_first(id_)
         elif build.id != id_:
             build = self._pinned.get(id_) or self._single_flight.run(lambda: self._open_prepared(id_))
         try:
@@ -136,6 +138,15 @@ class BuildRegistry:
         finally:  # the first build goes live even if it is partly damaged: there is no other build to answer from
             if build is not before:
                 self._go_live(build)
+
+    def _open_first(self, id_: str) -> OpenBuild:
+        """Open the build that the pointer names. In a folder, open the newest whole one of those before it instead."""
+        if self._store.local_path("") is not None:
+            pointer, _ = builds.read_pointer(self._store)
+            for candidate in (id_, *(pointer.previous if pointer else ())):
+                with suppress(EdgeError):  # the next poll logs why the live build cannot be opened
+                    return self._single_flight.run(partial(self._open_prepared, candidate))
+        return self._single_flight.run(lambda: self._open(id_))
 
     def _go_live(self, build: OpenBuild) -> None:
         before, self._live = self._live, build

@@ -25,7 +25,9 @@ from generator.build.context import BuildContext
 from generator.build.layers.cards import cards_layer
 from generator.build.layers.catalogue import catalogue_layer
 from generator.build.layers.fingerprints import fingerprints_layer
+from generator.build.layers.games import games_layer
 from generator.build.layers.history import history_layer
+from generator.build.layers.movers import movers_layer
 from generator.build.layers.sets import sets_layer
 from generator.build.layers.site import site_layer
 from generator.build.layers.spec import LayerSpec
@@ -77,6 +79,8 @@ def define_layers(lake: Lake) -> list[LayerSpec]:
         catalogue,
         cards_layer(lake),
         sets_layer(lake),
+        games_layer(catalogue),
+        movers_layer(lake),
         watchlist,
         fingerprints_layer(lake),
         status_layer(catalogue, watchlist),

@@ -11,7 +11,10 @@ from generator.build.tasks import BuildScope, Task, split_products
 from generator.lake.lake import Lake
 
 # These layers are small: one task makes each of them.
-_WHOLE_LAYERS = {names.SETS, names.WATCHLIST, names.FINGERPRINTS, names.STATUS, names.SITE}
+_WHOLE_LAYERS = {
+    *(names.SETS, names.GAMES, names.MOVERS, names.WATCHLIST),
+    *(names.FINGERPRINTS, names.STATUS, names.SITE),
+}
 
 
 @dataclass(frozen=True)

@@ -5,17 +5,19 @@ together or not at all.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from generator.ingest.bounded_file import DOWNLOAD_LIMITS, FileLimits
 from generator.ingest.cardmarket_files import read_expansions, read_price_guide, read_products
 from generator.ingest.list_pages import list_pages_file
 from generator.ingest.merge import FileChange, MergeCounts, changed_files
-from generator.ingest.table_updates import add_list_pages, update_table
+from generator.ingest.table_updates import TableUpdate, add_list_pages, update_table
 from generator.ingest.tables import TableFile, expansions_file, price_guide_file, products_file
+from generator.ingest.two_games import NO_PRODUCTS, TwoGames, products_of_two_games
 from generator.lake.writer import LakeWriter, encode_parquet
 
 # Rows of each table file as Parquet bytes, because a year of price guides has to fit in memory.
@@ -30,6 +32,7 @@ class CardmarketFiles:
     nonsingles: tuple[Path, ...] = ()
     expansions: tuple[Path, ...] = ()
     price_guides: tuple[Path, ...] = ()
+    limits: FileLimits = DOWNLOAD_LIMITS
 
     def __len__(self) -> int:
         return len(self.singles) + len(self.nonsingles) + len(self.expansions) + len(self.price_guides)
@@ -70,13 +73,13 @@ def _read(files: CardmarketFiles, on_read: Callable[[Path], None]) -> _ImportedR
 def _parsed(files: CardmarketFiles) -> Iterator[tuple[Path, TableFile, pa.Table]]:
     """Yield products first, so that they are written first: a build in between then knows the guide's products."""
     for path in files.singles:
-        yield path, products_file(), read_products(path, "single")
+        yield path, products_file(), read_products(path, "single", files.limits)
     for path in files.nonsingles:
-        yield path, products_file(), read_products(path, "sealed")
+        yield path, products_file(), read_products(path, "sealed", files.limits)
     for path in files.expansions:
-        yield path, expansions_file(), read_expansions(path)
+        yield path, expansions_file(), read_expansions(path, files.limits)
     for path in files.price_guides:
-        day, rows = read_price_guide(path)
+        day, rows = read_price_guide(path, files.limits)
         yield path, price_guide_file(day), rows
 
 
@@ -89,7 +92,15 @@ def _update_catalogue(lake: LakeWriter, imported: _ImportedRows, game: str | Non
     if game:
         expansions.after = _with_game(expansions.after, expansions.incoming["id"], game)
     add_list_pages(products, expansions, list_pages_file().read(lake))
-    return [update.change() for update in updates if update.file in imported or update.is_changed]
+    doubtful = products_of_two_games(products, expansions)
+    written = (update for update in updates if update.file in imported or update.is_changed)
+    return [_change(update, doubtful if update is products else NO_PRODUCTS) for update in written]
+
+
+def _change(update: TableUpdate, found: TwoGames) -> FileChange:
+    change = update.change()
+    counts = replace(change.counts, in_two_games=found.products, example_in_two_games=found.example)
+    return change._replace(counts=counts)
 
 
 def _with_game(expansions: pa.Table, ids: pa.ChunkedArray, game: str) -> pa.Table:

@@ -36,6 +36,8 @@ class MergeCounts:
         in_other_files: Imported rows that were skipped because another file of the table has their key.
         outranked: Imported rows that were skipped because a greater row has the same product and time. None for
             tables with one row per product.
+        in_two_games: Products that the files of two games name. The newest file wins.
+        example_in_two_games: The smallest id of them.
     """
 
     rows: int
@@ -44,11 +46,15 @@ class MergeCounts:
     unchanged: int
     in_other_files: int
     outranked: int | None = None
+    in_two_games: int = 0
+    example_in_two_games: int | None = None
 
     def as_json(self) -> dict[str, int]:
         """Return the counts under the names that `--json` prints."""
         counts = {"rows": self.rows, "new": self.new, "changed": self.changed, "unchanged": self.unchanged}
         counts["elsewhere"] = self.in_other_files
+        if self.in_two_games:
+            counts["in_two_games"] = self.in_two_games
         return counts if self.outranked is None else counts | {"lesser": self.outranked}
 
 

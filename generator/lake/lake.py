@@ -4,8 +4,8 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,10 @@ class Lake:
     def files_of(self, table: str, first: date = date.min, last: date = date.max) -> list[LakeFile]:
         """Return the files of a table. Of a daily table, only the days from `first` to `last`."""
         return [f for f in self.files if f.table == table and (f.day is None or first <= f.day <= last)]
+
+    def with_days(self, days: Collection[date]) -> "Lake":
+        """Return the lake with only these days of its daily tables."""
+        return replace(self, files=tuple(f for f in self.files if f.day is None or f.day in days))
 
     def fetch(self, table: str, first: date = date.min, last: date = date.max) -> list[LakeFile]:
         """Return the same files, each at its local path until the next fetch of this table.

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from urllib.parse import urlencode
 
 from edge_auth.contract import names
 from edge_auth.contract.builds import open_build
@@ -11,7 +12,7 @@ from edge_auth.contract.codec import decompress
 from edge_auth.contract.store.file_cache import FileCache
 from edge_auth.contract.store.interface import Store
 from edge_auth.core.cache import LruCache
-from edge_auth.core.endpoints import API, route
+from edge_auth.core.endpoints import API, MAX_TEXT_CHARACTERS, route
 from edge_auth.core.open_build import OpenBuild
 from edge_auth.errors import EdgeError
 from generator.errors import SmokeError
@@ -53,7 +54,13 @@ def _requests(opened: OpenBuild) -> Iterator[tuple[str, str]]:
         for sort in names.SORTS:
             yield "cards", f"kind={kind}&sort={sort}&limit=1"
     yield "cards", "q=a&order=asc&limit=5"
+    yield "cards", "min_price=1&max_price=5&sort=name&limit=5"
+    yield from (("games", ""), *(("movers", f"window={window}") for window in names.MOVER_WINDOWS))
     ids = opened.catalogue.ids
+    for line in opened.games[:1]:
+        query = urlencode({"game": json.loads(line)["name"][:MAX_TEXT_CHARACTERS]})
+        yield from (("cards", query), ("sets", query), ("movers", query))
+    yield "cards", f"ids={','.join(map(str, ids[:3].tolist())) or 0}"
     for id_ in {int(ids.min()), int(ids.max())} if len(ids) else ():
         yield f"cards/{id_}", ""
         yield f"cards/{id_}", "days=30"

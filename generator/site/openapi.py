@@ -18,6 +18,10 @@ _WORDS = {
     "sorts": tuple(names.SORTS),
     "views": names.VIEWS,
     "ranges": tuple(names.RANGES),
+    "windows": tuple(names.MOVER_WINDOWS),
+    "measures": names.MOVER_MEASURES,
+    "directions": names.MOVER_DIRECTIONS,
+    "floors": names.MOVER_FLOORS,
     "scopes": SCOPES,
 }
 

@@ -8,6 +8,7 @@ rendered, all others are copied.
 import hashlib
 import json
 import re
+from collections import Counter
 from importlib.resources import files
 from pathlib import Path
 
@@ -58,11 +59,14 @@ def _environment() -> Environment:
 
 
 def _markdown(text: str, levels_down: int = 0) -> Markup:
-    """Render Markdown to HTML. Headings move down by `levels_down` and get an anchor."""
+    """Render Markdown to HTML. Headings move down by `levels_down` and get an anchor each, numbered if they repeat."""
+    uses: Counter[str] = Counter()
 
     def heading(found: re.Match[str]) -> str:
-        level = int(found[1]) + levels_down
-        return f'<h{level} id="{_anchor(_TAG.sub("", found[2]))}">{found[2]}</h{level}>'
+        level, anchor = int(found[1]) + levels_down, _anchor(_TAG.sub("", found[2]))
+        uses[anchor] += 1
+        number = f"-{uses[anchor]}" if uses[anchor] > 1 else ""
+        return f'<h{level} id="{anchor}{number}">{found[2]}</h{level}>'
 
     html = _HEADING.sub(heading, _MARKDOWN.render(text))
     return Markup(

@@ -3,6 +3,7 @@
 The strict copy is checked, which allows only the fields of today; `test_generated_client` checks the published one.
 """
 
+import inspect
 import json
 import os
 import re
@@ -18,9 +19,14 @@ from referencing.jsonschema import DRAFT202012
 
 from edge_auth.contract import names
 from edge_auth.contract.keys import SCOPES
+from edge_auth.core.endpoints import route
 from generator.reading.diff.fields import compared_fields
 from generator.site import openapi
 from generator.site.openapi import document, strict_document
+from tests.api import test_paging
+from tests.support import targets
+from tests.support.oracle import params
+from tests.support.service import ROOT
 
 ENDPOINTS = """
 | Path | Parameters | Success body | Errors |
@@ -31,12 +37,14 @@ ENDPOINTS = """
 | /api/v1/watchlist/{slug} | slug | WatchlistItem | 400 401 403 404 405 409 429 500 |
 | /api/v1/watchlist/{slug}/history | slug view range | WatchlistHistory | 400 401 403 404 405 409 429 500 |
 | /api/v1/watchlist/{slug}/offers | slug | WatchlistOffers | 400 401 403 404 405 409 429 500 |
-| /api/v1/cards | q set number rarity kind sort order limit offset | CardPage | 400 401 403 404 405 429 500 |
+| /api/v1/cards | ids q set number rarity game min_price max_price kind sort order limit offset | CardPage | 400 401 403 404 405 429 500 |
 | /api/v1/cards/{idProduct} | idProduct days | CardDetail | 400 401 403 404 405 429 500 |
-| /api/v1/sets | q limit offset | SetPage | 400 401 403 405 429 500 |
+| /api/v1/sets | q game limit offset | SetPage | 400 401 403 405 429 500 |
+| /api/v1/games | limit offset | GamePage | 400 401 403 404 405 429 500 |
+| /api/v1/movers | window by direction kind min_price game limit offset | MoverPage | 400 401 403 404 405 429 500 |
 | /api/v1/fingerprints | - | FingerprintIndex | 400 401 403 405 429 500 |
 | /api/v1/openapi.json | - | Description | 400 405 429 500 |
-"""
+"""  # noqa: E501
 
 PARAMETERS = """
 | Path | Parameter | In | Type | Required | Default | Bounds |
@@ -48,10 +56,14 @@ PARAMETERS = """
 | /watchlist/{slug}/offers | slug | path | string | yes | none | not empty |
 | /watchlist/{slug}/history | view | query | string | no | daily | `daily`, `weekly`, `monthly` |
 | /watchlist/{slug}/history | range | query | string | no | all | `all`, `30d`, `90d`, `365d` |
+| /cards | ids | query | string | no | none | not empty |
 | /cards | q | query | string | no | none | at most 100 characters |
 | /cards | set | query | string | no | none | at most 200 characters |
 | /cards | number | query | string | no | none | at most 200 characters |
 | /cards | rarity | query | string | no | none | at most 200 characters |
+| /cards | game | query | string | no | none | at most 200 characters |
+| /cards | min_price | query | string | no | none | price |
+| /cards | max_price | query | string | no | none | price |
 | /cards | kind | query | string | no | all | `all`, `single`, `sealed` |
 | /cards | sort | query | string | no | trend | `trend` `low` `avg` `filtered` `name` `number` `newest` |
 | /cards | order | query | string | no | none | `asc`, `desc` |
@@ -60,8 +72,19 @@ PARAMETERS = """
 | /cards/{idProduct} | idProduct | path | integer | yes | none | - |
 | /cards/{idProduct} | days | query | integer | no | none | 1 to 3650 |
 | /sets | q | query | string | no | none | at most 200 characters |
+| /sets | game | query | string | no | none | at most 200 characters |
 | /sets | limit | query | integer | no | 100 | 1 to 1000 |
 | /sets | offset | query | integer | no | 0 | minimum 0 |
+| /games | limit | query | integer | no | 100 | 1 to 500 |
+| /games | offset | query | integer | no | 0 | minimum 0 |
+| /movers | window | query | string | no | 7d | `1d`, `7d`, `30d` |
+| /movers | by | query | string | no | percent | `percent`, `euros` |
+| /movers | direction | query | string | no | up | `up`, `down` |
+| /movers | kind | query | string | no | all | `all`, `single`, `sealed` |
+| /movers | min_price | query | string | no | 1 | `0`, `1`, `5`, `20`, `100` |
+| /movers | game | query | string | no | none | at most 200 characters |
+| /movers | limit | query | integer | no | 50 | 1 to 100 |
+| /movers | offset | query | integer | no | 0 | minimum 0 |
 """
 
 FIELDS = """
@@ -109,6 +132,7 @@ FIELDS = """
 | Offer | comment | string or null |
 | CardPage | data | array of Card |
 | CardPage | pagination | Pagination |
+| CardPage | not_found | array of integer |
 | Card | id_product | integer |
 | Card | name | string |
 | Card | kind | string |
@@ -183,6 +207,25 @@ FIELDS = """
 | Set | products | integer |
 | Set | singles | integer |
 | Set | cardmarket_url | string or null |
+| GamePage | data | array of Game |
+| GamePage | pagination | Pagination |
+| Game | name | string |
+| Game | products | integer |
+| Game | singles | integer |
+| Game | sets | integer |
+| Game | price_guide_day | date or null |
+| MoverPage | data | array of Mover |
+| MoverPage | pagination | Pagination |
+| Mover | id_product | integer |
+| Mover | name | string |
+| Mover | kind | string |
+| Mover | set | CardSet |
+| Mover | day_then | date |
+| Mover | then | number |
+| Mover | day_now | date |
+| Mover | now | number |
+| Mover | change | number |
+| Mover | change_pct | number |
 | FingerprintIndex | version | string |
 | FingerprintIndex | count | integer |
 | FingerprintIndex | image_url | string |
@@ -235,6 +278,8 @@ ERRORS = """
 | 500 | internal_error |
 """
 
+OPTIONAL = {"CardPage": {"not_found"}}  # only in the answer to `ids`
+LISTS = {"/api/v1/watchlist", "/api/v1/cards", "/api/v1/sets", "/api/v1/games", "/api/v1/movers"}
 CONDITIONS = {"MT", "NM", "EX", "GD", "LP", "PL", "PO"}
 RATE_HEADERS = {"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
 PUBLIC = "/api/v1/openapi.json"
@@ -294,7 +339,7 @@ def bounds(text: str) -> dict:
         return {"enum": re.findall(r"`(\w+)`", text)}
     if most := re.fullmatch(r"at most (\d+) characters", text):
         return {"maxLength": int(most[1])}
-    return {"not empty": {"minLength": 1}, "-": {}}[text]
+    return {"price": {"pattern": r"^[0-9]+(\.[0-9]{1,2})?$"}, "not empty": {"minLength": 1}, "-": {}}[text]
 
 
 def test_the_document_is_valid_openapi_3_1():
@@ -333,7 +378,7 @@ def test_endpoint(path, names, body, errors):
 
 def test_operation_ids_are_unique_and_tags_are_described():
     identifiers = [operation["operationId"] for operation in OPERATIONS.values()]
-    assert len(set(identifiers)) == len(identifiers) == 11
+    assert len(set(identifiers)) == len(identifiers) == 13
     used = {tag for operation in OPERATIONS.values() for tag in operation["tags"]}
     assert used == {tag["name"] for tag in DOCUMENT["tags"]}
 
@@ -373,7 +418,8 @@ def test_field(schema, field, type_):
 @pytest.mark.parametrize("schema", dict.fromkeys(row[0] for row in rows(FIELDS)))
 def test_fields_are_all_required_and_no_others_exist(schema):
     told = {field for name, field, _ in rows(FIELDS) if name == schema}
-    assert set(named(schema)["properties"]) == set(named(schema)["required"]) == told
+    assert set(named(schema)["properties"]) == told
+    assert set(named(schema)["required"]) == told - OPTIONAL.get(schema, set())
     assert named(schema)["additionalProperties"] is False
 
 
@@ -382,6 +428,15 @@ def test_card_detail_is_a_card_with_history():
     assert detail["properties"] == card["properties"] | {"history": {"$ref": "#/components/schemas/CardHistory"}}
     assert detail["required"] == [*card["required"], "history"]
     assert detail["additionalProperties"] is False
+
+
+@pytest.mark.parametrize("path", OPERATIONS)
+def test_the_shim_takes_the_documented_parameters(path):
+    endpoint, _ = route(path.replace("{idProduct}", "1").replace("{slug}", "a").encode())
+    assert endpoint.path == path
+    assert set(endpoint.rules or ()) == set(parameters(path, "query"))
+    scopes = re.findall(r"`(\w+:read)`", OPERATIONS[path]["description"])
+    assert scopes == [endpoint.scope] * (endpoint.scope is not None)
 
 
 def test_every_schema_has_rows_above():
@@ -453,6 +508,7 @@ def test_headers_of_success(path):
     expected |= set() if path == "/api/v1/fingerprints" else RATE_HEADERS
     expected |= set() if path == "/api/v1/me" else {"X-Build"}
     expected |= set() if path == PUBLIC else {"Vary"}
+    expected |= {"X-Total-Count"} if path in LISTS else set()
     assert required_headers(success) == expected
     assert unchanged["headers"] == success["headers"]
     assert "content" not in unchanged
@@ -498,11 +554,43 @@ def test_words_of_the_templates_are_those_of_the_contract():
     templates = Path(openapi.__file__).with_name("templates")
     script = (templates / "pages" / "explore" / "cards.js").read_text("utf-8")
     [sorts] = re.findall(r"const SORTS = \{(.*?)\};", script, re.DOTALL)
-    assert tuple(re.findall(r"(\w+): \"", sorts)) == names.SORTS
+    assert tuple(re.findall(r"(\w+): \"", sorts)) == tuple(names.SORTS)
     sort = parameters("/api/v1/cards", "query")["sort"]["schema"]
-    assert sort["enum"] == list(names.SORTS) and sort["default"] == names.SORTS[0]
+    assert sort["enum"] == list(names.SORTS) and sort["default"] == next(iter(names.SORTS))
     for text in ((templates / "openapi" / "guide.md").read_text("utf-8"), document().decode()):
         assert set(re.findall(r"\b[a-z]+:read\b", text)) == set(SCOPES)
+
+
+def test_each_sort_is_explained_and_tested():
+    described = parameters("/api/v1/cards", "query")
+    assert set(re.findall(r"`(\w+)`", described["sort"]["description"])) == set(names.SORTS)
+    ascending = {sort for sort in names.SORTS if names.SORTS[sort].ascending}
+    assert set(re.findall(r"`(\w+)`", described["order"]["description"].partition("`asc`")[2])) == ascending
+    told = table_in_api_md("sort")
+    assert {sort: cells[-1] for sort, cells in told.items()} == {s: names.SORTS[s].default_order for s in names.SORTS}
+    assert {params.SORTS, targets.SORTS, test_paging.SORTS} == {tuple(names.SORTS)}
+
+
+def test_each_filter_is_explained_tested_and_in_the_explorer():
+    filters = set(parameters("/api/v1/cards", "query")) - {"sort", "order", "limit", "offset"}
+    assert set(table_in_api_md("filter")) == filters
+    assert set(params.PARAMETERS["cards"]) == filters | {"sort", "order", "limit", "offset"}
+    script = (Path(openapi.__file__).parent / "templates" / "pages" / "explore" / "cards.js").read_text("utf-8")
+    form = set(re.findall(r"""(?:name: |text\(|choice\()"([a-z]+)\"""", script))
+    assert form == filters | {"sort", "order"}
+    made = inspect.getsource(targets.Targets.cards)
+    assert [name for name in filters if f'"{name}": ' not in made] == []
+    guide = (Path(openapi.__file__).parent / "templates" / "openapi" / "guide.md").read_text("utf-8")
+    [empty] = re.findall(r"An empty ([^.]*) means that the filter is absent", guide)
+    assert set(re.findall(r"`(\w+)`", empty)) == filters - {"kind"}
+
+
+def table_in_api_md(head: str) -> dict[str, list[str]]:
+    """The rows of a table of docs/api.md by each name of their first cell."""
+    text = (ROOT / "docs" / "api.md").read_text("utf-8")
+    lines = text.partition(f"\n| `{head}` |")[2] or text.partition(f"\n| {head} |")[2]
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines.partition("\n\n")[0].splitlines()[2:]]
+    return {name: row for row in cells for name in re.findall(r"`(\w+)`", row[0])}
 
 
 def test_the_diff_compares_every_field():

@@ -286,6 +286,7 @@ def test_newest_is_by_instant_not_by_text(lake, write):
     assert products(lake)[1]["name"] == "late"
 
 
+@pytest.mark.slow
 def test_any_order_and_any_grouping_of_imports_gives_the_same_bytes(tmp_path, write):
     files = [
         ("--singles", write("products", [product(1, "a"), product(2, "b")], MORNING)),
@@ -437,6 +438,7 @@ def test_an_empty_list_makes_no_table(lake, write):
     assert content(lake) == {}
 
 
+@pytest.mark.slow
 def test_imports_at_the_same_time_do_not_lose_each_others_rows(lake, write):
     commands = [
         [sys.executable, "-m", "generator", *command(lake, "--singles", file)]
@@ -581,6 +583,7 @@ def options(option, paths):
     return list(itertools.chain(*((option, path) for path in paths)))
 
 
+@pytest.mark.slow
 def test_five_days_of_digimon(lake):
     singles, sealed = real("digimon-hankep/products_singles*"), real("digimon-hankep/products_nonsingles*")
     guides = real("digimon-hankep/price_guide*")
@@ -603,6 +606,7 @@ def test_five_days_of_digimon(lake):
         assert stored_guide(lake, day) == expected_guide(path), day
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pattern", "day"),
     [
@@ -630,3 +634,19 @@ def test_real_expansions_and_sealed_lists(lake):
     for row in sorted(rows, key=lambda row: row["enName"]):  # of two names in one file, the greater
         expected[row.get("idExpansion", row.get("idProduct"))] = row["enName"]
     assert {key: row["name"] for key, row in rows_of(lake / "expansions*.parquet").items()} == expected
+
+
+def test_a_product_in_the_files_of_two_games_is_reported(lake, write):
+    """Product 5 is in both lists, product 1 only in one; spellings that fold to one text are one game."""
+
+    def files(ids, expansion, created_at=NOON):
+        products = [product(id_, idExpansion=expansion) for id_ in ids]
+        names = [{"idExpansion": expansion, "enName": f"Set {expansion}"}]
+        return "--singles", write("products", products, created_at), "--expansions", write("expansions", names)
+
+    assert ingest(lake, *files([1, 5], 10), "--game", "Pokémon")
+    _, out, _ = call(lake, *files([1], 11, NEXT_NOON), "--game", "POKEMON")
+    assert "two games" not in out
+    status, out, _ = call(lake, *files([5, 6], 20), "--game", "Magic")
+    assert status == 0
+    assert "1 products are in the files of two games, such as id_product 5" in out

@@ -8,6 +8,27 @@ from tests.site.conftest import Visit
 from tests.support.site_lake import DAYS, EMBERFOX, SLUG
 
 
+def test_the_start_page_shows_what_rose_and_fell(visit: Visit) -> None:
+    page = visit.enter("")
+    expect(page.get_by_role("heading", name="Largest price moves")).to_be_focused()
+    rose = page.get_by_role("table", name="Rose").locator("tbody tr")
+    expect(rose).to_have_count(1)
+    expect(rose).to_contain_text("€21.40")  # 7 days before the newest guide
+    expect(rose).to_contain_text("€22.10")
+    expect(rose).to_contain_text("+3.27 %")
+    expect(rose.get_by_role("img")).to_be_visible()
+    expect(page.get_by_role("table", name="Fell").locator("tbody tr")).to_have_count(0)
+    page.get_by_role("radio", name="1 day", exact=True).check()
+    expect(rose).to_contain_text("+0.45 %")
+    page.get_by_role("link", name="Emberfox ex").click()
+    expect(page.get_by_role("heading", name="Emberfox ex")).to_be_focused()
+
+
+def test_totals_are_shown(visit: Visit) -> None:
+    page = visit.enter()
+    expect(page.get_by_role("status")).to_have_text("50 of 137 cards shown.")
+
+
 def test_search_as_one_types(visit: Visit) -> None:
     page = visit.enter()
     expect(page.locator(".card")).to_have_count(50)
@@ -143,7 +164,7 @@ def test_a_slug_with_a_slash(visit: Visit) -> None:
 
 
 def test_keys_are_refused_and_forgotten(visit: Visit) -> None:
-    page = visit.open("/explore")
+    page = visit.open("/explore#/cards")
     expect(page.get_by_label("API key")).to_be_focused()
     page.keyboard.type("cpm_live_wrong")
     page.keyboard.press("Enter")

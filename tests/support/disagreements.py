@@ -1,4 +1,4 @@
-"""Asks the service and the oracle the same and says where they differ."""
+"""Comparison of the service's answers with the oracle's."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,7 @@ from tests.support.service import Answer, Client
 
 
 def disagreements(client: Client, oracle: Oracle, targets: Iterable[str], most: int = 8) -> list[str]:
-    """One line for each difference, at most so many; empty when service and oracle agree."""
+    """Return a line for each difference, about `most` lines at most; an empty list if service and oracle agree."""
     found: list[str] = []
     for target in targets:
         found += [f"{target}  {line}" for line in _compare(oracle, target, client.get(target))[:3]]
@@ -24,6 +24,8 @@ def _compare(oracle: Oracle, target: str, answer: Answer) -> list[str]:
     if status != 200:
         return [] if answer.code == expected else [f"expected {expected}, got {answer.code}"]
     got = answer.json
+    if "pagination" in expected and answer["X-Total-Count"] != str(oracle.total(target)):
+        return [f"expected X-Total-Count {oracle.total(target)}, got {answer['X-Total-Count']}"]
     if target.partition("?")[0].endswith("/fingerprints"):
         got["entries"].sort(key=lambda entry: entry["key"])  # the contract names no order
     return differences(expected, got)

@@ -33,7 +33,7 @@ NOT_UTF8 = ("%FF", "%C3", "%ED%A0%80", "a%80")
 
 
 class Targets:
-    """Makes request targets for one lake."""
+    """Draws request targets for one lake."""
 
     def __init__(self, rows: Rows, rng: random.Random) -> None:
         self.rows = rows
@@ -44,13 +44,18 @@ class Targets:
             self.cards,
             self.cards,
             self.cards,
+            self.cards_with_ids,
             self.card,
             self.sets,
+            self.games,
+            self.movers,
+            self.movers,
             self.watched,
             self.watched,
             self.watchlist,
         )
         fixed = [f"{API}/status", f"{API}/fingerprints", f"{API}/cards", f"{API}/sets", f"{API}/watchlist"]
+        fixed += [f"{API}/games", f"{API}/movers"]
         return fixed + [self.rng.choice(makers)() for _ in range(count - len(fixed))]
 
     def cards(self) -> str:
@@ -64,8 +69,25 @@ class Targets:
             "sort": lambda: self._enumerated(*SORTS),
             "order": lambda: self._enumerated("asc", "desc"),
         }
+        filters |= {"game": self._game, "min_price": self._price, "max_price": self._price}
         shares = {"q": 0.3, "set": 0.2, "number": 0.2, "rarity": 0.15, "kind": 0.3, "sort": 0.7, "order": 0.5}
+        shares |= {"game": 0.15, "min_price": 0.25, "max_price": 0.25}
         asked |= {name: make() for name, make in filters.items() if self.rng.random() < shares[name]}
+        return self._target("cards", asked)
+
+    def cards_with_ids(self) -> str:
+        """Ids known and unknown, in several spellings, some twice; now and then too many, or something beside them."""
+        known = [str(row["id_product"]) for row in self.rows.products] or ["1"]
+        odd = ("77777", "-1", "0", "-0", "9" * 18, "1" + "0" * 17)
+        count = self.rng.choice((1, 2, 3, 7, 20, 99, 100, 101))
+        ids = [self.rng.choice(known if self.rng.random() < 0.8 else odd) for _ in range(count)]
+        ids = [f"00{id_}" if id_[0] != "-" and len(id_) < 16 and self.rng.random() < 0.1 else id_ for id_ in ids]
+        if self.rng.random() < 0.1:
+            ids[self.rng.randrange(count)] = self.rng.choice((*BAD_INTEGERS[:-3], "9" * 19))
+        asked = {"ids": ",".join(ids)}
+        if self.rng.random() < 0.1:
+            name, value = self.rng.choice((("limit", "5"), ("q", ""), ("sort", "trend"), ("game", "x")))
+            asked[name] = value
         return self._target("cards", asked)
 
     def card(self) -> str:
@@ -99,7 +121,26 @@ class Targets:
         if self.rng.random() < 0.7:
             name = self._of("name", self.rows.expansions or []) or "Base"
             asked["q"] = self._twist(self._piece(name)) + self.rng.choice(("", "", " ", "\u3000"))
+        if self.rng.random() < 0.3:
+            asked["game"] = self._game()
         return self._target("sets", asked)
+
+    def games(self) -> str:
+        return self._target("games", self._paging((1, 2, 3, 100, 500)))
+
+    def movers(self) -> str:
+        asked = self._paging((1, 2, 3, 50, 100))
+        options: dict[str, Callable[[], str]] = {
+            "window": lambda: self._enumerated("1d", "7d", "30d"),
+            "by": lambda: self._enumerated("percent", "euros"),
+            "direction": lambda: self._enumerated("up", "down"),
+            "kind": lambda: self._enumerated("all", "single", "sealed"),
+            "min_price": lambda: self._enumerated("0", "0", "1", "5", "20", "100", "1.0", "00"),
+            "game": self._game,
+        }
+        shares = {"window": 0.7, "by": 0.5, "direction": 0.5, "kind": 0.4, "min_price": 0.7, "game": 0.3}
+        asked |= {name: make() for name, make in options.items() if self.rng.random() < shares[name]}
+        return self._target("movers", asked)
 
     def watchlist(self) -> str:
         return self._target("watchlist", self._paging((1, 2, 3, 100, 500)))
@@ -117,7 +158,7 @@ class Targets:
         return self._target(path + kind, asked)
 
     def _target(self, path: str, asked: dict[str, str]) -> str:
-        """The query in any order, at times with one fault; percent-encoded in either style."""
+        """Return the query in any order, sometimes with one fault, percent-encoded in either style."""
         encode = self.rng.choice((lambda text: quote(text, safe=""), quote_plus))
         pairs = [f"{name}={encode(value)}" for name, value in asked.items()]
         self.rng.shuffle(pairs)
@@ -154,7 +195,7 @@ class Targets:
         return self.rng.choice(values) if values else None
 
     def _words(self) -> str:
-        """Words or parts of words of one name, in any order, or words of the pool; rarely far too long."""
+        """Return words or parts of words of one name, in any order, or words of the pool; rarely a far too long one."""
         name = self._of("name", self.rows.products) or "Charizard"
         words = name.split() if self.rng.random() < 0.8 else [self.rng.choice(pools.WORDS)]
         some = self.rng.sample(words, self.rng.randint(0, min(3, len(words))))
@@ -187,8 +228,22 @@ class Targets:
         number = self._of("number", self.rows.products) or "4"
         return self.rng.choice((number, number.lstrip("0"), f"00{number}", self._twist(number), "4", "004", "", "0"))
 
+    def _game(self) -> str:
+        """A game of the lake in any spelling, an unknown one, none, or one that is too long."""
+        game = self._of("game", self.rows.expansions or []) or "Magic"
+        long = ("x" * 200, "x" * 201)
+        return self._twist(game) if self.rng.random() < 0.8 else self.rng.choice(("", "?", f" {game}", "\u0301", *long))
+
+    def _price(self) -> str:
+        """A price of the guide, one near it, or something that is no price."""
+        rows = [row for day in self.rows.price_guide.values() for row in day]
+        price = self._of("trend", rows) or pools.price(self.rng)
+        text = self.rng.choice((f"{price:.2f}", f"{price:.1f}", f"{price:.0f}", f"00{price:.2f}", "0", "9" * 18))
+        wrong = ("", "-1", "1.", ".5", "1.234", "1e3", "٣", "+1", " 1", "1,5", "9" * 17 + ".99", "9" * 16 + ".999")
+        return self.rng.choice((*wrong, "9" * 16 + ".99")) if self.rng.random() < 0.06 else text
+
     def _slug(self) -> str:
-        """A slug or a part of a URL, its case and its encoding varied."""
+        """Return a slug or a part of a URL, with varied case and encoding."""
         watchlist = self.rows.watchlist or [{"slug": "a", "url": "https://market.example/a"}]
         row = self.rng.choice(watchlist)
         slug = row["slug"] if self.rng.random() < 0.6 else self._piece(row["url"]).strip("/") or "a"
@@ -205,7 +260,7 @@ class Targets:
         return text[start : start + self.rng.randint(1, 12)]
 
     def _twist(self, text: str) -> str:
-        """The same text to a folding eye, mostly."""
+        """Return another text that mostly folds to the same."""
         forms = (str.upper, str.lower, str.swapcase, str.casefold)
         if self.rng.random() < 0.5:
             return text

@@ -3,7 +3,7 @@
 It holds files and no objects. `edge_auth.contract.catalogue` describes the files that the shim reads. Of the others,
 `prices-….parquet` has one row per product with its set, kind and newest prices (`build/views/prices.sql`): gates, diff
 and report read it instead of the Cards. `facts-….json` is the layer's part of the status object, with counts of
-left-out rows.
+left-out rows and with the Games.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ _INDEX_SQL = tuple(
     f"views/{view}"
     for view in (
         *("rankings", "known_sets", "search_columns", "words"),
-        *("prices", "catalogue_status", "prices_left_out"),
+        *("prices", "catalogue_status", "prices_left_out", "games"),
     )
 )
 
@@ -88,7 +88,9 @@ def _catalogue(context: BuildContext, writer: Writer, inputs: Inputs, closed: di
         writer.add_file(f"{PRICES}.parquet", to_parquet(db.table("from prices order by id_product")))
         [(status,)] = db.rows("select json from catalogue_status")
         left_out = db.rows("from prices_left_out")
-    writer.add_file(f"{FACTS}.json", json.dumps({"status": json.loads(status), "left_out": left_out}).encode())
+        games = [json.loads(game) for (game,) in db.rows("select json from games order by name_folded")]
+    facts = {"status": json.loads(status), "left_out": left_out, "games": games}
+    writer.add_file(f"{FACTS}.json", json.dumps(facts).encode())
 
 
 def _write_lines(context: BuildContext, writer: Writer, cards: pa.ChunkedArray) -> tuple[pa.Table, str]:
@@ -141,12 +143,16 @@ def _columns(context: BuildContext, lines: pa.Table, digest: str) -> pa.Table:
     table = context.db.table("from search_columns")
     for name in lines.column_names:
         table = table.append_column(name, lines[name])
-    for name in ("rarity", "number"):
+    table = table.append_column("by_id", pa.array(np.argsort(table["id"].to_numpy()).astype(np.uint32)))
+    for name in ("rarity", "number", "game"):
         encoded = table[name].combine_chunks().dictionary_encode()
         table = table.set_column(table.column_names.index(name), name, encoded)
     for sort in names.SORTS:
         order = np.argsort(table[f"rank_{sort}"].to_numpy()).astype(np.uint32)
         table = table.append_column(f"order_{sort}", pa.array(order))
+        if sort in names.PRICE_SORTS:
+            place = table.column_names.index(f"cents_{sort}")
+            table = table.set_column(place, f"cents_{sort}", table[f"cents_{sort}"].take(pa.array(order)))
     return table.replace_schema_metadata({"counts": _counts(context).to_json(), "rows": digest})
 
 
@@ -162,6 +168,6 @@ def _counts(context: BuildContext) -> KindCounts:
 
 
 def _sets(context: BuildContext) -> pa.Table:
-    table = context.db.table("select id, name from known_sets order by id")
+    table = context.db.table("select id, name, game_folded as game from known_sets order by id")
     composed_names = [name and composed(name) for name in table["name"].to_pylist()]
-    return pa.table({"id": table["id"], "name": pa.array(composed_names, pa.string())})
+    return table.set_column(1, "name", pa.array(composed_names, pa.string()))

@@ -23,7 +23,11 @@ from generator.reading.diff.values import read_histories, read_values
 # The pages of /cards. They are cut from the catalogue; version 1.0 also stored them, as a layer of this name.
 LIST_PAGES = "lists"
 # The resources of the API. Each but the list pages has its layer; card details are also in the history layers.
-RESOURCES = (names.CARDS, LIST_PAGES, names.SETS, names.WATCHLIST, names.FINGERPRINTS, names.STATUS, names.SITE)
+# The lists of movers are left out: they follow from the prices, and every night changes all of them.
+RESOURCES = (
+    *(names.CARDS, LIST_PAGES, names.SETS, names.GAMES, names.WATCHLIST),
+    *(names.FINGERPRINTS, names.STATUS, names.SITE),
+)
 _VIEWS = ("products", "prices", "distribution", "counts")
 
 

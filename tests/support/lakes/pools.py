@@ -42,6 +42,7 @@ PRICES = (
     2.5, 10.995, 19.99, 100.0, 1.115, 3200.0, 3199.995, 999999.99, 234567.895, 0.1 + 0.2, 1e-9,
     123456789.125, 4.35, 8.575, 0.145, 4.0, 5.0,
 )  # fmt: skip
+GAMES = ("Pokémon", "POKÉMON", "Pokemon", "Magic", "magic", " Magic", "Straße", "a/b", "", "\u0301")
 SLUGS = (
     "Charizard", "charizard-base", "Charizard-Base-2", "sealed/Booster-Box", "sealed/booster-box/2",
     "Épée", "straße", "a b", "50%", "a%2Fb", "x+y", "plus", "history", "a/history", "offers", "ナッシー",

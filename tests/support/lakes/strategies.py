@@ -71,12 +71,21 @@ class Maker:
             filtered_checks=self._daily("filtered_checks", self._check_rows),
             watch_checks=self._daily("watch_checks", self._watch_rows),
         )
+        if self.rng.random() < 0.5:
+            self._delay_game(rows)
         if self.shape.fingerprints:
             rows.fingerprints = [self._fingerprint(n) for n in range(self.shape.fingerprints)]
             rows.recipe = {"version": "v1", "image_url": "https://img.example/{key}?x={key}"}
         if not any((rows.price_guide, rows.listings, rows.filtered_checks, rows.watch_checks)):
             rows.price_guide = {self.days[-1].isoformat(): []}  # an as-of day must come from somewhere
         return rows
+
+    def _delay_game(self, rows: Rows) -> None:
+        """Take the products of some expansions out of the newest price guides, as if their game were late."""
+        late = set(self.rng.sample(self.set_ids, len(self.set_ids) // 2))
+        ids = {row["id_product"] for row in rows.products if row["id_expansion"] in late}
+        for day in sorted(rows.price_guide)[-self.rng.randint(1, 2) :]:
+            rows.price_guide[day] = [row for row in rows.price_guide[day] if row["id_product"] not in ids]
 
     def _some_ids(self, count: int) -> list[int]:
         ids = {self.rng.choice(IDS) if self.rng.random() < 0.3 else self.rng.randint(1, 60) for _ in range(count)}
@@ -124,7 +133,7 @@ class Maker:
 
     def _expansion(self, id_: int) -> Row:
         url = self._maybe(pools.url(self.rng))
-        return {"id": id_, "name": self.rng.choice(pools.SET_NAMES), "game": self._maybe("G"), "url": url}
+        return {"id": id_, "name": self.rng.choice(pools.SET_NAMES), "game": self._choose(pools.GAMES), "url": url}
 
     def _watched(self, slug: str) -> Row:
         return {

@@ -2,15 +2,18 @@
 
 from collections.abc import Callable
 from datetime import date
+from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
+from tests.support.oracle import games
 from tests.support.oracle.clock import stamp, within_last
 from tests.support.oracle.lake import CONDITIONS, GUIDE_PRICES, Lake, Row
 from tests.support.oracle.rounding import number
 from tests.support.oracle.text import fold, nfc, number_match_key, number_sort_key
 
 FILTER = "sellerCountry=23&language=1"
+PRICE_SORTS = ("trend", "low", "avg", "filtered")
 DESCENDING_BY_DEFAULT = ("trend", "low", "avg", "filtered", "newest")
 
 
@@ -95,7 +98,21 @@ class Cards:
         if asked["rarity"]:
             rarity = fold(asked["rarity"])
             tests.append(lambda row: row.get("rarity") is not None and fold(row["rarity"]) == rarity)
+        if asked["game"]:
+            game = fold(asked["game"])
+            tests.append(lambda row: games.of_product(self.lake, row["id_product"]) == game)
+        if asked["min_price"] is not None or asked["max_price"] is not None:
+            tests.append(lambda row: self._is_priced(row["id_product"], asked))
         return tests
+
+    def _is_priced(self, id_product: int, asked: dict[str, Any]) -> bool:
+        """Whether the price of the sort, or the trend, is within the bounds asked for."""
+        price = self._sort_key(id_product, asked["sort"] if asked["sort"] in PRICE_SORTS else "trend")
+        if price is None:
+            return False
+        exact = Decimal(repr(price))
+        low, high = asked["min_price"], asked["max_price"]
+        return (low is None or low <= exact) and (high is None or exact <= high)
 
     @cached_property
     def _known_sets(self) -> set[int]:

@@ -4,14 +4,14 @@ import re
 from pathlib import Path
 from typing import Any
 
-from tests.support.oracle import params, sets, watchlist
+from tests.support.oracle import games, movers, params, sets, watchlist
 from tests.support.oracle.cards import Cards, UnknownSet
 from tests.support.oracle.lake import Lake, Row
 from tests.support.oracle.status import status
 
 Answer = tuple[int, Any]
 ROOT = "/api/v1/"
-LISTS = ("watchlist", "cards", "sets")
+LISTS = ("watchlist", "cards", "sets", "games", "movers")
 SINGLE = ("status", "fingerprints")
 NOT_FOUND = (404, "not_found")
 INVALID = (400, "invalid_parameter")
@@ -58,6 +58,8 @@ class Oracle:
             return 409, "ambiguous_slug"
 
     def _body(self, endpoint: str, subject: str, asked: dict[str, Any]) -> Row:
+        if asked.get("ids") is not None:
+            return self._cards_with_ids(asked["ids"])
         if endpoint in LISTS:
             return page(self._rows(endpoint, asked), asked["limit"], asked["offset"])
         if endpoint == "status":
@@ -68,10 +70,30 @@ class Oracle:
             return self._card(subject, asked["days"])
         return self._watched(endpoint, watchlist.find(self.lake, subject), asked)
 
+    def total(self, target: str) -> int:
+        """What X-Total-Count must say for a target that is answered with a list."""
+        path, _, query = target.partition("?")
+        endpoint, _ = route(params.decode(path))
+        assert endpoint in LISTS
+        asked = params.read(endpoint, params.split_query(query))
+        if asked.get("ids") is not None:
+            return len(self._cards_with_ids(asked["ids"])["data"])
+        return len(self._rows(endpoint, asked))
+
+    def _cards_with_ids(self, ids: list[int]) -> Row:
+        different = list(dict.fromkeys(ids))
+        known = [id_ for id_ in different if id_ in self.lake.products]
+        body = page([self.cards.card(id_) for id_ in known], len(different), 0)
+        return body | {"not_found": [id_ for id_ in different if id_ not in self.lake.products]}
+
     def _rows(self, endpoint: str, asked: dict[str, Any]) -> list[Row]:
         if endpoint == "cards":
             return self.cards.search(asked)
-        return sets.search(self.lake, asked["q"]) if endpoint == "sets" else watchlist.items(self.lake)
+        if endpoint == "sets":
+            return sets.search(self.lake, asked["q"], asked["game"])
+        if endpoint == "games":
+            return games.listed(self.lake)
+        return movers.listed(self.lake, asked) if endpoint == "movers" else watchlist.items(self.lake)
 
     def _card(self, text: str, days: int | None) -> Row:
         if not re.fullmatch("-?[0-9]+", text):

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
@@ -47,9 +48,35 @@ class Text:
         return text
 
 
+@dataclass(frozen=True)
+class Price:
+    """A price of at most two decimals and 18 digits, exactly."""
+
+    default: None = None
+
+    def read(self, text: str) -> Decimal:
+        if not re.fullmatch(r"[0-9]+(\.[0-9]{1,2})?", text) or len(text.replace(".", "")) > 18:
+            raise ValueError
+        return Decimal(text)
+
+
+@dataclass(frozen=True)
+class Ids:
+    """Up to 100 integers, repeated ones among them."""
+
+    default: None = None
+
+    def read(self, text: str) -> list[int]:
+        parts = text.split(",")
+        if len(parts) > 100:
+            raise ValueError
+        return [Int(None, -(10**18), None).read(part) for part in parts]
+
+
 OFFSET = Int(0, 0, None)
 SORTS = ("trend", "low", "avg", "filtered", "name", "number", "newest")
-PARAMETERS: dict[str, dict[str, Int | Choice | Text]] = {
+GAME = Text(most=200)
+PARAMETERS: dict[str, dict[str, Int | Choice | Text | Price | Ids]] = {
     "status": {},
     "fingerprints": {},
     "watchlist": {"limit": Int(100, 1, 500), "offset": OFFSET},
@@ -60,6 +87,10 @@ PARAMETERS: dict[str, dict[str, Int | Choice | Text]] = {
         "range": Choice("all", ("all", "30d", "90d", "365d")),
     },
     "cards": {
+        "ids": Ids(),
+        "min_price": Price(),
+        "max_price": Price(),
+        "game": GAME,
         "q": Text(most=100),
         "set": Text(),
         "number": Text(),
@@ -71,7 +102,18 @@ PARAMETERS: dict[str, dict[str, Int | Choice | Text]] = {
         "offset": OFFSET,
     },
     "card": {"days": Int(None, 1, 3650)},
-    "sets": {"q": Text(), "limit": Int(100, 1, 1000), "offset": OFFSET},
+    "sets": {"q": Text(), "game": GAME, "limit": Int(100, 1, 1000), "offset": OFFSET},
+    "games": {"limit": Int(100, 1, 500), "offset": OFFSET},
+    "movers": {
+        "window": Choice("7d", ("1d", "7d", "30d")),
+        "by": Choice("percent", ("percent", "euros")),
+        "direction": Choice("up", ("up", "down")),
+        "kind": Choice("all", ("all", "single", "sealed")),
+        "min_price": Choice("1", ("0", "1", "5", "20", "100")),
+        "game": GAME,
+        "limit": Int(50, 1, 100),
+        "offset": OFFSET,
+    },
 }
 
 
@@ -88,6 +130,11 @@ def read(endpoint: str, pairs: list[tuple[str, str]]) -> dict[str, Any]:
             values[name] = known[name].read(text)
         except ValueError:
             raise Refused(name) from None
+    if "ids" in seen and len(seen) > 1:
+        raise Refused("ids")
+    least, most = values.get("min_price"), values.get("max_price")
+    if least is not None and most is not None and least > most:
+        raise Refused("min_price")
     return values
 
 

@@ -1,14 +1,17 @@
 """Sets: the expansions of the lake with their product counts."""
 
+from tests.support.oracle import games
 from tests.support.oracle.cards import market_url
 from tests.support.oracle.lake import Lake, Row
 from tests.support.oracle.text import fold
 
 
-def search(lake: Lake, q: str) -> list[Row]:
-    """Sets whose folded name holds the folded, trimmed text, by folded name and id."""
+def search(lake: Lake, q: str, game: str) -> list[Row]:
+    """Sets whose folded name holds the folded, trimmed text, by folded name and id; of one game if it is given."""
     wanted = fold(q.strip())
     rows = [row for row in lake.expansions.values() if wanted in fold(row["name"])]
+    if game:
+        rows = [row for row in rows if games.key(row.get("game")) == fold(game)]
     return [_set(lake, row) for row in sorted(rows, key=lambda row: (fold(row["name"]), row["id"]))]
 
 

@@ -22,7 +22,7 @@ export class Api {
     this.onWait = onWait;
   }
 
-  /** The JSON of a path below /api/v1/; its build as the second value. Waits at the rate limit; throws ApiError. */
+  /** The JSON of a path below /api/v1/; its build as the second value, the rows of the whole list as the third. Waits at the rate limit; throws ApiError. */
   async get(path, params = {}, {signal, build} = {}) {
     const given = Object.entries(params).filter(([, value]) => value !== "" && value != null);
     const query = new URLSearchParams(given);
@@ -30,7 +30,7 @@ export class Api {
     const headers = {Authorization: `Bearer ${this.#key}`, ...(build && {"X-Build": build})};
     for (;;) {
       const answer = await fetch(url, {headers, signal, credentials: "omit", referrerPolicy: "no-referrer"});
-      if (answer.ok) return [await answer.json(), answer.headers.get("X-Build")];
+      if (answer.ok) return [await answer.json(), answer.headers.get("X-Build"), answer.headers.get("X-Total-Count")];
       if (answer.status !== 429) throw await this.#error(answer);
       await this.#wait(Number(answer.headers.get("Retry-After") ?? 5), signal);
     }

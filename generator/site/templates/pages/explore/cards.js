@@ -28,12 +28,12 @@ export function cardsView({api, route, announce, sets}) {
     next = null;
     list.setAttribute("aria-busy", "true");
     try {
-      const [page, from] = await api.get("cards", {...filters.values(), limit: PAGE, offset}, {signal, build});
+      const [page, from, total] = await api.get("cards", {...filters.values(), limit: PAGE, offset}, {signal, build});
       [next, build] = [page.pagination.next_offset, from];
       if (offset === 0) list.replaceChildren();
       list.append(...page.data.map(card));
       shown = offset + page.data.length;
-      announce(said(shown, next === null));
+      announce(said(shown, Number(total)));
     } catch (error) {
       if (signal.aborted) return;
       if (build && error.code === "invalid_parameter") return restart(); // that build is gone: from the start
@@ -67,7 +67,7 @@ export function cardsView({api, route, announce, sets}) {
 }
 
 const nearby = (element) => element.getBoundingClientRect().top < innerHeight + 800;
-const said = (many, whole) => (many === 0 ? "No cards found." : whole ? `${count(many)} cards, all that were found.` : `${count(many)} cards shown, more follow.`);
+const said = (many, total) => (many === 0 ? "No cards found." : many === total ? `${count(many)} cards, all that were found.` : `${count(many)} of ${count(total)} cards shown.`);
 
 /** The form of the filters. Set `changed` to hear of changes; its argument is how long to wait for more typing. */
 function filterForm(params, sets) {

@@ -1,0 +1,59 @@
+"""Movers format: the largest price moves of a build, as Arrow files of the layer `movers`.
+
+    lines   a row per product and window that any list shows: line (a Mover as JSON)
+    lists   a row per list that has Movers, sorted by its key: key, lines (rows in `lines`, in the order of the list)
+
+The key of a list is `{window}/{by}/{direction}/{kind}/{floor}`, followed by `/` and the folded name of a game in a list
+of one game. The floor is the lowest price that `then` may have.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import product
+
+import pyarrow as pa
+
+from edge_auth.contract.index import map_table, only_chunk
+from edge_auth.contract.layers import Layer
+from edge_auth.contract.names import KINDS, MOVER_DIRECTIONS, MOVER_FLOORS, MOVER_MEASURES, MOVER_WINDOWS
+from edge_auth.errors import StoreError
+
+LINES, LISTS = "lines", "lists"
+MAX_MOVERS = 500  # in a list
+
+
+class Movers:
+    """The lists of price moves of a build, mapped into memory.
+
+    Raises:
+        StoreError: The files cannot be read.
+    """
+
+    def __init__(self, layer: Layer):
+        try:
+            lines, lists = (map_table(layer.file(stem)) for stem in (LINES, LISTS))
+        except (OSError, pa.ArrowInvalid) as error:
+            raise StoreError(f"the movers in {layer.folder} cannot be read: {error}") from error
+        self._lines = only_chunk(lines, "line")
+        self._rows = only_chunk(lists, "lines")
+        self._places = {key: place for place, key in enumerate(lists["key"].to_pylist())}
+
+    def list(self, key: str) -> list[bytes]:
+        """Return the Movers of a list as JSON, largest move first. A list that is not stored has none."""
+        place = self._places.get(key)
+        return [] if place is None else [self._lines[row].as_py().encode() for row in self._rows[place].as_py()]
+
+
+def list_key(options: Iterable[str], game: str | None = None) -> str:
+    """Return the key of a list.
+
+    Args:
+        options: Window, measure, direction, kind and floor.
+        game: The folded name of a game, None for all products.
+    """
+    return "/".join((*options, *([] if game is None else [game])))
+
+
+def keys_of_all_products() -> Sequence[str]:
+    """Return the keys of the lists that cover all games."""
+    choices = (MOVER_WINDOWS, MOVER_MEASURES, MOVER_DIRECTIONS, KINDS, MOVER_FLOORS)
+    return [list_key(options) for options in product(*choices)]

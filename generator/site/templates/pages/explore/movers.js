@@ -1,0 +1,66 @@
+// The start page: what rose most and what fell most, each with a line of its last days and a link to the card.
+import {h} from "./dom.js";
+import {sparkline} from "./plot.js";
+import {count, day, direction, euros, percent} from "./words.js";
+
+const ROWS = 8; // of each list: a line costs one request
+const DAYS = 30; // of a line
+const WINDOWS = [["1d", "1 day"], ["7d", "7 days"], ["30d", "30 days"]];
+const LISTS = [["up", "Rose"], ["down", "Fell"]];
+const COLUMNS = [["Product", ""], ["Then", "number"], ["Now", "number"], ["Change", "number"], [`${DAYS} days`, "number"]];
+
+export function moversView({api, announce}) {
+  const lists = h("div", {class: "movers"});
+  let asking = new AbortController();
+
+  async function load(window) {
+    asking.abort();
+    asking = new AbortController();
+    const {signal} = asking;
+    try {
+      const found = await Promise.all(LISTS.map(([way]) => api.get("movers", {window, direction: way, limit: ROWS}, {signal})));
+      const rows = found.flatMap(([page]) => page.data.map((mover) => ({mover, line: h("td", cell(4))})));
+      lists.replaceChildren(...found.map(([page, , total], at) =>
+        section(LISTS[at][1], total, rows.filter(({mover}) => page.data.includes(mover)))));
+      announce(rows.length ? "" : "No price moved in this window.");
+      for (const {mover, line} of rows) line.append(await drawn(mover, signal));
+    } catch (error) {
+      if (!signal.aborted) announce(error.message, true);
+    }
+  }
+
+  async function drawn(mover, signal) {
+    const [{history}] = await api.get(`cards/${mover.id_product}`, {days: DAYS}, {signal});
+    const trends = history.price_guide.map(({trend}) => trend);
+    return sparkline(trends, `Last ${DAYS} days, ${trends.map(euros).join(", ")}`);
+  }
+
+  const choices = h("fieldset", {class: "ranges"}, h("legend", {}, "Within"), WINDOWS.map(([value, name], at) =>
+    h("label", {}, h("input", {type: "radio", name: "window", value, checked: at === 1, onchange: () => load(value)}), name)));
+  load(WINDOWS[1][0]);
+  const view = h("section", {class: "watchlist"}, h("h2", {tabindex: "-1"}, "Largest price moves"), choices, lists);
+  view.leave = () => asking.abort();
+  return view;
+}
+
+const cell = (at) => ({class: COLUMNS[at][1], role: "cell", "data-label": COLUMNS[at][0]});
+
+// The roles are named, since small screens show the rows as blocks.
+function section(name, total, rows) {
+  const some = Number(total) > rows.length ? `${count(rows.length)} of ${count(Number(total))}` : count(rows.length);
+  return h("section", {}, h("h3", {}, `${name} (${some})`),
+    h("table", {class: "stacks", role: "table", "aria-label": name},
+      h("thead", {role: "rowgroup"}, h("tr", {role: "row"}, COLUMNS.map(([heading, kind]) =>
+        h("th", {scope: "col", role: "columnheader", class: kind}, heading)))),
+      h("tbody", {role: "rowgroup"}, rows.map(({mover, line}) => row(mover, line)))));
+}
+
+function row(mover, line) {
+  return h("tr", {role: "row"},
+    h("th", {scope: "row", role: "rowheader"}, h("a", {href: `#/cards/${mover.id_product}`}, mover.name),
+      h("span", {class: "where"}, mover.set.name ?? "")),
+    h("td", {...cell(1), title: day(mover.day_then)}, euros(mover.then)),
+    h("td", {...cell(2), title: day(mover.day_now)}, euros(mover.now)),
+    h("td", cell(3), h("span", {class: direction(mover.change)}, percent(mover.change_pct))),
+    line);
+}

@@ -1,0 +1,82 @@
+"""The largest price moves of a lake with more than one list can hold, with ties, two games and a late guide."""
+
+import itertools
+import random
+from collections.abc import Iterator
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.support.commands import build, issue
+from tests.support.disagreements import disagreements
+from tests.support.lakes import Rows, write
+from tests.support.oracle import Oracle
+from tests.support.service import Client, Service
+
+MOVERS = "/api/v1/movers"
+AS_OF = date(2024, 3, 3)
+OPTIONS = {
+    "window": ("1d", "7d", "30d"),
+    "by": ("percent", "euros"),
+    "direction": ("up", "down"),
+    "kind": ("all", "single", "sealed"),
+    "min_price": ("0", "1", "5", "20", "100"),
+}
+
+
+def _rows() -> Rows:
+    """2,200 products of two games and of none; few prices, so that moves tie. The guide of one game is a day late."""
+    rng = random.Random(11)
+    games = {1: "Early", 2: "late", 3: None}
+    expansions = [{"id": id_, "name": f"Set {id_}", "game": game} for id_, game in games.items()]
+    kinds, sets = ("single", "sealed"), (*games, None)
+    products = [
+        {"id_product": n, "name": f"P {n}", "kind": rng.choice(kinds), "id_expansion": rng.choice(sets)}
+        for n in range(1, 2201)
+    ]
+    ages = (0, 1, 2, 5, 8, 9, 11, 30, 33, 34, 36)
+    prices = (None, 0.0, 0.5, 1.0, 2.0, 4.99, 5.0, 20.0, 30.0, 100.0, 250.0)
+    guide = {}
+    for age in ages:
+        priced = [p for p in products if not (age == 0 and p["id_expansion"] == 2) and rng.random() < 0.95]
+        day = (AS_OF - timedelta(days=age)).isoformat()
+        guide[day] = [{"id_product": p["id_product"], "trend": rng.choice(prices)} for p in priced]
+    return Rows(products=products, expansions=expansions, price_guide=guide)
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(_rows(), tmp_path_factory.mktemp("movers") / "lake", 1)
+
+
+@pytest.fixture(scope="module")
+def client(lake: Path) -> Iterator[Client]:
+    store = lake.parent / "store"
+    build(lake, store, AS_OF.isoformat())
+    with Service(store, lake.parent / "state") as service:
+        yield service.client(issue(store))
+
+
+def test_lists_are_those_of_the_oracle(lake: Path, client: Client) -> None:
+    targets = []
+    some = random.Random(5).sample(list(itertools.product(*OPTIONS.values())), 45)
+    for number, chosen in enumerate(some):
+        query = "&".join(f"{name}={value}" for name, value in zip(OPTIONS, chosen, strict=True))
+        game = ("", "&game=EARLY", "&game=Late")[number % 3]
+        targets += [f"{MOVERS}?{query}{game}&limit=100&offset={offset}" for offset in (0, 450)]
+    assert not disagreements(client, Oracle(lake, AS_OF.isoformat()), targets)
+
+
+def test_a_list_ends_after_500_products(client: Client) -> None:
+    answer = client.get(f"{MOVERS}?min_price=0&limit=100&offset=450")
+    assert answer["X-Total-Count"] == "500"
+    assert answer.json["pagination"]["returned"] == 50
+
+
+def test_the_days_are_those_of_the_game(client: Client) -> None:
+    days = {
+        game: {row["day_now"] for row in client.get(f"{MOVERS}?game={game}&limit=100").json["data"]}
+        for game in ("early", "late")
+    }
+    assert days == {"early": {"2024-03-03"}, "late": {"2024-03-02"}}

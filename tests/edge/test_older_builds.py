@@ -1,0 +1,85 @@
+"""Builds that version 1.0 made: all that it could answer is answered, what is new is refused with a reason."""
+
+import pytest
+
+from edge_auth.contract import catalogue
+from edge_auth.contract.builds import open_build
+from edge_auth.contract.store.folder import FolderStore
+from edge_auth.core.cache import LruCache
+from edge_auth.core.endpoints import API, route
+from edge_auth.core.open_build import OpenBuild
+from edge_auth.errors import InvalidParameter, NotFound
+from tests.support import small_store
+
+NEW_COLUMNS = ("game", "by_id", "cents_trend", "cents_low", "cents_avg", "cents_filtered")
+map_table = catalogue.map_table
+
+
+def opened(folder: str) -> OpenBuild:
+    store = FolderStore(folder)
+    build = open_build(store, small_store.add_build(store))
+    return OpenBuild(build, LruCache(1 << 20), lambda hit: None)
+
+
+@pytest.fixture
+def new(tmp_path):
+    return opened(str(tmp_path / "new"))
+
+
+@pytest.fixture
+def old(tmp_path, monkeypatch):
+    """A build without the layers and the columns that version 1.0 did not write."""
+
+    def without_new_columns(path):
+        table = map_table(path)
+        return table.drop_columns([name for name in table.column_names if name in NEW_COLUMNS])
+
+    build = opened(str(tmp_path / "old"))
+    for layer in ("games", "movers"):
+        del build.objects.layers[layer]
+    with monkeypatch.context() as patched:
+        patched.setattr(catalogue, "map_table", without_new_columns)
+        build.prepare()
+    assert build.catalogue.cents is None
+    return build
+
+
+def body(build: OpenBuild, path: str, query: str = ""):
+    endpoint, subject = route(f"{API}{path}".encode())
+    return endpoint.make_body(build, subject, query)
+
+
+@pytest.mark.parametrize(
+    ("path", "query"),
+    [("cards", "q=ex&sort=low&order=asc"), ("cards", "offset=20"), ("sets", "q=e"), ("watchlist", ""), ("status", "")],
+)
+def test_what_was_answered_before_is_answered(old, new, path, query):
+    assert body(old, path, query).plain == body(new, path, query).plain
+
+
+def test_ids_need_no_new_column(old, new, products):
+    query = "ids=" + ",".join(str(product["id_product"]) for product in products[:40]) + ",123456"
+    assert body(old, "cards", query).plain == body(new, "cards", query).plain
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "error"),
+    [
+        ("games", "", NotFound),
+        ("movers", "game=x", NotFound),
+        ("cards", "min_price=1", InvalidParameter),
+        ("cards", "game=x", InvalidParameter),
+        ("sets", "game=x", InvalidParameter),
+    ],
+)
+def test_what_is_new_is_refused_with_a_reason(old, path, query, error):
+    with pytest.raises(error, match="an older version made it"):
+        body(old, path, query)
+
+
+def test_an_empty_game_is_no_filter(old, new):
+    assert body(old, "cards", "game=").plain == body(new, "cards", "game=").plain
+
+
+def test_all_documents_of_an_old_build_can_be_exported(old):
+    assert not [key for key in old.objects.document_keys() if key.startswith(("games/", "movers/"))]

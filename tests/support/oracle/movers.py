@@ -1,0 +1,71 @@
+"""Movers: the largest moves of the trend between two days, product by product."""
+
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any
+
+from tests.support.oracle import games
+from tests.support.oracle.lake import Lake, Row
+from tests.support.oracle.rounding import change_pct, number
+from tests.support.oracle.text import fold
+
+LONGEST = 500
+
+
+def listed(lake: Lake, asked: dict[str, Any]) -> list[Row]:
+    window = int(asked["window"].removesuffix("d"))
+    days = {}
+    moves = []
+    for id_, product in lake.products.items():
+        game = games.of_product(lake, id_)
+        if (asked["game"] and game != fold(asked["game"])) or asked["kind"] not in ("all", product["kind"]):
+            continue
+        if game not in days:
+            days[game] = games.guide_day(lake, game)
+        moves.append(_move(lake, id_, days[game], window))
+    wanted = [move for move in moves if move and _is_wanted(move, asked)]
+    size = "change_pct" if asked["by"] == "percent" else "change"
+    wanted.sort(key=lambda move: (-abs(move[size]), move["id_product"]))
+    return [_shown(lake, move) for move in wanted[:LONGEST]]
+
+
+def _move(lake: Lake, id_product: int, day_now: date | None, window: int) -> Row | None:
+    """Both prices of a product with their days; None where one is missing or the old one is 0."""
+    trends = {day: row["trend"] for day, row in lake.guide.get(id_product, {}).items() if row["trend"] is not None}
+    if day_now is None or (lake.as_of - day_now).days > 3 or day_now not in trends:
+        return None
+    for age in range(window, window + 4):
+        then = trends.get(day_now - timedelta(days=age))
+        if then is not None:
+            return _with_change(id_product, day_now - timedelta(days=age), then, day_now, trends[day_now])
+    return None
+
+
+def _with_change(id_product: int, day_then: date, then: Decimal, day_now: date, now: Decimal) -> Row | None:
+    if then == 0:
+        return None
+    move = {"id_product": id_product, "day_then": day_then, "then": then, "day_now": day_now, "now": now}
+    return move | {"change": now - then, "change_pct": change_pct(now, then)}
+
+
+def _is_wanted(move: Row, asked: dict[str, Any]) -> bool:
+    if move["then"] < Decimal(asked["min_price"]):
+        return False
+    return move["change"] > 0 if asked["direction"] == "up" else move["change"] < 0
+
+
+def _shown(lake: Lake, move: Row) -> Row:
+    product = lake.products[move["id_product"]]
+    expansion = product.get("id_expansion")
+    return {
+        "id_product": move["id_product"],
+        "name": product["name"],
+        "kind": product["kind"],
+        "set": {"id": expansion, "name": lake.expansions.get(expansion, {}).get("name")},
+        "day_then": move["day_then"].isoformat(),
+        "then": number(move["then"]),
+        "day_now": move["day_now"].isoformat(),
+        "now": number(move["now"]),
+        "change": number(move["change"]),
+        "change_pct": number(move["change_pct"]),
+    }
