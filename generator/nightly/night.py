@@ -130,6 +130,7 @@ class Night:
                 clock=self.clock,
             )
         self.report.build, self.report.made, self.report.layer_seconds = result.id, result.made, result.seconds
+        self.report.damaged, self.report.other_bytes = result.damaged, result.other_bytes
         self.report.record = {name: result.record[name] for name in ("as_of", "objects", "bytes", "freshness")}
         self.report.record["left_out"] = result.record["left_out"]
         with self._timed("verify"):
