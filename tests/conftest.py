@@ -1,4 +1,4 @@
-"""What the tests over HTTP share: one lake, one store, one running shim."""
+"""Fixtures for tests over HTTP: one lake, one store, one running shim."""
 
 import json
 import os
@@ -19,8 +19,8 @@ from tests.support.service import Answer, Client, Service
 
 pytest_plugins = ["tests.support.s3_fixtures"]
 
-# A drawn lake costs a build: few of them, the same ones every time, and no shrinking. For a hunt use
-# `--hypothesis-profile=hunt`, with `--hypothesis-seed=N` to come back to what it found.
+# Each drawn lake costs a build, so the default is few lakes, the same in each run, without shrinking. Use
+# `--hypothesis-profile=hunt` to search for errors, with `--hypothesis-seed=N` to repeat a search.
 COSTLY = {"deadline": None, "suppress_health_check": list(HealthCheck), "database": None}
 settings.register_profile("repeat", derandomize=True, max_examples=8, phases=[Phase.generate], **COSTLY)
 settings.register_profile("hunt", max_examples=60, **COSTLY)
@@ -28,7 +28,7 @@ settings.load_profile("repeat")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Nothing is remembered from one run to the next, and no command is compiled anew at each of its starts."""
+    """Use a new cache folder for each run, and let Python write bytecode, so that commands start faster."""
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     cache = tempfile.mkdtemp(prefix="cardpress-tests-")
     os.environ["XDG_CACHE_HOME"] = cache
@@ -37,12 +37,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Makes `xdist_group` count: xdist 3.8 notes groups in an attribute from which pytest 9.2 takes no names."""
+    """Make `xdist_group` work: xdist 3.8 writes groups to an attribute that pytest 9.2 does not read."""
     if getattr(config.option, "loadgroup", False):
         for item in (item for item in items if item.get_closest_marker("xdist_group")):
             if "@" not in item.nodeid.rpartition("]")[2]:
                 item._id = type(item.id).parse(item._nodeid)
-            assert "@" in item.nodeid.rpartition("]")[2], f"{item.nodeid} is in a group, of which xdist is not told"
+            assert "@" in item.nodeid.rpartition("]")[2], f"{item.nodeid} is in a group that xdist does not know"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -56,7 +56,7 @@ def fixed_lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def fixed_store(fixed_lake: Path) -> Path:
-    """A store with one live build, of the fixed lake; tests that change a store take a copy."""
+    """Return a store with one live build, of the fixed lake. Tests that change a store copy it."""
     store = fixed_lake.parent / "store"
     build(fixed_lake, store)
     return store
@@ -64,7 +64,7 @@ def fixed_store(fixed_lake: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def keys(fixed_store: Path) -> dict[str, str]:
-    """Every key the tests use by its name, issued before any shim starts."""
+    """Issue all keys that the tests use, before any shim starts. Return them by name."""
     return {name: issue(fixed_store, *scopes, name=name, **more) for name, (scopes, more) in KEYS.items()}
 
 
@@ -75,7 +75,7 @@ def fixed_key(keys: dict[str, str]) -> str:
 
 @pytest.fixture(scope="session")
 def fixed_service(fixed_store: Path, fixed_key: str) -> Iterator[Service]:
-    """The shim over the fixed lake, with two workers."""
+    """Start a shim over the fixed lake, with two workers."""
     with Service(fixed_store, fixed_store.parent / "state", workers=2) as service:
         yield service
 
@@ -99,7 +99,7 @@ def fixed_oracle(fixed_lake: Path, live_build: str) -> Oracle:
 
 @pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Callable[[str, str, Answer], None]:
-    """Compares an answer with `golden/<name>.json`, or writes it there and skips with `--update-golden`."""
+    """Return a check that compares an answer with `golden/<name>.json`; `--update-golden` writes the file and skips."""
 
     def check(name: str, asked: str, answer: Answer) -> None:
         file = Path(__file__).parent / "golden" / f"{name}.json"
@@ -115,7 +115,7 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str, Answer], None]
 
 
 def _settled(body: dict) -> dict:
-    """The body with what differs from run to run made the same."""
+    """Return the body with fixed values in place of those that differ between runs."""
     if "build" in body:
         body["build"]["id"] = "<build>"
     if "prefix" in body:

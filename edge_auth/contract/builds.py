@@ -149,7 +149,7 @@ class Build:
         """Yield the keys of all documents that `export` writes, layer by layer; see `document`."""
         for name, layer in self.layers.items():
             if name == names.CATALOGUE:
-                yield from self.list_pages.keys()
+                yield from self.list_pages.all_keys()
             elif name in names.EXPORTED_LAYERS:
                 yield from (layer.index.key(position) for position in range(len(layer.index)))
 

@@ -24,7 +24,7 @@ class ListPages:
     def __len__(self) -> int:
         return sum(self._count(kind) for kind in names.KINDS) * len(names.SORTS)
 
-    def keys(self) -> Iterator[str]:
+    def all_keys(self) -> Iterator[str]:
         """Yield the keys of all pages, ranking by ranking. A ranking without Cards has one empty page."""
         for kind, sort in itertools.product(names.KINDS, names.SORTS):
             yield from (names.list_page(kind, sort, number) for number in range(self._count(kind)))

@@ -12,14 +12,8 @@ from urllib.parse import quote
 
 
 class Sort(NamedTuple):
-    """A sort of Cards.
+    """A sort of Cards: whether its default order is ascending. `build/views/rankings.sql` has its key."""
 
-    Attributes:
-        column: The sort key, a column of the generator's table `cards`.
-        ascending: Whether the default order is ascending.
-    """
-
-    column: str
     ascending: bool = False
 
     @property
@@ -31,13 +25,13 @@ class Sort(NamedTuple):
 KINDS = ("all", "single", "sealed")
 ORDERS = ("asc", "desc")
 SORTS = {
-    "trend": Sort("trend"),
-    "low": Sort("low"),
-    "avg": Sort("avg"),
-    "filtered": Sort("filtered"),
-    "name": Sort("name_folded", ascending=True),
-    "number": Sort("number_sort_key", ascending=True),
-    "newest": Sort("date_added"),
+    "trend": Sort(),
+    "low": Sort(),
+    "avg": Sort(),
+    "filtered": Sort(),
+    "name": Sort(ascending=True),
+    "number": Sort(ascending=True),
+    "newest": Sort(),
 }
 _LIST_PAGE = re.compile(
     f"cards/(?P<kind>{'|'.join(KINDS)})/(?P<sort>{'|'.join(SORTS)})/(?P<number>0|[1-9][0-9]{{0,8}})\\.json"

@@ -54,6 +54,7 @@ def exported(store: Path, folder: Path) -> dict[str, bytes]:
     return files(folder)
 
 
+@pytest.mark.slow
 def test_threads_and_names_of_files_do_not_count(demo: Path, tmp_path: Path) -> None:
     trees, ids = [], []
     shuffled = tmp_path / "shuffled"
@@ -85,6 +86,7 @@ def test_an_unchanged_lake_makes_nothing(demo: Path, built: Path, tmp_path: Path
     assert {name: (store / name).stat().st_mtime_ns for name in files(store)} == before
 
 
+@pytest.mark.slow
 def test_later_partitions_are_not_read(demo: Path, tmp_path: Path) -> None:
     day = "2025-12-20"
     younger = tmp_path / "lake"
@@ -92,6 +94,7 @@ def test_later_partitions_are_not_read(demo: Path, tmp_path: Path) -> None:
     assert build(demo, tmp_path / "a", day) == build(younger, tmp_path / "b")
 
 
+@pytest.mark.slow
 def test_publish_rollback_and_the_hold(demo: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     days = ("2026-01-01", "2026-01-02", "2026-01-03")
@@ -141,7 +144,7 @@ def test_an_unknown_build_is_refused(built: Path, unknown: str) -> None:
 
 def test_verify_names_what_is_damaged(built: Path, tmp_path: Path) -> None:
     store = shutil.copytree(built, tmp_path / "store")
-    assert "all as they were written" in run("verify", "--store", store).stdout
+    assert "all match their hashes" in run("verify", "--store", store).stdout
     for pattern in ("cards/*/*.jsonl.gz", "catalogue/*/columns-*.arrow", "sets/*/index.arrow"):
         path = next((store / "layers").glob(pattern))
         content = path.read_bytes()

@@ -66,14 +66,14 @@ def test_a_new_watch_check_makes_the_watchlist_and_the_status_alone(year_turned)
 def test_a_closed_year_is_built_once(year_turned) -> None:
     store, lake = year_turned
     demo_lake(lake, DAYS)
-    assert sorted(built(lake, store).made) == ["cards", "catalogue", "lists", "status", "watchlist"]
+    assert sorted(built(lake, store).made) == ["cards", "catalogue", "status", "watchlist"]
 
 
 def test_a_late_correction_makes_its_year_and_what_reads_it(year_turned) -> None:
     store, lake = year_turned
     [file] = (lake / "price_guide" / "day=2025-11-20").glob("*.parquet")
     rewrite(file, "select * replace (low + 1 as low) from rows")
-    assert sorted(built(lake, store).made) == ["cards", "catalogue", "history-2025", "lists", "status"]
+    assert sorted(built(lake, store).made) == ["cards", "catalogue", "history-2025", "status"]
 
 
 def test_explain_says_which_input_differs(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_explain_says_which_input_differs(tmp_path: Path) -> None:
     said = json.loads(run("build", "--lake", lake, "--store", store.root, "--explain", "--json").stdout)
     why = {layer["layer"]: (layer["make"], layer["why"]) for layer in said["layers"]}
     assert said["base"] == ids[1]
-    assert why["lists"] == (True, f"changed since {ids[1]}: prices")
+    assert why["catalogue"] == (True, f"changed since {ids[1]}: prices")
     assert why["watchlist"] == (True, f"changed since {ids[1]}: as of, watch")
     assert why["sets"] == (False, f"unchanged since {ids[1]}")
     before = names(store)
@@ -108,9 +108,9 @@ def shorten(file: Path) -> None:
 @pytest.mark.parametrize(
     ("pattern", "damage", "visible"),
     [
-        ("lists/*/*.gz", flip, False),
+        ("cards/*/*.jsonl.gz", flip, False),
         ("catalogue/*/words-*", flip, False),
-        ("lists/*/*.gz", shorten, True),
+        ("cards/*/*.jsonl.gz", shorten, True),
         ("catalogue/*/columns-*", shorten, True),
         ("cards/*/index.arrow", Path.unlink, True),
         ("cards/*/index.arrow", shorten, True),

@@ -40,7 +40,9 @@ def test_the_image_copies_what_there_is_and_what_the_wheel_needs() -> None:
     let_in = [line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")]
     assert sorted(sources) == sorted(let_in)
     assert all((ROOT / source).exists() for source in sources)
-    assert {"build", "generator", "edge_auth", "CHANGELOG.md", "README.md", "pyproject.toml"} < set(sources)
+    assert {"build", "generator", "edge_auth", "recognition", "CHANGELOG.md", "README.md", "pyproject.toml"} < set(
+        sources
+    )
 
 
 def test_the_image_runs_as_nobody_special_and_tells_its_health() -> None:

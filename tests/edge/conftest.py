@@ -26,13 +26,13 @@ def client(location, tmp_path_factory):
 
 @pytest.fixture
 def own(tmp_path):
-    """A store of the test's own with a client, for tests that change it."""
+    """Return a client of the application over a new store, for tests that change the store."""
     build = small_store.add_build(FolderStore(str(tmp_path / "store")))
     return Client(str(tmp_path / "store"), str(tmp_path / "state"), 50, build)
 
 
 @pytest.fixture
 def store(tmp_path):
-    """A store of the test's own, for shims as processes."""
+    """Return the location of a new store, for shims as processes."""
     small_store.add_build(FolderStore(str(tmp_path / "store")))
     return str(tmp_path / "store")

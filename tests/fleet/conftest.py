@@ -1,4 +1,4 @@
-"""The fleet, started once, in the place of the single service that the tests of the API ask elsewhere."""
+"""The fleet, started once. Its fixtures replace the single service that the API's tests use elsewhere."""
 
 import time
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from tests.support.service import PLENTY, Client
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All in one process: the fleet is started once."""
+    """Run all tests of this folder in one process, so that the fleet is started once."""
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker(pytest.mark.xdist_group("fleet"))
@@ -27,7 +27,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="package")
 def s3() -> Iterator[Server]:
-    """Ceph, or moto where there is no Ceph."""
+    """Start Ceph, or moto if Ceph is not installed."""
     with (ceph if installed() else moto)() as server:
         yield server
 
@@ -48,21 +48,21 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def found(s3: Server, cache: Path) -> Iterator[None]:
-    """Whatever a test does with a store is done at the S3 server."""
+    """Point boto3 to the S3 server during each test."""
     with surroundings(s3, cache):
         yield
 
 
 @pytest.fixture
 def proxy(s3: Server, cache: Path) -> Iterator[Proxy]:
-    """Between boto3 and the server; it writes down what was asked."""
+    """Start a proxy between boto3 and the server. It records the requests."""
     with Proxy(s3.endpoint) as between, surroundings(s3, cache, between.endpoint):
         yield between
 
 
 @pytest.fixture(scope="package")
 def fixed_store(s3: Server, cache: Path, fixed_lake: Path) -> str:
-    """A prefix of a bucket with one live build, of the fixed lake."""
+    """Return a prefix of a bucket with one live build, of the fixed lake."""
     store = f"s3://{s3.bucket()}/cards"
     with surroundings(s3, cache):
         make(fixed_lake, store)
@@ -71,7 +71,7 @@ def fixed_store(s3: Server, cache: Path, fixed_lake: Path) -> str:
 
 @pytest.fixture(scope="package")
 def keys(s3: Server, cache: Path, fixed_store: str) -> dict[str, str]:
-    """Every key the tests use by its name."""
+    """Issue all keys that the tests use. Return them by name."""
     issued = {}
     with surroundings(s3, cache):
         file = open_key_file(fixed_store)

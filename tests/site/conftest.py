@@ -1,4 +1,4 @@
-"""What the tests of the site share: a shim over the lake of the examples, and a real browser that watches itself."""
+"""Fixtures for tests of the site: a shim over the lake of the examples, and a browser that records violations."""
 
 import base64
 import shutil
@@ -26,7 +26,7 @@ addEventListener("securitypolicyviolation", (event) => violations.push(event.vio
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All in one process: service and browser are started once."""
+    """Run all tests of this folder in one process, so that service and browser are started once."""
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker(pytest.mark.xdist_group("site"))
@@ -34,7 +34,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @dataclass
 class Visit:
-    """A page, and what went wrong or went out while it was open."""
+    """A page, and the console messages and requests while it was open."""
 
     page: Page
     base: str
@@ -48,7 +48,7 @@ class Visit:
         return self.page
 
     def enter(self, fragment: str = "") -> Page:
-        """The explorer, past the question for the key."""
+        """Open the explorer and enter the key."""
         page = self.open("/explore" + fragment)
         page.get_by_label("API key").fill(self.key)
         page.get_by_role("button", name="Look").click()
@@ -56,7 +56,7 @@ class Visit:
         return page
 
     def foreign(self) -> list[str]:
-        """What was asked of other hosts, images left out."""
+        """Return the URLs of requests to other hosts, except for images."""
         ours = urlsplit(self.base).netloc
         return [r.url for r in self.requests if urlsplit(r.url).netloc != ours and r.resource_type != "image"]
 
@@ -91,7 +91,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def visit(browser: Browser, site_service: Service, site_key: str) -> Iterator[Visit]:
-    """A fresh browser profile. Afterwards: nothing on the console, nothing asked of strangers, no key left behind."""
+    """Open a page in a new browser profile. Afterwards check console, requests to other hosts and stored keys."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     context.add_init_script(REMEMBER_VIOLATIONS)
     context.route(f"{IMAGES}/**", _image)
@@ -112,7 +112,7 @@ def visit(browser: Browser, site_service: Service, site_key: str) -> Iterator[Vi
 
 
 def _image(route: Route) -> None:
-    """Pictures are all there, but for one that is not."""
+    """Answer requests for images: 404 for the one that is missing."""
     if "missing" in route.request.url:
         route.fulfill(status=404, body="")
     else:

@@ -13,7 +13,7 @@ EXPOSED = {
 
 
 def crawl(client: Client, target: str, limit: int) -> list[dict]:
-    """Every row of a list, page by page as section 2 of the specification says."""
+    """Return all rows of a list; follow `next_offset` from page to page and check each page's `pagination`."""
     rows: list[dict] = []
     offset: int | None = 0
     while offset is not None:
@@ -30,7 +30,7 @@ def crawl(client: Client, target: str, limit: int) -> list[dict]:
 
 
 def both(client: Client, path: str) -> tuple[Answer, Answer]:
-    """The same answer plain and compressed."""
+    """Return the same answer twice: plain and compressed."""
     plain, packed = client.get(f"{API}/{path}"), client.get(f"{API}/{path}", Accept_Encoding="gzip, br")
     assert (plain["Content-Encoding"], packed["Content-Encoding"]) == (None, "gzip")
     return plain, packed

@@ -1,4 +1,4 @@
-"""Runs the product's commands in this process, where a process of their own is not the point: its start costs most."""
+"""Commands of the product, run in the test's own process: starting a process would take longer than the command."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ from tests.support.service import Failed
 
 
 def run(*arguments: object, status: int = 0) -> subprocess.CompletedProcess[str]:
-    """What `tests.support.service.run` does, and tells, of `cardpress <arguments>`."""
+    """Run `cardpress <arguments>`, with the arguments and the result of `tests.support.service.run`."""
     command = ["cardpress", *map(str, arguments)]
     ours = {name: None for name in os.environ if name.startswith("CARDPRESS_")}
     with patch.object(sys, "argv", command), CliRunner().isolation(env=ours) as (output, errors, _):

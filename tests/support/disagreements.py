@@ -1,4 +1,4 @@
-"""Asks the service and the oracle the same and says where they differ."""
+"""Comparison of the service's answers with the oracle's."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,7 @@ from tests.support.service import Answer, Client
 
 
 def disagreements(client: Client, oracle: Oracle, targets: Iterable[str], most: int = 8) -> list[str]:
-    """One line for each difference, at most so many; empty when service and oracle agree."""
+    """Return a line for each difference, about `most` lines at most; an empty list if service and oracle agree."""
     found: list[str] = []
     for target in targets:
         found += [f"{target}  {line}" for line in _compare(oracle, target, client.get(target))[:3]]

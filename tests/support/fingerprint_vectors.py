@@ -1,4 +1,4 @@
-"""The test vectors of docs/, worked out without the product: pictures drawn here, values by plain arithmetic.
+"""The test vectors in docs/, computed without the product: pictures drawn here, values by plain arithmetic.
 
     python -m tests.support.fingerprint_vectors
 
@@ -23,7 +23,7 @@ Grid = list[list[tuple[int, ...]]]
 
 
 def pictures() -> dict[str, Image.Image]:
-    """The pictures, by name; `turned` is saved with the EXIF orientation that puts it upright."""
+    """Return the pictures by name. `turned` is saved with the EXIF orientation that turns it upright."""
     card = _card(126, 176)
     clear = card.convert("RGBA")
     clear.putalpha(Image.linear_gradient("L").resize((126, 176)))
@@ -46,7 +46,7 @@ def pictures() -> dict[str, Image.Image]:
 
 
 def _card(width: int, height: int) -> Image.Image:
-    """Smooth colours, a frame, three shapes; integers only, so the same everywhere."""
+    """Draw smooth colours, a frame and three shapes. Integers only, so the result is the same on every machine."""
     card = Image.new("RGB", (width, height))
     values = [
         ((x * 255) // width, (y * 255) // height, (x * y * 3 + x * 7) * 255 // (width * height * 4) % 256)
@@ -63,7 +63,7 @@ def _card(width: int, height: int) -> Image.Image:
 
 
 def vector(path: Path) -> dict:
-    """All that the recipe makes of a picture, step by step."""
+    """Return the result of each step of the recipe for a picture."""
     pixels, (width, height) = _rgb(path)
     edges = [
         _half_up(Fraction(n * percent, 100)) for n, percent in ((width, 8), (height, 11), (width, 92), (height, 50))
@@ -86,7 +86,7 @@ def vector(path: Path) -> dict:
 
 
 def _rgb(path: Path) -> tuple[Grid, tuple[int, int]]:
-    """Upright rows of (r, g, b), on white."""
+    """Return the rows of the upright picture as (r, g, b), on white."""
     with Image.open(path) as image:
         upright = ImageOps.exif_transpose(image).convert("RGBA")
     width, height = upright.size
@@ -98,7 +98,7 @@ def _rgb(path: Path) -> tuple[Grid, tuple[int, int]]:
 
 
 def _average(picture: Grid, columns: int, rows: int) -> Grid:
-    """The mean over each cell's area, pixel by pixel, in fractions."""
+    """Return the mean over each cell's area, as fractions."""
     down, across = _overlaps(len(picture), rows), _overlaps(len(picture[0]), columns)
     area = Fraction(len(picture) * len(picture[0]), rows * columns)
     cells = []
@@ -109,7 +109,7 @@ def _average(picture: Grid, columns: int, rows: int) -> Grid:
 
 
 def _overlaps(length: int, cells: int) -> list[list[tuple[int, Fraction]]]:
-    """For each cell the pixels that it touches, and how much of each."""
+    """Return for each cell the pixels that it touches and the covered share of each."""
     borders = [Fraction(length * cell, cells) for cell in range(cells + 1)]
     return [
         [(n, min(Fraction(n + 1), last) - max(Fraction(n), first)) for n in range(math.floor(first), math.ceil(last))]
@@ -122,7 +122,7 @@ def _grey(cells: Grid) -> list[list[int]]:
 
 
 def _phash(square: list[list[int]]) -> str:
-    """From the definition of the DCT."""
+    """Compute the DCT from its definition."""
     cosine = [[2 * math.cos(math.pi * k * (2 * n + 1) / 64) for n in range(32)] for k in range(8)]
     frequencies = [
         math.floor(
@@ -149,7 +149,7 @@ def _half_up(value: Fraction) -> int:
 
 
 def by_imagehash(entry: dict) -> dict[str, str]:
-    """The three hashes by ImageHash, of the grey squares."""
+    """Return the three hashes that ImageHash computes from the grey squares."""
     sizes = {"art_32": (32, 32), "art_9x8": (9, 8), "card_32": (32, 32)}
     images = {name: Image.frombytes("L", sizes[name], bytes.fromhex(data)) for name, data in entry["grey"].items()}
     art, cells, card = images["art_32"], images["art_9x8"], images["card_32"]
@@ -161,7 +161,7 @@ def by_imagehash(entry: dict) -> dict[str, str]:
 
 
 def distance(one: dict, other: dict) -> dict[str, float]:
-    """The parts of the distance between two vectors, and the distance."""
+    """Return the parts of the distance between two vectors, and the distance."""
     bits = {n: (int(one[n], 16) ^ int(other[n], 16)).bit_count() for n in ("art_p", "art_d", "card_p")}
     first, second = bytes.fromhex(one["colour"]), bytes.fromhex(other["colour"])
     off = [a - b for a, b in zip(first, second, strict=True)]

@@ -1,4 +1,4 @@
-"""A whole fleet on this machine: an S3 server, Redis, two shims of two workers each, nginx before them."""
+"""A fleet on this machine: an S3 server, Redis, two shims of two workers each, and nginx in front of them."""
 
 import os
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ QUIET = Progress(quiet=True)
 
 @contextmanager
 def surroundings(server: Server, cache: Path, endpoint: str | None = None) -> Iterator[None]:
-    """The environment by which boto3 finds the server, here and in processes started within."""
+    """Set the environment so that boto3 finds the server, in this process and in processes started meanwhile."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in (server.environment(endpoint=endpoint) | {"XDG_CACHE_HOME": str(cache)}).items():
             patch.setenv(name, value)
@@ -33,7 +33,7 @@ def surroundings(server: Server, cache: Path, endpoint: str | None = None) -> It
 
 
 def make(lake: Path | str, store: str, as_of: str | None = None, *, live: bool = True) -> str:
-    """Build a lake into a store within this process; the build's id."""
+    """Build a lake into a store in this process. Return the build's id."""
     opened = open_store(store)
     day = as_of and date.fromisoformat(as_of)
     build = make_build(open_lake(str(lake), day), opened, threads=2, memory="1GB", progress=QUIET).id
@@ -44,7 +44,7 @@ def make(lake: Path | str, store: str, as_of: str | None = None, *, live: bool =
 
 @dataclass
 class Fleet:
-    """Two shims of one store behind one nginx; asked like a single service.
+    """Two shims of one store behind one nginx. Tests use it like a single service.
 
     `port` is nginx's, `shims` can be asked past it.
     """
@@ -63,7 +63,7 @@ class Fleet:
 
 @contextmanager
 def running(store: str, redis: RedisServer, folder: Path) -> Iterator[Fleet]:
-    """The fleet over a store with a live build; boto3's environment must be set."""
+    """Start the fleet over a store with a live build. The environment must already point boto3 to the store."""
     more = ("--trusted-proxy", "127.0.0.1/32", "--rate-limit-url", redis.url, "--metrics-port", "0")
     with ExitStack() as stack:
         shims = [Service(store, folder / name, *more, workers=WORKERS) for name in ("one", "two")]

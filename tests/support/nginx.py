@@ -1,4 +1,4 @@
-"""A real nginx with one of the product's own configurations, on free ports, in a folder of its own."""
+"""An nginx that runs one of the configurations in docs/deploy, on free ports and in its own folder."""
 
 import os
 import shutil
@@ -38,7 +38,7 @@ http {{
 
 
 class Nginx:
-    """A running server; use as a context manager.
+    """A running server, as a context manager.
 
     Args:
         conf: a file of docs/deploy, by its name.
@@ -62,7 +62,7 @@ class Nginx:
 
     @classmethod
     def before(cls, folder: Path, shims: list[int]) -> "Nginx":
-        """In front of two shims, with a certificate of its own."""
+        """Return an nginx in front of shims, with its own certificate."""
         certificate, key = certified(folder.parent)
         nginx = cls(
             folder,
@@ -95,12 +95,12 @@ class Nginx:
 
     @property
     def log(self) -> str:
-        """What it complained of."""
+        """Return the lines of its error log."""
         path = self.folder / "error.log"
         return path.read_text(errors="replace") if path.exists() else ""
 
     def trusted(self) -> ssl.SSLContext:
-        """What trusts this server's certificate, and speaks HTTP/1.1."""
+        """Return a TLS context that trusts this server's certificate and speaks HTTP/1.1."""
         return ssl.create_default_context(cafile=str(self.folder.parent / "tls.pem"))
 
     def _listens(self) -> bool:
@@ -108,7 +108,7 @@ class Nginx:
 
 
 def certified(folder: Path) -> tuple[Path, Path]:
-    """A certificate for `localhost`, and its key."""
+    """Create a certificate for `localhost`. Return its path and the path of its key."""
     certificate, key = folder / "tls.pem", folder / "tls.key"
     command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
     command += ["-days", "2", "-subj", "/CN=cards.example", "-addext", "subjectAltName=DNS:cards.example,DNS:localhost"]

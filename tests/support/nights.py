@@ -1,4 +1,4 @@
-"""What the tests of the nightly work share: small demo lakes that grow by a day, stores of several builds, a clock."""
+"""Small demo lakes that grow by a day, stores with several builds, and clocks, for tests of builds and nights."""
 
 import atexit
 import shutil
@@ -25,12 +25,12 @@ FIRST_DAY = date(2025, 11, 15)
 
 
 def in_hours(hours: float) -> Clock:
-    """A clock that is so far ahead."""
+    """Return a clock that is some hours ahead."""
     return lambda: utc_now() + timedelta(hours=hours)
 
 
 def at(moment: datetime) -> Clock:
-    """A clock that stands still."""
+    """Return a clock that always gives the same time."""
     return lambda: moment
 
 
@@ -49,7 +49,7 @@ def _years(products: int) -> Path:
 
 
 def demo_lake(folder: Path, days: int, products: int = PRODUCTS) -> Path:
-    """The first so many days of a demo lake; one that is there grows by the days that it lacks."""
+    """Write the first days of a demo lake. If the folder has a lake, add the missing days to it."""
     whole = _years(products)
     last = f"day={FIRST_DAY + timedelta(days=days - 1)}"
     for path in (path for path in whole.rglob("*") if path.is_file()):
@@ -61,13 +61,13 @@ def demo_lake(folder: Path, days: int, products: int = PRODUCTS) -> Path:
 
 
 def make(lake: Path, store: FolderStore, **more) -> str:
-    """Build a lake; the build's id."""
+    """Build a lake. Return the build's id."""
     return make_build(open_lake(str(lake)), store, threads=2, memory="1GB", progress=QUIET, **more).id
 
 
 @cache
 def _pattern(days: tuple[int, ...]) -> tuple[Path, tuple[str, ...]]:
-    """What `published` copies; itself a copy of the pattern of one build less, with one more."""
+    """Return the folder that `published` copies, and its builds' ids. It starts as a copy for one build less."""
     folder = temporary_folder()
     store, lake, ids = published(folder, *days[:-1])
     ids.append(make(demo_lake(lake, days[-1]), store))
@@ -76,7 +76,7 @@ def _pattern(days: tuple[int, ...]) -> tuple[Path, tuple[str, ...]]:
 
 
 def published(folder: Path, *days: int) -> tuple[FolderStore, Path, list[str]]:
-    """A store in which a build per number of days was published in this order, its lake, and the builds' ids."""
+    """Publish one build for each number of days, in this order. Return the store, its lake and the builds' ids."""
     ids: tuple[str, ...] = ()
     if days:
         pattern, ids = _pattern(days)
@@ -85,11 +85,11 @@ def published(folder: Path, *days: int) -> tuple[FolderStore, Path, list[str]]:
 
 
 def assert_whole(store: FolderStore, build: str | None = None) -> None:
-    """Every object of a build, by default the live one, is as it was written."""
+    """Check that all objects of a build, by default of the live one, are as they were written."""
     verify(open_build(store, build or live_build_id(store)), QUIET)
 
 
 def names(store: FolderStore, keep: Callable[[str], bool] = lambda name: True) -> set[str]:
-    """Names of all files of a store, half-written ones too."""
+    """Return the names of all files of a store, unfinished files included."""
     files = (path.relative_to(store.root).as_posix() for path in store.root.rglob("*") if path.is_file())
     return {name for name in files if name != ".lock" and keep(name)}

@@ -1,4 +1,4 @@
-"""What differs between two exported builds, found with nothing but Python: the measure of `cardpress diff`."""
+"""The differences between two exported builds, computed in plain Python: the reference for `cardpress diff`."""
 
 import json
 from decimal import ROUND_HALF_UP, Decimal
@@ -49,7 +49,7 @@ def resource(key: str) -> str:
 
 
 def changes(old: dict, new: dict) -> dict:
-    """What of two dicts was added, removed, changed, or is the same, by sorted key."""
+    """Return the keys of two dicts that were added, removed, changed or are equal, each list sorted."""
     both = old.keys() & new.keys()
     return {
         "added": sorted(new.keys() - old.keys()),
@@ -60,7 +60,7 @@ def changes(old: dict, new: dict) -> dict:
 
 
 def leaves(body: dict, known: dict | None = None, path: str = "") -> dict:
-    """Fields by dotted path; arrays, and the offers by condition, are values of their own."""
+    """Return the fields by dotted path. Arrays, and the offers by condition, count as one value."""
     found = {} if known is None else known
     for name, value in body.items():
         if isinstance(value, dict) and name != "cheapest_offers_by_condition":
@@ -71,7 +71,7 @@ def leaves(body: dict, known: dict | None = None, path: str = "") -> dict:
 
 
 def fields(old: dict, new: dict) -> dict:
-    """Fields that differ, each with both values; null where the object around it is null."""
+    """Return the fields that differ with both values; a value is null if the object around it is null."""
     before, after = leaves(old), leaves(new)
     names = before.keys() | after.keys()
     pairs = {name: [before.get(name), after.get(name)] for name in names}
@@ -84,12 +84,12 @@ def price(card: dict, name: str) -> Decimal | None:
 
 
 def percent(old: Decimal, new: Decimal) -> Decimal | None:
-    """(new - old) / old x 100, 2 decimals, half away from zero."""
+    """Return (new - old) / old x 100 with 2 decimals, rounded half away from zero."""
     return ((new - old) / old * 100).quantize(Decimal("0.01"), ROUND_HALF_UP) if old else None
 
 
 def price_changes(old: dict[int, dict], new: dict[int, dict]) -> dict[str, list[dict]]:
-    """Prices that moved, appeared and went, by name (the trend first) and id."""
+    """Return the prices that changed, appeared or disappeared, ordered by name (trend first) and id."""
     told: dict[str, list[dict]] = {"moves": [], "appeared": [], "went": []}
     for name in PRICES:
         for id_ in sorted(old.keys() & new.keys()):

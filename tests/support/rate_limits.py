@@ -1,4 +1,4 @@
-"""Checks of the rate limit: floods of requests, and what one window lets through."""
+"""Floods of requests, and checks of the answers in each window of the rate limit."""
 
 import re
 import time
@@ -15,7 +15,7 @@ FALLBACKS = re.compile(r"(?m)^cardpress_rate_limit_fallbacks_total ([0-9.]+)$")
 
 
 def in_one_window(attempt: Callable[[], tuple[set[int], T]]) -> T:
-    """What an attempt found whose answers share one window; made again once if a minute ended within."""
+    """Return the result of the first attempt whose answers share one window; try three times."""
     for _ in range(3):
         resets, found = attempt()
         if len(resets) == 1:
@@ -24,7 +24,7 @@ def in_one_window(attempt: Callable[[], tuple[set[int], T]]) -> T:
 
 
 def flood(client_for: Callable[[], Client], path: str, threads: int, each: int) -> dict[int, list[Answer]]:
-    """Answers of many clients at once, by the window they fell into."""
+    """Send requests from many threads at once. Return the answers by the end of their window."""
 
     def send(_: int) -> list[Answer]:
         client = client_for()
@@ -39,13 +39,13 @@ def flood(client_for: Callable[[], Client], path: str, threads: int, each: int) 
 
 
 def assert_exact(windows: dict[int, list[Answer]], limit: int) -> None:
-    """No window let more than the limit through, and one that refused let exactly the limit through."""
+    """Check that no window accepted more than the limit, and that a window with refusals accepted exactly the limit."""
     assert any(answer.status == 429 for answers in windows.values() for answer in answers)
     for reset, answers in windows.items():
         left = sorted(window_left(answer)[1] for answer in answers if answer.status != 429)
         refused = [answer for answer in answers if answer.status == 429]
         assert reset % 60 == 0
-        assert left == list(range(limit - len(left), limit))  # each number of requests left told once
+        assert left == list(range(limit - len(left), limit))  # each number of remaining requests occurs once
         assert len(left) == limit if refused else len(left) <= limit
         for answer in refused:
             _assert_refusal(answer, limit)
@@ -61,7 +61,7 @@ def _assert_refusal(answer: Answer, limit: int) -> None:
 
 
 def fallbacks(service: Service) -> float:
-    """How many requests a shim has counted on its own."""
+    """Return the number of requests that a shim counted without Redis."""
     url = until(lambda: re.search("metrics at (.+)", service.log.read_text()), 60, "the shim says where metrics are")
     with urlopen(url[1]) as answer:
         return float(FALLBACKS.search(answer.read().decode())[1])

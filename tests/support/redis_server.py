@@ -1,4 +1,4 @@
-"""A real Redis server for tests: on a free port of this machine, keeping nothing."""
+"""A Redis server for tests, on a free port of this machine. It stores nothing on disk."""
 
 import shutil
 import signal
@@ -12,7 +12,7 @@ ABSENT = "no redis-server here (Debian: apt-get install redis-server)"
 
 
 class RedisServer:
-    """A server that can be frozen, killed and started again at the same address."""
+    """A server that tests can freeze, kill and start again at the same address."""
 
     def __init__(self, folder: Path, *more: str):
         self.port = _free_port()

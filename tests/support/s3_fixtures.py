@@ -53,7 +53,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(params=["best"])
 def server(request: pytest.FixtureRequest, servers, monkeypatch: pytest.MonkeyPatch) -> Server:
-    """Ceph where it is installed, else moto; or the server that a test names. The environment points boto3 to it."""
+    """Start the server that a test names, by default Ceph if it is installed, else moto. Point boto3 to it."""
     name = ("ceph" if installed() else "moto") if request.param == "best" else request.param
     found = servers(name)
     for variable, value in found.environment().items():
@@ -63,7 +63,7 @@ def server(request: pytest.FixtureRequest, servers, monkeypatch: pytest.MonkeyPa
 
 @pytest.fixture
 def proxy(server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Proxy]:
-    """A proxy between boto3 and the server."""
+    """Start a proxy between boto3 and the server."""
     with Proxy(server.endpoint) as between:
         monkeypatch.setenv("AWS_ENDPOINT_URL", between.endpoint)
         yield between

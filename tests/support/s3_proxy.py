@@ -1,4 +1,4 @@
-"""A TCP proxy between product and S3 server that does to requests what networks and servers do to them."""
+"""A TCP proxy between the product and an S3 server. It injects the faults of networks and servers."""
 
 import socket
 import ssl
@@ -21,23 +21,23 @@ class Span:
 
 
 class Proxy:
-    """Forwards HTTP to a server on this machine, one request per connection; the next ones with a fault in them.
+    """Forwards HTTP to a server on this machine, one request per connection, and injects faults on demand.
 
     refuse    the connection is reset before there is an answer
-    slowdown  503 SlowDown, as a server that is asked too much
+    slowdown  503 SlowDown, as from a server with too many requests
     deny      403 AccessDenied
-    lose      the server does it, but its answer never comes back
-    fail      the server does it, and the answer says 500
+    lose      the server carries out the request, but its answer is lost
+    fail      the server carries out the request, and the answer is a 500
     reset     the connection is reset in the middle of the answer
-    truncate  it is closed in the middle of the answer
-    flip      a byte of the answer's body is another one
+    truncate  the connection is closed in the middle of the answer
+    flip      a byte of the answer's body is changed
     delay     the answer takes `latency` seconds
-    hang      the answer never comes
-    deafen    the conditions of the request are left out
+    hang      the answer never arrives
+    deafen    the conditions of the request are removed
     unknown   501 NotImplemented, as a server without conditions
 
     Args:
-        tls: by which it speaks https, to those who trust its certificate for `localhost`.
+        tls: the context for https. Clients must trust its certificate for `localhost`.
     """
 
     def __init__(self, upstream: str, tls: ssl.SSLContext | None = None):
@@ -61,12 +61,12 @@ class Proxy:
         self._listener.close()
 
     def break_next(self, fault: str, times: int = 1, *, after_writes: int = 0) -> None:
-        """Do so to the next requests, or to those after so many writes; forget faults that were ordered before."""
+        """Inject a fault into the next requests, or into those after some writes. Replaces the fault set before."""
         with self._lock:
             self._fault, self._times, self._writes = fault, times, after_writes
 
     def _take(self, line: str) -> str:
-        """The fault for a request that begins with this line."""
+        """Record a request and return the fault for it, or an empty text."""
         with self._lock:
             self.requests.append(line)
             if self._writes:
@@ -116,7 +116,7 @@ class Proxy:
 
 
 def _request(connection: socket.socket) -> tuple[bytes, bytes]:
-    """Head (without the empty line) and body of a request."""
+    """Read a request. Return its head, without the empty line, and its body."""
     data = b""
     while b"\r\n\r\n" not in data:
         data += _some(connection)
@@ -151,7 +151,7 @@ def _says(status: str, code: str) -> Callable[..., None]:
 
 
 def _half(answer: bytes) -> bytes:
-    """The head and half of the body, or where there is no body a piece of the head."""
+    """Return the head and half of the body; without a body, a part of the head."""
     head, gap, body = answer.partition(b"\r\n\r\n")
     return head + gap + body[: len(body) // 2] if body else head.partition(b"\r\n")[0] + b"\r\n"
 

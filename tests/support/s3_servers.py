@@ -1,4 +1,4 @@
-"""Real S3 servers for tests, on free loopback ports: moto, and Ceph's RADOS Gateway where it is installed."""
+"""S3 servers for tests, on free ports of this machine: moto, and Ceph's RADOS Gateway if it is installed."""
 
 import os
 import shutil
@@ -31,13 +31,13 @@ class Unavailable(Exception):
 
 @dataclass
 class Server:
-    """A running server; `environment` is how boto3 finds it."""
+    """A running server. `environment` returns the variables that point boto3 to it."""
 
     name: str
     endpoint: str
 
     def environment(self, user: str = OWNER, endpoint: str | None = None) -> dict[str, str]:
-        """The variables that make boto3 use this server, as one of its users, or another way to it."""
+        """Return the variables that make boto3 use this server, as one of its users, or another endpoint of it."""
         return {
             "AWS_ENDPOINT_URL": endpoint or self.endpoint,
             "AWS_ACCESS_KEY_ID": user,
@@ -59,11 +59,11 @@ class Server:
         )
 
     def client(self):
-        """A client of the tests' own, to look at the server past the product."""
+        """Return a client with which tests read the server without the product."""
         return self._client
 
     def bucket(self) -> str:
-        """A new bucket."""
+        """Create a bucket. Return its name."""
         name = f"cardpress-{uuid.uuid4().hex[:12]}"
         self.client().create_bucket(Bucket=name)
         return name
@@ -71,7 +71,7 @@ class Server:
 
 @contextmanager
 def moto() -> Iterator[Server]:
-    """AWS as moto emulates it, in memory."""
+    """Start moto, an emulation of AWS in memory."""
     port = free_port()
     command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
     with ExitStack() as stack:
@@ -84,7 +84,7 @@ def moto() -> Iterator[Server]:
 
 @contextmanager
 def ceph() -> Iterator[Server]:
-    """Ceph's RADOS Gateway over one monitor and one store in memory: no systemd, nothing outside its folder.
+    """Start Ceph's RADOS Gateway with one monitor and one store in memory, without systemd, in one folder.
 
     Raises:
         Unavailable: it is not installed.
@@ -118,7 +118,7 @@ SERVERS: dict[str, Callable] = {"moto": moto, "ceph": ceph}
 
 
 def installed() -> bool:
-    """Whether this machine has Ceph."""
+    """Return whether Ceph is installed."""
     return all(map(shutil.which, _CEPH))
 
 
@@ -169,7 +169,7 @@ debug rgw = 0/0
 # without this line a gateway without authentication never connects to the monitor
 ms mon client mode = crc
 rgw data = {folder}/rgw
-# without tcp_nodelay each of a client's requests in a row takes 40 ms more
+# without tcp_nodelay each request after the first takes 40 ms more
 rgw frontends = beast endpoint=127.0.0.1:{port} tcp_nodelay=1
 """
     )
@@ -189,7 +189,7 @@ def _start(stack: ExitStack, command: list[str], log: Path) -> subprocess.Popen:
 
 
 def _stop(process: subprocess.Popen) -> None:
-    process.send_signal(signal.SIGKILL)  # nothing of it is to outlive the tests
+    process.send_signal(signal.SIGKILL)  # no server may outlive the tests
     process.wait()
 
 

@@ -1,6 +1,6 @@
-"""Runs the product from outside: its commands as processes, its API over raw HTTP.
+"""The product from outside: its commands as processes, its API over raw HTTP.
 
-Nothing here imports the product. Waiting is polling with a limit.
+This module does not import the product. It waits by polling, up to a time limit.
 """
 
 import gzip
@@ -20,7 +20,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 PLENTY = 1_000_000  # requests a minute: enough never to be in the way
 API = "/api/v1"
-Run = Callable[..., subprocess.CompletedProcess[str]]  # how a command is run: here, or in `tests.support.commands`
+Run = Callable[..., subprocess.CompletedProcess[str]]  # `run` of this module or of `tests.support.commands`
 
 
 class Failed(Exception):
@@ -28,7 +28,7 @@ class Failed(Exception):
 
 
 def run(*arguments: object, status: int = 0) -> subprocess.CompletedProcess[str]:
-    """Run `cardpress <arguments>` to its end; raises Failed with its last words on another exit status."""
+    """Run `cardpress <arguments>`. Raise Failed with the end of its output if it exits with another status."""
     command = [sys.executable, "-m", "generator", *map(str, arguments)]
     done = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=120)
     if done.returncode != status:
@@ -37,13 +37,13 @@ def run(*arguments: object, status: int = 0) -> subprocess.CompletedProcess[str]
 
 
 def environment() -> dict[str, str]:
-    """Ours without any setting of the product's own options."""
+    """Return this process's environment without the variables that set options of the product."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("CARDPRESS_")}
     return kept | {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
 
 
 def build(lake: Path | str, store: Path | str, as_of: str | None = None, *, publish: bool = True, by: Run = run) -> str:
-    """Build a lake into the store; the build's id."""
+    """Build a lake into the store. Return the build's id."""
     more = ["--as-of", as_of] * bool(as_of) + ["--publish"] * publish
     return by("build", "--lake", lake, "--store", store, *more).stdout.splitlines()[-1].strip()
 
@@ -56,14 +56,14 @@ def issue(
     expires: str | None = None,
     by: Run = run,
 ) -> str:
-    """A new key, with every scope when none is named."""
+    """Issue a key, with every scope if none is named. Return it."""
     more = [part for scope in scopes for part in ("--scope", scope)] + ["--expires", expires] * bool(expires)
     done = by("keys", "issue", "--store", store, "--name", name, "--rate-limit", rate_limit, *more)
     return done.stdout.strip()
 
 
 def until(check: Callable[[], Any], seconds: float, what: str) -> Any:
-    """The first true value of `check`, asked again and again for so long at most."""
+    """Call `check` until it returns a true value. Return the value; fail after some seconds."""
     deadline = time.monotonic() + seconds
     while not (value := check()):
         assert time.monotonic() < deadline, f"not within {seconds} s: {what}"
@@ -73,7 +73,7 @@ def until(check: Callable[[], Any], seconds: float, what: str) -> Any:
 
 @dataclass
 class Answer:
-    """One HTTP answer; `body` is as sent, `text` and `json` are read through its encoding."""
+    """One HTTP answer. `body` holds the bytes as sent; `text` and `json` are decoded."""
 
     status: int
     headers: http.client.HTTPMessage
@@ -94,7 +94,7 @@ class Answer:
 
     @property
     def code(self) -> str | None:
-        """The error code, after looking at the shape of the error."""
+        """Return the error code, or None; check the shape of the error."""
         if self.status < 400:
             return None
         error = self.json
@@ -107,13 +107,13 @@ class Answer:
         return self.json["error"]["message"]
 
     def listed(self, header: str) -> set[str]:
-        """A header's comma-separated items in lower case."""
+        """Return a header's comma-separated items in lower case."""
         return {item.strip().lower() for item in (self[header] or "").split(",") if item.strip()}
 
 
 @dataclass
 class Client:
-    """One kept-alive connection; targets go through exactly as written, redirects are not followed."""
+    """One keep-alive connection. It sends targets exactly as written and follows no redirects."""
 
     port: int
     key: str | None = None
@@ -123,7 +123,7 @@ class Client:
         self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
 
     def get(self, target: str, **headers: str) -> Answer:
-        """GET with this client's key; `X_Build="..."` sends the header `X-Build`."""
+        """Send a GET with this client's key. `X_Build="..."` sends the header `X-Build`."""
         return self.send("GET", target, headers={name.replace("_", "-"): v for name, v in headers.items()})
 
     def send(
@@ -134,14 +134,14 @@ class Client:
         *,
         key: bool = True,
     ) -> Answer:
-        """Any request; `key=False` leaves this client's own key out."""
+        """Send any request. `key=False` leaves out this client's key."""
         pairs = list(self.headers.items()) + list(headers.items() if isinstance(headers, dict) else headers)
         if key and self.key is not None:
             pairs.insert(0, ("Authorization", f"Bearer {self.key}"))
         try:
             return self._once(method, target, pairs)
         except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):
-            self.connection.close()  # an idle connection may be closed by the server: once more
+            self.connection.close()  # the server may have closed an idle connection: try once more
             return self._once(method, target, pairs)
 
     def _once(self, method: str, target: str, pairs: list[tuple[str, str]]) -> Answer:
@@ -157,9 +157,9 @@ class Client:
 
 
 class Service:
-    """A running shim over a store; use as a context manager, which asserts a clean end.
+    """A running shim over a store, as a context manager. It asserts that the shim ends cleanly.
 
-    `log` is what it wrote, `state` its state folder (kept across restarts of a test's own making).
+    `log` is the path of its output, `state` its state folder, which a second shim can use again.
     """
 
     def __init__(self, store: Path, state: Path, *more: str, workers: int = 1, may_log_traces: bool = False) -> None:
@@ -207,7 +207,7 @@ class Service:
 
 
 def window_left(answer: Answer) -> tuple[int, int]:
-    """(reset time, requests left) as the rate limit headers tell them, after looking at their shape."""
+    """Return the reset time and the remaining requests of the rate limit headers; check the headers' shape."""
     for name in ("Limit", "Remaining", "Reset"):
         assert re.fullmatch("[0-9]+", answer[f"X-RateLimit-{name}"] or ""), (name, dict(answer.headers))
     return int(answer["X-RateLimit-Reset"]), int(answer["X-RateLimit-Remaining"])

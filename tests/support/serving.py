@@ -1,4 +1,4 @@
-"""`cardpress` as processes: a command run to its end, and a shim with its log."""
+"""`cardpress` as processes: commands, and a shim with its log."""
 
 import http.client
 import os
@@ -20,7 +20,7 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess:
 
 
 class Server:
-    """A `serve` process; its standard error is read line by line."""
+    """A `serve` process. Its standard error is read line by line."""
 
     def __init__(self, location: str, state: str, *arguments: str):
         self.process = subprocess.Popen(

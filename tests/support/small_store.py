@@ -1,4 +1,4 @@
-"""A small store for the shim's tests: a lake made up here, and builds of it that the product makes."""
+"""A small store for the shim's tests: a generated lake, and builds of it by the product."""
 
 import random
 from functools import cache

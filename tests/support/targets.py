@@ -33,7 +33,7 @@ NOT_UTF8 = ("%FF", "%C3", "%ED%A0%80", "a%80")
 
 
 class Targets:
-    """Makes request targets for one lake."""
+    """Draws request targets for one lake."""
 
     def __init__(self, rows: Rows, rng: random.Random) -> None:
         self.rows = rows
@@ -117,7 +117,7 @@ class Targets:
         return self._target(path + kind, asked)
 
     def _target(self, path: str, asked: dict[str, str]) -> str:
-        """The query in any order, at times with one fault; percent-encoded in either style."""
+        """Return the query in any order, sometimes with one fault, percent-encoded in either style."""
         encode = self.rng.choice((lambda text: quote(text, safe=""), quote_plus))
         pairs = [f"{name}={encode(value)}" for name, value in asked.items()]
         self.rng.shuffle(pairs)
@@ -154,7 +154,7 @@ class Targets:
         return self.rng.choice(values) if values else None
 
     def _words(self) -> str:
-        """Words or parts of words of one name, in any order, or words of the pool; rarely far too long."""
+        """Return words or parts of words of one name, in any order, or words of the pool; rarely a far too long one."""
         name = self._of("name", self.rows.products) or "Charizard"
         words = name.split() if self.rng.random() < 0.8 else [self.rng.choice(pools.WORDS)]
         some = self.rng.sample(words, self.rng.randint(0, min(3, len(words))))
@@ -188,7 +188,7 @@ class Targets:
         return self.rng.choice((number, number.lstrip("0"), f"00{number}", self._twist(number), "4", "004", "", "0"))
 
     def _slug(self) -> str:
-        """A slug or a part of a URL, its case and its encoding varied."""
+        """Return a slug or a part of a URL, with varied case and encoding."""
         watchlist = self.rows.watchlist or [{"slug": "a", "url": "https://market.example/a"}]
         row = self.rng.choice(watchlist)
         slug = row["slug"] if self.rng.random() < 0.6 else self._piece(row["url"]).strip("/") or "a"
@@ -205,7 +205,7 @@ class Targets:
         return text[start : start + self.rng.randint(1, 12)]
 
     def _twist(self, text: str) -> str:
-        """The same text to a folding eye, mostly."""
+        """Return another text that mostly folds to the same."""
         forms = (str.upper, str.lower, str.swapcase, str.casefold)
         if self.rng.random() < 0.5:
             return text

@@ -1,4 +1,4 @@
-"""Lakes of two nights, made up by seed, in which everything changes that a diff can tell of."""
+"""Lakes of two nights, drawn by seed. Between them everything changes that a diff reports."""
 
 import copy
 import json
@@ -81,7 +81,7 @@ class Night:
         return self.rng.choice([None, 0.0, 0.02, 0.08, 1.0, self.rng.randint(1, 99_999) / 100])
 
     def add_day(self, day: date) -> None:
-        """Rows of one day for some of the products and all tracked ones."""
+        """Add rows of one day for some of the products and for all tracked ones."""
         ids = [row["id_product"] for row in self.flat["products"]]
         some = sorted(self.rng.sample(ids, len(ids) // 2))
         noon = datetime(day.year, day.month, day.day, 12)
@@ -106,7 +106,7 @@ class Night:
         return {"id_product": id_, "checked_at": at, "offers": len(offers), "offer_list": offers}
 
     def next(self, day: date | None) -> "Night":
-        """A later night: the catalogue, the watchlist and the fingerprints drift; with a day, prices of that day."""
+        """Return a later night with changes to catalogue, watchlist and fingerprints; with a day, also prices of it."""
         night = copy.deepcopy(self)
         products = night.flat["products"]
         del products[3], products[40]
@@ -128,7 +128,7 @@ class Night:
         return night
 
     def write(self, folder: Path) -> Path:
-        """The lake as files."""
+        """Write the lake's files. Return the folder."""
         folder.mkdir()
         for table, rows in self.flat.items():
             self._file(folder / f"{table}.parquet", table, rows)
@@ -145,5 +145,5 @@ class Night:
 
 
 def days(first: str, count: int) -> list[date]:
-    """Consecutive days."""
+    """Return consecutive days."""
     return [date.fromisoformat(first) + timedelta(n) for n in range(count)]

@@ -1,4 +1,4 @@
-"""A client that speaks WSGI to an application in this process."""
+"""A client that calls the shim's WSGI application in this process."""
 
 import gzip
 import json
@@ -45,17 +45,17 @@ class Client:
         self.reopen()
 
     def reopen(self) -> None:
-        """A new application, which has seen nothing yet."""
+        """Start a new application, with empty memory."""
         self._log.parent.mkdir(parents=True, exist_ok=True)
         self.app = create_app(self.settings, Log(os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)))
 
     @property
     def log(self) -> str:
-        """What its applications have logged so far."""
+        """Return all that its applications have logged."""
         return self._log.read_text()
 
     def get(self, target: str, method: str = "GET", key: str | None = "", **headers: str) -> Response:
-        """`headers` by name with _ for -; `key` None sends none, "" the fixture's."""
+        """Send a request. In names of `headers` _ stands for -; `key` None sends no key, "" the client's own."""
         path, _, query = target.partition("?")
         environ = {
             "REQUEST_METHOD": method,

@@ -122,9 +122,7 @@ def _context(job: Job, task: Task) -> BuildContext:
         store = open_store(job.store)
         _check_machine(job, store)
         intermediates = IntermediateStore(store, job.prefix)
-        _contexts[job.run] = BuildContext(
-            job.lake, store, job.threads, job.memory, lambda _: intermediates, job.resend
-        )
+        _contexts[job.run] = BuildContext(job.lake, store, job.threads, job.memory, lambda _: intermediates, job.resend)
     _begun.add(task.name)
     return _contexts[job.run]
 

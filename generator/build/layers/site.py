@@ -15,9 +15,7 @@ RECIPE = 1
 
 def site_layer() -> LayerSpec:
     """Define the layer of the site. It reads no table: its digest is a hash of its documents."""
-    content = {
-        "documents": [f"{key} {hashlib.sha256(document).hexdigest()}" for key, document in _documents().items()]
-    }
+    content = {"documents": [f"{key} {hashlib.sha256(document).hexdigest()}" for key, document in _documents().items()]}
     return define_layer(names.SITE, one_task(names.SITE, _site), recipe=RECIPE, sql=(), content=content)
 
 

@@ -56,7 +56,7 @@ def page_hashes(build: Build) -> HashedKeys:
     Raises:
         StoreError: The catalogue cannot be read.
     """
-    keys = list(build.list_pages.keys())
+    keys = list(build.list_pages.all_keys())
     hashes = pa.array([build.list_pages.digest(key) for key in keys], pa.binary())
     return "", pa.table({"key": pa.array(keys, pa.string()), "json_sha256": hashes})
 

@@ -1,4 +1,4 @@
-"""Lakes to test with: plain rows, a writer that makes Parquet of them, one fixed lake, and random ones."""
+"""Lakes to test with: plain rows, a writer of Parquet, one fixed lake, and drawn ones."""
 
 from tests.support.lakes.fixed import FIXED
 from tests.support.lakes.rows import Rows
