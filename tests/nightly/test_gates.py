@@ -91,6 +91,11 @@ GUIDE = ("low", "avg", "trend", "avg1", "avg7", "avg30")
 FOIL = tuple(f"{figure}_holo" for figure in GUIDE)
 
 
+def _plain(name: str) -> str:
+    """A name that can be part of a path in SQL."""
+    return re.sub(r"\W+", "-", name, flags=re.ASCII)
+
+
 def guide_prices(expression: str, *columns: str) -> Damage:
     """Replace columns of tonight's guide; `{}` stands for the column."""
 
@@ -98,7 +103,7 @@ def guide_prices(expression: str, *columns: str) -> Damage:
         changed = ", ".join(f"{expression.format(name)} as {name}" for name in columns)
         rewrite(of_day(lake, "price_guide"), f"select * replace ({changed}) from rows order by id_product")
 
-    damage.__name__ = f"{'-'.join(columns)}-{expression}".replace("/", " over ")
+    damage.__name__ = _plain(f"{'-'.join(columns)}-{expression}")
     return damage
 
 
@@ -108,7 +113,7 @@ def in_file(table: str, column: str, expression: str) -> Damage:
     def damage(lake: Path) -> None:
         rewrite(lake / f"{table}.parquet", f"select * replace ({expression} as {column}) from rows order by all")
 
-    damage.__name__ = f"{table}-{column}-{expression}"
+    damage.__name__ = _plain(f"{table}-{column}-{expression}")
     return damage
 
 
