@@ -47,6 +47,12 @@ ENOUGH_PRICES = 30
 MEMORY = "2GB"
 # The same for each worker of a cluster, which needs about as much again for everything else.
 WORKER_MEMORY = "1GB"
+# What `ingest` reads at most: bytes of one file after inflating, bytes of a line, and lines that it refuses. A download
+# file becomes Python objects, which take up to 20 times its bytes. Lines become columns, which take about as much.
+MAX_DOWNLOAD_BYTES = 64 << 20
+MAX_LINES_BYTES = 1 << 30
+MAX_LINE_BYTES = 1 << 20
+MAX_REFUSED_LINES = 100_000
 # How many run reports, and the pages of how many runs, stay in the store.
 MAX_RUN_REPORTS = 400
 MAX_RUN_PAGES = 30

@@ -15,14 +15,17 @@ from edge_auth.core.search import find_page, read_search
 from edge_auth.errors import InvalidParameter, NotFound
 
 API = "/api/v1/"
-CORS_HEADERS = {
+COMMON_HEADERS = {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Expose-Headers": "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, "
-    "Retry-After, ETag, X-Build",
+    "Retry-After, ETag, X-Build, X-Total-Count, Accept-Ranges, Content-Range",
+    "X-Content-Type-Options": "nosniff",
 }
 _KEYED_VARY = "Authorization, X-API-Key, Accept-Encoding, X-Build"
 _PUBLIC_VARY = "Accept-Encoding, X-Build"
+_PAGE_VARY = "Accept-Encoding"
 _MAX_ID_DIGITS = 19
+_MAX_TEXT = 200  # characters of a text parameter before it is folded
 _MAX_CACHED_PATH_BYTES = 256  # a client must not fill the memory with long paths
 _NO_PATH = "there is no such path: /docs lists what there is"
 _NO_PRODUCT = "there is no product with this id"
@@ -31,7 +34,6 @@ _SITE_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'",
-    "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
 }
 
@@ -53,6 +55,8 @@ class Endpoint:
         rate_limited: Whether requests count towards a limit.
         extra_headers: Headers of a 200 in addition to the usual ones.
         subject_is_id: Whether the subject is the id of a product, which must be an integer.
+        page: Whether this is a page for people. Pages come from the live build, whatever X-Build says.
+        methods: The methods that are allowed. HEAD is answered like GET, without the body.
     """
 
     path: str
@@ -65,12 +69,14 @@ class Endpoint:
     rate_limited: bool = True
     extra_headers: Mapping[str, str] = field(default_factory=dict)
     subject_is_id: bool = False
+    page: bool = False
+    methods: tuple[str, ...] = ("GET",)
 
     @cached_property
     def headers(self) -> dict[str, str]:
         """The headers of every 200."""
-        vary = _PUBLIC_VARY if self.public else _KEYED_VARY
-        return {**CORS_HEADERS, **self.extra_headers, "Cache-Control": self.cache_control, "Vary": vary}
+        vary = _PAGE_VARY if self.page else _PUBLIC_VARY if self.public else _KEYED_VARY
+        return {**COMMON_HEADERS, **self.extra_headers, "Cache-Control": self.cache_control, "Vary": vary}
 
     def parameters(self, subject: str, query: str) -> Values:
         """Return the parameters of a request.
@@ -208,6 +214,8 @@ _SITE = Endpoint(
     public=True,
     rate_limited=False,
     extra_headers=_SITE_HEADERS,
+    page=True,
+    methods=("GET", "HEAD"),
 )
 _WATCHLIST_ACTIONS = {
     "history": Endpoint(
@@ -229,9 +237,9 @@ _FIXED = {
         _cards,
         {
             "q": Text(100),
-            "set": Text(),
-            "number": Text(),
-            "rarity": Text(),
+            "set": Text(_MAX_TEXT),
+            "number": Text(_MAX_TEXT),
+            "rarity": Text(_MAX_TEXT),
             "kind": Choice(names.KINDS, "all"),
             "sort": Choice(names.SORTS, "trend"),
             "order": Choice(names.ORDERS),
@@ -241,7 +249,7 @@ _FIXED = {
         keys.CARDS_READ,
     ),
     "sets": Endpoint(
-        API + "sets", _sets, {"q": Text(), "limit": Integer(1, 1000, 100), "offset": _OFFSET}, keys.CARDS_READ
+        API + "sets", _sets, {"q": Text(_MAX_TEXT), "limit": Integer(1, 1000, 100), "offset": _OFFSET}, keys.CARDS_READ
     ),
     "fingerprints": Endpoint(
         API + "fingerprints",

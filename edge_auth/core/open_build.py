@@ -50,6 +50,7 @@ class OpenBuild:
         self.catalogue.vocabulary, self.catalogue.card_lines  # noqa: B018  (cached properties)
         for layer in self.objects.layers.values():
             layer.index  # noqa: B018
+            layer.require_whole_files()
         self.sets, self.slugs  # noqa: B018
         self.prepared = True
 

@@ -95,7 +95,7 @@ class Nginx:
 
     @property
     def log(self) -> str:
-        """Return the lines of its error log."""
+        """Return the text of its error log."""
         path = self.folder / "error.log"
         return path.read_text(errors="replace") if path.exists() else ""
 
