@@ -10,6 +10,7 @@ import click
 
 from edge_auth.errors import EdgeError
 from generator.errors import GeneratorError
+from generator.terminal import say
 from recognition.errors import RecognitionError
 
 # The commands in the order of use. Each is the function of that name in the module of that name in `commands/`.
@@ -90,5 +91,5 @@ def main() -> None:
     except (GeneratorError, EdgeError, RecognitionError, OSError) as error:
         if os.environ.get("CARDPRESS_DEBUG"):
             raise
-        click.echo(f"cardpress: {_message(error)}", err=True)
+        say(f"cardpress: {_message(error)}", err=True)
         sys.exit(1)

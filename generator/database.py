@@ -34,6 +34,11 @@ def sql_text(name: str) -> str:
     return environment.get_template(f"{name}.sql.j2").render()
 
 
+def sql_literal(text: str | Path) -> str:
+    """Return a text, such as a path, as a literal of SQL. Use it where DuckDB takes no parameters."""
+    return "'" + str(text).replace("'", "''") + "'"
+
+
 class Database:
     """A scratch DuckDB database. Closing it deletes everything in it.
 

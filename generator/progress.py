@@ -7,6 +7,8 @@ from typing import Protocol
 
 import click
 
+from generator.terminal import say
+
 
 class ProgressBar(Protocol):
     """A counter of steps."""
@@ -30,7 +32,7 @@ class Progress:
     def say(self, line: str) -> None:
         """Print one line."""
         if not self.quiet:
-            click.echo(self.prefix + line, err=True)
+            say(self.prefix + line, err=True)
 
     @contextmanager
     def bar(self, label: str, length: int) -> Iterator[ProgressBar]:

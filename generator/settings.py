@@ -28,13 +28,31 @@ GATES = {
     "day-went-back": 0,  # days
     "day-ahead": 0,  # days
     "tables-emptied": 0,  # tables
+    "prices-scaled": 0.25,  # distance of the middle price ratio from 1
+    "game-prices-lost": 0.15,  # share
+    "set-prices-lost": 0.6,  # share
+    "game-shrank": 0.1,  # share
+    "game-behind": 1,  # days
+    "names-changed": 0.02,  # share
+    "products-moved": 0.02,  # share
+    "rarities-changed": 0.05,  # share
+    "numbers-changed": 0.05,  # share
+    "sets-renamed": 0.05,  # share
 }
 PRICE_FACTOR = 10
+# The gates judge a game or a set by itself if it has so many prices.
+ENOUGH_PRICES = 30
 
 # How much memory DuckDB may use before it spills to disk.
 MEMORY = "2GB"
 # The same for each worker of a cluster, which needs about as much again for everything else.
 WORKER_MEMORY = "1GB"
+# What `ingest` reads at most: bytes of one file after inflating, bytes of a line, and lines that it refuses. A download
+# file becomes Python objects, which take up to 20 times its bytes. Lines become columns, which take about as much.
+MAX_DOWNLOAD_BYTES = 64 << 20
+MAX_LINES_BYTES = 1 << 30
+MAX_LINE_BYTES = 1 << 20
+MAX_REFUSED_LINES = 100_000
 # How many run reports, and the pages of how many runs, stay in the store.
 MAX_RUN_REPORTS = 400
 MAX_RUN_PAGES = 30

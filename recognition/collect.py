@@ -5,11 +5,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from recognition.errors import RecognitionError
-from recognition.pictures import SUFFIXES, open_picture, require_pillow
+from recognition.pictures import DEFAULT_LIMITS, SUFFIXES, ImageLimits, open_picture, require_pillow
 from recognition.recipe import Fingerprint, fingerprint
 
 _MAX_IN_ONE_PROCESS = 64  # so few images take less time than starting processes
@@ -56,7 +57,9 @@ def _files(path: Path) -> Iterator[Path]:
             yield file
 
 
-def collect(images: Mapping[str, Path], workers: int, step: Callable[[int], None]) -> Collected:
+def collect(
+    images: Mapping[str, Path], workers: int, step: Callable[[int], None], limits: ImageLimits = DEFAULT_LIMITS
+) -> Collected:
     """Compute the fingerprints of images.
 
     Args:
@@ -68,7 +71,7 @@ def collect(images: Mapping[str, Path], workers: int, step: Callable[[int], None
     """
     require_pillow()
     collected = Collected({}, {})
-    for key, result in zip(images, _results(list(images.values()), workers), strict=True):
+    for key, result in zip(images, _results(list(images.values()), workers, partial(_result, limits)), strict=True):
         if isinstance(result, Fingerprint):
             collected.fingerprints[key] = result
         else:
@@ -77,14 +80,16 @@ def collect(images: Mapping[str, Path], workers: int, step: Callable[[int], None
     return collected
 
 
-def _results(paths: list[Path], workers: int) -> Iterator[Fingerprint | str]:
+def _results(
+    paths: list[Path], workers: int, result: Callable[[Path], Fingerprint | str]
+) -> Iterator[Fingerprint | str]:
     if workers == 1 or len(paths) <= _MAX_IN_ONE_PROCESS:
-        yield from map(_result, paths)
+        yield from map(result, paths)
         return
     # Spawned, not forked: a fork of a process that has threads, such as Arrow's, may hang.
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"))
     try:
-        yield from pool.map(_result, paths, chunksize=_IMAGES_PER_CHUNK)
+        yield from pool.map(result, paths, chunksize=_IMAGES_PER_CHUNK)
     except BrokenProcessPool as error:
         raise RecognitionError(
             "a worker process was killed, perhaps because memory ran out: try fewer --workers"
@@ -93,9 +98,9 @@ def _results(paths: list[Path], workers: int) -> Iterator[Fingerprint | str]:
         pool.shutdown(cancel_futures=True)
 
 
-def _result(path: Path) -> Fingerprint | str:
+def _result(limits: ImageLimits, path: Path) -> Fingerprint | str:
     """Return the fingerprint of a file, or the reason why it cannot be read."""
     try:
-        return fingerprint(open_picture(path))
+        return fingerprint(open_picture(path, limits))
     except RecognitionError as error:
         return str(error)

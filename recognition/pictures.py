@@ -5,7 +5,7 @@ Pillow is in the extra `fingerprint`. The rest of the product runs without it, s
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -15,9 +15,21 @@ from recognition.recipe import MAX_SIDE_PIXELS, MIN_SIDE_PIXELS, Pixels
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+# Pillow's names of the formats that are read. Other decoders of Pillow start programs (EPS) or are rarely used.
+_FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
 SUFFIXES = frozenset({".avif", ".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"})
 _MODES_WITH_ALPHA = ("RGBA", "LA", "La", "PA", "RGBa")
 _MODES_OVER_8_BITS = ("I", "F", "I;16", "I;16L", "I;16B", "I;16N")
+
+
+class ImageLimits(NamedTuple):
+    """How large an image may be. A small file may hold many pixels, and a pixel takes up to 50 bytes of memory."""
+
+    file_bytes: int = 32 << 20
+    pixels: int = 25_000_000
+
+
+DEFAULT_LIMITS = ImageLimits()
 
 
 def require_pillow() -> None:
@@ -29,31 +41,45 @@ def require_pillow() -> None:
         raise RecognitionError(message) from error
 
 
-def open_picture(path: Path) -> Pixels:
+def open_picture(path: Path, limits: ImageLimits = DEFAULT_LIMITS) -> Pixels:
     """Return the first frame of an image file as (height, width, 3) RGB, 8 bits, upright and on white.
 
     Raises:
-        RecognitionError: The file is no image that Pillow reads, is broken, too small or too large, or Pillow is not
+        RecognitionError: The file is no image of a known format, is broken, too small or too large, or Pillow is not
             installed.
     """
     require_pillow()
     from PIL import Image, ImageOps
 
     try:
-        with warnings.catch_warnings(), Image.open(path) as image:
+        _check_file(path, limits)
+        Image.init()
+        formats = [name for name in _FORMATS if name in Image.OPEN]
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Pillow warns of unusual files that it can read
-            _check_size(path, image.size)
-            return _on_white(ImageOps.exif_transpose(image))
+            with Image.open(path, formats=formats) as image:
+                _check_size(path, image.size, limits)
+                return _on_white(ImageOps.exif_transpose(image))
     except RecognitionError:
         raise
     except Exception as error:  # decoders raise errors of many types on broken files
         raise RecognitionError(f"{path}: cannot be read as an image: {_reason(error)}") from error
 
 
-def _check_size(path: Path, size: tuple[int, int]) -> None:
+def _check_file(path: Path, limits: ImageLimits) -> None:
+    size = path.stat().st_size
+    if size > limits.file_bytes:
+        raise RecognitionError(
+            f"{path}: {size / 1e6:,.0f} MB, more than {limits.file_bytes / 1e6:,.0f}: --max-image-mb"
+        )
+
+
+def _check_size(path: Path, size: tuple[int, int], limits: ImageLimits) -> None:
+    measured = f"{path}: {size[0]} × {size[1]} pixels"
     if min(size) < MIN_SIDE_PIXELS or max(size) > MAX_SIDE_PIXELS:
-        measured = f"{size[0]} × {size[1]} pixels"
-        raise RecognitionError(f"{path}: {measured}, but a side must have {MIN_SIDE_PIXELS} to {MAX_SIDE_PIXELS:,}")
+        raise RecognitionError(f"{measured}, but a side must have {MIN_SIDE_PIXELS} to {MAX_SIDE_PIXELS:,}")
+    if size[0] * size[1] > limits.pixels:
+        raise RecognitionError(f"{measured}, more than {limits.pixels / 1e6:g} megapixels: --max-megapixels")
 
 
 def _on_white(image: "Image") -> Pixels:

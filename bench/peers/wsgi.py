@@ -10,8 +10,6 @@ from granian import Granian
 from granian.constants import Interfaces
 from granian.log import LogLevels
 
-from edge_auth.host.server import THREADS_PER_WORKER
-
 
 def main(module: str, port: str, *arguments: str) -> None:
     """Serve until SIGINT."""
@@ -20,7 +18,7 @@ def main(module: str, port: str, *arguments: str) -> None:
         port=int(port),
         interface=Interfaces.WSGI,
         workers=1,
-        blocking_threads=THREADS_PER_WORKER,
+        blocking_threads=1,
         log_level=LogLevels.error,
     )
     server.serve(target_loader=lambda *_, **__: importlib.import_module(module).create(*arguments), wrap_loader=False)

@@ -22,7 +22,8 @@ from edge_auth.errors import Conflict, KeyFormatError, UnknownKey
 FORMAT = 1
 KEY_PREFIX = "cpm_live_"
 WATCHLIST_READ, CARDS_READ, FINGERPRINTS_READ = "watchlist:read", "cards:read", "fingerprints:read"
-SCOPES = (WATCHLIST_READ, CARDS_READ, FINGERPRINTS_READ)
+BULK_READ = "bulk:read"
+SCOPES = (WATCHLIST_READ, CARDS_READ, FINGERPRINTS_READ, BULK_READ)
 DEFAULT_RATE_LIMIT = 120
 _MAX_ATTEMPTS = 100
 
@@ -196,5 +197,5 @@ def open_key_file(store: str, keys: str | None = None, timeout_seconds: float | 
         return KeyFile(open_store(store, timeout_seconds), layout.KEYS)
     if keys.endswith(".json"):
         folder, name = parent_and_name(keys)
-        return KeyFile(open_store(folder, timeout_seconds), name)
-    return KeyFile(open_store(keys, timeout_seconds), layout.KEYS.removeprefix(layout.PRIVATE))
+        return KeyFile(open_store(folder, timeout_seconds, private=True), name)
+    return KeyFile(open_store(keys, timeout_seconds, private=True), layout.KEYS.removeprefix(layout.PRIVATE))

@@ -40,6 +40,22 @@ class Layer:
         except (OSError, pa.ArrowInvalid, KeyError, ValueError) as error:
             raise StoreError(f"{name} in {self.store.location} cannot be read: {error}") from error
 
+    def require_whole_files(self) -> None:
+        """Check that a folder holds every pack and file of the layer at its full size; a power cut may have cut them.
+
+        A store across a network confirms what it has stored, so nothing is checked there.
+
+        Raises:
+            StoreError: The index cannot be read, or a file is missing or has another size.
+        """
+        if self.store.local_path(self.folder) is None:
+            return
+        for file in (*self.index.packs, *self.index.files):
+            size = self.store.stat(self.folder + file.name)
+            if size != file.size:
+                defect = "is missing" if size is None else f"has {size} bytes, not {file.size}"
+                raise StoreError(f"{self.folder}{file.name} in {self.store.location} {defect}")
+
     def span(self, entry: Entry) -> Span:
         """Return the range of the store that holds an object."""
         return self.folder + entry.pack, entry.offset, entry.length

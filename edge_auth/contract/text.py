@@ -8,7 +8,10 @@ _DIGITS = re.compile("[0-9]+")
 
 
 def fold(text: str) -> str:
-    """Return a text in Unicode NFKD, without characters of category Mn, casefolded (contract, section 2)."""
+    """Return a text in Unicode NFKD, without characters of category Mn, casefolded (contract, section 2).
+
+    The time grows with the square of a run of combining characters. So bound the length of a client's text before.
+    """
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text)

@@ -3,8 +3,11 @@
 from collections.abc import Mapping
 from typing import Protocol
 
-from edge_auth.contract.keys import KeyRecord, digest, well_formed
+from edge_auth.contract.keys import KEY_PREFIX, KeyRecord, digest, well_formed
 from edge_auth.errors import ExpiredKey, InvalidKey, NoKey, RevokedKey
+
+_NO_KEY = "an API key is needed: Authorization: Bearer <key>, or X-API-Key: <key>"
+_NO_BEARER = "Authorization holds a key without the word Bearer: send Authorization: Bearer <key>"
 
 
 class Keys(Protocol):
@@ -32,7 +35,7 @@ def authenticate(keys: Keys, headers: Mapping[str, str], now: float) -> KeyRecor
     """
     key = sent_key(headers)
     if key is None:
-        raise NoKey("an API key is needed: Authorization: Bearer <key>, or X-API-Key: <key>")
+        raise NoKey(_NO_BEARER if _lacks_bearer(headers) else _NO_KEY)
     record = keys.find(digest(key)) if well_formed(key) else None
     if record is None:
         raise InvalidKey("the API key is wrong or malformed")
@@ -55,3 +58,8 @@ def sent_key(headers: Mapping[str, str]) -> str | None:
             return rest.strip(" ")
     key = headers.get("x-api-key")
     return key.strip(" ") if key is not None else None
+
+
+def _lacks_bearer(headers: Mapping[str, str]) -> bool:
+    """Return whether Authorization ends in what looks like a key, after another word than Bearer or none."""
+    return headers.get("authorization", "").strip(" ").rpartition(" ")[2].startswith(KEY_PREFIX)

@@ -3,7 +3,9 @@
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import lru_cache, partial
+from threading import Lock
 
 from edge_auth.contract.codec import compress, decompress, sha256
 from edge_auth.contract.index import Entry
@@ -12,8 +14,13 @@ from edge_auth.contract.splice import SplicedCard
 
 JSON = "application/json"
 _ENTITY_TAG = re.compile(r'(?:W/)?"([^"]*)"')
+# The elements of Accept-Encoding that may mean gzip. Others are skipped: a client may send tens of thousands.
+_GZIP_CODINGS = re.compile(r"(?:^|,)\s*(gzip|x-gzip|\*)\s*(?:;([^,]*))?(?=,|$)")
 _GZIP_SUFFIX = "-gzip"
 _OVERHEAD_BYTES = 500
+_LARGE_BYTES = 4 << 20
+_inflating = Lock()
+_MAX_CACHED_HEADER_CHARACTERS = 100
 
 
 class Body:
@@ -83,6 +90,18 @@ class Body:
         """The content without compression."""
         return decompress(self.gzipped) if self._plain is None else self._plain
 
+    def inflated(self, waiting: Callable[[], AbstractContextManager[None]]) -> bytes:
+        """Return the content without compression. A large one is inflated while other requests run.
+
+        Args:
+            waiting: Returns the context in which other requests run.
+        """
+        if self._plain is not None or self._size < _LARGE_BYTES:
+            return self.plain
+        gzipped = self.gzipped
+        with waiting(), _inflating:  # one at a time, since each takes memory; inflating does not hold the interpreter
+            return decompress(gzipped)
+
     def headers(self, gzip: bool) -> dict[str, str]:
         """Return the headers that describe the content in one encoding, with its strong ETag."""
         if gzip not in self._headers:
@@ -100,15 +119,21 @@ class Body:
         return any(tag.removesuffix(_GZIP_SUFFIX) == self._tag for tag in _ENTITY_TAG.findall(if_none_match))
 
 
-@lru_cache(256)
 def accepts_gzip(accept_encoding: str) -> bool:
     """Return whether an Accept-Encoding header allows gzip."""
+    usual = len(accept_encoding) <= _MAX_CACHED_HEADER_CHARACTERS  # clients must not fill the memory
+    return _cached_accepts_gzip(accept_encoding) if usual else _accepts_gzip(accept_encoding)
+
+
+def _accepts_gzip(accept_encoding: str) -> bool:
     allowed: dict[str, bool] = {}
-    for element in accept_encoding.lower().split(","):
-        coding, _, parameters = element.partition(";")
+    for coding, parameters in _GZIP_CODINGS.findall(accept_encoding.lower()):
         quality = parameters.replace(" ", "").removeprefix("q=") or "1"
-        allowed[coding.strip()] = re.fullmatch(r"1(\.0{0,3})?|0\.(?=.*[1-9])[0-9]{1,3}", quality) is not None
+        allowed[coding] = re.fullmatch(r"1(\.0{0,3})?|0\.(?=.*[1-9])[0-9]{1,3}", quality) is not None
     return next((allowed[coding] for coding in ("gzip", "x-gzip", "*") if coding in allowed), False)
+
+
+_cached_accepts_gzip = lru_cache(256)(_accepts_gzip)
 
 
 def list_body(

@@ -28,15 +28,17 @@ from edge_auth.core.search import find_page, folded_game, read_search
 from edge_auth.errors import InvalidParameter, NotFound
 
 API = "/api/v1/"
-CORS_HEADERS = {
+COMMON_HEADERS = {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Expose-Headers": "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, "
     "Retry-After, ETag, X-Build, X-Total-Count, Accept-Ranges, Content-Range",
+    "X-Content-Type-Options": "nosniff",
 }
 _KEYED_VARY = "Authorization, X-API-Key, Accept-Encoding, X-Build"
 _PUBLIC_VARY = "Accept-Encoding, X-Build"
+_PAGE_VARY = "Accept-Encoding"
 _MAX_ID_DIGITS = 19
-MAX_TEXT_CHARACTERS = 200
+MAX_TEXT_CHARACTERS = 200  # of a text parameter, before it is folded
 _MAX_CACHED_PATH_BYTES = 256  # a client must not fill the memory with long paths
 _NO_PATH = "there is no such path: /docs lists what there is"
 _NO_PRODUCT = "there is no product with this id"
@@ -45,7 +47,6 @@ _SITE_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'",
-    "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
 }
 
@@ -67,6 +68,8 @@ class Endpoint:
         rate_limited: Whether requests count towards a limit.
         extra_headers: Headers of a 200 in addition to the usual ones.
         subject_is_id: Whether the subject is the id of a product, which must be an integer.
+        page: Whether this is a page for people. Pages come from the live build, whatever X-Build says.
+        methods: The methods that are allowed. HEAD is answered like GET, without the body.
     """
 
     path: str
@@ -79,12 +82,14 @@ class Endpoint:
     rate_limited: bool = True
     extra_headers: Mapping[str, str] = field(default_factory=dict)
     subject_is_id: bool = False
+    page: bool = False
+    methods: tuple[str, ...] = ("GET",)
 
     @cached_property
     def headers(self) -> dict[str, str]:
         """The headers of every 200."""
-        vary = _PUBLIC_VARY if self.public else _KEYED_VARY
-        return {**CORS_HEADERS, **self.extra_headers, "Cache-Control": self.cache_control, "Vary": vary}
+        vary = _PAGE_VARY if self.page else _PUBLIC_VARY if self.public else _KEYED_VARY
+        return {**COMMON_HEADERS, **self.extra_headers, "Cache-Control": self.cache_control, "Vary": vary}
 
     def parameters(self, subject: str, query: str) -> Values:
         """Return the parameters of a request.
@@ -245,6 +250,8 @@ _SITE = Endpoint(
     public=True,
     rate_limited=False,
     extra_headers=_SITE_HEADERS,
+    page=True,
+    methods=("GET", "HEAD"),
 )
 _WATCHLIST_ACTIONS = {
     "history": Endpoint(
@@ -267,9 +274,9 @@ _FIXED = {
         {
             "ids": IdList(100),
             "q": Text(100),
-            "set": Text(),
-            "number": Text(),
-            "rarity": Text(),
+            "set": Text(MAX_TEXT_CHARACTERS),
+            "number": Text(MAX_TEXT_CHARACTERS),
+            "rarity": Text(MAX_TEXT_CHARACTERS),
             "game": Text(MAX_TEXT_CHARACTERS),
             "min_price": Price(),
             "max_price": Price(),
@@ -285,7 +292,7 @@ _FIXED = {
         API + "sets",
         _sets,
         {
-            "q": Text(),
+            "q": Text(MAX_TEXT_CHARACTERS),
             "game": Text(MAX_TEXT_CHARACTERS),
             "limit": Integer(1, 1000, 100),
             "offset": _OFFSET,

@@ -59,6 +59,7 @@ class OpenBuild:
         self.catalogue.vocabulary, self.catalogue.card_lines  # noqa: B018  (cached properties)
         for layer in self.objects.layers.values():
             layer.index  # noqa: B018
+            layer.require_whole_files()
         self.sets, self.slugs, self.catalogue.by_id  # noqa: B018
         if names.MOVERS in self.objects.layers:
             self.movers  # noqa: B018

@@ -13,6 +13,21 @@ MAX_DIGITS = 18  # of an integer, so that it fits into 64 bits
 _INTEGER = re.compile("-?[0-9]+")
 _PRICE = re.compile(r"([0-9]+)(?:\.([0-9]{1,2}))?")
 _MAX_QUOTED_CHARACTERS = 40
+_MIN_NEARNESS = 0.7
+# What other APIs call these parameters.
+_ALIASES = {
+    "page": ("offset",),
+    "skip": ("offset",),
+    "start": ("offset",),
+    "per_page": ("limit",),
+    "page_size": ("limit",),
+    "count": ("limit",),
+    "search": ("q",),
+    "query": ("q",),
+    "name": ("q",),
+    "expansion": ("set",),
+    "order_by": ("sort",),
+}
 
 
 class Rule(Protocol):
@@ -69,14 +84,17 @@ class Choice:
 
 @dataclass(frozen=True)
 class Text:
-    """A text of at most `max_characters` characters. An empty text means that the parameter is absent."""
+    """A text of at most `max_characters` characters. An empty text means that the parameter is absent.
 
-    max_characters: int | None = None
+    Every text has a bound: normalising combining characters takes time that grows with the square of their number.
+    """
+
+    max_characters: int
     default: None = None
 
     def read(self, name: str, text: str) -> str | None:
         """Return the text, or None if it is empty."""
-        if self.max_characters is not None and len(text) > self.max_characters:
+        if len(text) > self.max_characters:
             raise InvalidParameter(f"{name} must be at most {self.max_characters} characters long, not {len(text)}")
         return text or None
 
@@ -165,5 +183,13 @@ def _decode(raw: str) -> str | None:
 def _unknown_parameter(name: str, rules: Mapping[str, Rule]) -> str:
     if not rules:
         return f"unknown parameter {quote_input(name)}: this endpoint takes none"
-    nearest = get_close_matches(name[:_MAX_QUOTED_CHARACTERS].lower(), rules, 1, cutoff=0)[0]
-    return f"unknown parameter {quote_input(name)}: did you mean {nearest}? Known are {', '.join(rules)}"
+    meant = _meant_parameter(name[:_MAX_QUOTED_CHARACTERS].lower(), rules)
+    hint = f"did you mean {meant}? Known are" if meant else "known are"
+    return f"unknown parameter {quote_input(name)}: {hint} {', '.join(rules)}"
+
+
+def _meant_parameter(name: str, rules: Mapping[str, Rule]) -> str | None:
+    """Return the parameter that a client probably means: one of a near name, or of the same use in other APIs."""
+    near = get_close_matches(name, rules, 1, cutoff=_MIN_NEARNESS)
+    usual = [parameter for parameter in _ALIASES.get(name.replace("-", "_"), ()) if parameter in rules]
+    return next(iter(usual + near), None)

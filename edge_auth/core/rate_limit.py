@@ -3,9 +3,13 @@
 The counters themselves are in `edge_auth.host`: `file_counter` for one machine, `redis_counter` for several.
 """
 
+from functools import lru_cache
+from ipaddress import IPv6Address, ip_address, ip_network
 from typing import NamedTuple, Protocol
 
 WINDOW_SECONDS = 60
+_ADDRESS = "address "
+_IPV6_PREFIX_LENGTH = 64  # what a provider gives to one customer at least
 
 
 class Usage(NamedTuple):
@@ -36,6 +40,30 @@ class Counter(Protocol):
     def hit(self, name: str, limit: int, now: float) -> Usage:
         """Count a request at `now` (Unix time) unless it is over the limit. Never raises."""
         ...
+
+
+def key_name(id_: str) -> str:
+    """Return the name under which requests with a key are counted."""
+    return f"key {id_}"
+
+
+@lru_cache(1024)
+def address_name(client: str) -> str:
+    """Return the name under which requests without a key are counted: an IPv4 address, or the /64 of an IPv6 one."""
+    try:
+        address = ip_address(client)
+    except ValueError:
+        return _ADDRESS + client
+    if isinstance(address, IPv6Address):
+        if address.ipv4_mapped is None:
+            return f"{_ADDRESS}{ip_network((int(address), _IPV6_PREFIX_LENGTH), strict=False)}"
+        address = address.ipv4_mapped
+    return f"{_ADDRESS}{address}"
+
+
+def is_address(name: str) -> bool:
+    """Return whether a name stands for an address, of which there may be any number, and not for a key."""
+    return name.startswith(_ADDRESS)
 
 
 def window_of(now: float) -> int:

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from edge_auth.contract.text import fold
 from edge_auth.errors import AmbiguousSlug, NotFound
 
+_MAX_SLUG_CHARACTERS = 500
+_NO_SLUG = "no watchlist product has this slug, nor this in its URL"
+
 
 class Slugs:
     """The folded slugs and product URLs of a build's watchlist.
@@ -25,15 +28,17 @@ class Slugs:
         """Return the slug of the product that a text in a path means: by its slug, else by a part of its URL.
 
         Raises:
-            NotFound: No product matches.
+            NotFound: No product matches, or the text is too long to be a slug.
             AmbiguousSlug: The text is part of several URLs.
         """
+        if len(text) > _MAX_SLUG_CHARACTERS:  # to fold a long text may take time that grows with its square
+            raise NotFound(_NO_SLUG)
         folded = fold(text)
         if folded in self._slugs:
             return self._slugs[folded]
         matching = [slug for url, slug in self._urls if folded in url]
         if not matching:
-            raise NotFound("no watchlist product has this slug, nor this in its URL")
+            raise NotFound(_NO_SLUG)
         if len(matching) > 1:
             raise AmbiguousSlug(f"{len(matching)} watchlist products have this in their URL: use a slug")
         return matching[0]

@@ -4,7 +4,7 @@ The API does not go through Flask's routing, which would add 50 µs to each requ
 lets the gateway in `wsgi` answer it.
 """
 
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -13,7 +13,7 @@ from flask import Flask, request
 
 from edge_auth.contract.keys import KeyFile, open_key_file
 from edge_auth.contract.store.file_cache import FileCache
-from edge_auth.contract.store.open import open_store
+from edge_auth.contract.store.open import is_folder, open_store
 from edge_auth.core.answer import Shim
 from edge_auth.core.rate_limit import Counter
 from edge_auth.host.build_registry import BuildRegistry
@@ -23,7 +23,10 @@ from edge_auth.host.keyring import KEYS_MAX_AGE_SECONDS, Keyring
 from edge_auth.host.log import Log
 from edge_auth.host.metrics import Metrics, NoMetrics, PrometheusMetrics
 from edge_auth.host.single_flight import REQUEST_TIMEOUT_SECONDS, SingleFlight
+from edge_auth.host.turns import Turns
 from edge_auth.host.wsgi import Gateway
+
+MAX_WAITING_REQUESTS = 24
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,7 @@ class Settings:
         metrics: Folder of the Prometheus metrics; None for no metrics.
         store_seconds: How long a request waits for a store across a network.
         keys_seconds: How long key records stay valid that cannot be read again.
+        drain_seconds: How long answers close their connections after SIGTERM, before the workers end.
     """
 
     store: str
@@ -49,6 +53,12 @@ class Settings:
     metrics: Path | None = None
     store_seconds: float = REQUEST_TIMEOUT_SECONDS
     keys_seconds: float = KEYS_MAX_AGE_SECONDS
+    drain_seconds: float = 0.0
+
+    @property
+    def requests_take_turns(self) -> bool:
+        """Whether requests run one by one, because none of them waits for a network."""
+        return is_folder(self.store) and self.rate_limit_url is None
 
 
 def create_app(settings: Settings, log: Log | None = None) -> Flask:
@@ -62,15 +72,17 @@ def create_app(settings: Settings, log: Log | None = None) -> Flask:
     store = metrics.watch(open_store(settings.store, settings.store_seconds))
     key_file = open_key_file(settings.store, settings.keys, settings.store_seconds)
     keyring = Keyring(KeyFile(metrics.watch(key_file.store), key_file.name), log, metrics, settings.keys_seconds)
-    single_flight = SingleFlight(settings.store_seconds, metrics.flush)
+    turns = Turns(MAX_WAITING_REQUESTS) if settings.requests_take_turns else None
+    single_flight = SingleFlight(settings.store_seconds, metrics.flush, turns)
     builds = BuildRegistry(store, FileCache(Path(settings.state) / "copies"), single_flight, log, metrics)
-    shim = Shim(builds, keyring, _counter(settings, store.location, log, metrics), log)
+    counter = _counter(settings, store.location, log, metrics)
+    shim = Shim(builds, keyring, counter, log, turns.waiting if turns is not None else nullcontext)
     app = Flask("edge_auth")
     _add_health_check(app, builds, keyring, log)
     with suppress(Exception):  # if a build cannot be read, answers are 500 until it can: no reason to crash
         _check_ready(builds, keyring)
     metrics.flush()
-    app.wsgi_app = Gateway(shim, log, metrics, settings.trusted_proxies, app.wsgi_app)  # type: ignore[method-assign]  # documented by Flask
+    app.wsgi_app = Gateway(shim, log, metrics, settings.trusted_proxies, app.wsgi_app, turns)  # type: ignore[method-assign]  # documented by Flask
     return app
 
 
@@ -112,7 +124,7 @@ def _metrics(settings: Settings, log: Log) -> Metrics:
 def _counter(settings: Settings, store_location: str, log: Log, metrics: Metrics) -> Counter:
     """Return the counter of a store, shared by its shims that have the same state folder or the same counter URL."""
     name = sha256(store_location.encode()).hexdigest()[:16]
-    file_counter = FileCounter(Path(settings.state) / f"limits-{name}", log.line)
+    file_counter = FileCounter(Path(settings.state) / f"counts-{name}", log.line)
     if settings.rate_limit_url is None:
         return file_counter
     from edge_auth.host.redis_counter import RedisCounter  # most shims do not need the client library

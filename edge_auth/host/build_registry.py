@@ -2,9 +2,15 @@
 
 A thread follows the pointer. It opens a new build and reads what every answer needs before the build goes live here.
 So a request waits for the store at most once, for its own object. A request selects its build once and reads from that
-build only, so no answer mixes builds.
+build only, so no answer mixes builds. A build of a folder that lost data in a power cut does not go live. An earlier
+one answers.
 """
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from threading import Lock
 from time import monotonic
 
 from edge_auth.contract import builds, layout
@@ -12,16 +18,18 @@ from edge_auth.contract.store.file_cache import FileCache
 from edge_auth.contract.store.interface import Store
 from edge_auth.core.cache import LruCache
 from edge_auth.core.open_build import OpenBuild
-from edge_auth.errors import AccessDenied, StoreError, UnknownBuild
+from edge_auth.errors import AccessDenied, EdgeError, NoLiveBuild, StoreError, UnknownBuild
 from edge_auth.host.coalescing_store import with_deadline
 from edge_auth.host.log import Log
 from edge_auth.host.metrics import Metrics
 from edge_auth.host.poller import POLL_SECONDS, Poller
 from edge_auth.host.single_flight import SingleFlight
+from edge_auth.host.unknown_builds import UnknownBuilds
 
 _MAX_PINNED_BUILDS = 4
 _MAX_PINNED_IDLE_SECONDS = 300
 _CACHE_BYTES = 16 << 20
+_OPENING_SWITCH_SECONDS = 0.0005  # how long a request waits for the interpreter while a build is opened; usually 5 ms
 
 
 class BuildRegistry:
@@ -48,7 +56,10 @@ class BuildRegistry:
         self._cache = LruCache(_CACHE_BYTES)
         self._live: OpenBuild | None = None
         self._pinned: dict[str, OpenBuild] = {}
+        self._unknown = UnknownBuilds()
+        self._opening = Lock()
         self.last_error = ""
+        self._last_exception: Exception | None = None
         self._poller = Poller(self._poll, poll_seconds)
 
     def select(self, pin: str | None = None) -> OpenBuild:
@@ -56,15 +67,22 @@ class BuildRegistry:
 
         Raises:
             UnknownBuild: The store does not hold it.
-            StoreError: No build is live, or the build cannot be read.
+            NoLiveBuild: No build was ever published.
+            StoreError: The build cannot be read.
         """
         live = self._live
         if live is None:
             self._poller.refresh(self._single_flight.seconds)
             live = self._live
         if live is None:
-            raise StoreError(self.last_error or "the live build is still being read")
+            raise self._no_build()
         return live if pin is None or pin == live.id else self._select_pinned(pin)
+
+    def _no_build(self) -> EdgeError:
+        error = self._last_exception
+        if isinstance(error, NoLiveBuild):
+            return NoLiveBuild(str(error))
+        return StoreError(self.last_error or "the live build is still being read")
 
     def has_changed(self, build: OpenBuild, pin: str | None) -> bool:
         """Read the pointer again. Return whether a request answered from `build` would now get another build.
@@ -81,7 +99,12 @@ class BuildRegistry:
         """Return a build that is not live. Requests share it, and it stays open while requests use it."""
         build = self._pinned.get(id_)
         if build is None:
-            [build] = self._single_flight.get({id_: lambda: self._open_prepared(id_)})
+            self._unknown.check(id_)
+            try:
+                [build] = self._single_flight.get({id_: lambda: self._open_pinned(id_)})
+            except UnknownBuild:
+                self._unknown.add(id_)
+                raise
             self._pin(build)
         build.last_used = monotonic()
         return build
@@ -97,16 +120,16 @@ class BuildRegistry:
         try:
             self._follow(builds.live_build_id(self._store))
             self._close_unused()
-            self._set_last_error("")
+            self._set_last_error(None)
         except Exception as error:  # whatever the error is, the next poll may succeed
-            self._set_last_error(str(error) or repr(error))
+            self._set_last_error(error)
         self._metrics.flush()
 
     def _follow(self, id_: str) -> None:
         before = build = self._live
         if build is None:
             self._test_permissions()
-            build = self._single_flight.run(lambda: self._open(id_))
+            build = self._open_first(id_)
         elif build.id != id_:
             build = self._pinned.get(id_) or self._single_flight.run(lambda: self._open_prepared(id_))
         try:
@@ -115,6 +138,15 @@ class BuildRegistry:
         finally:  # the first build goes live even if it is partly damaged: there is no other build to answer from
             if build is not before:
                 self._go_live(build)
+
+    def _open_first(self, id_: str) -> OpenBuild:
+        """Open the build that the pointer names. In a folder, open the newest whole one of those before it instead."""
+        if self._store.local_path("") is not None:
+            pointer, _ = builds.read_pointer(self._store)
+            for candidate in (id_, *(pointer.previous if pointer else ())):
+                with suppress(EdgeError):  # the next poll logs why the live build cannot be opened
+                    return self._single_flight.run(partial(self._open_prepared, candidate))
+        return self._single_flight.run(lambda: self._open(id_))
 
     def _go_live(self, build: OpenBuild) -> None:
         before, self._live = self._live, build
@@ -125,6 +157,13 @@ class BuildRegistry:
 
     def _open(self, id_: str) -> OpenBuild:
         return OpenBuild(builds.open_build(self._store, id_, self._file_cache), self._cache, self._metrics.cache)
+
+    def _open_pinned(self, id_: str) -> OpenBuild:
+        """Open a build while requests are answered: one build at a time, with the interpreter mostly left to them."""
+        build = self._open(id_)
+        with self._opening, _short_switches():
+            build.prepare()
+        return build
 
     def _open_prepared(self, id_: str) -> OpenBuild:
         build = self._open(id_)
@@ -145,7 +184,22 @@ class BuildRegistry:
             if idle or self._store.stat(layout.record_name(id_)) is None:
                 self._pinned.pop(id_, None)
 
-    def _set_last_error(self, message: str) -> None:
-        if message and message != self.last_error and self._live:
-            self._log.line(f"the pointer cannot be followed, build {self._live.id} stays live here: {message}")
-        self.last_error = message
+    def _set_last_error(self, error: Exception | None) -> None:
+        message = (str(error) or repr(error)) if error else ""
+        if message and message != self.last_error:
+            if self._live:
+                self._log.line(f"the pointer cannot be followed, build {self._live.id} stays live here: {message}")
+            elif isinstance(error, NoLiveBuild):
+                self._log.line(f"requests get 500 until a build is live: {message}")
+        self.last_error, self._last_exception = message, error
+
+
+@contextmanager
+def _short_switches() -> Iterator[None]:
+    """Make the threads of this process take shorter turns at the interpreter."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(_OPENING_SWITCH_SECONDS)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
 Network = IPv4Network | IPv6Network
+_MAX_HOPS = 20  # a client may claim thousands of addresses, each of which takes time to parse
 
 
 def client_address(peer: str, forwarded: str, trusted: Sequence[Network]) -> str:
@@ -14,7 +15,7 @@ def client_address(peer: str, forwarded: str, trusted: Sequence[Network]) -> str
         forwarded: X-Forwarded-For. It is read from the right, as long as each address is a trusted proxy.
         trusted: The networks of the trusted proxies.
     """
-    hops = [hop.strip() for hop in forwarded.split(",")] if forwarded else []
+    hops = [hop.strip() for hop in forwarded.rsplit(",", _MAX_HOPS)[-_MAX_HOPS:]] if forwarded else []
     current = _address(peer)
     while current is not None and hops and any(current in network for network in trusted):
         before = _address(hops.pop())

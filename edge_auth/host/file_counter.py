@@ -1,32 +1,52 @@
 """The rate limit counter of one machine, exact over all shims of a store that share a state folder.
 
 The counter is a file of slots, so counting is a lock and a write of sixteen bytes, and counts survive restarts. Names
-are hashed to buckets of a few slots. If a bucket gets more names in a minute than it has slots, the least used slot is
-replaced. If the file cannot be used, the shim counts on its own and logs it, since an answer matters more than an exact
-count.
+are hashed, with a secret that the file holds, to buckets of a few slots. Addresses have one table. If a bucket of it
+gets more addresses in a minute than it has slots, the least used slot is replaced. Keys have tables of their own: if a
+bucket of the first one is full, the next table is used, and no count of the current minute is replaced. If the file
+cannot be used, the shim counts on its own and logs it, since an answer matters more than an exact count.
 """
 
 import os
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, lockf
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
 from time import monotonic, sleep
+from typing import NamedTuple
 
-from edge_auth.core.rate_limit import Usage, usage, window_of
+from edge_auth.core.rate_limit import Usage, is_address, usage, window_of
 
+# The file: the secret, the table of addresses, the first table of keys, and further ones as they are needed.
+_SECRET_BYTES, _HEADER_BYTES = 32, 4096
+_MAX_KEY_TABLES = 64
 _BUCKETS, _SLOTS_PER_BUCKET = 8192, 8
 # A slot holds the tag of its name, its window and its count. An empty slot is zeros.
 _SLOT = struct.Struct("<QII")
 _BUCKET = struct.Struct("<" + "QII" * _SLOTS_PER_BUCKET)
+_TABLE_BYTES = _BUCKETS * _BUCKET.size
 # A slot's window may lie this far ahead, because a clock was set back a little. Further ahead is an error of a clock.
 _MAX_WINDOWS_AHEAD = 60
 _LOCK_TIMEOUT_SECONDS, _LOCK_POLL_SECONDS = 0.5, 0.0001
 _RETRY_SECONDS = 5
 _LOG_SECONDS = 60
+
+
+class _Slot(NamedTuple):
+    """A slot of a name.
+
+    Attributes:
+        offset: In the file.
+        window, used: The count of the name, 0 in a slot that is free.
+    """
+
+    offset: int
+    window: int
+    used: int
 
 
 class FileCounter:
@@ -36,61 +56,52 @@ class FileCounter:
         self._file = file
         self._log = log
         self._lock = Lock()
-        self._handle = os.memfd_create("counts")
+        self._handle, self._secret = os.memfd_create("counts"), os.urandom(_SECRET_BYTES)
         self._shared = False
         self._window = 0
         self._next_attempt = self._next_log = 0.0
 
     def hit(self, name: str, limit: int, now: float) -> Usage:
         """Count a request unless it is over the limit."""
-        window, (bucket, tag) = window_of(now), _location(name)
+        window = window_of(now)
         with self._lock:
             if window != self._window or not self._shared:
                 self._check_file(window)
             try:
-                return self._count_locked(bucket, tag, limit, window)
+                return self._count(name, limit, window)
             except OSError as error:
                 self._count_alone(error)
-                return self._count_locked(bucket, tag, limit, window)
+                return self._count(name, limit, window)
 
-    def _count_locked(self, bucket: int, tag: int, limit: int, window: int) -> Usage:
-        self._lock_bucket(bucket)
-        try:
-            return self._count(bucket, tag, limit, window)
-        finally:
-            lockf(self._handle, LOCK_UN, 1, bucket)
+    def _count(self, name: str, limit: int, window: int) -> Usage:
+        tables, tag = _location(name, self._secret)
+        with _locked(self._handle, tables.start):
+            slot = self._find(tables, tag, window)
+            if slot.used >= limit:
+                return usage(limit, limit, slot.window, False)
+            os.pwrite(self._handle, _SLOT.pack(tag, slot.window, slot.used + 1), slot.offset)
+            return usage(limit, slot.used + 1, slot.window, True)
 
-    def _lock_bucket(self, bucket: int) -> None:
-        """Lock a bucket.
-
-        Raises:
-            OSError: Another process holds the lock for long, perhaps because it was stopped.
-        """
-        deadline = 0.0
-        while True:
-            try:
-                lockf(self._handle, LOCK_EX | LOCK_NB, 1, bucket)
-                return
-            except BlockingIOError:
-                deadline = deadline or monotonic() + _LOCK_TIMEOUT_SECONDS
-                if monotonic() > deadline:
-                    raise
-                sleep(_LOCK_POLL_SECONDS)
-
-    def _count(self, bucket: int, tag: int, limit: int, window: int) -> Usage:
-        slots = _BUCKET.unpack(os.pread(self._handle, _BUCKET.size, bucket).ljust(_BUCKET.size, b"\0"))
-        tags, windows, counts = slots[::3], slots[1::3], slots[2::3]
-        if tag in tags:
-            slot = tags.index(tag)
-            # A slot's window never goes back, even if the clock does.
-            latest, used = _current(windows[slot], counts[slot], window)
-        else:
-            uses = [_current(*slot, window)[1] for slot in zip(windows, counts, strict=True)]
-            slot, latest, used = uses.index(min(uses)), window, 0
-        if used >= limit:
-            return usage(limit, limit, latest, False)
-        os.pwrite(self._handle, _SLOT.pack(tag, latest, used + 1), bucket + slot * _SLOT.size)
-        return usage(limit, used + 1, latest, True)
+    def _find(self, tables: range, tag: int, window: int) -> _Slot:
+        """Return the slot of a tag: the one that it has, else the least used one of the first table that has room."""
+        least: _Slot | None = None
+        for bucket in tables:
+            data = os.pread(self._handle, _BUCKET.size, bucket)
+            slots = _BUCKET.unpack(data.ljust(_BUCKET.size, b"\0"))
+            tags, windows, counts = slots[::3], slots[1::3], slots[2::3]
+            if tag in tags:
+                slot = tags.index(tag)
+                # A slot's window never goes back, even if the clock does.
+                return _Slot(bucket + slot * _SLOT.size, *_current(windows[slot], counts[slot], window))
+            if least is None or least.used:
+                uses = [_current(*slot, window)[1] for slot in zip(windows, counts, strict=True)]
+                slot = uses.index(min(uses))
+                if least is None or uses[slot] < least.used:
+                    least = _Slot(bucket + slot * _SLOT.size, window, uses[slot])
+            if 0 in tags:  # this bucket was never full, so no name is in a further table
+                break
+        assert least is not None, "every name has a bucket"
+        return least._replace(used=0)
 
     def _check_file(self, window: int) -> None:
         """Open the counter's file if it was replaced or is not open. Called once a minute, or while there is none."""
@@ -100,7 +111,7 @@ class FileCounter:
         if monotonic() >= self._next_attempt:
             try:
                 self._file.parent.mkdir(parents=True, exist_ok=True)
-                self._replace_handle(os.open(self._file, os.O_RDWR | os.O_CREAT, 0o666), shared=True)
+                self._replace_handle(os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600), shared=True)
             except OSError as error:
                 self._count_alone(error)
 
@@ -113,8 +124,51 @@ class FileCounter:
             self._log(f"the rate limit counter {self._file} fails, counting in this process alone: {error}")
 
     def _replace_handle(self, handle: int, shared: bool) -> None:
+        """Count in another file.
+
+        Raises:
+            OSError: Its secret cannot be read or written. The counter is unchanged.
+        """
+        try:
+            secret = _read_secret(handle)
+        except OSError:
+            os.close(handle)
+            raise
         os.close(self._handle)
-        self._handle, self._shared = handle, shared
+        self._handle, self._secret, self._shared = handle, secret, shared
+
+
+@contextmanager
+def _locked(handle: int, offset: int) -> Iterator[None]:
+    """Lock the byte of a file that stands for a bucket, or for the secret.
+
+    Raises:
+        OSError: Another process holds the lock for long, perhaps because it was stopped.
+    """
+    deadline = 0.0
+    while True:
+        try:
+            lockf(handle, LOCK_EX | LOCK_NB, 1, offset)
+            break
+        except BlockingIOError:
+            deadline = deadline or monotonic() + _LOCK_TIMEOUT_SECONDS
+            if monotonic() > deadline:
+                raise
+            sleep(_LOCK_POLL_SECONDS)
+    try:
+        yield
+    finally:
+        lockf(handle, LOCK_UN, 1, offset)
+
+
+def _read_secret(handle: int) -> bytes:
+    """Return the secret of a file. Without it a client could choose addresses that share a bucket with a key."""
+    with _locked(handle, 0):
+        secret = os.pread(handle, _SECRET_BYTES, 0)
+        if len(secret) < _SECRET_BYTES or not any(secret):
+            secret = os.urandom(_SECRET_BYTES)
+            os.pwrite(handle, secret, 0)
+        return secret
 
 
 def _current(latest: int, used: int, window: int) -> tuple[int, int]:
@@ -130,8 +184,15 @@ def _is_open(file: Path, handle: int) -> bool:
 
 
 @lru_cache(4096)
-def _location(name: str) -> tuple[int, int]:
-    """Return the offset of a name's bucket in the file, and the tag of its slot."""
-    digest = blake2b(name.encode(), digest_size=12).digest()
+def _location(name: str, secret: bytes) -> tuple[range, int]:
+    """Return the offsets of a name's buckets, one for each table that may hold the name, and the tag of its slot."""
+    digest = blake2b(name.encode(), key=secret, digest_size=12).digest()
     bucket, tag = struct.unpack("<IQ", digest)
-    return bucket % _BUCKETS * _BUCKET.size, tag or 1
+    first = _HEADER_BYTES + bucket % _BUCKETS * _BUCKET.size
+    keys = first + _TABLE_BYTES
+    buckets = (
+        range(first, keys, _TABLE_BYTES)
+        if is_address(name)
+        else range(keys, keys + _MAX_KEY_TABLES * _TABLE_BYTES, _TABLE_BYTES)
+    )
+    return buckets, tag or 1

@@ -8,14 +8,14 @@ server's last count, until a thread that tries the server every second finds tha
 from collections.abc import Callable
 from threading import Event, Lock, Thread
 from time import monotonic, sleep
-from typing import cast
+from typing import NamedTuple, cast
 
 import redis
 from redis.backoff import NoBackoff
 from redis.exceptions import NoScriptError
 from redis.retry import Retry
 
-from edge_auth.core.rate_limit import WINDOW_SECONDS, Counter, Usage, usage, window_of
+from edge_auth.core.rate_limit import WINDOW_SECONDS, Counter, Usage, is_address, usage, window_of
 from edge_auth.host.metrics import Metrics
 
 COUNTER_TIMEOUT_SECONDS = 0.05
@@ -26,19 +26,31 @@ _MAX_REMEMBERED_NAMES = 10_000
 # Longer than a window, since the clocks of shims differ and may be set back a little.
 _COUNT_LIFETIME_SECONDS = 3 * WINDOW_SECONDS
 
-# KEYS: the count of a name in a window. ARGV: the limit, the lifetime of the count in seconds. A refused request
-# changes nothing.
+# KEYS: the count of a name in a window. ARGV: the limit, the lifetime of the count in seconds, the count that the shim
+# knows of. A server that was restarted has lost its counts, so the greater one holds.
 _COUNT_SCRIPT = """
-local used = tonumber(redis.call('GET', KEYS[1]) or 0)
+local used = math.max(tonumber(redis.call('GET', KEYS[1]) or 0), tonumber(ARGV[3]))
 if used >= tonumber(ARGV[1]) then
     return {used, 0}
 end
-used = redis.call('INCR', KEYS[1])
-if used == 1 then
-    redis.call('EXPIRE', KEYS[1], ARGV[2])
-end
-return {used, 1}
+redis.call('SET', KEYS[1], used + 1, 'EX', ARGV[2])
+return {used + 1, 1}
 """
+
+
+class _Known(NamedTuple):
+    """What a shim knows of a name's count in a window.
+
+    Attributes:
+        used: The server's last count.
+        alone: The count of this machine alone while the server did not count, as far as it is not part of `used`.
+        counted: All that this machine has counted alone in the window.
+    """
+
+    window: int
+    used: int = 0
+    alone: int = 0
+    counted: int = 0
 
 
 class RedisCounter:
@@ -77,39 +89,56 @@ class RedisCounter:
         self._last_failure = -_PAUSE_SECONDS
         self._probed = Event()
         self._lock = Lock()
-        self._last_counts: dict[str, tuple[int, int]] = {}
+        self._known_keys: dict[str, _Known] = {}
+        self._known_addresses: dict[str, _Known] = {}  # apart, since there may be any number of addresses
         if (error := self._probe()) is not None:
             self._start_recovery(error)
 
     def hit(self, name: str, limit: int, now: float) -> Usage:
         """Count a request unless it is over the limit."""
         window = window_of(now)
-        latest, used = self._last_counts.get(name, (window, 0))
-        used = used if latest == window else 0
-        if used >= limit:  # a count only grows, so the server need not be asked
-            return usage(limit, used, window, False)
+        known = self._known(name, window)
+        if known.used >= limit:  # a count only grows, so the server need not be asked
+            return usage(limit, known.used, window, False)
         if self._failing:
             self._probed.wait(COUNTER_TIMEOUT_SECONDS)  # at most once: the server may only have been slow for a moment
         if not self._failing:
             try:
-                used, allowed = self._count(f"{self._prefix}:{window}:{name}", limit)
-                self._remember(name, window, used)
+                used, allowed = self._count(f"{self._prefix}:{window}:{name}", limit, known.used + known.alone)
+                self._remember(name, known._replace(used=used, alone=0))
                 return usage(limit, used, window, bool(allowed))
             except Exception as error:  # whatever the error is, an answer matters more than an exact count
                 self._start_recovery(error)
         self._metrics.fallback()
-        return self._fallback.hit(name, limit - used, now)._replace(limit=limit)
+        return self._count_alone(name, limit, known, now)
 
-    def _remember(self, name: str, window: int, used: int) -> None:
-        if len(self._last_counts) > _MAX_REMEMBERED_NAMES:
-            self._last_counts.clear()
-        self._last_counts[name] = (window, used)
+    def _count_alone(self, name: str, limit: int, known: _Known, now: float) -> Usage:
+        """Count on this machine, which goes on from the server's last count."""
+        before = known.counted - known.alone  # is part of the server's count
+        own_limit = limit - known.used + before
+        told = self._fallback.hit(name, own_limit, now)
+        if window_of(told.reset - 1) == known.window:
+            counted = own_limit - told.remaining
+            self._remember(name, known._replace(alone=counted - before, counted=counted))
+        return told._replace(limit=limit)
 
-    def _count(self, key: str, limit: int) -> list[int]:
+    def _known(self, name: str, window: int) -> _Known:
+        names = self._known_addresses if is_address(name) else self._known_keys
+        known = names.get(name)
+        return known if known is not None and known.window == window else _Known(window)
+
+    def _remember(self, name: str, known: _Known) -> None:
+        names = self._known_addresses if is_address(name) else self._known_keys
+        if len(names) > _MAX_REMEMBERED_NAMES and names is self._known_addresses:
+            names.clear()
+        names[name] = known
+
+    def _count(self, key: str, limit: int, known: int = 0) -> list[int]:
+        arguments = (1, key, limit, _COUNT_LIFETIME_SECONDS, known)
         try:
-            result = self._server.evalsha(self._script.sha, 1, key, limit, _COUNT_LIFETIME_SECONDS)
+            result = self._server.evalsha(self._script.sha, *arguments)
         except NoScriptError:  # a new server, or one that was restarted
-            result = self._server.eval(_COUNT_SCRIPT, 1, key, limit, _COUNT_LIFETIME_SECONDS)
+            result = self._server.eval(_COUNT_SCRIPT, *arguments)
         return cast("list[int]", result)
 
     def _probe(self) -> Exception | None:
@@ -157,7 +186,7 @@ def server_problem(url: str) -> str | None:
             retry=Retry(NoBackoff(), 0),
         )
         with server:
-            server.eval(_COUNT_SCRIPT, 1, "cardpress:look", _NO_LIMIT, 1)
+            server.eval(_COUNT_SCRIPT, 1, "cardpress:look", _NO_LIMIT, 1, 0)
     except (redis.RedisError, OSError, ValueError) as error:
         return str(error)
     return None

@@ -3,6 +3,7 @@
 import errno
 import gc
 import os
+import resource
 import signal
 import socket
 import sys
@@ -15,20 +16,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flask import Flask
-from granian import Granian
 from granian.constants import Interfaces
 from granian.log import LogLevels
 
 from edge_auth.contract.store.open import is_folder
 from edge_auth.errors import ServeError
-from edge_auth.host.app import Settings, create_app
+from edge_auth.host.app import MAX_WAITING_REQUESTS, Settings, create_app
+from edge_auth.host.granian_server import Draining, Server
+from edge_auth.host.wsgi import ClosingWhenDraining
 
 if TYPE_CHECKING:
     from edge_auth.host.metrics_server import MetricsServer
 
-# Requests do not wait on a local disk, and threads that take turns make the slowest answers slower. Across a network a
-# request may wait for the counter or, for longer, for the store. Others that need neither must not wait with it.
-THREADS_PER_WORKER = 1
+# On a local disk requests wait for nothing but builds that they name and that are not open, so they take turns; the
+# threads are for those that wait. Across a network a request may wait for the counter or, for longer, for the store.
+# Others that need neither must not wait with it.
+THREADS_PER_WORKER = MAX_WAITING_REQUESTS + 8
 THREADS_PER_WORKER_WITH_REDIS = 4
 THREADS_PER_WORKER_ON_S3 = 16
 _STOP_TIMEOUT_SECONDS = 30
@@ -85,14 +88,16 @@ def _serve(
     notes: Sequence[str],
     metrics_server: "MetricsServer | None" = None,
 ) -> None:
-    server = Granian(
+    draining = Draining()
+    server = Server(
         "edge_auth",
+        draining=draining,
+        drain_seconds=settings.drain_seconds,
         address=address,
         port=port,
         interface=Interfaces.WSGI,
         workers=workers,
         blocking_threads=_threads(settings),
-        respawn_failed_workers=True,
         workers_kill_timeout=_STOP_TIMEOUT_SECONDS,
         log_level=LogLevels.error,
         log_dictconfig=_LOGGING,
@@ -103,9 +108,10 @@ def _serve(
     server.on_startup(threading.Thread(target=_stop_again, args=(server,), daemon=True).start)
     # A worker inherits the signal handlers of this process. Until it sets its own, SIGTERM must end it.
     os.register_at_fork(after_in_child=partial(signal.signal, signal.SIGTERM, signal.SIG_DFL))
+    _raise_file_limit()
     gc.freeze()  # garbage collection in the workers would copy the memory pages that they share
     try:
-        server.serve(target_loader=partial(_worker, settings, os.getpid()), wrap_loader=False)
+        server.serve(target_loader=partial(_worker, settings, os.getpid(), draining), wrap_loader=False)
     except SystemExit:
         # Ctrl-C in a terminal also reaches the workers. It is no failure if they end first.
         if not server.interrupt_signal:
@@ -116,7 +122,7 @@ def _threads(settings: Settings) -> int:
     """Return how many requests a worker handles at the same time."""
     if not is_folder(settings.store):
         return THREADS_PER_WORKER_ON_S3
-    return THREADS_PER_WORKER if settings.rate_limit_url is None else THREADS_PER_WORKER_WITH_REDIS
+    return THREADS_PER_WORKER if settings.requests_take_turns else THREADS_PER_WORKER_WITH_REDIS
 
 
 def _free_address(host: str, port: int) -> tuple[str, int]:
@@ -140,10 +146,18 @@ def _free_address(host: str, port: int) -> tuple[str, int]:
         raise ServeError(f"cannot listen on {host} port {port}: {reason}") from error
 
 
-def _worker(settings: Settings, parent: int) -> Flask:
+def _worker(settings: Settings, parent: int, draining: Draining) -> Flask:
     """Return the application of one worker process."""
     threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
-    return create_app(settings)
+    app = create_app(settings)
+    app.wsgi_app = ClosingWhenDraining(app.wsgi_app, draining)  # type: ignore[method-assign]  # documented by Flask
+    return app
+
+
+def _raise_file_limit() -> None:
+    """Allow as many open files as the system lets this process have: each connection is one."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _end_with_parent(parent: int) -> None:

@@ -7,12 +7,14 @@ cached answers need.
 
 from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import nullcontext
 from math import inf
 from threading import Lock, local
 from time import monotonic
 from typing import Any, TypeVar
 
 from edge_auth.errors import StoreError
+from edge_auth.host.turns import Turns
 
 REQUEST_TIMEOUT_SECONDS = 5.0
 _MAX_THREADS = 24
@@ -27,10 +29,17 @@ class SingleFlight:
     Args:
         seconds: How long a request waits.
         after_job: Called after each job, by its thread.
+        turns: The turns that waiting requests give up, if requests take turns.
     """
 
-    def __init__(self, seconds: float = REQUEST_TIMEOUT_SECONDS, after_job: Callable[[], None] = lambda: None):
+    def __init__(
+        self,
+        seconds: float = REQUEST_TIMEOUT_SECONDS,
+        after_job: Callable[[], None] = lambda: None,
+        turns: Turns | None = None,
+    ):
         self.seconds = seconds
+        self._waiting = turns.waiting if turns is not None else nullcontext
         self._after_job = after_job
         self._thread = local()
         self._pool = ThreadPoolExecutor(
@@ -56,7 +65,8 @@ class SingleFlight:
                 self._admit(started_at)
             futures = [self._running.get(key) or self._start(key, job, deadline) for key, job in jobs.items()]
         try:
-            results = [future.result(deadline - monotonic()) for future in futures]
+            with self._waiting():
+                results = [future.result(deadline - monotonic()) for future in futures]
             self._slow = False
             return results
         except TimeoutError:

@@ -4,15 +4,17 @@ import re
 import secrets
 import time
 from collections.abc import Iterable
+from contextlib import nullcontext
 from http.client import responses
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from edge_auth.core.answer import Shim
+from edge_auth.core.answer import Shim, bad_request
 from edge_auth.core.request import Request
 from edge_auth.host.client_address import Network, client_address
 from edge_auth.host.log import Log, clean
 from edge_auth.host.metrics import Metrics
+from edge_auth.host.turns import Turns
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -30,15 +32,27 @@ _HEADERS = {
     )
 }
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=@-]{1,128}")
+_ONE_HOST = "an HTTP/1.1 request must have one header Host"
 _HEXADECIMAL = re.compile("[0-9a-f]{32,64}")
 
 
 class Gateway:
-    """The WSGI application: /healthz goes to Flask, every other path to the shim."""
+    """The WSGI application: /healthz goes to Flask, every other path to the shim.
+
+    Args:
+        turns: The turns that requests take, if they do not run at the same time.
+    """
 
     def __init__(
-        self, shim: Shim, log: Log, metrics: Metrics, trusted_proxies: tuple[Network, ...], flask: "WSGIApplication"
+        self,
+        shim: Shim,
+        log: Log,
+        metrics: Metrics,
+        trusted_proxies: tuple[Network, ...],
+        flask: "WSGIApplication",
+        turns: Turns | None = None,
     ):
+        self._turns = turns if turns is not None else nullcontext()
         self._shim = shim
         self._log = log
         self._metrics = metrics
@@ -54,9 +68,13 @@ class Gateway:
                 return self._flask(environ, start_response)
             finally:
                 self._metrics.flush()
+        with self._turns:
+            return self._answer(environ, start_response)
+
+    def _answer(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         started, now = time.perf_counter(), time.time()
         request = self._request(environ)
-        answer = self._shim.answer(request, now)
+        answer = self._shim.answer(request, now) if _has_one_host(environ) else bad_request(_ONE_HOST)
         if request.method == "HEAD":
             answer.body = b""
         start_response(f"{answer.status} {responses[answer.status]}", list(answer.headers.items()))
@@ -75,6 +93,30 @@ class Gateway:
             client=client_address(peer, forwarded, self._trusted) if self._trusted else peer,
             id=usable_id(environ.get("HTTP_X_REQUEST_ID", "")) or f"{self._process}-{next(self._numbers)}",
         )
+
+
+def _has_one_host(environ: "WSGIEnvironment") -> bool:
+    """Return whether HTTP's rule about Host holds. granian joins the values of several with a comma."""
+    host = environ.get("HTTP_HOST", "")
+    return "," not in host and (host != "" or environ.get("SERVER_PROTOCOL") != "HTTP/1.1")
+
+
+class ClosingWhenDraining:
+    """Adds `Connection: close` to every answer while the server is about to end, so that clients connect elsewhere."""
+
+    def __init__(self, application: "WSGIApplication", draining: object):
+        self._application = application
+        self._draining = draining
+
+    def __call__(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+        """Answer a WSGI request."""
+        if not self._draining:
+            return self._application(environ, start_response)
+
+        def start(status: str, headers: list[tuple[str, str]], *more: Any) -> Any:
+            return start_response(status, [*headers, ("Connection", "close")], *more)
+
+        return self._application(environ, start)
 
 
 def usable_id(text: str) -> str:

@@ -20,7 +20,7 @@ from edge_auth.contract.layers import Layer
 from edge_auth.contract.store.interface import Store
 from generator.build.periods import Period
 from generator.build.tasks import ProductRange
-from generator.database import Database
+from generator.database import Database, sql_literal
 from generator.lake.lake import PRICE_TABLES, Lake
 from generator.lake.tables import check_rules, open_table
 from generator.pack.intermediate_store import IntermediateStore
@@ -153,7 +153,7 @@ class BuildContext:
 
     def open_files(self, view: str, paths: Iterable[Path], ids: ProductRange | None = None) -> None:
         """Make a view over Parquet files, of all products or of a range."""
-        quoted = ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)
+        quoted = ", ".join(map(sql_literal, paths))
         condition = f" where {ids.condition}" if ids else ""
         self.db.connection.execute(
             f"create or replace view {view} as select * from read_parquet([{quoted}], union_by_name = true){condition}"

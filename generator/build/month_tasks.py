@@ -12,7 +12,7 @@ from generator.build import estimates
 from generator.build.context import BuildContext
 from generator.build.periods import Period
 from generator.build.tasks import BuildScope, ProductRange, Task
-from generator.database import Database
+from generator.database import Database, sql_literal
 from generator.lake.lake import PRICE_TABLES
 from generator.pack.output import Inputs
 from generator.pack.writer import Writer
@@ -87,15 +87,11 @@ def _range_name(array: str, ids: ProductRange) -> str:
 def _write_parquet(db: Database, name: str, query: str) -> Path:
     """Write the result of a query as a Parquet file of the database's own folder."""
     path = db.scratch / f"{name}.parquet"
-    db.connection.execute(f"copy ({query}) to '{_quoted(path)}' (row_group_size {_ROWS_PER_GROUP})")
+    db.connection.execute(f"copy ({query}) to {sql_literal(path)} (row_group_size {_ROWS_PER_GROUP})")
     return path
 
 
 def _split(db: Database, file: Path, ranges: tuple[ProductRange, ...]) -> Iterator[tuple[ProductRange, Path]]:
     for ids in ranges:
-        query = f"from read_parquet('{_quoted(file)}') where {ids.condition} order by id_product, day"
+        query = f"from read_parquet({sql_literal(file)}) where {ids.condition} order by id_product, day"
         yield ids, _write_parquet(db, f"range-{ids.number}", query)
-
-
-def _quoted(path: Path) -> str:
-    return str(path).replace("'", "''")

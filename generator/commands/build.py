@@ -1,6 +1,5 @@
 """`cardpress build`: from a lake to a build in the store."""
 
-import json
 from dataclasses import asdict
 from datetime import datetime
 
@@ -22,6 +21,7 @@ from generator.lake.lake import absolute, open_lake
 from generator.progress import Progress
 from generator.reading.explain import Explanation, explain_build
 from generator.releases.publish import publish
+from generator.terminal import say, say_json
 
 
 @click.command()
@@ -81,9 +81,9 @@ def build(
     )
     _report(result, progress)
     if as_json:
-        click.echo(json.dumps({"made": result.made, "damaged": result.damaged} | result.record))
+        say_json({"made": result.made, "damaged": result.damaged} | result.record)
     else:
-        click.echo(result.id)
+        say(result.id)
     if publish_it:
         publish(opened, result.id, by_hand=False)
         progress.say(f"published: {result.id} is live in {store}")
@@ -91,20 +91,20 @@ def build(
 
 def _explain(result: Explanation, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps(asdict(result)))
+        say_json(asdict(result))
         return
     for layer in result.layers:
-        click.echo(f"{'make' if layer.make else 'keep'}  {layer.layer:<14}{layer.why}")
-    click.echo(result.build)
+        say(f"{'make' if layer.make else 'keep'}  {layer.layer:<14}{layer.why}")
+    say(result.build)
 
 
 def _plan(plan: BuildPlan, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps(plan.to_dict()))
+        say_json(plan.to_dict())
         return
     for line in plan.lines():
-        click.echo(line)
-    click.echo(plan.build)
+        say(line)
+    say(plan.build)
 
 
 def _report(result: BuildResult, progress: Progress) -> None:

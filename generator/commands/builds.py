@@ -1,6 +1,5 @@
 """`cardpress builds`: list the builds of a store, as scripts read them."""
 
-import json
 from typing import Any
 
 import click
@@ -10,6 +9,7 @@ from generator.clock import utc_now
 from generator.commands.build_names import no_builds_message
 from generator.commands.options import json_option, store_option
 from generator.reading.overview import LIVE, PREVIOUS, BuildRow, overview
+from generator.terminal import say, say_json
 
 
 @click.command()
@@ -24,15 +24,15 @@ def builds(store: str, as_json: bool) -> None:
     found = overview(open_store(store), utc_now)
     if as_json:
         rows = [_to_json(row) for row in found.builds]
-        click.echo(json.dumps({"live": found.live, "hold": found.hold, "builds": rows}))
+        say_json({"live": found.live, "hold": found.hold, "builds": rows})
         return
     for row in found.builds:
         counts = f"{row.products:>9,} products  {row.objects:>11,} objects  {row.bytes / 1e6:>9,.1f} MB"
-        click.echo(f"{row.id}  {counts}  {row.state}".rstrip())
+        say(f"{row.id}  {counts}  {row.state}".rstrip())
     if not found.builds:
-        click.echo(no_builds_message(store), err=True)
+        say(no_builds_message(store), err=True)
     if found.hold:
-        click.echo(
+        say(
             f"a rollback holds publishing back: nothing is published until `cardpress publish BUILD --store {store}`",
             err=True,
         )

@@ -10,6 +10,7 @@ import click
 from edge_auth.contract.store.open import is_folder
 from generator.demo.draw import MAX_SEED
 from generator.demo.lake import TableSize, write_demo
+from generator.terminal import say
 
 _PROGRESS_LINES = 10
 
@@ -44,8 +45,8 @@ def demo(lake: Path, products: int, days: int, seed: int) -> None:
         raise click.BadParameter("demo writes into a folder; copy it to s3:// from there", param_hint="'LAKE'")
     sizes = write_demo(lake, products, days, seed, _with_progress)
     for name, size in sizes.items():
-        click.echo(_line(name, size))
-    click.echo(f"cardpress build --lake {shlex.quote(str(lake))} --publish")
+        say(_line(name, size))
+    say(f"cardpress build --lake {shlex.quote(str(lake))} --publish")
 
 
 def _line(name: str, size: TableSize) -> str:
@@ -64,4 +65,4 @@ def _with_progress(days: Iterable[int]) -> Iterator[int]:
         yield number
         written = number + 1
         if written * _PROGRESS_LINES // len(numbers) > number * _PROGRESS_LINES // len(numbers):
-            click.echo(f"demo: {written:,} of {len(numbers):,} days", err=True)
+            say(f"demo: {written:,} of {len(numbers):,} days", err=True)

@@ -14,9 +14,10 @@ from generator.reading.diff.html_page import as_html
 from generator.reading.diff.json_document import as_json
 from generator.reading.diff.report import make_report
 from generator.reading.diff.terminal_text import as_text
+from generator.terminal import clean
 
 _FORMATS: dict[str, Callable[[Comparison, int], Iterator[str]]] = {
-    "text": lambda comparison, top: (line + "\n" for line in as_text(make_report(comparison, top))),
+    "text": lambda comparison, top: (clean(line) + "\n" for line in as_text(make_report(comparison, top))),
     "json": lambda comparison, top: as_json(comparison),
     "html": lambda comparison, top: as_html(make_report(comparison, top)),
 }

@@ -1,6 +1,5 @@
 """`cardpress doctor`: check the installation, the store, the lake and what serves them."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -16,9 +15,11 @@ from generator.errors import DoctorError
 from generator.reading.doctor.findings import PROBLEM, Finding, guarded
 from generator.reading.doctor.keys import check_keys
 from generator.reading.doctor.lake import check_lake
+from generator.reading.doctor.modes import check_modes
 from generator.reading.doctor.serving import check_counter, check_state
 from generator.reading.doctor.store import check_store, check_writing
 from generator.reading.doctor.versions import check_versions
+from generator.terminal import say, say_json
 
 _STORE_ADVICE = "check that --store is right, and that you may read it"
 
@@ -54,9 +55,9 @@ def doctor(
     for finding in _run_checks(store, lake, keys, state, rate_limit_url, read_only):
         findings.append(finding)
         if not as_json:
-            click.echo(finding.line())
+            say(finding.line())
     if as_json:
-        click.echo(json.dumps([asdict(finding) for finding in findings]))
+        say_json([asdict(finding) for finding in findings])
     problems = [finding for finding in findings if finding.level == PROBLEM]
     if problems:
         raise DoctorError(f"{len(problems)} problem{'s' * (len(problems) > 1)}, the first: {problems[0].message}")
@@ -80,6 +81,7 @@ def _run_checks(
     if keys or not store_failed:
         file = open_key_file(store, keys)
         yield from guarded("keys", check_keys(file, utc_now), "restore the file from a backup, or --keys LOCATION")
+        yield from guarded("modes", check_modes(opened, file), "check the permissions of the store")
     yield from check_state(Path(state))
     if rate_limit_url:
         yield from check_counter(rate_limit_url)

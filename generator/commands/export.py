@@ -8,6 +8,7 @@ from generator.commands.options import build_option, store_option
 from generator.pack.read_ahead import ReadAhead
 from generator.progress import Progress
 from generator.releases.export import export as write_files
+from generator.terminal import say
 
 
 @click.command()
@@ -25,4 +26,4 @@ def export(dir: str, build_id: str | None, store: str, gzip: bool) -> None:
     """
     build = named_build(ReadAhead(open_store(store)), build_id)
     objects = write_files(build, dir, gzip=gzip, progress=Progress())
-    click.echo(f"{objects:,} objects in {dir}")
+    say(f"{objects:,} objects in {dir}")

@@ -1,8 +1,9 @@
 """`cardpress fingerprint …`: writes the lake's fingerprint table from reference images, and matches photos with it."""
 
-import json
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
@@ -13,12 +14,14 @@ from generator.fingerprints.table import check_recipe, table_rows, update
 from generator.fingerprints.verify import verify_entries
 from generator.lake.writer import LakeWriter
 from generator.progress import Progress
+from generator.terminal import say, say_json, say_lines
 from recognition.collect import Collected, collect, find_images
 from recognition.errors import RecognitionError
 from recognition.match import Match, match_photo
-from recognition.pictures import open_picture, require_pillow
+from recognition.pictures import DEFAULT_LIMITS, ImageLimits, open_picture, require_pillow
 from recognition.recipe import VERSION
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 _MAX_NAMED = 5  # broken images in the output; the rest is counted
 
 
@@ -26,6 +29,22 @@ def _template(context: click.Context, option: click.Parameter, value: str | None
     if value is not None and "{key}" not in value:
         raise click.BadParameter("must hold {key}, such as https://images.example/{key}.webp")
     return value
+
+
+def _limit_options(command: _Function) -> _Function:
+    pixels = click.option(
+        "--max-megapixels", type=click.FloatRange(0, min_open=True), default=DEFAULT_LIMITS.pixels / 1e6,
+        show_default=True, help="Refuse larger images; 25 take about 1 GB of memory.",
+    )  # fmt: skip
+    size = click.option(
+        "--max-image-mb", type=click.IntRange(1), default=DEFAULT_LIMITS.file_bytes >> 20, show_default=True,
+        help="Refuse larger files.",
+    )  # fmt: skip
+    return pixels(size(command))
+
+
+def _limits(megapixels: float, image_mb: int) -> ImageLimits:
+    return ImageLimits(image_mb << 20, int(megapixels * 1e6))
 
 
 @click.group()
@@ -52,6 +71,7 @@ def fingerprint() -> None:
 @click.option("--verify", is_flag=True, help="Write nothing: compute samples again and compare.")
 @click.option("--samples", type=click.IntRange(min=1), default=100, show_default=True, help="How many samples.")
 @click.option("--workers", type=click.IntRange(min=1), help="Processes.  [default: one per core]")
+@_limit_options
 @json_option
 def index(
     images: tuple[Path, ...],
@@ -63,6 +83,8 @@ def index(
     verify: bool,
     samples: int,
     workers: int | None,
+    max_megapixels: float,
+    max_image_mb: int,
     as_json: bool,
 ) -> None:
     """Make the lake's fingerprint table from reference images.
@@ -76,18 +98,22 @@ def index(
     """
     require_pillow()
     paths, workers, writer = find_images(images), workers or os.cpu_count() or 1, LakeWriter(lake)
+    limits = _limits(max_megapixels, max_image_mb)
     if verify:
-        _verify(writer, paths, samples, workers, as_json)
+        _verify(writer, paths, samples, workers, limits, as_json)
         return
     check_recipe(writer, prune=prune)  # before the long work; `update` checks it again under the lock
     image_products = products_of_images(writer, paths, products)
     with Progress().bar("fingerprints", len(paths)) as bar:
-        collected = collect(paths, workers, bar.update)
+        collected = collect(paths, workers, bar.update, limits)
     _report_broken(collected, skip_broken)
     counts = update(writer, table_rows(collected.fingerprints, image_products), image_url, prune=prune)
     without_products = len(paths) - len(collected.broken) - sum(map(bool, image_products.values()))
     result = counts._asdict() | {"broken": len(collected.broken), "without_products": without_products}
-    click.echo(json.dumps(result) if as_json else _summary_line(result))
+    if as_json:
+        say_json(result)
+    else:
+        say(_summary_line(result))
 
 
 def _report_broken(collected: Collected, skip: bool) -> None:
@@ -100,9 +126,9 @@ def _report_broken(collected: Collected, skip: bool) -> None:
         advice = ": repair them or leave them out with --skip-broken" if collected.fingerprints else ""
         raise RecognitionError(f"{reasons[0]}{more}{advice}. Nothing was written")
     for reason in reasons[:_MAX_NAMED]:
-        click.echo(f"left out: {reason}", err=True)
+        say(f"left out: {reason}", err=True)
     if len(reasons) > _MAX_NAMED:
-        click.echo(f"left out: {len(reasons) - _MAX_NAMED} more", err=True)
+        say(f"left out: {len(reasons) - _MAX_NAMED} more", err=True)
 
 
 def _summary_line(result: dict[str, int]) -> str:
@@ -111,14 +137,16 @@ def _summary_line(result: dict[str, int]) -> str:
     return f"fingerprints: {entries:,} entries, {', '.join(parts)}; {without:,} without products"
 
 
-def _verify(lake: LakeWriter, images: dict[str, Path], samples: int, workers: int, as_json: bool) -> None:
+def _verify(
+    lake: LakeWriter, images: dict[str, Path], samples: int, workers: int, limits: ImageLimits, as_json: bool
+) -> None:
     with Progress().bar("verify", min(samples, len(images))) as bar:
-        check = verify_entries(lake, images, samples, workers, bar.update)
+        check = verify_entries(lake, images, samples, workers, bar.update, limits)
     if as_json:
-        click.echo(json.dumps(check._asdict()))
+        say_json(check._asdict())
     else:
         right = check.checked - len(check.wrong)
-        click.echo(f"{right:,} of {check.checked:,} entries are right; {check.unknown:,} images have none")
+        say(f"{right:,} of {check.checked:,} entries are right; {check.unknown:,} images have none")
     if check.wrong:
         more = f", and {len(check.wrong) - 1} more" if len(check.wrong) > 1 else ""
         raise RecognitionError(f"{next(iter(check.wrong.values()))}{more}")
@@ -129,8 +157,11 @@ def _verify(lake: LakeWriter, images: dict[str, Path], samples: int, workers: in
 @click.option("--index", required=True, metavar="URL-or-FILE", help="…/api/v1/fingerprints, fingerprints.json, a lake.")
 @click.option("--key", metavar="KEY", help="API key, for a URL.")
 @click.option("--top", type=click.IntRange(min=1), default=5, show_default=True, help="How many entries.")
+@_limit_options
 @json_option
-def match(photo: Path, index: str, key: str | None, top: int, as_json: bool) -> None:
+def match(
+    photo: Path, index: str, key: str | None, top: int, max_megapixels: float, max_image_mb: int, as_json: bool
+) -> None:
     """Find the entries nearest to a photo of a card.
 
     PHOTO is upright and cut roughly to the card.
@@ -141,17 +172,14 @@ def match(photo: Path, index: str, key: str | None, top: int, as_json: bool) -> 
     \b
     Example: cardpress fingerprint match photo.jpg --index https://cards.example/api/v1/fingerprints
     """
-    pixels = open_picture(photo)
+    pixels = open_picture(photo, _limits(max_megapixels, max_image_mb))
     references = load_index(index, key)
     matches = match_photo(pixels, references, top)
     if as_json:
-        click.echo(
-            json.dumps(
-                {"version": VERSION, "entries": len(references), "matches": [entry._asdict() for entry in matches]}
-            )
-        )
+        found = [entry._asdict() for entry in matches]
+        say_json({"version": VERSION, "entries": len(references), "matches": found})
     else:
-        click.echo("\n".join(map(_match_line, matches)))
+        say_lines(map(_match_line, matches))
 
 
 def _match_line(match: Match) -> str:

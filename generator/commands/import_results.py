@@ -1,13 +1,28 @@
-"""The output that the `ingest` commands share: progress while files are read, and a line for each file of the lake."""
+"""What the `ingest` commands share: progress while files are read, a line for each file of the lake, an option."""
 
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
 from generator.ingest.merge import MergeCounts
+from generator.terminal import say
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def max_file_option(default_bytes: int) -> Callable[[_Function], _Function]:
+    """Return the option --max-file-mb."""
+    return click.option(
+        "--max-file-mb",
+        type=click.IntRange(1),
+        default=default_bytes >> 20,
+        show_default=True,
+        help="Refuse a file that is larger after inflating.",
+    )
 
 
 def summary_line(path: str, counts: MergeCounts) -> str:
@@ -29,7 +44,7 @@ def summary_line(path: str, counts: MergeCounts) -> str:
 def reading_progress(files: int) -> Iterator[Callable[[Path], None]]:
     """Show a bar on a terminal and a line per file elsewhere. Call the yielded function after each file."""
     if not sys.stderr.isatty():
-        yield lambda path: click.echo(f"read {path}", err=True)
+        yield lambda path: say(f"read {path}", err=True)
         return
     with click.progressbar(length=files, label="reading files", file=sys.stderr) as bar:
         yield lambda path: bar.update(1)

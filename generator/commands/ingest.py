@@ -1,16 +1,18 @@
 """`cardpress ingest …`: imports files into lake tables."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from generator.commands.import_results import reading_progress, summary_line
+from generator import settings
+from generator.commands.import_results import max_file_option, reading_progress, summary_line
 from generator.commands.ingest_scraped import list_pages, offers, watch_checks
+from generator.ingest.bounded_file import FileLimits
 from generator.ingest.cardmarket_import import CardmarketFiles, import_cardmarket
 from generator.lake.writer import LakeWriter
+from generator.terminal import say, say_json, say_lines
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -35,6 +37,7 @@ def ingest() -> None:
 @_file_option("--nonsingles", "A list of sealed products, products_nonsingles_G.json.")
 @_file_option("--price-guide", "A price guide, price_guide_G.json.")
 @_file_option("--expansions", "Names of expansions.")
+@max_file_option(settings.MAX_DOWNLOAD_BYTES)
 @click.option("--game", help="The game of the expansions in these files.")
 @click.option("--json", "as_json", is_flag=True, help="The result as JSON.")
 def cardmarket(
@@ -43,6 +46,7 @@ def cardmarket(
     nonsingles: tuple[Path, ...],
     price_guide: tuple[Path, ...],
     expansions: tuple[Path, ...],
+    max_file_mb: int,
     game: str | None,
     as_json: bool,
 ) -> None:
@@ -55,20 +59,20 @@ def cardmarket(
     Example: cardpress ingest cardmarket --lake lake --singles products_singles_6.json \\
              --nonsingles products_nonsingles_6.json --price-guide price_guide_6.json
     """
-    files = CardmarketFiles(singles, nonsingles, expansions, price_guide)
+    files = CardmarketFiles(singles, nonsingles, expansions, price_guide, FileLimits(max_file_mb << 20))
     if not files:
         raise click.UsageError("Nothing to import: give --singles, --nonsingles, --price-guide or --expansions")
     if game and not expansions:
-        click.echo(
+        say(
             "--game has no effect: it names the game of expansions, and there is no --expansions file",
             err=True,
         )
     with reading_progress(len(files)) as on_read:
         result = import_cardmarket(LakeWriter(lake), files, game, on_read)
     if as_json:
-        click.echo(json.dumps({path: counts.as_json() for path, counts in result.items()}))
+        say_json({path: counts.as_json() for path, counts in result.items()})
     else:
-        click.echo("\n".join(summary_line(path, counts) for path, counts in result.items()))
+        say_lines(summary_line(path, counts) for path, counts in result.items())
 
 
 for command in (list_pages, offers, watch_checks):

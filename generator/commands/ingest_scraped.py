@@ -1,13 +1,14 @@
 """`cardpress ingest list-pages`, `offers`, `watch-checks`: imports scrapers' lines (docs/ingest.md)."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from generator.commands.import_results import reading_progress, summary_line
+from generator import settings
+from generator.commands.import_results import max_file_option, reading_progress, summary_line
+from generator.ingest.bounded_file import FileLimits
 from generator.ingest.scraped_import import (
     ImportResult,
     LineFiles,
@@ -17,6 +18,7 @@ from generator.ingest.scraped_import import (
     import_watch_checks,
 )
 from generator.lake.writer import LakeWriter
+from generator.terminal import say, say_json, say_lines
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _OPTIONS = (
@@ -27,6 +29,14 @@ _OPTIONS = (
         type=click.Path(path_type=Path, dir_okay=False),
         metavar="FILE",
         help="Import the good lines, and add the refused ones to this file with the reason.",
+    ),
+    max_file_option(settings.MAX_LINES_BYTES),
+    click.option(
+        "--max-line-kb",
+        type=click.IntRange(1),
+        default=settings.MAX_LINE_BYTES >> 10,
+        show_default=True,
+        help="Refuse a file with a longer line.",
     ),
     click.option("--json", "as_json", is_flag=True, help="The result as JSON."),
 )
@@ -40,7 +50,9 @@ def _options(command: _Function) -> _Function:
 
 @click.command("list-pages")
 @_options
-def list_pages(files: tuple[Path, ...], lake: str, bad_lines: Path | None, as_json: bool) -> None:
+def list_pages(
+    files: tuple[Path, ...], lake: str, bad_lines: Path | None, max_file_mb: int, max_line_kb: int, as_json: bool
+) -> None:
     """Import rows of expansions' list pages.
 
     FILE: JSON Lines, plain or gzip, - for standard input. They become listings. They also set number,
@@ -49,12 +61,16 @@ def list_pages(files: tuple[Path, ...], lake: str, bad_lines: Path | None, as_js
     \b
     Example: cardpress ingest list-pages --lake lake pages.jsonl.gz --bad-lines refused.jsonl
     """
-    _run(import_list_pages, LineFiles(files, bad_lines), lake, as_json)
+    _run(
+        import_list_pages, LineFiles(files, bad_lines, FileLimits(max_file_mb << 20, max_line_kb << 10)), lake, as_json
+    )
 
 
 @click.command()
 @_options
-def offers(files: tuple[Path, ...], lake: str, bad_lines: Path | None, as_json: bool) -> None:
+def offers(
+    files: tuple[Path, ...], lake: str, bad_lines: Path | None, max_file_mb: int, max_line_kb: int, as_json: bool
+) -> None:
     """Import checks of products under the seller filter.
 
     FILE: JSON Lines, plain or gzip, - for standard input. They become filtered_checks. Importing a file again changes
@@ -63,12 +79,14 @@ def offers(files: tuple[Path, ...], lake: str, bad_lines: Path | None, as_json: 
     \b
     Example: cardpress ingest offers --lake lake offers.jsonl
     """
-    _run(import_offers, LineFiles(files, bad_lines), lake, as_json)
+    _run(import_offers, LineFiles(files, bad_lines, FileLimits(max_file_mb << 20, max_line_kb << 10)), lake, as_json)
 
 
 @click.command("watch-checks")
 @_options
-def watch_checks(files: tuple[Path, ...], lake: str, bad_lines: Path | None, as_json: bool) -> None:
+def watch_checks(
+    files: tuple[Path, ...], lake: str, bad_lines: Path | None, max_file_mb: int, max_line_kb: int, as_json: bool
+) -> None:
     """Import the monitor's checks of tracked products.
 
     FILE: JSON Lines, plain or gzip, - for standard input. They become watch_checks. Importing a file again changes
@@ -77,7 +95,12 @@ def watch_checks(files: tuple[Path, ...], lake: str, bad_lines: Path | None, as_
     \b
     Example: cardpress ingest watch-checks --lake lake checks.jsonl
     """
-    _run(import_watch_checks, LineFiles(files, bad_lines), lake, as_json)
+    _run(
+        import_watch_checks,
+        LineFiles(files, bad_lines, FileLimits(max_file_mb << 20, max_line_kb << 10)),
+        lake,
+        as_json,
+    )
 
 
 def _run(
@@ -86,14 +109,14 @@ def _run(
     with reading_progress(len(files.paths)) as on_read:
         result = import_lines(LakeWriter(lake), files, on_read)
     if result.refused:
-        click.echo(f"{result.refused:,} lines refused, kept in {files.bad_lines}", err=True)
+        say(f"{result.refused:,} lines refused, kept in {files.bad_lines}", err=True)
     if result.incomplete_offers:
-        click.echo(f"{result.incomplete_offers:,} offers lack a price, a seller or a condition: not shown", err=True)
+        say(f"{result.incomplete_offers:,} offers lack a price, a seller or a condition: not shown", err=True)
     if as_json:
-        click.echo(json.dumps(_as_json(result)))
+        say_json(_as_json(result))
         return
-    click.echo(f"{result.lines} lines, {result.refused} refused")
-    click.echo("".join(f"{summary_line(path, counts)}\n" for path, counts in result.tables.items()), nl=False)
+    say(f"{result.lines} lines, {result.refused} refused")
+    say_lines(summary_line(path, counts) for path, counts in result.tables.items())
 
 
 def _as_json(result: ImportResult) -> dict[str, Any]:

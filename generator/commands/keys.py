@@ -1,6 +1,5 @@
 """`cardpress keys`: issue, list, revoke and change API keys. A running shim follows within five seconds."""
 
-import json
 import time
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -9,6 +8,7 @@ import click
 
 from edge_auth.contract.keys import DEFAULT_RATE_LIMIT, SCOPES, KeyFile, KeyRecord, issue, open_key_file, parse_expiry
 from generator.commands.options import json_option, store_option
+from generator.terminal import say, say_json
 
 NEVER = "never"
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -77,8 +77,8 @@ def issue_(store: str, keys: str | None, name: str, scopes: tuple[str, ...], rat
     expires_at = None if expires == NEVER else expires
     key, record = issue(name, scopes or SCOPES, rate_limit, expires_at, time.time())
     open_key_file(store, keys).add(record)
-    click.echo(key)
-    click.echo(_as_json(record), err=True)
+    say(key)
+    say_json(_fields(record), err=True)
 
 
 @keys.command("list")
@@ -92,17 +92,17 @@ def list_(store: str, keys: str | None, as_json: bool) -> None:
     """
     records = open_key_file(store, keys).records()
     if as_json:
-        click.echo(json.dumps([_fields(record) for record in records], ensure_ascii=False, indent=1))
+        say_json([_fields(record) for record in records], indent=1)
         return
     if not records:
-        click.echo(f"no keys yet: `cardpress keys issue --store {store} --name NAME` makes one", err=True)
+        say(f"no keys yet: `cardpress keys issue --store {store} --name NAME` makes one", err=True)
         return
     now = time.time()
     header = ("ID", "NAME", "PREFIX", "STATE", "RATE", "EXPIRES", "CREATED", "SCOPES")
     rows = [header] + [_row(record, now) for record in records]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        say("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
 @keys.command()
@@ -144,15 +144,11 @@ def update(
 
 
 def _update(file: KeyFile, id_: str, **changes: Any) -> None:
-    click.echo(_as_json(file.update(id_, **changes)))
+    say_json(_fields(file.update(id_, **changes)))
 
 
 def _fields(record: KeyRecord) -> dict[str, Any]:
     return {**record.public(), "revoked": record.revoked}
-
-
-def _as_json(record: KeyRecord) -> str:
-    return json.dumps(_fields(record), ensure_ascii=False)
 
 
 def _row(record: KeyRecord, now: float) -> tuple[str, ...]:

@@ -1,6 +1,5 @@
 """`cardpress nightly`: the command that a scheduler runs every night."""
 
-import json
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
@@ -26,6 +25,7 @@ from generator.nightly.metrics import write_textfile
 from generator.nightly.night import Night, NightOptions, new_run_id
 from generator.progress import Progress
 from generator.releases.prune import RetentionRules
+from generator.terminal import say, say_json
 
 
 class GateThreshold(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
@@ -124,9 +124,9 @@ def nightly(
 
 def _print_result(night: Night, textfile: Path | None, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps(asdict(night.report), default=str))
+        say_json(asdict(night.report))
     elif night.report.succeeded:
-        click.echo(night.report.build)
+        say(night.report.build)
     if textfile:
         try:
             write_textfile(textfile, night.report)

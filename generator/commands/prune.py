@@ -10,6 +10,7 @@ from generator.clock import utc_now
 from generator.commands.options import json_option, lease_option, store_option
 from generator.releases.prune import RetentionRules, describe, find_deletions, to_json
 from generator.releases.prune import prune as delete
+from generator.terminal import say
 
 keep_option = click.option(
     "--keep",
@@ -47,8 +48,8 @@ def prune(store: str, keep: int, grace: float, dry_run: bool, lease: float, as_j
     opened, rules = open_store(store), RetentionRules(keep, timedelta(hours=grace))
     deletions = find_deletions(opened, rules, utc_now) if dry_run else delete(opened, rules, seconds=lease)
     if as_json:
-        click.echo(to_json(deletions, utc_now()))
+        say(to_json(deletions, utc_now()))
         return
     for name in (*deletions.builds, *deletions.layers, *(file.name for file in deletions.strays)):
-        click.echo(name)
-    click.echo(f"{'would delete' if dry_run else 'deleted'}: {describe(deletions)}", err=True)
+        say(name)
+    say(f"{'would delete' if dry_run else 'deleted'}: {describe(deletions)}", err=True)

@@ -13,6 +13,7 @@ from generator.reading.report.html_page import as_html
 from generator.reading.report.summary import summarize_build
 from generator.reading.report.write_pages import DIFF_ROWS, diff_page
 from generator.releases.run_reports import DIFF_PAGE
+from generator.terminal import say
 
 
 @click.command()
@@ -58,4 +59,4 @@ def report(
 
 def _write(file: Path, page: bytes) -> None:
     file.write_bytes(page)
-    click.echo(file)
+    say(file)

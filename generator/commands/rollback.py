@@ -5,6 +5,7 @@ import click
 from edge_auth.contract.store.open import open_store
 from generator.commands.options import store_option
 from generator.releases.publish import rollback as move_back
+from generator.terminal import say
 
 
 @click.command()
@@ -18,4 +19,4 @@ def rollback(store: str) -> None:
     \b
     Example: cardpress rollback --store site_out
     """
-    click.echo(move_back(open_store(store)))
+    say(move_back(open_store(store)))

@@ -42,6 +42,10 @@ from generator.commands.serving_options import CounterUrl, IpNetwork, Network, d
     "--keys-max-age", metavar="SECONDS", type=click.FloatRange(10), default=3600, show_default=True,
     help="How long the last key records are used if they cannot be read again.",
 )  # fmt: skip
+@click.option(
+    "--drain", metavar="SECONDS", type=click.FloatRange(0, 300), default=5, show_default=True,
+    help="How long SIGTERM waits for clients to move: answers then close their connections.",
+)  # fmt: skip
 @click.option("--metrics-port", type=click.IntRange(0, 65535), help="Serve metrics to Prometheus. 0: any free port.")
 @click.option("--metrics-host", help="Address to serve metrics at.  [default: --host]")
 def serve(
@@ -55,6 +59,7 @@ def serve(
     state: str,
     store_timeout: float,
     keys_max_age: float,
+    drain: float,
     metrics_port: int | None,
     metrics_host: str | None,
 ) -> None:
@@ -68,7 +73,10 @@ def serve(
     except OSError as error:
         raise ServeError(f"--state {state}: {error.strerror}") from error
     settings = app.Settings(
-        store, state, keys, trusted_proxies, rate_limit_url, store_seconds=store_timeout, keys_seconds=keys_max_age
+        *(store, state, keys, trusted_proxies, rate_limit_url),
+        store_seconds=store_timeout,
+        keys_seconds=keys_max_age,
+        drain_seconds=drain,
     )
     metrics = (metrics_host or host, metrics_port) if metrics_port is not None else None
     server.serve(settings, host, port, workers, metrics, list(missing_steps(store, keys)))

@@ -1,6 +1,5 @@
 """`cardpress show`: the builds of a store, one build, and how fresh the data is."""
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -17,6 +16,7 @@ from generator.commands.options import json_option, store_option
 from generator.reading.overview import BuildRow, Overview, SourceAge, overview, source_ages
 from generator.releases.judgements import read_judgement
 from generator.releases.run_reports import newest_report
+from generator.terminal import say, say_json, say_lines
 
 _Json = dict[str, Any]
 
@@ -37,14 +37,14 @@ def show(build: str | None, store: str, as_json: bool) -> None:
     found = overview(opened, utc_now)
     details = _build_details(opened, build) if build else _store_details(opened, found)
     if as_json:
-        click.echo(json.dumps({"live": found.live, "hold": found.hold} | details))
+        say_json({"live": found.live, "hold": found.hold} | details)
         return
     if found.hold:
-        click.echo(
+        say(
             f"HOLD: a rollback to {found.live} holds publishing back: nothing is published "
             f"until `cardpress publish BUILD --store {store}`"
         )
-    click.echo("\n".join(_build_lines(details) if build else _store_lines(details, found, store)))
+    say_lines(_build_lines(details) if build else _store_lines(details, found, store))
 
 
 def _store_details(store: Store, found: Overview) -> _Json:

@@ -1,7 +1,5 @@
 """`cardpress verify`: compare every object of a build with its recorded hash."""
 
-import json
-
 import click
 
 from edge_auth.contract.store.open import open_store
@@ -9,6 +7,7 @@ from generator.commands.build_names import BuildName, named_build
 from generator.commands.options import json_option, store_option
 from generator.progress import Progress
 from generator.releases.verify import verify as read_again
+from generator.terminal import say, say_json
 
 
 @click.command()
@@ -26,6 +25,6 @@ def verify(build: str | None, store: str, as_json: bool) -> None:
     opened = named_build(open_store(store), build)
     totals = read_again(opened, Progress())
     if as_json:
-        click.echo(json.dumps({"build": opened.id, "objects": totals.objects, "bytes": totals.bytes}))
+        say_json({"build": opened.id, "objects": totals.objects, "bytes": totals.bytes})
     else:
-        click.echo(f"{opened.id}: {totals.objects:,} objects in {totals.bytes / 1e6:,.1f} MB, all match their hashes")
+        say(f"{opened.id}: {totals.objects:,} objects in {totals.bytes / 1e6:,.1f} MB, all match their hashes")

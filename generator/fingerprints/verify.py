@@ -9,6 +9,7 @@ from generator.fingerprints.table import read_entries, read_recipe, table_files
 from generator.lake.writer import LakeWriter
 from recognition.collect import collect
 from recognition.errors import RecognitionError
+from recognition.pictures import DEFAULT_LIMITS, ImageLimits
 from recognition.recipe import VERSION
 
 
@@ -27,7 +28,12 @@ class EntryCheck(NamedTuple):
 
 
 def verify_entries(
-    lake: LakeWriter, images: Mapping[str, Path], samples: int, workers: int, step: Callable[[int], None]
+    lake: LakeWriter,
+    images: Mapping[str, Path],
+    samples: int,
+    workers: int,
+    step: Callable[[int], None],
+    limits: ImageLimits = DEFAULT_LIMITS,
 ) -> EntryCheck:
     """Compute the entries of some of the images again, chosen at random.
 
@@ -43,7 +49,7 @@ def verify_entries(
     if not known:
         raise RecognitionError(f"none of the {len(images)} images has an entry in lake {lake.location}")
     sample = sorted(random.sample(known, min(samples, len(known))))
-    collected = collect({key: images[key] for key in sample}, workers, step)
+    collected = collect({key: images[key] for key in sample}, workers, step, limits)
     wrong = dict(collected.broken)
     for key, fingerprint in collected.fingerprints.items():
         fields = [name for name, text in fingerprint.texts().items() if text != entries[key][name].lower()]

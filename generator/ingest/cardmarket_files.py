@@ -4,9 +4,7 @@ Each file is one JSON document `{"version": 1, "createdAt": TIME, LIST: [ROW, â€
 import replaces in its table file, among them `created_at`, the file's `createdAt` in UTC.
 """
 
-import gzip
 import json
-import zlib
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,11 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from generator.errors import IngestError
+from generator.ingest.bounded_file import DOWNLOAD_LIMITS, FileLimits, open_bounded
 from generator.ingest.tables import expansions_file, price_guide_file, products_file
 from generator.lake.schema import TIMESTAMP
 from generator.lake.vocabulary import PRICE_FIGURES
 
-_GZIP_MAGIC = b"\x1f\x8b"
 _FORMAT_VERSION = 1
 _MAX_QUOTED_CHARACTERS = 80
 
@@ -71,7 +69,7 @@ class DownloadFile(NamedTuple):
         return pa.Table.from_pydict({**columns, "created_at": created_at}, schema)
 
 
-def read_products(path: Path, kind: str) -> pa.Table:
+def read_products(path: Path, kind: str, limits: FileLimits = DOWNLOAD_LIMITS) -> pa.Table:
     """Read a product list (`products_singles_G.json`, `products_nonsingles_G.json`).
 
     Args:
@@ -80,7 +78,7 @@ def read_products(path: Path, kind: str) -> pa.Table:
     Raises:
         IngestError: The file cannot be read, or is no product list.
     """
-    document = read_download(path, "products")
+    document = read_download(path, "products", limits)
     columns = {
         "id_product": document.column("idProduct", _ID, required=True),
         "name": document.column("name", _TEXT, required=True),
@@ -92,13 +90,13 @@ def read_products(path: Path, kind: str) -> pa.Table:
     return document.table(products_file().imported_schema, columns)
 
 
-def read_expansions(path: Path) -> pa.Table:
+def read_expansions(path: Path, limits: FileLimits = DOWNLOAD_LIMITS) -> pa.Table:
     """Read an expansions file, without rows that have no name.
 
     Raises:
         IngestError: The file cannot be read, or is no expansions file.
     """
-    document = read_download(path, "expansions")
+    document = read_download(path, "expansions", limits)
     # Some rows of the real file call the id of the expansion `idProduct`.
     ids = pc.coalesce(document.column("idExpansion", _ID), document.column("idProduct", _ID))
     if ids.null_count:
@@ -108,7 +106,7 @@ def read_expansions(path: Path) -> pa.Table:
     return table.filter(pc.and_kleene(table["name"].is_valid(), pc.not_equal(table["name"], "")))
 
 
-def read_price_guide(path: Path) -> tuple[date, pa.Table]:
+def read_price_guide(path: Path, limits: FileLimits = DOWNLOAD_LIMITS) -> tuple[date, pa.Table]:
     """Read a price guide (`price_guide_G.json`) and its day.
 
     The day is the calendar date of `createdAt` in the marketplace's own time zone.
@@ -116,7 +114,7 @@ def read_price_guide(path: Path) -> tuple[date, pa.Table]:
     Raises:
         IngestError: The file cannot be read, is no price guide, or holds a negative or infinite price.
     """
-    document = read_download(path, "priceGuides")
+    document = read_download(path, "priceGuides", limits)
     columns = {"id_product": document.column("idProduct", _ID, required=True)}
     for figure in PRICE_FIGURES:
         columns[figure] = _prices(document, figure)
@@ -125,14 +123,14 @@ def read_price_guide(path: Path) -> tuple[date, pa.Table]:
     return day, document.table(price_guide_file(day).imported_schema, columns)
 
 
-def read_download(path: Path, rows_key: str) -> DownloadFile:
+def read_download(path: Path, rows_key: str, limits: FileLimits) -> DownloadFile:
     """Read a file and check the members that all of the marketplace's files share.
 
     Raises:
-        IngestError: The file cannot be read, is no JSON, has another version, or lacks `createdAt` or the list
-            `rows_key`.
+        IngestError: The file cannot be read, is too large, is no JSON, has another version, or lacks `createdAt` or
+            the list `rows_key`.
     """
-    document = _parse(path)
+    document = _parse(path, limits)
     if not isinstance(document, dict) or not isinstance(document.get(rows_key), list):
         raise IngestError(f'{path}: no list "{rows_key}" in it: is it the right file for this option?')
     if document.get("version", _FORMAT_VERSION) != _FORMAT_VERSION:
@@ -141,12 +139,9 @@ def read_download(path: Path, rows_key: str) -> DownloadFile:
     return DownloadFile(str(path), _created_at(path, document.get("createdAt")), document[rows_key])
 
 
-def _parse(path: Path) -> Any:
-    try:
-        data = path.read_bytes()
-        data = gzip.decompress(data) if data.startswith(_GZIP_MAGIC) else data
-    except (OSError, EOFError, zlib.error) as error:  # gzip's own BadGzipFile is an OSError
-        raise IngestError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+def _parse(path: Path, limits: FileLimits) -> Any:
+    with open_bounded(path, limits) as file:
+        data = file.read()
     try:
         return json.loads(data, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from generator.ingest.bounded_file import DOWNLOAD_LIMITS, FileLimits
 from generator.ingest.cardmarket_files import read_expansions, read_price_guide, read_products
 from generator.ingest.list_pages import list_pages_file
 from generator.ingest.merge import FileChange, MergeCounts, changed_files
@@ -31,6 +32,7 @@ class CardmarketFiles:
     nonsingles: tuple[Path, ...] = ()
     expansions: tuple[Path, ...] = ()
     price_guides: tuple[Path, ...] = ()
+    limits: FileLimits = DOWNLOAD_LIMITS
 
     def __len__(self) -> int:
         return len(self.singles) + len(self.nonsingles) + len(self.expansions) + len(self.price_guides)
@@ -71,13 +73,13 @@ def _read(files: CardmarketFiles, on_read: Callable[[Path], None]) -> _ImportedR
 def _parsed(files: CardmarketFiles) -> Iterator[tuple[Path, TableFile, pa.Table]]:
     """Yield products first, so that they are written first: a build in between then knows the guide's products."""
     for path in files.singles:
-        yield path, products_file(), read_products(path, "single")
+        yield path, products_file(), read_products(path, "single", files.limits)
     for path in files.nonsingles:
-        yield path, products_file(), read_products(path, "sealed")
+        yield path, products_file(), read_products(path, "sealed", files.limits)
     for path in files.expansions:
-        yield path, expansions_file(), read_expansions(path)
+        yield path, expansions_file(), read_expansions(path, files.limits)
     for path in files.price_guides:
-        day, rows = read_price_guide(path)
+        day, rows = read_price_guide(path, files.limits)
         yield path, price_guide_file(day), rows
 
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from generator.errors import IngestError
+from generator.ingest.bounded_file import LINES_LIMITS, FileLimits
 from generator.ingest.list_pages import list_pages_file, merge_list_pages
 from generator.ingest.merge import FileChange, MergeCounts, changed_files
 from generator.ingest.merge_days import FILTERED_CHECKS, LISTINGS, WATCH_CHECKS, DailyTable, merge_days
@@ -31,6 +32,7 @@ class LineFiles:
 
     paths: Sequence[Path]
     bad_lines: Path | None
+    limits: FileLimits = LINES_LIMITS
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ def _import_checks(
 
 
 def _read(files: LineFiles, on_read: OnRead, line_format: LineFormat) -> LineReader:
-    reader = LineReader(line_format)
+    reader = LineReader(line_format, files.limits)
     for path in files.paths:
         reader.read(path)
         on_read(path)

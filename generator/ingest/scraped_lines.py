@@ -1,24 +1,18 @@
 """Reads files of JSON Lines from scrapers: each line becomes a row, or is refused with its number and the reason."""
 
-import gzip
-import io
 import json
-import sys
-import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from generator import settings
 from generator.errors import IngestError
+from generator.ingest.bounded_file import FileLimits, open_bounded
 from generator.ingest.scraped_formats import LineFormat
 from generator.ingest.scraped_values import InvalidValue
 
-STDIN = Path("-")
-_GZIP_MAGIC = b"\x1f\x8b"
 _MAX_BATCH_ROWS = 20_000  # rows held as Python objects before they become an Arrow batch
 
 
@@ -40,6 +34,7 @@ class LineReader:
     """Collects the rows of files of one format, and the refused lines."""
 
     format: LineFormat
+    limits: FileLimits
     lines: int = 0
     refused: list[RefusedLine] = field(default_factory=list)
     _batches: list[pa.RecordBatch] = field(default_factory=list)
@@ -49,10 +44,10 @@ class LineReader:
         """Add the lines of a file, plain or gzip. `-` is standard input. Blank lines are not counted.
 
         Raises:
-            IngestError: The file cannot be read to its end.
+            IngestError: The file cannot be read to its end, is too large, or has too many lines that are no rows.
         """
-        with _open(path) as stream:
-            for number, line in enumerate(stream, 1):
+        with open_bounded(path, self.limits) as file:
+            for number, line in enumerate(file.lines(), 1):
                 stripped = line.strip()
                 if stripped:
                     self._add(str(path), number, stripped)
@@ -69,6 +64,10 @@ class LineReader:
         except InvalidValue as error:
             text = line.decode("utf-8", "surrogateescape")
             self.refused.append(RefusedLine(file, number, str(error), text))
+            if len(self.refused) > settings.MAX_REFUSED_LINES:
+                raise IngestError(
+                    f"{self.refused[0]}, and {settings.MAX_REFUSED_LINES:,} more lines: is it the right file?"
+                ) from None
         if len(self._rows) >= _MAX_BATCH_ROWS:
             self._end_batch()
 
@@ -108,20 +107,3 @@ def _parse_object(line: bytes) -> dict[str, Any]:
 
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON number")
-
-
-@contextmanager
-def _open(path: Path) -> Iterator[io.BufferedIOBase]:
-    try:
-        with _open_binary(path) as stream:
-            if stream.peek(2)[:2] != _GZIP_MAGIC:
-                yield stream
-                return
-            with gzip.open(stream) as unpacked:
-                yield unpacked
-    except (OSError, EOFError, zlib.error) as error:  # gzip's own BadGzipFile is an OSError
-        raise IngestError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
-
-
-def _open_binary(path: Path) -> io.BufferedReader:
-    return open(sys.stdin.fileno(), "rb", closefd=False) if path == STDIN else path.open("rb")

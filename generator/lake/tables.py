@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import duckdb
 from duckdb.sqltypes import DuckDBPyType
 
-from generator.database import Database, sql_text
+from generator.database import Database, sql_literal, sql_text
 from generator.errors import LakeError
 from generator.lake.files import LakeFile
 from generator.lake.schema import LakeColumn, cast_expression, declared_tables, is_accepted
@@ -112,7 +112,7 @@ def _wrong_type(database: Database, table: str, path: str, column: LakeColumn, a
 
 
 def _select(expressions: _Expressions, paths: list[str]) -> str:
-    listed = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
+    listed = ", ".join(map(sql_literal, paths))
     columns = ",\n".join(f"{expression} as {name}" for name, expression in expressions.items())
     return f"select {columns}\nfrom read_parquet([{listed}], filename = 'lake_file', hive_partitioning = false)"
 

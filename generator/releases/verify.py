@@ -53,13 +53,13 @@ def verify(build: Build, progress: Progress, only: Collection[str] | None = None
             tasks += [(layer, number) for number in _numbers(layer)]
         except StoreError as error:
             broken.append(str(error))
-    if names.CATALOGUE in build.layers and (only is None or names.CATALOGUE in only):
-        broken += _broken_list_pages(build)
-        objects += 0 if broken else len(build.list_pages)
     with ThreadPoolExecutor(_THREADS) as pool, progress.bar("verify", len(tasks)) as bar:
         for found in in_order(pool, _THREADS, lambda task: _broken(*task), tasks):
             broken += found
             bar.update(1)
+    if not broken and names.CATALOGUE in build.layers and (only is None or names.CATALOGUE in only):
+        broken += _broken_list_pages(build)
+        objects += 0 if broken else len(build.list_pages)
     if broken:
         more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
         raise BuildError(

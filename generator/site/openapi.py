@@ -4,11 +4,13 @@ The document depends on neither the clock nor the build, so the layer changes on
 """
 
 import json
+import os
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from edge_auth.contract import names
 from edge_auth.contract.keys import SCOPES
+from generator.site.open_schemas import open_schemas
 
 # The words that parameters and fields accept, as the templates name them.
 _WORDS = {
@@ -24,16 +26,41 @@ _WORDS = {
 }
 
 
+# What `info` says about the operator: the variable that sets it, and the neutral default.
+_OPERATOR = {
+    "contact_name": ("CARDPRESS_API_CONTACT_NAME", "The operator of this service"),
+    "contact_url": ("CARDPRESS_API_CONTACT_URL", ""),
+    "license_name": ("CARDPRESS_API_LICENSE_NAME", "As agreed with the operator of this service"),
+    "license_url": ("CARDPRESS_API_LICENSE_URL", ""),
+}
+
+
 def document() -> bytes:
-    """Return the OpenAPI 3.1.0 document as canonical JSON: compact, UTF-8, one line.
+    """Return the published OpenAPI 3.1.0 document as canonical JSON: compact, UTF-8, one line.
+
+    Its schemas are open: an answer may have more fields, so a client that was generated from it survives a new one.
 
     Raises:
         ValueError: The template does not render to JSON, or an object in it has two members of the same name.
     """
+    return _canonical(open_schemas(json.loads(strict_document())))
+
+
+def strict_document() -> bytes:
+    """Return the document with schemas that allow only the fields of today. Tests and the reference use it.
+
+    Raises:
+        ValueError: As for `document`.
+    """
     environment = Environment(loader=PackageLoader("generator.site"), undefined=StrictUndefined, autoescape=False)
     environment.globals |= _WORDS
+    environment.globals |= {name: os.environ.get(key) or default for name, (key, default) in _OPERATOR.items()}
     text = environment.get_template("openapi.json.j2").render()
     parsed = json.loads(text, object_pairs_hook=_to_object, parse_constant=_refuse_constant)
+    return _canonical(parsed)
+
+
+def _canonical(parsed: object) -> bytes:
     return json.dumps(parsed, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode() + b"\n"
 
 

@@ -48,7 +48,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.globals |= {
-        "api": Reference(json.loads(openapi.document())),
+        "api": Reference(json.loads(openapi.strict_document())),
         "changelog": _changelog(),
         "languages": _LANGUAGES,
         "example": lambda name, extension: (_TEMPLATES / "examples" / f"{name}.{extension}").read_text("utf-8"),

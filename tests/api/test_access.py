@@ -59,7 +59,7 @@ def test_a_key_is_stored_only_as_a_hash(fixed_store: Path, fixed_key: str) -> No
 
 
 def test_default_scopes_and_me_without_any(fixed_service: Service, fixed_key: str) -> None:
-    assert sorted(me(fixed_service, fixed_key)["scopes"]) == sorted(READS)
+    assert sorted(me(fixed_service, fixed_key)["scopes"]) == sorted([*READS, "bulk:read"])
 
 
 @pytest.mark.parametrize("scope", READS)
@@ -118,6 +118,14 @@ def test_keys_that_will_not_do(fixed_service: Service, fixed_key: str, headers: 
         assert answer["Cache-Control"] == "no-store"
         assert answer["X-RateLimit-Limit"] is None
         assert fixed_key not in answer.text
+
+
+@pytest.mark.parametrize("value", ["KEY", "Token KEY", "token=KEY", "ApiKey  KEY"])
+def test_a_key_without_bearer_is_told(fixed_service: Service, fixed_key: str, value: str) -> None:
+    answer = fixed_service.client(Authorization=value.replace("KEY", fixed_key)).get(f"{API}/me")
+    assert (answer.status, answer.code) == (401, "unauthorized")
+    assert ("without the word Bearer" in answer.message) == ("=" not in value)
+    assert fixed_key not in answer.text
 
 
 def test_upper_case_of_a_key_is_another_key(fixed_service: Service, fixed_key: str) -> None:

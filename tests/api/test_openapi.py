@@ -1,5 +1,9 @@
-"""The machine-readable description against the facts of the specification, its tables copied below."""
+"""The machine-readable description against the facts of the specification, its tables copied below.
 
+The strict copy is checked, which allows only the fields of today; `test_generated_client` checks the published one.
+"""
+
+import inspect
 import json
 import os
 import re
@@ -15,9 +19,14 @@ from referencing.jsonschema import DRAFT202012
 
 from edge_auth.contract import names
 from edge_auth.contract.keys import SCOPES
+from edge_auth.core.endpoints import route
 from generator.reading.diff.fields import compared_fields
 from generator.site import openapi
-from generator.site.openapi import document
+from generator.site.openapi import document, strict_document
+from tests.api import test_paging
+from tests.support import targets
+from tests.support.oracle import params
+from tests.support.service import ROOT
 
 ENDPOINTS = """
 | Path | Parameters | Success body | Errors |
@@ -49,9 +58,9 @@ PARAMETERS = """
 | /watchlist/{slug}/history | range | query | string | no | all | `all`, `30d`, `90d`, `365d` |
 | /cards | ids | query | string | no | none | not empty |
 | /cards | q | query | string | no | none | at most 100 characters |
-| /cards | set | query | string | no | none | - |
-| /cards | number | query | string | no | none | - |
-| /cards | rarity | query | string | no | none | - |
+| /cards | set | query | string | no | none | at most 200 characters |
+| /cards | number | query | string | no | none | at most 200 characters |
+| /cards | rarity | query | string | no | none | at most 200 characters |
 | /cards | game | query | string | no | none | at most 200 characters |
 | /cards | min_price | query | string | no | none | price |
 | /cards | max_price | query | string | no | none | price |
@@ -62,7 +71,7 @@ PARAMETERS = """
 | /cards | offset | query | integer | no | 0 | minimum 0 |
 | /cards/{idProduct} | idProduct | path | integer | yes | none | - |
 | /cards/{idProduct} | days | query | integer | no | none | 1 to 3650 |
-| /sets | q | query | string | no | none | - |
+| /sets | q | query | string | no | none | at most 200 characters |
 | /sets | game | query | string | no | none | at most 200 characters |
 | /sets | limit | query | integer | no | 100 | 1 to 1000 |
 | /sets | offset | query | integer | no | 0 | minimum 0 |
@@ -281,7 +290,7 @@ def rows(table: str) -> list[list[str]]:
     return [[cell.strip() for cell in line] for line in lines]
 
 
-DOCUMENT = json.loads(document())
+DOCUMENT = json.loads(strict_document())
 SCHEMAS = DOCUMENT["components"]["schemas"]
 OPERATIONS = {path: item["get"] for path, item in DOCUMENT["paths"].items()}
 REGISTRY = Registry().with_resource("urn:api", DRAFT202012.create_resource(DOCUMENT))
@@ -335,6 +344,7 @@ def bounds(text: str) -> dict:
 
 def test_the_document_is_valid_openapi_3_1():
     validate(DOCUMENT, cls=OpenAPIV31SpecValidator)
+    validate(json.loads(document()), cls=OpenAPIV31SpecValidator)
     assert (DOCUMENT["openapi"], DOCUMENT["info"]["version"]) == ("3.1.0", "1.0.0")
 
 
@@ -344,7 +354,7 @@ def test_rendering_is_deterministic_and_canonical(seed):
     script = "import sys; from generator.site.openapi import document; sys.stdout.buffer.write(document())"
     rendered = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, check=True).stdout
     assert rendered == document()
-    assert rendered == json.dumps(DOCUMENT, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    assert rendered == json.dumps(json.loads(rendered), ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
 def test_no_trace_of_the_template_is_left():
@@ -418,6 +428,15 @@ def test_card_detail_is_a_card_with_history():
     assert detail["properties"] == card["properties"] | {"history": {"$ref": "#/components/schemas/CardHistory"}}
     assert detail["required"] == [*card["required"], "history"]
     assert detail["additionalProperties"] is False
+
+
+@pytest.mark.parametrize("path", OPERATIONS)
+def test_the_shim_takes_the_documented_parameters(path):
+    endpoint, _ = route(path.replace("{idProduct}", "1").replace("{slug}", "a").encode())
+    assert endpoint.path == path
+    assert set(endpoint.rules or ()) == set(parameters(path, "query"))
+    scopes = re.findall(r"`(\w+:read)`", OPERATIONS[path]["description"])
+    assert scopes == [endpoint.scope] * (endpoint.scope is not None)
 
 
 def test_every_schema_has_rows_above():
@@ -540,6 +559,38 @@ def test_words_of_the_templates_are_those_of_the_contract():
     assert sort["enum"] == list(names.SORTS) and sort["default"] == next(iter(names.SORTS))
     for text in ((templates / "openapi" / "guide.md").read_text("utf-8"), document().decode()):
         assert set(re.findall(r"\b[a-z]+:read\b", text)) == set(SCOPES)
+
+
+def test_each_sort_is_explained_and_tested():
+    described = parameters("/api/v1/cards", "query")
+    assert set(re.findall(r"`(\w+)`", described["sort"]["description"])) == set(names.SORTS)
+    ascending = {sort for sort in names.SORTS if names.SORTS[sort].ascending}
+    assert set(re.findall(r"`(\w+)`", described["order"]["description"].partition("`asc`")[2])) == ascending
+    told = table_in_api_md("sort")
+    assert {sort: cells[-1] for sort, cells in told.items()} == {s: names.SORTS[s].default_order for s in names.SORTS}
+    assert {params.SORTS, targets.SORTS, test_paging.SORTS} == {tuple(names.SORTS)}
+
+
+def test_each_filter_is_explained_tested_and_in_the_explorer():
+    filters = set(parameters("/api/v1/cards", "query")) - {"sort", "order", "limit", "offset"}
+    assert set(table_in_api_md("filter")) == filters
+    assert set(params.PARAMETERS["cards"]) == filters | {"sort", "order", "limit", "offset"}
+    script = (Path(openapi.__file__).parent / "templates" / "pages" / "explore" / "cards.js").read_text("utf-8")
+    form = set(re.findall(r"""(?:name: |text\(|choice\()"([a-z]+)\"""", script))
+    assert form == filters | {"sort", "order"}
+    made = inspect.getsource(targets.Targets.cards)
+    assert [name for name in filters if f'"{name}": ' not in made] == []
+    guide = (Path(openapi.__file__).parent / "templates" / "openapi" / "guide.md").read_text("utf-8")
+    [empty] = re.findall(r"An empty ([^.]*) means that the filter is absent", guide)
+    assert set(re.findall(r"`(\w+)`", empty)) == filters - {"kind"}
+
+
+def table_in_api_md(head: str) -> dict[str, list[str]]:
+    """The rows of a table of docs/api.md by each name of their first cell."""
+    text = (ROOT / "docs" / "api.md").read_text("utf-8")
+    lines = text.partition(f"\n| `{head}` |")[2] or text.partition(f"\n| {head} |")[2]
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines.partition("\n\n")[0].splitlines()[2:]]
+    return {name: row for row in cells for name in re.findall(r"`(\w+)`", row[0])}
 
 
 def test_the_diff_compares_every_field():

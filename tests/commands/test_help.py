@@ -28,6 +28,19 @@ def test_every_command_is_explained(words: tuple[str, ...]) -> None:
     assert words[0] in operators and words[-1] in operators
 
 
+@pytest.mark.parametrize("document", ["README.md", "docs/operators.md"])
+def test_a_row_of_the_table_names_each_command(document: str) -> None:
+    table = (ROOT / document).read_text().partition("\n| command |")[2].partition("\n\n")[0]
+    rows = [set(re.findall(r"[a-z][a-z-]+", line.split("|")[1])) for line in table.splitlines()[2:]]
+    assert [words for words in commands() if not any(set(words) <= row for row in rows)] == []
+
+
+def test_each_import_has_a_section() -> None:
+    text = (ROOT / "docs" / "ingest.md").read_text()
+    sections = set(re.findall(r"^#+ .*`ingest ([a-z-]+)`", text, re.MULTILINE))
+    assert sections >= {words[1] for words in commands() if words[0] == "ingest"}
+
+
 def test_the_readme_names_commands_that_exist() -> None:
     text = (ROOT / "README.md").read_text()
     named = set(re.findall(r"(?:`|\$ )cardpress ([a-z]+)", text))

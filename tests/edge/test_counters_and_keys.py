@@ -10,6 +10,7 @@ import pytest
 from edge_auth.contract.keys import KeyFile, issue, parse_expiry, parse_records, well_formed
 from edge_auth.contract.store.folder import FolderStore
 from edge_auth.errors import KeyFormatError, UnknownKey
+from edge_auth.host import file_counter
 from edge_auth.host.file_counter import FileCounter
 
 NOW = 1_800_000_000.0 - 1_800_000_000 % 60
@@ -106,14 +107,36 @@ def test_a_clock_that_was_far_ahead_holds_nobody_up(tmp_path):
     assert counter.hit("k", 1, NOW) == (1, 0, int(NOW) + 60, True)
 
 
-def test_a_flood_of_names_does_not_give_a_busy_one_a_second_limit(tmp_path):
+def test_a_flood_of_addresses_touches_no_key(tmp_path, monkeypatch):
+    monkeypatch.setattr(file_counter, "_BUCKETS", 8)  # so that a small flood fills each bucket many times
     counter = FileCounter(tmp_path / "c", print)
-    for _ in range(50):
-        counter.hit("busy", 50, NOW)
-    for number in range(200_000):
-        counter.hit(f"address {number}", 120, NOW)
-    assert not counter.hit("busy", 50, NOW).allowed
-    assert (tmp_path / "c").stat().st_size <= 1 << 20
+    for _ in range(5):
+        counter.hit("key a", 50, NOW)
+    size = (tmp_path / "c").stat().st_size
+    for number in range(2000):
+        for _ in range(7):
+            counter.hit(f"address {number}", 120, NOW)
+    assert counter.hit("key a", 50, NOW).remaining == 44
+    assert (tmp_path / "c").stat().st_size == size
+
+
+def test_no_number_of_keys_loses_the_count_of_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(file_counter, "_BUCKETS", 2)
+    counters = [FileCounter(tmp_path / "c", print) for _ in range(2)]
+    keys = [f"key {number}" for number in range(200)]
+    for now in (NOW, NOW + 60):
+        for expected in (2, 1, 0):
+            assert {counters[expected % 2].hit(key, 3, now).remaining for key in keys} == {expected}
+        assert not any(counters[0].hit(key, 3, now).allowed for key in keys)
+
+
+def test_the_secret_of_the_hash_is_the_file_s_own(tmp_path):
+    FileCounter(tmp_path / "a", print).hit("key a", 2, NOW)
+    FileCounter(tmp_path / "b", print).hit("key a", 2, NOW)
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o600
+    contents = [(tmp_path / name).read_bytes() for name in "ab"]
+    assert contents[0] != contents[1]
+    assert [content.index(content.strip(b"\0")[:1]) for content in contents] == [0, 0]
 
 
 def _adds(job) -> None:

@@ -14,6 +14,8 @@ from edge_auth.contract.store.folder import FolderStore
 from edge_auth.core.bodies import accepts_gzip
 from edge_auth.host.client_address import client_address
 from tests.support import small_store
+from tests.support.serving import eventually
+from tests.support.wsgi import Client
 
 WRONG = "cpm_live_" + "x" * 32
 
@@ -72,7 +74,9 @@ def test_order_of_checks(client, target, method, key, status, code):
 def test_preflight(client):
     answer = client.get("/x", "OPTIONS", None, origin="https://a", access_control_request_method="GET")
     assert answer.status == 204
-    assert answer.headers["Access-Control-Allow-Headers"] == "Authorization, X-API-Key, If-None-Match, X-Build"
+    assert answer.headers["Access-Control-Allow-Headers"] == (
+        "Authorization, X-API-Key, If-None-Match, X-Build, X-Request-ID, Range, If-Range, Cache-Control, Content-Type"
+    )
 
 
 @pytest.mark.parametrize(
@@ -131,6 +135,8 @@ def test_revoked_is_told_before_expired_and_scopes_hold(own):
         ("cards?sort=Trend", "sort"),
         ("cards?order=up", "asc, desc"),
         ("cards?q=" + "a" * 101, "100 characters"),
+        ("cards?set=" + "a" * 201, "set must be at most 200 characters"),
+        ("sets?q=" + "a" * 201, "q must be at most 200 characters"),
         ("cards?q=%FF", "q must be UTF-8"),
         ("cards?lmit=5", "limit"),
         ("cards?LIMIT=5", "limit"),
@@ -219,7 +225,8 @@ def test_pins(own, products):
     assert pinned.json()["catalogue"]["products"] == 20
     assert pinned.headers["X-Build"] == other
     assert own.get("/api/v1/cards/9999", x_build=other).headers["X-Build"] == other
-    for bad in ("nope", "", "../current", small_store.AS_OF + "-00000000000c"):
+    assert own.get("/api/v1/status", x_build="").headers["X-Build"] == own.build
+    for bad in ("nope", "../current", small_store.AS_OF + "-00000000000c"):
         refused = own.get("/api/v1/status", x_build=bad)
         assert refused.code == "invalid_parameter"
         assert own.build in refused.message
@@ -263,6 +270,20 @@ def test_a_failing_store_is_500(own, damage):
     assert answer.headers["Cache-Control"] == "no-store"
     assert "raceback" not in answer.body.decode()
     assert own.get("/api/v1/me").status == 200
+
+
+def test_a_store_without_a_live_build_says_so_once(tmp_path):
+    client = Client(str(tmp_path / "store"), str(tmp_path / "state"), 1000)
+    for _ in range(3):
+        for path in ("/api/v1/status", "/api/v1/cards", "/docs"):
+            answer = client.get(path)
+            assert (answer.status, answer.code) == (500, "internal_error")
+            assert "no build has been published" in answer.message
+            assert int(answer.headers["Retry-After"]) > 0
+    assert client.get("/api/v1/me").status == 200
+    assert eventually(lambda: client.log.count('"path":"/docs"') == 3)
+    assert client.log.count("no build is live") == 1
+    assert "Traceback" not in client.log
 
 
 def test_one_product_can_fail_while_others_answer(own, products):

@@ -25,8 +25,7 @@ def scan(products, values):
     if values.get("rarity"):
         found = [p for p in found if p["rarity"] and fold(p["rarity"]) == fold(values["rarity"])]
     sort = values.get("sort", "trend")
-    default = "asc" if sort in ("name", "number") else "desc"
-    return ranked(found, sort, values.get("order", default) == "desc")
+    return ranked(found, sort, values.get("order", names.SORTS[sort].default_order) == "desc")
 
 
 def ids(client, values):

@@ -1,5 +1,6 @@
 """One place for each fact: whatever repeats a lake's columns, price figures or conditions agrees with its source."""
 
+import inspect
 import re
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from generator.database import sql_root, sql_text
 from generator.demo.lake import write_demo
 from generator.demo.words import CONDITION_CODES
+from generator.ingest import scraped_formats
 from generator.ingest.cardmarket_files import read_expansions, read_price_guide, read_products
 from generator.ingest.list_pages import list_pages_file
 from generator.ingest.merge_days import FILTERED_CHECKS, LISTINGS, WATCH_CHECKS
@@ -19,7 +21,10 @@ from generator.ingest.tables import TableFile, expansions_file, products_file
 from generator.lake.lake import DAILY_TABLES, FLAT_TABLES, PRICE_TABLES
 from generator.lake.schema import arrow_schema, declared_tables
 from generator.lake.vocabulary import CONDITIONS, PRICE_FIGURES
+from generator.reading.diff.fields import compared_fields
 from recognition.recipe import Fingerprint
+from tests.support.lakes import FIXED, rows
+from tests.support.oracle import lake as oracle
 from tests.support.service import ROOT
 
 TABLES = (*FLAT_TABLES, *DAILY_TABLES)
@@ -142,21 +147,46 @@ def test_the_sources_read_every_column() -> None:
 
 
 def test_the_operators_read_of_every_column() -> None:
-    rows = {cells[1].strip(): cells[3] for line in operators() if len(cells := line.split("|")) > 3}
+    told = {cells[1].strip(): cells[3] for line in operators() if len(cells := line.split("|")) > 3}
     for table in TABLES:
-        assert [name for name in declared(table) if not re.search(rf"\b{name}\b", rows[table])] == [], table
+        assert [name for name in declared(table) if not re.search(rf"\b{name}\b", told[table])] == [], table
 
 
 def operators() -> list[str]:
     return (ROOT / "docs" / "operators.md").read_text("utf-8").splitlines()
 
 
+@pytest.mark.parametrize("table", TABLES)
+def test_the_lakes_of_tests_have_every_column(table: str) -> None:
+    columns = [column for column in declared_tables()[table] if column.name != "day"]
+    assert list(rows.COLUMNS[table]) == [column.name for column in columns]
+    assert rows.REQUIRED[table] == {column.name for column in columns if column.required}
+    some = [row for name, found in FIXED.whole() if name == table for row in found]
+    some += [row for name, _, found in FIXED.daily() if name == table for row in found]
+    given = {name for row in some for name, value in row.items() if value is not None}
+    assert given == {column.name for column in columns}, "the fixed lake has a value in every column"
+
+
+def test_the_oracle_reads_every_column() -> None:
+    assert list(oracle.GUIDE) == declared("price_guide")
+    assert list(oracle.LISTING) == declared("listings")
+    assert list(oracle.CHECK) == declared("filtered_checks")
+    assert list(oracle.WATCH_CHECK) == declared("watch_checks")
+
+
+def test_the_imports_document_every_key() -> None:
+    """Every key of a scraped line that a parser reads is in the tables of docs/ingest.md."""
+    keys = set(re.findall(r'\.get\("(\w+)"', inspect.getsource(scraped_formats)))
+    told = set(re.findall(r"`(\w+)`", (ROOT / "docs" / "ingest.md").read_text("utf-8")))
+    assert keys - told == set()
+
+
 def test_price_figures() -> None:
     holo = [f"{figure}_holo" for figure in PRICE_FIGURES]
     assert declared("price_guide") == ["id_product", *PRICE_FIGURES, *holo]
-    changes = (sql_root() / "diff" / "field_changes.sql.j2").read_text("utf-8")
-    assert set(re.findall(r'"price_guide\.(\w+)"', changes)) == {"day", *PRICE_FIGURES}
-    assert set(re.findall(r'"price_guide\.holo\.(\w+)"', changes)) == set(PRICE_FIGURES)
+    shown = ["day", *PRICE_FIGURES, *(f"holo.{figure}" for figure in PRICE_FIGURES)]
+    fields = compared_fields()["products"]
+    assert [field for field in fields if field.startswith("price_guide.")] == [f"price_guide.{name}" for name in shown]
 
 
 def test_price_tables() -> None:

@@ -16,7 +16,9 @@ DIRECTION: list[list[tuple[str, ...]]] = [
     [("edge_auth.contract",)],
     [("edge_auth.core",)],
     [("edge_auth.host",)],
-    [("generator.errors", "generator.clock", "generator.settings", "generator.progress", "generator.threads")],
+    [
+        tuple(f"generator.{name}" for name in ("errors", "clock", "settings", "terminal", "progress", "threads")),
+    ],
     [("generator.database",)],
     [("generator.pack",), ("generator.releases",)],
     [("generator.lake",)],

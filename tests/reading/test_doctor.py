@@ -82,6 +82,10 @@ def remove(pattern: str) -> Callable[[Path], None]:
     return spoil
 
 
+def chmod(name: str, mode: int) -> Callable[[Path], None]:
+    return lambda place: (place / name).chmod(mode)
+
+
 def in_the_way(place: Path) -> None:
     shutil.rmtree(place / "store" / "private")
     (place / "store" / "private").write_text("a file")
@@ -123,6 +127,8 @@ WRONG: dict[str, tuple[Callable[[Path], object], str, str, str]] = {
         "warning",
         "2 valid, 0 expired or revoked; expiring soon: key_",
     ),
+    "keys readable": (chmod("store/private/keys.json", 0o644), "modes", "problem", "chmod -R go="),
+    "pages readable": (chmod("store/private", 0o755), "modes", "problem", "/private: chmod -R"),
     "no lake": (remove("lake"), "lake", "problem", "is not a folder: make one with"),
     "no products": (remove("lake/products.parquet"), "lake", "problem", "has no products"),
     "no day": (write("lake/listings/day=soon/x.parquet", ""), "lake", "problem", "names no day"),

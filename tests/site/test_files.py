@@ -103,16 +103,33 @@ def test_what_is_no_file_is_no_path(anybody: Client, path: str) -> None:
     assert answer["Content-Type"] == "application/json" and answer["Cache-Control"] == "no-store"
 
 
-@pytest.mark.parametrize("method", ["POST", "HEAD", "PUT", "OPTIONS", "DELETE"])
+@pytest.mark.parametrize("method", ["POST", "PUT", "OPTIONS", "DELETE"])
 def test_only_get(anybody: Client, method: str) -> None:
     answer = anybody.send(method, "/docs")
-    assert (answer.status, answer["Allow"]) == (405, "GET")
+    assert (answer.status, answer["Allow"]) == (405, "GET, HEAD")
 
 
-def test_the_build_can_be_named_and_the_query_is_ignored(anybody: Client) -> None:
+def test_the_query_and_the_name_of_a_build_are_ignored(anybody: Client) -> None:
     live = asked(anybody, "/docs")["X-Build"]
-    assert asked(anybody, "/docs?v=abc&v=abc&x", X_Build=live).status == 200
-    assert asked(anybody, "/docs", X_Build="2020-01-01-000000000000").code == "invalid_parameter"
+    assert asked(anybody, "/docs?v=abc&v=abc&x").status == 200
+    for named in ("2020-01-01-000000000000", "nothing", "", live):
+        answer = asked(anybody, "/docs", X_Build=named)
+        assert (answer.status, answer["X-Build"]) == (200, live)
+
+
+@pytest.mark.parametrize("path", ["/docs", "/docs/theme.css", "/explore/"])
+def test_head_is_get_without_a_body(anybody: Client, path: str) -> None:
+    get, head = asked(anybody, path), anybody.send("HEAD", path)
+    assert (head.status, head.body) == (200, b"")
+    for header in ("Content-Length", "Content-Type", "ETag", "Cache-Control", "Content-Security-Policy"):
+        assert head[header] == get[header]
+    assert anybody.send("HEAD", "/docs/nothing.html").status == 404
+
+
+def test_a_preflight_of_a_page_is_refused(anybody: Client) -> None:
+    asked_for = {"Origin": "https://a.example", "Access-Control-Request-Method": "GET"}
+    answer = anybody.send("OPTIONS", "/docs", asked_for)
+    assert (answer.status, answer["Allow"]) == (405, "GET, HEAD")
 
 
 def test_nobody_is_counted(anybody: Client) -> None:

@@ -4,8 +4,11 @@ import pytest
 
 from tests.support.s3_servers import SERVERS
 
+# The kinds of stores by URL scheme, as in `BACKENDS` of `edge_auth.contract.store.open`; a folder has no scheme.
+KINDS = {"": ("folder",), "s3": tuple(SERVERS)}
 
-@pytest.fixture(params=["folder", *SERVERS])
+
+@pytest.fixture(params=[kind for kinds in KINDS.values() for kind in kinds])
 def location(request: pytest.FixtureRequest, servers, tmp_path, monkeypatch: pytest.MonkeyPatch) -> str:
     """An empty store of each kind in turn."""
     if request.param == "folder":

@@ -11,13 +11,16 @@ from pathlib import Path
 from threading import Barrier
 
 import pytest
+from click import Option
 
 from edge_auth.contract.keys import SCOPES, issue, open_key_file
 from edge_auth.contract.store.interface import Digest, Store
-from edge_auth.contract.store.open import open_store
+from edge_auth.contract.store.open import BACKENDS, open_store
 from edge_auth.errors import Conflict, MissingObject, StoreError
 from generator.clock import utc_now
+from generator.commands.build import build
 from generator.reading.doctor.store import check_writing
+from tests.stores.conftest import KINDS
 from tests.support.s3_fixtures import on_s3
 from tests.support.s3_servers import OWNER, READER, SECRET, Server
 from tests.support.service import ROOT, environment
@@ -271,6 +274,16 @@ def test_who_may_not_list_is_told_so(servers, monkeypatch: pytest.MonkeyPatch) -
         with pytest.raises(StoreError, match="s3:ListBucket") as caught:
             work("missing")
         assert not isinstance(caught.value, MissingObject)
+
+
+def test_each_backend_is_tested_and_explained() -> None:
+    assert set(KINDS) == {"", *BACKENDS}
+    options = [option for option in build.params if isinstance(option, Option)]
+    [help_text] = [option.help or "" for option in options if option.name == "store"]
+    operators = (ROOT / "docs" / "operators.md").read_text("utf-8")
+    for backend in BACKENDS.values():
+        assert backend.example in help_text
+        assert f"`{backend.example}`" in operators
 
 
 def test_folders_do_not_wait_for_boto3() -> None:

@@ -9,6 +9,9 @@ EXPOSED = {
     "retry-after",
     "etag",
     "x-build",
+    "x-total-count",
+    "accept-ranges",
+    "content-range",
 }
 
 

@@ -168,7 +168,7 @@ class Service:
         self.state = state
         self.port = _free_port()
         self.log = state.parent / f"{state.name}-{self.port}.log"
-        settings = {"--port": self.port, "--workers": workers, "--store": store, "--state": state}
+        settings = {"--port": self.port, "--workers": workers, "--store": store, "--state": state, "--drain": 0}
         self.command = ["serve", *(str(part) for pair in settings.items() for part in pair), *more]
 
     def __enter__(self) -> "Service":

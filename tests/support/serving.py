@@ -24,7 +24,7 @@ class Server:
 
     def __init__(self, location: str, state: str, *arguments: str):
         self.process = subprocess.Popen(
-            [*COMMAND, "serve", "--store", location, "--port", "0", "--state", state, *arguments],
+            [*COMMAND, "serve", "--store", location, "--port", "0", "--drain", "0", "--state", state, *arguments],
             stderr=subprocess.PIPE,
             text=True,
         )

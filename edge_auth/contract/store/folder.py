@@ -1,4 +1,8 @@
-"""A store in a folder. Objects are files, which a rename puts in place complete."""
+"""A store in a folder. Objects are files, which a rename puts in place complete.
+
+Only the owner may read what lies below `private/`. The bytes of `swap` are on the disk when it returns. Other files may
+be lost in a power cut: a reader notices that by their sizes and hashes.
+"""
 
 import fcntl
 import hashlib
@@ -8,25 +12,34 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from edge_auth.contract import layout
 from edge_auth.contract.store.interface import Listed, Span, Versioned
 from edge_auth.errors import Conflict, MissingObject, StoreError
 
 _TEMPORARY_PREFIX = ".writing-"
 _MAX_ATTEMPTS = 100
+_FILE_MODE, _PRIVATE_FILE_MODE = 0o644, 0o600
+_FOLDER_MODE, _PRIVATE_FOLDER_MODE = 0o777, 0o700  # less the bits of the umask
 
 
 class FolderStore:
-    """A store in a folder; see `edge_auth.contract.store.interface.Store` for its methods."""
+    """A store in a folder; see `edge_auth.contract.store.interface.Store` for its methods.
 
-    def __init__(self, location: str):
+    Args:
+        private: Whether only the owner may read the objects, as if all of them were below `private/`.
+    """
+
+    def __init__(self, location: str, private: bool = False):
         self.root = Path(location)
         self.location = str(self.root.resolve())
+        self._private = private
 
     def get(self, name: str, offset: int = 0, length: int | None = None) -> bytes:
         """Return an object, or `length` bytes of it from `offset`."""
         if length is None:
             with _translated_errors(self, name), (self.root / name).open("rb") as file:
-                file.seek(offset)
+                if offset:
+                    file.seek(offset)
                 return file.read()
         # A card detail reads several ranges for one answer. Path and file objects would triple the time of each.
         with _translated_errors(self, name):
@@ -73,7 +86,11 @@ class FolderStore:
             current = self.get_versioned(name)
             if (current.etag if current else None) != etag:
                 raise Conflict(f"another writer has changed {name} in {self.location}: check it, then try again")
-            self.put(name, data)
+            with _translated_errors(self, name), self._temporary_file(name, data) as temporary:
+                _sync(temporary)
+                os.replace(temporary, self.root / name)
+                for folder in self._folders_of(name):  # a rename, and a new folder, are lost without this
+                    _sync(folder)
 
     def stat(self, name: str) -> int | None:
         """Return the size of an object in bytes, or None if it does not exist."""
@@ -127,27 +144,44 @@ class FolderStore:
     @contextmanager
     def _temporary_file(self, name: str, data: bytes) -> Iterator[str]:
         """Write data to a temporary file in the folder of an object. Yield its path."""
-        handle, temporary = self._create_temporary((self.root / name).parent)
+        handle, temporary = self._create_temporary(name)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
-            os.chmod(temporary, 0o644)
+            os.chmod(temporary, _PRIVATE_FILE_MODE if self._is_private(name) else _FILE_MODE)
             yield temporary
         finally:
             Path(temporary).unlink(missing_ok=True)
 
-    def _create_temporary(self, folder: Path) -> tuple[int, str]:
+    def _create_temporary(self, name: str) -> tuple[int, str]:
+        folder = (self.root / name).parent
         for _ in range(_MAX_ATTEMPTS):  # another process may delete the empty folder before a file is in it
             with suppress(FileNotFoundError, FileExistsError):
-                folder.mkdir(parents=True, exist_ok=True)
+                self._make_folders(name)
                 return tempfile.mkstemp(prefix=_TEMPORARY_PREFIX, dir=folder)
-        folder.mkdir(parents=True, exist_ok=True)  # raises the error, if it was another one
+        self._make_folders(name)  # raises the error, if it was another one
         return tempfile.mkstemp(prefix=_TEMPORARY_PREFIX, dir=folder)
+
+    def _make_folders(self, name: str) -> None:
+        """Create the folders of an object. Those that exist keep their modes."""
+        self._make_root()
+        for folder in self._folders_of(name)[-2::-1]:
+            folder.mkdir(_PRIVATE_FOLDER_MODE if self._is_private(name) else _FOLDER_MODE, exist_ok=True)
+
+    def _make_root(self) -> None:
+        self.root.mkdir(_PRIVATE_FOLDER_MODE if self._private else _FOLDER_MODE, parents=True, exist_ok=True)
+
+    def _folders_of(self, name: str) -> Sequence[Path]:
+        """Return the folders of an object from its own one up to the store's."""
+        return [self.root / folder for folder in Path(name).parents]
+
+    def _is_private(self, name: str) -> bool:
+        return self._private or name.startswith(layout.PRIVATE)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
         with _translated_errors(self, ".lock"):
-            self.root.mkdir(parents=True, exist_ok=True)
+            self._make_root()
             lock = (self.root / ".lock").open("a")
         with lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -163,6 +197,15 @@ def _files(base: Path) -> Iterator[Path]:
 
     for folder, _, names in os.walk(base, onerror=on_error):
         yield from (Path(folder, name) for name in names if not name.startswith("."))
+
+
+def _sync(path: str | Path) -> None:
+    """Wait until the content of a file or folder is on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _etag(data: bytes) -> str:

@@ -66,6 +66,8 @@ class Store(Protocol):
     def swap(self, name: str, data: bytes, etag: str | None) -> None:
         """Replace an object if its tag is still `etag`; with None, create it if it does not exist.
 
+        The new bytes survive a power cut once this returns.
+
         Raises:
             Conflict: Another writer changed it first.
         """

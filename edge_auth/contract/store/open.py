@@ -32,11 +32,12 @@ BACKENDS = {
 }
 
 
-def open_store(location: str, timeout_seconds: float | None = None) -> Store:
+def open_store(location: str, timeout_seconds: float | None = None, private: bool = False) -> Store:
     """Open the store at a location: a folder, or a URL such as `s3://bucket/prefix`.
 
     Args:
         timeout_seconds: How long one request may wait for an answer. None waits as long as a batch run would.
+        private: Whether only the owner of a folder may read what is written.
 
     Raises:
         StoreError: The location is not a folder and has no known scheme.
@@ -52,7 +53,7 @@ def open_store(location: str, timeout_seconds: float | None = None) -> Store:
         raise StoreError(f"store {location}: a store is {kinds}")
     if Path(location).is_file():
         raise StoreError(f"store {location} is a file: name the folder that holds the builds, or a new one")
-    return FolderStore(location)
+    return FolderStore(location, private)
 
 
 def scheme_of(location: str) -> str:

@@ -24,7 +24,7 @@ def compared_fields() -> dict[str, list[str]]:
     A field of an inner object is named by its path, such as `price_guide.holo.low`. Arrays, and objects without a
     schema of their own, are compared as a whole.
     """
-    schemas = json.loads(openapi.document())["components"]["schemas"]
+    schemas = json.loads(openapi.strict_document())["components"]["schemas"]
     return {
         resource: [path for path in _paths(schemas, schema) if path not in excluded]
         for resource, (schema, excluded) in _SCHEMAS.items()

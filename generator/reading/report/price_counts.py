@@ -8,7 +8,7 @@ import duckdb
 from edge_auth.contract import names
 from edge_auth.contract.builds import Build
 from generator.build.layers.catalogue import PRICES
-from generator.database import Database
+from generator.database import Database, sql_literal
 from generator.errors import BuildError
 
 _VIEWS = ("coverage", "distribution", "ages")
@@ -44,7 +44,7 @@ def count_prices(build: Build, *, threads: int | None, memory: str | None) -> Pr
         db = Database(threads, memory)
         try:
             db.set(as_of=build.as_of.isoformat())
-            _open_prices(db, str(path).replace("'", "''"))
+            _open_prices(db, sql_literal(path))
             db.run(*(f"report/{view}" for view in _VIEWS))
             return PriceCounts(*(db.table(f"from {view}").to_pylist() for view in _VIEWS))
         finally:
@@ -53,7 +53,7 @@ def count_prices(build: Build, *, threads: int | None, memory: str | None) -> Pr
         raise BuildError(f"the prices of build {build.id} cannot be read: {str(error).splitlines()[0]}") from error
 
 
-def _open_prices(db: Database, path: str) -> None:
-    present = {name for name, *_ in db.rows(f"describe from read_parquet('{path}')")}
+def _open_prices(db: Database, literal: str) -> None:
+    present = {name for name, *_ in db.rows(f"describe from read_parquet({literal})")}
     missing = "".join(f", null::{kind} as {name}" for name, kind in _ADDED_COLUMNS.items() if name not in present)
-    db.connection.execute(f"create view prices as select *{missing} from read_parquet('{path}')")
+    db.connection.execute(f"create view prices as select *{missing} from read_parquet({literal})")

@@ -1,0 +1,78 @@
+"""granian as a public server needs it: limits, restarts with a growing delay, an end that drops no request."""
+
+import signal
+import threading
+import time
+from multiprocessing.sharedctypes import RawValue
+from typing import Any
+
+from granian import Granian
+from granian.constants import HTTPModes
+from granian.http import HTTP1Settings
+
+# Connections that one worker holds at most. granian would allow backlog / workers, and wait with all others.
+MAX_CONNECTIONS_PER_WORKER = 16_384
+_BACKLOG = 4096
+# How long a client may take to send the head of a request, and how long it may stay idle between two of them.
+HEADER_TIMEOUT_MILLISECONDS = 30_000
+_MAX_RESTART_DELAY_SECONDS = 8.0
+_RESTARTS_FORGOTTEN_SECONDS = 60.0
+_TICK_SECONDS = 0.1
+
+
+class Draining:
+    """A flag in memory that all workers share: whether they are about to end, so that answers close connections."""
+
+    def __init__(self) -> None:
+        self._value = RawValue("b", 0)
+
+    def begin(self) -> None:
+        """Set the flag."""
+        self._value.value = 1
+
+    def __bool__(self) -> bool:
+        return bool(self._value.value)
+
+
+class Server(Granian):  # type: ignore[misc,valid-type]  # granian chooses its class when it is imported
+    """The server.
+
+    Args:
+        draining: Set on SIGTERM.
+        drain_seconds: How long clients then get answers that close their connections, before the workers end.
+    """
+
+    def __init__(self, *arguments: Any, draining: Draining, drain_seconds: float, **more: Any):
+        super().__init__(
+            *arguments,
+            http=HTTPModes.http1,  # with HTTP/2 on, granian does not close connections that send nothing
+            http1_settings=HTTP1Settings(header_read_timeout=HEADER_TIMEOUT_MILLISECONDS),
+            backlog=_BACKLOG,
+            backpressure=MAX_CONNECTIONS_PER_WORKER,
+            respawn_failed_workers=True,
+            **more,
+        )
+        self._draining = draining
+        self._drain_seconds = drain_seconds
+        self._restart_delay, self._restarted_at = 0.0, 0.0
+
+    def signal_handler_interrupt(self, *arguments: Any) -> None:
+        """End at once on Ctrl-C or on a second signal. On SIGTERM, drain first."""
+        if self._draining or arguments[:1] == (signal.SIGINT,) or not self._drain_seconds:
+            super().signal_handler_interrupt()
+            return
+        self._draining.begin()
+        timer = threading.Timer(self._drain_seconds, super().signal_handler_interrupt)
+        timer.daemon = True
+        timer.start()
+
+    def _respawn_workers(self, workers: list[int], *arguments: Any, **more: Any) -> None:
+        """Start failed workers again. granian would give up on one that fails twice within 5.5 seconds."""
+        recent = time.monotonic() < self._restarted_at + _RESTARTS_FORGOTTEN_SECONDS
+        self._restart_delay = min(max(1.0, self._restart_delay * 2), _MAX_RESTART_DELAY_SECONDS) if recent else 0.0
+        end = time.monotonic() + self._restart_delay
+        while time.monotonic() < end and not self.interrupt_signal:
+            time.sleep(_TICK_SECONDS)
+        super()._respawn_workers(workers, *arguments, **more)
+        self._restarted_at = time.monotonic()
+        self.respawned_wrks.clear()

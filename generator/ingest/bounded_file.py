@@ -1,0 +1,92 @@
+"""Reads a file for an import, plain or gzip, up to a size. A small gzip file may be large once inflated."""
+
+import gzip
+import io
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from generator import settings
+from generator.errors import IngestError
+
+STDIN = Path("-")
+_GZIP_MAGIC = b"\x1f\x8b"
+
+
+class FileLimits(NamedTuple):
+    """What an import reads at most.
+
+    Attributes:
+        file_bytes: Of one file, after inflating.
+        line_bytes: Of one line.
+    """
+
+    file_bytes: int
+    line_bytes: int = settings.MAX_LINE_BYTES
+
+
+DOWNLOAD_LIMITS = FileLimits(settings.MAX_DOWNLOAD_BYTES)
+LINES_LIMITS = FileLimits(settings.MAX_LINES_BYTES)
+
+
+class BoundedFile:
+    """A file that is open for reading. Its methods raise IngestError beyond the limits."""
+
+    def __init__(self, path: Path, stream: io.BufferedIOBase, limits: FileLimits):
+        self._path = path
+        self._stream = stream
+        self._limits = limits
+
+    def read(self) -> bytes:
+        """Return the whole file."""
+        data = self._stream.read(self._limits.file_bytes + 1)
+        self._check_size(len(data))
+        return data
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield the lines with their ends."""
+        size = 0
+        limit = self._limits.line_bytes
+        for number in range(1, sys.maxsize):
+            line = self._stream.readline(limit + 1)
+            if not line:
+                return
+            if len(line) > limit:
+                raise IngestError(
+                    f"{self._path}: line {number} has more than {limit:,} bytes: repair it, or raise --max-line-kb"
+                )
+            size += len(line)
+            self._check_size(size)
+            yield line
+
+    def _check_size(self, size: int) -> None:
+        if size > self._limits.file_bytes:
+            raise IngestError(
+                f"{self._path}: more than {self._limits.file_bytes / 1e6:,.0f} MB after inflating: "
+                "split it, or raise --max-file-mb if the machine has the memory"
+            )
+
+
+@contextmanager
+def open_bounded(path: Path, limits: FileLimits) -> Iterator[BoundedFile]:
+    """Open a file. `-` is standard input.
+
+    Raises:
+        IngestError: The file cannot be read, here or in the `with` block.
+    """
+    try:
+        with _open_binary(path) as stream:
+            if stream.peek(2)[:2] != _GZIP_MAGIC:
+                yield BoundedFile(path, stream, limits)
+                return
+            with gzip.open(stream) as inflated:
+                yield BoundedFile(path, inflated, limits)
+    except (OSError, EOFError, zlib.error) as error:  # gzip's own BadGzipFile is an OSError
+        raise IngestError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+
+
+def _open_binary(path: Path) -> io.BufferedReader:
+    return open(sys.stdin.fileno(), "rb", closefd=False) if path == STDIN else path.open("rb")

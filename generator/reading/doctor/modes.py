@@ -1,0 +1,30 @@
+"""Checks that other users of the machine cannot read the private files of a folder store: key records, pages, locks."""
+
+import os
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+from edge_auth.contract import layout
+from edge_auth.contract.keys import KeyFile
+from edge_auth.contract.store.interface import Store
+from generator.reading.doctor.findings import Finding, problem
+
+_OTHERS = 0o077
+
+
+def check_modes(store: Store, keys: KeyFile) -> Iterator[Finding]:
+    """Report private files and folders that the group or others may use. Older versions wrote them so."""
+    folder, key_file = store.local_path(layout.PRIVATE), keys.store.local_path(keys.name)
+    if folder is not None:
+        yield from _check(folder, [folder, *folder.rglob("*")])
+    if key_file is not None and (folder is None or not key_file.is_relative_to(folder)):
+        yield from _check(key_file, [key_file])
+
+
+def _check(top: Path, paths: list[Path]) -> Iterator[Finding]:
+    open_ = [path for path in paths if path.exists() and path.stat().st_mode & _OTHERS]
+    if open_:
+        more = f" and {len(open_) - 1} more" if len(open_) > 1 else ""
+        message = f"other users of this machine may use {os.fspath(open_[0])}{more}"
+        yield problem("modes", message, f"chmod -R go= {shlex.quote(str(top))}, as the user that runs the shim")

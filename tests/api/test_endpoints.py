@@ -1,0 +1,85 @@
+"""Every endpoint and layer has its places: documents, smoke test, diff, golden answers and random requests."""
+
+import random
+import re
+from urllib.parse import unquote_to_bytes
+
+import pytest
+
+from edge_auth.contract import names
+from edge_auth.contract.builds import open_build
+from edge_auth.contract.store.folder import FolderStore
+from edge_auth.core import endpoints
+from edge_auth.core.endpoints import API, Endpoint, route
+from edge_auth.errors import NotFound
+from generator.nightly import smoke
+from generator.reading.diff.compare import RESOURCES
+from tests.api import test_golden
+from tests.api.test_openapi import OPERATIONS
+from tests.support import small_store
+from tests.support.lakes import FIXED
+from tests.support.oracle.oracle import route as oracle_route
+from tests.support.service import ROOT
+from tests.support.targets import Targets
+
+WITHOUT_DATA = {f"{API}me", f"{API}openapi.json"}
+
+
+def every_endpoint() -> dict[str, Endpoint]:
+    """The endpoints of the API by path, without the pages of the site."""
+    values = list(vars(endpoints).values())
+    values += [inner for value in values if isinstance(value, dict) for inner in value.values()]
+    return {value.path: value for value in values if isinstance(value, Endpoint) and value.path.startswith(API)}
+
+
+def reached(targets: list[str]) -> set[str]:
+    """The endpoints that requests reach."""
+    found = set()
+    for target in targets:
+        try:
+            found.add(route(unquote_to_bytes(target.partition("?")[0]))[0].path)
+        except NotFound:
+            continue
+    return found
+
+
+def table(document: str, head: str) -> str:
+    """A table of a document, from its first heading cell on."""
+    return (ROOT / document).read_text("utf-8").partition(f"\n| {head} |")[2].partition("\n\n")[0]
+
+
+def test_the_documents_name_every_endpoint() -> None:
+    assert set(OPERATIONS) == set(every_endpoint())
+    told = dict(re.findall(r"^\| `(/api/v1/\S+)` \|.*\| `?([\w:]+)`? \|$", table("docs/api.md", "path"), re.MULTILINE))
+    assert told == {path: endpoint.scope or "none" for path, endpoint in every_endpoint().items()}
+    answered = set(re.findall(r"`/([\w.]+)", table("README.md", "request")))
+    assert {path.removeprefix(API).partition("/")[0] for path in every_endpoint()} - answered == {"me"}
+
+
+def test_requests_of_tests_reach_every_endpoint() -> None:
+    with_data = set(every_endpoint()) - WITHOUT_DATA
+    assert reached(Targets(FIXED, random.Random(1)).some(700)) >= with_data
+    assert reached([f"{API}{target}" for target in test_golden.REQUESTS.values()]) >= with_data
+    paths = {path.replace("{slug}", "a").replace("{idProduct}", "1") for path in with_data}
+    assert [path for path in sorted(paths) if oracle_route(path)[0] is None] == []
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[FolderStore, str]:
+    store = FolderStore(str(tmp_path_factory.mktemp("endpoints")))
+    return store, small_store.add_build(store)
+
+
+def test_the_smoke_test_reaches_every_endpoint(built: tuple[FolderStore, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(smoke, "_check_answer", lambda _, path, __: asked.append(API + path))
+    smoke.smoke_test(*built)
+    assert reached(asked) == set(every_endpoint()) - {f"{API}me"}
+
+
+def test_diff_and_documents_know_every_layer(built: tuple[FolderStore, str]) -> None:
+    layers = {name for name in open_build(*built).layers if not name.startswith(names.HISTORY)}
+    assert layers == {names.CATALOGUE, *names.EXPORTED_LAYERS}
+    assert set(RESOURCES) >= set(names.EXPORTED_LAYERS)
+    told = set(re.findall(r"^\| `([\w-]+)[<`]", table("docs/store.md", "layer"), re.MULTILINE))
+    assert told == {*layers, f"{names.HISTORY}-"}

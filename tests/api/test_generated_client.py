@@ -1,0 +1,106 @@
+"""The published description as clients live with it: open schemas, names, and a client generated from it."""
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from generator.site.openapi import document, strict_document
+
+DOCUMENT, STRICT = (json.loads(made()) for made in (document, strict_document))
+SCHEMAS = DOCUMENT["components"]["schemas"]
+
+
+def objects(value: object) -> Iterator[dict]:
+    """Every JSON object in a value."""
+    if isinstance(value, dict):
+        yield value
+    for member in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from objects(member)
+
+
+def test_every_schema_is_open() -> None:
+    assert not any("additionalProperties" in found for found in objects(SCHEMAS))
+    assert any("additionalProperties" in found for found in objects(STRICT["components"]["schemas"]))
+
+
+@pytest.mark.parametrize("name", STRICT["components"]["schemas"])
+def test_an_answer_with_a_new_field_is_valid(name: str) -> None:
+    published = Draft202012Validator({"$ref": f"#/components/schemas/{name}", "components": DOCUMENT["components"]})
+    for example in STRICT["components"]["schemas"][name]["examples"]:
+        published.validate(example)
+        published.validate(_with_more(example))
+
+
+def _with_more(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: _with_more(member) for name, member in value.items()} | {"added_later": {"x": 1}}
+    return [_with_more(item) for item in value] if isinstance(value, list) else value
+
+
+def test_every_object_has_a_name() -> None:
+    for schema in SCHEMAS.values():
+        assert not any("properties" in found for found in objects(schema.get("properties", {})))
+    assert {"StatusBuild", "StatusFilteredPrice", "ErrorError"} <= set(SCHEMAS)
+
+
+def test_errors_share_one_schema() -> None:
+    for item in DOCUMENT["paths"].values():
+        for status, response in item["get"]["responses"].items():
+            if status not in ("200", "304"):
+                schema = response["content"]["application/json"]["schema"]
+                assert schema == {"$ref": "#/components/schemas/Error"}
+
+
+def test_contact_and_licence_are_the_operators(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert DOCUMENT["info"]["contact"] == {"name": "The operator of this service"}
+    assert set(DOCUMENT["info"]["license"]) == {"name", "identifier"}
+    told = {
+        "CONTACT_NAME": 'A "shop"',
+        "CONTACT_URL": "https://a.example",
+        "LICENSE_NAME": "L",
+        "LICENSE_URL": "https://l.example",
+    }
+    for name, value in told.items():
+        monkeypatch.setenv(f"CARDPRESS_API_{name}", value)
+    info = json.loads(document())["info"]
+    assert info["contact"] == {"name": 'A "shop"', "url": "https://a.example"}
+    assert info["license"] == {"name": "L", "url": "https://l.example"}
+
+
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The name of a package that openapi-python-client made from the published description."""
+    pytest.importorskip("openapi_python_client")
+    folder = tmp_path_factory.mktemp("client")
+    (folder / "openapi.json").write_bytes(document())
+    (folder / "config.json").write_text('{"post_hooks": []}')
+    command = [sys.executable, "-m", "openapi_python_client", "generate", "--path", "openapi.json"]
+    more = ["--config", "config.json", "--meta", "none", "--output-path", "card_prices", "--fail-on-warning"]
+    done = subprocess.run([*command, *more], cwd=folder, env=os.environ, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "warning" not in (done.stdout + done.stderr).lower(), done.stdout
+    sys.path.insert(0, str(folder))
+    yield "card_prices"
+    sys.path.remove(str(folder))
+
+
+def test_a_generated_client_survives_a_new_field(generated: str) -> None:
+    models = importlib.import_module(f"{generated}.models")
+    for name in ("CardPage", "CardDetail", "WatchlistPage", "Status", "SetPage", "FingerprintIndex", "Key", "Error"):
+        for example in SCHEMAS[name]["examples"]:
+            parsed = getattr(models, name).from_dict(_with_more(example))
+            assert parsed.additional_properties == {"added_later": {"x": 1}}, name
+            assert set(parsed.to_dict()) == {*example, "added_later"}, name
+
+
+def test_a_generated_client_has_each_class_once(generated: str) -> None:
+    folder = Path(importlib.import_module(generated).__file__).parent / "models"
+    errors = [file.name for file in folder.glob("*error*.py")]
+    assert sorted(errors) == ["error.py", "error_error.py", "error_error_code.py"]

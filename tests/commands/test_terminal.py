@@ -1,0 +1,61 @@
+"""Texts of the data must not control the terminal of the operator, whatever command prints them."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from generator.terminal import clean
+from tests.support.commands import run
+from tests.support.lakes import Rows, write
+from tests.support.service import ROOT
+
+EVIL = "\x1b]0;owned\x07\x1b[2J\rfine \x9b31m\u202egnp"
+CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def evil_rows(day: str, name: str) -> Rows:
+    product = {"id_product": 1, "name": name, "kind": "single", "id_expansion": 1}
+    check = {"slug": EVIL, "checked_at": f"{day}T12:00:00", "num_offers": 1, "lowest_price": 1.0}
+    guide = {day: [{"id_product": 1, "trend": 5.0 if name == EVIL else 9.0}]}
+    return Rows(
+        products=[product], expansions=[{"id": 1, "name": EVIL}], price_guide=guide, watch_checks={day: [check]}
+    )
+
+
+def printed(*arguments: object, status: int = 0) -> str:
+    done = run(*arguments, status=status)
+    return done.stdout + done.stderr
+
+
+def test_build_show_and_diff(tmp_path: Path) -> None:
+    store, ids, output = tmp_path / "store", [], ""
+    for day, name in (("2026-08-01", "plain"), ("2026-08-02", EVIL)):
+        lake = write(evil_rows(day, name), tmp_path / day)
+        output += printed("build", "--lake", lake, "--store", store, "--publish")
+        ids.append(run("build", "--lake", lake, "--store", store).stdout.split()[-1])
+    output += printed("show", "live", "--store", store) + printed("diff", *ids, "--store", store)
+    assert "\\x1b]0;owned" in output and not CONTROL.search(output), CONTROL.findall(output)
+    record = json.loads(run("show", "live", "--store", store, "--json").stdout)["record"]
+    assert record["left_out"][0]["example"].endswith(EVIL), "JSON holds the text itself"
+
+
+def test_imports_and_errors(tmp_path: Path) -> None:
+    lines = tmp_path / f"{EVIL.replace('/', '')}.jsonl"
+    lines.write_text(json.dumps({"slug": EVIL, "checked_at": EVIL}) + "\n", "utf-8")
+    output = printed("ingest", "watch-checks", "--lake", tmp_path / "lake", lines, status=1)
+    output += printed("cat", EVIL, "--store", tmp_path / EVIL, status=1)
+    assert "\\x1b]0;owned" in output and not CONTROL.search(output), CONTROL.findall(output)
+
+
+@pytest.mark.parametrize("text", ["", "plain", "Éclair – ¥ 5 🂡 日本"])
+def test_other_texts_stay(text: str) -> None:
+    assert clean(text) == text
+
+
+def test_commands_print_in_one_place() -> None:
+    """What a command prints goes through `terminal`; documents (`cat`, `report`, `diff`) are written as they are."""
+    printing = re.compile(r"click\.s?echo\(|(?<![\w.])print\(")
+    files = [file for file in (ROOT / "generator").rglob("*.py") if "templates" not in file.parts]
+    assert {file.name for file in files if printing.search(file.read_text("utf-8"))} == {"terminal.py"}

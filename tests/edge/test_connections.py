@@ -1,0 +1,120 @@
+"""What the server does with connections: silent ones, several Hosts, failing workers, and its own end."""
+
+import http.client
+import os
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from edge_auth.contract.store.folder import FolderStore
+from edge_auth.host import granian_server
+from tests.support import small_store
+from tests.support.serving import Server, eventually
+
+ASK = b"GET /healthz?live HTTP/1.1\r\nHost: a\r\n\r\n"
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = FolderStore(str(tmp_path_factory.mktemp("store")))
+    small_store.add_build(folder)
+    return str(folder.root)
+
+
+@pytest.fixture
+def server(store: str, tmp_path: Path) -> Iterator[Server]:
+    server = Server(store, str(tmp_path / "state"), "--workers", "2")
+    yield server
+    server.stop()
+
+
+def exchange(port: int, data: bytes) -> bytes:
+    with socket.create_connection(("127.0.0.1", port), 20) as client:
+        client.sendall(data)
+        return client.recv(65536)
+
+
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        (b"HTTP/1.1\r\n", b"400"),
+        (b"HTTP/1.1\r\nHost: a\r\nHost: b\r\n", b"400"),
+        (b"HTTP/1.1\r\nHost: a\r\nHost: a\r\n", b"400"),
+        (b"HTTP/1.1\r\nHost: a\r\n", b"401"),
+        (b"HTTP/1.0\r\n", b"401"),
+    ],
+)
+def test_a_request_has_one_host(server: Server, head: bytes, status: bytes) -> None:
+    answer = exchange(server.port, b"GET /api/v1/me " + head + b"Connection: close\r\n\r\n")
+    assert answer.split()[1] == status
+    assert b'{"error":{"code":' in answer and b"access-control-allow-origin: *" in answer.lower()
+
+
+def test_many_idle_connections_hold_nobody_up(server: Server) -> None:
+    silent = [socket.create_connection(("127.0.0.1", server.port), 20) for _ in range(1_300)]
+    for half in silent[::2]:
+        half.sendall(ASK[:20])
+    for _ in range(20):
+        assert exchange(server.port, ASK).startswith(b"HTTP/1.1 200")
+    for connection in silent:
+        connection.close()
+
+
+def test_a_worker_that_fails_again_and_again_is_replaced(server: Server) -> None:
+    for _ in range(3):
+        before = server.workers()
+        os.kill(before[0], signal.SIGKILL)
+        assert eventually(lambda before=before: len(server.workers()) == 2 and before[0] not in server.workers())
+    assert server.process.poll() is None
+    assert eventually(lambda: exchange(server.port, ASK).startswith(b"HTTP/1.1 200"))
+
+
+def test_the_end_drops_no_request_of_a_client_without_retries(store: str, tmp_path: Path) -> None:
+    """Clients keep connections alive and ask all the time; each connection ends after an answer that says so."""
+    server = Server(store, str(tmp_path / "state"), "--workers", "2", "--drain", "4")
+    answers, lost = [], []
+
+    def ask() -> None:
+        client = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+        try:
+            while True:
+                client.request("GET", "/healthz?live")
+                response = client.getresponse()
+                answers.append((response.status, response.read()))
+                if response.will_close:
+                    return
+        except (OSError, http.client.HTTPException) as error:
+            lost.append(repr(error))
+
+    threads = [threading.Thread(target=ask) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    assert eventually(lambda: len(answers) > 100)
+    server.process.send_signal(signal.SIGTERM)
+    for thread in threads:
+        thread.join(60)
+    assert lost == [] and {status for status, _ in answers} == {200}
+    assert server.process.wait(60) == 0
+
+
+def test_connections_that_send_nothing_are_closed(store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The real limit is 30 seconds; the test only shortens it."""
+    assert granian_server.HEADER_TIMEOUT_MILLISECONDS == 30_000
+    monkeypatch.setenv("PYTHONPATH", f"{_shortened(tmp_path)}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
+    server = Server(store, str(tmp_path / "state"))
+    for sent in (b"", ASK[:20]):
+        with socket.create_connection(("127.0.0.1", server.port), 30) as client:
+            client.sendall(sent)
+            assert client.recv(100) == b"", "closed"
+    server.stop()
+
+
+def _shortened(folder: Path) -> Path:
+    """Return a folder whose `sitecustomize` shortens the limit in the processes of a test."""
+    code = "import edge_auth.host.granian_server as server\nserver.HEADER_TIMEOUT_MILLISECONDS = 500\n"
+    (folder / "sitecustomize.py").write_text(code)
+    return folder

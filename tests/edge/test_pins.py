@@ -1,0 +1,94 @@
+"""Builds that requests name in X-Build: what they cost others, and what ids cost that clients made up."""
+
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from edge_auth.contract.store.folder import FolderStore
+from edge_auth.host import unknown_builds
+from tests.support import small_store
+from tests.support.service import Service, issue, until
+from tests.support.wsgi import Client
+
+STATUS = "/api/v1/status"
+
+
+@pytest.mark.parametrize("path", ["/docs", "/explore/", "/docs/llms.txt"])
+@pytest.mark.parametrize("named", ["other", "nope", small_store.AS_OF + "-00000000000c"])
+def test_pages_come_from_the_live_build(own, path, named):
+    other = small_store.add_build(FolderStore(own.location), 20, live=False)
+    answer = own.get(path, key=None, x_build=other if named == "other" else named)
+    assert (answer.status, answer.headers["X-Build"]) == (200, own.build)
+    assert "X-Build" not in answer.headers["Vary"]
+
+
+@pytest.fixture
+def reads(monkeypatch):
+    """The names of the records of builds that were read from a folder."""
+    read, get = [], FolderStore.get
+
+    def noted(store, name, *more):
+        if name.startswith("builds/"):
+            read.append(name)
+        return get(store, name, *more)
+
+    monkeypatch.setattr(FolderStore, "get", noted)
+    return read
+
+
+def unknown_id(number: int) -> str:
+    return f"{small_store.AS_OF}-{number:012x}"
+
+
+def test_an_unknown_build_is_remembered_for_some_seconds(client, reads, monkeypatch):
+    for _ in range(5):
+        assert client.get(STATUS, x_build=unknown_id(1)).code == "invalid_parameter"
+    assert len(reads) == 1
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now + 10)
+    assert client.get(STATUS, x_build=unknown_id(1)).code == "invalid_parameter"
+    assert len(reads) == 2
+
+
+def test_made_up_builds_cost_the_store_little(location, tmp_path, reads, monkeypatch):
+    monkeypatch.setattr(unknown_builds, "_MAX_BURST", 20)
+    monkeypatch.setattr(unknown_builds, "_MAX_LOOKUPS_PER_SECOND", 0)
+    client = Client(location, str(tmp_path / "state"), 1_000_000)
+    reads.clear()
+    answers = [client.get(STATUS, x_build=unknown_id(number)) for number in range(30)]
+    assert [answer.status for answer in answers] == [400] * 20 + [500] * 10
+    assert answers[-1].headers["Retry-After"]
+    assert len(reads) == 20
+    assert client.get(STATUS).status == 200
+
+
+def test_a_build_that_is_being_opened_delays_no_one(store, tmp_path):
+    """Its record is a pipe that has no writer yet, so opening it takes as long as the test likes."""
+    key, other = issue(store), small_store.add_build(FolderStore(store), 20, live=False)
+    record = Path(store) / "builds" / f"{other}.json"
+    content = record.read_bytes()
+    with Service(Path(store), tmp_path / "state", workers=1) as service:
+        record.unlink()
+        os.mkfifo(record)
+        answers = []
+        waiting = threading.Thread(target=lambda: answers.append(service.client(key).get(STATUS, X_Build=other)))
+        waiting.start()
+        writer = until(lambda: _open_for_writing(record), 20, "the shim reads the record")
+        for _ in range(20):
+            assert service.client(key).get(STATUS).status == 200
+        assert not answers
+        with os.fdopen(writer, "wb") as pipe:
+            pipe.write(content)
+        waiting.join(20)
+        assert [answer["X-Build"] for answer in answers] == [other]
+
+
+def _open_for_writing(pipe: Path) -> int | None:
+    """The pipe's writing end, or None while no process reads it."""
+    try:
+        return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+    except OSError:
+        return None

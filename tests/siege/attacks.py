@@ -1,0 +1,142 @@
+"""The attacks. Each does its worst for some seconds and returns what the attacker got, as a few words."""
+
+import secrets
+import socket
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from tests.support.service import Client, Service
+
+MARKS = "\u0300" * 5_000 + "\u0316" * 5_000  # 60 kB in a URL
+
+
+@dataclass(frozen=True)
+class Siege:
+    """What an attack works with.
+
+    Attributes:
+        connections: How many connections the attacks on connections hold.
+    """
+
+    service: Service
+    key: str
+    seconds: float
+    connections: int
+
+    def client(self, key: str | None = "", **headers: str) -> Client:
+        return self.service.client(self.key if key == "" else key, **headers)
+
+    def for_a_while(self, ask: Callable[[int], object]) -> Counter:
+        """Call `ask` with 0, 1, 2, … until the time is over. Count what it returned."""
+        end, got, number = time.monotonic() + self.seconds, Counter(), 0
+        while time.monotonic() < end:
+            got[ask(number)] += 1
+            number += 1
+        return got
+
+
+def nothing(siege: Siege) -> str:
+    time.sleep(siege.seconds)
+    return "-"
+
+
+def combining_marks(siege: Siege) -> str:
+    """60 kB of combining marks in each text parameter and in a slug."""
+    client = siege.client()
+    targets = [f"cards?{name}={quote(MARKS)}" for name in ("q", "set", "number", "rarity")]
+    targets += [f"sets?q={quote(MARKS)}", f"watchlist/{quote(MARKS)}"]
+    return _words(siege.for_a_while(lambda n: client.get(f"/api/v1/{targets[n % len(targets)]}").status))
+
+
+def many_addresses(siege: Siege) -> str:
+    """Requests without a key, each from another address that a trusted proxy names."""
+    client = siege.client(key=None)
+
+    def ask(number: int) -> int:
+        address = f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
+        return client.get("/api/v1/openapi.json", X_Forwarded_For=address, If_None_Match="*").status
+
+    return _words(siege.for_a_while(ask))
+
+
+def unknown_builds(siege: Siege) -> str:
+    """Random ids in X-Build, with a key and on pages without one."""
+    client, pages = siege.client(), siege.client(key=None)
+
+    def ask(number: int) -> int:
+        build = f"2026-08-22-{secrets.token_hex(6)}"
+        if number % 2:
+            return pages.get("/docs", X_Build=build).status
+        return client.get("/api/v1/status", X_Build=build).status
+
+    return _words(siege.for_a_while(ask))
+
+
+def silent_connections(siege: Siege) -> str:
+    """Connections that send nothing."""
+    return _hold(siege, b"")
+
+
+def half_sent_requests(siege: Siege) -> str:
+    """Connections that send the half of a request."""
+    return _hold(siege, b"GET /api/v1/status HTTP/1.1\r\nHost: a\r\nX-Padding: ")
+
+
+def slow_readers(siege: Siege) -> str:
+    """Clients that request a large answer and never read it."""
+    request = f"GET /api/v1/fingerprints HTTP/1.1\r\nHost: a\r\nX-API-Key: {siege.key}\r\n\r\n"
+    return _hold(siege, request.encode(), siege.connections // 10)
+
+
+def large_heads(siege: Siege) -> str:
+    """Heads of requests that are too long, or no HTTP."""
+    heads = [b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\nHost: a\r\n\r\n", b"\x16\x03\x01" * 100 + b"\r\n\r\n"]
+    heads.append(b"GET / HTTP/1.1\r\nHost: a\r\nX: " + b"b" * 500_000 + b"\r\n\r\n")
+
+    def ask(number: int) -> str:
+        with socket.create_connection(("127.0.0.1", siege.service.port), 10) as attacker:
+            try:
+                attacker.sendall(heads[number % len(heads)])
+                return attacker.recv(100)[9:12].decode() or "closed"
+            except OSError:
+                return "closed"
+
+    return _words(siege.for_a_while(ask))
+
+
+def _hold(siege: Siege, data: bytes, connections: int = 0) -> str:
+    with ExitStack() as stack:
+        held = [stack.enter_context(_connected(siege, data)) for _ in range(connections or siege.connections)]
+        time.sleep(siege.seconds)
+        fresh = siege.client()
+        assert fresh.get("/healthz?live").status == 200
+        fresh.close()
+    return f"{len(held):,} connections held"
+
+
+def _connected(siege: Siege, data: bytes) -> socket.socket:
+    attacker = socket.create_connection(("127.0.0.1", siege.service.port), 10)
+    attacker.setblocking(False)
+    if data:
+        attacker.send(data)
+    return attacker
+
+
+def _words(got: Counter) -> str:
+    return ", ".join(f"{count:,} × {status}" for status, count in got.most_common())
+
+
+ATTACKS: dict[str, Callable[[Siege], str]] = {
+    "none": nothing,
+    "combining marks in parameters": combining_marks,
+    "many addresses without a key": many_addresses,
+    "unknown builds in X-Build": unknown_builds,
+    "silent connections": silent_connections,
+    "half-sent requests": half_sent_requests,
+    "clients that never read": slow_readers,
+    "large or broken heads": large_heads,
+}

@@ -1,0 +1,94 @@
+"""Runs the attacks against one shim and prints a table: `python -m tests.siege.run [SECONDS] [CONNECTIONS]`."""
+
+import resource
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.siege.attacks import ATTACKS, Siege
+from tests.siege.bystander import Bystanders, Figures
+from tests.support.service import PLENTY, Service, build, issue, run
+
+SECONDS, CONNECTIONS = 20.0, 10_000
+# The greatest p99 of other clients under attack, and how many times their idle p99 it may be. Both must be exceeded.
+MAX_P99_MILLISECONDS, MAX_P99_FACTOR = 150.0, 10.0
+MAX_GROWTH_MB = 500
+_ATTACKERS_LIMIT = 120  # requests per minute: the default of a key
+_HEADER = ("attack", "p50 ms", "p99 ms", "failures", "the attacker got", "memory MB", "verdict")
+
+
+@dataclass(frozen=True)
+class Result:
+    """An attack, the figures of other clients during it, and the memory of the shim after it."""
+
+    attack: str
+    figures: Figures
+    got: str
+    memory_mb: float
+    withstood: bool
+
+    def row(self) -> tuple[str, ...]:
+        p50, p99 = (f"{self.figures.percentile(percent):.1f}" for percent in (50, 99))
+        verdict = "withstood" if self.withstood else "HARMED OTHERS"
+        return (self.attack, p50, p99, str(self.figures.failures), self.got, f"{self.memory_mb:.0f}", verdict)
+
+
+def besiege(store: Path, state: Path, seconds: float, connections: int) -> Iterator[Result]:
+    """Yield the result of each attack on a shim of two workers. The first one is the idle shim."""
+    _allow_connections()
+    other = issue(store, name="other", rate_limit=PLENTY)
+    with Service(store, state, "--trusted-proxy", "127.0.0.1", workers=2) as service:
+        idle: Result | None = None
+        for name, attack in ATTACKS.items():
+            siege = Siege(service, issue(store, name="attacker", rate_limit=_ATTACKERS_LIMIT), seconds, connections)
+            with Bystanders(service.port, other) as bystanders:
+                got = attack(siege)
+            result = _judge(name, bystanders.figures, got, _memory_mb(service.process.pid), idle)
+            idle = idle or result
+            yield result
+
+
+def _judge(name: str, figures: Figures, got: str, memory_mb: float, idle: Result | None) -> Result:
+    p99, before = figures.percentile(99), idle.figures.percentile(99) if idle else 0
+    slow = idle is not None and p99 > max(MAX_P99_MILLISECONDS, before * MAX_P99_FACTOR)
+    large = idle is not None and memory_mb > idle.memory_mb + MAX_GROWTH_MB
+    return Result(name, figures, got, memory_mb, not (slow or large or figures.failures))
+
+
+def _memory_mb(pid: int) -> float:
+    """Return the memory of a process and its children, shared pages counted once."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return sum(_kilobytes(int(each)) for each in (pid, *children)) / 1024
+
+
+def _kilobytes(pid: int) -> int:
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+
+
+def _allow_connections() -> None:
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def table(rows: list[tuple[str, ...]]) -> str:
+    """Return rows as a Markdown table with its header."""
+    return "\n".join("| " + " | ".join(row) + " |" for row in (_HEADER, ("---",) * len(_HEADER), *rows))
+
+
+def main() -> None:
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else SECONDS
+    connections = int(sys.argv[2]) if len(sys.argv) > 2 else CONNECTIONS
+    with tempfile.TemporaryDirectory(prefix="cardpress-siege-") as folder:
+        place = Path(folder)
+        run("demo", place / "lake")
+        build(place / "lake", place / "store")
+        results = list(besiege(place / "store", place / "state", seconds, connections))
+    print(table([result.row() for result in results]))
+    sys.exit(not all(result.withstood for result in results))
+
+
+if __name__ == "__main__":
+    main()
