@@ -100,7 +100,7 @@ class Shim:
             return self._answer(request, now, context)
         except ApiError as error:
             return _error_answer(error, context)
-        except NoLiveBuild:  # logged once, by whoever follows the pointer
+        except NoLiveBuild:  # logged once, by the code that follows the pointer
             return _failure("no build has been published here yet; try again later", context)
         except Exception as error:
             self._log.failure(request, error)
