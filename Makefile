@@ -1,6 +1,6 @@
 # `make run` and `make test` are all that a new machine needs. Each target sets up what it uses.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-quick siege soak lint real bench bench-quick bench-fingerprint container-steps count-requests wheel lock clean
+.PHONY: help setup run test test-quick siege soak soak-bytes lint real bench bench-quick bench-fingerprint container-steps count-requests wheel lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -49,6 +49,9 @@ test-quick: $(READY) ## run the quick tests, under a minute: before each commit
 
 soak: $(READY) ## kill build, publish, prune and nightly 200 times at random moments (ROUNDS=…)
 	$(BIN)/python -m tests.soak.kill $(or $(ROUNDS),200)
+
+soak-bytes: $(READY) ## build the same lake 200 times beside busy processes and compare the stored bytes (NIGHTS=…)
+	$(BIN)/python -m tests.soak.bytes $(or $(NIGHTS),200)
 
 siege: $(READY) ## attack a running shim and print what other clients noticed: some minutes
 	$(BIN)/python -m tests.siege.run

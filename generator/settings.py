@@ -28,8 +28,20 @@ GATES = {
     "day-went-back": 0,  # days
     "day-ahead": 0,  # days
     "tables-emptied": 0,  # tables
+    "prices-scaled": 0.25,  # distance of the middle price ratio from 1
+    "game-prices-lost": 0.15,  # share
+    "set-prices-lost": 0.6,  # share
+    "game-shrank": 0.1,  # share
+    "game-behind": 1,  # days
+    "names-changed": 0.02,  # share
+    "products-moved": 0.02,  # share
+    "rarities-changed": 0.05,  # share
+    "numbers-changed": 0.05,  # share
+    "sets-renamed": 0.05,  # share
 }
 PRICE_FACTOR = 10
+# The gates judge a game or a set by itself if it has so many prices.
+ENOUGH_PRICES = 30
 
 # How much memory DuckDB may use before it spills to disk.
 MEMORY = "2GB"

@@ -18,3 +18,28 @@ from old_prices as o join new_prices as n using (id_product)
 union all
 select 'filtered', id_product, o.filtered, n.filtered
 from old_prices as o join new_prices as n using (id_product);
+
+-- One row per product of both builds and column of the price guide: its game ('' for none) and its set in the live
+-- build, and the price in each build. Prices that neither build has are left out.
+create table guide_pairs as
+select * from (
+    select coalesce(o.game, '') as game, o.id_expansion, id_product, unnest([
+    {'price': 'trend', 'old': o.trend, 'new': n.trend},
+    {'price': 'low', 'old': o.low, 'new': n.low},
+    {'price': 'avg', 'old': o.avg, 'new': n.avg},
+    {'price': 'avg1', 'old': o.avg1, 'new': n.avg1},
+    {'price': 'avg7', 'old': o.avg7, 'new': n.avg7},
+    {'price': 'avg30', 'old': o.avg30, 'new': n.avg30},
+    {'price': 'trend_holo', 'old': o.trend_holo, 'new': n.trend_holo},
+    {'price': 'low_holo', 'old': o.low_holo, 'new': n.low_holo},
+    {'price': 'avg_holo', 'old': o.avg_holo, 'new': n.avg_holo},
+    {'price': 'avg1_holo', 'old': o.avg1_holo, 'new': n.avg1_holo},
+    {'price': 'avg7_holo', 'old': o.avg7_holo, 'new': n.avg7_holo},
+    {'price': 'avg30_holo', 'old': o.avg30_holo, 'new': n.avg30_holo}
+    ], recursive := true)
+    from old_prices as o join new_prices as n using (id_product)
+)
+where old is not null or new is not null;
+
+-- Whether a game or a set has enough prices to be judged by itself (variable enough_prices).
+create macro enough(prices) as prices >= getvariable('enough_prices')::bigint;

@@ -1,4 +1,4 @@
--- One row per product: its game, its set and its newest prices. Gates, diff and report read them instead of the Cards.
+-- One row per product: its game, its set, the fields that rarely change, and its newest prices. Gates, diff and report read them instead of the Cards.
 -- Kept by the layer catalogue as a Parquet file.
 create view prices as
 select
@@ -6,15 +6,28 @@ select
     cards.id_expansion,
     expansions.game,
     cards.kind,
+    products.name,
+    products.rarity,
+    products.number,
     guide.day as guide_day,
     cards.trend,
     cards.low,
     cards.avg,
+    guide.avg1,
+    guide.avg7,
+    guide.avg30,
+    guide.trend_holo,
+    guide.low_holo,
+    guide.avg_holo,
+    guide.avg1_holo,
+    guide.avg7_holo,
+    guide.avg30_holo,
     checks.day as filtered_day,
     cards.filtered,
     listings.day as listing_day,
     listings.from_price
 from cards
+join products using (id_product)
 left join expansions on cards.id_expansion = expansions.id
 left join newest_price_guide as guide using (id_product)
 left join newest_filtered_checks as checks using (id_product)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from isal import isal_zlib
 
-from edge_auth.contract.codec import LEVEL, sha256
+from edge_auth.contract.codec import deflate, inflate, sha256
 from edge_auth.contract.pages import BETWEEN, CARD_TAIL, HISTORY_ARRAYS, HISTORY_MARKS, rows_since
 
 _HEADER = bytes((0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF))
@@ -27,7 +27,6 @@ _TABLE_OFFSET = len(_HEADER_WITH_EXTRA) + _EXTRA_FIELD.size
 _TRAILER = Struct("<II")
 _ARRAY_DIGEST = Struct("<QI")
 _FINAL_BLOCK = b"\x03\x00"
-_RAW_WBITS = -15  # zlib's number for a deflate stream without header and trailer
 
 
 class SplicedCard(NamedTuple):
@@ -156,14 +155,11 @@ def _fragments(member: bytes) -> list[_Fragment]:
 def _deflate(text: bytes) -> _Fragment:
     if not text:
         return _Fragment(b"", 0, 0)
-    compressor = isal_zlib.compressobj(LEVEL, isal_zlib.DEFLATED, _RAW_WBITS)
-    data = compressor.compress(text) + compressor.flush(isal_zlib.Z_FULL_FLUSH)
-    return _Fragment(data, len(text), isal_zlib.crc32(text))
+    return _Fragment(deflate(text), len(text), isal_zlib.crc32(text))
 
 
 _deflate_constant = lru_cache(64)(_deflate)
 
 
 def _inflate(fragment: _Fragment) -> bytes:
-    text: bytes = isal_zlib.decompressobj(_RAW_WBITS).decompress(fragment.data)
-    return text
+    return inflate(fragment.data)

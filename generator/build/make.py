@@ -57,12 +57,14 @@ class BuildResult:
         made: The names of the layers that were made. The store had the others.
         damaged: For each layer that was damaged in the store, what was wrong with it.
         seconds: For each layer that was made, how long that took.
+        other_bytes: For each layer that was made before with other bytes, a file of the earlier run.
     """
 
     record: dict[str, Any]
     made: list[str]
     damaged: dict[str, str] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
+    other_bytes: dict[str, str] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -124,12 +126,12 @@ def make_build(
         with closing(local_context(lake, store, threads, memory, resend=repair)) as context:
             plan = plan_build(id_, lake, layers, missing, context)
             with _runner(scheduler, context, plan) as runner:
-                seconds = _make_layers(plan, missing, context, runner, progress)
+                seconds, other_bytes = _make_layers(plan, missing, context, runner, progress)
         record = _record(lake, store, layers)
         data = json.dumps(record, indent=1, ensure_ascii=False).encode() + b"\n"
         store.put_new(layout.record_name(id_), data)
     damaged = {name: reason for name, reason in reasons.items() if reason and reason != MISSING}
-    return BuildResult(record, missing, damaged, seconds)
+    return BuildResult(record, missing, damaged, seconds, other_bytes)
 
 
 def plan_only(lake: Lake, store: Store, *, repair: bool = False) -> BuildPlan:
@@ -197,18 +199,28 @@ def _runner(scheduler: str | None, context: BuildContext, plan: BuildPlan) -> It
 
 def _make_layers(
     plan: BuildPlan, missing: Collection[str], context: BuildContext, runner: Runner, progress: Progress
-) -> dict[str, float]:
-    """Make the missing layers and return the seconds that each took.
+) -> tuple[dict[str, float], dict[str, str]]:
+    """Make the missing layers. Return the seconds that each took, and `BuildResult.other_bytes`.
 
     A task that several layers share runs for the first of them, and its time counts there.
     """
-    seconds = {}
+    seconds, other_bytes = {}, {}
     for layer in plan.layers:
         if layer.name in missing:
             started = time.perf_counter()
             _make_layer(plan, layer, context, runner, progress)
             seconds[layer.name] = round(time.perf_counter() - started, 3)
-    return seconds
+            if other := _file_of_an_earlier_run(context.store, layer):
+                other_bytes[layer.name] = other
+                progress.say(f"{other} is of an earlier run: the same inputs gave other bytes then; please report it")
+    return seconds, other_bytes
+
+
+def _file_of_an_earlier_run(store: Store, spec: LayerSpec) -> str | None:
+    """Return a pack or file in the folder of a new layer that the layer does not name, or None."""
+    index = Layer(store, spec.name, spec.digest).index
+    named = {spec.folder + file.name for file in (*index.packs, *index.files)} | {spec.folder + INDEX_NAME}
+    return min((entry.name for entry in store.entries(spec.folder) if entry.name not in named), default=None)
 
 
 def _make_layer(plan: BuildPlan, layer: LayerSpec, context: BuildContext, runner: Runner, progress: Progress) -> None:

@@ -20,11 +20,14 @@ from edge_auth.errors import StoreError
 from generator import settings
 from generator.build.layers.catalogue import PRICES
 from generator.database import Database, sql_text
+from generator.lake.vocabulary import PRICE_FIGURES
 from generator.releases.judgements import Judgement, Verdict
 
+_GUIDE_PRICES = [f"{figure}{finish}" for finish in ("", "_holo") for figure in PRICE_FIGURES]
 _PRICES = pa.schema(
-    [("id_product", pa.int64()), ("id_expansion", pa.int64()), ("kind", pa.string()), ("guide_day", pa.date32())]
-    + [(name, pa.decimal128(18, 2)) for name in ("trend", "low", "avg")]
+    [("id_product", pa.int64()), ("id_expansion", pa.int64()), ("guide_day", pa.date32())]
+    + [(name, pa.string()) for name in ("game", "kind", "name", "rarity", "number")]
+    + [(name, pa.decimal128(18, 2)) for name in _GUIDE_PRICES]
     + [("filtered_day", pa.date32()), ("filtered", pa.decimal128(18, 2))]
 )
 _SETS = pa.schema([("id", pa.int64()), ("name", pa.string())])
@@ -58,6 +61,7 @@ def judge(
             _open_side(db, side, build)
         db.connection.execute("set variable today = $1", [now.date().isoformat()])
         db.connection.execute("set variable price_factor = $1", [settings.PRICE_FACTOR])
+        db.connection.execute("set variable enough_prices = $1", [settings.ENOUGH_PRICES])
         db.run("checks/two_builds")
         verdicts = [_verdict(db, gate, limit, gate in set(forced)) for gate, limit in limits.items()]
         [differences] = db.table(sql_text("checks/differences")).to_pylist()
@@ -90,15 +94,20 @@ def _open_side(db: Database, side: str, build: Build | None) -> None:
 
 
 def _prices(layer: Layer) -> pa.Table:
-    """Return the prices of a build. The table is empty if the build's version did not keep them."""
+    """Return the prices of a build. Columns that the build's version did not keep are null, or the table is empty."""
     try:
-        return pq.read_table(layer.file(PRICES)).select(_PRICES.names)
+        table = pq.read_table(layer.file(PRICES))
+        return pa.table({field.name: _column(table, field) for field in _PRICES})
     except StoreError:
         if any(file.name.startswith(f"{PRICES}-") for file in layer.index.files):
             raise
         return _PRICES.empty_table()
-    except (OSError, pa.ArrowInvalid, KeyError) as error:
+    except (OSError, pa.ArrowException) as error:
         raise StoreError(f"the prices in {layer.folder} cannot be read: {error}") from error
+
+
+def _column(table: pa.Table, field: pa.Field) -> pa.ChunkedArray | pa.Array:
+    return table[field.name] if field.name in table.column_names else pa.nulls(len(table), field.type)
 
 
 def _guide_day(build: Build) -> date | None:

@@ -22,6 +22,7 @@ from generator.errors import BusyError, GateError, GeneratorError, HoldError, Sm
 from generator.lake.lake import open_lake
 from generator.nightly.gates import judge
 from generator.nightly.smoke import smoke_test
+from generator.nightly.termination import end_by_error, hold_back
 from generator.progress import Progress
 from generator.reading.report.write_pages import write_pages
 from generator.releases.judgements import Judgement, write_judgement
@@ -90,12 +91,12 @@ class Night:
             GeneratorError, EdgeError: Building, publishing or pruning failed.
         """
         run, seconds = self.report.run, self.options.lease
-        with Lease(
-            self.store, layout.NIGHTLY_LOCK, what="nightly", run=run, clock=self.clock, seconds=seconds
-        ) as lease:
+        lock = Lease(self.store, layout.NIGHTLY_LOCK, what="nightly", run=run, clock=self.clock, seconds=seconds)
+        with hold_back(), lock as lease:
             self.progress.say(f"nightly of {self.lake} into {self.store.location}")
             try:
-                self._run_steps(lease)
+                with end_by_error():
+                    self._run_steps(lease)
             except (GeneratorError, EdgeError, OSError) as error:
                 self.report.error = str(error)
                 raise
@@ -130,6 +131,7 @@ class Night:
                 clock=self.clock,
             )
         self.report.build, self.report.made, self.report.layer_seconds = result.id, result.made, result.seconds
+        self.report.damaged, self.report.other_bytes = result.damaged, result.other_bytes
         self.report.record = {name: result.record[name] for name in ("as_of", "objects", "bytes", "freshness")}
         self.report.record["left_out"] = result.record["left_out"]
         with self._timed("verify"):

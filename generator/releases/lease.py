@@ -1,7 +1,8 @@
 """A lock that expires if its holder is killed: an object in the store that the holder renews while it runs.
 
-The lock is taken, renewed and released by compare-and-swap, so it works on any store. It is held until the time in
-its `expires`. The clocks of the machines that share a store must differ by much less than a lease.
+The lock is taken, renewed and released by compare-and-swap, so it works on any store. It is held until its holder
+releases it, which no clock can prevent, or until the time in its `expires` if the holder was killed. For this the
+clocks of the machines that share a store must differ by much less than a lease.
 """
 
 import json
@@ -104,9 +105,9 @@ class Lease:
 
     def _release(self) -> None:
         with suppress(EdgeError):  # the lock expires by itself
-            self._write(0)
+            self._write(0, released=True)
 
-    def _write(self, seconds: float) -> None:
+    def _write(self, seconds: float, *, released: bool = False) -> None:
         """Write the lock with an expiry in `seconds`.
 
         Raises:
@@ -114,7 +115,12 @@ class Lease:
         """
         # rounded to seconds, as other runs read it
         expires = parse_timestamp(timestamp(self.clock() + timedelta(seconds=seconds)))
-        fields = self._holder | {"expires": timestamp(expires), "nonce": secrets.token_hex(8), "facts": self._facts}
+        fields = self._holder | {
+            "expires": timestamp(expires),
+            "released": released,
+            "nonce": secrets.token_hex(8),
+            "facts": self._facts,
+        }
         data = json.dumps(fields, indent=1).encode() + b"\n"
         try:
             self.store.swap(self.name, data, self._etag)
@@ -135,10 +141,12 @@ class Lease:
 
 
 def _parse_holder(data: bytes) -> dict[str, Any] | None:
-    """Return the fields of a lock, or None if it is not valid and so not held."""
+    """Return the fields of a lock, or None if it was released, or is not valid and so not held."""
     try:
         fields: dict[str, Any] = json.loads(data)
         parse_timestamp(fields["expires"])
+        if fields.get("released"):
+            return None
         return fields if {"run", "host", "pid", "since", "facts"} <= fields.keys() else None
     except (ValueError, KeyError, TypeError, AttributeError):
         return None

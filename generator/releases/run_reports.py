@@ -29,6 +29,8 @@ class RunReport:
         build: The build that the run made, or None.
         live_before, live: The live build before and after the run.
         made: The layers that the run made.
+        damaged: For each layer that was damaged and made again, what was wrong with it.
+        other_bytes: For each layer that an earlier run made with other bytes, a file of that run.
         record: Excerpt of the build's record.
         judgement: The gate results.
         pruned: The summary of the deletions.
@@ -47,6 +49,8 @@ class RunReport:
     live_before: str | None = None
     live: str | None = None
     made: list[str] = field(default_factory=list)
+    damaged: dict[str, str] = field(default_factory=dict)
+    other_bytes: dict[str, str] = field(default_factory=dict)
     record: dict[str, Any] = field(default_factory=dict)
     judgement: dict[str, Any] = field(default_factory=dict)
     pruned: dict[str, Any] = field(default_factory=dict)

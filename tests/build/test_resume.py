@@ -133,6 +133,16 @@ def test_verify_names_damage_and_build_mends_it(pattern: str, damage, visible: b
     assert {name: (store.root / name).read_bytes() for name in before} == before
 
 
+def test_a_build_that_meets_its_layer_with_other_bytes_says_so(tmp_path: Path) -> None:
+    store, lake, _ = published(tmp_path, 8)
+    [pack] = (store.root / "layers/sets").glob("*/*.jsonl.gz")
+    other = pack.rename(pack.with_name("0123456789abcdef.jsonl.gz"))
+    said = run("build", "--lake", lake, "--store", store.root).stderr
+    assert f"{other.relative_to(store.root)} is of an earlier run: the same inputs gave other bytes then" in said
+    assert "of an earlier run" not in run("build", "--lake", lake, "--store", store.root).stderr
+    assert_whole(store)
+
+
 def test_nothing_is_made_from_damaged_history(year_turned) -> None:
     store, lake = year_turned
     flip(min((store.root / "layers/history-2025").glob("*/price_guide-*")))

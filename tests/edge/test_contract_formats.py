@@ -4,12 +4,13 @@ import gzip
 import itertools
 import json
 import random
+import zlib
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from edge_auth.contract import pages
+from edge_auth.contract import codec, pages
 from edge_auth.contract.builds import FORMAT, open_build
 from edge_auth.contract.splice import detail_since, encode_fragments, splice
 from edge_auth.contract.store.folder import FolderStore
@@ -54,6 +55,29 @@ def random_arrays(rng: random.Random) -> list[list[bytes]]:
     lengths = [rng.choice([0, 0, 1, 2, 40, 400]) for _ in pages.HISTORY_ARRAYS]
     years = [sorted(rng.sample(range(1000, 1500), size)) for size in lengths]
     return [[b'{"day":"%d-01-01","low":%d}' % (year, rng.randrange(99)) for year in array] for array in years]
+
+
+def texts_with_an_early_match(count: int) -> list[bytes]:
+    """Texts whose second to fifth bytes come again later, so that the hash of position 2 decides about a match."""
+    rng = random.Random(3)
+    starts = [rng.randbytes(6).hex() for _ in range(count)]
+    return [f"x{start}{rng.randbytes(8).hex()}{start}{'alpha beta 1.5,' * 40}".encode() for start in starts]
+
+
+@pytest.mark.parametrize("encode", [codec.compress, codec.deflate])
+def test_stored_bytes_do_not_depend_on_where_the_compressor_lies_in_memory(encode):
+    texts, ballast = texts_with_an_early_match(300), []
+    first = [encode(text) for text in texts]
+    for _ in range(60):
+        ballast += [bytearray(size) for size in range(40_000, 125_000, 5_000)]  # the next compressors lie elsewhere
+        assert [encode(text) for text in texts] == first
+
+
+@pytest.mark.parametrize("data", [b"", b"a", HEAD * 900, b"\xff" * 5000, b"\xff\xffabcabcabc\xff\xffabc" * 700])
+def test_every_reader_inflates_what_is_stored(data):
+    assert gzip.decompress(codec.compress(data)) == codec.decompress(codec.compress(data)) == data
+    assert zlib.decompressobj(-15).decompress(codec.deflate(data)) == codec.inflate(codec.deflate(data)) == data
+    assert codec.compress(data)[3:8] == bytes(5), "no flags, no time"
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -1,9 +1,10 @@
 """Every gate fires on a lake damaged for it, and none on thirty ordinary nights."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from unittest.mock import patch
 
 import duckdb
 import pytest
@@ -86,6 +87,54 @@ def a_day_that_has_not_come(lake: Path) -> None:
     rewrite(rewrite_to, "select * replace (trend * 1.01 as trend) from rows order by id_product")
 
 
+GUIDE = ("low", "avg", "trend", "avg1", "avg7", "avg30")
+FOIL = tuple(f"{figure}_holo" for figure in GUIDE)
+
+
+def _plain(name: str) -> str:
+    """A name that can be part of a path in SQL."""
+    return re.sub(r"\W+", "-", name, flags=re.ASCII)
+
+
+def guide_prices(expression: str, *columns: str) -> Damage:
+    """Replace columns of tonight's guide; `{}` stands for the column."""
+
+    def damage(lake: Path) -> None:
+        changed = ", ".join(f"{expression.format(name)} as {name}" for name in columns)
+        rewrite(of_day(lake, "price_guide"), f"select * replace ({changed}) from rows order by id_product")
+
+    damage.__name__ = _plain(f"{'-'.join(columns)}-{expression}")
+    return damage
+
+
+def in_file(table: str, column: str, expression: str) -> Damage:
+    """Replace a column of a table that has no days."""
+
+    def damage(lake: Path) -> None:
+        rewrite(lake / f"{table}.parquet", f"select * replace ({expression} as {column}) from rows order by all")
+
+    damage.__name__ = _plain(f"{table}-{column}-{expression}")
+    return damage
+
+
+def a_set_without_prices(lake: Path) -> None:
+    """One set has no prices tonight, all others do."""
+    largest = f"(select id_expansion from '{lake}/products.parquet' group by all order by count(*) desc, 1 limit 1)"
+    of_set = f"id_product in (select id_product from '{lake}/products.parquet' where id_expansion = {largest})"
+    changed = ", ".join(f"case when {of_set} then null else {name} end as {name}" for name in GUIDE)
+    rewrite(of_day(lake, "price_guide"), f"select * replace ({changed}) from rows order by id_product")
+
+
+def a_twelfth_of_the_guide(lake: Path) -> None:
+    rewrite(of_day(lake, "price_guide"), "from rows where id_product % 12 = 0 order by id_product")
+
+
+def hardly_a_guide_for_two_days(lake: Path) -> None:
+    for day in (YESTERDAY, TODAY):
+        query = "from rows where id_product % 12 = 0 order by id_product"
+        rewrite(of_day(lake, "price_guide", day), query)
+
+
 DAMAGES: dict[str, list[Damage]] = {
     "guide-shrank": [half_the_guide],
     "prices-lost": [no_trends, empty("filtered_checks"), empty("price_guide")],
@@ -96,6 +145,31 @@ DAMAGES: dict[str, list[Damage]] = {
     "guide-behind": [no_guide_for_two_days],
     "day-went-back": [last_partitions_gone],
     "day-ahead": [a_day_that_has_not_come],
+    "prices-scaled": [
+        guide_prices("{} * 9", *GUIDE, *FOIL),
+        guide_prices("{} * 2", *GUIDE, *FOIL),
+        guide_prices("{} * 100", *FOIL),
+        guide_prices("{} * 100", "avg1", "avg7", "avg30"),
+        guide_prices("{} / 3", "avg7"),
+    ],
+    "game-prices-lost": [
+        guide_prices("null::double", *FOIL),
+        guide_prices("null::double", "avg1", "avg7", "avg30"),
+    ],
+    "set-prices-lost": [a_set_without_prices],
+    "game-shrank": [a_twelfth_of_the_guide],
+    "game-behind": [hardly_a_guide_for_two_days],
+    "names-changed": [
+        in_file("products", "name", "'undefined'"),
+        in_file("products", "name", "replace(replace(name, 'e', 'Ã©'), 'a', 'Ã¤')"),
+    ],
+    "products-moved": [
+        in_file("products", "id_expansion", "(select min(id_expansion) from rows)"),
+        in_file("products", "id_expansion", "null::bigint"),
+    ],
+    "rarities-changed": [in_file("products", "rarity", "null::varchar"), in_file("products", "rarity", "'Common'")],
+    "numbers-changed": [in_file("products", "number", "null::varchar"), in_file("products", "number", "'1'")],
+    "sets-renamed": [in_file("expansions", "name", "concat('x', name)")],
     "tables-emptied": [
         empty(table)
         for table in (
@@ -113,7 +187,16 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> tuple[FolderStore, Build]:
 
 
 @pytest.fixture(scope="module")
-def judged(live: tuple[FolderStore, Build], tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Judgement]:
+def few_prices() -> Iterator[None]:
+    """Judge small games and sets, because the lake is small."""
+    with patch.object(settings, "ENOUGH_PRICES", 8):
+        yield
+
+
+@pytest.fixture(scope="module")
+def judged(
+    live: tuple[FolderStore, Build], tmp_path_factory: pytest.TempPathFactory, few_prices: None
+) -> Callable[..., Judgement]:
     """What the gates say of tonight's lake after a damage; each damage is built once."""
     store, old = live
     known: dict[str, Build] = {}

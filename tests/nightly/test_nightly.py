@@ -18,7 +18,7 @@ from generator.errors import BusyError, GateError, HoldError, SmokeError
 from generator.nightly.metrics import write_textfile
 from generator.nightly.night import Night, NightOptions
 from generator.releases.judgements import read_judgement
-from generator.releases.lease import Lease
+from generator.releases.lease import Lease, current_holder
 from generator.releases.prune import RetentionRules
 from generator.releases.publish import publish, rollback
 from generator.releases.run_reports import RunReport, newest_report
@@ -26,7 +26,7 @@ from tests.support import service
 from tests.support.commands import run
 from tests.support.lake_edits import empty
 from tests.support.nights import QUIET, assert_whole, demo_lake, in_hours, names, published
-from tests.support.service import ROOT, Failed, environment
+from tests.support.service import ROOT, Failed, environment, until
 
 pytestmark = pytest.mark.xdist_group("nights")  # one process: the published builds are made once
 
@@ -188,6 +188,26 @@ def test_a_lake_that_breaks_a_rule_fails_the_night(two, tmp_path: Path) -> None:
     values = prometheus(metrics)
     assert values["cardpress_nightly_success"] == 0
     assert values["cardpress_nightly_last_success_timestamp_seconds"] == earlier
+
+
+def test_a_finished_run_releases_its_lock_whatever_its_clock_said(two) -> None:
+    store, lake, _ = two
+    with Lease(store, NIGHTLY_LOCK, what="nightly", run="of 2030", clock=in_hours(40_000), seconds=60):
+        run("nightly", "--lake", lake, "--store", store.root, status=1)
+    assert night(lake, store).outcome == "published"
+
+
+def test_a_terminated_run_releases_its_lock(two) -> None:
+    store, lake, ids = two
+    command = [sys.executable, "-m", "generator", "nightly", "--lake", lake, "--store", store.root]
+    process = subprocess.Popen(command, cwd=ROOT, env=environment(), stderr=subprocess.PIPE, text=True)
+    until(lambda: current_holder(store, NIGHTLY_LOCK, utc_now), 60, "the night holds its lock")
+    process.terminate()
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 1 and "was ended by SIGTERM" in said.splitlines()[-1]
+    assert current_holder(store, NIGHTLY_LOCK, utc_now) is None
+    assert live_build_id(store) == ids[1] and report(store)["outcome"] == "failed"
+    assert night(lake, store).outcome == "published"
 
 
 def test_a_second_run_ends_at_once_and_says_why(two) -> None:

@@ -1,9 +1,9 @@
 """The specification of a layer: its name, what it is made from, and the tasks that make it.
 
 The digest of a layer is a hash of everything that goes into it: the content of the lake files that it reads, the SQL
-(without comments and white space), the constants of its format, a recipe number and the Unicode version of text
-folding. Raise the recipe number when other Python code changes the layer's bytes: a test compares the bytes of a small
-lake with it.
+(without comments and white space), the constants of its format, a recipe number, the codec that compresses its objects,
+and the Unicode version of text folding. Raise the recipe number when other Python code changes the layer's bytes: a
+test compares the bytes of a small lake with it.
 """
 
 import hashlib
@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from edge_auth.contract import layout
+from edge_auth.contract.codec import CODEC
 from edge_auth.contract.text import UNICODE_VERSION
 from generator.build.tasks import BuildScope, Task
 from generator.database import sql_text
@@ -70,6 +71,7 @@ def define_layer(
     inputs["sql"] = _digest([_without_comments(sql_text(file)) for file in (*_BASE_SQL, *sql)])
     inputs["constants"] = _digest([repr(constant) for constant in constants])
     inputs["recipe"] = str(recipe)
+    inputs["codec"] = CODEC
     inputs["unicode"] = UNICODE_VERSION
     return LayerSpec(name, _digest([name, json.dumps(inputs, sort_keys=True)]), inputs, pattern, tasks)
 

@@ -1,0 +1,25 @@
+-- The share of rows that a game's newest price guide lacks, compared with the game's newest one in the live build, for
+-- the game that lacks the most.
+with old_rows as (
+    select coalesce(game, '') as game, count(*) as rows
+    from old_prices as p
+    where guide_day = (select max(guide_day) from old_prices as q where q.game is not distinct from p.game)
+    group by all
+    having enough(count(*))
+),
+
+new_rows as (
+    select coalesce(game, '') as game, count(*) as rows
+    from new_prices as p
+    where guide_day = (select max(guide_day) from new_prices as q where q.game is not distinct from p.game)
+    group by all
+)
+
+select
+    coalesce(max(greatest(1 - coalesce(n.rows, 0) / o.rows, 0)), 0) as value,
+    arg_max({'game': game, 'before': o.rows, 'after': coalesce(n.rows, 0)}, 1 - coalesce(n.rows, 0) / o.rows) as worst,
+    format('the newest price guide of the game "{}" has {:,} rows; the live one had {:,}',
+           worst['game'], worst['after'], worst['before']) as message
+from old_rows as o
+left join new_rows as n using (game)
+having (select count(*) from old_prices where guide_day is not null) > 0;

@@ -1,0 +1,21 @@
+-- The share of prices that became null, for the set and column of the price guide that lost the most.
+with shares as (
+    select
+        id_expansion,
+        price,
+        count(*) filter (new is null) / count(*) as share,
+        count(*) filter (new is null) as lost,
+        count(*) as prices
+    from guide_pairs
+    where old is not null
+    group by id_expansion, price
+    having enough(count(*))
+)
+
+select
+    coalesce(max(share), 0) as value,
+    arg_max({'id_expansion': id_expansion, 'price': price, 'lost': lost, 'prices': prices}, share) as worst,
+    format('{:,} of {:,} prices in {} of the set {} became null',
+           worst['lost'], worst['prices'], worst['price'], worst['id_expansion']) as message
+from shares
+having (select count(*) from old_prices) > 0;
