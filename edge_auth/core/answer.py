@@ -62,6 +62,10 @@ class Builds(Protocol):
 class FailureLog(Protocol):
     """A log for the causes of 500."""
 
+    def once(self, text: str) -> None:
+        """Log a message, unless it was logged here already."""
+        ...
+
     def failure(self, request: Request, error: BaseException) -> None:
         """Log why a request got 500."""
         ...
@@ -100,7 +104,8 @@ class Shim:
             return self._answer(request, now, context)
         except ApiError as error:
             return _error_answer(error, context)
-        except NoLiveBuild:  # logged once, by whoever follows the pointer
+        except NoLiveBuild as error:
+            self._log.once(f"requests get 500 until a build is live: {error}")
             return _failure("no build has been published here yet; try again later", context)
         except Exception as error:
             self._log.failure(request, error)

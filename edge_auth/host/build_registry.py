@@ -186,11 +186,8 @@ class BuildRegistry:
 
     def _set_last_error(self, error: Exception | None) -> None:
         message = (str(error) or repr(error)) if error else ""
-        if message and message != self.last_error:
-            if self._live:
-                self._log.line(f"the pointer cannot be followed, build {self._live.id} stays live here: {message}")
-            elif isinstance(error, NoLiveBuild):
-                self._log.line(f"requests get 500 until a build is live: {message}")
+        if message and message != self.last_error and self._live:
+            self._log.line(f"the pointer cannot be followed, build {self._live.id} stays live here: {message}")
         self.last_error, self._last_exception = message, error
 
 

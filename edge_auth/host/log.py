@@ -39,12 +39,19 @@ class Log:
         self._descriptor = sys.stderr.fileno() if descriptor is None else descriptor
         self._lines: deque[bytes] = deque(maxlen=_MAX_WAITING_LINES)
         self._waiting = Event()
+        self._last_once = ""
         Thread(target=self._write, daemon=True, name="log").start()
         Finalize(self, self._write_rest, exitpriority=10)
 
     def line(self, text: str) -> None:
         """Log a message."""
         self._append(json.dumps({"time": _time(time.time()), "message": _clean_and_cut(text)}, ensure_ascii=False))
+
+    def once(self, text: str) -> None:
+        """Log a message, unless it is the one that was logged here last."""
+        if text != self._last_once:
+            self._last_once = text
+            self.line(text)
 
     def request(self, request: Request, answer: Answer, now: float, seconds: float) -> None:
         """Log an answered request, without its query, since clients may put secrets there."""
