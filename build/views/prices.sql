@@ -1,5 +1,5 @@
 -- One row per product: its game, its set and its newest prices. Gates, diff and report read them instead of the Cards.
--- Kept by the layer catalogue as a Parquet file.
+-- Stored by the layer catalogue as a Parquet file.
 create view prices as
 select
     cards.id_product,

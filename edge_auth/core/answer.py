@@ -1,6 +1,6 @@
-"""The answer to a request: the checks in the order of the contract, then the body.
+"""The answer to a request: the checks, then the body.
 
-The order is: method, path, key, rate limit, scope, parameters, look-up.
+The order of the checks is part of the API: method, path, key, rate limit, scope, parameters, look-up.
 """
 
 from collections.abc import Callable
@@ -100,7 +100,7 @@ class Shim:
             return self._answer(request, now, context)
         except ApiError as error:
             return _error_answer(error, context)
-        except NoLiveBuild:  # logged once, by whoever follows the pointer
+        except NoLiveBuild:  # the poller logs it, once
             return _failure("no build has been published here yet; try again later", context)
         except Exception as error:
             self._log.failure(request, error)
@@ -155,7 +155,7 @@ class Shim:
         except UnknownBuild:
             live = self._builds.select().id
             raise InvalidParameter(
-                f"X-Build {quote_input(pin or '')} is not kept here; the live build is {live}"
+                f"X-Build: there is no build {quote_input(pin or '')} here; the live build is {live}"
             ) from None
 
     def _read(

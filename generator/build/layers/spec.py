@@ -1,6 +1,6 @@
-"""The specification of a layer: its name, what it is made from, and the tasks that make it.
+"""The specification of a layer: its name, its inputs, and the tasks that make it.
 
-The digest of a layer is a hash of everything that goes into it: the content of the lake files that it reads, the SQL
+The digest of a layer is a hash of all its inputs: the content of the lake files that it reads, the SQL
 (without comments and white space), the constants of its format, a recipe number and the Unicode version of text
 folding. Raise the recipe number when other Python code changes the layer's bytes: a test compares the bytes of a small
 lake with it.
@@ -29,8 +29,8 @@ class LayerSpec:
 
     Attributes:
         name: Such as `cards` or `history-2025`.
-        digest: A hash of everything that goes into the layer.
-        inputs: What goes into it, by name, as hashes. The build's record keeps them for `--explain`.
+        digest: A hash of all inputs of the layer.
+        inputs: The hash of each input, by its name. The build's record keeps them for `--explain`.
         pattern: How the index turns the id of a product into a logical key, or '' if keys are text.
         tasks: Returns the tasks that make the layer, in order, with those that it shares with other layers. Called
             only if the layer is missing.
@@ -58,15 +58,15 @@ def define_layer(
     constants: tuple[object, ...] = (),
     pattern: str = "",
 ) -> LayerSpec:
-    """Define a layer by what goes into it.
+    """Define a layer by its inputs.
 
     Args:
         recipe: The recipe number.
         sql: The files of `build/` that make the layer.
-        content: What the layer reads, by name.
+        content: The content of the lake that the layer reads, as lines by name.
         constants: The constants of its format, such as a page size.
     """
-    inputs = {part: _digest(lines) for part, lines in sorted(content.items())}
+    inputs = {input_: _digest(lines) for input_, lines in sorted(content.items())}
     inputs["sql"] = _digest([_without_comments(sql_text(file)) for file in (*_BASE_SQL, *sql)])
     inputs["constants"] = _digest([repr(constant) for constant in constants])
     inputs["recipe"] = str(recipe)
