@@ -91,9 +91,9 @@ class TestBed:
         """Return the data of a peer."""
         return Data(self.folder, self.site.store, self.site.key, scratch(f"state-{name.replace(' ', '-')}"))
 
-    def server(self, name: str, anew: bool = False) -> servers.Server:
-        """Return a running server; `anew` starts it again."""
-        if anew:
+    def server(self, name: str, restart: bool = False) -> servers.Server:
+        """Return a running server. With `restart`, start it again first."""
+        if restart:
             self.stop(name)
         if name not in self._running:
             peer = self.peers[name]
@@ -185,7 +185,7 @@ def _servers_of(bed: TestBed, case: Case) -> list[str]:
 def measure(bed: TestBed, case: Case, name: str, encoding: str, round_: int, seconds: float) -> Measurement:
     """Put the full load of one case on one server and return its figures."""
     peer, targets = bed.peers[name], bed.targets(case)
-    server = bed.server(name, anew=case.fresh and name == Ours.name)
+    server = bed.server(name, restart=case.fresh and name == Ours.name)
     headers = peer.headers() | (_GZIP if encoding == "gzip" else {})
     own_targets = [peer.target(target) for target in targets]
     server.settle()

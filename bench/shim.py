@@ -32,10 +32,10 @@ def steady(bed: TestBed, rounds: int, seconds: float) -> list[dict[str, float]]:
     targets, headers = mix(bed.target_data), bed.peers[Ours.name].headers() | _GZIP
     found = []
     for _ in range(rounds):
-        port = bed.server(Ours.name, anew=True).port
+        port = bed.server(Ours.name, restart=True).port
         full = load(port, targets, headers, seconds, folder=bed.logs)
         pause = 1000 * _STEADY_CONNECTIONS / (full.rate / 2)
-        port = bed.server(Ours.name, anew=True).port
+        port = bed.server(Ours.name, restart=True).port
         request_in_turn(port, [cards()], headers)
         half = load(
             port, targets, headers, 2 * seconds, folder=bed.logs, connections=_STEADY_CONNECTIONS, pause_ms=pause

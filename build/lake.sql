@@ -1,4 +1,4 @@
--- The tables of a lake and their columns, in the contract's order. `not null` means that a value is required. A table
+-- The tables of a lake and their columns. `not null` means that a value is required. A table
 -- with a `day` has partitions <table>/day=YYYY-MM-DD/; the files of the others are <table>*.parquet. The files of each
 -- table are checked against these declarations and then read as raw.<table>, with these types. A column that a file
 -- lacks is null. tests/lake/test_columns.py compares all other places that name columns with this file.

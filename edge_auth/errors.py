@@ -10,7 +10,7 @@ EdgeError
 ├── NoLiveBuild           the store has no live build
 ├── UnknownBuild          the store does not hold this build
 ├── ServeError            the shim cannot start
-└── ApiError              an error that the client sees; one class per row of the specification's error table
+└── ApiError              an error that the client sees; one class for each error in the table of docs/api.md
 """
 
 
@@ -55,7 +55,7 @@ class ServeError(EdgeError):
 
 
 class ApiError(EdgeError):
-    """An error that the client sees (specification, section 7).
+    """An error that the client sees; docs/api.md lists them.
 
     Args:
         message: Text for the client.

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 # How many builds a night keeps: the live one and those that a rollback can reach.
 KEPT_BUILDS = 7
-# How long a build is kept after it was live, for crawls that are pinned to it with X-Build. Objects that are younger
+# How long a build remains after it was live, for crawls that are pinned to it with X-Build. Objects that are younger
 # are not deleted either.
 GRACE_HOURS = 48.0
 # How long the intent of a build protects its layers from a prune; longer than any build takes.
@@ -47,8 +47,8 @@ ENOUGH_PRICES = 30
 MEMORY = "2GB"
 # The same for each worker of a cluster, which needs about as much again for everything else.
 WORKER_MEMORY = "1GB"
-# What `ingest` reads at most: bytes of one file after inflating, bytes of a line, and lines that it refuses. A download
-# file becomes Python objects, which take up to 20 times its bytes. Lines become columns, which take about as much.
+# The most that `ingest` reads: bytes of one file after inflating, bytes of a line, and lines that it refuses. A file
+# becomes Python objects, which take up to 20 times its bytes. Lines become columns, which take about as much.
 MAX_DOWNLOAD_BYTES = 64 << 20
 MAX_LINES_BYTES = 1 << 30
 MAX_LINE_BYTES = 1 << 20

@@ -1,4 +1,4 @@
-"""Everything that the commands print, in one place: texts of the data must not control the terminal of the operator.
+"""Prints the output of the commands. Texts of the data must not control the terminal of the operator.
 
 Control characters, escape sequences, line breaks inside a text and characters that change the direction of writing are
 escaped. Names, slugs and sellers come from a marketplace, so anyone may have written them.
@@ -26,7 +26,7 @@ def say_lines(lines: Iterable[object]) -> None:
 
 
 def say_json(value: Any, *, indent: int | None = None, err: bool = False) -> None:
-    """Print a value as JSON. What the terminal would not show as it is becomes an escape of JSON."""
+    """Print a value as JSON. A character that cannot be printed becomes a JSON escape."""
     text = json.dumps(value, ensure_ascii=False, indent=indent, default=str)
     click.echo("\n".join(_escaped(line, _json_escape) for line in text.split("\n")), err=err)
 

@@ -31,7 +31,7 @@ create macro lowest_offer(usable_prices, offers, lowest) as
 --
 -- `lowest` is the lowest price of the usable offers, `dropped` the number of the others. `lowest_column` is the lake's
 -- own column, by which rows with the same time are ordered. The lists of offers are long. So they are read in one pass,
--- and kept only for each product's newest day and for repeated checks.
+-- and stored only for each product's newest day and for repeated checks.
 create view filtered_checks as
 with repeated as (
     select day, id_product from raw.filtered_checks group by all having count(*) > 1

@@ -1,5 +1,5 @@
--- One row: what the status object says of the catalogue and of the filtered-price scrape, as JSON.
--- Kept by the layer catalogue, read by the layer status.
+-- One row: the part of the status object about the catalogue and the filtered-price scrape, as JSON.
+-- Stored by the layer catalogue, read by the layer status.
 create view catalogue_status as
 with catalogue as (
     select

@@ -1,7 +1,7 @@
 -- newest_in_month_<table>: one row per product that the table names in a month, its newest row. With it, over all rows
 -- of the product in the month: how many there are (`n_rows`), how many have a time outside their day (`n_outside`),
 -- and how many offers were left out (`n_dropped`).
--- Kept by the task of a month; read back by views/period.sql.j2 and views/newest.sql.j2, so that a night reads the
+-- Stored by the task of a month; read back by views/period.sql.j2 and views/newest.sql.j2, so that a night reads the
 -- files of the open month only.
 create or replace table newest_in_month_price_guide as
 with counted as (

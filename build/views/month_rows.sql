@@ -1,6 +1,6 @@
 -- The rows of one month that histories show, one view per array of a history and one row per product and day. The
 -- month's files are open as raw tables.
--- Sorted and kept by the task of a month; read back by views/history.sql.
+-- Sorted and stored by the task of a month; read back by views/history.sql.
 
 -- Checks with their lists of offers are expensive to read: they are read once, and month_newest.sql uses them too.
 create or replace table month_checks as from filtered_checks;

@@ -1,5 +1,6 @@
--- One row per product: its game, its set, the fields that rarely change, and its newest prices. Gates, diff and report read them instead of the Cards.
--- Kept by the layer catalogue as a Parquet file.
+-- One row per product: its game, its set, the fields that rarely change, and its newest prices. Gates, diff and
+-- report read them instead of the Cards.
+-- Stored by the layer catalogue as a Parquet file.
 create view prices as
 select
     cards.id_product,

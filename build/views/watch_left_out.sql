@@ -1,5 +1,5 @@
 -- Watch checks that no answer shows, one row per reason. A build reports them.
--- Kept by the layer watchlist.
+-- Stored by the layer watchlist.
 create view watch_left_out as
 with reasons as (
     select 'rows of unknown slugs left out' as reason, count(*) as "rows", min(concat('slug ', slug)) as example

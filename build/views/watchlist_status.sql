@@ -1,5 +1,5 @@
--- One row: what the status object says of the watchlist monitor, as JSON.
--- Kept by the layer watchlist, read by the layer status.
+-- One row: the part of the status object about the watchlist monitor, as JSON.
+-- Stored by the layer watchlist, read by the layer status.
 create view watchlist_status as
 select to_json({
     'watchlist': {

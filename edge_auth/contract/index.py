@@ -1,7 +1,7 @@
 """`index.arrow`, the table of contents of a layer: pack, range and hashes of each object.
 
 It is an Arrow IPC file, sorted by key, that readers map into memory. In layers with one object per product the key is
-the product's id, and `pattern` tells the logical key (`cards/{}.json`); in other layers the key is the logical key. The
+the product's id, and `pattern` gives the logical key (`cards/{}.json`); in other layers the key is the logical key. The
 schema's metadata lists the packs and files of the layer with sizes and hashes. Its entry `content` is a hash over
 everything else. The index is written last, so a layer is complete when its index exists.
 """
@@ -104,7 +104,7 @@ class Index:
 
     Attributes:
         pattern: The logical key of a product's object, with `{}` for the id, or '' if the keys are logical keys.
-        packs, files: What the layer consists of.
+        packs, files: The files of the layer.
 
     Raises:
         OSError, pa.ArrowInvalid, KeyError, ValueError: The file is missing or damaged.

@@ -36,10 +36,10 @@ _TIMESTAMP = re.compile(_DAY.pattern + "T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
 
 @dataclass(frozen=True)
 class KeyRecord:
-    """The stored facts about a key.
+    """The stored record of a key.
 
     Attributes:
-        prefix: The first characters of the key, for people.
+        prefix: The first characters of the key, by which an operator recognises it.
         sha256: The hash of the key in hex.
         rate_limit: Requests per minute.
         created_at, expires_at: `YYYY-MM-DDTHH:MM:SSZ`.
@@ -60,7 +60,7 @@ class KeyRecord:
         return self.expires_at is not None and timestamp(now) > self.expires_at
 
     def public(self) -> dict[str, Any]:
-        """Return the Key of the API (specification, section 2), which has no `sha256` and no `revoked`."""
+        """Return the Key of the API: all fields except `sha256` and `revoked`."""
         return {name: value for name, value in asdict(self).items() if name not in ("sha256", "revoked")}
 
     @staticmethod

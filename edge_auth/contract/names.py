@@ -1,6 +1,6 @@
 """Logical keys: the name of every JSON document of a build, and the layer that holds it.
 
-Keys are the paths below `api/v1/` of an exported build (contract, section 4). The shim also reads
+Keys are the paths below `api/v1/` of an exported build. The shim also reads
 `history/{period}/{id}.json`, the history arrays of a closed period. The files of the site, `docs/…` and `explore/…`,
 are the only objects that are not JSON.
 """

@@ -2,7 +2,7 @@
 
 The open month and each closed period of a product's history are one gzip member each. Its JSON is compressed in
 fragments: the head, and the rows of each history array. Every fragment ends in a full flush (RFC 1951), so it does not
-refer to the bytes before it and can be copied into another member. An extra field of the gzip header (RFC 1952) tells
+refer to the bytes before it and can be copied into another member. An extra field of the gzip header (RFC 1952) says
 where the fragments lie; other readers skip it.
 """
 

@@ -8,7 +8,7 @@ _DIGITS = re.compile("[0-9]+")
 
 
 def fold(text: str) -> str:
-    """Return a text in Unicode NFKD, without characters of category Mn, casefolded (contract, section 2).
+    """Return a text in Unicode NFKD, without characters of category Mn, casefolded.
 
     The time grows with the square of a run of combining characters. So bound the length of a client's text before.
     """

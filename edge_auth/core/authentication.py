@@ -1,4 +1,4 @@
-"""The API key of a request (specification, section 5)."""
+"""The API key of a request: found in the headers, and checked."""
 
 from collections.abc import Mapping
 from typing import Protocol

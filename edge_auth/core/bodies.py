@@ -165,10 +165,10 @@ def list_body(
     )
     tail = b",".join((pagination, *(dumps(name) + b":" + dumps(value) for name, value in (more or {}).items())))
     # Joining copies the text once, so the text around the items goes into the first and the last item.
-    parts = [*lines] or [b""]
-    parts[0] = b'{"data":[\n' + parts[0]
-    parts[-1] = b"".join((parts[-1], b'\n],"pagination":', tail, b"}\n"))
-    return Body.from_json(b",\n".join(parts), sha256(digest + tail) if digest else None, total)
+    items = [*lines] or [b""]
+    items[0] = b'{"data":[\n' + items[0]
+    items[-1] = b"".join((items[-1], b'\n],"pagination":', tail, b"}\n"))
+    return Body.from_json(b",\n".join(items), sha256(digest + tail) if digest else None, total)
 
 
 def dumps(value: object) -> bytes:

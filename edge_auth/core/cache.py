@@ -1,4 +1,4 @@
-"""A cache of values that were used recently."""
+"""A cache of recently used values, bounded by their size in bytes."""
 
 from collections import OrderedDict
 from collections.abc import Hashable

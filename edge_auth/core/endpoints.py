@@ -55,10 +55,10 @@ Values = dict[str, Any]  # parameters by name
 
 @dataclass(frozen=True, eq=False)
 class Endpoint:
-    """A row of the specification's table of endpoints.
+    """A row of the table of endpoints in docs/api.md.
 
     Attributes:
-        path: As the specification writes it; log and metrics use it as the endpoint's name.
+        path: As docs/api.md writes it; log and metrics use it as the endpoint's name.
         body: Makes the body from a build, the subject of the path, and the parameters. None for /me, which reads no
             build.
         rules: The rules of the parameters by name. None means that the endpoint ignores the query.

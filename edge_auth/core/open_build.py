@@ -30,7 +30,7 @@ class ListedSet(NamedTuple):
 
 
 class OpenBuild:
-    """A build with the parts that answers need. Each part is read at its first use.
+    """A build with the indexes and lists that answers need. Each is read at its first use.
 
     Args:
         on_lookup: Called with whether a look-up in the cache found a value.
@@ -117,11 +117,11 @@ class OpenBuild:
         return Body.from_store(*self._locate(key), names.media_type(key))
 
     def cached_body(self, path: bytes, query: str, make: Callable[[], Body]) -> Body:
-        """Return the body for a path and a query: from the cache, or made by `make`."""
+        """Return the body for a path and a query from the cache. If it is absent, call `make` and store the result."""
         return self.cached((path, query), make, lambda body: body.cost + len(path) + len(query))
 
     def cached(self, key: Hashable, make: Callable[[], T], cost: Callable[[T], int]) -> T:
-        """Return a value of this build: from the cache, or made by `make`.
+        """Return a value of this build from the cache. If it is absent, call `make` and store the result.
 
         Args:
             cost: Returns the bytes of a value.

@@ -1,4 +1,4 @@
-"""Strict reading of the query: every parameter must be known, occur once, and obey its rule (contract, section 2)."""
+"""Strict reading of the query: every parameter must be known, occur once, and obey its rule."""
 
 import re
 from collections.abc import Collection, Mapping

@@ -1,4 +1,4 @@
-"""The rate limit: requests per clock minute (contract, section 2, rate limit).
+"""The rate limit: requests per clock minute.
 
 The counters themselves are in `edge_auth.host`: `file_counter` for one machine, `redis_counter` for several.
 """
@@ -26,7 +26,7 @@ class Usage(NamedTuple):
     allowed: bool
 
     def headers(self) -> dict[str, str]:
-        """Return the headers that tell the client."""
+        """Return the headers that report the usage to the client."""
         return {
             "X-RateLimit-Limit": str(self.limit),
             "X-RateLimit-Remaining": str(self.remaining),

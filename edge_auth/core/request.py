@@ -30,7 +30,7 @@ class Answer:
 
     Attributes:
         key_id: The id of the request's key, or None, for log and metrics.
-        endpoint: The path of the endpoint as the specification writes it, or None, for log and metrics.
+        endpoint: The path of the endpoint as docs/api.md writes it, or None, for log and metrics.
     """
 
     status: int
@@ -42,7 +42,7 @@ class Answer:
 
 @dataclass
 class ResponseContext:
-    """What is known about a request so far, for its answer, also if that is an error.
+    """The headers of an answer and the names for the log, collected while the request is checked.
 
     Attributes:
         headers: Headers of the answer.

@@ -1,6 +1,6 @@
 """The search of /cards: filters and sorts over the columns of the search index.
 
-Products are numbers here: ordinals of the catalogue. A ranking is all ordinals in the order of a sort. A mask tells for
+Products are numbers here: ordinals of the catalogue. A ranking is all ordinals in the order of a sort. A mask says for
 each ordinal whether the product matches.
 """
 

@@ -1,4 +1,4 @@
-"""Slugs of the watchlist (specification, section 4, watchlist slug rules)."""
+"""Slugs of the watchlist, and how a text in a path names a product."""
 
 import json
 from collections.abc import Sequence

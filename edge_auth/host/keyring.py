@@ -1,4 +1,4 @@
-"""The key records that are valid now (specification, section 5).
+"""The key records that are valid now.
 
 A thread reads the key records every 1.5 seconds, so a change takes effect within 5 seconds. An unknown key makes the
 shim read them at once, so a new key is valid from its first request. If the records cannot be read or their file is

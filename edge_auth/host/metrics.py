@@ -75,7 +75,7 @@ class NoMetrics:
 
 
 class _ThreadCounts(local):
-    """What a thread has counted since its last flush. One request can read the store several times."""
+    """The counts of a thread since its last flush. One request can read the store several times."""
 
     def __init__(self) -> None:
         self.counts: dict[tuple[str, ...], int] = {}

@@ -1,4 +1,4 @@
-"""The rate limit counter of several machines: a Redis or Valkey server, asked once per request.
+"""The rate limit counter of several machines: a Redis or Valkey server, with one call per request.
 
 One script counts and answers, so the count is exact with any number of shims. If the server fails or hangs, the
 requests that are waiting for it lose a short timeout. Later requests are counted on this machine, starting from the
@@ -98,7 +98,7 @@ class RedisCounter:
         """Count a request unless it is over the limit."""
         window = window_of(now)
         known = self._known(name, window)
-        if known.used >= limit:  # a count only grows, so the server need not be asked
+        if known.used >= limit:  # a count only grows, so no call is needed
             return usage(limit, known.used, window, False)
         if self._failing:
             self._probed.wait(COUNTER_TIMEOUT_SECONDS)  # at most once: the server may only have been slow for a moment

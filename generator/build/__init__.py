@@ -1,1 +1,1 @@
-"""Make a build: the plan, its tasks, and what runs them. See README.md."""
+"""The making of a build: its plan, tasks, layers and runners. See README.md."""

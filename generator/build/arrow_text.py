@@ -35,7 +35,7 @@ class TextColumn:
         by_chunk = np.argsort(chunk_of, kind="stable")
         taken = [
             self._chunks[number].take(pa.array(rows[by_chunk[start:stop]] - self._firsts[number]))
-            for number, start, stop in _runs(chunk_of[by_chunk])
+            for number, start, stop in _groups(chunk_of[by_chunk])
         ]
         place = np.empty(len(rows), np.int64)
         place[by_chunk] = np.arange(len(rows))
@@ -43,8 +43,8 @@ class TextColumn:
         return text_buffer(pa.chunked_array([pc.binary_join_element_wise(texts, end, "")]))
 
 
-def _runs(numbers: NDArray[np.int64]) -> Iterator[tuple[int, int, int]]:
-    """Yield (number, start, end) of each run of equal numbers in a sorted array."""
+def _groups(numbers: NDArray[np.int64]) -> Iterator[tuple[int, int, int]]:
+    """Yield (number, start, end) of each group of equal numbers in a sorted array."""
     starts = np.flatnonzero(np.diff(numbers, prepend=-1))
     for start, end in zip(starts, [*starts[1:], len(numbers)], strict=True):
         yield int(numbers[start]), int(start), int(end)

@@ -1,4 +1,4 @@
-"""What the tasks of a build work with: the database over the lake, and the threads that compress and upload.
+"""The context of a build's tasks: the database over the lake, and the threads that compress and upload.
 
 There is one context per process and build. A task opens the tables that it needs, and each is opened once. So a build
 after a new watch check never opens the price tables.
@@ -73,7 +73,7 @@ class BuildContext:
         self.pool = ThreadPoolExecutor(threads, thread_name_prefix="pack")
         self.uploads = Uploads(store, resend)
         self.opened: set[str] = set()
-        self.tick: Callable[[int], object] = lambda objects: None  # called with the number of objects just written
+        self.tick: Callable[[int], object] = lambda objects: None  # called with the number of new objects
         self._make_intermediates = intermediates
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Makes a build: defines the layers that a lake asks for, makes the missing ones, and writes the record."""
+"""Makes a build: defines the layers of a lake's build, makes the missing ones, and writes the record."""
 
 import json
 import os
@@ -50,7 +50,7 @@ MISSING = "it is not in the store"
 
 @dataclass(frozen=True)
 class BuildResult:
-    """What `make_build` did.
+    """The result of `make_build`.
 
     Attributes:
         record: The build's record.
@@ -175,7 +175,7 @@ def rebuild_reason(store: Store, spec: LayerSpec, repair: bool = False) -> str |
 
 @contextmanager
 def _runner(scheduler: str | None, context: BuildContext, plan: BuildPlan) -> Iterator[Runner]:
-    """The runner of a plan; threads when there is nothing to do."""
+    """Yield the runner of a plan: threads, unless there is a scheduler and something to do."""
     runner: Runner
     if scheduler is None or not plan.tasks:
         runner = ThreadRunner(context)
@@ -236,10 +236,9 @@ def _make_layer(plan: BuildPlan, layer: LayerSpec, context: BuildContext, runner
 def _record(lake: Lake, store: Store, specs: list[LayerSpec]) -> dict[str, Any]:
     layers = {spec.name: Layer(store, spec.name, spec.digest) for spec in specs}
     try:
-        parts = [facts(layers[name]) for name in LAYERS_WITH_FACTS]
+        watchlist, catalogue = (facts(layers[name]) for name in LAYERS_WITH_FACTS)
     except OSError as error:
         raise StoreError(f"{store.location}: the facts of a layer cannot be read: {error}") from error
-    watchlist, catalogue = parts
     return {
         "format": FORMAT,
         "id": build_id(lake, specs),
@@ -252,8 +251,8 @@ def _record(lake: Lake, store: Store, specs: list[LayerSpec]) -> dict[str, Any]:
         "freshness": watchlist["status"] | catalogue["status"],
         "left_out": [
             dict(zip(("table", "reason", "rows", "example"), row, strict=True))
-            for part in (catalogue, watchlist)
-            for row in part["left_out"]
+            for layer_facts in (catalogue, watchlist)
+            for row in layer_facts["left_out"]
         ],
         "versions": {
             "cardpress": version("cardpress"),

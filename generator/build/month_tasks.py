@@ -25,8 +25,8 @@ _ROWS_PER_GROUP = 40_960
 def month_tasks(scope: BuildScope, month: Period) -> list[Task]:
     """Return the tasks of a month, or of the days of it that a period has. A large month is cut into several tasks."""
     rows = estimates.rows(scope.lake, month.first, month.last)
-    parts = month.split(-(-rows // MAX_ROWS_PER_TASK))
-    return [_month_task(scope, days, whole=len(parts) == 1) for days in parts]
+    spans = month.split(-(-rows // MAX_ROWS_PER_TASK))
+    return [_month_task(scope, days, whole=len(spans) == 1) for days in spans]
 
 
 def task_names(tasks: Iterable[Task]) -> tuple[str, ...]:

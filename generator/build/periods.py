@@ -25,7 +25,7 @@ class Period:
         return months
 
     def split(self, count: int) -> list["Period"]:
-        """Return the period in about `count` parts of whole days."""
+        """Split the period into about `count` spans of whole days."""
         days = (self.last - self.first).days + 1
         step = -(-days // max(1, min(count, days)))
         firsts = [self.first + timedelta(days=start) for start in range(0, days, step)]

@@ -1,4 +1,4 @@
-"""The plan of a build: the tasks that make the missing layers, in an order in which one machine can do them."""
+"""The plan of a build: the tasks that make the missing layers, in an order in which one machine can execute them."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ _WHOLE_LAYERS = {
 
 @dataclass(frozen=True)
 class BuildPlan:
-    """What a build has to do.
+    """The tasks of a build.
 
     Attributes:
         build: The id of the build.

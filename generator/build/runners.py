@@ -1,4 +1,7 @@
-"""What does the tasks of a plan: the threads of this process, or another engine with the same four methods."""
+"""Runners, which execute the tasks of a plan: in the threads of this process, or on another engine.
+
+Each runner has the four methods of `Runner`.
+"""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -17,10 +20,10 @@ Tick = Callable[[int], object]  # takes the number of objects that were written 
 
 
 class Runner(Protocol):
-    """Does the tasks of one plan."""
+    """Executes the tasks of one plan."""
 
     def begin(self, plan: BuildPlan) -> None:
-        """Take a plan. A runner that works ahead begins now."""
+        """Accept a plan. A runner that works ahead begins now."""
         ...
 
     def results(self, tasks: list[Task], tick: Tick) -> list[TaskOutput]:
@@ -45,7 +48,7 @@ class Runner(Protocol):
 
 
 class ThreadRunner:
-    """Does one task after the other in this process. Each task uses all threads of the context."""
+    """Executes one task after the other in this process. Each task uses all threads of the context."""
 
     def __init__(self, context: BuildContext):
         self._context = context
@@ -54,7 +57,7 @@ class ThreadRunner:
         self._outputs: Inputs = {}
 
     def begin(self, plan: BuildPlan) -> None:
-        """Take a plan."""
+        """Accept a plan."""
         self._layers = {layer.name: layer for layer in plan.layers}
         self._tasks = {task.name: task for task in plan.tasks}
 
@@ -81,7 +84,7 @@ class ThreadRunner:
 
 
 def run_task(context: BuildContext, task: Task, folder: str, pattern: str, inputs: Inputs) -> TaskOutput:
-    """Do a task.
+    """Execute a task.
 
     Args:
         folder: The folder of the layer that it writes, or ''.

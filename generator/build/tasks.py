@@ -1,12 +1,13 @@
 """The tasks of a build: what each one reads, for which products, and the function that does it.
 
-A task is data, so a plan can print it, a cluster can send it to another machine, and it can be done again. It reads the
-lake, the store and the outputs of the tasks that it needs. It writes files that are named by their content, so doing a
-task twice writes the same files.
+A task is data, so a plan can print it, a cluster can send it to another machine, and it can be repeated. It reads the
+lake, the store and the outputs of the tasks that it needs. It writes files that are named by their content, so a
+repeated task writes the same files.
 
-    month ─┬─► newest ─► history (a range of products)     a closed period, once
-           └─► products (a range) ─┬─► cards (a range)     every night
-                                   └─► catalogue
+    closed period, once:       months ─┬─► history (a range of products)
+                                       └─► newest rows ─┐
+    open month, every night:   month ───────────────────┴─► products (a range) ─┬─► cards (a range)
+                                                                                └─► catalogue
 """
 
 from collections.abc import Callable, Iterator
@@ -80,7 +81,7 @@ class Task:
 
 @dataclass(frozen=True)
 class BuildScope:
-    """What the tasks of a build depend on besides their layer.
+    """The inputs of a build's tasks besides their layer: the lake, the other layers and the ranges of products.
 
     Attributes:
         missing: The digests of the layers that the build makes, by layer.

@@ -132,9 +132,9 @@ def _report_broken(collected: Collected, skip: bool) -> None:
 
 
 def _summary_line(result: dict[str, int]) -> str:
-    parts = [f"{result[name]:,} {name}" for name in ("new", "changed", "unchanged", "kept", "pruned", "broken")]
+    counts = [f"{result[name]:,} {name}" for name in ("new", "changed", "unchanged", "kept", "pruned", "broken")]
     entries, without = result["entries"], result["without_products"]
-    return f"fingerprints: {entries:,} entries, {', '.join(parts)}; {without:,} without products"
+    return f"fingerprints: {entries:,} entries, {', '.join(counts)}; {without:,} without products"
 
 
 def _verify(

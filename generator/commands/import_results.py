@@ -1,4 +1,4 @@
-"""What the `ingest` commands share: progress while files are read, a line for each file of the lake, an option."""
+"""Output and options that the `ingest` commands share: progress, a line for each file of the lake, limits of files."""
 
 import sys
 from collections.abc import Callable, Iterator

@@ -109,7 +109,7 @@ def _run(
     with reading_progress(len(files.paths)) as on_read:
         result = import_lines(LakeWriter(lake), files, on_read)
     if result.refused:
-        say(f"{result.refused:,} lines refused, kept in {files.bad_lines}", err=True)
+        say(f"{result.refused:,} lines refused, stored in {files.bad_lines}", err=True)
     if result.incomplete_offers:
         say(f"{result.incomplete_offers:,} offers lack a price, a seller or a condition: not shown", err=True)
     if as_json:

@@ -76,8 +76,8 @@ def by_quantile(curve: list[tuple[int, int]], quantiles: Integers) -> Integers:
     """Return values on a curve of (quantile, value) points with straight lines between them, all integers."""
     known, values = np.array(curve, dtype=np.int64).T
     left = np.clip(np.searchsorted(known, quantiles, side="right") - 1, 0, len(curve) - 2)
-    rise, run = values[left + 1] - values[left], known[left + 1] - known[left]
-    on_curve: Integers = values[left] + rise * (quantiles - known[left]) // run
+    rise, width = values[left + 1] - values[left], known[left + 1] - known[left]
+    on_curve: Integers = values[left] + rise * (quantiles - known[left]) // width
     return on_curve
 
 

@@ -18,7 +18,7 @@ TABLE_FILE = "fingerprints.parquet"  # the file that the command writes; others 
 
 
 class IndexCounts(NamedTuple):
-    """What an index run did to the table, in entries."""
+    """The changes of an index run to the table, in entries."""
 
     entries: int
     new: int
@@ -117,7 +117,7 @@ def read_recipe(lake: LakeWriter) -> dict[str, Any] | None:
 
 
 def _image_url(recipe: dict[str, Any] | None) -> str:
-    """Return the lake's template for entries of this recipe. The contract's template for no images is `{key}`."""
+    """Return the lake's template for entries of this recipe. `{key}` alone means that there are no images."""
     return str(recipe["image_url"]) if recipe and recipe["version"] == VERSION else "{key}"
 
 

@@ -17,7 +17,7 @@ _GZIP_MAGIC = b"\x1f\x8b"
 
 
 class FileLimits(NamedTuple):
-    """What an import reads at most.
+    """The largest sizes that an import reads, in bytes.
 
     Attributes:
         file_bytes: Of one file, after inflating.
@@ -41,13 +41,21 @@ class BoundedFile:
         self._limits = limits
 
     def read(self) -> bytes:
-        """Return the whole file."""
+        """Return the whole file.
+
+        Raises:
+            IngestError: The file is larger than the limit.
+        """
         data = self._stream.read(self._limits.file_bytes + 1)
         self._check_size(len(data))
         return data
 
     def lines(self) -> Iterator[bytes]:
-        """Yield the lines with their ends."""
+        """Yield the lines with their ends.
+
+        Raises:
+            IngestError: A line, or the file, is larger than its limit.
+        """
         size = 0
         limit = self._limits.line_bytes
         for number in range(1, sys.maxsize):

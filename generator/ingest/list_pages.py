@@ -1,4 +1,4 @@
-"""What expansions' list pages say about products and expansions, and how it enters the lake's tables.
+"""The values that expansions' list pages have for products and expansions, and their way into the lake's tables.
 
 The marketplace's own files have no number, rarity, URL or image. `list_pages.parquet` stores the values of pages: one
 row per product and distinct set of values, with the newest time at which a page had them. Every import copies the

@@ -30,7 +30,7 @@ SELECT (SELECT count(*) FROM merged ANTI JOIN existing USING ({key})),
 
 @dataclass(frozen=True)
 class MergeCounts:
-    """What an import changed in a file of the lake, in rows.
+    """The changes of an import to a file of the lake, in rows.
 
     Attributes:
         in_other_files: Imported rows that were skipped because another file of the table has their key.

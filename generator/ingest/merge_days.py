@@ -1,7 +1,7 @@
 """Merges scraped rows into daily tables: one row per product and time, whatever the order of imports.
 
-Of several rows of one product and time the greatest by all columns wins, null least. The contract orders rows of equal
-times the same way (section 1). So the tables depend neither on the order nor on the number of imports.
+Of several rows of one product and time the greatest by all columns wins, null least. A build orders rows of
+equal times the same way. So the tables depend neither on the order nor on the number of imports.
 """
 
 from collections.abc import Iterator

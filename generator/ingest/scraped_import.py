@@ -37,7 +37,7 @@ class LineFiles:
 
 @dataclass(frozen=True)
 class ImportResult:
-    """What an import of scraped lines did.
+    """The result of an import of scraped lines.
 
     Attributes:
         lines: How many lines the files have, refused ones included.

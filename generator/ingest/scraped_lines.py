@@ -92,7 +92,7 @@ def store_refused(path: Path, refused: list[RefusedLine]) -> None:
         unfinished.write_text("".join(f"{line}\n" for line in lines), "utf-8")
         unfinished.replace(path)
     except (OSError, ValueError) as error:
-        raise IngestError(f"{path}: refused lines cannot be kept: {getattr(error, 'strerror', error)}") from error
+        raise IngestError(f"{path}: refused lines cannot be stored: {getattr(error, 'strerror', error)}") from error
 
 
 def _parse_object(line: bytes) -> dict[str, Any]:

@@ -28,6 +28,7 @@ class TableUpdate:
 
     @property
     def is_changed(self) -> bool:
+        """Whether the import changes the file."""
         return not self.after.equals(self.before)
 
     def change(self) -> FileChange:

@@ -31,7 +31,7 @@ States = dict[str, tuple[int, str]]  # size and ETag by name
 
 
 class BucketFiles:
-    """The files of a lake below a prefix.
+    """The files of a lake below a prefix; see `generator.lake.files.LakeFiles` for its methods.
 
     Args:
         max_cache_bytes: About how much the cache may hold. Files in use stay in it even beyond that.
@@ -120,7 +120,7 @@ class BucketFiles:
         try:
             self._write(data, self._path(file.name, sha256))
         except OSError as error:
-            raise LakeError(f"cannot keep a copy of {file.name} in {self._cache}: {error.strerror}") from error
+            raise LakeError(f"cannot write a copy of {file.name} in {self._cache}: {error.strerror}") from error
         return sha256
 
     def _write(self, data: bytes, path: Path) -> None:

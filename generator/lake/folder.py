@@ -14,7 +14,7 @@ from generator.progress import Progress
 
 
 class FolderFiles:
-    """The files of a lake in a folder."""
+    """The files of a lake in a folder; see `generator.lake.files.LakeFiles` for its methods."""
 
     def __init__(self, location: str):
         self._root = Path(location)

@@ -1,7 +1,7 @@
-"""Where tasks leave files that only other tasks read: in a folder of this process, or in the store for other machines.
+"""Intermediate files, which only other tasks read: in a folder of this process, or in the store for other machines.
 
 In the store they lie below `work/<build id>/` until the build is made or a prune deletes them. They are named by their
-content, so a task that is done twice does not disturb a task that reads the first copy.
+content, so a repeated task does not disturb a task that reads the first copy.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""The output of a task: what it wrote, for the index of its layer and for the tasks that need it."""
+"""The output of a task, for the index of its layer and for the tasks that need it."""
 
 from dataclasses import dataclass, field
 
@@ -9,7 +9,7 @@ from edge_auth.contract.index import LayerFile
 
 @dataclass
 class TaskOutput:
-    """What a task has written.
+    """The index rows and files that a task has written.
 
     Attributes:
         layer: The task's layer, or ''.

@@ -23,7 +23,7 @@ class LayerReason:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a build would do. `base`: the build that it is compared with, or None if the store has no build."""
+    """The layers that a build would make or keep, compared with the build `base`; None if the store has no build."""
 
     build: str
     base: str | None

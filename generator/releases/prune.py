@@ -42,7 +42,7 @@ class RetentionRules:
 
 @dataclass
 class Deletions:
-    """What to delete.
+    """The objects that a prune deletes.
 
     Attributes:
         remaining: Ids of the builds that remain.
@@ -107,7 +107,7 @@ def prune(
 
     Args:
         run: The id of this run, for the lock.
-        wait: Passes the time between marking and sweeping.
+        wait: Waits a number of seconds between marking and sweeping.
         seconds: How long the lock outlives its last renewal.
 
     Raises:
@@ -161,7 +161,7 @@ def _add_layers(store: Store, deletions: Deletions, intents: Intents, cutoff: da
 
 
 def _by_priority(pointer: Pointer | None, records: Iterable[str]) -> list[str]:
-    """Return the builds in the order in which they are kept: live, reachable by a rollback, then newest day first."""
+    """Return the builds in the order in which they remain: live, reachable by a rollback, then newest day first."""
     reachable = [pointer.build, *pointer.previous] if pointer else []
     return list(dict.fromkeys(id_ for id_ in (*reachable, *sorted(records, reverse=True)) if id_ in records))
 

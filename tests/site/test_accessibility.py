@@ -37,7 +37,7 @@ def reference(visit: Visit) -> None:
     article.get_by_role("button", name="Try it").click()
     article.get_by_label("API key").fill(visit.key)
     article.get_by_role("button", name="Send").click()
-    article.locator(".said").wait_for()
+    article.locator(".result").wait_for()
 
 
 def changelog(visit: Visit) -> None:

@@ -25,7 +25,7 @@ def test_an_endpoint_can_be_tried(visit: Visit) -> None:
     cards.get_by_label("q", exact=True).fill("emberfox & ex")
     cards.get_by_label("kind").select_option("single")
     cards.get_by_role("button", name="Send").click()
-    said = cards.locator(".said")
+    said = cards.locator(".result")
     said.wait_for()
     assert said.inner_text().startswith("200 OK")
     assert "/api/v1/cards?q=emberfox+%26+ex&kind=single" in said.inner_text()
@@ -51,7 +51,7 @@ def test_a_refusal_is_shown_like_any_answer(visit: Visit) -> None:
     status = endpoint(visit, "/api/v1/status")
     status.get_by_role("button", name="Send").click()
     expect(body(status)).to_contain_text("unauthorized")
-    assert status.locator(".said").inner_text().startswith("401")
+    assert status.locator(".result").inner_text().startswith("401")
     visit.excused += ("401 (Unauthorized)",)
 
 

@@ -60,7 +60,7 @@ def request_timeouts(seconds: float) -> Timeouts:
 
 
 class Head(NamedTuple):
-    """The facts about an object without its bytes; `sha256` and `nonce` are those that its writer recorded, or ''."""
+    """The properties of an object without its bytes; `sha256` and `nonce` are those that its writer recorded, or ''."""
 
     size: int
     etag: str
@@ -157,7 +157,11 @@ class Bucket:
     def put_if(self, name: str, data: bytes, **condition: str) -> bool:
         """Write an object if a condition (IfNoneMatch="*" or IfMatch=etag) holds. Return whether it was written.
 
-        The object carries a nonce of this call, so its head tells whether a request succeeded whose answer was lost.
+        The object carries a nonce of this call. If the answer to a request is lost, the nonce in the object's head
+        shows whether the request succeeded.
+
+        Raises:
+            StoreError: The request failed. The message says if it is unknown whether the object was written.
         """
         nonce = secrets.token_hex(8)
         for pause in _pauses(_MAX_WRITE_ATTEMPTS):
@@ -189,7 +193,11 @@ class Bucket:
             options["ContinuationToken"] = page["NextContinuationToken"]
 
     def delete(self, names: Sequence[str]) -> None:
-        """Delete objects. Names that do not exist are ignored."""
+        """Delete objects. Names that do not exist are ignored.
+
+        Raises:
+            StoreError: An object cannot be deleted.
+        """
         for start in range(0, len(names), _MAX_DELETED_PER_REQUEST):
             keys = [{"Key": self.prefix + name} for name in names[start : start + _MAX_DELETED_PER_REQUEST]]
             with self._translated_errors(names[start]):

@@ -13,7 +13,7 @@ from edge_auth.errors import StoreError
 
 
 class Backend(NamedTuple):
-    """How to open the stores of a URL scheme.
+    """The function that opens the stores of a URL scheme.
 
     Attributes:
         module: A module of this folder. It is imported at the first use, since boto3 takes a third of a second.

@@ -16,8 +16,8 @@ from edge_auth.errors import AccessDenied, Conflict, MissingObject, StoreError
 FAILURES = (BotoCoreError, Boto3Error, ResponseParserError, HTTPError, OSError, ValueError)
 # An incomplete or garbled response that boto3 does not notice, or does not retry.
 INCOMPLETE = (ResponseParserError, ValueError)
-# Statuses of a conditional write that lost against another writer, or against our own first attempt, whose answer was
-# lost.
+# Statuses of a conditional write that lost against another writer, or against an earlier attempt of this process whose
+# answer was lost.
 _CONFLICT_STATUSES = (404, 409, 412)
 
 

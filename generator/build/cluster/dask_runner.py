@@ -35,10 +35,10 @@ _CONNECTION_ERRORS = (CommClosedError, CancelledError, TimeoutError, ConnectionE
 
 
 class DaskRunner:
-    """Does the tasks of a plan on the workers of a Dask scheduler; see `generator.build.runners.Runner`.
+    """Executes the tasks of a plan on the workers of a Dask scheduler; see `generator.build.runners.Runner`.
 
     Args:
-        context: Says what the workers need: lake, store, threads of each task, memory of each worker.
+        context: Its lake, store, threads of each task and memory of each worker are those of the workers.
 
     Raises:
         BuildError: No scheduler answers.

@@ -1,7 +1,7 @@
-"""What a worker of a cluster does: one task at a time, in a context that it keeps while it works on one build.
+"""The work of a cluster's worker: one task at a time, in one context for all tasks of a build.
 
-This module does not know the engine. A worker notes the output of each task in the store, beside the intermediate
-files, so that a run which was broken off continues task by task.
+This module does not import Dask. A worker notes the output of each task in the store, beside the intermediate files.
+So an interrupted run continues task by task.
 
     work/<build id>/job        written by the client; a worker that does not see it has another file system
     work/<build id>/<task>     the output of a task
@@ -42,13 +42,13 @@ def versions() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Job:
-    """What all tasks of a run have in common.
+    """The values that all tasks of a run share.
 
     Attributes:
-        run: Random text, so that two runs are never taken for one.
+        run: Random text that tells two runs apart.
         threads: The threads of each task.
         memory: What DuckDB may use on a worker before it spills to disk.
-        resend: Do tasks again, and upload again, what the store already has.
+        resend: Execute tasks and upload files again, even if the store has their output.
     """
 
     run: str
@@ -62,7 +62,7 @@ class Job:
 
     @property
     def prefix(self) -> str:
-        """Where in the store the intermediate files of the build are."""
+        """The folder of the build's intermediate files in the store."""
         return layout.work_folder(self.build)
 
 
@@ -72,17 +72,17 @@ def identity(job: Job) -> Job:
 
 
 _one_task_at_a_time = Lock()
-_contexts: dict[str, BuildContext] = {}  # of the run at work, by run
-_begun: set[str] = set()  # the names of its tasks that this worker has begun
+_contexts: dict[str, BuildContext] = {}  # by run; at most that of the current run
+_begun: set[str] = set()  # the names of the tasks that this worker has begun in the current run
 
 
 def run_on_worker(
     job: Job, task: Task, folder: str, pattern: str, *inputs: TaskOutput | GeneratorError
 ) -> TaskOutput | GeneratorError:
-    """Do a task, unless its output is noted in the store.
+    """Execute a task, unless its output is noted in the store.
 
     Returns:
-        The output; or, as a value so that Dask does not retry it, an error that would come again.
+        The output; or an error that would occur again, as a value so that Dask does not retry the task.
 
     Raises:
         StoreError, OSError: The store failed. A retry may succeed.
@@ -116,7 +116,7 @@ def _output(context: BuildContext, job: Job, task: Task, folder: str, pattern: s
 
 
 def _context(job: Job, task: Task) -> BuildContext:
-    """Return the context of the run at work. A task that is done again gets a new one: its views exist in the old."""
+    """Return the context of the current run. A repeated task gets a new one, since its views exist in the old one."""
     if job.run not in _contexts or task.name in _begun:
         _close()
         store = open_store(job.store)
@@ -149,8 +149,8 @@ def _check_machine(job: Job, store: Store) -> None:
 
 
 def _note_name(task: Task) -> str:
-    identity_of_task = json.dumps([task.name, repr(task.arguments)])
-    return f"{hashlib.sha256(identity_of_task.encode()).hexdigest()[:24]}.arrow"
+    name_and_arguments = json.dumps([task.name, repr(task.arguments)])
+    return f"{hashlib.sha256(name_and_arguments.encode()).hexdigest()[:24]}.arrow"
 
 
 def _to_bytes(output: TaskOutput) -> bytes:

@@ -22,12 +22,12 @@ from generator.pack.output import Inputs
 from generator.pack.writer import EncodedObjects, Writer
 
 RECIPE = 2
-# What makes the Cards. The layer catalogue is made from them too.
+# The SQL of the Cards. The layer catalogue uses it too.
 CARD_SQL = ("sources/products", "sources/expansions", *history.SQL, "views/newest", "views/cards")
 
 
 def card_content(lake: Lake) -> dict[str, list[str]]:
-    """Return what every layer with Cards reads: the catalogue, and all price tables for their newest rows."""
+    """Return the content that a layer with Cards reads: the catalogue, and all price tables for their newest rows."""
     return {"catalogue": lake.content("products", "expansions"), "prices": lake.content(*PRICE_TABLES)}
 
 

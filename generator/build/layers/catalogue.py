@@ -109,8 +109,8 @@ def _write_lines(context: BuildContext, writer: Writer, cards: pa.ChunkedArray) 
     sizes: list[int] = []
     digests: list[bytes] = []
     whole = hashlib.sha256()
-    members_of = slices(len(order), _LINES_PER_MEMBER) if len(order) else ()
-    for member, text, lines in context.in_order(lambda cut: _member(texts, order[slice(*cut)]), members_of):
+    cuts = slices(len(order), _LINES_PER_MEMBER) if len(order) else ()
+    for member, text, lines in context.in_order(lambda cut: _member(texts, order[slice(*cut)]), cuts):
         members.append(member)
         whole.update(text)
         sizes += map(len, lines)

@@ -1,4 +1,4 @@
-"""The specification of a layer: its name, what it is made from, and the tasks that make it.
+"""The specification of a layer: its name, its inputs, and the tasks that make it.
 
 The digest of a layer is a hash of everything that goes into it: the content of the lake files that it reads, the SQL
 (without comments and white space), the constants of its format, a recipe number, the codec that compresses its objects,

@@ -1,4 +1,4 @@
-"""The layer `status`: `status.json`, joined from the facts that the layers `catalogue` and `watchlist` keep."""
+"""The layer `status`: `status.json`, joined from the facts that the layers `catalogue` and `watchlist` store."""
 
 import json
 from typing import Any
@@ -44,5 +44,5 @@ def _status(context: BuildContext, writer: Writer, inputs: Inputs, digests: dict
 
 def facts(layer: Layer) -> dict[str, Any]:
     """Return the facts of a layer: `status`, its part of the status object, and `left_out`, counts of left-out rows."""
-    kept: dict[str, Any] = json.loads(checked_file(layer, FACTS).read_bytes())
-    return kept
+    parsed: dict[str, Any] = json.loads(checked_file(layer, FACTS).read_bytes())
+    return parsed

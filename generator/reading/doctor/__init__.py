@@ -1,1 +1,1 @@
-"""The checks of `cardpress doctor`: what is wrong with an installation, a store, a lake and what serves them."""
+"""The checks of `cardpress doctor`: they find problems of an installation, a store, a lake and a shim."""

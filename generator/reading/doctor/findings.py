@@ -1,4 +1,4 @@
-"""The result of a check: all is well, or what is wrong and what to do about it."""
+"""The result of a check: ok, or a problem with advice."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

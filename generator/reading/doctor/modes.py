@@ -10,7 +10,7 @@ from edge_auth.contract.keys import KeyFile
 from edge_auth.contract.store.interface import Store
 from generator.reading.doctor.findings import Finding, problem
 
-_OTHERS = 0o077
+_OTHERS_MODE_BITS = 0o077  # permissions of the group and of all others
 
 
 def check_modes(store: Store, keys: KeyFile) -> Iterator[Finding]:
@@ -23,8 +23,8 @@ def check_modes(store: Store, keys: KeyFile) -> Iterator[Finding]:
 
 
 def _check(top: Path, paths: list[Path]) -> Iterator[Finding]:
-    open_ = [path for path in paths if path.exists() and path.stat().st_mode & _OTHERS]
-    if open_:
-        more = f" and {len(open_) - 1} more" if len(open_) > 1 else ""
-        message = f"other users of this machine may use {os.fspath(open_[0])}{more}"
+    readable = [path for path in paths if path.exists() and path.stat().st_mode & _OTHERS_MODE_BITS]
+    if readable:
+        more = f" and {len(readable) - 1} more" if len(readable) > 1 else ""
+        message = f"other users of this machine may use {os.fspath(readable[0])}{more}"
         yield problem("modes", message, f"chmod -R go= {shlex.quote(str(top))}, as the user that runs the shim")

@@ -1,4 +1,4 @@
-"""Checks what a shim needs beside the store: its state folder, and the shared rate limit counter."""
+"""Checks two things that a shim needs beside the store: its state folder, and the shared rate limit counter."""
 
 import os
 import time
@@ -23,8 +23,8 @@ def check_state(state: Path) -> Iterator[Finding]:
 
 def check_counter(url: str) -> Iterator[Finding]:
     """Check that the shared counter answers, within the time that a request waits for it."""
-    parts = urlsplit(url)
-    where = f"{parts.hostname or parts.path}{f':{parts.port}' if parts.port else ''}"  # without the password
+    address = urlsplit(url)
+    where = f"{address.hostname or address.path}{f':{address.port}' if address.port else ''}"  # without the password
     started = time.perf_counter()
     error = server_problem(url)
     seconds = time.perf_counter() - started

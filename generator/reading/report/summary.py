@@ -54,7 +54,7 @@ class HistoryRow:
 
 @dataclass(frozen=True)
 class BuildSummary:
-    """What the report of a build shows.
+    """The content of the report of a build.
 
     Attributes:
         sources: How old the newest row of each source is at the end of the as-of day.

@@ -1,15 +1,15 @@
-// The reference's script: trying an endpoint from the page. The key stays in this variable, until the page is left.
+// The script of the reference: forms that try an endpoint. The key stays in this variable until the page is left.
 let key = "";
 const MOST_SHOWN = 200_000;
 
 /** An element with properties and children. */
 function element(tag, properties = {}, ...children) {
-  const made = Object.assign(document.createElement(tag), properties);
-  made.append(...children);
-  return made;
+  const node = Object.assign(document.createElement(tag), properties);
+  node.append(...children);
+  return node;
 }
 
-/** What a form asks: the path with its parameters filled in, and the query of those that are not empty. */
+/** Return the URL of a form: the path with its parameters, and a query of the other fields that are not empty. */
 function target(path, inputs) {
   const query = new URLSearchParams();
   for (const {name, place, input} of inputs) {
@@ -51,7 +51,7 @@ function shown(url, {answer, text, took}) {
   const cut = body.length > MOST_SHOWN ? `${body.slice(0, MOST_SHOWN)}\n… cut: ${body.length} characters in all` : body;
   const headers = [...answer.headers].map(([name, value]) => `${name}: ${value}`).join("\n");
   return [
-    element("p", {className: "said"}, element("strong", {}, `${answer.status} ${answer.statusText}`), ` in ${took} ms, `,
+    element("p", {className: "result"}, element("strong", {}, `${answer.status} ${answer.statusText}`), ` in ${took} ms, `,
       element("code", {}, url)),
     element("pre", {className: "code", tabIndex: 0, ariaLabel: "Body of the answer"}, element("code", {}, cut)),
     element("details", {}, element("summary", {}, "Headers of the answer"),
@@ -66,32 +66,32 @@ function form(article, output) {
   const labels = inputs.map(({name, input}) => element("label", {}, element("span", {}, name), input));
   if (!isPublic) labels.unshift(element("label", {}, element("span", {}, "API key"), keyInput()));
   const send = element("button", {className: "first", type: "submit"}, "Send");
-  const made = element("form", {autocomplete: "off", ariaLabel: `Try: ${article.dataset.title}`}, ...labels, send);
-  if (!isPublic) made.append(element("p", {className: "note"}, "The key is kept in this page's memory alone and goes to this host only."));
-  made.addEventListener("submit", async (event) => {
+  const node = element("form", {autocomplete: "off", ariaLabel: `Try: ${article.dataset.title}`}, ...labels, send);
+  if (!isPublic) node.append(element("p", {className: "note"}, "The key stays in the memory of this page and is sent to this host only."));
+  node.addEventListener("submit", async (event) => {
     event.preventDefault();
     send.disabled = true;
     const url = target(article.dataset.path, inputs);
     try {
       output.replaceChildren(...shown(url, await ask(url, isPublic)));
     } catch (error) {
-      output.replaceChildren(element("p", {className: "said"}, `No answer: ${error.message}`));
+      output.replaceChildren(element("p", {className: "result"}, `No answer: ${error.message}`));
     }
     send.disabled = false;
   });
-  return made;
+  return node;
 }
 
 for (const article of document.querySelectorAll(".endpoint")) {
   const place = article.querySelector(".try");
   const output = element("div", {ariaLive: "polite"});
   const button = element("button", {type: "button", ariaExpanded: "false"}, "Try it");
-  let opened = null;
+  let panel = null;
   button.addEventListener("click", () => {
-    if (!opened) button.after(opened = element("div", {hidden: true}, form(article, output), output));
-    opened.hidden = !opened.hidden;
-    button.ariaExpanded = String(!opened.hidden);
-    if (!opened.hidden) opened.querySelector("input, select, button").focus();
+    if (!panel) button.after(panel = element("div", {hidden: true}, form(article, output), output));
+    panel.hidden = !panel.hidden;
+    button.ariaExpanded = String(!panel.hidden);
+    if (!panel.hidden) panel.querySelector("input, select, button").focus();
   });
   place.append(button);
   place.hidden = false;
@@ -99,7 +99,7 @@ for (const article of document.querySelectorAll(".endpoint")) {
 
 document.querySelector("#origin").textContent = location.origin;
 
-// The contents: closed at first where they would fill a small screen, and marked with where the reader is.
+// The contents are closed at first on a small screen. The entry of the section that is in view is marked.
 const contents = document.querySelector(".contents");
 if (matchMedia("(max-width: 56rem)").matches) contents.querySelector("details").open = false;
 const links = new Map([...contents.querySelectorAll("a")].map((link) => [link.hash.slice(1), link]));

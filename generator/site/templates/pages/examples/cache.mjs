@@ -1,4 +1,4 @@
-// Keeps the fingerprint index in a file, and fetches it again only when it changed.
+// Keeps the fingerprint index in a file, and fetches it again only if it has changed.
 import {existsSync, readFileSync, writeFileSync} from "node:fs";
 
 const {CARDS, KEY} = process.env;
@@ -10,7 +10,7 @@ const answer = await fetch(`${CARDS}/api/v1/fingerprints`, {
 if (answer.status === 200) {
   saved = {etag: answer.headers.get("ETag"), index: await answer.json()};
   writeFileSync(file, JSON.stringify(saved));
-} else if (answer.status !== 304) { // a 304 has no body: what is saved is current
+} else if (answer.status !== 304) { // a 304 has no body: the saved index is current
   throw new Error((await answer.json()).error.message);
 }
 console.log(answer.status, saved.index.version, saved.index.count);

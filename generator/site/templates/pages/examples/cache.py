@@ -1,4 +1,4 @@
-"""Keeps the fingerprint index in a file, and fetches it again only when it changed."""
+"""Keeps the fingerprint index in a file, and fetches it again only if it has changed."""
 
 import json
 import os
@@ -6,15 +6,15 @@ from pathlib import Path
 
 import requests
 
-kept = Path("fingerprints.json")
-saved = json.loads(kept.read_text()) if kept.exists() else {"etag": ""}
+file = Path("fingerprints.json")
+saved = json.loads(file.read_text()) if file.exists() else {"etag": ""}
 answer = requests.get(
     os.environ["CARDS"] + "/api/v1/fingerprints",
     headers={"Authorization": f"Bearer {os.environ['KEY']}", "If-None-Match": saved["etag"]},
     timeout=30,
 )
 answer.raise_for_status()
-if answer.status_code == 200:  # a 304 has no body: what is saved is current
+if answer.status_code == 200:  # a 304 has no body: the saved index is current
     saved = {"etag": answer.headers["ETag"], "index": answer.json()}
-    kept.write_text(json.dumps(saved))
+    file.write_text(json.dumps(saved))
 print(answer.status_code, saved["index"]["version"], saved["index"]["count"])

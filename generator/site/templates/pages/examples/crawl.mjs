@@ -1,7 +1,7 @@
 // Every sealed product, all pages from one build.
 const {CARDS, KEY} = process.env;
 
-/** GET that waits when it is told to; throws for every other error. */
+/** Send a GET request. Wait and try again after 429 and 500; throw for every other error. */
 async function get(url, headers) {
   for (let tries = 5; ; tries--) {
     const answer = await fetch(url, {headers: {Authorization: `Bearer ${KEY}`, ...headers}});
@@ -11,11 +11,11 @@ async function get(url, headers) {
       throw new Error(`${error.code}: ${error.message}`);
     }
     const seconds = Number(answer.headers.get("Retry-After") ?? 5);
-    await new Promise((done) => setTimeout(done, seconds * 1000));
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
   }
 }
 
-/** Every item of a list. */
+/** Yield every item of a list. */
 async function* crawl(path, params) {
   const headers = {};
   for (let offset = 0; offset !== null; ) {

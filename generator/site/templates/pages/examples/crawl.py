@@ -7,7 +7,7 @@ import requests
 
 
 def get(session, url, params, headers):
-    """GET that waits when it is told to; raises for every other error."""
+    """Send a GET request. Wait and try again after 429 and 500; raise for every other error."""
     for _ in range(5):
         answer = session.get(url, params=params, headers=headers, timeout=30)
         if answer.status_code not in (429, 500):
@@ -20,7 +20,7 @@ def get(session, url, params, headers):
 
 
 def crawl(session, url, **params):
-    """Every item of a list."""
+    """Yield every item of a list."""
     headers, offset = {}, 0
     while offset is not None:
         answer = get(session, url, params | {"offset": offset}, headers)

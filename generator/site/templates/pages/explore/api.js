@@ -1,6 +1,6 @@
-// The API as the explorer asks it. The key lives in a private field: it is not stored, and never part of a URL.
+// The explorer's client of the API. The key is in a private field: it is neither stored nor part of a URL.
 
-/** An error that the API told; `code` is for programs, `message` for people. */
+/** An error of the API; `code` is for programs, `message` for people. */
 export class ApiError extends Error {
   constructor(status, code, message) {
     super(message);
@@ -8,15 +8,15 @@ export class ApiError extends Error {
   }
 }
 
-const pause = (seconds, signal) => new Promise((done, fail) => {
-  const timer = setTimeout(done, seconds * 1000);
-  signal?.addEventListener("abort", () => { clearTimeout(timer); fail(signal.reason); }, {once: true});
+const pause = (seconds, signal) => new Promise((resolve, reject) => {
+  const timer = setTimeout(resolve, seconds * 1000);
+  signal?.addEventListener("abort", () => { clearTimeout(timer); reject(signal.reason); }, {once: true});
 });
 
 export class Api {
   #key;
 
-  /** @param key the visitor's. @param onWait told the seconds when the rate limit makes it wait, then null. */
+  /** @param key the API key. @param onWait called with the seconds before a wait for the rate limit, and with null after it. */
   constructor(key, onWait) {
     this.#key = key;
     this.onWait = onWait;
@@ -24,8 +24,8 @@ export class Api {
 
   /** The JSON of a path below /api/v1/; its build as the second value, the rows of the whole list as the third. Waits at the rate limit; throws ApiError. */
   async get(path, params = {}, {signal, build} = {}) {
-    const given = Object.entries(params).filter(([, value]) => value !== "" && value != null);
-    const query = new URLSearchParams(given);
+    const present = Object.entries(params).filter(([, value]) => value !== "" && value != null);
+    const query = new URLSearchParams(present);
     const url = `/api/v1/${path}${query.size ? `?${query}` : ""}`;
     const headers = {Authorization: `Bearer ${this.#key}`, ...(build && {"X-Build": build})};
     for (;;) {

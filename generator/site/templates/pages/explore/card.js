@@ -65,11 +65,11 @@ function historyOf({history}, hidden) {
   const of = (rows, field) => new Map(rows.map((row) => [row.day, row[field]]));
   return plot("Prices and quantity", [
     {height: 250, format: euros, round: roundEuros, series: [
-      {name: "Trend", look: "one", values: of(history.price_guide, "trend")},
-      {name: "Average", look: "two", values: of(history.price_guide, "avg")},
-      {name: "Lowest under the filter", look: "three", values: of(history.filtered, "lowest")}]},
+      {name: "Trend", style: "one", values: of(history.price_guide, "trend")},
+      {name: "Average", style: "two", values: of(history.price_guide, "avg")},
+      {name: "Lowest under the filter", style: "three", values: of(history.filtered, "lowest")}]},
     {height: 80, format: count, fromZero: true, series: [
-      {name: "Available", look: "four", values: of(history.listing, "available")}]},
+      {name: "Available", style: "four", values: of(history.listing, "available")}]},
   ], hidden);
 }
 

@@ -1,16 +1,16 @@
-// The catalogue: search as you type, filters, sorting, and a list that goes on as far as one scrolls.
+// The catalogue: search as you type, filters, sorting, and a list that loads more cards as you scroll.
 import {h, picture} from "./dom.js";
 import {count, euros} from "./words.js";
 
 const PAGE = 50;
-const TYPING = 250; // ms
-const USUAL = {kind: "all", sort: "trend"}; // what the API takes where nothing is said
+const TYPING_MILLISECONDS = 250;
+const DEFAULTS = {kind: "all", sort: "trend"}; // of the API
 const SORTS = {
   trend: "Trend price", low: "Lowest price", avg: "Average price", filtered: "Lowest under the filter", name: "Name",
   number: "Collector number", newest: "Newest",
 };
 
-/** The view. `route.params` are the filters; a change of them goes to `route.replace`, which keeps the address. */
+/** The view. `route.params` are the filters. `route.replace` writes changed filters into the address. */
 export function cardsView({api, route, announce, sets}) {
   const filters = filterForm(route.params, sets);
   const list = h("ul", {class: "grid", "aria-label": "Cards"});
@@ -33,10 +33,10 @@ export function cardsView({api, route, announce, sets}) {
       if (offset === 0) list.replaceChildren();
       list.append(...page.data.map(card));
       shown = offset + page.data.length;
-      announce(said(shown, Number(total)));
+      announce(summary(shown, Number(total)));
     } catch (error) {
       if (signal.aborted) return;
-      if (build && error.code === "invalid_parameter") return restart(); // that build is gone: from the start
+      if (build && error.code === "invalid_parameter") return restart(); // the build was pruned: begin again
       if (offset === 0) list.replaceChildren();
       announce(error.message, true);
     }
@@ -67,9 +67,9 @@ export function cardsView({api, route, announce, sets}) {
 }
 
 const nearby = (element) => element.getBoundingClientRect().top < innerHeight + 800;
-const said = (many, total) => (many === 0 ? "No cards found." : many === total ? `${count(many)} cards, all that were found.` : `${count(many)} of ${count(total)} cards shown.`);
+const summary = (many, total) => (many === 0 ? "No cards found." : many === total ? `${count(many)} cards, all that were found.` : `${count(many)} of ${count(total)} cards shown.`);
 
-/** The form of the filters. Set `changed` to hear of changes; its argument is how long to wait for more typing. */
+/** The form of the filters. It calls `changed` after a change, with the milliseconds to wait for more typing. */
 function filterForm(params, sets) {
   const filters = {changed: () => {}};
   const field = (label, input) => h("label", {}, h("span", {}, label), input);
@@ -99,17 +99,17 @@ function filterForm(params, sets) {
     form.querySelector("datalist").append(...[...known].map((value) => h("option", {value})));
   }, () => {});
   const clear = () => {
-    for (const input of form.elements) input.value = USUAL[input.name] ?? "";
+    for (const input of form.elements) input.value = DEFAULTS[input.name] ?? "";
     filters.changed(0);
   };
   form.addEventListener("submit", (event) => event.preventDefault());
-  // Half a set's name is no set: it counts once it is one, or once the field is left.
+  // A part of a set's name finds nothing. So this filter changes when the text is a known name, or when the field is left.
   form.addEventListener("input", ({target: {name, type, value}}) => {
-    if (name !== "set" || value === "" || known.has(value)) filters.changed(type === "select-one" ? 0 : TYPING);
+    if (name !== "set" || value === "" || known.has(value)) filters.changed(type === "select-one" ? 0 : TYPING_MILLISECONDS);
   });
   form.addEventListener("change", ({target: {name}}) => name === "set" && filters.changed(0));
   filters.values = () => Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, value.trim()])
-    .filter(([name, value]) => value && value !== USUAL[name]));
+    .filter(([name, value]) => value && value !== DEFAULTS[name]));
   return Object.assign(filters, {form});
 }
 

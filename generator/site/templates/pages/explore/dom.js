@@ -17,13 +17,13 @@ export const h = (tag, properties = {}, ...children) => put(document.createEleme
 export const svg = (tag, properties = {}, ...children) =>
   put(document.createElementNS("http://www.w3.org/2000/svg", tag), properties, children);
 
-/** A link to another site, or its text where the data's address is none that a browser should follow. */
+/** A link to another site, or null if the address from the data is not http or https. */
 export function outward(address, text) {
   const safe = /^https?:\/\//i.test(address ?? "");
   return safe ? h("a", {href: address, rel: "noopener noreferrer", referrerpolicy: "no-referrer"}, text) : null;
 }
 
-/** A picture, or a quiet stand-in where there is none or it does not load. */
+/** A picture, or the initials of the name if there is no picture or it does not load. */
 export function picture(address, name, properties = {}) {
   const frame = h("span", {class: "picture"}, h("span", {class: "stand-in", "aria-hidden": "true"}, initials(name)));
   if (!/^https:\/\//i.test(address ?? "")) return frame;

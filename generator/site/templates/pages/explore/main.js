@@ -1,4 +1,4 @@
-// The explorer: asks for the key, then shows the view that the address names after its #.
+// The explorer: it asks for the key, then shows the view that the address names after its #.
 import {Api} from "./api.js";
 import {cardView} from "./card.js";
 import {cardsView} from "./cards.js";
@@ -6,21 +6,21 @@ import {moversView} from "./movers.js";
 import {watchedView, watchlistView} from "./watchlist.js";
 import {day} from "./words.js";
 
-const by = (id) => document.getElementById(id);
-const [place, status, form, bar] = [by("view"), by("status"), by("key-form"), by("bar")];
+const byId = (id) => document.getElementById(id);
+const [place, status, form, bar] = [byId("view"), byId("status"), byId("key-form"), byId("bar")];
 const TITLE = document.title;
 let api = null;
 let sets = null;
 let current = null; // {kind, view, address, scroll}
 let list = null; // the list of cards as it was left, to come back to
 
-/** Tell what is going on, or what went wrong. */
+/** Show a message, or an error, in the status line. */
 function announce(text, wrong = false) {
   status.textContent = text;
   status.classList.toggle("error", wrong);
 }
 
-/** The view's name, and what the address says to it. */
+/** Return the view that a hash names, and its arguments. */
 function routeOf(hash) {
   const [path, query] = hash.replace(/^#\/?/, "").split("?");
   const [name, ...rest] = path.split("/");
@@ -56,34 +56,34 @@ function show() {
 }
 
 async function enter(key) {
-  const asked = new Api(key, (seconds) => announce(seconds === null ? "" : `The rate limit is reached: going on in ${seconds} s.`));
-  const [me] = await asked.get("me");
-  const [{build}] = await asked.get("status");
-  api = asked;
+  const client = new Api(key, (seconds) => announce(seconds === null ? "" : `The rate limit is reached: waiting ${seconds} s.`));
+  const [me] = await client.get("me");
+  const [{build}] = await client.get("status");
+  api = client;
   sets = me.scopes.includes("cards:read") ? api.all("sets", {limit: 1000}).then((all) => all.map(({name}) => name)) : Promise.resolve([]);
-  by("who").textContent = `Key: ${me.name}.`;
-  by("freshness").textContent = `As of ${day(build.as_of)}.`;
+  byId("key-name").textContent = `Key: ${me.name}.`;
+  byId("freshness").textContent = `As of ${day(build.as_of)}.`;
 }
 
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
   const button = form.querySelector("button");
   button.disabled = true;
-  by("key-error").textContent = "";
+  byId("key-error").textContent = "";
   try {
-    await enter(by("key").value.trim());
-    by("key").value = "";
+    await enter(byId("key").value.trim());
+    byId("key").value = "";
     form.hidden = true;
     bar.hidden = false;
     show();
     place.querySelector("input[type=search], h2")?.focus();
   } catch (error) {
-    by("key-error").textContent = error.message;
+    byId("key-error").textContent = error.message;
   }
   button.disabled = false;
 });
 
-by("forget").addEventListener("click", () => {
+byId("forget").addEventListener("click", () => {
   current?.view.leave?.();
   list?.view.leave();
   [api, sets, current, list] = [null, null, null, null];
@@ -91,10 +91,10 @@ by("forget").addEventListener("click", () => {
   announce("");
   bar.hidden = true;
   form.hidden = false;
-  by("key").focus();
+  byId("key").focus();
 });
 
 addEventListener("hashchange", show);
 addEventListener("scroll", () => { if (current) current.scroll = scrollY; }, {passive: true});
 form.hidden = false;
-by("key").focus();
+byId("key").focus();

@@ -1,10 +1,10 @@
-// The start page: what rose most and what fell most, each with a line of its last days and a link to the card.
+// The start page: the products that rose and fell most, each with a line of its last days and a link to the card.
 import {h} from "./dom.js";
 import {sparkline} from "./plot.js";
 import {count, day, direction, euros, percent} from "./words.js";
 
-const ROWS = 8; // of each list: a line costs one request
-const DAYS = 30; // of a line
+const ROWS = 8; // of each list: each row costs one request
+const DAYS = 30; // of each line
 const WINDOWS = [["1d", "1 day"], ["7d", "7 days"], ["30d", "30 days"]];
 const LISTS = [["up", "Rose"], ["down", "Fell"]];
 const COLUMNS = [["Product", ""], ["Then", "number"], ["Now", "number"], ["Change", "number"], [`${DAYS} days`, "number"]];

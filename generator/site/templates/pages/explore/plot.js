@@ -1,5 +1,5 @@
-// Prices over days as lines, each panel with its own scale. A slider under the plot names a day: by pointer, by keys,
-// and in words for those who do not see it.
+// Prices over days as lines, each panel with its own scale. A slider under the plot selects a day, by pointer or by keys,
+// and screen readers read the values of that day.
 import {h, svg, table} from "./dom.js";
 import {day as dayInWords} from "./words.js";
 
@@ -11,8 +11,8 @@ const DAY = 86_400_000;
 /**
  * A figure.
  * @param title what is plotted.
- * @param panels each {height, format, fromZero, series: [{name, look, values: Map of day to number or null}]}.
- * @param hidden names of lines that are switched off; kept up as boxes are ticked.
+ * @param panels each {height, format, fromZero, series: [{name, style, values: Map of day to number or null}]}.
+ * @param hidden names of lines that are switched off; the check boxes change it.
  */
 export function plot(title, panels, hidden = new Set()) {
   const every = panels.flatMap(({series, format}) => series.map((one) => ({...one, format})));
@@ -23,14 +23,14 @@ export function plot(title, panels, hidden = new Set()) {
   const ruler = h("div", {}); // as wide as the canvas, and its height never changes
   const readout = h("p", {class: "readout", "aria-hidden": "true"});
   const slider = h("input", {type: "range", min: "0", max: String(days.length - 1), value: String(state.at), "aria-label": "Day"});
-  const told = () => every.filter(({name}) => !state.hidden.has(name))
+  const reading = () => every.filter(({name}) => !state.hidden.has(name))
     .map(({name, values, format}) => `${name} ${format(values.get(days[state.at]))}`).join(", ");
 
   const point = (at) => {
     state.at = at;
     slider.value = String(at);
-    slider.setAttribute("aria-valuetext", `${dayInWords(days[at])}: ${told()}`);
-    readout.replaceChildren(h("b", {}, dayInWords(days[at])), ` ${told()}`);
+    slider.setAttribute("aria-valuetext", `${dayInWords(days[at])}: ${reading()}`);
+    readout.replaceChildren(h("b", {}, dayInWords(days[at])), ` ${reading()}`);
     mark(canvas.firstChild, state);
   };
   const redraw = () => {
@@ -42,15 +42,15 @@ export function plot(title, panels, hidden = new Set()) {
   canvas.addEventListener("pointermove", (event) => point(nearest(state, event.clientX - canvas.getBoundingClientRect().left)));
   new ResizeObserver(redraw).observe(ruler);
 
-  const legend = h("ul", {class: "legend", "aria-label": "Lines shown"}, every.map(({name, look}) => h("li", {},
+  const legend = h("ul", {class: "legend", "aria-label": "Lines shown"}, every.map(({name, style}) => h("li", {},
     h("label", {}, h("input", {type: "checkbox", checked: !hidden.has(name), onchange: ({target}) => {
       hidden[target.checked ? "delete" : "add"](name);
       redraw();
-    }}), svg("svg", {class: "swatch", viewBox: "0 0 28 8", "aria-hidden": "true"}, svg("path", {class: `line ${look}`, d: "M1 4H27"})), name))));
+    }}), svg("svg", {class: "swatch", viewBox: "0 0 28 8", "aria-hidden": "true"}, svg("path", {class: `line ${style}`, d: "M1 4H27"})), name))));
   return h("figure", {class: "plot"}, h("figcaption", {}, title), legend, ruler, canvas, slider, readout, inNumbers(title, every, days));
 }
 
-/** The same as a table, made when it is opened. */
+/** The same values as a table, which is filled when it is first opened. */
 function inNumbers(title, every, days) {
   const details = h("details", {}, h("summary", {}, "As a table"));
   details.addEventListener("toggle", () => details.children.length === 1 && details.append(table(title,
@@ -77,7 +77,7 @@ function draw(width, title, state) {
       svg("line", {class: "rule", x1: LEFT, x2: width - RIGHT, y1: y(tick), y2: y(tick)}),
       svg("text", {class: "tick", x: LEFT - 8, y: y(tick) + 4, "text-anchor": "end"}, (panel.round ?? panel.format)(tick)),
     ]));
-    drawn.push(...lines.map(({look, values}) => svg("path", {class: `line ${look}`, d: path(values, state, y)})));
+    drawn.push(...lines.map(({style, values}) => svg("path", {class: `line ${style}`, d: path(values, state, y)})));
     top = bottom + GAP;
   }
   const height = top;
@@ -94,7 +94,7 @@ function path(values, {days, x}, y) {
   let text = "";
   for (const one of days) {
     const value = values.get(one);
-    if (value === undefined) continue; // not asked on this day: the line goes on
+    if (value === undefined) continue; // no value on this day: the line continues
     if (value === null) { drawing = false; continue; }
     text += drawing ? `L${x(one).toFixed(1)} ${y(value).toFixed(1)}` : `M${x(one).toFixed(1)} ${y(value).toFixed(1)}h.01`;
     drawing = true;
@@ -106,7 +106,7 @@ function mark(drawing, {days, at, x, rows}) {
   const group = drawing.querySelector(".mark");
   const across = x(days[at]);
   const dots = rows.flatMap(({y, lines}) => lines.filter(({values}) => values.get(days[at]) != null)
-    .map(({look, values}) => svg("circle", {class: look, cx: across, cy: y(values.get(days[at])), r: 3.5})));
+    .map(({style, values}) => svg("circle", {class: style, cx: across, cy: y(values.get(days[at])), r: 3.5})));
   group.replaceChildren(svg("line", {x1: across, x2: across, y1: 4, y2: group.dataset.height}), ...dots);
 }
 
@@ -144,7 +144,7 @@ function dayTicks({days}, width) {
   });
 }
 
-/** A line as small as a word; null is a gap. */
+/** A small line without axes, for a table; null is a gap. */
 export function sparkline(values, label) {
   const known = values.filter((value) => value !== null);
   if (known.length === 0) return h("span", {class: "none"}, "no prices");

@@ -39,7 +39,7 @@ export function watchlistView({api, announce}) {
 
 const change = (value) => h("span", {class: direction(value)}, percent(value));
 
-// The roles are said outright, since small screens show the rows as blocks.
+// The roles are named, since small screens show the rows as blocks.
 function row(item) {
   const spark = `Last 14 days, ${item.sparkline_14d.map(euros).join(", ")}`;
   const cells = [euros(item.lowest_price), change(item.change_24h_pct), change(item.change_7d_pct),
@@ -66,7 +66,7 @@ export function watchedView({api, route, announce}) {
       const values = new Map(points.map(({date, price}) => [date, price]));
       history.replaceChildren(
         h("p", {class: "when"}, "Over this range: ", change(overall)),
-        plot("Average of the lowest price", [{height: 250, format: euros, round: roundEuros, series: [{name: "Lowest price", look: "one", values}]}]));
+        plot("Average of the lowest price", [{height: 250, format: euros, round: roundEuros, series: [{name: "Lowest price", style: "one", values}]}]));
     } catch (error) {
       if (!asking.signal.aborted) announce(error.message, true);
     }
