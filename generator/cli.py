@@ -13,8 +13,8 @@ from generator.errors import GeneratorError
 from generator.terminal import say
 from recognition.errors import RecognitionError
 
-# The commands in the order of use, with the first line of their help. Each is the function of that name in the module of
-# that name in `commands/`. A test compares the lines with the functions.
+# The commands in the order of use, with the first line of their help. Each is the function of that name in the module
+# of that name in `commands/`. A test compares the lines with the functions.
 COMMANDS = {
     "demo": "Write a realistic made-up lake into the folder LAKE.",
     "ingest": "Import files of the marketplace or of scrapers into lake tables.",

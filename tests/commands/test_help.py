@@ -29,7 +29,7 @@ def test_every_command_is_explained(words: tuple[str, ...]) -> None:
 
 
 def test_the_list_of_commands_gives_the_first_line_of_each_help() -> None:
-    assert COMMANDS == {name: command.get_short_help_str(limit=1000) for name, command in cli.commands.items()}
+    assert {name: command.get_short_help_str(limit=1000) for name, command in cli.commands.items()} == COMMANDS
 
 
 @pytest.mark.parametrize("document", ["README.md", "docs/operators.md"])
