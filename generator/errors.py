@@ -7,6 +7,7 @@ GeneratorError
 │   ├── GateError  a gate of the night was breached
 │   ├── HoldError  a rollback holds publishing back
 │   └── SmokeError the published build cannot be read
+├── StaleError     the data of the live build is older than expected
 ├── BusyError      another run holds the lock, or took it over
 ├── PruneError     builds cannot be deleted
 ├── IngestError    a file for `ingest` has an unknown shape
@@ -43,6 +44,10 @@ class HoldError(PublishError):
 
 class SmokeError(PublishError):
     """The published build cannot be read as the API reads it."""
+
+
+class StaleError(GeneratorError):
+    """The data of the live build is older than the day that the operator expects."""
 
 
 class BusyError(GeneratorError):

@@ -21,6 +21,7 @@ from generator.commands.options import (
 from generator.commands.prune import grace_option, keep_option
 from generator.errors import BusyError
 from generator.lake.lake import absolute
+from generator.nightly.data_day import expected_day
 from generator.nightly.metrics import write_textfile
 from generator.nightly.night import Night, NightOptions, new_run_id
 from generator.progress import Progress
@@ -45,6 +46,19 @@ class GateThreshold(click.ParamType):  # type: ignore[type-arg]  # generic only 
         if not threshold >= 0:
             self.fail(f"{value!r} has no valid threshold: write {name}={settings.GATES[name]:g}", param, ctx)
         return name, threshold
+
+
+class ExpectedDay(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
+    """today, yesterday or YYYY-MM-DD."""
+
+    name = "DAY"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the day as YYYY-MM-DD."""
+        try:
+            return expected_day(str(value), utc_now)
+        except ValueError:
+            self.fail(f"{value!r} is not today, yesterday or a day such as 2026-08-22", param, ctx)
 
 
 @click.command()
@@ -76,6 +90,11 @@ class GateThreshold(click.ParamType):  # type: ignore[type-arg]  # generic only 
     show_default=True,
     help="Write the report and the changes as pages into the store.",
 )
+@click.option(
+    "--expect-day",
+    type=ExpectedDay(),
+    help="Exit with 1 if the live build's prices are older after the run. DAY: today, yesterday or YYYY-MM-DD (UTC).",
+)
 @lease_option
 @threads_option
 @memory_option
@@ -90,6 +109,7 @@ def nightly(
     grace: float,
     textfile: Path | None,
     pages: bool,
+    expect_day: str | None,
     lease: float,
     threads: int | None,
     memory: str | None,
@@ -108,7 +128,7 @@ def nightly(
         raise click.BadParameter(f"{textfile.parent} is not a folder", param_hint="'--textfile'")
     run = new_run_id(utc_now)
     rules = RetentionRules(keep, timedelta(hours=grace))
-    options = NightOptions(dict(gates), forced, rules, threads, memory, scheduler, lease, pages)
+    options = NightOptions(dict(gates), forced, rules, threads, memory, scheduler, lease, pages, expect_day)
     lake = absolute(lake) if scheduler else lake
     night = Night(lake, open_store(store), options, run=run, clock=utc_now, progress=Progress(prefix=f"[{run}] "))
     busy = False

@@ -15,6 +15,8 @@ _HELP = {
     "success": "Whether the last nightly run succeeded: it published its build, or found nothing new.",
     "last_success_timestamp_seconds": "Time at which a nightly run last succeeded.",
     "outcome": "Outcome of the last nightly run.",
+    "data_timestamp_seconds": "The newest day of the price guide in the live build.",
+    "data_advanced": "Whether the last nightly run made that day later.",
     "step_seconds": "Duration of each step of the last nightly run.",
     "layer_seconds": "Duration of each layer that the last nightly run made.",
     "gate_value": "Value that each gate measured in the last nightly run.",
@@ -65,24 +67,29 @@ def _lines(report: RunReport, last_success: float | None) -> Iterator[str]:
 def _samples(report: RunReport, last_success: float | None) -> dict[str, list[_Sample]]:
     ended = parse_timestamp(report.finished).timestamp() if report.finished else 0.0
     success = ended if report.succeeded else last_success
-    as_of = report.record.get("as_of")
-    as_of_time = datetime.fromisoformat(as_of).replace(tzinfo=UTC).timestamp() if as_of else None
     verdicts = report.judgement.get("verdicts", [])
     return {
         "run_timestamp_seconds": [({}, ended)],
         "success": [({}, float(report.succeeded))],
         "last_success_timestamp_seconds": _optional(success),
         "outcome": [({"outcome": report.outcome}, 1.0)],
+        "data_timestamp_seconds": _optional(_day_seconds(report.data_day)),
+        "data_advanced": [({}, float(report.advanced))],
         "step_seconds": _by_label("step", report.seconds.items()),
         "layer_seconds": _by_label("layer", report.layer_seconds.items()),
         "gate_value": _by_label("gate", ((verdict["gate"], verdict["value"]) for verdict in verdicts)),
         "gate_threshold": _by_label("gate", ((verdict["gate"], verdict["threshold"]) for verdict in verdicts)),
         "gate_breached": _by_label("gate", ((verdict["gate"], verdict["breached"]) for verdict in verdicts)),
-        "build_as_of_timestamp_seconds": _optional(as_of_time),
+        "build_as_of_timestamp_seconds": _optional(_day_seconds(report.record.get("as_of"))),
         "build_objects": _by_label("layer", report.record.get("objects", {}).items()),
         "build_bytes": _by_label("layer", report.record.get("bytes", {}).items()),
         "pruned_bytes": [({}, float(report.pruned.get("bytes", 0)))],
     }
+
+
+def _day_seconds(day: str | None) -> float | None:
+    """Return the begin of a day in UTC, as Unix time."""
+    return datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp() if day else None
 
 
 def _optional(value: float | None) -> list[_Sample]:

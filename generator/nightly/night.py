@@ -12,14 +12,15 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 
 from edge_auth.contract import layout
-from edge_auth.contract.builds import Build, open_build, read_pointer
+from edge_auth.contract.builds import Build, live_build_id, open_build, read_pointer
 from edge_auth.contract.store.interface import Store
 from edge_auth.errors import EdgeError
 from generator import settings
 from generator.build.make import BuildResult, make_build
 from generator.clock import Clock, timestamp
-from generator.errors import BusyError, GateError, GeneratorError, HoldError, SmokeError
+from generator.errors import BusyError, GateError, GeneratorError, HoldError, SmokeError, StaleError
 from generator.lake.lake import open_lake
+from generator.nightly.data_day import check_data_day, live_data_day, record_data_day
 from generator.nightly.gates import judge
 from generator.nightly.smoke import smoke_test
 from generator.nightly.termination import end_by_error, hold_back
@@ -35,6 +36,7 @@ from generator.releases.run_reports import (
     PUBLISHED,
     REFUSED,
     ROLLED_BACK,
+    STALE,
     UNCHANGED,
     RunReport,
     prune_run_reports,
@@ -52,6 +54,7 @@ class NightOptions:
         rules: Which builds the prune keeps.
         lease: How many seconds the lock outlives a killed run.
         pages: Whether the run writes its report and its diff as pages into the store.
+        expect_day: The day (`YYYY-MM-DD`) that the live build's data must have after the run; None for any.
     """
 
     thresholds: dict[str, float] = field(default_factory=dict)
@@ -62,6 +65,7 @@ class NightOptions:
     scheduler: str | None = None
     lease: float = settings.LEASE_SECONDS
     pages: bool = False
+    expect_day: str | None = None
 
 
 def new_run_id(clock: Clock) -> str:
@@ -88,6 +92,7 @@ class Night:
             GateError: A gate was breached. Nothing was published.
             HoldError: A rollback holds publishing back. Nothing was published.
             SmokeError: The published build could not be read, and was rolled back.
+            StaleError: The data of the live build is older than `expect_day`.
             GeneratorError, EdgeError: Building, publishing or pruning failed.
         """
         run, seconds = self.report.run, self.options.lease
@@ -105,6 +110,7 @@ class Night:
                 self._write_pages()
 
     def _run_steps(self, lease: Lease) -> None:
+        self.report.data_day_before = live_data_day(self.store)
         result = self._build()
         pointer, _ = read_pointer(self.store)
         self.report.live_before = pointer.build if pointer else None
@@ -112,11 +118,24 @@ class Night:
             self.report.outcome = UNCHANGED
             self.progress.say(f"{result.id} is live already: nothing to publish")
             self._prune(lease)
-            return
-        try:
-            self._publish(result.id, self.report.live_before, bool(pointer and pointer.hold), lease)
-        finally:
-            self._prune(lease)  # also after a refused build, which fills the disk too
+        else:
+            try:
+                self._publish(result.id, self.report.live_before, bool(pointer and pointer.hold), lease)
+            finally:
+                self._prune(lease)  # also after a refused build, which fills the disk too
+        self._check_day()
+
+    def _check_day(self) -> None:
+        record_data_day(self.report, self.store)
+        self.report.live = live_build_id(self.store)
+        if not self.report.advanced:
+            self.progress.say(f"the data did not advance: its newest day is {self.report.data_day}, as before")
+        if self.options.expect_day:
+            try:
+                check_data_day(self.report, self.options.expect_day)
+            except StaleError:
+                self.report.outcome = STALE
+                raise
 
     def _build(self) -> BuildResult:
         options = self.options
@@ -202,6 +221,7 @@ class Night:
     def _write_report(self) -> None:
         pointer, _ = read_pointer(self.store)
         self.report.live = pointer.build if pointer else None
+        record_data_day(self.report, self.store)
         self.report.finished = timestamp(self.clock())
         data = json.dumps(asdict(self.report), indent=1, ensure_ascii=False, default=str).encode()
         self.store.put(layout.report_name(self.report.run), data + b"\n")

@@ -17,7 +17,7 @@ from edge_auth.errors import MissingObject
 REPORT_PAGE, DIFF_PAGE = "report.html", "diff.html"
 # The outcomes of a run. The first two are successes.
 PUBLISHED, UNCHANGED = "published", "unchanged"
-REFUSED, HELD, ROLLED_BACK, FAILED = "refused", "held", "rolled back", "failed"
+REFUSED, HELD, ROLLED_BACK, STALE, FAILED = "refused", "held", "rolled back", "stale", "failed"
 
 
 @dataclass
@@ -28,6 +28,9 @@ class RunReport:
         run: The id of the run.
         build: The build that the run made, or None.
         live_before, live: The live build before and after the run.
+        data_day, data_day_before: The newest day of the price guide in the live build after and before the run; the
+            as-of day for a build without a price guide. None if no build is live.
+        advanced: Whether the first is later than the second.
         made: The layers that the run made.
         damaged: For each layer that was damaged and made again, what was wrong with it.
         other_bytes: For each layer that an earlier run made with other bytes, a file of that run.
@@ -48,6 +51,9 @@ class RunReport:
     build: str | None = None
     live_before: str | None = None
     live: str | None = None
+    data_day: str | None = None
+    data_day_before: str | None = None
+    advanced: bool = False
     made: list[str] = field(default_factory=list)
     damaged: dict[str, str] = field(default_factory=dict)
     other_bytes: dict[str, str] = field(default_factory=dict)
