@@ -9,6 +9,7 @@ GeneratorError
 │   └── SmokeError the published build cannot be read
 ├── StaleError     the data of the live build is older than expected
 ├── BusyError      another run holds the lock, or took it over
+├── TerminatedError  a signal ended the run
 ├── PruneError     builds cannot be deleted
 ├── IngestError    a file for `ingest` has an unknown shape
 └── DoctorError    `doctor` found a problem
@@ -52,6 +53,10 @@ class StaleError(GeneratorError):
 
 class BusyError(GeneratorError):
     """Another run does the same work, or took over the lock."""
+
+
+class TerminatedError(GeneratorError):
+    """SIGTERM ended the run before it was complete."""
 
 
 class PruneError(GeneratorError):

@@ -15,6 +15,8 @@ LEFTOVER_AGE = timedelta(hours=1)
 PRUNE_WAIT_SECONDS = 2.0
 # How long a lock outlives its last renewal, and so how long a killed run blocks the next one.
 LEASE_SECONDS = 120.0
+# The doctor takes a lock that ends later for one of a run whose clock was ahead.
+MAX_LEASE = timedelta(days=1)
 
 # The gates of a night (`build/checks/gates/`): the greatest value that passes.
 GATES = {

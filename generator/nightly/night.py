@@ -23,7 +23,6 @@ from generator.lake.lake import open_lake
 from generator.nightly.data_day import check_data_day, live_data_day, record_data_day
 from generator.nightly.gates import judge
 from generator.nightly.smoke import smoke_test
-from generator.nightly.termination import end_by_error, hold_back
 from generator.progress import Progress
 from generator.reading.report.write_pages import write_pages
 from generator.releases.judgements import Judgement, write_judgement
@@ -41,6 +40,7 @@ from generator.releases.run_reports import (
     RunReport,
     prune_run_reports,
 )
+from generator.releases.termination import end_by_error, hold_back
 from generator.releases.verify import verify
 
 
@@ -100,7 +100,7 @@ class Night:
         with hold_back(), lock as lease:
             self.progress.say(f"nightly of {self.lake} into {self.store.location}")
             try:
-                with end_by_error():
+                with end_by_error("night"):
                     self._run_steps(lease)
             except (GeneratorError, EdgeError, OSError) as error:
                 self.report.error = str(error)
