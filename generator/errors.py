@@ -3,6 +3,7 @@
 GeneratorError
 ├── LakeError      the source tables are missing, unreadable or break a rule
 ├── BuildError     a build cannot be made, found or verified
+│   └── DamageError a layer that others are made from is damaged
 ├── PublishError   the pointer to the live build was not moved
 │   ├── GateError  a gate of the night was breached
 │   ├── HoldError  a rollback holds publishing back
@@ -29,6 +30,10 @@ class LakeError(GeneratorError):
 
 class BuildError(GeneratorError):
     """A build cannot be made, found or verified."""
+
+
+class DamageError(BuildError):
+    """A layer that another one is made from is damaged. A build that repairs makes it again."""
 
 
 class PublishError(GeneratorError):

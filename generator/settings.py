@@ -18,6 +18,9 @@ LEASE_SECONDS = 120.0
 # The doctor takes a lock that ends later for one of a run whose clock was ahead.
 MAX_LEASE = timedelta(days=1)
 
+# Within how many days nights read every layer of the live build again.
+REREAD_DAYS = 7
+
 # The gates of a night (`build/checks/gates/`): the greatest value that passes.
 GATES = {
     "products-lost": 0.01,  # share

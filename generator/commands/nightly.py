@@ -95,6 +95,14 @@ class ExpectedDay(click.ParamType):  # type: ignore[type-arg]  # generic only in
     type=ExpectedDay(),
     help="Exit with 1 if the live build's prices are older after the run. DAY: today, yesterday or YYYY-MM-DD (UTC).",
 )
+@click.option(
+    "--reread-days",
+    type=click.IntRange(0),
+    default=settings.REREAD_DAYS,
+    show_default=True,
+    metavar="DAYS",
+    help="Read the layers of earlier nights again, all of them within DAYS, and repair damaged ones. 0: never.",
+)
 @lease_option
 @threads_option
 @memory_option
@@ -110,6 +118,7 @@ def nightly(
     textfile: Path | None,
     pages: bool,
     expect_day: str | None,
+    reread_days: int,
     lease: float,
     threads: int | None,
     memory: str | None,
@@ -128,7 +137,9 @@ def nightly(
         raise click.BadParameter(f"{textfile.parent} is not a folder", param_hint="'--textfile'")
     run = new_run_id(utc_now)
     rules = RetentionRules(keep, timedelta(hours=grace))
-    options = NightOptions(dict(gates), forced, rules, threads, memory, scheduler, lease, pages, expect_day)
+    options = NightOptions(
+        dict(gates), forced, rules, threads, memory, scheduler, lease, pages, expect_day, reread_days
+    )
     lake = absolute(lake) if scheduler else lake
     night = Night(lake, open_store(store), options, run=run, clock=utc_now, progress=Progress(prefix=f"[{run}] "))
     busy = False

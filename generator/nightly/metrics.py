@@ -25,6 +25,8 @@ _HELP = {
     "build_as_of_timestamp_seconds": "The as-of day of the build that the last nightly run made.",
     "build_objects": "Objects of that build by layer.",
     "build_bytes": "Bytes of that build by layer.",
+    "damaged_layers": "Layers that were damaged in the store, and that the last nightly run made again.",
+    "reread_bytes": "Bytes of layers that the store had, and that the last nightly run read again.",
     "pruned_bytes": "Bytes that the last nightly run deleted.",
 }
 
@@ -83,6 +85,8 @@ def _samples(report: RunReport, last_success: float | None) -> dict[str, list[_S
         "build_as_of_timestamp_seconds": _optional(_day_seconds(report.record.get("as_of"))),
         "build_objects": _by_label("layer", report.record.get("objects", {}).items()),
         "build_bytes": _by_label("layer", report.record.get("bytes", {}).items()),
+        "damaged_layers": [({}, float(len(report.damaged)))],
+        "reread_bytes": [({}, float(report.reread_bytes))],
         "pruned_bytes": [({}, float(report.pruned.get("bytes", 0)))],
     }
 

@@ -18,7 +18,7 @@ from edge_auth.errors import EdgeError
 from generator import settings
 from generator.build.make import BuildResult, make_build
 from generator.clock import Clock, timestamp
-from generator.errors import BusyError, GateError, GeneratorError, HoldError, SmokeError, StaleError
+from generator.errors import BusyError, DamageError, GateError, GeneratorError, HoldError, SmokeError, StaleError
 from generator.lake.lake import open_lake
 from generator.nightly.data_day import check_data_day, live_data_day, record_data_day
 from generator.nightly.gates import judge
@@ -29,6 +29,7 @@ from generator.releases.judgements import Judgement, write_judgement
 from generator.releases.lease import Lease
 from generator.releases.prune import RetentionRules, describe, prune
 from generator.releases.publish import publish, rollback
+from generator.releases.rotation import Rotation
 from generator.releases.run_reports import (
     FAILED,
     HELD,
@@ -55,6 +56,7 @@ class NightOptions:
         lease: How many seconds the lock outlives a killed run.
         pages: Whether the run writes its report and its diff as pages into the store.
         expect_day: The day (`YYYY-MM-DD`) that the live build's data must have after the run; None for any.
+        reread_days: Within how many days every layer is read again; 0 for never.
     """
 
     thresholds: dict[str, float] = field(default_factory=dict)
@@ -66,6 +68,7 @@ class NightOptions:
     lease: float = settings.LEASE_SECONDS
     pages: bool = False
     expect_day: str | None = None
+    reread_days: int = settings.REREAD_DAYS
 
 
 def new_run_id(clock: Clock) -> str:
@@ -138,23 +141,44 @@ class Night:
                 raise
 
     def _build(self) -> BuildResult:
-        options = self.options
+        days = self.options.reread_days
+        rotation = Rotation(self.store, days, self.clock) if days else None
         with self._timed("build"):
-            result = make_build(
-                open_lake(self.lake, progress=self.progress),
-                self.store,
-                threads=options.threads,
-                memory=options.memory,
-                scheduler=options.scheduler,
-                progress=self.progress,
-                clock=self.clock,
-            )
+            try:
+                result = self._make_build(rotation=rotation)
+            except DamageError as error:
+                self.progress.say(f"{error}: this run does so")
+                result = self._make_build(repair=True)
         self.report.build, self.report.made, self.report.layer_seconds = result.id, result.made, result.seconds
         self.report.damaged, self.report.other_bytes = result.damaged, result.other_bytes
         self.report.record = {name: result.record[name] for name in ("as_of", "objects", "bytes", "freshness")}
         self.report.record["left_out"] = result.record["left_out"]
         with self._timed("verify"):
-            verify(open_build(self.store, result.id), self.progress, only=result.made)
+            build = open_build(self.store, result.id)
+            verify(build, self.progress, only=result.made)
+        if rotation:
+            self.report.reread, self.report.reread_bytes = rotation.read, rotation.bytes
+            try:
+                rotation.save(build.layers.values(), result.made)
+            except EdgeError as error:  # policies of older versions refuse it; the next night reads the same layers
+                self.progress.say(f"which layers were read again was not recorded: {error}")
+        return result
+
+    def _make_build(self, *, rotation: Rotation | None = None, repair: bool = False) -> BuildResult:
+        options = self.options
+        result = make_build(
+            open_lake(self.lake, progress=self.progress),
+            self.store,
+            threads=options.threads,
+            memory=options.memory,
+            scheduler=options.scheduler,
+            progress=self.progress,
+            repair=repair,
+            rotation=rotation,
+            clock=self.clock,
+        )
+        for layer, why in result.damaged.items():
+            self.progress.say(f"{layer} was damaged and was made again: {why}")
         return result
 
     def _publish(self, new: str, old: str | None, hold: bool, lease: Lease) -> None:

@@ -33,6 +33,7 @@ class RunReport:
         advanced: Whether the first is later than the second.
         made: The layers that the run made.
         damaged: For each layer that was damaged and made again, what was wrong with it.
+        reread, reread_bytes: The layers that the store had and that the run read again, and their size.
         other_bytes: For each layer that an earlier run made with other bytes, a file of that run.
         record: Excerpt of the build's record.
         judgement: The gate results.
@@ -56,6 +57,8 @@ class RunReport:
     advanced: bool = False
     made: list[str] = field(default_factory=list)
     damaged: dict[str, str] = field(default_factory=dict)
+    reread: list[str] = field(default_factory=list)
+    reread_bytes: int = 0
     other_bytes: dict[str, str] = field(default_factory=dict)
     record: dict[str, Any] = field(default_factory=dict)
     judgement: dict[str, Any] = field(default_factory=dict)
