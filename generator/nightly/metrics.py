@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from generator.clock import parse_timestamp
 from generator.releases.run_reports import RunReport
@@ -27,6 +28,10 @@ _HELP = {
     "build_bytes": "Bytes of that build by layer.",
     "damaged_layers": "Layers that were damaged in the store, and that the last nightly run made again.",
     "reread_bytes": "Bytes of layers that the store had, and that the last nightly run read again.",
+    "game_guide_timestamp_seconds": "The day that half of the game's rows in the price guide reach, in the live build.",
+    "game_products": "Products of the game in the live build.",
+    "game_guide_rows": "Products of the game with a row in the price guide.",
+    "game_prices": "Products of the game with a price in a column of the price guide.",
     "pruned_bytes": "Bytes that the last nightly run deleted.",
 }
 
@@ -62,8 +67,13 @@ def _lines(report: RunReport, last_success: float | None) -> Iterator[str]:
         if samples:
             yield f"# HELP cardpress_nightly_{name} {_HELP[name]}\n# TYPE cardpress_nightly_{name} gauge\n"
         for labels, value in samples:
-            inside = ",".join(f'{label}="{text}"' for label, text in labels.items())
+            inside = ",".join(f'{label}="{_escaped(text)}"' for label, text in labels.items())
             yield f"cardpress_nightly_{name}{'{' + inside + '}' if inside else ''} {value:.15g}\n"
+
+
+def _escaped(text: str) -> str:
+    """Return a text as a label's value. Games come from a marketplace, so their names may hold anything."""
+    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
 
 
 def _samples(report: RunReport, last_success: float | None) -> dict[str, list[_Sample]]:
@@ -87,7 +97,22 @@ def _samples(report: RunReport, last_success: float | None) -> dict[str, list[_S
         "build_bytes": _by_label("layer", report.record.get("bytes", {}).items()),
         "damaged_layers": [({}, float(len(report.damaged)))],
         "reread_bytes": [({}, float(report.reread_bytes))],
+        **_game_samples(report.games),
         "pruned_bytes": [({}, float(report.pruned.get("bytes", 0)))],
+    }
+
+
+def _game_samples(games: list[dict[str, Any]]) -> dict[str, list[_Sample]]:
+    days = ((game["game"], _day_seconds(game["usual"])) for game in games)
+    return {
+        "game_guide_timestamp_seconds": [({"game": game}, time) for game, time in days if time is not None],
+        "game_products": _by_label("game", ((game["game"], game["products"]) for game in games)),
+        "game_guide_rows": _by_label("game", ((game["game"], game["rows"]) for game in games)),
+        "game_prices": [
+            ({"game": game["game"], "column": column}, float(prices))
+            for game in games
+            for column, prices in game["prices"].items()
+        ],
     }
 
 

@@ -24,6 +24,7 @@ from generator.nightly.data_day import check_data_day, live_data_day, record_dat
 from generator.nightly.gates import judge
 from generator.nightly.smoke import smoke_test
 from generator.progress import Progress
+from generator.reading.game_coverage import cover_games
 from generator.reading.report.write_pages import write_pages
 from generator.releases.judgements import Judgement, write_judgement
 from generator.releases.lease import Lease
@@ -246,9 +247,21 @@ class Night:
         pointer, _ = read_pointer(self.store)
         self.report.live = pointer.build if pointer else None
         record_data_day(self.report, self.store)
+        self._cover_games()
         self.report.finished = timestamp(self.clock())
         data = json.dumps(asdict(self.report), indent=1, ensure_ascii=False, default=str).encode()
         self.store.put(layout.report_name(self.report.run), data + b"\n")
+
+    def _cover_games(self) -> None:
+        """Write the coverage of each game in the live build into the report."""
+        if self.report.live is None:
+            return
+        try:
+            live, options = open_build(self.store, self.report.live), self.options
+            games = cover_games(live, threads=options.threads, memory=options.memory)
+            self.report.games = [asdict(game) for game in games]
+        except (GeneratorError, EdgeError, OSError) as error:  # missing figures are no reason to fail a night
+            self.progress.say(f"the games of {self.report.live} were not counted: {error}")
 
     def _write_pages(self) -> None:
         """Write the pages of a build that is not live yet, published or not."""

@@ -37,6 +37,8 @@ class RunReport:
         other_bytes: For each layer that an earlier run made with other bytes, a file of that run.
         record: Excerpt of the build's record.
         judgement: The gate results.
+        games: How fresh and complete the price guide of each game is in the live build after the run
+            (`reading.game_coverage`).
         pruned: The summary of the deletions.
         seconds: By step of the run.
         layer_seconds: By layer that the run made.
@@ -62,6 +64,7 @@ class RunReport:
     other_bytes: dict[str, str] = field(default_factory=dict)
     record: dict[str, Any] = field(default_factory=dict)
     judgement: dict[str, Any] = field(default_factory=dict)
+    games: list[dict[str, Any]] = field(default_factory=list)
     pruned: dict[str, Any] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     layer_seconds: dict[str, float] = field(default_factory=dict)
