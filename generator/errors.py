@@ -4,6 +4,7 @@ GeneratorError
 ├── LakeError      the source tables are missing, unreadable or break a rule
 ├── BuildError     a build cannot be made, found or verified
 │   └── DamageError a layer that others are made from is damaged
+├── SpaceError     a disk is full, or would be
 ├── PublishError   the pointer to the live build was not moved
 │   ├── GateError  a gate of the night was breached
 │   ├── HoldError  a rollback holds publishing back
@@ -18,6 +19,10 @@ GeneratorError
 Each message is one line: what is wrong, where, and what to do. The command line prints it and exits with status 1.
 The errors of the store are below `edge_auth.errors.StoreError`.
 """
+
+import errno
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class GeneratorError(Exception):
@@ -34,6 +39,10 @@ class BuildError(GeneratorError):
 
 class DamageError(BuildError):
     """A layer that another one is made from is damaged. A build that repairs makes it again."""
+
+
+class SpaceError(GeneratorError):
+    """A disk is full, or has too little room for what is to be written."""
 
 
 class PublishError(GeneratorError):
@@ -74,3 +83,14 @@ class IngestError(GeneratorError):
 
 class DoctorError(GeneratorError):
     """The installation, the store, the lake or what serves them has a problem."""
+
+
+def is_disk_full(error: BaseException | None) -> bool:
+    """Return whether an error, or one that caused it, says that a disk is full."""
+    while error is not None:
+        if isinstance(error, SpaceError) or (isinstance(error, OSError) and error.errno in _FULL):
+            return True
+        if "No space left on device" in str(error):  # DuckDB and workers of a cluster pass on only the text
+            return True
+        error = error.__cause__
+    return False

@@ -48,6 +48,11 @@ PRICE_FACTOR = 10
 # The gates judge a game or a set by itself if it has so many prices.
 ENOUGH_PRICES = 30
 
+# How many bytes a folder store keeps free for `rollback`, `publish` and `prune` on a full disk.
+RESERVE_BYTES = 1 << 20
+# How much larger than the last build a build may become, for the check of the disk.
+GROWTH_OF_A_BUILD = 1.1
+
 # How much memory DuckDB may use before it spills to disk.
 MEMORY = "2GB"
 # The same for each worker of a cluster, which needs about as much again for everything else.

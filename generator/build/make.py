@@ -36,6 +36,7 @@ from generator.build.layers.watchlist import watchlist_layer
 from generator.build.periods import closed_periods
 from generator.build.plan import BuildPlan, plan_build
 from generator.build.runners import Runner, ThreadRunner
+from generator.build.space import disk_space
 from generator.clock import Clock, utc_now
 from generator.errors import BuildError, LakeError
 from generator.lake.lake import Lake
@@ -117,6 +118,7 @@ def make_build(
     Raises:
         LakeError: The lake breaks a rule.
         DamageError: A layer that others are made from is damaged in a way that only `repair` finds.
+        SpaceError: The disk of the store, or of temporary files, has too little room.
         StoreError: The store failed.
     """
     layers = define_layers(lake)
@@ -129,7 +131,8 @@ def make_build(
         missing = [name for name, reason in reasons.items() if reason]
         threads = threads or (1 if scheduler else os.cpu_count() or 1)
         memory = memory or (settings.WORKER_MEMORY if scheduler else settings.MEMORY)
-        with closing(local_context(lake, store, threads, memory, resend=repair or bool(unreadable))) as context:
+        room = disk_space(store, [layer for layer in layers if layer.name in missing])
+        with room, closing(local_context(lake, store, threads, memory, resend=repair or bool(unreadable))) as context:
             plan = plan_build(id_, lake, layers, missing, context)
             with _runner(scheduler, context, plan) as runner:
                 seconds, other_bytes = _make_layers(plan, missing, context, runner, progress)

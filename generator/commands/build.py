@@ -21,6 +21,7 @@ from generator.lake.lake import absolute, open_lake
 from generator.progress import Progress
 from generator.reading.explain import Explanation, explain_build
 from generator.releases.publish import publish
+from generator.releases.reserve import keep_reserve
 from generator.releases.termination import end_by_error, hold_back
 from generator.terminal import say, say_json
 
@@ -88,6 +89,7 @@ def build(
         say(result.id)
     if publish_it:
         publish(opened, result.id, by_hand=False)
+        keep_reserve(opened)
         progress.say(f"published: {result.id} is live in {store}")
 
 

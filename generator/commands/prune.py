@@ -10,6 +10,7 @@ from generator.clock import utc_now
 from generator.commands.options import json_option, lease_option, store_option
 from generator.releases.prune import RetentionRules, describe, find_deletions, to_json
 from generator.releases.prune import prune as delete
+from generator.releases.reserve import keep_reserve, with_reserve
 from generator.releases.termination import end_by_error, hold_back
 from generator.terminal import say
 
@@ -51,7 +52,8 @@ def prune(store: str, keep: int, grace: float, dry_run: bool, lease: float, as_j
         deletions = find_deletions(opened, rules, utc_now)
     else:
         with hold_back(), end_by_error("prune"):
-            deletions = delete(opened, rules, seconds=lease)
+            deletions = with_reserve(opened, lambda: delete(opened, rules, seconds=lease))
+        keep_reserve(opened)
     if as_json:
         say(to_json(deletions, utc_now()))
         return

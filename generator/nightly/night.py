@@ -18,7 +18,16 @@ from edge_auth.errors import EdgeError
 from generator import settings
 from generator.build.make import BuildResult, make_build
 from generator.clock import Clock, timestamp
-from generator.errors import BusyError, DamageError, GateError, GeneratorError, HoldError, SmokeError, StaleError
+from generator.errors import (
+    BusyError,
+    DamageError,
+    GateError,
+    GeneratorError,
+    HoldError,
+    SmokeError,
+    SpaceError,
+    StaleError,
+)
 from generator.lake.lake import open_lake
 from generator.nightly.data_day import check_data_day, live_data_day, record_data_day
 from generator.nightly.gates import judge
@@ -30,6 +39,7 @@ from generator.releases.judgements import Judgement, write_judgement
 from generator.releases.lease import Lease
 from generator.releases.prune import RetentionRules, describe, prune
 from generator.releases.publish import publish, rollback
+from generator.releases.reserve import free_reserve_if_full, keep_reserve, with_reserve
 from generator.releases.rotation import Rotation
 from generator.releases.run_reports import (
     FAILED,
@@ -101,6 +111,7 @@ class Night:
         """
         run, seconds = self.report.run, self.options.lease
         lock = Lease(self.store, layout.NIGHTLY_LOCK, what="nightly", run=run, clock=self.clock, seconds=seconds)
+        free_reserve_if_full(self.store)
         with hold_back(), lock as lease:
             self.progress.say(f"nightly of {self.lake} into {self.store.location}")
             try:
@@ -115,7 +126,7 @@ class Night:
 
     def _run_steps(self, lease: Lease) -> None:
         self.report.data_day_before = live_data_day(self.store)
-        result = self._build()
+        result = self._build(lease)
         pointer, _ = read_pointer(self.store)
         self.report.live_before = pointer.build if pointer else None
         if self.report.live_before == result.id:
@@ -141,11 +152,15 @@ class Night:
                 self.report.outcome = STALE
                 raise
 
-    def _build(self) -> BuildResult:
+    def _build(self, lease: Lease) -> BuildResult:
         days = self.options.reread_days
         rotation = Rotation(self.store, days, self.clock) if days else None
         with self._timed("build"):
             try:
+                result = self._make_build(rotation=rotation)
+            except SpaceError as error:
+                self.progress.say(f"{error}: this run prunes, then tries again")
+                self._prune(lease)
                 result = self._make_build(rotation=rotation)
             except DamageError as error:
                 self.progress.say(f"{error}: this run does so")
@@ -234,9 +249,11 @@ class Night:
         try:
             with self._timed("prune"):
                 prune_run_reports(self.store, settings.MAX_RUN_REPORTS, settings.MAX_RUN_PAGES)
-                deletions = prune(
-                    self.store, options.rules, run=self.report.run, clock=self.clock, seconds=options.lease
+                run, rules, clock = self.report.run, options.rules, self.clock
+                deletions = with_reserve(
+                    self.store, lambda: prune(self.store, rules, run=run, clock=clock, seconds=options.lease)
                 )
+                keep_reserve(self.store)
         except BusyError as error:  # another prune is running
             self.progress.say(f"not pruned: {error}")
             return
