@@ -11,6 +11,7 @@ GeneratorError
 │   └── SmokeError the published build cannot be read
 ├── StaleError     the data of the live build is older than expected
 ├── BusyError      another run holds the lock, or took it over
+├── StepError      a step of a night failed
 ├── TerminatedError  a signal ended the run
 ├── PruneError     builds cannot be deleted
 ├── IngestError    a file for `ingest` has an unknown shape
@@ -69,6 +70,10 @@ class BusyError(GeneratorError):
     """Another run does the same work, or took over the lock."""
 
 
+class StepError(GeneratorError):
+    """A step of a night failed. The message names the step."""
+
+
 class TerminatedError(GeneratorError):
     """SIGTERM ended the run before it was complete."""
 
@@ -83,6 +88,13 @@ class IngestError(GeneratorError):
 
 class DoctorError(GeneratorError):
     """The installation, the store, the lake or what serves them has a problem."""
+
+
+def message_of(error: BaseException) -> str:
+    """Return an error as one line. Errors of the operating system name their file."""
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
 
 
 def is_disk_full(error: BaseException | None) -> bool:

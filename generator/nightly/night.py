@@ -24,13 +24,18 @@ from generator.errors import (
     GateError,
     GeneratorError,
     HoldError,
+    PublishError,
     SmokeError,
     SpaceError,
     StaleError,
+    StepError,
+    TerminatedError,
+    message_of,
 )
 from generator.lake.lake import open_lake
 from generator.nightly.data_day import check_data_day, live_data_day, record_data_day
 from generator.nightly.gates import judge
+from generator.nightly.notices import Notices
 from generator.nightly.smoke import smoke_test
 from generator.progress import Progress
 from generator.reading.game_coverage import cover_games
@@ -92,10 +97,22 @@ class Night:
 
     Args:
         run: The id of the run.
+        notices: The services that are told about the run.
     """
 
-    def __init__(self, lake: str, store: Store, options: NightOptions, *, run: str, clock: Clock, progress: Progress):
+    def __init__(
+        self,
+        lake: str,
+        store: Store,
+        options: NightOptions,
+        *,
+        run: str,
+        clock: Clock,
+        progress: Progress,
+        notices: Notices | None = None,
+    ):
         self.lake, self.store, self.options, self.clock, self.progress = lake, store, options, clock, progress
+        self.notices = notices or Notices(progress)
         self.report = RunReport(run, lake, store.location, timestamp(clock()))
 
     def execute(self) -> None:
@@ -114,15 +131,28 @@ class Night:
         free_reserve_if_full(self.store)
         with hold_back(), lock as lease:
             self.progress.say(f"nightly of {self.lake} into {self.store.location}")
+            self.notices.start(self.report.run)
             try:
                 with end_by_error("night"):
                     self._run_steps(lease)
             except (GeneratorError, EdgeError, OSError) as error:
-                self.report.error = str(error)
-                raise
+                named = self._with_step(error)
+                self.report.error = message_of(named)
+                if named is error:
+                    raise
+                raise named from error
             finally:
                 self._write_report()
                 self._write_pages()
+                self.notices.finish(self.report)
+
+    def _with_step(self, error: Exception) -> Exception:
+        """Return an error that names the step that failed, unless it says what was decided instead."""
+        step, report = self.report.failed_step, self.report
+        if step is None or isinstance(error, PublishError | BusyError | StaleError | TerminatedError):
+            return error
+        live = f"; {report.build} is live" if report.outcome == PUBLISHED else ""
+        return StepError(f"the step {step} failed: {message_of(error)}{live}")
 
     def _run_steps(self, lease: Lease) -> None:
         self.report.data_day_before = live_data_day(self.store)
@@ -256,6 +286,7 @@ class Night:
                 keep_reserve(self.store)
         except BusyError as error:  # another prune is running
             self.progress.say(f"not pruned: {error}")
+            self.report.failed_step = None
             return
         self.report.pruned = deletions.summary()
         self.progress.say(f"pruned: {describe(deletions)}")
@@ -295,9 +326,10 @@ class Night:
 
     @contextmanager
     def _timed(self, step: str) -> Iterator[None]:
-        started = time.perf_counter()
+        started, outer, self.report.failed_step = time.perf_counter(), self.report.failed_step, step
         try:
             yield
+            self.report.failed_step = outer
         finally:
             self.report.seconds[step] = round(time.perf_counter() - started, 3)
             self.progress.say(f"{step}: {self.report.seconds[step]:.1f} s")

@@ -28,6 +28,7 @@ class RunReport:
         run: The id of the run.
         build: The build that the run made, or None.
         live_before, live: The live build before and after the run.
+        failed_step: The step in which the run failed, or None.
         data_day, data_day_before: The newest day of the price guide in the live build after and before the run; the
             as-of day for a build without a price guide. None if no build is live.
         advanced: Whether the first is later than the second.
@@ -51,6 +52,7 @@ class RunReport:
     finished: str | None = None
     outcome: str = FAILED
     error: str | None = None
+    failed_step: str | None = None
     build: str | None = None
     live_before: str | None = None
     live: str | None = None
