@@ -35,6 +35,7 @@ from generator.build.layers.status import LAYERS_WITH_FACTS, facts, status_layer
 from generator.build.layers.watchlist import watchlist_layer
 from generator.build.periods import closed_periods
 from generator.build.plan import BuildPlan, plan_build
+from generator.build.provenance import provenance
 from generator.build.runners import Runner, ThreadRunner
 from generator.build.space import disk_space
 from generator.clock import Clock, utc_now
@@ -263,6 +264,7 @@ def _record(lake: Lake, store: Store, specs: list[LayerSpec]) -> dict[str, Any]:
             for layer_facts in (catalogue, watchlist)
             for row in layer_facts["left_out"]
         ],
+        "provenance": provenance(lake, build_id(lake, specs)),
         "versions": {
             "cardpress": version("cardpress"),
             "duckdb": duckdb.__version__,

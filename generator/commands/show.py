@@ -111,11 +111,28 @@ def _build_lines(details: _Json) -> Iterator[str]:
     ]
     yield from _table([("LAYER", "DIGEST", "OBJECTS", "MB"), *layers])
     yield "versions: " + ", ".join(f"{name} {version}" for name, version in record["versions"].items())
+    yield from _provenance_lines(record.get("provenance"))
     for left_out in record["left_out"]:
         yield "left out: {table}: {rows:,} {reason}, such as {example}".format(**left_out)
     yield from _gate_lines(details["gates"])
     yield from _source_lines(details["sources"])
     yield from _game_lines(details["games"])
+
+
+def _provenance_lines(provenance: _Json | None) -> Iterator[str]:
+    if provenance is None:
+        yield "inputs: this build was made by a version that did not record them"
+        return
+    code = provenance["code"]
+    yield f"code: cardpress {code['version']}, SHA-256 {code['sha256']}"
+    yield from _table([("INPUT", "FILES", "MB", "DAYS", "SHA-256"), *map(_input_row, provenance["inputs"].items())])
+
+
+def _input_row(named: tuple[str, _Json]) -> Sequence[str]:
+    name, table = named
+    days = f"{table['first_day']} to {table['last_day']}" if "last_day" in table else ""
+    megabytes = f"{table['bytes'] / 1e6:,.1f}" if "bytes" in table else ""
+    return (name, f"{table.get('files', 1):,}", megabytes, days, table["sha256"])
 
 
 def _gate_lines(judgement: _Json | None) -> Iterator[str]:
