@@ -1,6 +1,6 @@
 # `make run` and `make test` are all that a new machine needs. Each target sets up what it uses.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-quick siege soak soak-bytes lint real bench bench-quick bench-fingerprint container-steps count-requests wheel lock clean
+.PHONY: help setup run test test-quick siege soak soak-bytes lint real real-nights bench bench-quick bench-fingerprint container-steps count-requests wheel lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -63,6 +63,9 @@ lint: $(READY) ## check style and types
 
 real: $(READY) ## ingest, build, verify and query the real data in DATA
 	$(BIN)/python -m tests.real.run $(DATA)
+
+real-nights: $(READY) ## run thirty nights of the real data in DATA and print the values of all gates
+	$(BIN)/python -m tests.real.nights $(DATA)
 
 # The benchmarks need wrk, nginx and PostgreSQL: apt-get install wrk nginx-light postgresql-15
 bench: $(BENCH_READY) ## run the benchmarks and write docs/benchmarks.md: an hour or two

@@ -15,6 +15,11 @@ LEFTOVER_AGE = timedelta(hours=1)
 PRUNE_WAIT_SECONDS = 2.0
 # How long a lock outlives its last renewal, and so how long a killed run blocks the next one.
 LEASE_SECONDS = 120.0
+# The doctor takes a lock that ends later for one of a run whose clock was ahead.
+MAX_LEASE = timedelta(days=1)
+
+# Within how many days nights read every layer of the live build again.
+REREAD_DAYS = 7
 
 # The gates of a night (`build/checks/gates/`): the greatest value that passes.
 GATES = {
@@ -42,6 +47,11 @@ GATES = {
 PRICE_FACTOR = 10
 # The gates judge a game or a set by itself if it has so many prices.
 ENOUGH_PRICES = 30
+
+# How many bytes a folder store keeps free for `rollback`, `publish` and `prune` on a full disk.
+RESERVE_BYTES = 1 << 20
+# How much larger than the last build a build may become, for the check of the disk.
+GROWTH_OF_A_BUILD = 1.1
 
 # How much memory DuckDB may use before it spills to disk.
 MEMORY = "2GB"

@@ -35,7 +35,9 @@ from generator.build.layers.status import LAYERS_WITH_FACTS, facts, status_layer
 from generator.build.layers.watchlist import watchlist_layer
 from generator.build.periods import closed_periods
 from generator.build.plan import BuildPlan, plan_build
+from generator.build.provenance import provenance
 from generator.build.runners import Runner, ThreadRunner
+from generator.build.space import disk_space
 from generator.clock import Clock, utc_now
 from generator.errors import BuildError, LakeError
 from generator.lake.lake import Lake
@@ -43,6 +45,7 @@ from generator.pack.intermediate_store import IntermediateStore
 from generator.pack.writer import join_index
 from generator.progress import Progress
 from generator.releases.intents import declare_intent
+from generator.releases.rotation import Rotation
 from generator.releases.verify import damage, visible_damage
 
 MISSING = "it is not in the store"
@@ -99,6 +102,7 @@ def make_build(
     progress: Progress,
     repair: bool = False,
     scheduler: str | None = None,
+    rotation: Rotation | None = None,
     clock: Clock = utc_now,
 ) -> BuildResult:
     """Make the layers of a lake's build that the store lacks, and write the build's record.
@@ -110,20 +114,26 @@ def make_build(
         memory: What DuckDB may use before it spills to disk, in this process or in each worker. None for the default.
         scheduler: The address of a Dask scheduler whose workers do the tasks, or `local:N`. None for threads.
         repair: Read every object of the layers that the store has, instead of only listing them.
+        rotation: Read some of these layers, and make them again if they are damaged.
 
     Raises:
         LakeError: The lake breaks a rule.
-        BuildError: A layer that others are made from is damaged in a way that only `repair` finds.
+        DamageError: A layer that others are made from is damaged in a way that only `repair` finds.
+        SpaceError: The disk of the store, or of temporary files, has too little room.
         StoreError: The store failed.
     """
     layers = define_layers(lake)
     id_ = build_id(lake, layers)
     with declare_intent(store, id_, (layer.folder for layer in layers), clock):
         reasons = {layer.name: rebuild_reason(store, layer, repair) for layer in layers}
+        present = [Layer(store, spec.name, spec.digest) for spec in layers if not reasons[spec.name]]
+        unreadable = rotation.damaged(present) if rotation else {}
+        reasons |= unreadable
         missing = [name for name, reason in reasons.items() if reason]
         threads = threads or (1 if scheduler else os.cpu_count() or 1)
         memory = memory or (settings.WORKER_MEMORY if scheduler else settings.MEMORY)
-        with closing(local_context(lake, store, threads, memory, resend=repair)) as context:
+        room = disk_space(store, [layer for layer in layers if layer.name in missing])
+        with room, closing(local_context(lake, store, threads, memory, resend=repair or bool(unreadable))) as context:
             plan = plan_build(id_, lake, layers, missing, context)
             with _runner(scheduler, context, plan) as runner:
                 seconds, other_bytes = _make_layers(plan, missing, context, runner, progress)
@@ -254,6 +264,7 @@ def _record(lake: Lake, store: Store, specs: list[LayerSpec]) -> dict[str, Any]:
             for layer_facts in (catalogue, watchlist)
             for row in layer_facts["left_out"]
         ],
+        "provenance": provenance(lake, build_id(lake, specs)),
         "versions": {
             "cardpress": version("cardpress"),
             "duckdb": duckdb.__version__,

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import duckdb
 from duckdb.sqltypes import DuckDBPyType
 
-from generator.database import Database, sql_literal, sql_text
+from generator.database import Database, lake_fault, sql_literal, sql_text
 from generator.errors import LakeError
 from generator.lake.files import LakeFile
 from generator.lake.schema import LakeColumn, cast_expression, declared_tables, is_accepted
@@ -46,7 +46,7 @@ def check_rules(database: Database, tables: Iterable[str]) -> None:
         try:
             broken = database.rows(sql_text(f"checks/{table}"))
         except duckdb.Error as error:
-            raise LakeError(f"{table}: cannot be read: {_first_line(error)}") from error
+            raise lake_fault(error, f"{table}: cannot be read") from error
         if broken:
             _, column, rule, rows, example = broken[0]
             raise LakeError(f"{table}: column {column} {rule}: {rows} row{'s' * (rows != 1)}, such as {example}")
@@ -78,7 +78,7 @@ def _types_of_files(database: Database, table: str, paths: list[str]) -> Iterato
                 f"select column_name, column_type from (describe select * from {_ONE_FILE})", [path]
             ).fetchall()
         except duckdb.Error as error:
-            raise LakeError(f"{table}: {path} cannot be read as Parquet: {_first_line(error)}") from error
+            raise lake_fault(error, f"{table}: {path} cannot be read as Parquet") from error
         yield path, {name.lower(): duckdb.sqltype(type_) for name, type_ in described}
 
 
@@ -115,7 +115,3 @@ def _select(expressions: _Expressions, paths: list[str]) -> str:
     listed = ", ".join(map(sql_literal, paths))
     columns = ",\n".join(f"{expression} as {name}" for name, expression in expressions.items())
     return f"select {columns}\nfrom read_parquet([{listed}], filename = 'lake_file', hive_partitioning = false)"
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0]
