@@ -9,6 +9,7 @@ from importlib import import_module
 import click
 
 from edge_auth.errors import EdgeError
+from generator.commands.permissions import permission_advice
 from generator.errors import GeneratorError
 from generator.terminal import say
 from recognition.errors import RecognitionError
@@ -76,9 +77,10 @@ def settable_by_environment(command: click.Command) -> None:
 
 def _message(error: Exception) -> str:
     """Return an error as one line. Errors of the operating system name their file."""
+    advice = permission_advice(error)
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
-        return f"{error.filename}: {error.strerror}"
-    return str(error)
+        return f"{error.filename}: {error.strerror}{advice}"
+    return f"{error}{advice}"
 
 
 def main() -> None:

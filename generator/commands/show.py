@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import click
@@ -9,10 +10,11 @@ import click
 from edge_auth.contract import layout
 from edge_auth.contract.builds import open_build
 from edge_auth.contract.store.interface import Store
-from edge_auth.contract.store.open import open_store
+from edge_auth.contract.store.open import is_folder, open_store
 from generator.clock import utc_now
 from generator.commands.build_names import BuildName, named_build, no_builds_message
 from generator.commands.options import json_option, store_option
+from generator.errors import BuildError
 from generator.reading.overview import BuildRow, Overview, SourceAge, overview, source_ages
 from generator.releases.judgements import read_judgement
 from generator.releases.run_reports import newest_report
@@ -34,6 +36,8 @@ def show(build: str | None, store: str, as_json: bool) -> None:
     Example: cardpress show --store site_out
     """
     opened = open_store(store)
+    if is_folder(store) and not Path(store).is_dir():
+        raise BuildError(no_builds_message(store))
     found = overview(opened, utc_now)
     details = _build_details(opened, build) if build else _store_details(opened, found)
     if as_json:
