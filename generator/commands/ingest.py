@@ -7,10 +7,18 @@ from typing import Any, TypeVar
 import click
 
 from generator import settings
-from generator.commands.import_results import max_file_option, reading_progress, summary_line
+from generator.commands.import_results import (
+    accept_option,
+    max_file_option,
+    reading_progress,
+    say_findings,
+    summary_line,
+)
 from generator.commands.ingest_scraped import list_pages, offers, watch_checks
+from generator.commands.ingest_withdraw import withdraw
 from generator.ingest.bounded_file import FileLimits
 from generator.ingest.cardmarket_import import CardmarketFiles, import_cardmarket
+from generator.ingest.findings import REFUSED
 from generator.lake.writer import LakeWriter
 from generator.terminal import say, say_json, say_lines
 
@@ -39,6 +47,7 @@ def ingest() -> None:
 @_file_option("--expansions", "Names of expansions.")
 @max_file_option(settings.MAX_DOWNLOAD_BYTES)
 @click.option("--game", help="The game of the expansions in these files.")
+@accept_option(*REFUSED)
 @click.option("--json", "as_json", is_flag=True, help="The result as JSON.")
 def cardmarket(
     lake: str,
@@ -48,6 +57,7 @@ def cardmarket(
     expansions: tuple[Path, ...],
     max_file_mb: int,
     game: str | None,
+    accept: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Import the marketplace's own download files, plain or gzip.
@@ -59,7 +69,8 @@ def cardmarket(
     Example: cardpress ingest cardmarket --lake lake --singles products_singles_6.json \\
              --nonsingles products_nonsingles_6.json --price-guide price_guide_6.json
     """
-    files = CardmarketFiles(singles, nonsingles, expansions, price_guide, FileLimits(max_file_mb << 20))
+    limits = FileLimits(max_file_mb << 20)
+    files = CardmarketFiles(singles, nonsingles, expansions, price_guide, limits, frozenset(accept))
     if not files:
         raise click.UsageError("Nothing to import: give --singles, --nonsingles, --price-guide or --expansions")
     if game and not expansions:
@@ -68,12 +79,13 @@ def cardmarket(
             err=True,
         )
     with reading_progress(len(files)) as on_read:
-        result = import_cardmarket(LakeWriter(lake), files, game, on_read)
+        result = import_cardmarket(LakeWriter(lake), files, game, lambda file: on_read(f"{file.path}: {file.what}"))
+    say_findings(result.findings)
     if as_json:
-        say_json({path: counts.as_json() for path, counts in result.items()})
+        say_json(result.as_json())
     else:
-        say_lines(summary_line(path, counts) for path, counts in result.items())
+        say_lines(summary_line(path, counts) for path, counts in result.tables.items())
 
 
-for command in (list_pages, offers, watch_checks):
+for command in (list_pages, offers, watch_checks, withdraw):
     ingest.add_command(command)

@@ -5,7 +5,7 @@ not at all.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,6 +13,8 @@ import pyarrow.compute as pc
 
 from generator.errors import IngestError
 from generator.ingest.bounded_file import LINES_LIMITS, FileLimits
+from generator.ingest.check_lines import check_lines
+from generator.ingest.findings import ImportFinding
 from generator.ingest.list_pages import list_pages_file, merge_list_pages
 from generator.ingest.merge import FileChange, MergeCounts, changed_files
 from generator.ingest.merge_days import FILTERED_CHECKS, LISTINGS, WATCH_CHECKS, DailyTable, merge_days
@@ -28,11 +30,16 @@ OnRead = Callable[[Path], None]
 
 @dataclass(frozen=True)
 class LineFiles:
-    """The files of one import, and the file for its refused lines. Without one, a refused line stops the import."""
+    """The files of one import, and the file for its refused lines. Without one, a refused line stops the import.
+
+    Attributes:
+        accepted: The cases of `findings` that do not stop the import.
+    """
 
     paths: Sequence[Path]
     bad_lines: Path | None
     limits: FileLimits = LINES_LIMITS
+    accepted: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -44,12 +51,14 @@ class ImportResult:
         refused: How many of them were refused.
         incomplete_offers: Offers under the seller filter without price, seller or known condition. Builds skip them.
         tables: What changed in each file of the lake, by its path.
+        findings: What was accepted, or only reported.
     """
 
     lines: int
     refused: int
     incomplete_offers: int
     tables: dict[str, MergeCounts]
+    findings: tuple[ImportFinding, ...] = ()
 
 
 def import_list_pages(lake: LakeWriter, files: LineFiles, on_read: OnRead) -> ImportResult:
@@ -64,6 +73,7 @@ def import_list_pages(lake: LakeWriter, files: LineFiles, on_read: OnRead) -> Im
     """
     reader = _read(files, on_read, list_page_format())
     rows = reader.table()
+    findings = check_lines(LISTINGS, rows, files.accepted)
     with lake.locked():
         listings = list(merge_days(lake, LISTINGS, rows.select(LISTINGS.schema.names)))
         before = list_pages_file().read(lake)
@@ -71,7 +81,7 @@ def import_list_pages(lake: LakeWriter, files: LineFiles, on_read: OnRead) -> Im
         catalogue = list(_update_catalogue(lake, rows, pages))
         changed_pages = {} if pages.equals(before) else {list_pages_file().path: encode_parquet(pages)}
         _write(lake, files, reader, changed_files(listings) | changed_pages | changed_files(catalogue))
-    return _result(reader, listings + catalogue)
+    return replace(_result(reader, listings + catalogue), findings=findings)
 
 
 def import_offers(lake: LakeWriter, files: LineFiles, on_read: OnRead) -> ImportResult:
@@ -89,10 +99,12 @@ def _import_checks(
 ) -> ImportResult:
     reader = _read(files, on_read, line_format)
     rows = reader.table()
+    findings = check_lines(table, rows, files.accepted)
     with lake.locked():
         changes = list(merge_days(lake, table, rows))
         _write(lake, files, reader, changed_files(changes))
-    return _result(reader, changes, _incomplete_offers(rows) if table is FILTERED_CHECKS else 0)
+    incomplete = _incomplete_offers(rows) if table is FILTERED_CHECKS else 0
+    return replace(_result(reader, changes, incomplete), findings=findings)
 
 
 def _read(files: LineFiles, on_read: OnRead, line_format: LineFormat) -> LineReader:
