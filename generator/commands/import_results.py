@@ -43,9 +43,13 @@ def summary_line(path: str, counts: MergeCounts) -> str:
 
 
 @contextmanager
-def reading_progress(files: int) -> Iterator[Callable[[object], None]]:
-    """Show a bar on a terminal and a line per file elsewhere. Call the yielded function after each file."""
-    if not sys.stderr.isatty():
+def reading_progress(files: int, lines: bool = False) -> Iterator[Callable[[object], None]]:
+    """Show a bar on a terminal and a line per file elsewhere. Call the yielded function after each file.
+
+    Args:
+        lines: Whether a terminal gets lines as well.
+    """
+    if lines or not sys.stderr.isatty():
         yield lambda file: say(f"read {file}", err=True)
         return
     with click.progressbar(length=files, label="reading files", file=sys.stderr) as bar:

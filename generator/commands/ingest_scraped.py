@@ -50,14 +50,15 @@ _OPTIONS = (
 )
 
 
-def _options(command: _Function) -> _Function:
+def line_options(command: _Function) -> _Function:
+    """Add the options of every import of lines."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
 
 
 @click.command("list-pages")
-@_options
+@line_options
 def list_pages(**options: Any) -> None:
     """Import rows of expansions' list pages.
 
@@ -67,11 +68,11 @@ def list_pages(**options: Any) -> None:
     \b
     Example: cardpress ingest list-pages --lake lake pages.jsonl.gz --bad-lines refused.jsonl
     """
-    _run(import_list_pages, **options)
+    run_import(import_list_pages, **options)
 
 
 @click.command()
-@_options
+@line_options
 def offers(**options: Any) -> None:
     """Import checks of products under the seller filter.
 
@@ -81,11 +82,11 @@ def offers(**options: Any) -> None:
     \b
     Example: cardpress ingest offers --lake lake offers.jsonl
     """
-    _run(import_offers, **options)
+    run_import(import_offers, **options)
 
 
 @click.command("watch-checks")
-@_options
+@line_options
 def watch_checks(**options: Any) -> None:
     """Import the monitor's checks of tracked products.
 
@@ -95,10 +96,10 @@ def watch_checks(**options: Any) -> None:
     \b
     Example: cardpress ingest watch-checks --lake lake checks.jsonl
     """
-    _run(import_watch_checks, **options)
+    run_import(import_watch_checks, **options)
 
 
-def _run(
+def run_import(
     import_lines: Callable[[LakeWriter, LineFiles, OnRead], ImportResult],
     files: tuple[Path, ...],
     lake: str,
@@ -108,6 +109,7 @@ def _run(
     accept: tuple[str, ...],
     as_json: bool,
 ) -> None:
+    """Import lines and print the result. The arguments are those of `line_options`."""
     limits = FileLimits(max_file_mb << 20, max_line_kb << 10)
     with reading_progress(len(files)) as on_read:
         result = import_lines(LakeWriter(lake), LineFiles(files, bad_lines, limits, frozenset(accept)), on_read)

@@ -4,8 +4,8 @@ Nothing is written before every file was read and every table merged. In a folde
 together or not at all.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import NamedTuple
@@ -19,6 +19,7 @@ from generator.ingest.findings import ImportFinding, refuse
 from generator.ingest.guide_columns import find_missing
 from generator.ingest.list_pages import list_pages_file
 from generator.ingest.merge import FileChange, MergeCounts, changed_files
+from generator.ingest.numbers_from_names import fill_numbers
 from generator.ingest.table_updates import TableUpdate, add_list_pages, update_table
 from generator.ingest.tables import TableFile, expansions_file, price_guide_file, products_file
 from generator.ingest.two_games import NO_PRODUCTS, TwoGames, products_of_two_games
@@ -34,6 +35,8 @@ class CardmarketFiles:
 
     Attributes:
         accepted: The cases of `findings` that do not stop the import.
+        games: The game of an expansions file, if no game is given for all.
+        number_pattern: How collector numbers stand in names (`numbers_from_names`). None: they are not taken there.
     """
 
     singles: tuple[Path, ...] = ()
@@ -42,6 +45,8 @@ class CardmarketFiles:
     price_guides: tuple[Path, ...] = ()
     limits: FileLimits = DOWNLOAD_LIMITS
     accepted: frozenset[str] = frozenset()
+    games: Mapping[Path, str] = field(default_factory=dict)
+    number_pattern: str | None = None
 
     def __len__(self) -> int:
         return len(self.singles) + len(self.nonsingles) + len(self.expansions) + len(self.price_guides)
@@ -49,8 +54,15 @@ class CardmarketFiles:
 
 @dataclass(frozen=True)
 class CardmarketResult:
-    """What changed in each file of the lake, by its path, and what the import found in the files."""
+    """The result of an import.
 
+    Attributes:
+        read: Each file, and what was read from it.
+        tables: What changed in each file of the lake, by its path.
+        findings: What was accepted, or only reported.
+    """
+
+    read: list[tuple[Path, str]]
     tables: dict[str, MergeCounts]
     findings: list[ImportFinding]
 
@@ -88,11 +100,13 @@ def import_cardmarket(
         findings = [*(found for one in packed for found in one.file.findings), *_missing_prices(lake, packed)]
         refuse(findings, files.accepted)
         imported = _by_target(packed)
-        changes = _update_catalogue(lake, imported, game)
+        games = {one.file.path: game or files.games.get(one.file.path) for one in packed}
+        changes = _update_catalogue(lake, imported, _games_of(packed, games), files.number_pattern)
         guides = [file for file in imported if file not in (products_file(), expansions_file())]
         changes += [update_table(lake, file, imported[file]).change() for file in guides]
         lake.write(changed_files(changes))
-    return CardmarketResult({change.path: change.counts for change in changes}, findings)
+    read = [(one.file.path, one.file.what) for one in packed]
+    return CardmarketResult(read, {change.path: change.counts for change in changes}, findings)
 
 
 def _read(files: CardmarketFiles) -> Iterator[ImportedFile]:
@@ -140,15 +154,30 @@ def _guide_of(lake: LakeWriter, day: date, guides: list[_PackedFile]) -> pa.Tabl
     return pa.concat_tables([file.read(lake).select(file.imported), *imported])
 
 
-def _update_catalogue(lake: LakeWriter, imported: _ImportedRows, game: str | None) -> list[FileChange]:
+def _games_of(packed: list[_PackedFile], games: Mapping[Path, str | None]) -> Iterator[tuple[pa.ChunkedArray, str]]:
+    """Yield the ids of the expansions in a file, and their game."""
+    for one in packed:
+        game = games[one.file.path]
+        if one.file.target == expansions_file() and game:
+            yield decode_parquet(one.rows)["id"], game
+
+
+def _update_catalogue(
+    lake: LakeWriter,
+    imported: _ImportedRows,
+    games: Iterable[tuple[pa.ChunkedArray, str]],
+    number_pattern: str | None,
+) -> list[FileChange]:
     """Update products and expansions, with the values of list pages."""
     files = (products_file(), expansions_file())
-    if not any(file in imported for file in files):
+    if not any(file in imported for file in files) and not number_pattern:
         return []
     updates = products, expansions = [update_table(lake, file, imported.get(file, ())) for file in files]
-    if game:
-        expansions.after = _with_game(expansions.after, expansions.incoming["id"], game)
+    for ids, game in games:
+        expansions.after = _with_game(expansions.after, ids, game)
     add_list_pages(products, expansions, list_pages_file().read(lake))
+    if number_pattern:
+        products.after = fill_numbers(products.after, number_pattern)
     doubtful = products_of_two_games(products, expansions)
     written = (update for update in updates if update.file in imported or update.is_changed)
     return [_change(update, doubtful if update is products else NO_PRODUCTS) for update in written]

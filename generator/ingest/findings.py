@@ -16,6 +16,8 @@ TWO_FOIL_PRICES = "two-foil-prices"
 FUTURE = "future"
 NAMED_TWICE = "named-twice"
 UNKNOWN_KEYS = "unknown-keys"
+UNKNOWN_PRODUCTS = "unknown-products"
+UNNAMED = "unnamed"
 
 # The cases that stop an import, and what accepting them means.
 REFUSED = {

@@ -80,8 +80,8 @@ def import_list_pages(lake: LakeWriter, files: LineFiles, on_read: OnRead) -> Im
         pages = merge_list_pages(before, rows)
         catalogue = list(_update_catalogue(lake, rows, pages))
         changed_pages = {} if pages.equals(before) else {list_pages_file().path: encode_parquet(pages)}
-        _write(lake, files, reader, changed_files(listings) | changed_pages | changed_files(catalogue))
-    return replace(_result(reader, listings + catalogue), findings=findings)
+        write_changes(lake, files, reader, changed_files(listings) | changed_pages | changed_files(catalogue))
+    return replace(import_result(reader, listings + catalogue), findings=findings)
 
 
 def import_offers(lake: LakeWriter, files: LineFiles, on_read: OnRead) -> ImportResult:
@@ -102,9 +102,9 @@ def _import_checks(
     findings = check_lines(table, rows, files.accepted)
     with lake.locked():
         changes = list(merge_days(lake, table, rows))
-        _write(lake, files, reader, changed_files(changes))
+        write_changes(lake, files, reader, changed_files(changes))
     incomplete = _incomplete_offers(rows) if table is FILTERED_CHECKS else 0
-    return replace(_result(reader, changes, incomplete), findings=findings)
+    return replace(import_result(reader, changes, incomplete), findings=findings)
 
 
 def _read(files: LineFiles, on_read: OnRead, line_format: LineFormat) -> LineReader:
@@ -112,12 +112,21 @@ def _read(files: LineFiles, on_read: OnRead, line_format: LineFormat) -> LineRea
     for path in files.paths:
         reader.read(path)
         on_read(path)
+    finish_reading(files, reader)
+    return reader
+
+
+def finish_reading(files: LineFiles, reader: LineReader) -> None:
+    """Stop an import that refused lines and has no place for them.
+
+    Raises:
+        IngestError: There are such lines. The message names the first.
+    """
     if reader.refused and not files.bad_lines:
         first, others = reader.refused[0], len(reader.refused) - 1
         more = f" (and {others:,} more refused line{'s' * (others > 1)})" if others else ""
         advice = "--bad-lines FILE keeps bad lines and imports the rest"
         raise IngestError(f"{first}{more}; nothing was imported: {advice}")
-    return reader
 
 
 def _update_catalogue(lake: LakeWriter, rows: pa.Table, pages: pa.Table) -> Iterator[FileChange]:
@@ -130,13 +139,15 @@ def _update_catalogue(lake: LakeWriter, rows: pa.Table, pages: pa.Table) -> Iter
             yield change
 
 
-def _write(lake: LakeWriter, files: LineFiles, reader: LineReader, changed: dict[str, pa.Buffer]) -> None:
+def write_changes(lake: LakeWriter, files: LineFiles, reader: LineReader, changed: dict[str, pa.Buffer]) -> None:
+    """Store refused lines, then write the files of the lake. Requires the lock of the lake."""
     if files.bad_lines and reader.refused:
         store_refused(files.bad_lines, reader.refused)  # before the lake, so that no refused line is ever lost
     lake.write(changed)
 
 
-def _result(reader: LineReader, changes: list[FileChange], incomplete_offers: int = 0) -> ImportResult:
+def import_result(reader: LineReader, changes: list[FileChange], incomplete_offers: int = 0) -> ImportResult:
+    """Return the result of an import that made these changes."""
     tables = {change.path: change.counts for change in changes}
     return ImportResult(reader.lines, len(reader.refused), incomplete_offers, tables)
 
