@@ -16,7 +16,7 @@ from recognition.errors import RecognitionError
 
 # The commands in the order of use. Each is the function of that name in the module of that name in `commands/`.
 COMMANDS = (
-    *("demo", "ingest", "fingerprint", "build", "publish", "rollback", "keys", "serve", "nightly", "prune"),
+    *("demo", "ingest", "fingerprint", "build", "publish", "rollback", "keys", "serve", "nightly", "backfill", "prune"),
     *("builds", "show", "report", "diff", "verify", "cat", "export", "doctor"),
 )
 

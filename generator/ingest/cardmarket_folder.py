@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 
 from generator.errors import IngestError
@@ -10,6 +11,7 @@ from generator.ingest.bounded_file import FileLimits, open_bounded
 
 _START_BYTES = 65_536
 _LIST = re.compile(rb'"(products|priceGuides|expansions)"\s*:\s*\[')
+_CREATED_AT = re.compile(rb'"createdAt"\s*:\s*"([0-9]{4}-[0-9]{2}-[0-9]{2})')
 _GAME_ID = re.compile(r"_([0-9]{1,3})(?=[_.])")
 # The marketplace's own numbers of games, as in `price_guide_6.json`.
 GAMES = {
@@ -47,6 +49,27 @@ def find_files(places: Iterable[Path], limits: FileLimits) -> FoundFiles:
         else:
             kind(found).append(path)
     return found
+
+
+def guides_between(found: FoundFiles, first: date, last: date, limits: FileLimits) -> dict[Path, date]:
+    """Return the price guides of some days, both days included, by path, in the order of days.
+
+    Raises:
+        IngestError: A file cannot be read.
+    """
+    days = {path: _day_of(path, limits) for path in found.price_guides}
+    wanted = {path: day for path, day in days.items() if day and first <= day <= last}
+    return dict(sorted(wanted.items(), key=lambda item: (item[1], item[0])))
+
+
+def _day_of(path: Path, limits: FileLimits) -> date | None:
+    """Return the calendar date that the `createdAt` of a file shows."""
+    with open_bounded(path, limits) as file:
+        match = _CREATED_AT.search(file.start(_START_BYTES))
+    try:
+        return date.fromisoformat(match[1].decode()) if match else None
+    except ValueError:
+        return None
 
 
 def game_of(path: Path) -> str | None:
