@@ -4,9 +4,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from edge_auth.contract import layout
 from edge_auth.contract.keys import KeyRecord, digest
-from edge_auth.contract.store.open import is_folder, open_store
+from generator.commands.build_names import store_exists
 from generator.errors import BuildError
 
 _PRIVATE_FILE_MODE = 0o600
@@ -14,11 +13,7 @@ _PRIVATE_FILE_MODE = 0o600
 
 def check_store_exists(location: str) -> None:
     """Raise BuildError if there is no such folder, or nothing of a store at the prefix."""
-    if is_folder(location) and Path(location).is_dir():
-        return
-    store = open_store(location)
-    known = (layout.POINTER, layout.KEYS)
-    if is_folder(location) or not (any(map(store.stat, known)) or any(True for _ in store.list(layout.BUILDS))):
+    if not store_exists(location):
         raise BuildError(
             f"there is no store {location}: correct the name, make a build first, or pass --create to begin with a key"
         )

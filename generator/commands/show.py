@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import click
@@ -10,9 +9,9 @@ import click
 from edge_auth.contract import layout
 from edge_auth.contract.builds import open_build
 from edge_auth.contract.store.interface import Store
-from edge_auth.contract.store.open import is_folder, open_store
+from edge_auth.contract.store.open import open_store
 from generator.clock import utc_now
-from generator.commands.build_names import BuildName, named_build, no_builds_message
+from generator.commands.build_names import BuildName, named_build, no_builds_message, store_exists
 from generator.commands.options import json_option, store_option
 from generator.errors import BuildError
 from generator.reading.overview import BuildRow, Overview, SourceAge, overview, source_ages
@@ -36,7 +35,7 @@ def show(build: str | None, store: str, as_json: bool) -> None:
     Example: cardpress show --store site_out
     """
     opened = open_store(store)
-    if is_folder(store) and not Path(store).is_dir():
+    if not store_exists(store):
         raise BuildError(no_builds_message(store))
     found = overview(opened, utc_now)
     details = _build_details(opened, build) if build else _store_details(opened, found)

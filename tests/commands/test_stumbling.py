@@ -75,7 +75,8 @@ def others_file(tmp_path: Path) -> Iterator[Path]:
 def test_a_permission_error_names_the_owner_and_the_remedy(others_file: Path) -> None:
     import pwd
 
-    code = "import os, generator.cli; import generator.commands.keys; os.setuid(12345); generator.cli.main()"
+    modules = "generator.cli, generator.commands.keys, generator.commands.permissions"  # root alone may read the code
+    code = f"import os, {modules}; os.setuid(12345); generator.cli.main()"
     command = [sys.executable, "-c", code, "keys", "list", "--store", str(others_file)]
     done = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=60)
     owner = pwd.getpwuid(65534).pw_name
