@@ -1,6 +1,7 @@
 """Which prices the rows of a price guide have, and which of them the guide before it had."""
 
 from collections.abc import Iterator
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -9,6 +10,8 @@ import pyarrow.compute as pc
 from generator.ingest.findings import MISSING_PRICES, UNKNOWN_KEYS, ImportFinding
 from generator.lake.vocabulary import PRICE_FIGURES
 
+# A guide that lacks so many of the six columns lacks them by mistake, not by its nature.
+_MAX_HOLES = 2
 _FOIL_SUFFIXES = ("-holo", "-foil")
 _KNOWN_KEYS = frozenset({"idProduct", "idCategory"}) | {
     figure + suffix for figure in PRICE_FIGURES for suffix in ("", *_FOIL_SUFFIXES)
@@ -35,7 +38,8 @@ def find_missing(
 ) -> Iterator[ImportFinding]:
     """Yield what is wrong with the columns of a guide that has rows.
 
-    A missing column is refused if the guide before it had prices there, or if an unknown key looks like a renamed one.
+    A missing column is refused if the guide before it had prices there, if the guide has most of the other columns, or
+    if an unknown key looks like its new name. Otherwise it is reported: a guide that was made by hand may have few.
 
     Args:
         previous: The guide before it, with the columns of the lake. Only its rows of the same products count.
@@ -55,7 +59,13 @@ def find_missing(
     elif missing:
         renamed = f"; perhaps renamed: {', '.join(columns.unknown)}" if columns.unknown else ""
         message = f"no row has {_listed(missing)}{renamed}"
-        yield ImportFinding(MISSING_PRICES, source, target, len(missing), message, is_refused=bool(columns.unknown))
+        is_refused = len(missing) <= _MAX_HOLES or any(_is_like(name, columns.unknown) for name in missing)
+        yield ImportFinding(MISSING_PRICES, source, target, len(missing), message, is_refused)
+
+
+def _is_like(name: str, keys: tuple[str, ...]) -> bool:
+    folded = [key.casefold() for key in keys]
+    return any(name in key for key in folded) or bool(get_close_matches(name, folded))
 
 
 def _listed(names: list[str]) -> str:

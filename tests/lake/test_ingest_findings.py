@@ -114,6 +114,17 @@ def test_a_price_column_that_a_first_guide_lacks_is_reported(imports: Imports) -
     assert json.loads(done.stdout)[GUIDE]["missing-prices"] == 5
 
 
+@pytest.mark.parametrize("missing", [("trend",), ("avg1", "avg30")])
+def test_a_hole_in_a_first_guide_is_refused(imports: Imports, missing: tuple[str, ...]) -> None:
+    holed = {key: value for key, value in row(1).items() if key not in missing}
+    assert f"no row has the price{'s' * (len(missing) > 1)} {', '.join(missing)}" in imports.refused(holed)
+
+
+def test_a_renamed_column_of_a_small_guide_is_refused(imports: Imports) -> None:
+    assert "perhaps renamed: TREND_EUR" in imports.refused({"idProduct": 1, "low": 1, "TREND_EUR": 2})
+    imports.guide({"idProduct": 1, "low": 1, "note": 2})  # no other name of a price
+
+
 def test_an_unknown_key_is_reported(imports: Imports) -> None:
     assert "keys that are not known: avg90" in imports.guide(row(1, avg90=3)).stderr
 
