@@ -12,6 +12,8 @@ HOST ?= 127.0.0.1
 PORT ?= 8000
 LAKE ?= lake
 STORE ?= site_out
+# where `make run` keeps its key, so that the next run prints the same link
+RUN_KEY ?= .run-key
 # processes that run tests, by default one for each core
 JOBS ?= auto
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
@@ -34,10 +36,13 @@ $(READY): requirements.lock pyproject.toml
 	@touch $(READY)
 
 run: $(READY) ## write a demo lake, build and publish it, issue a key and serve the API
+	@$(BIN)/python -c 'import socket, sys; sys.exit(socket.socket().connect_ex(("$(HOST)", $(PORT))) == 0)' || \
+	{ echo "port $(PORT) of $(HOST) is taken: stop what listens there, or choose another port: PORT=8123 make run" >&2; exit 1; }
 	$(BIN)/cardpress demo $(LAKE)
 	$(BIN)/cardpress build --lake $(LAKE) --store $(STORE) --publish
-	@key=$$($(BIN)/cardpress keys issue --store $(STORE) --name 'make run') && \
-	printf '\nThe API starts now; paste this into another terminal (Ctrl-C stops it):\n\n  %s\n\nOr look: http://$(HOST):$(PORT)/explore, with the key that the line holds. Reference: /docs\n\n' \
+	@key=$$($(BIN)/cardpress keys issue --store $(STORE) --name 'make run' --reuse $(RUN_KEY) 2>/dev/null) && \
+	printf '\nThe API starts now (Ctrl-C stops it). Open this link, which holds your key:\n\n  %s\n\nOr ask from another terminal:\n\n  %s\n\n' \
+	  "http://$(HOST):$(PORT)/explore#key=$$key" \
 	  "curl -s -H 'Authorization: Bearer $$key' 'http://$(HOST):$(PORT)/api/v1/cards?q=ember&limit=2'" && \
 	exec $(BIN)/cardpress serve --store $(STORE) --host $(HOST) --port $(PORT)
 
@@ -97,5 +102,5 @@ lock: ## write the lock files from pyproject.toml (needs uv)
 	$(COMPILE) --extra bench -c requirements.lock -o bench/requirements.lock pyproject.toml
 
 clean: ## delete what the targets above wrote (not build/, which is source)
-	rm -rf $(VENV) dist $(LAKE) .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf $(VENV) dist $(LAKE) $(RUN_KEY) .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find $(STORE) -mindepth 1 ! -name README.md -delete

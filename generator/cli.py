@@ -25,6 +25,7 @@ COMMANDS = {
     "keys": "Issue, list, revoke and change API keys.",
     "serve": "Answer the API from the live build.",
     "nightly": "Build, check, publish and prune: the command for a scheduler.",
+    "backfill": "Import the price guides of many days, make one build, and show what it changes.",
     "prune": "Delete what no remaining build needs, and what killed runs left.",
     "unlock": "Release the locks of `nightly` and `prune` that a killed run left.",
     "builds": "List the builds of the store.",
@@ -99,10 +100,12 @@ def settable_by_environment(command: click.Command) -> None:
 
 def _message(error: Exception) -> str:
     """Return an error as one line. One of the operating system that names no file gets the name of the command."""
+    from generator.commands.permissions import permission_advice  # only a failed command needs it
+
     if isinstance(error, OSError) and error.filename is None:
         command = next((word for word in sys.argv[1:] if word in COMMANDS), "")
         return f"`cardpress {command}` failed: {error}; set CARDPRESS_DEBUG=1 to see where"
-    return message_of(error)
+    return f"{message_of(error)}{permission_advice(error)}"
 
 
 def main() -> None:

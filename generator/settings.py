@@ -63,6 +63,9 @@ MAX_DOWNLOAD_BYTES = 64 << 20
 MAX_LINES_BYTES = 1 << 30
 MAX_LINE_BYTES = 1 << 20
 MAX_REFUSED_LINES = 100_000
+# How far the time of an imported file may be ahead of the clock. A line of a scraper may lack its zone.
+MAX_AHEAD_OF_CLOCK = timedelta(hours=1)
+MAX_LINES_AHEAD_OF_CLOCK = timedelta(hours=14)
 # How many run reports, and the pages of how many runs, stay in the store.
 MAX_RUN_REPORTS = 400
 MAX_RUN_PAGES = 30

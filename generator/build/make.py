@@ -193,7 +193,7 @@ def _runner(scheduler: str | None, context: BuildContext, plan: BuildPlan) -> It
         try:
             from generator.build.cluster.dask_runner import DaskRunner  # Dask is an optional dependency
         except ImportError as error:
-            raise BuildError("--scheduler needs Dask: pip install 'cardpress[dask]'") from error
+            raise BuildError("--scheduler needs Dask: pip install 'distributed>=2026.3'") from error
         runner = DaskRunner(scheduler, context, plan.build)
     clear = False  # a run that failed for another reason leaves its intermediate files to the next run
     try:

@@ -12,9 +12,9 @@ from edge_auth.contract.store.interface import Store
 from edge_auth.contract.store.open import open_store
 from edge_auth.errors import EdgeError
 from generator.clock import utc_now
-from generator.commands.build_names import BuildName, named_build, no_builds_message
+from generator.commands.build_names import BuildName, named_build, no_builds_message, store_exists
 from generator.commands.options import json_option, store_option
-from generator.errors import GeneratorError
+from generator.errors import BuildError, GeneratorError
 from generator.reading.game_coverage import GameCoverage, cover_games, table_of
 from generator.reading.overview import BuildRow, Overview, SourceAge, overview, source_ages
 from generator.releases.judgements import read_judgement
@@ -37,6 +37,8 @@ def show(build: str | None, store: str, as_json: bool) -> None:
     Example: cardpress show --store site_out
     """
     opened = open_store(store)
+    if not store_exists(store):
+        raise BuildError(no_builds_message(store))
     found = overview(opened, utc_now)
     details = _build_details(opened, build) if build else _store_details(opened, found)
     if as_json:

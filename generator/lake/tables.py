@@ -1,6 +1,7 @@
 """Opens lake files as views raw.<table> of a database, and checks them against the rules of their table."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import duckdb
 from duckdb.sqltypes import DuckDBPyType
@@ -19,6 +20,24 @@ _TYPES_IN_WORDS = {
     "timestamp": "a timestamp",
     "list": "a list",
 }
+
+
+class BrokenRule(NamedTuple):
+    """A rule of a lake table that rows break: how many, and an example."""
+
+    column: str
+    rule: str
+    rows: int
+    example: str
+
+    @property
+    def is_repetition(self) -> bool:
+        """Whether the rule is that a key is unique."""
+        return "unique" in self.rule
+
+    def __str__(self) -> str:
+        return f"column {self.column} {self.rule}: {self.rows} row{'s' * (self.rows != 1)}, such as {self.example}"
+
 
 _Types = dict[str, DuckDBPyType]
 _Expressions = dict[str, str]
@@ -44,12 +63,16 @@ def check_rules(database: Database, tables: Iterable[str]) -> None:
     """
     for table in tables:
         try:
-            broken = database.rows(sql_text(f"checks/{table}"))
+            broken = broken_rules(database.connection, table)
         except duckdb.Error as error:
             raise lake_fault(error, f"{table}: cannot be read") from error
         if broken:
-            _, column, rule, rows, example = broken[0]
-            raise LakeError(f"{table}: column {column} {rule}: {rows} row{'s' * (rows != 1)}, such as {example}")
+            raise LakeError(f"{table}: {broken[0]}")
+
+
+def broken_rules(database: duckdb.DuckDBPyConnection, table: str) -> list[BrokenRule]:
+    """Return the rules of `build/checks/` that the rows of the view raw.<table> break."""
+    return [BrokenRule(*row[1:]) for row in database.execute(sql_text(f"checks/{table}")).fetchall()]
 
 
 def check_columns(database: Database, table: str, files: Sequence[LakeFile]) -> list[tuple[_Expressions, list[str]]]:

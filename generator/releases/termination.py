@@ -1,6 +1,8 @@
 """Ends a run by an error on SIGTERM, so that it releases its lock and its intent, and writes its report.
 
-The signal waits while the lock is taken: `hold_back` comes before, `end_by_error` inside.
+The signal waits while the lock is taken and while it is released: `hold_back` comes before, `end_by_error` inside. Only
+the main thread sees signals; in other threads both do nothing. A signal mask would not do, since it holds for one
+thread and the system hands the signal to another.
 """
 
 import signal
@@ -10,20 +12,31 @@ from contextlib import contextmanager
 
 from generator.errors import TerminatedError
 
-_SIGNALS = {signal.SIGTERM}
+
+class _Waiting:
+    """A handler that remembers SIGTERM for later."""
+
+    def __init__(self) -> None:
+        self.received = False
+
+    def __call__(self, *_: object) -> None:
+        self.received = True
 
 
 @contextmanager
 def hold_back() -> Iterator[None]:
-    """Let SIGTERM wait inside the `with` block. Does nothing outside the main thread, which alone sees signals."""
+    """Let SIGTERM wait inside the `with` block."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+    waiting = _Waiting()
+    before = signal.signal(signal.SIGTERM, waiting)
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+        signal.signal(signal.SIGTERM, before)
+        if waiting.received:
+            signal.raise_signal(signal.SIGTERM)
 
 
 @contextmanager
@@ -36,12 +49,14 @@ def end_by_error(what: str) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, _raiser(what))
+    end = _raiser(what)
+    before = signal.signal(signal.SIGTERM, end)
     try:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+        if isinstance(before, _Waiting) and before.received:
+            before.received = False
+            end()
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
         signal.signal(signal.SIGTERM, before)
 
 
