@@ -38,7 +38,6 @@ COMMON_HEADERS = {
 _KEYED_VARY = "Authorization, X-API-Key, Accept-Encoding, X-Build"
 _PUBLIC_VARY = "Accept-Encoding, X-Build"
 _PAGE_VARY = "Accept-Encoding"
-_HOME_VARY = "Accept, Accept-Encoding"
 _MAX_ID_DIGITS = 19
 MAX_TEXT_CHARACTERS = 200  # of a text parameter, before it is folded
 _MAX_CACHED_PATH_BYTES = 256  # a client must not fill the memory with long paths
@@ -92,7 +91,8 @@ class Endpoint:
     @cached_property
     def headers(self) -> dict[str, str]:
         """The headers of every 200."""
-        vary = _HOME_VARY if self.by_accept else _PAGE_VARY if self.page else _PUBLIC_VARY if self.public else _KEYED_VARY
+        vary = _PAGE_VARY if self.page else _PUBLIC_VARY if self.public else _KEYED_VARY
+        vary = f"Accept, {vary}" if self.by_accept else vary
         return {**COMMON_HEADERS, **self.extra_headers, "Cache-Control": self.cache_control, "Vary": vary}
 
     def parameters(self, subject: str, query: str) -> Values:

@@ -54,13 +54,15 @@ def live_examples(build: OpenBuild) -> LiveExamples:
 def shown(value: _Json, indent: int = 0, width: int = 84) -> str:
     """Return JSON for people: indented, with short arrays and objects on one line."""
     line = json.dumps(value, ensure_ascii=False)
-    if not isinstance(value, dict | list) or not value or len(line) + indent <= width and not _nested(value):
+    if not isinstance(value, dict | list) or (len(line) + indent <= width and not _nested(value)):
         return line
-    pad = " " * (indent + 2)
-    if isinstance(value, dict):
-        members = [f"{json.dumps(name, ensure_ascii=False)}: {shown(one, indent + 2, width)}" for name, one in value.items()]
-        return "{\n" + ",\n".join(pad + member for member in members) + "\n" + " " * indent + "}"
-    return "[\n" + ",\n".join(pad + shown(one, indent + 2, width) for one in value) + "\n" + " " * indent + "]"
+    opening, closing = ("{", "}") if isinstance(value, dict) else ("[", "]")
+    members = value.items() if isinstance(value, dict) else ((None, member) for member in value)
+    lines = [
+        " " * (indent + 2) + (f'"{name}": ' if name is not None else "") + shown(member, indent + 2, width)
+        for name, member in members
+    ]
+    return opening + "\n" + ",\n".join(lines) + "\n" + " " * indent + closing
 
 
 def cut(text: str) -> str:
@@ -131,4 +133,3 @@ def _card(build: OpenBuild, id_: int) -> _Json:
     card = json.loads(decompress(detail.member))
     del card["history"]
     return card
-

@@ -1,8 +1,8 @@
 """Renders the pages of the site, which are the files of the layer `site`.
 
 `index.html` and `index.json` are the page at /. `docs/` holds the API reference, llms.txt and the changelog. `explore/`
-is a page that shows cards and prices through the API. The files lie in `templates/pages/` under the paths at which the shim serves them. Files that end in `.j2` are
-rendered, all others are copied.
+is a page that shows cards and prices through the API. The files lie in `templates/pages/` under the paths at which the
+shim serves them. Files that end in `.j2` are rendered, all others are copied.
 """
 
 import hashlib

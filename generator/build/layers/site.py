@@ -22,7 +22,7 @@ from generator.build.layers.spec import LayerSpec, define_layer
 from generator.pack.output import TaskOutput
 from generator.pack.writer import Writer, compress_objects
 from generator.site import openapi, pages
-from generator.site.live_examples import LiveExamples, live_examples
+from generator.site.live_examples import live_examples
 
 RECIPE = 1
 _CACHE_BYTES = 16 << 20
