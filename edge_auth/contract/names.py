@@ -48,14 +48,16 @@ MOVER_FLOORS = ("0", "1", "5", "20", "100")  # euros
 
 CATALOGUE, CARDS, HISTORY = "catalogue", "cards", "history"
 WATCHLIST, SETS, FINGERPRINTS, STATUS, SITE = "watchlist", "sets", "fingerprints", "status", "site"
-GAMES, MOVERS = "games", "movers"
+GAMES, MOVERS, DRAWINGS = "games", "movers", "drawings"
 # The layers whose objects are documents of the API or files of the site.
-EXPORTED_LAYERS = (CARDS, SETS, GAMES, WATCHLIST, FINGERPRINTS, STATUS, SITE)
+EXPORTED_LAYERS = (CARDS, SETS, GAMES, WATCHLIST, FINGERPRINTS, STATUS, DRAWINGS, SITE)
 
 CARD_PATTERN = "cards/{}.json"
 FINGERPRINTS_KEY, STATUS_KEY, OPENAPI_KEY = "fingerprints.json", "status.json", "openapi.json"
 SITE_FOLDERS = ("docs", "explore")
 HOME_PAGE, HOME_JSON = "index.html", "index.json"  # the two forms of the page at /
+# The pictures of cards that a build draws. A lake names one as `/explore/drawn/<16 hex digits>.svg`.
+DRAWING_PREFIX, DRAWING_SUFFIX = "explore/drawn/", ".svg"
 MEDIA_TYPES = {
     ".json": "application/json",
     ".html": "text/html; charset=utf-8",
@@ -178,6 +180,8 @@ def media_type(key: str) -> str:
 def layer_of(key: str) -> str | None:
     """Return the layer that holds `key` if it exists, or None if no layer has such keys."""
     first, _, rest = key.partition("/")
+    if key.startswith(DRAWING_PREFIX):
+        return DRAWINGS
     if first == "cards":
         return CATALOGUE if "/" in rest else CARDS
     if first == HISTORY:

@@ -24,6 +24,7 @@ from generator import settings
 from generator.build.context import BuildContext
 from generator.build.layers.cards import cards_layer
 from generator.build.layers.catalogue import catalogue_layer
+from generator.build.layers.drawings import drawings_layer
 from generator.build.layers.fingerprints import fingerprints_layer
 from generator.build.layers.games import games_layer
 from generator.build.layers.history import history_layer
@@ -86,6 +87,7 @@ def define_layers(lake: Lake) -> list[LayerSpec]:
         watchlist,
         fingerprints_layer(lake),
         status_layer(catalogue, watchlist),
+        drawings_layer(lake),
     ]
     return [*layers, site_layer(lake.as_of, layers)]
 

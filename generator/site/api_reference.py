@@ -4,7 +4,7 @@ All endpoints, parameters, fields and errors of the reference come from the docu
 cannot differ.
 """
 
-from collections.abc import Iterator
+from collections.abc import ItemsView, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -120,6 +120,17 @@ class Reference:
     def fields(self, schema: str) -> list[Field]:
         """Return the fields of a resource. A field of an inner object is named by its path, such as `build.id`."""
         return list(_fields(self.schemas[schema]))
+
+    def base(self, schema: str) -> str | None:
+        """Return the resource whose fields a resource has too, besides others of its own, or None."""
+        own = self.schemas[schema].get("properties", {}).items()
+        return next((name for name, other in self.schemas.items() if _extends(own, other)), None)
+
+    def own_fields(self, schema: str) -> list[Field]:
+        """Return the fields of a resource without those of its base."""
+        base = self.base(schema)
+        shared = {field.name for field in self.fields(base)} if base else set()
+        return [field for field in self.fields(schema) if field.name not in shared]
 
     def example(self, schema: str) -> str:
         """Return the example of a resource as indented JSON, '' if it has none."""
@@ -241,6 +252,11 @@ def _bounds(schema: _Json) -> list[str]:
 def _name(reference: _Json) -> str:
     path: str = reference["$ref"]
     return path.removeprefix(_SCHEMAS)
+
+
+def _extends(members: ItemsView[str, _Json], other: _Json) -> bool:
+    shared = other.get("properties", {}).items()
+    return len(shared) > 2 and len(shared) < len(members) and all(member in members for member in shared)
 
 
 def _distinct(fields: Iterator[Field]) -> list[Field]:

@@ -16,6 +16,7 @@ from edge_auth.errors import ApiError
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _MAX_NAME_CHARACTERS = 60  # a set or game with a longer name makes no good example
 _MAX_LINES = 80
+_CANDIDATES = 5
 
 _Json = Any
 
@@ -31,8 +32,8 @@ class LiveExamples:
     """
 
     values: Mapping[str, str] = field(default_factory=dict)
-    answer: Callable[[str], _Json | None] = lambda target: None
-    status: _Json | None = None
+    answer: Callable[[str], _Json] = lambda target: None
+    status: _Json = None
 
 
 NO_EXAMPLES = LiveExamples()
@@ -45,7 +46,7 @@ def live_examples(build: OpenBuild) -> LiveExamples:
         StoreError: The build cannot be read.
     """
 
-    def answer(target: str) -> _Json | None:
+    def answer(target: str) -> _Json:
         return _answer(build, target)
 
     return LiveExamples(dict(_values(build)), answer, json.loads(build.objects.status()))
@@ -94,19 +95,20 @@ def _values(build: OpenBuild) -> Iterator[tuple[str, str]]:
     yield from (("slug", item["slug"]) for item in best[:1])
 
 
-def _example_card(build: OpenBuild) -> _Json | None:
-    """Return the single that rose most, else the dearest product, else None."""
-    movers = _answer(build, f"{API}movers?kind=single&min_price=5&limit=1")["data"]
-    if movers:
-        return _card(build, movers[0]["id_product"])
+def _example_card(build: OpenBuild) -> _Json:
+    """Return the single that rose most, with a picture if possible; else the dearest product, else None."""
+    movers = _answer(build, f"{API}movers?kind=single&min_price=5&limit={_CANDIDATES}")["data"]
+    risen = [_card(build, mover["id_product"]) for mover in movers]
+    if risen:
+        return next((card for card in risen if card["image"]), risen[0])
     cards = _answer(build, f"{API}cards?limit=1")["data"]
     return cards[0] if cards else None
 
 
-def _answer(build: OpenBuild, target: str) -> _Json | None:
+def _answer(build: OpenBuild, target: str) -> _Json:
     path, _, query = target.partition("?")
     endpoint, subject = route(unquote_to_bytes(path))
-    if endpoint.body is None:
+    if endpoint.body is None or endpoint.public:  # the key's own record, and the description, which is made later
         return None
     try:
         if path == f"{API}cards":

@@ -18,6 +18,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from edge_auth.contract import names
+from generator.drawings.svg import template
 from generator.site import openapi
 from generator.site.api_reference import Reference
 from generator.site.live_examples import NO_EXAMPLES, LiveExamples
@@ -72,6 +73,7 @@ def _environment() -> Environment:
         "languages": _LANGUAGES,
         "example": lambda name, extension: (_TEMPLATES / "examples" / f"{name}.{extension}").read_text("utf-8"),
         "version_of": _version_of,
+        "drawing": lambda name: Markup(template(name)),
     }
     environment.filters |= {"markdown": _markdown, "inline": _inline, "anchor": _anchor, "headings": _headings}
     return environment

@@ -28,7 +28,7 @@ POLICY = {
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    "img-src 'self' https:",
+    "img-src 'self' https: data:",
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",

@@ -46,6 +46,8 @@ def resource(key: str) -> str:
     first, *rest = key.split("/")
     if first == "cards":
         return "lists" if len(rest) > 1 else "cards"
+    if key.startswith("explore/drawn/"):
+        return "drawings"
     return dict.fromkeys(("openapi.json", "index.html", "index.json", "docs", "explore"), "site").get(
         first, first.removesuffix(".json")
     )

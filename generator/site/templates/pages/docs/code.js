@@ -4,7 +4,7 @@ const JSON_PARTS = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(true|false|null)\b|(-?\b\d+(?:
 const CODE_PARTS = new RegExp([
   /(^\s*#.*$|\/\/.*$)/, // a comment
   /("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`)/, // a text
-  /\b(import|from|export|const|let|await|async|function|return|while|for|of|in|if|else|elif|not|and|or|def|with|as|is|throw|raise|new|try|except|catch|curl|None|True|False|null|true|false|do|done|then|fi)\b/,
+  /(?<![-\w])(import|from|export|const|let|await|async|function|return|while|for|of|in|if|else|elif|not|and|or|def|with|as|is|throw|raise|new|try|except|catch|curl|None|True|False|null|true|false|do|done|then|fi)(?![-\w])/,
   /(\b\d+(?:\.\d+)?\b)/,
 ].map(({source}) => source).join("|"), "gm");
 
