@@ -179,6 +179,13 @@ def test_pages_name_no_other_host_and_hold_no_script_or_style() -> None:
         assert "sessionStorage" not in text or key == "docs/key.js"
 
 
+@pytest.mark.parametrize("path", ["/", "/docs", "/explore"])
+def test_a_page_is_at_most_150_kb_before_images(anybody: Client, path: str) -> None:
+    parts = [f"/{key}" for key in FILES if key.endswith((".css", ".js"))]  # no page needs more than all of them
+    sizes = [len(asked(anybody, part, Accept_Encoding="gzip").body) for part in (path, *parts)]
+    assert sum(sizes) < 150_000
+
+
 def test_links_inside_the_pages_lead_somewhere(anybody: Client) -> None:
     for key in (key for key in FILES if key.endswith(".html")):
         page = Markup(FILES[key].decode())
