@@ -141,10 +141,13 @@ class Reference:
         """Return an endpoint by its operation id."""
         return next(operation for operation in self.operations if operation.id == id_)
 
-    def answer(self, operation: Operation) -> str:
-        """Return the answer to an operation's example as indented JSON: the build's own, or the schema's example."""
+    def answer(self, operation: Operation) -> tuple[bool, str]:
+        """Return whether the build answers an operation's example, and the answer as indented JSON.
+
+        If it does not, the answer is the schema's example.
+        """
         answer = self.live.answer(operation.example)
-        return cut(shown(answer)) if answer is not None else self.example(operation.body)
+        return (False, self.example(operation.body)) if answer is None else (True, cut(shown(answer)))
 
     @property
     def headers(self) -> list[Field]:
