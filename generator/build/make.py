@@ -24,12 +24,13 @@ from generator import settings
 from generator.build.context import BuildContext
 from generator.build.layers.cards import cards_layer
 from generator.build.layers.catalogue import catalogue_layer
+from generator.build.layers.drawings import drawings_layer
 from generator.build.layers.fingerprints import fingerprints_layer
 from generator.build.layers.games import games_layer
 from generator.build.layers.history import history_layer
 from generator.build.layers.movers import movers_layer
 from generator.build.layers.sets import sets_layer
-from generator.build.layers.site import site_layer
+from generator.build.layers.site import make_site, site_layer
 from generator.build.layers.spec import LayerSpec
 from generator.build.layers.status import LAYERS_WITH_FACTS, facts, status_layer
 from generator.build.layers.watchlist import watchlist_layer
@@ -79,7 +80,7 @@ class BuildResult:
 def define_layers(lake: Lake) -> list[LayerSpec]:
     """Return the layers of a build of this lake, in the order in which they are made."""
     catalogue, watchlist = catalogue_layer(lake), watchlist_layer(lake)
-    return [
+    layers = [
         *(history_layer(lake, period) for period in closed_periods(lake)),
         catalogue,
         cards_layer(lake),
@@ -89,8 +90,9 @@ def define_layers(lake: Lake) -> list[LayerSpec]:
         watchlist,
         fingerprints_layer(lake),
         status_layer(catalogue, watchlist),
-        site_layer(),
+        drawings_layer(lake),
     ]
+    return [*layers, site_layer(lake.as_of, layers)]
 
 
 def make_build(
@@ -236,7 +238,7 @@ def _file_of_an_earlier_run(store: Store, spec: LayerSpec) -> str | None:
 def _make_layer(plan: BuildPlan, layer: LayerSpec, context: BuildContext, runner: Runner, progress: Progress) -> None:
     tasks = plan.of(layer.name)
     with progress.bar(layer.name, sum(task.objects for task in tasks)) as bar:
-        outputs = runner.results(tasks, bar.update)
+        outputs = runner.results(tasks, bar.update) if tasks else [make_site(context, plan.build, plan.layers)]
     runner.settle()
     progress.add_stored_bytes(sum(pack.size for output in outputs for pack in output.packs))
     context.lake.backend.check_unchanged()  # if the lake changed, the layer's content is not what its digest says
