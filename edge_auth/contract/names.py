@@ -53,6 +53,7 @@ GAMES, MOVERS = "games", "movers"
 BULK = "bulk"
 # The part of the tables without days of their own in the names of the layers.
 BULK_PART_OF_TABLE = {"products": "catalogue", "sets": "catalogue", "cards": "cards", "watchlist": "watchlist"}
+BULK_PRICE_TABLES = ("price_guide", "listings", "filtered")
 # The layers whose objects are documents of the API or files of the site.
 EXPORTED_LAYERS = (CARDS, SETS, GAMES, WATCHLIST, FINGERPRINTS, STATUS, BULK, SITE)
 

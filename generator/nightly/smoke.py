@@ -49,7 +49,14 @@ def _check_answer(opened: OpenBuild, path: str, query: str) -> None:
 
 def _requests(opened: OpenBuild) -> Iterator[tuple[str, str]]:
     """Yield paths below the API and queries: every ranking, a search, the first and last product, a tracked one."""
-    yield from (("status", ""), ("sets", ""), ("watchlist", ""), ("fingerprints", ""), ("openapi.json", ""))
+    yield from (
+        ("status", ""),
+        ("sets", ""),
+        ("watchlist", ""),
+        ("fingerprints", ""),
+        ("bulk", ""),
+        ("openapi.json", ""),
+    )
     for kind in names.KINDS:
         for sort in names.SORTS:
             yield "cards", f"kind={kind}&sort={sort}&limit=1"
