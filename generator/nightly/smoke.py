@@ -62,6 +62,12 @@ def _requests(opened: OpenBuild) -> Iterator[tuple[str, str]]:
             yield "cards", f"kind={kind}&sort={sort}&limit=1"
     yield "cards", "q=a&order=asc&limit=5"
     yield "cards", "min_price=1&max_price=5&sort=name&limit=5"
+    yield from ((path, "") for path in ("status", "sets", "watchlist", "fingerprints", "bulk", "openapi.json"))
+    for kind in names.KINDS:
+        for sort in names.SORTS:
+            yield "cards", f"kind={kind}&sort={sort}&limit=1"
+    yield "cards", "q=a&order=asc&limit=5"
+    yield "cards", "min_price=1&max_price=5&sort=name&limit=5"
     yield from (("games", ""), *(("movers", f"window={window}") for window in names.MOVER_WINDOWS))
     ids = opened.catalogue.ids
     for line in opened.games[:1]:
