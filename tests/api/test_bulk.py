@@ -10,32 +10,15 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from edge_auth.contract.store.folder import FolderStore
 from tests.support.commands import issue, run
 from tests.support.oracle import Oracle, bulk
 from tests.support.service import Answer, Client, Service
 
 BULK = "/api/v1/bulk"
-TYPES = {
-    "int64": "BIGINT",
-    "double": "DOUBLE",
-    "date32[day]": "DATE",
-    "string": "VARCHAR",
-    "timestamp[us]": "TIMESTAMP",
-}
-MEMBERS = [
-    "name",
-    "table",
-    "format",
-    "bytes",
-    "records",
-    "sha256",
-    "columns",
-    "sorted_by",
-    "first_day",
-    "last_day",
-    "url",
-]
+TYPES = {"int64": "BIGINT", "double": "DOUBLE", "string": "VARCHAR"}
+TYPES |= {"date32[day]": "DATE", "timestamp[us]": "TIMESTAMP"}
+MEMBERS = ["name", "table", "format", "bytes", "records", "sha256", "columns"]
+MEMBERS += ["sorted_by", "first_day", "last_day", "url"]
 FILE_NAME = re.compile(r"([a-z_]+?)(?:-\d{4}-\d\d(?:-\d\d)?)?-([0-9a-f]{12})\.(parquet|jsonl\.gz)")
 
 
@@ -100,13 +83,14 @@ def test_cards_are_the_lines_of_the_list(bulk_client: Client, files: list[dict],
     [file] = [file for file in files if file["table"] == "cards"]
     data = bulk_client.get(file["url"]).body
     assert data[:10] == b"\x1f\x8b\x08\x00\x00\x00\x00\x00" + data[8:10], "no name and no time"
-    lines = gzip.decompress(data).decode().splitlines(keepends=True)
-    assert all(line.endswith("}\n") for line in lines) and len(lines) == file["records"]
+    text = gzip.decompress(data).decode()
+    lines = text.split("\n")[:-1]
+    assert text.endswith("}\n") and len(lines) == file["records"]
     assert [json.loads(line) for line in lines] == [
         fixed_oracle.cards.card(id_) for id_ in sorted(fixed_oracle.lake.products)
     ]
     listed = bulk_client.get("/api/v1/cards?limit=3").text
-    assert all(line.rstrip("\n") in listed for line in lines if json.loads(line) in json.loads(listed)["data"])
+    assert all(line in listed for line in lines if json.loads(line) in json.loads(listed)["data"])
 
 
 def test_headers_of_a_file(bulk_client: Client, file: dict) -> None:
@@ -150,17 +134,7 @@ def test_one_range_gives_a_part(bulk_client: Client, file: dict, range_: str, fi
 
 @pytest.mark.parametrize(
     "range_",
-    [
-        "bytes=",
-        "bytes=-",
-        "bytes=2-1",
-        "bytes=0-0,2-3",
-        "bytes=a-b",
-        "items=0-1",
-        "bytes 0-1",
-        "bytes=+1-2",
-        "bytes=١-٢",
-    ],
+    ["", "bytes=", "bytes=-", "bytes=2-1", "bytes=0-0,2-3", "bytes=a-b", "items=0-1", "bytes 0-1", "bytes=١-٢"],
 )
 def test_another_range_is_ignored(bulk_client: Client, file: dict, range_: str) -> None:
     got = bulk_client.get(file["url"], Range=range_.encode())
@@ -203,7 +177,5 @@ def test_export_and_cat_give_the_same_bytes(fixed_store: Path, bulk_client: Clie
     exported = tmp_path / "tree" / "api" / "v1"
     assert (exported / "bulk" / file["name"]).read_bytes() == bulk_client.get(file["url"]).body
     assert (exported / "bulk.json").read_bytes() == bulk_client.get(BULK).body
-    assert {path.name for path in (exported / "bulk").iterdir()} == {
-        f["name"] for f in bulk_client.get(BULK).json["files"]
-    }
-    assert FolderStore(str(fixed_store)).list("builds/")
+    listed = {file["name"] for file in bulk_client.get(BULK).json["files"]}
+    assert {path.name for path in (exported / "bulk").iterdir()} == listed

@@ -98,6 +98,9 @@ def test_a_file_is_there_while_a_kept_build_lists_it(client: Client) -> None:
     older, live = (set(lists[name]) for name in sorted(lists))
     [gone, *_] = sorted(older - live)
     assert client.get(f"{BULK}/{gone}").status == 200
-    prune(store, RetentionRules(keep=1, grace=nights.timedelta(0)), wait=lambda _: None, clock=nights.in_hours(100))
+    deleted = prune(
+        store, RetentionRules(keep=1, grace=nights.timedelta(0)), wait=lambda _: None, clock=nights.in_hours(100)
+    )
+    assert len(deleted.builds) == 1
     assert client.get(f"{BULK}/{gone}").status == 404
     assert client.get(f"{BULK}/{sorted(live)[0]}").status == 200
