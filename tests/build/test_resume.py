@@ -82,9 +82,8 @@ def test_a_product_becomes_known_and_unknown(year_turned) -> None:
     """Only months and days that name a product are made again when the catalogue gains or loses it."""
     store, lake = year_turned
     publish(store, built(lake, store).id, by_hand=False)
-    rewrite(
-        lake / "products.parquet", "from rows union all select * replace (77777777 as id_product) from rows limit 1"
-    )
+    one_more = "from rows union all (select * replace (77777777 as id_product) from rows limit 1)"
+    rewrite(lake / "products.parquet", one_more)
     assert not [name for name in built(lake, store).made if name.startswith("bulk-20")]
     named_in = "from rows where id_product not in (select min(id_product) from rows)"
     rewrite(lake / "products.parquet", named_in)

@@ -18,20 +18,20 @@ BULK = "/api/v1/bulk"
 
 
 @pytest.fixture(scope="module")
-def two_builds(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with two builds; the second is live."""
+def three_builds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with three builds; the newest is live, and a prune keeps the one before it."""
     folder = tmp_path_factory.mktemp("bulk")
-    nights.published(folder, 7, 8)
+    nights.published(folder, 6, 7, 8)
     return folder / "store"
 
 
 @pytest.fixture
-def client(two_builds: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
+def client(three_builds: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
     """A client of a copy of that store, in which nearly every body is a stream of several chunks."""
     monkeypatch.setattr(bulk, "MAX_READ_BYTES", 100)
     monkeypatch.setattr(bulk_files, "_FOLDER_CHUNK_BYTES", 1000)
     monkeypatch.setattr(bulk_files, "_LISTED_SECONDS", 0.0)
-    shutil.copytree(two_builds, tmp_path / "store")
+    shutil.copytree(three_builds, tmp_path / "store")
     return Client(str(tmp_path / "store"), str(tmp_path / "state"), 100_000)
 
 
@@ -95,8 +95,8 @@ def test_a_file_that_vanishes_while_it_is_live_is_a_failure(client: Client) -> N
 def test_a_file_is_there_while_a_kept_build_lists_it(client: Client) -> None:
     store = FolderStore(client.location)
     lists = {name: open_build(store, name[7:-5]).bulk_files for name in store.list("builds/")}
-    older, live = (set(lists[name]) for name in sorted(lists))
-    [gone, *_] = sorted(older - live)
+    oldest, older, live = (set(lists[name]) for name in sorted(lists))
+    [gone, *_] = sorted(oldest - older - live)
     assert client.get(f"{BULK}/{gone}").status == 200
     deleted = prune(
         store, RetentionRules(keep=1, grace=nights.timedelta(0)), wait=lambda _: None, clock=nights.in_hours(100)
