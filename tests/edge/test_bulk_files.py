@@ -1,6 +1,7 @@
 """Bulk files from inside: streams and their limits, damaged files, and files of builds that are not live."""
 
 import shutil
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from edge_auth.contract.builds import open_build
 from edge_auth.contract.store.folder import FolderStore
 from edge_auth.core import bulk
-from edge_auth.host import bulk_files
+from edge_auth.host import bulk_files, stalled_clients
 from generator.releases.prune import RetentionRules, prune
 from tests.support import nights
 from tests.support.wsgi import Client
@@ -84,6 +85,16 @@ def test_a_damaged_file_is_a_failure(client: Client) -> None:
         assert client.get(file["url"]).status == client.get(file["url"], RANGE="bytes=0-9").status == 500
         path.write_bytes(good)
         assert client.get(file["url"]).status == 200
+
+
+def test_a_connection_inherits_the_limit_for_stalled_clients() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        assert stalled_clients.limit_listening_sockets() >= 1
+        with socket.create_connection(server.getsockname()):
+            accepted, _ = server.accept()
+            with accepted:
+                told = accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
+    assert told == stalled_clients.STALLED_SECONDS * 1000
 
 
 def test_a_file_that_vanishes_while_it_is_live_is_a_failure(client: Client) -> None:
