@@ -185,3 +185,16 @@ def test_an_unknown_card_is_told(visit: Visit) -> None:
     visit.excused += ("404 (Not Found)",)
     page = visit.enter("#/cards/999999999")
     expect(page.get_by_role("status")).to_have_text("there is no product with this id")
+
+
+def test_downloads_are_listed_and_saved(visit: Visit) -> None:
+    page = visit.enter("#/downloads")
+    expect(page.get_by_role("heading", name="Downloads")).to_be_visible()
+    rows = page.get_by_role("region", name="Bulk files").locator("tbody tr")
+    expect(rows.filter(has_text="cards-")).to_have_count(1)
+    query = f"SELECT * FROM '{visit.base}/api/v1/bulk/price_guide-"
+    expect(page.get_by_label("A query for DuckDB")).to_contain_text(query)
+    with page.expect_download() as saving:
+        rows.filter(has_text="sets-").get_by_role("button").click()
+    assert saving.value.suggested_filename.startswith("sets-")
+    assert b"PAR1" in saving.value.path().read_bytes()
