@@ -11,6 +11,7 @@ from typing import Protocol
 from edge_auth.contract.keys import DEFAULT_RATE_LIMIT, KeyRecord
 from edge_auth.core.authentication import Keys, authenticate
 from edge_auth.core.bodies import JSON, Body, accepts_gzip, dumps
+from edge_auth.core.changes import StepLog
 from edge_auth.core.endpoints import COMMON_HEADERS, Endpoint, route
 from edge_auth.core.open_build import OpenBuild
 from edge_auth.core.parameters import quote_input
@@ -42,7 +43,12 @@ _CONTENT_HEADERS = ("Content-Length", "Content-Encoding")
 
 
 class Builds(Protocol):
-    """The builds that requests are answered from."""
+    """The builds that requests are answered from, and the steps from one to another."""
+
+    @property
+    def steps(self) -> StepLog:
+        """The steps of the store."""
+        ...
 
     def select(self, pin: str | None = None) -> OpenBuild:
         """Return the live build, or the one that a request names in X-Build.
@@ -126,6 +132,11 @@ class Shim:
             self._count(key_name(record.id), record.rate_limit, now, context)
             if endpoint.scope is not None and endpoint.scope not in record.scopes:
                 raise InsufficientScope(f"this key may not read this: it lacks the scope {endpoint.scope}")
+            if endpoint.steps_body is not None:
+                values = endpoint.parameters(subject, request.query)
+                return self._success(
+                    endpoint, endpoint.steps_body(self._builds.steps, subject, values), request, context
+                )
             if endpoint.body is None:
                 endpoint.parameters(subject, request.query)
                 return self._success(endpoint, _key_body(record), request, context)

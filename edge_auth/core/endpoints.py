@@ -12,8 +12,10 @@ from edge_auth.contract import keys, names
 from edge_auth.contract.movers import list_key
 from edge_auth.contract.text import fold
 from edge_auth.core.bodies import Body, list_body
+from edge_auth.core.changes import StepLog, changes_document, list_changes
 from edge_auth.core.open_build import OpenBuild
 from edge_auth.core.parameters import (
+    BuildId,
     Choice,
     IdList,
     Integer,
@@ -59,8 +61,8 @@ class Endpoint:
 
     Attributes:
         path: As docs/api.md writes it; log and metrics use it as the endpoint's name.
-        body: Makes the body from a build, the subject of the path, and the parameters. None for /me, which reads no
-            build.
+        body: Makes the body from a build, the subject of the path, and the parameters. None if no build is read.
+        steps_body: The same from the steps of the store.
         rules: The rules of the parameters by name. None means that the endpoint ignores the query.
         scope: The scope that the key needs, if any.
         sends_rate_limit: Whether answers carry the X-RateLimit headers.
@@ -84,6 +86,7 @@ class Endpoint:
     subject_is_id: bool = False
     page: bool = False
     methods: tuple[str, ...] = ("GET",)
+    steps_body: Callable[[StepLog, str, Values], Body] | None = None
 
     @cached_property
     def headers(self) -> dict[str, str]:
@@ -108,14 +111,14 @@ class Endpoint:
             ApiError: A parameter is not allowed, or there is no such object.
             StoreError: The store failed.
         """
-        assert self.body is not None, "/me is answered without a build"
+        assert self.body is not None, f"{self.path} is answered without a build"
         return self.body(build, subject, self.parameters(subject, query))
 
 
 def route(path: bytes) -> tuple[Endpoint, str]:
     """Return the endpoint of a percent-decoded path, and the subject of the path.
 
-    The subject is the id of a product, a slug, the path of a file of the site, or ''.
+    The subject is the id of a product, a slug, a pair of builds, the path of a file of the site, or ''.
 
     Raises:
         NotFound: There is no such path.
@@ -137,6 +140,8 @@ def _route(path: bytes) -> tuple[Endpoint, str]:
         return _FIXED[name], ""
     if first == "cards" and rest and "/" not in rest:
         return _CARD, rest
+    if first == "changes" and rest and "/" not in rest:
+        return _CHANGES_DOCUMENT, rest
     if first == "watchlist" and rest:
         slug, _, action = rest.rpartition("/")
         return (_WATCHLIST_ACTIONS[action], slug) if slug and action in _WATCHLIST_ACTIONS else (_WATCHLIST_ITEM, rest)
@@ -241,6 +246,7 @@ def _card(build: OpenBuild, subject: str, values: Values) -> Body:
 
 _OFFSET = Integer(low=0, default=0)
 _CARD = Endpoint(API + "cards/{idProduct}", _card, {"days": Integer(1, 3650)}, keys.CARDS_READ, subject_is_id=True)
+_CHANGES_DOCUMENT = Endpoint(API + "changes/{from}...{to}", None, scope=keys.CARDS_READ, steps_body=changes_document)
 _WATCHLIST_ITEM = Endpoint(API + "watchlist/{slug}", _watchlist_item, scope=keys.WATCHLIST_READ)
 _SITE = Endpoint(
     "/docs, /explore",
@@ -314,6 +320,13 @@ _FIXED = {
             "offset": _OFFSET,
         },
         keys.CARDS_READ,
+    ),
+    "changes": Endpoint(
+        API + "changes",
+        None,
+        {"since": BuildId(), "limit": Integer(1, 100, 50), "offset": _OFFSET},
+        keys.CARDS_READ,
+        steps_body=list_changes,
     ),
     "fingerprints": Endpoint(
         API + "fingerprints",

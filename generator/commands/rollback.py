@@ -4,6 +4,7 @@ import click
 
 from edge_auth.contract.store.open import open_store
 from generator.commands.options import store_option
+from generator.releases.changes import complete_steps
 from generator.releases.publish import rollback as move_back
 from generator.terminal import say
 
@@ -19,4 +20,6 @@ def rollback(store: str) -> None:
     \b
     Example: cardpress rollback --store site_out
     """
-    say(move_back(open_store(store)))
+    opened = open_store(store)
+    say(move_back(opened))
+    complete_steps(opened)  # after the move, which must not wait for it

@@ -10,6 +10,7 @@ from tests.support.service import API, Service, environment
 CONFIG = """
 [parameters]
 "header.X-Build" = "{build}"
+"query.since" = "{build}"
 """
 
 
