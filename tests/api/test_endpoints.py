@@ -80,7 +80,7 @@ def test_the_smoke_test_reaches_every_endpoint(built: tuple[FolderStore, str], m
 
 def test_diff_and_documents_know_every_layer(built: tuple[FolderStore, str]) -> None:
     layers = {name for name in open_build(*built).layers if not name.startswith(names.HISTORY)}
-    assert layers == {names.CATALOGUE, *names.EXPORTED_LAYERS}
+    assert layers == {names.CATALOGUE, names.MOVERS, *names.EXPORTED_LAYERS}
     assert set(RESOURCES) >= set(names.EXPORTED_LAYERS)
     told = set(re.findall(r"^\| `([\w-]+)[<`]", table("docs/store.md", "layer"), re.MULTILINE))
     assert told == {*layers, f"{names.HISTORY}-"}

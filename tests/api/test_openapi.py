@@ -58,7 +58,7 @@ PARAMETERS = """
 | /watchlist/{slug}/offers | slug | path | string | yes | none | not empty |
 | /watchlist/{slug}/history | view | query | string | no | daily | `daily`, `weekly`, `monthly` |
 | /watchlist/{slug}/history | range | query | string | no | all | `all`, `30d`, `90d`, `365d` |
-| /cards | ids | query | string | no | none | not empty |
+| /cards | ids | query | string | no | none | ids |
 | /cards | q | query | string | no | none | at most 100 characters |
 | /cards | set | query | string | no | none | at most 200 characters |
 | /cards | number | query | string | no | none | at most 200 characters |
@@ -366,7 +366,10 @@ def bounds(text: str) -> dict:
         return {"enum": re.findall(r"`(\w+)`", text)}
     if most := re.fullmatch(r"at most (\d+) characters", text):
         return {"maxLength": int(most[1])}
-    return {"price": {"pattern": r"^[0-9]+(\.[0-9]{1,2})?$"}, "not empty": {"minLength": 1}, "-": {}}[text]
+    patterns = {"price": r"^[0-9]+(\.[0-9]{1,2})?$", "ids": "^-?[0-9]{1,18}(,-?[0-9]{1,18}){0,99}$"}
+    if text in patterns:
+        return {"pattern": patterns[text]}
+    return {"not empty": {"minLength": 1}, "-": {}}[text]
 
 
 def test_the_document_is_valid_openapi_3_1():

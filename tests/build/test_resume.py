@@ -66,14 +66,14 @@ def test_a_new_watch_check_makes_the_watchlist_and_the_status_alone(year_turned)
 def test_a_closed_year_is_built_once(year_turned) -> None:
     store, lake = year_turned
     demo_lake(lake, DAYS)
-    assert sorted(built(lake, store).made) == ["cards", "catalogue", "status", "watchlist"]
+    assert sorted(built(lake, store).made) == ["cards", "catalogue", "games", "movers", "status", "watchlist"]
 
 
 def test_a_late_correction_makes_its_year_and_what_reads_it(year_turned) -> None:
     store, lake = year_turned
     [file] = (lake / "price_guide" / "day=2025-11-20").glob("*.parquet")
     rewrite(file, "select * replace (low + 1 as low) from rows")
-    assert sorted(built(lake, store).made) == ["cards", "catalogue", "history-2025", "status"]
+    assert sorted(built(lake, store).made) == ["cards", "catalogue", "games", "history-2025", "status"]
 
 
 def test_explain_says_which_input_differs(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import re
 import click
 import pytest
 
-from generator.cli import cli
+from generator.cli import COMMANDS, cli
 from tests.support.service import ROOT
 
 
@@ -26,6 +26,10 @@ def test_every_command_is_explained(words: tuple[str, ...]) -> None:
     assert all(option.envvar for option in command.params if isinstance(option, click.Option))
     operators = (ROOT / "docs" / "operators.md").read_text()
     assert words[0] in operators and words[-1] in operators
+
+
+def test_the_list_of_commands_gives_the_first_line_of_each_help() -> None:
+    assert {name: command.get_short_help_str(limit=1000) for name, command in cli.commands.items()} == COMMANDS
 
 
 @pytest.mark.parametrize("document", ["README.md", "docs/operators.md"])

@@ -344,7 +344,7 @@ def test_key_records_that_cannot_be_read_are_good_for_a_while(
     proxy.break_next("deny", ALWAYS)
     until(lambda: "stay in force" in client.log, LIMIT, "it says so")
     assert client.get(f"{API}me").status == 200
-    monkeypatch.setattr(keyring, "monotonic", lambda: time.monotonic() + keyring.MAX_AGE_SECONDS)
+    monkeypatch.setattr(keyring, "monotonic", lambda: time.monotonic() + keyring.KEYS_MAX_AGE_SECONDS)
     assert honest(client.get(f"{API}me"))
     assert honest(client.get(f"{API}me"))
     assert honest(client.get(f"{API}me", key="cpm_live_" + "x" * 32))

@@ -401,7 +401,7 @@ def test_many_bad_lines_are_counted_over_all_files_and_added_once(lake, tmp_path
 
 
 def test_a_file_of_bad_lines_that_cannot_be_written_refuses_the_import(lake, tmp_path, write):
-    assert "refused lines cannot be kept" in refused(
+    assert "refused lines cannot be stored" in refused(
         lake, "offers", write("x", check(offers=1)), "--bad-lines", tmp_path / "no" / "b"
     )
 

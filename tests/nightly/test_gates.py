@@ -249,12 +249,12 @@ def test_an_ordinary_night_passes_and_says_its_figures(judged: Callable[..., Jud
 
 @together
 def test_thresholds_can_be_set_and_gates_forced(judged: Callable[..., Judgement]) -> None:
-    assert breached(judged(half_the_guide)) == {"guide-shrank"}
-    assert breached(judged(half_the_guide, thresholds={"guide-shrank": 0.9})) == set()
+    assert breached(judged(half_the_guide)) == {"guide-shrank", "game-shrank"}
+    assert breached(judged(half_the_guide, thresholds={"guide-shrank": 0.9})) == {"game-shrank"}
     forced = judged(half_the_guide, forced=["guide-shrank"])
-    assert breached(forced) == set()
+    assert breached(forced) == {"game-shrank"}
     assert [verdict.gate for verdict in forced.verdicts if verdict.forced] == ["guide-shrank"]
-    assert breached(judged(half_the_guide, forced=["prices-lost"])) == {"guide-shrank"}
+    assert breached(judged(half_the_guide, forced=["prices-lost"])) == {"guide-shrank", "game-shrank"}
 
 
 @together
