@@ -12,6 +12,7 @@ HOST ?= 127.0.0.1
 PORT ?= 8000
 LAKE ?= lake
 STORE ?= site_out
+TREE ?= tree
 # processes that run tests, by default one for each core
 JOBS ?= auto
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
@@ -33,9 +34,10 @@ $(READY): requirements.lock pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $(READY)
 
-run: $(READY) ## write a demo lake, build and publish it, issue a key and serve the API
+run: $(READY) ## write a demo lake, build and publish it, write it as plain files, issue a key and serve the API
 	$(BIN)/cardpress demo $(LAKE)
 	$(BIN)/cardpress build --lake $(LAKE) --store $(STORE) --publish
+	$(BIN)/cardpress export $(TREE) --store $(STORE)
 	@key=$$($(BIN)/cardpress keys issue --store $(STORE) --name 'make run') && \
 	printf '\nThe API starts now; paste this into another terminal (Ctrl-C stops it):\n\n  %s\n\nOr look: http://$(HOST):$(PORT)/explore, with the key that the line holds. Reference: /docs\n\n' \
 	  "curl -s -H 'Authorization: Bearer $$key' 'http://$(HOST):$(PORT)/api/v1/cards?q=ember&limit=2'" && \

@@ -9,6 +9,7 @@ GeneratorError
 │   └── SmokeError the published build cannot be read
 ├── BusyError      another run holds the lock, or took it over
 ├── PruneError     builds cannot be deleted
+├── ExportError    a tree of plain files cannot be written
 ├── IngestError    a file for `ingest` has an unknown shape
 └── DoctorError    `doctor` found a problem
 
@@ -51,6 +52,10 @@ class BusyError(GeneratorError):
 
 class PruneError(GeneratorError):
     """Pruning stopped early. The builds that remain are complete."""
+
+
+class ExportError(GeneratorError):
+    """A tree of plain files was not completed. The next export completes it."""
 
 
 class IngestError(GeneratorError):

@@ -76,6 +76,9 @@ class GateThreshold(click.ParamType):  # type: ignore[type-arg]  # generic only 
     show_default=True,
     help="Write the report and the changes as pages into the store.",
 )
+@click.option(
+    "--export", "target", metavar="TARGET", help="Folder or s3://bucket/prefix to keep as a tree of plain files."
+)
 @lease_option
 @threads_option
 @memory_option
@@ -90,6 +93,7 @@ def nightly(
     grace: float,
     textfile: Path | None,
     pages: bool,
+    target: str | None,
     lease: float,
     threads: int | None,
     memory: str | None,
@@ -108,7 +112,7 @@ def nightly(
         raise click.BadParameter(f"{textfile.parent} is not a folder", param_hint="'--textfile'")
     run = new_run_id(utc_now)
     rules = RetentionRules(keep, timedelta(hours=grace))
-    options = NightOptions(dict(gates), forced, rules, threads, memory, scheduler, lease, pages)
+    options = NightOptions(dict(gates), forced, rules, threads, memory, scheduler, lease, pages, target)
     lake = absolute(lake) if scheduler else lake
     night = Night(lake, open_store(store), options, run=run, clock=utc_now, progress=Progress(prefix=f"[{run}] "))
     busy = False

@@ -18,11 +18,12 @@ from edge_auth.errors import EdgeError
 from generator import settings
 from generator.build.make import BuildResult, make_build
 from generator.clock import Clock, timestamp
-from generator.errors import BusyError, GateError, GeneratorError, HoldError, SmokeError
+from generator.errors import BusyError, ExportError, GateError, GeneratorError, HoldError, SmokeError
 from generator.lake.lake import open_lake
 from generator.nightly.gates import judge
 from generator.nightly.smoke import smoke_test
 from generator.nightly.termination import end_by_error, hold_back
+from generator.pack.read_ahead import ReadAhead
 from generator.progress import Progress
 from generator.reading.report.write_pages import write_pages
 from generator.releases.judgements import Judgement, write_judgement
@@ -32,6 +33,7 @@ from generator.releases.publish import publish, rollback
 from generator.releases.run_reports import (
     FAILED,
     HELD,
+    NOT_EXPORTED,
     PUBLISHED,
     REFUSED,
     ROLLED_BACK,
@@ -40,6 +42,7 @@ from generator.releases.run_reports import (
     prune_run_reports,
 )
 from generator.releases.verify import verify
+from generator.tree.export import export
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,7 @@ class NightOptions:
         forced: Gates that do not stop this night's build.
         rules: Which builds the prune keeps.
         lease: How many seconds the lock outlives a killed run.
+        export: Where the run keeps a tree of plain files up to date, if anywhere.
         pages: Whether the run writes its report and its diff as pages into the store.
     """
 
@@ -62,6 +66,7 @@ class NightOptions:
     scheduler: str | None = None
     lease: float = settings.LEASE_SECONDS
     pages: bool = False
+    export: str | None = None
 
 
 def new_run_id(clock: Clock) -> str:
@@ -88,6 +93,7 @@ class Night:
             GateError: A gate was breached. Nothing was published.
             HoldError: A rollback holds publishing back. Nothing was published.
             SmokeError: The published build could not be read, and was rolled back.
+        ExportError: The build is live, but the tree of plain files was not brought up to date.
             GeneratorError, EdgeError: Building, publishing or pruning failed.
         """
         run, seconds = self.report.run, self.options.lease
@@ -111,7 +117,10 @@ class Night:
         if self.report.live_before == result.id:
             self.report.outcome = UNCHANGED
             self.progress.say(f"{result.id} is live already: nothing to publish")
-            self._prune(lease)
+            try:
+                self._export(result.id)
+            finally:
+                self._prune(lease)
             return
         try:
             self._publish(result.id, self.report.live_before, bool(pointer and pointer.hold), lease)
@@ -158,6 +167,22 @@ class Night:
         self._smoke(new)
         self.report.outcome = PUBLISHED
         self.progress.say(f"published: {new} is live")
+        self._export(new)
+
+    def _export(self, build: str) -> None:
+        """Bring the tree of plain files to the live build. If that fails, the build stays live."""
+        target = self.options.export
+        if target is None:
+            return
+        try:
+            with self._timed("export"):
+                opened = open_build(ReadAhead(self.store), build)
+                result = export(opened, target, gzip=False, progress=self.progress)
+        except (GeneratorError, EdgeError, OSError) as error:
+            self.report.outcome = NOT_EXPORTED
+            raise ExportError(f"{build} is live, but {target} was not brought up to date: {error}") from error
+        self.report.exported = {"target": target, **asdict(result)}
+        self.progress.say(f"exported: {result.written:,} files written to {target}, {result.deleted:,} deleted")
 
     def _judge(self, new: Build, old: Build | None) -> Judgement:
         with self._timed("gates"):

@@ -18,6 +18,7 @@ REPORT_PAGE, DIFF_PAGE = "report.html", "diff.html"
 # The outcomes of a run. The first two are successes.
 PUBLISHED, UNCHANGED = "published", "unchanged"
 REFUSED, HELD, ROLLED_BACK, FAILED = "refused", "held", "rolled back", "failed"
+NOT_EXPORTED = "not exported"  # the build is live, but the tree of plain files is not up to date
 
 
 @dataclass
@@ -33,6 +34,7 @@ class RunReport:
         other_bytes: For each layer that an earlier run made with other bytes, a file of that run.
         record: Excerpt of the build's record.
         judgement: The gate results.
+        exported: The target of the export, and the numbers of objects, of written and of deleted files.
         pruned: The summary of the deletions.
         seconds: By step of the run.
         layer_seconds: By layer that the run made.
@@ -53,6 +55,7 @@ class RunReport:
     other_bytes: dict[str, str] = field(default_factory=dict)
     record: dict[str, Any] = field(default_factory=dict)
     judgement: dict[str, Any] = field(default_factory=dict)
+    exported: dict[str, Any] = field(default_factory=dict)
     pruned: dict[str, Any] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     layer_seconds: dict[str, float] = field(default_factory=dict)
