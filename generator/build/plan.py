@@ -14,6 +14,7 @@ from generator.lake.lake import Lake
 _WHOLE_LAYERS = {
     *(names.SETS, names.GAMES, names.MOVERS, names.WATCHLIST),
     *(names.FINGERPRINTS, names.STATUS, names.SITE),
+    *(names.BULK, *map(names.bulk_layer, names.BULK_PART_OF_TABLE.values())),
 }
 
 

@@ -59,7 +59,7 @@ class ErrorExample:
 
 @dataclass(frozen=True)
 class Operation:
-    """An endpoint with its parameters, its answer and its errors."""
+    """An endpoint with its parameters, its answer and its errors. `body`: its schema, '' for a file."""
 
     path: str
     id: str
@@ -119,6 +119,7 @@ class Reference:
 
 def _operation(path: str, item: _Json) -> Operation:
     success = item["responses"]["200"]
+    content = success["content"]
     return Operation(
         path=path,
         id=item["operationId"],
@@ -128,7 +129,7 @@ def _operation(path: str, item: _Json) -> Operation:
         public=item.get("security") == [],
         parameters=[_parameter(parameter) for parameter in item["parameters"]],
         answer=success["description"],
-        body=_name(success["content"]["application/json"]["schema"]),
+        body=_name(content["application/json"]["schema"]) if "application/json" in content else "",
         errors=[error for status, answer in item["responses"].items() for error in _error_examples(status, answer)],
     )
 

@@ -11,6 +11,7 @@ from generator.tree.documents import TreeBody
 from generator.tree.record import RECORD, TreeRecord
 
 _CACHE_CONTROL = "no-cache"  # a reader asks whether its copy is current
+_FILE_CACHE_CONTROL = "public, max-age=31536000, immutable"  # its name is made from its content
 
 
 class BucketTarget:
@@ -65,9 +66,12 @@ class BucketTarget:
             raise ExportError(f"another export is writing to {self.location}: wait until it has ended")
 
     def write(self, name: str, body: TreeBody, suffix: str) -> int:
-        """Write an object as a gzip member, and return its size."""
-        data = body.member
-        self._bucket.put(name, data, ContentType=body.media_type, ContentEncoding="gzip", CacheControl=_CACHE_CONTROL)
+        """Write an object as a gzip member, or a bulk file as it is, and return its size."""
+        if body.is_file:
+            data, headers = body.plain, {"CacheControl": _FILE_CACHE_CONTROL}
+        else:
+            data, headers = body.member, {"CacheControl": _CACHE_CONTROL, "ContentEncoding": "gzip"}
+        self._bucket.put(name, data, ContentType=body.media_type, **headers)
         return len(data)
 
     def delete(self, names: list[str]) -> None:

@@ -1,20 +1,24 @@
 """The documents of a tree: their names, and tags that show without reading which of them may have changed."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from edge_auth.contract import names
 from edge_auth.contract.builds import Build
+from edge_auth.contract.bulk import BulkFile
 from edge_auth.contract.codec import compress, decompress
 from edge_auth.contract.index import INDEX_NAME, map_table, only_chunk
 from edge_auth.contract.layers import Layer
 from edge_auth.contract.movers import keys_of_all_products
+from edge_auth.errors import StoreError
 
 API_FOLDER = "api/v1"
 _TAG_DIGITS = 24  # of a hash in hex
+_JOINED = (names.STATUS_KEY, names.BULK_KEY)  # these name the build, so their stored part is not all of them
 
 
 class TreeDocument(NamedTuple):
@@ -24,11 +28,13 @@ class TreeDocument(NamedTuple):
         name: The path of its file in the tree.
         key: Its logical key.
         tag: A hash of what it is made from. The same tag means the same content; another tag may mean either.
+        bulk_file: The name of the bulk file that it is, or ''.
     """
 
     name: str
     key: str
     tag: str
+    bulk_file: str = ""
 
 
 class TreeBody:
@@ -37,16 +43,28 @@ class TreeBody:
     Attributes:
         media_type: Its Content-Type.
         digest: A hash of the plain content.
+        is_file: Whether it is a bulk file, which is written as it is. It is read only when it is written.
     """
 
-    def __init__(self, media_type: str, digest: bytes, *, plain: bytes | None = None, member: bytes | None = None):
+    def __init__(
+        self,
+        media_type: str,
+        digest: str,
+        *,
+        plain: bytes | None = None,
+        member: bytes | None = None,
+        read_file: Callable[[], bytes] | None = None,
+    ):
         self.media_type = media_type
-        self.digest = digest.hex()[:_TAG_DIGITS]
-        self._plain, self._member = plain, member
+        self.digest = digest[:_TAG_DIGITS]
+        self.is_file = read_file is not None
+        self._plain, self._member, self._read_file = plain, member, read_file
 
     @property
     def plain(self) -> bytes:
-        """The content without compression."""
+        """The content without compression, or the bytes of a bulk file."""
+        if self._read_file is not None:
+            return self._read_file()
         return decompress(self._member or b"") if self._plain is None else self._plain
 
     @property
@@ -63,6 +81,9 @@ def tree_documents(build: Build) -> Iterator[TreeDocument]:
     """
     for key, tag in _keys_and_tags(build):
         yield TreeDocument(tree_name(key), key, tag[:_TAG_DIGITS])
+    for file in build.bulk_files.values():
+        key = names.bulk_file(file.name)
+        yield TreeDocument(tree_name(key), key, file.sha256[:_TAG_DIGITS], file.name)
 
 
 def tree_name(key: str) -> str:
@@ -77,17 +98,27 @@ def read_body(build: Build, document: TreeDocument) -> TreeBody:
         StoreError: It cannot be read.
     """
     key = document.key
+    if document.bulk_file:
+        file = build.bulk_files[document.bulk_file]
+        return TreeBody(file.media_type, file.sha256, read_file=partial(_read_file, build, file))
     media_type = names.media_type(key)
     if names.layer_of(key) == names.CARDS:
         card = build.card(names.card_id(key) or 0)
         assert card is not None, f"{key} is in the index"
-        return TreeBody(media_type, card.digest, member=card.member)
-    found = None if key == names.STATUS_KEY else build.find(key)
+        return TreeBody(media_type, card.digest.hex(), member=card.member)
+    found = None if key in _JOINED else build.find(key)
     if found is None or names.is_list_page(key):
         plain = build.document(key) or b""
-        return TreeBody(media_type, hashlib.sha256(plain).digest(), plain=plain)
+        return TreeBody(media_type, hashlib.sha256(plain).hexdigest(), plain=plain)
     layer, entry = found
-    return TreeBody(media_type, entry.json_sha256, member=layer.read_member(entry))
+    return TreeBody(media_type, entry.json_sha256.hex(), member=layer.read_member(entry))
+
+
+def _read_file(build: Build, file: BulkFile) -> bytes:
+    data = build.store.get(file.object)
+    if hashlib.sha256(data).hexdigest() != file.sha256:
+        raise StoreError(f"{file.object} in {build.store.location} does not match its hash")
+    return data
 
 
 def _keys_and_tags(build: Build) -> Iterator[tuple[str, str]]:
@@ -107,13 +138,8 @@ def _stored(build: Build, layer: Layer) -> Iterator[tuple[str, str]]:
     index = layer.index
     for position in range(len(index)):
         key = index.key(position)
-        # The status names the build, so its stored part does not tell.
-        yield key, build_tag(build) if key == names.STATUS_KEY else index.entry(position).json_sha256.hex()
-
-
-def build_tag(build: Build) -> str:
-    """Return the tag of a document that differs in every build."""
-    return hashlib.sha256(build.id.encode()).hexdigest()
+        of_build = hashlib.sha256(build.id.encode()).hexdigest()
+        yield key, of_build if key in _JOINED else index.entry(position).json_sha256.hex()
 
 
 def _details(build: Build, cards: Layer) -> Iterator[tuple[str, str]]:

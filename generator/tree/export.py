@@ -1,6 +1,6 @@
 """Writes a build as a tree of plain files, one per object, into a folder or a bucket, and keeps the tree up to date.
 
-    api/v1/…                  the documents, under the paths of the API
+    api/v1/…                  the documents and the bulk files, under the paths of the API
     docs/…, explore/…         the site's files
     .cardpress-export.json    the record of the tree (`record`): its build, and every file with a hash
 
@@ -10,8 +10,10 @@ knows as its own, and a file that is not in the record is never touched.
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from threading import Lock
 
 from edge_auth.contract.builds import Build
 from edge_auth.contract.store.open import is_folder
@@ -52,7 +54,7 @@ def export(build: Build, location: str, *, gzip: bool, progress: Progress) -> Ex
     """Bring the tree at a location to the state of a build. Only files that changed are written.
 
     Args:
-        gzip: Also write a `.gz` beside each file of a folder, for hosts that serve compressed files.
+        gzip: Also write a `.gz` beside each file of a folder but the bulk files, for hosts that serve compressed files.
 
     Raises:
         ExportError: The location holds files that no export wrote, or cannot be written.
@@ -77,6 +79,7 @@ class _Export:
             )
         self._old = record or TreeRecord()
         self._files: dict[str, TreeFile | None] = {}
+        self._large = Lock()  # bulk files are in memory as a whole, so one at a time
 
     def run(self) -> ExportResult:
         """Write, then delete, then record."""
@@ -95,7 +98,10 @@ class _Export:
         return ExportResult(len(documents), written, len(gone))
 
     def _names(self, document: TreeDocument) -> list[str]:
-        return [document.name + suffix for suffix in self._suffixes]
+        return [document.name + suffix for suffix in self._suffixes_of(document)]
+
+    def _suffixes_of(self, document: TreeDocument) -> tuple[str, ...]:
+        return ("",) if document.bulk_file else self._suffixes
 
     def _check_foreign(self, names: set[str]) -> None:
         """Refuse a target where a file that no export wrote has the name of a file or a folder of the tree.
@@ -143,10 +149,12 @@ class _Export:
     def _write_one(self, document: TreeDocument, body: TreeBody) -> tuple[dict[str, TreeFile], int]:
         """Write the files of a document, unless they have its content. Return what to record, and how many it wrote."""
         files, written = {}, 0
-        for name, suffix in zip(self._names(document), self._suffixes, strict=True):
+        for suffix in self._suffixes_of(document):
+            name = document.name + suffix
             file = self._intact(name)
             if file is None or file.digest != body.digest:
-                size = self._target.write(name, body, suffix)
+                with self._large if body.is_file else nullcontext():
+                    size = self._target.write(name, body, suffix)
                 file, written = TreeFile(size, document.tag, body.digest), written + 1
             files[name] = file._replace(tag=document.tag)
         return files, written
