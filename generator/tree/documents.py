@@ -36,6 +36,11 @@ class TreeDocument(NamedTuple):
     tag: str
     bulk_file: str = ""
 
+    @property
+    def names_build(self) -> bool:
+        """Whether its content names the build."""
+        return self.key in _JOINED
+
 
 class TreeBody:
     """The content of a document. It is held in the form in which the store has it.
@@ -74,16 +79,16 @@ class TreeBody:
 
 
 def tree_documents(build: Build) -> Iterator[TreeDocument]:
-    """Yield the documents of a build, layer by layer.
+    """Yield the documents of a build: the bulk files, then layer by layer.
 
     Raises:
         StoreError: An index cannot be read.
     """
-    for key, tag in _keys_and_tags(build):
-        yield TreeDocument(tree_name(key), key, tag[:_TAG_DIGITS])
     for file in build.bulk_files.values():
         key = names.bulk_file(file.name)
         yield TreeDocument(tree_name(key), key, file.sha256[:_TAG_DIGITS], file.name)
+    for key, tag in _keys_and_tags(build):
+        yield TreeDocument(tree_name(key), key, tag[:_TAG_DIGITS])
 
 
 def tree_name(key: str) -> str:

@@ -18,7 +18,7 @@ from threading import Lock
 from edge_auth.contract.builds import Build
 from edge_auth.contract.store.open import is_folder
 from generator.errors import ExportError
-from generator.progress import Progress
+from generator.progress import Progress, ProgressBar
 from generator.threads import in_order
 from generator.tree.documents import TreeBody, TreeDocument, read_body, tree_documents
 from generator.tree.folder import FolderTarget
@@ -133,17 +133,25 @@ class _Export:
         return file if file is not None and self._present.get(name) == file.size else None
 
     def _write(self, documents: list[TreeDocument]) -> int:
-        """Write documents, several at a time. Return the number of files."""
-        written, saved_at, threads = 0, time.monotonic(), self._target.threads
+        """Write documents, several at a time; those that name the build when all others are there.
+
+        Returns:
+            The number of files.
+        """
+        phases = [[one for one in documents if one.names_build is last] for last in (False, True)]
+        with ThreadPoolExecutor(self._target.threads) as pool, self._progress.bar("export", len(documents)) as bar:
+            return sum(self._write_phase(pool, bar, phase) for phase in phases)
+
+    def _write_phase(self, pool: ThreadPoolExecutor, bar: ProgressBar, documents: list[TreeDocument]) -> int:
+        written, saved_at = 0, time.monotonic()
         bodies = ((document, read_body(self._build, document)) for document in documents)
-        with ThreadPoolExecutor(threads) as pool, self._progress.bar("export", len(documents)) as bar:
-            for files, count in in_order(pool, 2 * threads, lambda item: self._write_one(*item), bodies):
-                self._files |= files
-                written += count
-                bar.update(1)
-                if time.monotonic() > saved_at + _SECONDS_BETWEEN_RECORDS:
-                    self._write_record(complete=False)
-                    saved_at = time.monotonic()
+        for files, count in in_order(pool, 2 * self._target.threads, lambda item: self._write_one(*item), bodies):
+            self._files |= files
+            written += count
+            bar.update(1)
+            if time.monotonic() > saved_at + _SECONDS_BETWEEN_RECORDS:
+                self._write_record(complete=False)
+                saved_at = time.monotonic()
         return written
 
     def _write_one(self, document: TreeDocument, body: TreeBody) -> tuple[dict[str, TreeFile], int]:

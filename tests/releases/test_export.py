@@ -20,6 +20,7 @@ from generator.releases.publish import publish
 from generator.releases.run_reports import newest_report
 from generator.tree import export as exporting
 from generator.tree.export import export
+from generator.tree.folder import FolderTarget
 from tests.support.commands import run
 from tests.support.lakes import Rows, write
 from tests.support.nights import QUIET, make, published
@@ -163,6 +164,19 @@ def test_an_export_that_dies_anywhere_is_completed_by_the_next(
     assert same(tree, tmp_path / "fresh")
 
 
+def test_the_documents_that_name_the_build_are_written_last(
+    two, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, _, (_, second) = two
+    names: list[str] = []
+    write_file = FolderTarget.write
+    monkeypatch.setattr(
+        FolderTarget, "write", lambda self, name, *rest: names.append(name) or write_file(self, name, *rest)
+    )
+    written(store, second, tmp_path / "tree")
+    assert set(names[-2:]) == {"api/v1/status.json", "api/v1/bulk.json"}
+
+
 def test_a_process_that_is_killed(two, tmp_path: Path) -> None:
     store, _, (_, second) = two
     tree = tmp_path / "tree"
@@ -221,3 +235,15 @@ def test_an_export_that_fails_leaves_the_new_build_live(two, tmp_path: Path, mon
     assert f"{second} is live, but" in failed.stderr
     assert live_build_id(store) == second
     assert newest_report(store)["outcome"] == "not exported"
+
+
+def test_a_late_correction_of_a_closed_month_reaches_the_tree(tmp_path: Path) -> None:
+    store, trees = FolderStore(str(tmp_path / "store")), (tmp_path / "tree", tmp_path / "fresh")
+    for number, price in enumerate((1.0, 2.0)):
+        days = {"2026-02-10": [{"id_product": 1, "trend": price}], "2026-03-01": [{"id_product": 1, "trend": 3.0}]}
+        rows = Rows(products=[{"id_product": 1, "name": "n", "kind": "single"}], price_guide=days)
+        build = make(write(rows, tmp_path / f"lake-{number}"), store)
+        written(store, build, trees[0])
+    written(store, build, trees[1])
+    assert same(*trees)
+    assert b'"trend":2.0' in (trees[0] / "api/v1/cards/1.json").read_bytes()
