@@ -22,6 +22,7 @@ from granian.log import LogLevels
 from edge_auth.errors import ServeError
 from edge_auth.host.app import Settings, create_app
 from edge_auth.host.granian_server import Draining, Server
+from edge_auth.host.stalled_clients import end_stalled_connections
 from edge_auth.host.wsgi import ClosingWhenDraining
 
 if TYPE_CHECKING:
@@ -135,6 +136,7 @@ def _free_address(host: str, port: int) -> tuple[str, int]:
 def _worker(settings: Settings, parent: int, draining: Draining) -> Flask:
     """Return the application of one worker process."""
     threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
+    end_stalled_connections()
     app = create_app(settings)
     app.wsgi_app = ClosingWhenDraining(app.wsgi_app, draining)  # type: ignore[method-assign]  # documented by Flask
     return app

@@ -26,8 +26,6 @@ OF_THE_STORE = {f"{API}changes", f"{API}changes/{{from}}...{{to}}"}  # tests/rel
 WITHOUT_DATA = {f"{API}me", f"{API}openapi.json", *OF_THE_STORE}
 BULK_FILE = f"{API}bulk/{{name}}"
 BULK = {f"{API}bulk", BULK_FILE}  # the bytes of files are the library's; tests/api/test_bulk.py reads them
-# Resources that a diff does not count: they hold what others hold.
-NOT_COMPARED = {names.BULK}
 
 
 def every_endpoint() -> dict[str, Endpoint]:
@@ -86,7 +84,7 @@ def test_diff_and_documents_know_every_layer(built: tuple[FolderStore, str]) -> 
     opened = open_build(*built).layers
     layers = {name for name in opened if not name.startswith(names.HISTORY) and not names.holds_bulk_files(name)}
     assert layers == {names.CATALOGUE, names.MOVERS, *names.EXPORTED_LAYERS}
-    assert set(RESOURCES) >= set(names.EXPORTED_LAYERS) - NOT_COMPARED
+    assert set(RESOURCES) >= set(names.EXPORTED_LAYERS)
     told = set(re.findall(r"^\| `([\w-]+)[<`]", table("docs/store.md", "layer"), re.MULTILINE))
     parts = {names.bulk_layer(part) for part in ("", *names.BULK_PART_OF_TABLE.values())}
     assert told == {*layers, f"{names.HISTORY}-", *parts}

@@ -12,9 +12,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from generator.site.openapi import document, strict_document
+from tests.support.service import Service
 
 DOCUMENT, STRICT = (json.loads(made()) for made in (document, strict_document))
 SCHEMAS = DOCUMENT["components"]["schemas"]
+LOOKUPS = ("list_cards", "list_games", "list_movers")
 
 
 def objects(value: object) -> Iterator[dict]:
@@ -93,11 +95,30 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def test_a_generated_client_survives_a_new_field(generated: str) -> None:
     models = importlib.import_module(f"{generated}.models")
-    for name in ("CardPage", "CardDetail", "WatchlistPage", "Status", "SetPage", "FingerprintIndex", "Key", "Error"):
+    pages = [name for name in SCHEMAS if name.endswith("Page")]
+    assert {"CardPage", "GamePage", "MoverPage", "SetPage", "WatchlistPage"} <= set(pages)
+    for name in (*pages, "CardDetail", "Status", "FingerprintIndex", "Key", "Error"):
         for example in SCHEMAS[name]["examples"]:
             parsed = getattr(models, name).from_dict(_with_more(example))
             assert parsed.additional_properties == {"added_later": {"x": 1}}, name
             assert set(parsed.to_dict()) == {*example, "added_later"}, name
+
+
+def test_a_generated_client_reads_the_lookups(generated: str, fixed_service: Service, fixed_key: str) -> None:
+    client = importlib.import_module(f"{generated}.client").AuthenticatedClient(
+        base_url=f"http://127.0.0.1:{fixed_service.port}", token=fixed_key
+    )
+    call = {name: importlib.import_module(f"{generated}.api.catalogue.{name}").sync for name in LOOKUPS}
+    window = importlib.import_module(f"{generated}.models").ListMoversWindow
+    unset = importlib.import_module(f"{generated}.types").UNSET  # the client sends defaults, which ids does not allow
+    alone = dict.fromkeys(("kind", "sort", "limit", "offset"), unset)
+    found = call["list_cards"](client=client, ids="113,999999,112", **alone)
+    assert [card.id_product for card in found.data] == [113, 112]
+    assert found.not_found == [999999]
+    game = call["list_games"](client=client).data[0]
+    cards = call["list_cards"](client=client, game=game.name, min_price="0.5", limit=100)
+    assert cards.data and all(card.price_guide.trend >= 0.5 for card in cards.data)
+    assert call["list_movers"](client=client, window=window("30d")).pagination.returned >= 0
 
 
 def test_a_generated_client_has_each_class_once(generated: str) -> None:

@@ -26,7 +26,7 @@ LIST_PAGES = "lists"
 # The lists of movers are left out: they follow from the prices, and every night changes all of them.
 RESOURCES = (
     *(names.CARDS, LIST_PAGES, names.SETS, names.GAMES, names.WATCHLIST),
-    *(names.FINGERPRINTS, names.STATUS, names.SITE),
+    *(names.FINGERPRINTS, names.STATUS, names.BULK, names.SITE),
 )
 _VIEWS = ("products", "prices", "distribution", "counts")
 
