@@ -14,6 +14,7 @@ LAKE ?= lake
 STORE ?= site_out
 # where `make run` keeps its key, so that the next run prints the same link
 RUN_KEY ?= .run-key
+TREE ?= tree
 # processes that run tests, by default one for each core
 JOBS ?= auto
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
@@ -35,11 +36,12 @@ $(READY): requirements.lock pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $(READY)
 
-run: $(READY) ## write a demo lake, build and publish it, issue a key and serve the API
+run: $(READY) ## write a demo lake, build and publish it, write it as plain files, issue a key and serve the API
 	@$(BIN)/python -c 'import socket, sys; sys.exit(socket.socket().connect_ex(("$(HOST)", $(PORT))) == 0)' || \
 	{ echo "port $(PORT) of $(HOST) is taken: stop what listens there, or choose another port: PORT=8123 make run" >&2; exit 1; }
 	$(BIN)/cardpress demo $(LAKE)
 	$(BIN)/cardpress build --lake $(LAKE) --store $(STORE) --publish
+	$(BIN)/cardpress export $(TREE) --store $(STORE)
 	@key=$$($(BIN)/cardpress keys issue --store $(STORE) --name 'make run' --reuse $(RUN_KEY) 2>/dev/null) && \
 	printf '\nThe API starts now (Ctrl-C stops it). Open this link, which holds your key:\n\n  %s\n\nOr ask from another terminal:\n\n  %s\n\n' \
 	  "http://$(HOST):$(PORT)/explore#key=$$key" \

@@ -34,7 +34,7 @@ COMMANDS = {
     "diff": "Show what differs between two builds, in objects and values.",
     "verify": "Compare every object of a build with its recorded hash.",
     "cat": "Print one object of a build.",
-    "export": "Write a build as plain files, one per object.",
+    "export": "Write a build as plain files, one per object, into a folder or a bucket.",
     "doctor": "Check for problems and say what to do about them.",
 }
 

@@ -12,6 +12,7 @@ from edge_auth.contract.keys import DEFAULT_RATE_LIMIT, KeyRecord
 from edge_auth.core import bulk
 from edge_auth.core.authentication import Keys, authenticate
 from edge_auth.core.bodies import JSON, Body, accepts_gzip, dumps
+from edge_auth.core.changes import StepLog
 from edge_auth.core.endpoints import COMMON_HEADERS, Endpoint, route
 from edge_auth.core.open_build import OpenBuild
 from edge_auth.core.parameters import quote_input
@@ -43,7 +44,12 @@ _CONTENT_HEADERS = ("Content-Length", "Content-Encoding")
 
 
 class Builds(Protocol):
-    """The builds that requests are answered from."""
+    """The builds that requests are answered from, and the steps from one to another."""
+
+    @property
+    def steps(self) -> StepLog:
+        """The steps of the store."""
+        ...
 
     def select(self, pin: str | None = None) -> OpenBuild:
         """Return the live build, or the one that a request names in X-Build.
@@ -131,6 +137,11 @@ class Shim:
             self._count_keyed(endpoint, record, now, context)
             if endpoint.scope is not None and endpoint.scope not in record.scopes:
                 raise InsufficientScope(f"this key may not read this: it lacks the scope {endpoint.scope}")
+            if endpoint.steps_body is not None:
+                values = endpoint.parameters(subject, request.query)
+                return self._success(
+                    endpoint, endpoint.steps_body(self._builds.steps, subject, values), request, context
+                )
             if endpoint.bulk_file:
                 endpoint.parameters(subject, request.query)
                 headers = {**endpoint.headers, **context.headers}
