@@ -97,6 +97,7 @@ class Shim:
         context = ResponseContext()
         answer = self._answer_or_error(request, now, context)
         answer.key_id, answer.endpoint = context.key_id, context.endpoint
+        answer.shared_scope = context.shared_scope
         return answer
 
     def _answer_or_error(self, request: Request, now: float, context: ResponseContext) -> Answer:
@@ -116,14 +117,17 @@ class Shim:
         if request.method != "GET" and (other := _answer_other_method(request)) is not None:
             return other
         endpoint, subject = route(request.path)
-        context.endpoint = endpoint.path
+        context.endpoint, context.shared_scope = endpoint.path, endpoint.shared_scope
         record = None if endpoint.public else authenticate(self._keys, request.headers, now)
         if record is None:
             if endpoint.rate_limited:
                 self._count(address_name(request.client), DEFAULT_RATE_LIMIT, now, context)
         else:
             context.key_id = record.id
-            self._count(key_name(record.id), record.rate_limit, now, context)
+            if request.usage is None:
+                self._count(key_name(record.id), record.rate_limit, now, context)
+            else:
+                context.headers.update(request.usage.headers())
             if endpoint.scope is not None and endpoint.scope not in record.scopes:
                 raise InsufficientScope(f"this key may not read this: it lacks the scope {endpoint.scope}")
             if endpoint.body is None:

@@ -6,7 +6,6 @@ lets the gateway in `wsgi` answer it.
 
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 
 from flask import Flask, request
@@ -18,7 +17,7 @@ from edge_auth.core.answer import Shim
 from edge_auth.core.rate_limit import Counter
 from edge_auth.host.build_registry import BuildRegistry
 from edge_auth.host.client_address import Network
-from edge_auth.host.file_counter import FileCounter
+from edge_auth.host.file_counter import FileCounter, counter_file, store_name
 from edge_auth.host.keyring import KEYS_MAX_AGE_SECONDS, Keyring
 from edge_auth.host.log import Log
 from edge_auth.host.metrics import Metrics, NoMetrics, PrometheusMetrics
@@ -42,6 +41,7 @@ class Settings:
         metrics: Folder of the Prometheus metrics; None for no metrics.
         store_seconds: How long a request waits for a store across a network.
         keys_seconds: How long key records stay valid that cannot be read again.
+        socket: The unix socket to listen on, behind the nginx of `edge_auth/nginx`; None for an address.
         drain_seconds: How long answers close their connections after SIGTERM, before the workers end.
     """
 
@@ -54,6 +54,7 @@ class Settings:
     store_seconds: float = REQUEST_TIMEOUT_SECONDS
     keys_seconds: float = KEYS_MAX_AGE_SECONDS
     drain_seconds: float = 0.0
+    socket: Path | None = None
 
     @property
     def requests_take_turns(self) -> bool:
@@ -82,7 +83,8 @@ def create_app(settings: Settings, log: Log | None = None) -> Flask:
     with suppress(Exception):  # if a build cannot be read, answers are 500 until it can: no reason to crash
         _check_ready(builds, keyring)
     metrics.flush()
-    app.wsgi_app = Gateway(shim, log, metrics, settings.trusted_proxies, app.wsgi_app, turns)  # type: ignore[method-assign]  # documented by Flask
+    behind_nginx = settings.socket is not None
+    app.wsgi_app = Gateway(shim, log, metrics, settings.trusted_proxies, app.wsgi_app, turns, behind_nginx)  # type: ignore[method-assign]  # documented by Flask
     return app
 
 
@@ -123,8 +125,8 @@ def _metrics(settings: Settings, log: Log) -> Metrics:
 
 def _counter(settings: Settings, store_location: str, log: Log, metrics: Metrics) -> Counter:
     """Return the counter of a store, shared by its shims that have the same state folder or the same counter URL."""
-    name = sha256(store_location.encode()).hexdigest()[:16]
-    file_counter = FileCounter(Path(settings.state) / f"counts-{name}", log.line)
+    name = store_name(store_location)
+    file_counter = FileCounter(counter_file(settings.state, store_location), log.line)
     if settings.rate_limit_url is None:
         return file_counter
     from edge_auth.host.redis_counter import RedisCounter  # most shims do not need the client library

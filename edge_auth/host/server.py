@@ -95,6 +95,7 @@ def _serve(
         drain_seconds=settings.drain_seconds,
         address=address,
         port=port,
+        uds=settings.socket,
         interface=Interfaces.WSGI,
         workers=workers,
         blocking_threads=_threads(settings),
@@ -104,7 +105,7 @@ def _serve(
     )
     if metrics_server is not None:
         server.on_startup(metrics_server.start)
-    server.on_startup(threading.Thread(target=_announce, args=(address, port, notes), daemon=True).start)
+    server.on_startup(threading.Thread(target=_announce, args=(settings.socket or (address, port), notes), daemon=True).start)
     server.on_startup(threading.Thread(target=_stop_again, args=(server,), daemon=True).start)
     # A worker inherits the signal handlers of this process. Until it sets its own, SIGTERM must end it.
     os.register_at_fork(after_in_child=partial(signal.signal, signal.SIGTERM, signal.SIG_DFL))
@@ -178,16 +179,36 @@ def _stop_again(server: Any) -> None:
         worker.terminate()
 
 
-def _announce(address: str, port: int, notes: Sequence[str]) -> None:
-    """Print the address and the notes as soon as a worker accepts connections."""
-    reachable = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)
+def _announce(place: Path | tuple[str, int], notes: Sequence[str]) -> None:
+    """Print the address or the socket, and the notes, as soon as a worker accepts connections."""
     while True:
         time.sleep(0.05)
         try:
-            socket.create_connection((reachable, port), timeout=1).close()
+            _connect(place).close()
         except OSError:
             continue
-        url_host = f"[{address}]" if ":" in address else address
-        lines = (f"cardpress: {line}\n" for line in (f"listening on http://{url_host}:{port}", *notes))
+        lines = (f"cardpress: {line}\n" for line in (f"listening on {_url(place)}", *notes))
         print("".join(lines), end="", file=sys.stderr, flush=True)
         return
+
+
+def _connect(place: Path | tuple[str, int]) -> socket.socket:
+    """Connect to this server.
+
+    Raises:
+        OSError: It does not accept connections.
+    """
+    if isinstance(place, Path):
+        connection = socket.socket(socket.AF_UNIX)
+        connection.settimeout(1)
+        connection.connect(str(place))
+        return connection
+    address, port = place
+    return socket.create_connection(({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address), port), timeout=1)
+
+
+def _url(place: Path | tuple[str, int]) -> str:
+    if isinstance(place, Path):
+        return f"unix:{place}"
+    address, port = place
+    return f"http://[{address}]:{port}" if ":" in address else f"http://{address}:{port}"
