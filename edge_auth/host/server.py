@@ -23,6 +23,7 @@ from edge_auth.contract.store.open import is_folder
 from edge_auth.errors import ServeError
 from edge_auth.host.app import MAX_WAITING_REQUESTS, Settings, create_app
 from edge_auth.host.granian_server import Draining, Server
+from edge_auth.host.store_copies import StoreCopies
 from edge_auth.host.wsgi import ClosingWhenDraining
 
 if TYPE_CHECKING:
@@ -105,7 +106,11 @@ def _serve(
     )
     if metrics_server is not None:
         server.on_startup(metrics_server.start)
-    server.on_startup(threading.Thread(target=_announce, args=(settings.socket or (address, port), notes), daemon=True).start)
+    if settings.socket is not None and not (is_folder(settings.store) and is_folder(settings.keys or "")):
+        copies = StoreCopies(settings.store, settings.keys, settings.state, settings.store_seconds)
+        server.on_startup(threading.Thread(target=copies.follow, daemon=True).start)
+    place = settings.socket or (address, port)
+    server.on_startup(threading.Thread(target=_announce, args=(place, notes), daemon=True).start)
     server.on_startup(threading.Thread(target=_stop_again, args=(server,), daemon=True).start)
     # A worker inherits the signal handlers of this process. Until it sets its own, SIGTERM must end it.
     os.register_at_fork(after_in_child=partial(signal.signal, signal.SIGTERM, signal.SIG_DFL))

@@ -36,6 +36,14 @@ local function changed(path, valid)
     return document, true
 end
 
+-- Returns the number that a file holds, or 0. The shim writes it when it has read the store.
+local function number_in(path)
+    local file = io.open(path, "rb")
+    local number = file and file:read("*n")
+    if file then file:close() end
+    return number or 0
+end
+
 local function read_keys()
     local document, readable = changed(paths.keys, function(found) return found.format == KEY_FORMAT end)
     if document then
@@ -47,7 +55,7 @@ local function read_keys()
             by_hash[record.sha256] = record
         end
     end
-    if readable then read_at = ngx.time() end
+    if readable then read_at = paths.read_at and number_in(paths.read_at) or ngx.time() end
 end
 
 local function read_build()

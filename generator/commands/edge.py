@@ -7,11 +7,12 @@ from pathlib import Path
 import click
 import jinja2
 
+from edge_auth.contract.keys import open_key_file
 from edge_auth.contract.layout import KEYS, POINTER
 from edge_auth.contract.store.open import is_folder, open_store
 from edge_auth.host.file_counter import counter_file
 from edge_auth.host.keyring import KEYS_MAX_AGE_SECONDS
-from edge_auth.host.store_copies import copies_folder
+from edge_auth.host.store_copies import READ_AT, copies_folder
 from generator.commands.options import store_option
 from generator.commands.serving_options import default_state_folder
 
@@ -25,6 +26,7 @@ def edge() -> None:
 
 @edge.command()
 @store_option
+@click.option("--keys", metavar="LOCATION", help="Location of the key records, if not in the store.")
 @click.option("--state", default=default_state_folder, metavar="DIR", help="The state folder of the shim.")
 @click.option(
     "--socket", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The unix socket of the shim."
@@ -35,20 +37,25 @@ def edge() -> None:
 )
 @click.option("--cache-size", default="2g", show_default=True, help="Disk space of the cache.")
 @click.option("--workers", default="auto", show_default=True, help="Number of nginx's processes.")
-def config(store: str, state: str, socket: Path, listen: str, folder: Path, cache_size: str, workers: str) -> None:
+def config(
+    store: str, keys: str | None, state: str, socket: Path, listen: str, folder: Path, cache_size: str, workers: str
+) -> None:
     """Print the configuration of nginx.
 
     \b
     Example: cardpress edge config --store site_out --socket /run/cardpress/shim --folder /var/cache/cardpress-edge
     """
     location = open_store(store).location
-    root = Path(location) if is_folder(store) else copies_folder(state, location)
+    copies = copies_folder(state, location)
+    key_file = open_key_file(store, keys)
+    in_folders = is_folder(store) and is_folder(keys or "")
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False, keep_trailing_newline=True)
     text = environment.from_string(_TEMPLATE.read_text("utf-8")).render(
         user=pwd.getpwuid(os.geteuid()).pw_name if os.geteuid() == 0 else None,
         lua=_TEMPLATE.parent,
-        pointer=root / POINTER,
-        keys=root / KEYS,
+        pointer=Path(location) / POINTER if in_folders else copies / POINTER,
+        keys=Path(key_file.store.location) / key_file.name if in_folders else copies / KEYS,
+        read_at=None if in_folders else copies / READ_AT,
         counter=counter_file(state, location),
         keys_max_age=int(KEYS_MAX_AGE_SECONDS),
         socket=socket.absolute(),

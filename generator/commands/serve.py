@@ -77,6 +77,11 @@ def serve(
         Path(state).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ServeError(f"--state {state}: {error.strerror}") from error
+    if socket is not None and rate_limit_url is not None:
+        raise ServeError(
+            "--socket and --rate-limit-url exclude each other: nginx counts in a file of this machine; "
+            "for several machines see docs/edge.md"
+        )
     settings = app.Settings(
         *(store, state, keys, trusted_proxies, rate_limit_url),
         store_seconds=store_timeout,
