@@ -106,9 +106,6 @@ def _serve(
     )
     if metrics_server is not None:
         server.on_startup(metrics_server.start)
-    if settings.socket is not None and not (is_folder(settings.store) and is_folder(settings.keys or "")):
-        copies = StoreCopies(settings.store, settings.keys, settings.state, settings.store_seconds)
-        server.on_startup(threading.Thread(target=copies.follow, daemon=True).start)
     place = settings.socket or (address, port)
     server.on_startup(threading.Thread(target=_announce, args=(place, notes), daemon=True).start)
     server.on_startup(threading.Thread(target=_stop_again, args=(server,), daemon=True).start)
@@ -156,6 +153,9 @@ def _worker(settings: Settings, parent: int, draining: Draining) -> Flask:
     """Return the application of one worker process."""
     threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
     app = create_app(settings)
+    if settings.socket is not None and not (is_folder(settings.store) and is_folder(settings.keys or "")):
+        copies = StoreCopies(settings.store, settings.keys, settings.state, settings.store_seconds)
+        threading.Thread(target=copies.follow, daemon=True).start()
     app.wsgi_app = ClosingWhenDraining(app.wsgi_app, draining)  # type: ignore[method-assign]  # documented by Flask
     return app
 

@@ -1,6 +1,6 @@
 """Copies of the pointer and the key records in the state folder, for an nginx in front of a shim whose store is on S3.
 
-The process that starts the workers writes them, as often as the workers read the originals.
+Each worker writes them, as often as it reads the originals.
 """
 
 import time
