@@ -1,6 +1,6 @@
 # `make run` and `make test` are all that a new machine needs. Each target sets up what it uses.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-quick siege soak soak-bytes lint real real-nights bench bench-quick bench-fingerprint container-steps count-requests wheel lock clean
+.PHONY: help setup run test test-quick test-nginx siege soak soak-bytes lint real real-nights bench bench-quick bench-fingerprint container-steps count-requests wheel lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -53,6 +53,9 @@ test: $(READY) ## run all tests
 
 test-quick: $(READY) ## run the quick tests, under a minute: before each commit
 	$(PYTEST) -m "not slow" $(QUICK) $(PYTEST_ARGS)
+
+test-nginx: $(READY) ## run the tests of the API through nginx with its cache
+	$(PYTEST) --through-nginx tests/api tests/siege $(PYTEST_ARGS)
 
 soak: $(READY) ## kill build, publish, prune and nightly 200 times at random moments (ROUNDS=…)
 	$(BIN)/python -m tests.soak.kill $(or $(ROUNDS),200)

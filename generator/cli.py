@@ -24,6 +24,7 @@ COMMANDS = {
     "rollback": "Make the build before the live one live again.",
     "keys": "Issue, list, revoke and change API keys.",
     "serve": "Answer the API from the live build.",
+    "edge": "Configure an nginx that answers from its cache.",
     "nightly": "Build, check, publish and prune: the command for a scheduler.",
     "backfill": "Import the price guides of many days, make one build, and show what it changes.",
     "prune": "Delete what no remaining build needs, and what killed runs left.",

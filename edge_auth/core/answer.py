@@ -106,6 +106,7 @@ class Shim:
         context = ResponseContext()
         answer = self._answer_or_error(request, now, context)
         answer.key_id, answer.endpoint = context.key_id, context.endpoint
+        answer.shared_scope = context.shared_scope
         return answer
 
     def _answer_or_error(self, request: Request, now: float, context: ResponseContext) -> Answer:
@@ -127,14 +128,14 @@ class Shim:
         endpoint, subject = route(request.path)
         if endpoint.by_accept is not None:
             subject = endpoint.by_accept(request.headers.get("accept", ""))
-        context.endpoint = endpoint.path
+        context.endpoint, context.shared_scope = endpoint.path, endpoint.shared_scope
         record = None if endpoint.public else authenticate(self._keys, request.headers, now)
         if record is None:
             if endpoint.rate_limited:
                 self._count(address_name(request.client), DEFAULT_RATE_LIMIT, now, context)
         else:
             context.key_id = record.id
-            self._count_keyed(endpoint, record, now, context)
+            self._count_keyed(endpoint, record, request, now, context)
             if endpoint.scope is not None and endpoint.scope not in record.scopes:
                 raise InsufficientScope(f"this key may not read this: it lacks the scope {endpoint.scope}")
             if endpoint.steps_body is not None:
@@ -151,8 +152,12 @@ class Shim:
                 return self._success(endpoint, _key_body(record), request, context)
         return self._answer_from_build(endpoint, subject, request, context)
 
-    def _count_keyed(self, endpoint: Endpoint, record: KeyRecord, now: float, context: ResponseContext) -> None:
-        if endpoint.bulk_file:
+    def _count_keyed(
+        self, endpoint: Endpoint, record: KeyRecord, request: Request, now: float, context: ResponseContext
+    ) -> None:
+        if request.usage is not None:
+            context.headers.update(request.usage.headers())
+        elif endpoint.bulk_file:
             self._count(bulk.limit_name(record.id), record.rate_limit * bulk.LIMIT_FACTOR, now, context)
         else:
             self._count(key_name(record.id), record.rate_limit, now, context)

@@ -102,6 +102,11 @@ class Endpoint:
         vary = f"Accept, {vary}" if self.by_accept else vary
         return {**COMMON_HEADERS, **self.extra_headers, "Cache-Control": self.cache_control, "Vary": vary}
 
+    @property
+    def shared_scope(self) -> str | None:
+        """The scope of the keys that get the same 200, "-" for all keys, or None if no other key gets it."""
+        return (self.scope or "-") if self.body and self.sends_rate_limit and not self.public else None
+
     def parameters(self, subject: str, query: str) -> Values:
         """Return the parameters of a request.
 
