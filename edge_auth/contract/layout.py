@@ -9,6 +9,8 @@
     work/<build id>/…                         intermediate files of a build that is being written
     private/keys.json                         the key records
     private/prune.lock, private/nightly.lock  the locks
+    private/reserve                           space that is freed when the disk is full
+    private/last-reads.json                   when nights last read each layer again
     private/nights/<run>/…                    the pages of a nightly run
     private/probe-<nonce>                     a short-lived object that tests whether the store can compare and swap
 
@@ -28,6 +30,8 @@ PRIVATE = "private/"
 KEYS = f"{PRIVATE}keys.json"
 PRUNE_LOCK = f"{PRIVATE}prune.lock"
 NIGHTLY_LOCK = f"{PRIVATE}nightly.lock"
+RESERVE = f"{PRIVATE}reserve"
+LAST_READS = f"{PRIVATE}last-reads.json"
 NIGHT_PAGES = f"{PRIVATE}nights/"
 
 _JSON = ".json"

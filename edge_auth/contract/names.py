@@ -1,8 +1,8 @@
 """Logical keys: the name of every JSON document of a build, and the layer that holds it.
 
 Keys are the paths below `api/v1/` of an exported build. The shim also reads
-`history/{period}/{id}.json`, the history arrays of a closed period. The files of the site, `docs/…` and `explore/…`,
-are the only objects that are not JSON.
+`history/{period}/{id}.json`, the history arrays of a closed period. The files of the site (`index.html`, `docs/…` and
+`explore/…`) lie at the top of an exported build. They are the only objects that are not JSON.
 """
 
 import re
@@ -48,19 +48,22 @@ MOVER_FLOORS = ("0", "1", "5", "20", "100")  # euros
 
 CATALOGUE, CARDS, HISTORY = "catalogue", "cards", "history"
 WATCHLIST, SETS, FINGERPRINTS, STATUS, SITE = "watchlist", "sets", "fingerprints", "status", "site"
-GAMES, MOVERS = "games", "movers"
+GAMES, MOVERS, DRAWINGS = "games", "movers", "drawings"
 # The manifest of the bulk files. The files are in layers of their own, one for each span of days or kind of table.
 BULK = "bulk"
 # The part of the tables without days of their own in the names of the layers.
 BULK_PART_OF_TABLE = {"products": "catalogue", "sets": "catalogue", "cards": "cards", "watchlist": "watchlist"}
 BULK_PRICE_TABLES = ("price_guide", "listings", "filtered")
 # The layers whose objects are documents of the API or files of the site.
-EXPORTED_LAYERS = (CARDS, SETS, GAMES, WATCHLIST, FINGERPRINTS, STATUS, BULK, SITE)
+EXPORTED_LAYERS = (CARDS, SETS, GAMES, WATCHLIST, FINGERPRINTS, STATUS, BULK, DRAWINGS, SITE)
 
 CARD_PATTERN = "cards/{}.json"
 FINGERPRINTS_KEY, STATUS_KEY, OPENAPI_KEY = "fingerprints.json", "status.json", "openapi.json"
 BULK_KEY = "bulk.json"
 SITE_FOLDERS = ("docs", "explore")
+HOME_PAGE, HOME_JSON = "index.html", "index.json"  # the two forms of the page at /
+# The pictures of cards that a build draws. A lake names one as `/explore/drawn/<16 hex digits>.svg`.
+DRAWING_PREFIX, DRAWING_SUFFIX = "explore/drawn/", ".svg"
 MEDIA_TYPES = {
     ".json": "application/json",
     ".html": "text/html; charset=utf-8",
@@ -175,6 +178,11 @@ def holds_bulk_files(layer: str) -> bool:
 
 def is_site_file(key: str) -> bool:
     """Return whether a key names a file of the site."""
+    return key in (HOME_PAGE, HOME_JSON) or in_site_folder(key)
+
+
+def in_site_folder(key: str) -> bool:
+    """Return whether a key names a file of the site below one of its folders."""
     return key.partition("/")[0] in SITE_FOLDERS
 
 
@@ -193,11 +201,14 @@ def media_type(key: str) -> str:
 def layer_of(key: str) -> str | None:
     """Return the layer that holds `key` if it exists, or None if no layer has such keys."""
     first, _, rest = key.partition("/")
+    if key.startswith(DRAWING_PREFIX):
+        return DRAWINGS
     if first == "cards":
         return CATALOGUE if "/" in rest else CARDS
     if first == HISTORY:
         return history_layer(rest.partition("/")[0])
     lists = {"watchlist": WATCHLIST, "sets": SETS, "games": GAMES, "movers": MOVERS}
     folders = lists | dict.fromkeys(SITE_FOLDERS, SITE)
-    files = {FINGERPRINTS_KEY: FINGERPRINTS, STATUS_KEY: STATUS, BULK_KEY: BULK, OPENAPI_KEY: SITE}
+    files = {FINGERPRINTS_KEY: FINGERPRINTS, STATUS_KEY: STATUS, BULK_KEY: BULK}
+    files |= dict.fromkeys((OPENAPI_KEY, HOME_PAGE, HOME_JSON), SITE)
     return folders.get(first) if rest else files.get(first)

@@ -119,6 +119,8 @@ class Shim:
         if request.method != "GET" and (other := _answer_other_method(request)) is not None:
             return other
         endpoint, subject = route(request.path)
+        if endpoint.by_accept is not None:
+            subject = endpoint.by_accept(request.headers.get("accept", ""))
         context.endpoint = endpoint.path
         record = None if endpoint.public else authenticate(self._keys, request.headers, now)
         if record is None:
@@ -181,7 +183,8 @@ class Shim:
     ) -> Answer:
         context.headers["X-Build"] = build.id
         make_body = partial(endpoint.make_body, build, subject, request.query)
-        return self._success(endpoint, build.cached_body(request.path, request.query, make_body), request, context)
+        path = request.path if endpoint.by_accept is None else f"/{subject}".encode()  # each form is cached
+        return self._success(endpoint, build.cached_body(path, request.query, make_body), request, context)
 
     def _success(self, endpoint: Endpoint, body: Body, request: Request, context: ResponseContext) -> Answer:
         """Return 200 with the body in an encoding that the client accepts, or 304 if the client has it already."""

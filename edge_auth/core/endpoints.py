@@ -1,7 +1,7 @@
 """The endpoints: which path belongs to which, the parameters of each, and the body that each answers with."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cached_property, lru_cache
 from typing import Any
@@ -11,7 +11,8 @@ import numpy as np
 from edge_auth.contract import keys, names
 from edge_auth.contract.movers import list_key
 from edge_auth.contract.text import fold
-from edge_auth.core.bodies import Body, list_body
+from edge_auth.core.accept import prefers
+from edge_auth.core.bodies import JSON, Body, list_body
 from edge_auth.core.open_build import OpenBuild
 from edge_auth.core.parameters import (
     Choice,
@@ -43,9 +44,9 @@ MAX_TEXT_CHARACTERS = 200  # of a text parameter, before it is folded
 _MAX_CACHED_PATH_BYTES = 256  # a client must not fill the memory with long paths
 _NO_PATH = "there is no such path: /docs lists what there is"
 _NO_PRODUCT = "there is no product with this id"
-# The site's pages load scripts and styles from their own host only. Images may come from any host.
+# The site's pages load scripts and styles from their own host only. Images may come from any host, or be drawn here.
 _SITE_HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https:; "
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'",
     "Referrer-Policy": "no-referrer",
@@ -72,6 +73,7 @@ class Endpoint:
         page: Whether this is a page for people. Pages come from the live build, whatever X-Build says.
         methods: The methods that are allowed. HEAD is answered like GET, without the body.
         bulk_file: Whether this is a bulk file. It belongs to no single build, and its requests count on their own.
+        by_accept: Returns the subject for a header Accept, if the answer has several forms.
     """
 
     path: str
@@ -87,12 +89,14 @@ class Endpoint:
     page: bool = False
     methods: tuple[str, ...] = ("GET",)
     bulk_file: bool = False
+    by_accept: Callable[[str], str] | None = None
 
     @cached_property
     def headers(self) -> dict[str, str]:
         """The headers of every 200."""
         keyed = _FILE_VARY if self.bulk_file else _KEYED_VARY
         vary = _PAGE_VARY if self.page else _PUBLIC_VARY if self.public else keyed
+        vary = f"Accept, {vary}" if self.by_accept else vary
         return {**COMMON_HEADERS, **self.extra_headers, "Cache-Control": self.cache_control, "Vary": vary}
 
     def parameters(self, subject: str, query: str) -> Values:
@@ -131,7 +135,9 @@ def _route(path: bytes) -> tuple[Endpoint, str]:
     text = path.decode(errors="replace")
     if text.encode() != path:
         raise NotFound(_NO_PATH)
-    if names.is_site_file(text[1:]):
+    if text == "/":
+        return _HOME, names.HOME_PAGE
+    if names.in_site_folder(text[1:]):
         return _SITE, text[1:]
     if not text.startswith(API):
         raise NotFound(_NO_PATH)
@@ -179,6 +185,11 @@ def _site_file(build: OpenBuild, path: str, _: Values) -> Body:
     if build.objects.find(key) is None:
         raise NotFound(_NO_PATH)
     return build.stored_body(key)
+
+
+def _home_form(accept: str) -> str:
+    """Return the file that a client gets at /: JSON if it prefers that to HTML."""
+    return names.HOME_JSON if prefers(accept, JSON, "text/html") else names.HOME_PAGE
 
 
 def _watchlist(build: OpenBuild, _: str, values: Values) -> Body:
@@ -271,6 +282,7 @@ _SITE = Endpoint(
     page=True,
     methods=("GET", "HEAD"),
 )
+_HOME = replace(_SITE, path="/", by_accept=_home_form)
 _WATCHLIST_ACTIONS = {
     "history": Endpoint(
         API + "watchlist/{slug}/history",

@@ -129,7 +129,7 @@ def _free_address(host: str, port: int) -> tuple[str, int]:
             return bound
     except OSError as error:
         in_use = error.errno == errno.EADDRINUSE
-        reason = "another process has it, choose another port" if in_use else error.strerror
+        reason = "another process has it, choose another port (--port; PORT= with make)" if in_use else error.strerror
         raise ServeError(f"cannot listen on {host} port {port}: {reason}") from error
 
 

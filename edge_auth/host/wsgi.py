@@ -23,6 +23,7 @@ _HEADERS = {
     for name in (
         "authorization",
         "x-api-key",
+        "accept",
         "accept-encoding",
         "if-none-match",
         "x-build",

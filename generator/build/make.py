@@ -29,18 +29,21 @@ from generator.build.layers.bulk_prices import bulk_price_layers
 from generator.build.layers.bulk_watchlist import bulk_watchlist_layer
 from generator.build.layers.cards import cards_layer
 from generator.build.layers.catalogue import catalogue_layer
+from generator.build.layers.drawings import drawings_layer
 from generator.build.layers.fingerprints import fingerprints_layer
 from generator.build.layers.games import games_layer
 from generator.build.layers.history import history_layer
 from generator.build.layers.movers import movers_layer
 from generator.build.layers.sets import sets_layer
-from generator.build.layers.site import site_layer
+from generator.build.layers.site import make_site, site_layer
 from generator.build.layers.spec import LayerSpec
 from generator.build.layers.status import LAYERS_WITH_FACTS, facts, status_layer
 from generator.build.layers.watchlist import watchlist_layer
 from generator.build.periods import closed_periods
 from generator.build.plan import BuildPlan, plan_build
+from generator.build.provenance import provenance
 from generator.build.runners import Runner, ThreadRunner
+from generator.build.space import disk_space
 from generator.build.unknown_products import UnknownProducts
 from generator.clock import Clock, utc_now
 from generator.errors import BuildError, LakeError
@@ -49,6 +52,7 @@ from generator.pack.intermediate_store import IntermediateStore
 from generator.pack.writer import join_index
 from generator.progress import Progress
 from generator.releases.intents import declare_intent
+from generator.releases.rotation import Rotation
 from generator.releases.verify import damage, visible_damage
 
 MISSING = "it is not in the store"
@@ -93,7 +97,7 @@ def define_layers(context: BuildContext) -> list[LayerSpec]:
         bulk_cards_layer(catalogue),
         bulk_watchlist_layer(lake),
     ]
-    return [
+    layers = [
         *(history_layer(lake, period) for period in closed_periods(lake)),
         catalogue,
         cards_layer(lake),
@@ -105,8 +109,9 @@ def define_layers(context: BuildContext) -> list[LayerSpec]:
         status_layer(catalogue, watchlist),
         *bulk,
         bulk_layer(bulk),
-        site_layer(),
+        drawings_layer(lake),
     ]
+    return [*layers, site_layer(lake.as_of, layers)]
 
 
 def make_build(
@@ -118,6 +123,7 @@ def make_build(
     progress: Progress,
     repair: bool = False,
     scheduler: str | None = None,
+    rotation: Rotation | None = None,
     clock: Clock = utc_now,
 ) -> BuildResult:
     """Make the layers of a lake's build that the store lacks, and write the build's record.
@@ -129,10 +135,12 @@ def make_build(
         memory: What DuckDB may use before it spills to disk, in this process or in each worker. None for the default.
         scheduler: The address of a Dask scheduler whose workers do the tasks, or `local:N`. None for threads.
         repair: Read every object of the layers that the store has, instead of only listing them.
+        rotation: Read some of these layers, and make them again if they are damaged.
 
     Raises:
         LakeError: The lake breaks a rule.
-        BuildError: A layer that others are made from is damaged in a way that only `repair` finds.
+        DamageError: A layer that others are made from is damaged in a way that only `repair` finds.
+        SpaceError: The disk of the store, or of temporary files, has too little room.
         StoreError: The store failed.
     """
     threads = threads or (1 if scheduler else os.cpu_count() or 1)
@@ -142,9 +150,14 @@ def make_build(
         id_ = build_id(lake, layers)
         with declare_intent(store, id_, (layer.folder for layer in layers), clock):
             reasons = {layer.name: rebuild_reason(store, layer, repair) for layer in layers}
+            present = [Layer(store, spec.name, spec.digest) for spec in layers if not reasons[spec.name]]
+            unreadable = rotation.damaged(present) if rotation else {}
+            reasons |= unreadable
             missing = [name for name, reason in reasons.items() if reason]
+            context.uploads.resend = repair or bool(unreadable)
             plan = plan_build(id_, lake, layers, missing, context)
-            with _runner(scheduler, context, plan) as runner:
+            room = disk_space(store, [layer for layer in layers if layer.name in missing])
+            with room, _runner(scheduler, context, plan) as runner:
                 seconds, other_bytes = _make_layers(plan, missing, context, runner, progress)
             record = _record(lake, store, layers)
             data = json.dumps(record, indent=1, ensure_ascii=False).encode() + b"\n"
@@ -202,7 +215,7 @@ def _runner(scheduler: str | None, context: BuildContext, plan: BuildPlan) -> It
         try:
             from generator.build.cluster.dask_runner import DaskRunner  # Dask is an optional dependency
         except ImportError as error:
-            raise BuildError("--scheduler needs Dask: pip install 'cardpress[dask]'") from error
+            raise BuildError("--scheduler needs Dask: pip install 'distributed>=2026.3'") from error
         runner = DaskRunner(scheduler, context, plan.build)
     clear = False  # a run that failed for another reason leaves its intermediate files to the next run
     try:
@@ -245,7 +258,7 @@ def _file_of_an_earlier_run(store: Store, spec: LayerSpec) -> str | None:
 def _make_layer(plan: BuildPlan, layer: LayerSpec, context: BuildContext, runner: Runner, progress: Progress) -> None:
     tasks = plan.of(layer.name)
     with progress.bar(layer.name, sum(task.objects for task in tasks)) as bar:
-        outputs = runner.results(tasks, bar.update)
+        outputs = runner.results(tasks, bar.update) if tasks else [make_site(context, plan.build, plan.layers)]
     runner.settle()
     progress.add_stored_bytes(sum(pack.size for output in outputs for pack in output.packs))
     context.lake.backend.check_unchanged()  # if the lake changed, the layer's content is not what its digest says
@@ -273,6 +286,7 @@ def _record(lake: Lake, store: Store, specs: list[LayerSpec]) -> dict[str, Any]:
             for layer_facts in (catalogue, watchlist)
             for row in layer_facts["left_out"]
         ],
+        "provenance": provenance(lake, build_id(lake, specs)),
         "versions": {
             "cardpress": version("cardpress"),
             "duckdb": duckdb.__version__,

@@ -23,6 +23,8 @@ from generator.lake.lake import absolute, open_lake
 from generator.progress import Progress
 from generator.reading.explain import Explanation, explain_build
 from generator.releases.publish import publish
+from generator.releases.reserve import keep_reserve
+from generator.releases.termination import end_by_error, hold_back
 from generator.terminal import say, say_json
 
 
@@ -78,9 +80,10 @@ def build(
         else:
             _explain(explain_build(source, opened, repair), as_json)
         return
-    result = make_build(
-        source, opened, threads=threads, memory=memory, progress=progress, repair=repair, scheduler=scheduler
-    )
+    with hold_back(), end_by_error("build"):
+        result = make_build(
+            source, opened, threads=threads, memory=memory, progress=progress, repair=repair, scheduler=scheduler
+        )
     _report(result, progress)
     if as_json:
         say_json({"made": result.made, "damaged": result.damaged} | result.record)
@@ -88,6 +91,7 @@ def build(
         say(result.id)
     if publish_it:
         publish(opened, result.id, by_hand=False)
+        keep_reserve(opened)
         progress.say(f"published: {result.id} is live in {store}")
 
 

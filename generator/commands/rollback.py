@@ -5,6 +5,7 @@ import click
 from edge_auth.contract.store.open import open_store
 from generator.commands.options import store_option
 from generator.releases.publish import rollback as move_back
+from generator.releases.reserve import with_reserve
 from generator.terminal import say
 
 
@@ -19,4 +20,5 @@ def rollback(store: str) -> None:
     \b
     Example: cardpress rollback --store site_out
     """
-    say(move_back(open_store(store)))
+    opened = open_store(store)
+    say(with_reserve(opened, lambda: move_back(opened)))

@@ -1,60 +1,59 @@
-"""The table `fingerprints` and its recipe: made-up hashes for about 40 % of the singles with an image.
+"""The table `fingerprints` and its recipe: the fingerprints of the pictures that a build of the lake draws.
 
-Every 50th entry has the artwork of the entry before, some hashes begin with zeros, and about one picture in twelve
-belongs to several products.
+There is one entry for each picture of a single. Products with the same name, set, rarity and game share a picture.
 """
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
-from generator.demo.columns import join
-from generator.demo.draw import Integers, Words, chance, draw_rows
+from edge_auth.contract.names import DRAWING_PREFIX, DRAWING_SUFFIX
 from generator.demo.products import DemoCatalogue
+from generator.drawings.design import Texts, drawing_keys, numbers
+from generator.drawings.pixels import fingerprints
+from recognition.recipe import VERSION
 
-RECIPE = {"version": "demo-1", "image_url": "https://cards.example/images/{key}.webp"}
-_COLOUR_WORDS = 6
+RECIPE = {"version": VERSION, "image_url": f"/{DRAWING_PREFIX}{{key}}{DRAWING_SUFFIX}"}
 
 
-def make_fingerprints(seed: int, catalogue: DemoCatalogue) -> pa.Table:
-    """Make the table: one row per picture, sorted by its first product."""
-    known = catalogue.known
-    words = draw_rows(seed, "fingerprints", 4 + _COLOUR_WORDS, known)
-    single = ~catalogue.is_sealed[:known] & pc.is_valid(catalogue.table["image"]).to_numpy()
-    rows = np.flatnonzero(single & chance(words[0], 0, 0.4))
-    starts = np.flatnonzero(~chance(words[0][rows], 16, 0.08) | (np.arange(len(rows)) == 0))
-    ids, owners = catalogue.ids[rows], rows[starts]
-    art_p, art_d, card_p = words[1][owners], words[2][owners], words[3][owners]
-    twins = np.flatnonzero(np.arange(len(owners)) % 50 == 49)
-    art_p[twins], art_d[twins] = art_p[twins - 1], art_d[twins - 1]
-    card_p[5::97] &= np.uint64(0x00FFFFFFFFFFFFFF)
+def make_fingerprints(catalogue: DemoCatalogue) -> pa.Table:
+    """Make the table: one row per picture, sorted by its key."""
+    single = ~catalogue.is_sealed[: catalogue.known] & pc.is_valid(catalogue.table["image"]).to_numpy()
+    rows = pa.array(np.flatnonzero(single))
+    texts = Texts(*(column.take(rows) for column in catalogue.texts))
+    keys, first, places = _distinct(drawing_keys(texts))
+    hashes = fingerprints({name: column[first] for name, column in numbers(texts).items()})
+    ids = catalogue.ids[rows.to_numpy()]
     return pa.table(
         {
-            "key": _keys(catalogue, owners),
-            "art_p": _hex(art_p[:, None]),
-            "art_d": _hex(art_d[:, None]),
-            "card_p": _hex(card_p[:, None]),
-            "colour": _hex(words[4:, owners].T),
-            "products": _lists(starts, ids),
+            "key": keys,
+            "art_p": _hex(hashes.art_p[:, None].astype(">u8").view(np.uint8)),
+            "art_d": _hex(hashes.art_d[:, None].astype(">u8").view(np.uint8)),
+            "card_p": _hex(hashes.card_p[:, None].astype(">u8").view(np.uint8)),
+            "colour": _hex(hashes.colour),
+            "products": _grouped(ids, places, len(keys)),
         }
     )
 
 
-def _keys(catalogue: DemoCatalogue, rows: Integers) -> pa.Array:
-    """Return the end of the image's URL, with a hyphen for the slash: `abc-10042`."""
-    path = pc.split_pattern(catalogue.table["image"].combine_chunks().take(pa.array(rows)), "/")
-    code, file = pc.list_element(path, 4), pc.list_element(path, 5)
-    return pc.utf8_lower(join(code, "-", pc.replace_substring(file, ".jpg", "")))
+def _distinct(keys: pa.Array) -> tuple[pa.Array, NDArray[np.int64], NDArray[np.int64]]:
+    """Return the distinct keys in order, the first row of each, and for each row the place of its key."""
+    texts = np.array(keys.to_numpy(zero_copy_only=False), dtype="S16")
+    distinct, first, places = np.unique(texts, return_index=True, return_inverse=True)
+    return pa.array(distinct.astype("U16"), pa.string()), first, places
 
 
-def _hex(words: Words) -> pa.Array:
-    """Return each row's words as lower-case hex, 16 digits a word, with leading zeros."""
-    count, width = words.shape
-    digits = np.ascontiguousarray(words).astype(">u8").tobytes().hex().encode()
-    offsets = np.arange(count + 1, dtype=np.int32) * (16 * width)
+def _hex(values: NDArray[np.uint8]) -> pa.Array:
+    """Return the bytes of each row as lower-case hex."""
+    count, width = values.shape
+    digits = np.ascontiguousarray(values).tobytes().hex().encode()
+    offsets = np.arange(count + 1, dtype=np.int32) * (2 * width)
     return pa.StringArray.from_buffers(count, pa.py_buffer(offsets.tobytes()), pa.py_buffer(digits))
 
 
-def _lists(starts: Integers, ids: Integers) -> pa.Array:
-    offsets = pa.array(np.append(starts, len(ids)).astype(np.int32))
-    return pa.ListArray.from_arrays(offsets, pa.array(ids))
+def _grouped(ids: NDArray[np.int64], places: NDArray[np.int64], count: int) -> pa.Array:
+    """Return the ids at each place as lists, in ascending order."""
+    order = np.lexsort((ids, places))
+    offsets = np.searchsorted(places[order], np.arange(count + 1)).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(ids[order]))

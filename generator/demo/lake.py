@@ -67,7 +67,7 @@ def _write(lake: Path, products: int, seed: int, days: Iterable[int]) -> dict[st
         "expansions": catalogue.expansions.table,
         "products": catalogue.table,
         "watchlist": watchlist.table,
-        "fingerprints": make_fingerprints(seed, catalogue),
+        "fingerprints": make_fingerprints(catalogue),
     }
     for name, table in flat.items():
         files.write_table(lake / f"{name}.parquet", table)

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from edge_auth.contract.names import DRAWING_PREFIX, DRAWING_SUFFIX
 from generator.demo.columns import choose, join, null_unless, timestamps, url_words
 from generator.demo.draw import (
     Flags,
@@ -25,6 +26,7 @@ from generator.demo.draw import (
 from generator.demo.expansions import Expansions
 from generator.demo.names import has_odd_name, numbers, sealed_names, single_names
 from generator.demo.words import GAMES, RARITIES, RARITY_WEIGHTS, SEALED, SEALED_FOLDERS
+from generator.drawings.design import Texts, drawing_keys
 
 GHOSTS = 2  # products that only the daily tables have
 _UNKNOWN_EXPANSION = 999_001
@@ -48,6 +50,12 @@ class DemoCatalogue(NamedTuple):
     is_sealed: Flags
     expansion: Integers  # place in `expansions`; beyond its end: an unknown expansion, or none
     starts: Integers  # number of the first day on which the price guide has the product
+
+    @property
+    def texts(self) -> Texts:
+        """The texts that the pictures of the known products are drawn from."""
+        name, rarity = (self.table[field].combine_chunks() for field in ("name", "rarity"))
+        return texts_of(self.expansion, self.expansions, name, rarity)
 
     @property
     def known(self) -> int:
@@ -128,17 +136,18 @@ def _columns(facts: _Facts, expansions: Expansions) -> dict[str, pa.Array]:
     words, single = facts.words, pa.array(~facts.sealed)
     name = pc.if_else(single, single_names(words[4]), sealed_names(words[5], facts.sets, facts.wares))
     printed = numbers(words[6], _position(facts.expansion), facts.codes, _style_words(facts.expansion))
-    number, image = null_unless(single, printed), _images(facts)
+    number, rarity = null_unless(single, printed), null_unless(single, _rarities(words[2]))
+    image = _images(facts, texts_of(facts.expansion, expansions, name, rarity))
     return {
         "id_product": pa.array(facts.ids),
         "name": name,
         "kind": pc.if_else(single, "single", "sealed"),
         "category": _categories(facts),
         "id_expansion": _expansion_ids(facts.expansion, expansions),
-        "rarity": null_unless(single, _rarities(words[2])),
+        "rarity": rarity,
         "number": number,
         "image": image,
-        "image_large": _larger(words[7], image),
+        "image_large": null_unless(~chance(words[7], 16, 0.05), image),
         "url": _urls(facts, name, number),
         "date_added": _dates(facts, len(expansions.ids)),
     }
@@ -174,15 +183,18 @@ def _rarities(words: Words) -> pa.Array:
     return null_unless(~chance(words, 48, 0.05), rarity)
 
 
-def _images(facts: _Facts) -> pa.Array:
-    words, name = facts.words[7], pc.cast(pa.array(facts.ids), pa.string())
-    missing = np.where(facts.sealed, chance(words, 0, 0.4), chance(words, 0, 0.08))
-    return null_unless(~missing, join("https://cards.example/scans/", facts.codes, "/", name, ".jpg"))
+def texts_of(expansion: Integers, expansions: Expansions, name: pa.Array, rarity: pa.Array) -> Texts:
+    """Return the texts that drawings are made from, as a build reads them: no set and game if the set is unknown."""
+    unknown = pa.nulls(GHOSTS, pa.string())
+    places = pa.array(expansion[: len(name)])
+    sets, games = (pa.concat_arrays([known, unknown]) for known in (expansions.names, expansions.games))
+    return Texts(name, sets.take(places), rarity, games.take(places))
 
 
-def _larger(words: Words, image: pa.Array) -> pa.Array:
-    large = pc.replace_substring(image, "/scans/", "/scans/large/")
-    return null_unless(~chance(words, 16, 0.05), large)
+def _images(facts: _Facts, texts: Texts) -> pa.Array:
+    """Return the paths of the pictures that a build draws."""
+    missing = np.where(facts.sealed, chance(facts.words[7], 0, 0.4), chance(facts.words[7], 0, 0.08))
+    return null_unless(~missing, join(f"/{DRAWING_PREFIX}", drawing_keys(texts), DRAWING_SUFFIX))
 
 
 def _urls(facts: _Facts, name: pa.Array, number: pa.Array) -> pa.Array:

@@ -9,7 +9,7 @@ incomplete. A prune that is killed leaves objects that nothing names; the next p
 import json
 import secrets
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -254,9 +254,19 @@ def _check_before_step(store: Store, deletions: Deletions, lease: Lease) -> None
 def describe(deletions: Deletions) -> str:
     """Return the deletions, or the result of a prune, as one line of text."""
     if deletions.empty:
-        return f"nothing to delete; {len(deletions.remaining)} builds kept"
-    counts = f"{len(deletions.builds)} builds, {len(deletions.layers)} layers, {len(deletions.strays)} single files"
-    return f"{counts}, {deletions.bytes / 1e6:,.1f} MB; {len(deletions.remaining)} builds kept"
+        return f"nothing to delete; {_counted(deletions.remaining, 'build')} kept"
+    counts = ", ".join(
+        [
+            _counted(deletions.builds, "build"),
+            _counted(deletions.layers, "layer"),
+            _counted(deletions.strays, "single file"),
+        ]
+    )
+    return f"{counts}, {deletions.bytes / 1e6:,.1f} MB; {_counted(deletions.remaining, 'build')} kept"
+
+
+def _counted(things: Sized, name: str) -> str:
+    return f"{len(things)} {name}{'s' * (len(things) != 1)}"
 
 
 def to_json(deletions: Deletions, now: datetime) -> str:

@@ -4,14 +4,25 @@ All endpoints, parameters, fields and errors of the reference come from the docu
 cannot differ.
 """
 
-import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import ItemsView, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from generator.site.live_examples import NO_EXAMPLES, LiveExamples, cut, shown
+
 _SCHEMAS = "#/components/schemas/"
+# The query of an operation's example, where it is not the first parameter that has an example.
+_EXAMPLE_QUERIES = {
+    "listWatchlist": {"limit": "2"},
+    "getWatchlistHistory": {"view": "weekly", "range": "30d"},
+    "listCards": {"q": "", "limit": "1"},
+    "getCard": {"days": "3"},
+    "listSets": {"q": "", "limit": "2"},
+    "listMovers": {"direction": "up", "limit": "2"},
+    "listGames": {"limit": "3"},
+}
 _LARGEST_INTEGER = 10**18 - 1  # the maximum in the document when the limit of 18 digits is the only bound
 
 _Json = dict[str, Any]
@@ -35,6 +46,7 @@ class Field:
         place: `path`, `query` or `header` for a parameter, '' for a field.
         choices: The allowed values of an enumeration.
         example: The example as text, '' if there is none.
+        filled: The value in the operation's example request, '' if the request lacks the parameter.
     """
 
     name: str
@@ -45,6 +57,7 @@ class Field:
     required: bool = True
     choices: tuple[str, ...] = ()
     example: str = ""
+    filled: str = ""
 
 
 @dataclass(frozen=True)
@@ -78,25 +91,27 @@ class Operation:
 
     @cached_property
     def example(self) -> str:
-        """The path and query of an example request. The query holds the first query parameter that has an example."""
+        """The path and query of an example request."""
         path = self.path
         for parameter in self.placed("path"):
             path = path.replace(f"{{{parameter.name}}}", quote(parameter.example, safe=""))
-        query = [(parameter.name, parameter.example) for parameter in self.placed("query") if parameter.example]
-        return f"{path}?{urlencode(query[:1])}" if query else path
+        query = [(parameter.name, parameter.filled) for parameter in self.placed("query") if parameter.filled]
+        return f"{path}?{urlencode(query)}" if query else path
 
 
 class Reference:
-    """The OpenAPI document in the terms of the templates."""
+    """The OpenAPI document in the terms of the templates, with examples from a build if there is one."""
 
-    def __init__(self, document: _Json):
+    def __init__(self, document: _Json, live: LiveExamples = NO_EXAMPLES):
+        self.live = live
         self.title: str = document["info"]["title"]
         self.summary: str = document["info"]["summary"]
         self.version: str = document["info"]["version"]
         self.guide: str = document["info"]["description"]
+        self.contact: _Json = document["info"]["contact"]
         self.tags: list[_Json] = document["tags"]
         self.schemas: dict[str, _Json] = document["components"]["schemas"]
-        self.operations = [_operation(path, item["get"]) for path, item in document["paths"].items()]
+        self.operations = [_operation(path, item["get"], live) for path, item in document["paths"].items()]
 
     def tagged(self, tag: str) -> list[Operation]:
         """Return the endpoints of one tag, in the order of the document."""
@@ -106,10 +121,33 @@ class Reference:
         """Return the fields of a resource. A field of an inner object is named by its path, such as `build.id`."""
         return list(_fields(self.schemas[schema]))
 
+    def base(self, schema: str) -> str | None:
+        """Return the resource whose fields a resource has too, besides others of its own, or None."""
+        own = self.schemas[schema].get("properties", {}).items()
+        return next((name for name, other in self.schemas.items() if _extends(own, other)), None)
+
+    def own_fields(self, schema: str) -> list[Field]:
+        """Return the fields of a resource without those of its base."""
+        base = self.base(schema)
+        shared = {field.name for field in self.fields(base)} if base else set()
+        return [field for field in self.fields(schema) if field.name not in shared]
+
     def example(self, schema: str) -> str:
         """Return the example of a resource as indented JSON, '' if it has none."""
         examples = self.schemas[schema].get("examples")
-        return json.dumps(examples[0], ensure_ascii=False, indent=2) if examples else ""
+        return shown(examples[0]) if examples else ""
+
+    def operation(self, id_: str) -> Operation:
+        """Return an endpoint by its operation id."""
+        return next(operation for operation in self.operations if operation.id == id_)
+
+    def answer(self, operation: Operation) -> tuple[bool, str]:
+        """Return whether the build answers an operation's example, and the answer as indented JSON.
+
+        If it does not, the answer is the schema's example.
+        """
+        answer = self.live.answer(operation.example)
+        return (False, self.example(operation.body)) if answer is None else (True, cut(shown(answer)))
 
     @property
     def headers(self) -> list[Field]:
@@ -117,7 +155,7 @@ class Reference:
         return _distinct(parameter for operation in self.operations for parameter in operation.placed("header"))
 
 
-def _operation(path: str, item: _Json) -> Operation:
+def _operation(path: str, item: _Json, live: LiveExamples) -> Operation:
     success = item["responses"]["200"]
     content = success["content"]
     return Operation(
@@ -127,24 +165,35 @@ def _operation(path: str, item: _Json) -> Operation:
         title=item["summary"],
         description=item["description"],
         public=item.get("security") == [],
-        parameters=[_parameter(parameter) for parameter in item["parameters"]],
+        parameters=_parameters(item, live),
         answer=success["description"],
         body=_name(content["application/json"]["schema"]) if "application/json" in content else "",
         errors=[error for status, answer in item["responses"].items() for error in _error_examples(status, answer)],
     )
 
 
-def _parameter(item: _Json) -> Field:
-    schema = item["schema"]
+def _parameters(item: _Json, live: LiveExamples) -> list[Field]:
+    """Return the parameters of an operation, with their values in its example request."""
+    id_ = item["operationId"]
+    fields = [_parameter(parameter, live, id_) for parameter in item["parameters"]]
+    first = next((field.name for field in fields if field.place == "query" and field.example), None)
+    query = _EXAMPLE_QUERIES.get(id_, {first: ""} if first else {})
+    filled = {field.name: query[field.name] or field.example for field in fields if field.name in query}
+    return [replace(field, filled=filled.get(field.name, "")) for field in fields]
+
+
+def _parameter(item: _Json, live: LiveExamples, operation: str) -> Field:
+    schema, name = item["schema"], item["name"]
+    example = live.values.get(f"{name} of {operation}", live.values.get(name, str(item.get("example", ""))))
     return Field(
-        name=item["name"],
+        name=name,
         type=_type(schema),
         bounds=_bounds(schema),
         description=item["description"],
         place=item["in"],
         required=item["required"],
         choices=tuple(schema.get("enum", ())),
-        example=str(item.get("example", "")),
+        example=example,
     )
 
 
@@ -207,6 +256,11 @@ def _bounds(schema: _Json) -> list[str]:
 def _name(reference: _Json) -> str:
     path: str = reference["$ref"]
     return path.removeprefix(_SCHEMAS)
+
+
+def _extends(members: ItemsView[str, _Json], other: _Json) -> bool:
+    shared = other.get("properties", {}).items()
+    return len(shared) > 2 and len(shared) < len(members) and all(member in members for member in shared)
 
 
 def _distinct(fields: Iterator[Field]) -> list[Field]:

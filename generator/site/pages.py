@@ -1,14 +1,15 @@
 """Renders the pages of the site, which are the files of the layer `site`.
 
-`docs/` holds the API reference, llms.txt and the changelog. `explore/` is a page that shows cards and prices through
-the API. The files lie in `templates/pages/` under the paths at which the shim serves them. Files that end in `.j2` are
-rendered, all others are copied.
+`index.html` and `index.json` are the page at /. `docs/` holds the API reference, llms.txt and the changelog. `explore/`
+is a page that shows cards and prices through the API. The files lie in `templates/pages/` under the paths at which the
+shim serves them. Files that end in `.j2` are rendered, all others are copied.
 """
 
 import hashlib
 import json
 import re
 from collections import Counter
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -17,28 +18,48 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from edge_auth.contract import names
+from generator.drawings.svg import template
 from generator.site import openapi
 from generator.site.api_reference import Reference
+from generator.site.live_examples import NO_EXAMPLES, LiveExamples
 
 _TEMPLATES = Path(__file__).with_name("templates") / "pages"
+_WITH_EXAMPLES = (names.HOME_PAGE, "docs/index.html")
 _LANGUAGES = {"curl": "sh", "Python": "py", "JavaScript": "mjs"}
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 _HEADING = re.compile(r"<h([1-6])>(.*?)</h\1>")
 _TAG = re.compile(r"<[^>]*>")
 
 
-def documents() -> dict[str, bytes]:
-    """Return every file of the site by its key, in the order of the keys."""
-    environment = _environment()
+def documents(live: LiveExamples = NO_EXAMPLES) -> dict[str, bytes]:
+    """Return every file of the site by its key, in the order of the keys.
+
+    Args:
+        live: The examples of a build. Without them the pages show invented ones.
+    """
+    if live is NO_EXAMPLES:
+        return dict(_without_examples())
+    api = Reference(json.loads(openapi.strict_document()), live)
+    return _without_examples() | {key: _render(f"{key}.j2", api) for key in _WITH_EXAMPLES}
+
+
+@cache
+def _without_examples() -> dict[str, bytes]:
+    """Return the files as they are without a build. Only some depend on it: `_WITH_EXAMPLES`."""
+    api = Reference(json.loads(openapi.strict_document()))
     found = {}
     for path in sorted(_TEMPLATES.rglob("*")):
         key = path.relative_to(_TEMPLATES).as_posix()
-        if path.is_file() and names.is_site_file(key):
-            text = environment.get_template(key).render() if key.endswith(".j2") else path.read_text("utf-8")
-            found[key.removesuffix(".j2")] = text.encode()
+        if path.is_file() and names.is_site_file(key.removesuffix(".j2")):
+            found[key.removesuffix(".j2")] = _render(key, api) if key.endswith(".j2") else path.read_bytes()
     return dict(sorted(found.items()))
 
 
+def _render(template: str, api: Reference) -> bytes:
+    return _environment().get_template(template).render(api=api, status=api.live.status, contact=api.contact).encode()
+
+
+@cache
 def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
@@ -48,11 +69,11 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.globals |= {
-        "api": Reference(json.loads(openapi.strict_document())),
         "changelog": _changelog(),
         "languages": _LANGUAGES,
         "example": lambda name, extension: (_TEMPLATES / "examples" / f"{name}.{extension}").read_text("utf-8"),
         "version_of": _version_of,
+        "drawing": lambda name: Markup(template(name)),
     }
     environment.filters |= {"markdown": _markdown, "inline": _inline, "anchor": _anchor, "headings": _headings}
     return environment

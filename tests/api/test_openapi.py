@@ -453,7 +453,9 @@ def test_fields_are_all_required_and_no_others_exist(schema):
 
 def test_card_detail_is_a_card_with_history():
     card, detail = SCHEMAS["Card"], SCHEMAS["CardDetail"]
-    assert detail["properties"] == card["properties"] | {"history": {"$ref": "#/components/schemas/CardHistory"}}
+    assert detail["properties"] == card["properties"] | {
+        "history": {"$ref": "#/components/schemas/CardHistory", "description": "The prices day by day."}
+    }
     assert detail["required"] == [*card["required"], "history"]
     assert detail["additionalProperties"] is False
 
@@ -584,7 +586,7 @@ def test_words_of_the_templates_are_those_of_the_contract():
     templates = Path(openapi.__file__).with_name("templates")
     script = (templates / "pages" / "explore" / "cards.js").read_text("utf-8")
     [sorts] = re.findall(r"const SORTS = \{(.*?)\};", script, re.DOTALL)
-    assert tuple(re.findall(r"(\w+): \"", sorts)) == tuple(names.SORTS)
+    assert tuple(re.findall(r"(\w+): [\"A-Z]", sorts)) == tuple(names.SORTS)
     sort = parameters("/api/v1/cards", "query")["sort"]["schema"]
     assert sort["enum"] == list(names.SORTS) and sort["default"] == next(iter(names.SORTS))
     for text in ((templates / "openapi" / "guide.md").read_text("utf-8"), document().decode()):

@@ -88,7 +88,7 @@ def job(lake: Path, store: FolderStore, **more) -> Job:
 def test_a_worker_that_is_not_like_the_client_refuses(lake: Path, tmp_path: Path) -> None:
     store = FolderStore(str(tmp_path / "store"))
     plan = plan_only(open_lake(str(lake)), store)
-    [task] = plan.of("site")
+    [task] = plan.of("sets")
     unseen, other = (
         run_on_worker(job(lake, store), task, "", ""),
         run_on_worker(job(lake, store, versions={"duckdb": "1"}), task, "", ""),

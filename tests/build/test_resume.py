@@ -53,20 +53,20 @@ def test_an_unchanged_lake_makes_no_new_objects(year_turned) -> None:
     assert {name: (store.root / name).stat().st_mtime_ns for name in names(store)} == before
 
 
-def test_a_new_watch_check_makes_the_watchlist_and_the_status_alone(year_turned) -> None:
+def test_a_new_watch_check_makes_the_watchlist_the_status_and_the_site_alone(year_turned) -> None:
     store, lake = year_turned
     newest = max((lake / "watch_checks").iterdir())
     [file] = newest.glob("*.parquet")
     more = newest / "more.parquet"
     more.write_bytes(file.read_bytes())
     rewrite(more, "select * replace (checked_at + interval 1 minute as checked_at) from rows limit 1")
-    assert sorted(built(lake, store).made) == ["bulk", "bulk-watchlist", "status", "watchlist"]
+    assert sorted(built(lake, store).made) == ["bulk", "bulk-watchlist", "site", "status", "watchlist"]
 
 
 def test_a_closed_year_is_built_once(year_turned) -> None:
     store, lake = year_turned
     demo_lake(lake, DAYS)
-    by_day = {"cards", "catalogue", "games", "movers", "status", "watchlist"}
+    by_day = {"cards", "catalogue", "games", "movers", "site", "status", "watchlist"}
     assert set(built(lake, store).made) == by_day | {"bulk", "bulk-2026-01-03", "bulk-cards", "bulk-watchlist"}
 
 
@@ -74,7 +74,7 @@ def test_a_late_correction_makes_its_year_and_what_reads_it(year_turned) -> None
     store, lake = year_turned
     [file] = (lake / "price_guide" / "day=2025-11-20").glob("*.parquet")
     rewrite(file, "select * replace (low + 1 as low) from rows")
-    by_prices = {"cards", "catalogue", "games", "history-2025", "status"}
+    by_prices = {"cards", "catalogue", "games", "history-2025", "site", "status"}
     assert set(built(lake, store).made) == by_prices | {"bulk", "bulk-2025-11", "bulk-cards"}
 
 
@@ -107,7 +107,7 @@ def test_explain_says_which_input_differs(tmp_path: Path) -> None:
     before = names(store)
     lines = run("build", "--lake", lake, "--store", store.root, "--explain").stdout.splitlines()
     assert lines[-1] == said["build"] == make(lake, store)
-    assert {"make  catalogue", "keep  site"} <= {" ".join(line.split()[:2]).replace(" ", "  ") for line in lines[:-1]}
+    assert {"make  catalogue", "keep  sets"} <= {" ".join(line.split()[:2]).replace(" ", "  ") for line in lines[:-1]}
     assert names(store) != before, "explain made nothing, the build did"
     again = json.loads(run("build", "--lake", lake, "--store", store.root, "--explain", "--json").stdout)
     assert not any(layer["make"] for layer in again["layers"])

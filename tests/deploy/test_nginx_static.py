@@ -60,14 +60,14 @@ def test_an_etag_for_each_encoding(client: Client) -> None:
 
 
 def test_the_sites_pages(client: Client) -> None:
-    for path in ("/docs", "/docs/", "/docs/index.html", "/explore"):
+    for path in ("/", "/docs", "/docs/", "/docs/index.html", "/explore"):
         answer = client.get(path)
         assert (answer.status, answer["Content-Type"].partition(";")[0]) == (200, "text/html")
 
 
 @pytest.mark.parametrize(
     "path",
-    ["/", f"{API}", f"{API}/cards", f"{API}/cards/1", f"{API}/nowhere", f"{API}/watchlist/never/history?view=x",
+    [f"{API}", f"{API}/cards", f"{API}/cards/1", f"{API}/nowhere", f"{API}/watchlist/never/history?view=x",
      f"{API}/watchlist/never/history?view=../../x", f"{API}/watchlist/%2e%2e/status", "/docs/none.html",
      f"{API}/watchlist/sealed%2FBooster-Box/../../../../../secret.json", f"{API}/watchlist/./status"],
 )  # fmt: skip

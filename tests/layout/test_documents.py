@@ -69,6 +69,11 @@ def test_documents_name_only_paths_that_exist(document: Path) -> None:
     assert [path for path in sorted(paths) if not (ROOT / path).exists()] == []
 
 
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=relative)
+def test_the_first_lines_of_a_page_say_for_whom_it_is(page: Path) -> None:
+    assert "*For " in "".join(page.read_text("utf-8").splitlines(keepends=True)[:4])
+
+
 def texts() -> list[Path]:
     """Return the text files of the project: code, documents and configuration."""
     folders = (*PACKAGES, "build", "bench", "docs", "tests", ".ci")

@@ -20,7 +20,7 @@ DIRECTION: list[list[tuple[str, ...]]] = [
         tuple(f"generator.{name}" for name in ("errors", "clock", "settings", "terminal", "progress", "threads")),
     ],
     [("generator.database",)],
-    [("generator.pack",), ("generator.releases",)],
+    [("generator.pack",), ("generator.releases",), ("generator.drawings",)],
     [("generator.lake",)],
     [("generator.ingest",), ("generator.demo",), ("generator.fingerprints",), ("generator.site",)],
     [("generator.build",)],

@@ -13,7 +13,7 @@ def key_asked(visit: Visit) -> None:
 
 
 def cards(visit: Visit) -> None:
-    visit.enter().locator(".picture.loaded").first.wait_for()
+    visit.enter().locator(".picture img").first.wait_for()
 
 
 def card(visit: Visit) -> None:
@@ -36,8 +36,22 @@ def reference(visit: Visit) -> None:
     article = page.locator('.endpoint[data-path="/api/v1/cards"]')
     article.get_by_role("button", name="Try it").click()
     article.get_by_label("API key").fill(visit.key)
+    visit.keeps_key = True
     article.get_by_role("button", name="Send").click()
     article.locator(".result").wait_for()
+
+
+def home(visit: Visit) -> None:
+    page = visit.open("/")
+    page.get_by_label("API key").fill(visit.key)
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Send it").last.click()
+    page.get_by_text("200 OK").wait_for()
+    visit.keeps_key = True
+
+
+def start(visit: Visit) -> None:
+    visit.enter("").locator(".thumb img").first.wait_for()
 
 
 def changelog(visit: Visit) -> None:
@@ -45,7 +59,7 @@ def changelog(visit: Visit) -> None:
 
 
 COLOURS = ["color-contrast", "link-in-text-block"]
-VIEWS = [reference, changelog, key_asked, cards, card, watchlist, watched]
+VIEWS = [home, start, reference, changelog, key_asked, cards, card, watchlist, watched]
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.__name__)

@@ -2,10 +2,11 @@
 
 import re
 
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
 from tests.site.conftest import Visit
-from tests.support.site_lake import DAYS, EMBERFOX, SLUG
+from tests.support.service import Service
+from tests.support.site_lake import DAYS, EMBERFOX, IMAGES, SLUG
 
 
 def test_the_start_page_shows_what_rose_and_fell(visit: Visit) -> None:
@@ -26,6 +27,7 @@ def test_the_start_page_shows_what_rose_and_fell(visit: Visit) -> None:
 
 def test_totals_are_shown(visit: Visit) -> None:
     page = visit.enter()
+    expect(page.locator(".total")).to_have_text("137 cards")
     expect(page.get_by_role("status")).to_have_text("50 of 137 cards shown.")
 
 
@@ -36,7 +38,8 @@ def test_search_as_one_types(visit: Visit) -> None:
     expect(page.locator(".card")).to_have_count(1)
     expect(page.locator(".card")).to_contain_text("Emberfox ex [Blazing Tail]")
     expect(page.locator(".card")).to_contain_text("€18.50")
-    expect(page.get_by_role("status")).to_have_text("1 cards, all that were found.")
+    expect(page.locator(".total")).to_have_text("1 card")
+    expect(page.get_by_role("status")).to_have_text("These are all.")
     assert page.url.endswith("#/cards?q=emberfox")
     page.get_by_role("searchbox").fill("nothing of that name")
     expect(page.get_by_role("status")).to_have_text("No cards found.")
@@ -82,12 +85,12 @@ def test_the_list_goes_on_and_is_found_again(visit: Visit) -> None:
 
 def test_pictures(visit: Visit) -> None:
     page = visit.enter("#/cards?set=6204")
-    there = page.locator("li", has_text="Emberfox").locator(".picture")
-    expect(there).to_have_class("picture loaded")
-    for name in ("Bold", "No picture", "Insecure"):
-        picture = page.locator("li", has_text=name).locator(".picture")
-        expect(picture.locator("img")).to_have_count(0)
-        expect(picture.locator(".stand-in")).to_be_visible()
+    there = page.locator("li", has_text="Emberfox").locator("img")
+    expect(there).to_have_attribute("src", f"{IMAGES}/asp/012.png")
+    for name in ("Bold", "No picture", "Insecure"):  # missing on its host, none, over http
+        drawn = page.locator("li", has_text=name).locator("img")
+        expect(drawn).to_have_attribute("src", re.compile("^data:image/svg"))
+        assert drawn.evaluate("async (image) => { await image.decode(); return image.naturalWidth; }") > 0
     assert [r.url for r in visit.requests if r.url.startswith("http://images")] == []
 
 
@@ -110,7 +113,7 @@ def test_a_card_and_its_plot(visit: Visit) -> None:
     assert [text.count("L") for text in paths] == [21, 21, 19, 21]  # the filtered price breaks on a day without offers
     assert not any("NaN" in text for text in paths)
     slider = page.get_by_role("slider", name="Day")
-    said = "22 Aug 2026: Trend €22.10, Average €23.10, Lowest under the filter €18.50, Available 421"
+    said = "22 Aug 2026: Trend €22.10, Average €23.10, Sellers in one country, English cards €18.50, Available 421"
     expect(slider).to_have_attribute("aria-valuetext", said)
     slider.press("ArrowLeft")
     expect(slider).to_have_attribute("aria-valuetext", re.compile("^21 Aug 2026: Trend €22.00"))
@@ -175,6 +178,7 @@ def test_keys_are_refused_and_forgotten(visit: Visit) -> None:
     expect(page.locator(".card")).to_have_count(50)
     assert page.get_by_label("API key").input_value() == ""
     page.get_by_role("button", name="Forget the key").click()
+    visit.keeps_key = False
     expect(page.get_by_label("API key")).to_be_focused()
     expect(page.locator(".card")).to_have_count(0)
     page.reload()
@@ -185,6 +189,72 @@ def test_an_unknown_card_is_told(visit: Visit) -> None:
     visit.excused += ("404 (Not Found)",)
     page = visit.enter("#/cards/999999999")
     expect(page.get_by_role("status")).to_have_text("there is no product with this id")
+
+
+def test_the_key_lasts_for_the_tab_on_all_pages(visit: Visit) -> None:
+    page = visit.enter()
+    page.reload()
+    expect(page.locator(".card")).to_have_count(50)
+    page.goto(f"{visit.base}/")
+    expect(page.locator("#key-state")).to_contain_text("“visitor” is in use")
+    page.goto(f"{visit.base}/docs")
+    form = page.locator('.endpoint[data-path="/api/v1/me"]')
+    form.get_by_role("button", name="Try it").click()
+    assert form.get_by_label("API key").input_value() == visit.key
+    other_tab = page.context.new_page()
+    other_tab.goto(f"{visit.base}/explore")
+    expect(other_tab.get_by_label("API key")).to_be_visible()
+
+
+def test_a_key_in_the_fragment_is_read_and_removed(browser: Browser, site_service: Service, site_key: str) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url.partition("#")[0]))
+    page.goto(f"http://127.0.0.1:{site_service.port}/explore#key={site_key}")
+    expect(page.get_by_role("heading", name="Largest price moves")).to_be_visible()
+    assert site_key not in page.url and page.evaluate("history.length") <= 2
+    assert not any(site_key in url for url in asked)
+    context.close()
+
+
+def test_a_card_shows_how_its_price_moved(visit: Visit) -> None:
+    page = visit.enter(f"#/cards/{EMBERFOX}")
+    headline = page.locator(".headline")
+    expect(headline).to_contain_text("€22.10")
+    expect(headline).to_contain_text("Against 7 days ago+3.27 %")  # 22.10 after 21.40
+    expect(headline).to_contain_text("Against 30 days ago–")
+    expect(page.get_by_text("Near Mint").first).to_be_visible()
+
+
+def test_a_series_without_data_is_not_offered(visit: Visit) -> None:
+    page = visit.enter("#/cards/103")  # it has a trend price, and nothing else
+    expect(page.get_by_label("Lines shown").get_by_role("checkbox")).to_have_count(1)
+    expect(page.locator(".canvas path.line")).to_have_count(1)
+
+
+def test_card_and_watchlist_lead_to_each_other(visit: Visit) -> None:
+    page = visit.enter(f"#/cards/{EMBERFOX}")
+    page.get_by_role("link", name="Tracked, with offers").click()
+    expect(page.get_by_role("table", name="Offers")).to_contain_text("Near Mint")
+    assert page.url.endswith(f"#/watchlist/{SLUG}")
+    page.get_by_role("link", name="Card with its prices").click()
+    expect(page.get_by_role("heading", name="Emberfox ex")).to_be_focused()
+    assert page.url.endswith(f"#/cards/{EMBERFOX}")
+
+
+def test_on_a_phone_filters_fold_and_prices_stand_above_the_fold(visit: Visit) -> None:
+    visit.page.set_viewport_size({"width": 390, "height": 844})
+    page = visit.enter()
+    expect(page.locator(".card")).to_have_count(50)
+    expect(page.get_by_label("Search by name")).to_be_visible()
+    expect(page.get_by_label("Rarity")).to_be_hidden()
+    page.get_by_text("Filters and order").click()
+    expect(page.get_by_label("Rarity")).to_be_visible()
+    page.goto(f"{visit.base}/explore#/cards/{EMBERFOX}")
+    price = page.locator(".headline .price")
+    expect(price).to_have_text("€22.10")
+    assert price.bounding_box()["y"] < 500
 
 
 def test_downloads_are_listed_and_saved(visit: Visit) -> None:

@@ -22,9 +22,10 @@ def test_an_endpoint_can_be_tried(visit: Visit) -> None:
     visit.open("/docs")
     cards = endpoint(visit, "/api/v1/cards")
     cards.get_by_label("API key").fill(visit.key)
+    visit.keeps_key = True
     cards.get_by_label("q", exact=True).fill("emberfox & ex")
     cards.get_by_label("kind").select_option("single")
-    cards.get_by_role("button", name="Send").click()
+    cards.get_by_role("button", name="Send", exact=True).click()
     said = cards.locator(".result")
     said.wait_for()
     assert said.inner_text().startswith("200 OK")
@@ -39,6 +40,7 @@ def test_an_endpoint_can_be_tried(visit: Visit) -> None:
 def test_the_key_is_typed_once_and_paths_are_filled_in(visit: Visit) -> None:
     visit.open("/docs")
     endpoint(visit, "/api/v1/me").get_by_label("API key").fill(visit.key)
+    visit.keeps_key = True
     card = endpoint(visit, "/api/v1/cards/{idProduct}")
     assert card.get_by_label("API key").input_value() == visit.key
     assert card.get_by_label("idProduct").input_value() == "714230"
@@ -101,3 +103,62 @@ def test_it_is_read_without_javascript(browser: Browser, site_service: Service) 
     page.goto(f"http://127.0.0.1:{site_service.port}/explore")
     assert "needs JavaScript" in page.locator("main").inner_text()
     context.close()
+
+
+def test_forms_are_filled_in_with_the_example(visit: Visit) -> None:
+    page = visit.open("/docs")
+    form = endpoint(visit, "/api/v1/watchlist/{slug}/history")
+    assert form.get_by_label("slug").input_value() == "emberfox-ex-asp012"
+    assert form.get_by_label("range").input_value() == "30d"
+    first = page.locator(".intro .request")
+    assert first.bounding_box()["y"] + 60 < 900
+    assert "/api/v1/cards?q=Emberfox&limit=1" in first.inner_text()
+    assert '"id_product": 714230' in first.inner_text()
+
+
+def test_the_reference_is_searched(visit: Visit) -> None:
+    page = visit.open("/docs")
+    page.keyboard.press("/")
+    search = page.get_by_role("searchbox", name="Search the reference")
+    expect(search).to_be_focused()
+    page.keyboard.type("sparkline")
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("link", name="sparkline_14d WatchlistItem")).to_be_focused()
+    page.keyboard.press("Enter")
+    assert page.url.endswith("#WatchlistItem")
+    expect(page.locator("#found")).to_be_hidden()
+    page.keyboard.press("/")
+    page.keyboard.type("no such thing")
+    expect(page.locator("#found")).to_have_text("Nothing found.")
+    page.keyboard.press("Escape")
+    expect(page.locator("#found")).to_be_hidden()
+
+
+def test_the_contents_mark_the_section_even_after_a_jump(visit: Visit) -> None:
+    page = visit.open("/docs")
+    current = page.locator('.contents a[aria-current="location"]')
+    expect(current).to_have_text("Begin")
+    for anchor in ("listMovers", "Mover", "paging", "Error"):
+        page.evaluate("(id) => document.getElementById(id).scrollIntoView()", anchor)  # at once, past all others
+        expect(current).to_have_attribute("href", f"#{anchor}")
+        expect(current).to_have_count(1)
+        assert page.locator(".languages").bounding_box()["y"] < 100, "the choice of a language stays visible"
+
+
+def test_code_is_coloured_and_copied(visit: Visit) -> None:
+    page = visit.open("/docs")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    example = page.locator(".endpoint", has_text="Catalogue search").first
+    assert example.locator(".code-text").count() > 5 and example.locator(".code-number").count() > 3
+    example.get_by_role("button", name="Copy: Catalogue search, in curl").click()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith("curl -sS") and copied.endswith('/api/v1/cards?q=Emberfox&limit=1"')
+
+
+def test_each_field_is_described_in_one_table(visit: Visit) -> None:
+    page = visit.open("/docs")
+    rows = page.locator(".resource tbody tr").all_inner_texts()
+    assert len(rows) > 100
+    assert [row for row in rows if not row.split("\t")[-1].strip()] == []
+    detail = page.locator(".resource", has=page.locator("#CardDetail"))
+    assert detail.locator("tbody tr").count() == 1

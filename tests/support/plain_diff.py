@@ -47,7 +47,11 @@ def resource(key: str) -> str:
     first, *rest = key.split("/")
     if first == "cards":
         return "lists" if len(rest) > 1 else "cards"
-    return dict.fromkeys(("openapi.json", "docs", "explore"), "site").get(first, first.removesuffix(".json"))
+    if key.startswith("explore/drawn/"):
+        return "drawings"
+    return dict.fromkeys(("openapi.json", "index.html", "index.json", "docs", "explore"), "site").get(
+        first, first.removesuffix(".json")
+    )
 
 
 def changes(old: dict, new: dict) -> dict:

@@ -1,28 +1,66 @@
-"""The layer `site`: `openapi.json` and the pages at /docs and /explore."""
+"""The layer `site`: `openapi.json` and the pages at /, /docs and /explore.
+
+The pages show the freshness of the data, and examples with their real answers. So this layer is made last, from the
+other layers of the build, by the process that runs the build. No task of the plan makes it.
+"""
 
 import hashlib
-from functools import cache
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import date
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from edge_auth.contract import names
+from edge_auth.contract import layout, names
+from edge_auth.contract.builds import Build
+from edge_auth.contract.store.file_cache import FileCache
+from edge_auth.contract.store.interface import Store
+from edge_auth.core.cache import LruCache
+from edge_auth.core.open_build import OpenBuild
 from generator.build.context import BuildContext
-from generator.build.layers.spec import LayerSpec, define_layer, one_task
-from generator.pack.output import Inputs
+from generator.build.layers.spec import LayerSpec, define_layer
+from generator.pack.output import TaskOutput
 from generator.pack.writer import Writer, compress_objects
 from generator.site import openapi, pages
+from generator.site.live_examples import live_examples
 
 RECIPE = 1
+_CACHE_BYTES = 16 << 20
 
 
-def site_layer() -> LayerSpec:
-    """Define the layer of the site. It reads no table: its digest is a hash of its documents."""
-    content = {"documents": [f"{key} {hashlib.sha256(document).hexdigest()}" for key, document in _documents().items()]}
-    return define_layer(names.SITE, one_task(names.SITE, _site), recipe=RECIPE, sql=(), content=content)
+def site_layer(as_of: date, others: Sequence[LayerSpec]) -> LayerSpec:
+    """Define the layer of the site, which changes when its files or the other layers of the build do."""
+    documents = {names.OPENAPI_KEY: openapi.document(), **pages.documents()}
+    content = {
+        "documents": [f"{key} {hashlib.sha256(document).hexdigest()}" for key, document in documents.items()],
+        "layers": [f"{layer.name} {layer.digest}" for layer in others],
+        "as of": [as_of.isoformat()],
+    }
+    return define_layer(names.SITE, lambda scope: (), recipe=RECIPE, sql=(), content=content)
 
 
-@cache
-def _documents() -> dict[str, bytes]:
-    return {names.OPENAPI_KEY: openapi.document(), **pages.documents()}
+def make_site(context: BuildContext, build_id: str, layers: Sequence[LayerSpec]) -> TaskOutput:
+    """Make the layer from the other layers, which must be complete.
+
+    Args:
+        layers: All layers of the build.
+    """
+    digests = {layer.name: layer.digest for layer in layers}
+    folder = layout.layer_folder(names.SITE, digests.pop(names.SITE))
+    with _opened(context.store, build_id, context.lake.as_of, digests) as build:
+        documents = {names.OPENAPI_KEY: openapi.document(), **pages.documents(live_examples(build))}
+    writer = Writer(context.uploads, context.intermediates, names.SITE, folder)
+    writer.add(compress_objects(documents.items()))
+    output = writer.output()
+    context.uploads.finish()
+    return output
 
 
-def _site(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
-    writer.add(compress_objects(_documents().items()))
+@contextmanager
+def _opened(store: Store, build_id: str, as_of: date, digests: Mapping[str, str]) -> Iterator[OpenBuild]:
+    """Open the layers of a build that has no record yet. Files of a bucket are copied for the time being."""
+    layers = {name: {"digest": digest} for name, digest in digests.items()}
+    record = {"id": build_id, "as_of": as_of.isoformat(), "layers": layers}
+    with TemporaryDirectory(prefix="cardpress-") as folder:
+        build = Build(store, record, None if store.local_path("") else FileCache(Path(folder)))
+        yield OpenBuild(build, LruCache(_CACHE_BYTES), lambda hit: None)

@@ -16,6 +16,7 @@ from edge_auth.errors import Conflict, EdgeError
 from generator import settings
 from generator.clock import Clock, from_unix_time
 from generator.reading.doctor.findings import Finding, ok, problem, warning
+from generator.reading.doctor.locks import check_locks
 from generator.reading.overview import source_ages
 from generator.releases.run_reports import HELD, PUBLISHED, UNCHANGED, newest_report
 from generator.releases.verify import visible_damage
@@ -35,6 +36,7 @@ def check_store(store: Store, clock: Clock) -> Iterator[Finding]:
     yield ok("store", f"{store.location}: {len(records)} builds")
     yield from _check_free_space(folder)
     yield from _check_records(store, records)
+    yield from check_locks(store, clock)
     pointer, _ = read_pointer(store)
     if pointer is None:
         yield problem("live", f"no build is live in {store.location}", _how_to_publish(store, records))

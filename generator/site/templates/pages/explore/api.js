@@ -1,4 +1,4 @@
-// The explorer's client of the API. The key is in a private field: it is neither stored nor part of a URL.
+// The explorer's client of the API. The key is never part of a URL.
 
 /** An error of the API; `code` is for programs, `message` for people. */
 export class ApiError extends Error {

@@ -1,11 +1,13 @@
 // One product: its picture, what it is, its prices, their history plotted, and the cheapest offers.
 import {h, outward, picture, table} from "./dom.js";
 import {plot} from "./plot.js";
-import {condition, count, day, euros, roundEuros, time} from "./words.js";
+import {SELLER_FILTER, condition, count, day, direction, euros, percent, roundEuros, time} from "./words.js";
 
+const DAY = 86_400_000;
+const LATE_DAYS = 3; // how much older than its window the price before may be, as in /movers
 const RANGES = [["30", "30 days"], ["90", "90 days"], ["365", "A year"], ["", "All"]];
 
-export function cardView({api, route, announce}) {
+export function cardView({api, route, announce, cards}) {
   const view = h("article", {class: "product"});
   const asking = new AbortController();
   const history = h("div", {});
@@ -24,6 +26,8 @@ export function cardView({api, route, announce}) {
     draw(product);
     announce("");
     view.querySelector("h2").focus();
+    cards.itemOf(product).then((item) => item && view.querySelector(".facts").append(
+      fact("Watchlist", h("a", {href: `#/watchlist/${encodeURIComponent(item.slug)}`}, "Tracked, with offers"))), () => {});
   }).catch((error) => asking.signal.aborted || announce(error.message, true));
   view.leave = () => asking.abort();
   return view;
@@ -37,11 +41,34 @@ function head(product) {
     ["Marketplace", outward(product.cardmarket_url, "Product page")],
   ];
   return h("header", {class: "head"},
-    picture(product.image_large ?? product.image, product.name, {alt: `Picture of ${product.name}`}),
-    h("div", {},
-      h("h2", {tabindex: "-1"}, product.name),
-      h("dl", {class: "facts"}, facts.filter(([, fact]) => fact).map(([name, fact]) => h("div", {}, h("dt", {}, name), h("dd", {}, fact)))),
-      prices(product)));
+    picture(product.image_large ?? product.image, product, {alt: `Picture of ${product.name}`}),
+    h("div", {class: "title"}, h("h2", {tabindex: "-1"}, product.name), headline(product)),
+    h("div", {class: "rest"},
+      prices(product),
+      h("dl", {class: "facts"}, facts.filter(([, value]) => value).map(([name, value]) => fact(name, value)))));
+}
+
+const fact = (name, value) => h("div", {}, h("dt", {}, name), h("dd", {}, value));
+
+/** The price that matters most, and how it has moved. */
+function headline({price_guide: guide, filtered_price: filtered, history}) {
+  const price = guide?.trend ?? filtered?.lowest ?? null;
+  if (price === null) return h("p", {class: "headline"}, "No price yet");
+  const what = guide?.trend != null ? `Trend, EU-wide, ${day(guide.day)}` : SELLER_FILTER;
+  const moves = guide?.trend == null ? [] : [7, 30].map((days) => [days, before(history.price_guide, guide.day, days)]);
+  return h("div", {class: "headline"}, h("p", {class: "price"}, euros(price)), h("p", {class: "when"}, what),
+    h("dl", {class: "moves"}, moves.map(([days, then]) => fact(`Against ${days} days ago`, then ? moved(price, then) : "–"))));
+}
+
+/** The newest row with a trend price, at least this many days before a day. */
+const before = (rows, newest, days) => rows.findLast((row) => {
+  const age = (Date.parse(newest) - Date.parse(row.day)) / DAY;
+  return row.trend && age >= days && age <= days + LATE_DAYS;
+});
+
+function moved(now, {trend, day: then}) {
+  const change = ((now - trend) / trend) * 100;
+  return h("span", {class: direction(change), title: `${euros(trend)} on ${day(then)}`}, percent(change));
 }
 
 function prices({price_guide: guide, filtered_price: filtered, listing}) {
@@ -50,7 +77,7 @@ function prices({price_guide: guide, filtered_price: filtered, listing}) {
       ["Trend", euros(guide.trend)], ["Average", euros(guide.avg)], ["Lowest", euros(guide.low)],
       ["Average, 1 day", euros(guide.avg1)], ["7 days", euros(guide.avg7)], ["30 days", euros(guide.avg30)],
       ...(guide.holo.trend === null ? [] : [["Holo trend", euros(guide.holo.trend)]])]),
-    tile("Under the seller filter", filtered && `Checked ${time(filtered.checked_at)}`, filtered && [
+    tile(SELLER_FILTER, filtered && `Checked ${time(filtered.checked_at)}`, filtered && [
       ["Lowest", euros(filtered.lowest)], ["Offers", count(filtered.offers)],
       ["Cheapest", filtered.cheapest_seller ?? "–"], ["Condition", condition(filtered.cheapest_condition)]]),
     tile("List page", listing && `All sellers, ${time(listing.scraped_at)}`, listing && [
@@ -67,7 +94,7 @@ function historyOf({history}, hidden) {
     {height: 250, format: euros, round: roundEuros, series: [
       {name: "Trend", style: "one", values: of(history.price_guide, "trend")},
       {name: "Average", style: "two", values: of(history.price_guide, "avg")},
-      {name: "Lowest under the filter", style: "three", values: of(history.filtered, "lowest")}]},
+      {name: SELLER_FILTER, style: "three", values: of(history.filtered, "lowest")}]},
     {height: 80, format: count, fromZero: true, series: [
       {name: "Available", style: "four", values: of(history.listing, "available")}]},
   ], hidden);
@@ -78,7 +105,7 @@ function offers({filtered_price: filtered}) {
   const row = (offer, code) => [offer.seller, condition(code), count(offer.quantity), euros(offer.price)];
   const columns = [["Seller", ""], ["Condition", ""], ["Quantity", "number"], ["Price", "number"]];
   const grouped = Object.entries(filtered.cheapest_offers_by_condition);
-  return [h("section", {}, h("h3", {}, "Cheapest offers under the filter"),
+  return [h("section", {}, h("h3", {}, `Cheapest offers: ${SELLER_FILTER[0].toLowerCase()}${SELLER_FILTER.slice(1)}`),
     table("Cheapest offers", columns, filtered.cheapest_offers.map((offer) => row(offer, offer.condition))),
     h("details", {}, h("summary", {}, "By condition"),
       table("Cheapest offers by condition", columns, grouped.flatMap(([code, some]) => some.map((offer) => row(offer, code))))))];

@@ -1,21 +1,23 @@
 // The catalogue: search as you type, filters, sorting, and a list that loads more cards as you scroll.
 import {h, picture} from "./dom.js";
-import {count, euros} from "./words.js";
+import {SELLER_FILTER, count, direction, euros, percent} from "./words.js";
 
 const PAGE = 50;
 const TYPING_MILLISECONDS = 250;
 const DEFAULTS = {kind: "all", sort: "trend"}; // of the API
 const SORTS = {
-  trend: "Trend price", low: "Lowest price", avg: "Average price", filtered: "Lowest under the filter", name: "Name",
+  trend: "Trend price", low: "Lowest price", avg: "Average price", filtered: SELLER_FILTER, name: "Name",
   number: "Collector number", newest: "Newest",
 };
+const FOLDED = "(max-width: 40rem)"; // where the filters are closed at first
 
 /** The view. `route.params` are the filters. `route.replace` writes changed filters into the address. */
 export function cardsView({api, route, announce, sets}) {
   const filters = filterForm(route.params, sets);
   const list = h("ul", {class: "grid", "aria-label": "Cards"});
   const more = h("button", {type: "button", class: "more", hidden: true}, "More cards");
-  const view = h("div", {}, filters.form, list, more);
+  const total = h("p", {class: "total"});
+  const view = h("div", {}, filters.form, total, list, more);
   let asking = new AbortController();
   let next = 0;
   let build;
@@ -28,16 +30,18 @@ export function cardsView({api, route, announce, sets}) {
     next = null;
     list.setAttribute("aria-busy", "true");
     try {
-      const [page, from, total] = await api.get("cards", {...filters.values(), limit: PAGE, offset}, {signal, build});
+      const [page, from, rows] = await api.get("cards", {...filters.values(), limit: PAGE, offset}, {signal, build});
       [next, build] = [page.pagination.next_offset, from];
       if (offset === 0) list.replaceChildren();
       list.append(...page.data.map(card));
       shown = offset + page.data.length;
-      announce(summary(shown, Number(total)));
+      total.textContent = Number(rows) === 1 ? "1 card" : `${count(Number(rows))} cards`;
+      announce(summary(shown, Number(rows)));
     } catch (error) {
       if (signal.aborted) return;
       if (build && error.code === "invalid_parameter") return restart(); // the build was pruned: begin again
       if (offset === 0) list.replaceChildren();
+      total.textContent = "";
       announce(error.message, true);
     }
     list.removeAttribute("aria-busy");
@@ -67,7 +71,7 @@ export function cardsView({api, route, announce, sets}) {
 }
 
 const nearby = (element) => element.getBoundingClientRect().top < innerHeight + 800;
-const summary = (many, total) => (many === 0 ? "No cards found." : many === total ? `${count(many)} cards, all that were found.` : `${count(many)} of ${count(total)} cards shown.`);
+const summary = (many, total) => (many === 0 ? "No cards found." : many === total ? "These are all." : `${count(many)} of ${count(total)} cards shown.`);
 
 /** The form of the filters. It calls `changed` after a change, with the milliseconds to wait for more typing. */
 function filterForm(params, sets) {
@@ -79,9 +83,11 @@ function filterForm(params, sets) {
     return select;
   };
   const text = (name, more) => h("input", {name, type: "text", autocomplete: "off", spellcheck: "false", value: params[name] ?? "", ...more});
+  const others = ["set", "kind", "rarity", "number", "game", "min_price", "max_price", "sort", "order"];
   const form = h("form", {class: "filters", role: "search", "aria-label": "Cards"},
-    h("label", {class: "wide"}, h("span", {}, "Name"),
+    h("label", {class: "wide"}, h("span", {}, "Search by name"),
       h("input", {name: "q", type: "search", maxlength: "100", autocomplete: "off", spellcheck: "false", value: params.q ?? "", placeholder: "Words of the name"})),
+    h("details", {open: !matchMedia(FOLDED).matches || others.some((name) => params[name])}, h("summary", {}, "Filters and order"), h("div", {class: "fields"},
     field("Set", text("set", {list: "sets", placeholder: "Any"})),
     field("Kind", choice("kind", [["all", "All"], ["single", "Singles"], ["sealed", "Sealed"]], params.kind)),
     field("Rarity", text("rarity", {placeholder: "Any"})),
@@ -90,8 +96,8 @@ function filterForm(params, sets) {
     field("From €", text("min_price", {type: "number", min: "0", step: "0.01"})),
     field("To €", text("max_price", {type: "number", min: "0", step: "0.01"})),
     field("Sort by", choice("sort", Object.entries(SORTS), params.sort)),
-    field("Order", choice("order", [["", "Usual"], ["asc", "Upwards"], ["desc", "Downwards"]], params.order)),
-    h("button", {type: "button", class: "quiet", onclick: () => clear()}, "Clear"),
+    field("Order", choice("order", [["", "Default"], ["asc", "Ascending"], ["desc", "Descending"]], params.order)),
+    h("button", {type: "button", class: "quiet", onclick: () => clear()}, "Clear"))),
     h("datalist", {id: "sets"}));
   let known = new Set();
   sets.then((names) => {
@@ -115,14 +121,22 @@ function filterForm(params, sets) {
 
 function card(product) {
   const {price_guide: guide, filtered_price: filtered} = product;
-  const where = [product.set.name, product.number, product.rarity].filter(Boolean).join(", ");
+  const about = [product.number && `No. ${product.number}`, product.rarity].filter(Boolean).join(", ");
   return h("li", {},
     h("a", {class: "card", href: `#/cards/${product.id_product}`},
-      picture(product.image, product.name, {loading: "lazy"}),
+      picture(product.image, product, {loading: "lazy"}),
       h("span", {class: "name"}, product.name),
-      h("span", {class: "where"}, where || product.category || ""),
+      h("span", {class: "where"}, product.set.name ?? product.category ?? ""),
+      h("span", {class: "where"}, about),
       h("span", {class: "prices"},
-        price("Trend", guide?.trend), price("Filtered", filtered?.lowest))));
+        h("span", {class: "main"}, h("b", {}, euros(guide?.trend ?? filtered?.lowest)), change(guide)),
+        filtered?.lowest != null && h("span", {}, h("span", {class: "label"}, "One country, English "), h("span", {}, euros(filtered.lowest))))));
 }
 
-const price = (label, value) => h("span", {}, h("span", {class: "label"}, `${label} `), h("span", {}, euros(value)));
+/** The trend against the guide's average of the last 7 days, or null without one: a Card has no older prices. */
+function change(guide) {
+  if (!guide?.avg7 || guide.trend === null) return null;
+  const value = ((guide.trend - guide.avg7) / guide.avg7) * 100;
+  return h("span", {class: direction(value), title: "Trend against the average of the last 7 days"}, percent(value),
+    h("span", {class: "label"}, " vs 7-day average"));
+}

@@ -1,4 +1,5 @@
 // Making elements. Text always goes in as text, never as markup.
+import {drawnPicture} from "./art.js";
 
 function put(node, properties, children) {
   for (const [name, value] of Object.entries(properties)) {
@@ -23,18 +24,14 @@ export function outward(address, text) {
   return safe ? h("a", {href: address, rel: "noopener noreferrer", referrerpolicy: "no-referrer"}, text) : null;
 }
 
-/** A picture, or the initials of the name if there is no picture or it does not load. */
-export function picture(address, name, properties = {}) {
-  const frame = h("span", {class: "picture"}, h("span", {class: "stand-in", "aria-hidden": "true"}, initials(name)));
-  if (!/^https:\/\//i.test(address ?? "")) return frame;
-  const image = h("img", {src: address, alt: "", decoding: "async", referrerpolicy: "no-referrer", ...properties});
-  image.addEventListener("load", () => frame.classList.add("loaded"));
-  image.addEventListener("error", () => image.remove());
-  frame.append(image);
-  return frame;
+/** The picture of a product: at an address over https or on this host, or a drawing if there is none or it does not load. */
+export function picture(address, product, properties = {}) {
+  const found = /^(https:\/\/|\/(?!\/))/i.test(address ?? "");
+  const image = h("img", {alt: "", decoding: "async", referrerpolicy: "no-referrer", width: 252, height: 352, ...properties,
+    src: found ? address : drawnPicture(product)});
+  if (found) image.addEventListener("error", () => { image.src = drawnPicture(product); }, {once: true});
+  return h("span", {class: "picture"}, image);
 }
-
-const initials = (name) => name.replace(/\[.*/, "").trim().split(/\s+/).slice(0, 2).map((word) => [...word][0]).join("");
 
 /** A table with a caption; `columns` are [heading, class]; `rows` are arrays of cells, the first one its heading. */
 export function table(caption, columns, rows) {

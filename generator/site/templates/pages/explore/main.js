@@ -1,9 +1,11 @@
 // The explorer: it asks for the key, then shows the view that the address names after its #.
+import {keepKey, readKey} from "../docs/key.js";
 import {Api} from "./api.js";
 import {cardView} from "./card.js";
 import {cardsView} from "./cards.js";
 import {downloadsView} from "./downloads.js";
 import {moversView} from "./movers.js";
+import {Tracked} from "./tracked.js";
 import {watchedView, watchlistView} from "./watchlist.js";
 import {day} from "./words.js";
 
@@ -12,6 +14,7 @@ const [place, status, form, bar] = [byId("view"), byId("status"), byId("key-form
 const TITLE = document.title;
 let api = null;
 let sets = null;
+let cards = null; // links between the catalogue and the watchlist
 let current = null; // {kind, view, address, scroll}
 let list = null; // the list of cards as it was left, to come back to
 
@@ -51,7 +54,7 @@ function show() {
   announce(back ? "" : "One moment …");
   const scroll = back ? list.scroll : 0;
   current = back || {kind: route.view, address: location.hash, scroll: 0};
-  current.view ??= route.view({api, route, announce, sets});
+  current.view ??= route.view({api, route, announce, sets, cards});
   place.replaceChildren(current.view);
   for (const link of bar.querySelectorAll("[data-view]")) link.ariaCurrent = link.dataset.view === route.name ? "page" : null;
   scrollTo(0, scroll);
@@ -63,32 +66,42 @@ async function enter(key) {
   const [{build}] = await client.get("status");
   api = client;
   sets = me.scopes.includes("cards:read") ? api.all("sets", {limit: 1000}).then((all) => all.map(({name}) => name)) : Promise.resolve([]);
+  cards = new Tracked(api, me.scopes);
+  keepKey(key);
   byId("key-name").textContent = `Key: ${me.name}.`;
   byId("freshness").textContent = `As of ${day(build.as_of)}.`;
 }
 
-form.addEventListener("submit", async (event) => {
-  event.preventDefault();
+/** Enter with a key and show the view of the address, or the form and what is wrong with the key. */
+async function begin(key) {
   const button = form.querySelector("button");
   button.disabled = true;
   byId("key-error").textContent = "";
   try {
-    await enter(byId("key").value.trim());
+    await enter(key);
     byId("key").value = "";
     form.hidden = true;
     bar.hidden = false;
     show();
     place.querySelector("input[type=search], h2")?.focus();
   } catch (error) {
+    if (error.status === 401) keepKey("");
+    form.hidden = false;
     byId("key-error").textContent = error.message;
   }
   button.disabled = false;
+}
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  begin(byId("key").value.trim());
 });
 
 byId("forget").addEventListener("click", () => {
   current?.view.leave?.();
   list?.view.leave();
-  [api, sets, current, list] = [null, null, null, null];
+  keepKey("");
+  [api, sets, cards, current, list] = [null, null, null, null, null];
   place.replaceChildren();
   announce("");
   bar.hidden = true;
@@ -98,5 +111,9 @@ byId("forget").addEventListener("click", () => {
 
 addEventListener("hashchange", show);
 addEventListener("scroll", () => { if (current) current.scroll = scrollY; }, {passive: true});
-form.hidden = false;
-byId("key").focus();
+if (readKey()) {
+  begin(readKey());
+} else {
+  form.hidden = false;
+  byId("key").focus();
+}

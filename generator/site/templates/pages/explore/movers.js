@@ -1,5 +1,5 @@
 // The start page: the products that rose and fell most, each with a line of its last days and a link to the card.
-import {h} from "./dom.js";
+import {h, picture} from "./dom.js";
 import {sparkline} from "./plot.js";
 import {count, day, direction, euros, percent} from "./words.js";
 
@@ -19,20 +19,21 @@ export function moversView({api, announce}) {
     const {signal} = asking;
     try {
       const found = await Promise.all(LISTS.map(([way]) => api.get("movers", {window, direction: way, limit: ROWS}, {signal})));
-      const rows = found.flatMap(([page]) => page.data.map((mover) => ({mover, line: h("td", cell(4))})));
+      const rows = found.flatMap(([page]) => page.data.map((mover) => ({mover, line: h("td", cell(4)), place: h("span", {class: "thumb"})})));
       lists.replaceChildren(...found.map(([page, , total], at) =>
         section(LISTS[at][1], total, rows.filter(({mover}) => page.data.includes(mover)))));
       announce(rows.length ? "" : "No price moved in this window.");
-      for (const {mover, line} of rows) line.append(await drawn(mover, signal));
+      for (const {mover, line, place} of rows) await fill(mover, line, place, signal);
     } catch (error) {
       if (!signal.aborted) announce(error.message, true);
     }
   }
 
-  async function drawn(mover, signal) {
-    const [{history}] = await api.get(`cards/${mover.id_product}`, {days: DAYS}, {signal});
-    const trends = history.price_guide.map(({trend}) => trend);
-    return sparkline(trends, `Last ${DAYS} days, ${trends.map(euros).join(", ")}`);
+  async function fill(mover, line, place, signal) {
+    const [product] = await api.get(`cards/${mover.id_product}`, {days: DAYS}, {signal});
+    const trends = product.history.price_guide.map(({trend}) => trend);
+    line.append(sparkline(trends, `Last ${DAYS} days, ${trends.map(euros).join(", ")}`));
+    place.append(picture(product.image, product));
   }
 
   const choices = h("fieldset", {class: "ranges"}, h("legend", {}, "Within"), WINDOWS.map(([value, name], at) =>
@@ -52,12 +53,12 @@ function section(name, total, rows) {
     h("table", {class: "stacks", role: "table", "aria-label": name},
       h("thead", {role: "rowgroup"}, h("tr", {role: "row"}, COLUMNS.map(([heading, kind]) =>
         h("th", {scope: "col", role: "columnheader", class: kind}, heading)))),
-      h("tbody", {role: "rowgroup"}, rows.map(({mover, line}) => row(mover, line)))));
+      h("tbody", {role: "rowgroup"}, rows.map(row))));
 }
 
-function row(mover, line) {
+function row({mover, line, place}) {
   return h("tr", {role: "row"},
-    h("th", {scope: "row", role: "rowheader"}, h("a", {href: `#/cards/${mover.id_product}`}, mover.name),
+    h("th", {scope: "row", role: "rowheader"}, place, h("a", {href: `#/cards/${mover.id_product}`}, mover.name),
       h("span", {class: "where"}, mover.set.name ?? "")),
     h("td", {...cell(1), title: day(mover.day_then)}, euros(mover.then)),
     h("td", {...cell(2), title: day(mover.day_now)}, euros(mover.now)),

@@ -15,6 +15,7 @@ const DAY = 86_400_000;
  * @param hidden names of lines that are switched off; the check boxes change it.
  */
 export function plot(title, panels, hidden = new Set()) {
+  panels = panels.map((panel) => ({...panel, series: panel.series.filter(hasData)})).filter(({series}) => series.length);
   const every = panels.flatMap(({series, format}) => series.map((one) => ({...one, format})));
   const days = [...new Set(every.flatMap(({values}) => [...values.keys()]))].sort();
   if (days.length === 0) return h("p", {class: "message"}, "No history in this range.");
@@ -49,6 +50,8 @@ export function plot(title, panels, hidden = new Set()) {
     }}), svg("svg", {class: "swatch", viewBox: "0 0 28 8", "aria-hidden": "true"}, svg("path", {class: `line ${style}`, d: "M1 4H27"})), name))));
   return h("figure", {class: "plot"}, h("figcaption", {}, title), legend, ruler, canvas, slider, readout, inNumbers(title, every, days));
 }
+
+const hasData = ({values}) => [...values.values()].some((value) => value !== null);
 
 /** The same values as a table, which is filled when it is first opened. */
 function inNumbers(title, every, days) {

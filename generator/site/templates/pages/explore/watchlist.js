@@ -1,7 +1,7 @@
 // The watchlist with sparklines and changes, and one tracked product with its history and offers.
 import {h, outward, table} from "./dom.js";
 import {plot, sparkline} from "./plot.js";
-import {count, direction, euros, percent, roundEuros, time} from "./words.js";
+import {condition, count, direction, euros, percent, roundEuros, time} from "./words.js";
 
 const COLUMNS = [
   ["name", "Product"], ["lowest_price", "Lowest"], ["change_24h_pct", "24 hours"], ["change_7d_pct", "7 days"],
@@ -50,7 +50,7 @@ function row(item) {
 }
 
 /** One tracked product. */
-export function watchedView({api, route, announce}) {
+export function watchedView({api, route, announce, cards}) {
   const view = h("article", {class: "product"});
   const asking = new AbortController();
   const path = `watchlist/${encodeURIComponent(route.slug)}`;
@@ -76,7 +76,7 @@ export function watchedView({api, route, announce}) {
     document.title = `${item.name}: explorer`;
     const facts = [["Game", item.game], ["Lowest", euros(item.lowest_price)], ["24 hours", change(item.change_24h_pct)],
       ["7 days", change(item.change_7d_pct)], ["Offers", count(item.num_offers)], ["Checked", time(item.last_checked)],
-      ["Marketplace", outward(item.cardmarket_url, "Product page")]];
+      ["Marketplace", outward(item.cardmarket_url, "Product page")], ["Catalogue", h("span", {class: "to-card"}, "–")]];
     view.append(
       h("h2", {tabindex: "-1"}, item.name),
       h("dl", {class: "facts"}, facts.filter(([, fact]) => fact).map(([name, fact]) => h("div", {}, h("dt", {}, name), h("dd", {}, fact)))),
@@ -85,6 +85,8 @@ export function watchedView({api, route, announce}) {
     announce("");
     view.querySelector("h2").focus();
     load();
+    cards.of(item).then((found) => found && view.querySelector(".to-card").replaceChildren(
+      h("a", {href: `#/cards/${found.id_product}`}, "Card with its prices")), () => {});
   }).catch((error) => asking.signal.aborted || announce(error.message, true));
   view.leave = () => asking.abort();
   return view;
@@ -93,5 +95,5 @@ export function watchedView({api, route, announce}) {
 function offersTable(offers) {
   if (offers.length === 0) return h("p", {}, "None were listed.");
   return table("Offers", [["Seller", ""], ["Condition", ""], ["Quantity", "number"], ["Price", "number"], ["Comment", ""]],
-    offers.map(({seller, condition, quantity, price, comment}) => [seller ?? "–", condition ?? "–", quantity ?? "–", euros(price), comment ?? ""]));
+    offers.map(({seller, condition: grade, quantity, price, comment}) => [seller ?? "–", condition(grade), quantity ?? "–", euros(price), comment ?? ""]));
 }

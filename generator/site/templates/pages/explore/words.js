@@ -25,9 +25,12 @@ export const day = or((value) => DAY.format(new Date(value)));
 export const time = or((value) => `${TIME.format(new Date(value))} UTC`);
 
 export const CONDITIONS = {
-  MT: "Mint", NM: "Near mint", EX: "Excellent", GD: "Good", LP: "Light played", PL: "Played", PO: "Poor",
+  MT: "Mint", NM: "Near Mint", EX: "Excellent", GD: "Good", LP: "Light Played", PL: "Played", PO: "Poor",
 };
-export const condition = or((code) => CONDITIONS[code] ?? code);
+export const condition = or((code) => CONDITIONS[code.toUpperCase()] ?? code);
+
+/** The API's seller filter `sellerCountry=23&language=1`. */
+export const SELLER_FILTER = "Sellers in one country, English cards";
 
 /** Whether a change is up or down, as a class; "" for none. */
 export const direction = (change) => (change > 0 ? "up" : change < 0 ? "down" : "");

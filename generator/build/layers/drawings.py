@@ -1,0 +1,49 @@
+"""The layer `drawings`: the pictures of products whose `image` names a drawing, as in the demo lake.
+
+A lake names one as `/explore/drawn/<16 hex digits>.svg`. Lakes with other images have none, and the layer is empty.
+"""
+
+import pyarrow as pa
+
+from edge_auth.contract import names
+from generator.build.context import BuildContext
+from generator.build.layers.spec import LayerSpec, define_layer, one_task
+from generator.build.tasks import slices
+from generator.drawings.design import Texts
+from generator.drawings.svg import svgs, template
+from generator.lake.lake import Lake
+from generator.pack.output import Inputs
+from generator.pack.writer import Writer, compress_objects
+
+RECIPE = 1
+SQL = ("sources/products", "sources/expansions", "views/drawings")
+_PER_THREAD = 500
+
+
+def drawings_layer(lake: Lake) -> LayerSpec:
+    """Define the layer of the drawn pictures."""
+    return define_layer(
+        names.DRAWINGS,
+        one_task(names.DRAWINGS, _drawings),
+        recipe=RECIPE,
+        sql=SQL,
+        content={"catalogue": lake.content("products", "expansions")},
+        constants=(names.DRAWING_PREFIX, template("single"), template("sealed")),
+    )
+
+
+def _drawings(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
+    context.open_catalogue()
+    context.db.run("views/drawings")
+    rows = context.db.table("select * from drawings order by image").combine_chunks()
+    name, set_, rarity, game, sealed = (_column(rows, field) for field in ("name", "set", "rarity", "game", "sealed"))
+    pictures = svgs(Texts(name, set_, rarity, game), sealed).cast(pa.binary()).to_pylist()
+    keys = [image.removeprefix("/") for image in rows["image"].to_pylist()]
+    objects = (zip(keys[start:end], pictures[start:end], strict=True) for start, end in slices(len(keys), _PER_THREAD))
+    for members in context.in_order(compress_objects, objects):
+        writer.add(members)
+
+
+def _column(rows: pa.Table, name: str) -> pa.Array:
+    column = rows[name]
+    return column.chunk(0) if column.num_chunks else pa.array([], column.type)

@@ -1,0 +1,1 @@
+"""Pictures of cards, drawn from the card's name, set, rarity and game."""

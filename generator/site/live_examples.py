@@ -1,0 +1,137 @@
+"""The examples of the reference: requests for products, sets and slugs that a build has, and their real answers."""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+from edge_auth.contract.codec import decompress
+from edge_auth.core.endpoints import API, route
+from edge_auth.core.open_build import OpenBuild
+from edge_auth.core.search import find_page, read_search
+from edge_auth.errors import ApiError
+
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_MAX_NAME_CHARACTERS = 60  # a set or game with a longer name makes no good example
+_MAX_LINES = 80
+_CANDIDATES = 5
+
+_Json = Any
+
+
+@dataclass(frozen=True)
+class LiveExamples:
+    """What the pages of the site take from a build.
+
+    Attributes:
+        values: Example values of parameters by name. `q of listSets` is the value of `q` for that operation alone.
+        answer: Returns the answer to a path with its query, or None if the build cannot answer it.
+        status: The status object, or None.
+    """
+
+    values: Mapping[str, str] = field(default_factory=dict)
+    answer: Callable[[str], _Json] = lambda target: None
+    status: _Json = None
+
+
+NO_EXAMPLES = LiveExamples()
+
+
+def live_examples(build: OpenBuild) -> LiveExamples:
+    """Return the examples of a build.
+
+    Raises:
+        StoreError: The build cannot be read.
+    """
+
+    def answer(target: str) -> _Json:
+        return _answer(build, target)
+
+    return LiveExamples(dict(_values(build)), answer, json.loads(build.objects.status()))
+
+
+def shown(value: _Json, indent: int = 0, width: int = 84) -> str:
+    """Return JSON for people: indented, with short arrays and objects on one line."""
+    line = json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, dict | list) or (len(line) + indent <= width and not _nested(value)):
+        return line
+    opening, closing = ("{", "}") if isinstance(value, dict) else ("[", "]")
+    members = value.items() if isinstance(value, dict) else ((None, member) for member in value)
+    lines = [
+        " " * (indent + 2) + (f'"{name}": ' if name is not None else "") + shown(member, indent + 2, width)
+        for name, member in members
+    ]
+    return opening + "\n" + ",\n".join(lines) + "\n" + " " * indent + closing
+
+
+def cut(text: str) -> str:
+    """Return a text without the lines beyond those that a page shows."""
+    lines = text.splitlines()
+    more = len(lines) - _MAX_LINES
+    return text if more <= 1 else "\n".join([*lines[:_MAX_LINES], f"… {more:,} more lines"])
+
+
+def _nested(value: _Json) -> bool:
+    members = value.values() if isinstance(value, dict) else value
+    return any(isinstance(member, dict | list) and member for member in members)
+
+
+def _values(build: OpenBuild) -> Iterator[tuple[str, str]]:
+    """Yield parameters with values that the build has."""
+    if (card := _example_card(build)) is not None:
+        yield "idProduct", str(card["id_product"])
+        yield "ids", str(card["id_product"])
+        yield "q of listCards", next(iter(_WORD.findall(card["name"])), card["name"])[:100]
+        if card["set"]["name"] and len(card["set"]["name"]) <= _MAX_NAME_CHARACTERS:
+            yield "set", card["set"]["name"]
+            yield "q of listSets", card["set"]["name"]
+        yield from ((name, card[name]) for name in ("number", "rarity") if card[name])
+    games = [json.loads(line)["name"] for line in build.games]
+    yield from (("game", name) for name in games[:1] if len(name) <= _MAX_NAME_CHARACTERS)
+    watched = [json.loads(line) for line in build.watchlist]
+    best = sorted(watched, key=lambda item: (item["change_7d_pct"] is None, "/" in item["slug"]))
+    yield from (("slug", item["slug"]) for item in best[:1])
+
+
+def _example_card(build: OpenBuild) -> _Json:
+    """Return the single that rose most, with a picture if possible; else the dearest product, else None."""
+    movers = _answer(build, f"{API}movers?kind=single&min_price=5&limit={_CANDIDATES}")["data"]
+    risen = [_card(build, mover["id_product"]) for mover in movers]
+    if risen:
+        return next((card for card in risen if card["image"]), risen[0])
+    cards = _answer(build, f"{API}cards?limit=1")["data"]
+    return cards[0] if cards else None
+
+
+def _answer(build: OpenBuild, target: str) -> _Json:
+    path, _, query = target.partition("?")
+    endpoint, subject = route(unquote_to_bytes(path))
+    if endpoint.body is None or endpoint.public:  # the key's own record, and the description, which is made later
+        return None
+    try:
+        if path == f"{API}cards":
+            return _cards(build, endpoint.parameters(subject, query))
+        return json.loads(endpoint.make_body(build, subject, query).plain)
+    except ApiError:
+        return None
+
+
+def _cards(build: OpenBuild, values: dict[str, Any]) -> _Json:
+    """Return a page of /cards. Cards are read one by one: the file with all lines would have to be inflated."""
+    offset, limit = values["offset"], values["limit"]
+    page = find_page(build, read_search(build, values), offset, limit)
+    data = [_card(build, int(build.catalogue.ids[ordinal])) for ordinal in page.ordinals]
+    more = offset + len(data) < page.total
+    following = offset + len(data) if more else None
+    pagination = {"limit": limit, "offset": offset, "returned": len(data), "has_more": more, "next_offset": following}
+    return {"data": data, "pagination": pagination}
+
+
+def _card(build: OpenBuild, id_: int) -> _Json:
+    detail = build.objects.card(id_)
+    assert detail is not None, f"product {id_} has no detail"
+    card = json.loads(decompress(detail.member))
+    del card["history"]
+    return card

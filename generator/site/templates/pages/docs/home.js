@@ -1,0 +1,67 @@
+// The page at /: it takes a key for this tab, and sends the three requests with it.
+import {colourCode, dressCode} from "./code.js";
+import {keepKey, readKey} from "./key.js";
+
+const byId = (id) => document.getElementById(id);
+const [form, input, state, forget] = ["key-form", "key", "key-state", "forget"].map(byId);
+const INVITATION = state.textContent;
+
+const ask = (url, key) => fetch(url, {
+  headers: {Authorization: `Bearer ${key}`}, credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer",
+});
+
+function show(text, wrong = false) {
+  state.textContent = text;
+  state.classList.toggle("error", wrong);
+  const known = readKey() !== "";
+  forget.hidden = !known;
+  for (const run of document.querySelectorAll(".run")) run.hidden = !known;
+}
+
+/** Check a key: keep it for the tab if it is valid. */
+async function enter(key) {
+  try {
+    const answer = await ask("/api/v1/me", key);
+    const body = await answer.json();
+    if (!answer.ok) return show(body.error.message, true);
+    keepKey(key);
+    input.value = "";
+    show(`The key “${body.name}” is in use until you close this tab: ${body.rate_limit} requests a minute.`);
+  } catch (error) {
+    show(`No answer: ${error.message}`, true);
+  }
+}
+
+async function run(article) {
+  const [said, details] = [article.querySelector(".run span"), article.querySelector("details")];
+  const started = performance.now();
+  said.textContent = "…";
+  try {
+    const answer = await ask(article.dataset.url, readKey());
+    const body = await answer.json();
+    said.textContent = `${answer.status} ${answer.statusText} in ${Math.round(performance.now() - started)} ms`;
+    const code = details.querySelector("code");
+    code.textContent = JSON.stringify(body, null, 2);
+    colourCode(code);
+    details.open = true;
+  } catch (error) {
+    said.textContent = `No answer: ${error.message}`;
+  }
+}
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  enter(input.value.trim());
+});
+forget.addEventListener("click", () => {
+  keepKey("");
+  show(INVITATION);
+  input.focus();
+});
+for (const article of document.querySelectorAll(".request")) {
+  article.querySelector(".run button").addEventListener("click", () => run(article));
+}
+dressCode();
+form.hidden = false;
+show(INVITATION);
+if (readKey()) enter(readKey());

@@ -1,0 +1,102 @@
+"""The drawn cards of a demo: the build and the browser draw the same, no other host is asked, a photo is recognised."""
+
+from pathlib import Path
+from urllib.parse import urlencode
+from xml.etree import ElementTree
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from recognition.match import match_photo
+from recognition.pictures import open_picture
+from recognition.references import read_index
+from tests.support.service import Client, Service
+
+
+@pytest.fixture(scope="module")
+def client(demo_service: tuple[Service, str]) -> Client:
+    service, key = demo_service
+    return service.client(key)
+
+
+@pytest.fixture(scope="module")
+def cards(client: Client) -> list[dict]:
+    return [
+        card for offset in (0, 100, 200) for card in client.get(f"/api/v1/cards?limit=100&offset={offset}").json["data"]
+    ]
+
+
+@pytest.fixture
+def page(browser: Browser, demo_service: tuple[Service, str]) -> Page:
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    wrong: list[str] = []
+    page.on("console", lambda said: wrong.append(said.text))
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    base = f"http://127.0.0.1:{demo_service[0].port}/"
+    page.on("request", lambda request: None if request.url.startswith((base, "data:")) else wrong.append(request.url))
+    yield page
+    assert wrong == []
+    context.close()
+
+
+def test_pictures_are_served_to_everybody(demo_service: tuple[Service, str], cards: list[dict]) -> None:
+    anonymous = demo_service[0].client()
+    paths = [card["image"] for card in cards if card["image"]]
+    assert len(paths) > 200 and {card["image_large"] for card in cards} <= {None, *paths}
+    for path in paths[::20]:
+        answer = anonymous.get(path)
+        assert (answer.status, answer["Content-Type"]) == (200, "image/svg+xml")
+        assert ElementTree.fromstring(answer.text).tag.endswith("svg")
+    assert anonymous.get("/explore/drawn/0000000000000000.svg").status == 404
+
+
+def ids_of(client: Client, game: str) -> list[int]:
+    pages = [client.get(f"/api/v1/cards?{urlencode({'game': game})}&limit=100&offset={at}") for at in (0, 100, 200)]
+    return [card["id_product"] for page in pages for card in page.json["data"]]
+
+
+def test_build_and_browser_draw_the_same(
+    page: Page, demo_service: tuple[Service, str], client: Client, cards: list[dict]
+) -> None:
+    page.goto(f"http://127.0.0.1:{demo_service[0].port}/docs")
+    games = {
+        id_: one["name"] for one in client.get("/api/v1/games").json["data"] for id_ in ids_of(client, one["name"])
+    }
+    some = [card for card in cards if card["image"]][:100]
+    for card in some:
+        game = games.get(card["id_product"])
+        texts = {"name": card["name"], "set": card["set"]["name"], "rarity": card["rarity"], "game": game}
+        drawn = page.evaluate(
+            "async (texts) => (await import('/explore/art.js')).drawing(texts)",
+            texts | {"sealed": card["kind"] == "sealed"},
+        )
+        assert drawn == client.get(card["image"]).text, card
+
+
+def test_the_demo_asks_no_other_host_and_logs_nothing(page: Page, demo_service: tuple[Service, str]) -> None:
+    service, key = demo_service
+    page.goto(f"http://127.0.0.1:{service.port}/explore#key={key}")
+    expect(page.locator(".thumb img").first).to_be_visible()
+    page.get_by_role("link", name="Cards", exact=True).click()
+    expect(page.locator(".card img")).to_have_count(50)
+    page.wait_for_function("[...document.images].filter((image) => image.complete && image.naturalWidth).length > 8")
+    page.locator(".card").first.click()
+    expect(page.locator(".headline")).to_be_visible()
+
+
+def test_a_picture_of_the_screen_is_recognised(
+    page: Page, demo_service: tuple[Service, str], client: Client, cards: list[dict], tmp_path: Path
+) -> None:
+    """The browser draws the pictures here, with its own fonts and edges."""
+    index = read_index("the demo", client.get("/api/v1/fingerprints").body)
+    singles = [card for card in cards if card["kind"] == "single" and card["image"]]
+    assert {card["id_product"] for card in singles} == {id_ for ids in index.products for id_ in ids}
+    plain = page.context.new_page()
+    plain.set_viewport_size({"width": 252, "height": 352})
+    for card in singles[::40]:
+        plain.goto(f"http://127.0.0.1:{demo_service[0].port}{card['image']}")
+        plain.screenshot(path=tmp_path / "card.png")
+        best, second = match_photo(open_picture(tmp_path / "card.png"), index, 2)
+        assert card["id_product"] in best.products
+        assert best.distance < 20 < second.distance, (card["name"], best, second)
