@@ -154,11 +154,11 @@ def make_build(
             unreadable = rotation.damaged(present) if rotation else {}
             reasons |= unreadable
             missing = [name for name, reason in reasons.items() if reason]
-            context.uploads.resend = repair or bool(unreadable)
-            plan = plan_build(id_, lake, layers, missing, context)
-            room = disk_space(store, [layer for layer in layers if layer.name in missing])
-            with room, _runner(scheduler, context, plan) as runner:
-                seconds, other_bytes = _make_layers(plan, missing, context, runner, progress)
+            context.uploads.resend |= bool(unreadable)
+            with disk_space(store, [layer for layer in layers if layer.name in missing]):
+                plan = plan_build(id_, lake, layers, missing, context)
+                with _runner(scheduler, context, plan) as runner:
+                    seconds, other_bytes = _make_layers(plan, missing, context, runner, progress)
             record = _record(lake, store, layers)
             data = json.dumps(record, indent=1, ensure_ascii=False).encode() + b"\n"
             store.put_new(layout.record_name(id_), data)
