@@ -1,6 +1,6 @@
 # `make run` and `make test` are all that a new machine needs. Each target sets up what it uses.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-quick siege soak soak-bytes lint real bench bench-quick bench-fingerprint container-steps count-requests wheel lock clean
+.PHONY: help setup run test test-quick test-nginx siege soak soak-bytes lint real real-nights bench bench-quick bench-fingerprint container-steps count-requests wheel lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -12,6 +12,9 @@ HOST ?= 127.0.0.1
 PORT ?= 8000
 LAKE ?= lake
 STORE ?= site_out
+# where `make run` keeps its key, so that the next run prints the same link
+RUN_KEY ?= .run-key
+TREE ?= tree
 # processes that run tests, by default one for each core
 JOBS ?= auto
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
@@ -33,11 +36,15 @@ $(READY): requirements.lock pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $(READY)
 
-run: $(READY) ## write a demo lake, build and publish it, issue a key and serve the API
+run: $(READY) ## write a demo lake, build and publish it, write it as plain files, issue a key and serve the API
+	@$(BIN)/python -c 'import socket, sys; sys.exit(socket.socket().connect_ex(("$(HOST)", $(PORT))) == 0)' || \
+	{ echo "port $(PORT) of $(HOST) is taken: stop what listens there, or choose another port: PORT=8123 make run" >&2; exit 1; }
 	$(BIN)/cardpress demo $(LAKE)
 	$(BIN)/cardpress build --lake $(LAKE) --store $(STORE) --publish
-	@key=$$($(BIN)/cardpress keys issue --store $(STORE) --name 'make run') && \
-	printf '\nThe API starts now; paste this into another terminal (Ctrl-C stops it):\n\n  %s\n\nOr look: http://$(HOST):$(PORT)/explore, with the key that the line holds. Reference: /docs\n\n' \
+	$(BIN)/cardpress export $(TREE) --store $(STORE)
+	@key=$$($(BIN)/cardpress keys issue --store $(STORE) --name 'make run' --reuse $(RUN_KEY) 2>/dev/null) && \
+	printf '\nThe API starts now (Ctrl-C stops it). Open this link, which holds your key:\n\n  %s\n\nOr ask from another terminal:\n\n  %s\n\n' \
+	  "http://$(HOST):$(PORT)/explore#key=$$key" \
 	  "curl -s -H 'Authorization: Bearer $$key' 'http://$(HOST):$(PORT)/api/v1/cards?q=ember&limit=2'" && \
 	exec $(BIN)/cardpress serve --store $(STORE) --host $(HOST) --port $(PORT)
 
@@ -46,6 +53,9 @@ test: $(READY) ## run all tests
 
 test-quick: $(READY) ## run the quick tests, under a minute: before each commit
 	$(PYTEST) -m "not slow" $(QUICK) $(PYTEST_ARGS)
+
+test-nginx: $(READY) ## run the tests of the API through nginx with its cache
+	$(PYTEST) --through-nginx tests/api tests/siege $(PYTEST_ARGS)
 
 soak: $(READY) ## kill build, publish, prune and nightly 200 times at random moments (ROUNDS=…)
 	$(BIN)/python -m tests.soak.kill $(or $(ROUNDS),200)
@@ -63,6 +73,9 @@ lint: $(READY) ## check style and types
 
 real: $(READY) ## ingest, build, verify and query the real data in DATA
 	$(BIN)/python -m tests.real.run $(DATA)
+
+real-nights: $(READY) ## run thirty nights of the real data in DATA and print the values of all gates
+	$(BIN)/python -m tests.real.nights $(DATA)
 
 # The benchmarks need wrk, nginx and PostgreSQL: apt-get install wrk nginx-light postgresql-15
 bench: $(BENCH_READY) ## run the benchmarks and write docs/benchmarks.md: an hour or two
@@ -94,5 +107,5 @@ lock: ## write the lock files from pyproject.toml (needs uv)
 	$(COMPILE) --extra bench -c requirements.lock -o bench/requirements.lock pyproject.toml
 
 clean: ## delete what the targets above wrote (not build/, which is source)
-	rm -rf $(VENV) dist $(LAKE) .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf $(VENV) dist $(LAKE) $(RUN_KEY) .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find $(STORE) -mindepth 1 ! -name README.md -delete

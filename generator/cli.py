@@ -9,7 +9,7 @@ from importlib import import_module
 import click
 
 from edge_auth.errors import EdgeError
-from generator.errors import GeneratorError
+from generator.errors import GeneratorError, message_of
 from generator.terminal import say
 from recognition.errors import RecognitionError
 
@@ -24,15 +24,18 @@ COMMANDS = {
     "rollback": "Make the build before the live one live again.",
     "keys": "Issue, list, revoke and change API keys.",
     "serve": "Answer the API from the live build.",
+    "edge": "Configure an nginx that answers from its cache.",
     "nightly": "Build, check, publish and prune: the command for a scheduler.",
+    "backfill": "Import the price guides of many days, make one build, and show what it changes.",
     "prune": "Delete what no remaining build needs, and what killed runs left.",
+    "unlock": "Release the locks of `nightly` and `prune` that a killed run left.",
     "builds": "List the builds of the store.",
     "show": "Show all builds, which one is live and how fresh it is.",
     "report": "Report on a build as one HTML page.",
     "diff": "Show what differs between two builds, in objects and values.",
     "verify": "Compare every object of a build with its recorded hash.",
     "cat": "Print one object of a build.",
-    "export": "Write a build as plain files, one per object.",
+    "export": "Write a build as plain files, one per object, into a folder or a bucket.",
     "doctor": "Check for problems and say what to do about them.",
 }
 
@@ -97,10 +100,13 @@ def settable_by_environment(command: click.Command) -> None:
 
 
 def _message(error: Exception) -> str:
-    """Return an error as one line. Errors of the operating system name their file."""
-    if isinstance(error, OSError) and error.filename is not None and error.strerror:
-        return f"{error.filename}: {error.strerror}"
-    return str(error)
+    """Return an error as one line. One of the operating system that names no file gets the name of the command."""
+    from generator.commands.permissions import permission_advice  # only a failed command needs it
+
+    if isinstance(error, OSError) and error.filename is None:
+        command = next((word for word in sys.argv[1:] if word in COMMANDS), "")
+        return f"`cardpress {command}` failed: {error}; set CARDPRESS_DEBUG=1 to see where"
+    return f"{message_of(error)}{permission_advice(error)}"
 
 
 def main() -> None:

@@ -13,6 +13,7 @@ import jinja2
 import pyarrow as pa
 
 from edge_auth.contract.text import fold, number_filter_key, number_sort_key, word_text
+from generator.errors import BuildError, GeneratorError, LakeError, SpaceError, is_disk_full
 from generator.settings import MEMORY
 
 
@@ -37,6 +38,21 @@ def sql_text(name: str) -> str:
 def sql_literal(text: str | Path) -> str:
     """Return a text, such as a path, as a literal of SQL. Use it where DuckDB takes no parameters."""
     return "'" + str(text).replace("'", "''") + "'"
+
+
+def lake_fault(error: duckdb.Error, what: str) -> GeneratorError:
+    """Return the error for a query over the lake that failed: the lake's fault, unless disk or memory ran out.
+
+    Args:
+        what: What could not be read, such as the name of a table.
+    """
+    first_line = str(error).strip().splitlines()[0]
+    if is_disk_full(error):
+        folder = tempfile.gettempdir()
+        return SpaceError(f"the folder of temporary files {folder} is full: free some space there, or set TMPDIR")
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return BuildError(f"DuckDB may use too little memory ({first_line}): pass a larger --memory")
+    return LakeError(f"{what}: {first_line}")
 
 
 class Database:

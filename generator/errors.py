@@ -3,18 +3,28 @@
 GeneratorError
 ├── LakeError      the source tables are missing, unreadable or break a rule
 ├── BuildError     a build cannot be made, found or verified
+│   └── DamageError a layer that others are made from is damaged
+├── SpaceError     a disk is full, or would be
 ├── PublishError   the pointer to the live build was not moved
 │   ├── GateError  a gate of the night was breached
 │   ├── HoldError  a rollback holds publishing back
 │   └── SmokeError the published build cannot be read
+├── StaleError     the data of the live build is older than expected
 ├── BusyError      another run holds the lock, or took it over
+├── StepError      a step of a night failed
+├── TerminatedError  a signal ended the run
 ├── PruneError     builds cannot be deleted
+├── ExportError    a tree of plain files cannot be written
 ├── IngestError    a file for `ingest` has an unknown shape
 └── DoctorError    `doctor` found a problem
 
 Each message is one line: what is wrong, where, and what to do. The command line prints it and exits with status 1.
 The errors of the store are below `edge_auth.errors.StoreError`.
 """
+
+import errno
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class GeneratorError(Exception):
@@ -27,6 +37,14 @@ class LakeError(GeneratorError):
 
 class BuildError(GeneratorError):
     """A build cannot be made, found or verified."""
+
+
+class DamageError(BuildError):
+    """A layer that another one is made from is damaged. A build that repairs makes it again."""
+
+
+class SpaceError(GeneratorError):
+    """A disk is full, or has too little room for what is to be written."""
 
 
 class PublishError(GeneratorError):
@@ -45,12 +63,28 @@ class SmokeError(PublishError):
     """The published build cannot be read as the API reads it."""
 
 
+class StaleError(GeneratorError):
+    """The data of the live build is older than the day that the operator expects."""
+
+
 class BusyError(GeneratorError):
     """Another run does the same work, or took over the lock."""
 
 
+class StepError(GeneratorError):
+    """A step of a night failed. The message names the step."""
+
+
+class TerminatedError(GeneratorError):
+    """SIGTERM ended the run before it was complete."""
+
+
 class PruneError(GeneratorError):
     """Pruning stopped early. The builds that remain are complete."""
+
+
+class ExportError(GeneratorError):
+    """A tree of plain files was not completed. The next export completes it."""
 
 
 class IngestError(GeneratorError):
@@ -59,3 +93,21 @@ class IngestError(GeneratorError):
 
 class DoctorError(GeneratorError):
     """The installation, the store, the lake or what serves them has a problem."""
+
+
+def message_of(error: BaseException) -> str:
+    """Return an error as one line. Errors of the operating system name their file."""
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
+def is_disk_full(error: BaseException | None) -> bool:
+    """Return whether an error, or one that caused it, says that a disk is full."""
+    while error is not None:
+        if isinstance(error, SpaceError) or (isinstance(error, OSError) and error.errno in _FULL):
+            return True
+        if "No space left on device" in str(error):  # DuckDB and workers of a cluster pass on only the text
+            return True
+        error = error.__cause__
+    return False

@@ -15,6 +15,11 @@ LEFTOVER_AGE = timedelta(hours=1)
 PRUNE_WAIT_SECONDS = 2.0
 # How long a lock outlives its last renewal, and so how long a killed run blocks the next one.
 LEASE_SECONDS = 120.0
+# The doctor takes a lock that ends later for one of a run whose clock was ahead.
+MAX_LEASE = timedelta(days=1)
+
+# Within how many days nights read every layer of the live build again.
+REREAD_DAYS = 7
 
 # The gates of a night (`build/checks/gates/`): the greatest value that passes.
 GATES = {
@@ -28,6 +33,8 @@ GATES = {
     "day-went-back": 0,  # days
     "day-ahead": 0,  # days
     "tables-emptied": 0,  # tables
+    "bulk-lost": 0,  # tables and columns
+    "bulk-shrank": 0.01,  # share
     "prices-scaled": 0.25,  # distance of the middle price ratio from 1
     "game-prices-lost": 0.15,  # share
     "set-prices-lost": 0.6,  # share
@@ -43,6 +50,11 @@ PRICE_FACTOR = 10
 # The gates judge a game or a set by itself if it has so many prices.
 ENOUGH_PRICES = 30
 
+# How many bytes a folder store keeps free for `rollback`, `publish` and `prune` on a full disk.
+RESERVE_BYTES = 1 << 20
+# How much larger than the last build a build may become, for the check of the disk.
+GROWTH_OF_A_BUILD = 1.1
+
 # How much memory DuckDB may use before it spills to disk.
 MEMORY = "2GB"
 # The same for each worker of a cluster, which needs about as much again for everything else.
@@ -53,6 +65,9 @@ MAX_DOWNLOAD_BYTES = 64 << 20
 MAX_LINES_BYTES = 1 << 30
 MAX_LINE_BYTES = 1 << 20
 MAX_REFUSED_LINES = 100_000
+# How far the time of an imported file may be ahead of the clock. A line of a scraper may lack its zone.
+MAX_AHEAD_OF_CLOCK = timedelta(hours=1)
+MAX_LINES_AHEAD_OF_CLOCK = timedelta(hours=14)
 # How many run reports, and the pages of how many runs, stay in the store.
 MAX_RUN_REPORTS = 400
 MAX_RUN_PAGES = 30

@@ -37,7 +37,7 @@ def require_pillow() -> None:
     try:
         import PIL.Image  # noqa: F401
     except ImportError as error:
-        message = "fingerprints need Pillow, which is not installed: pip install 'cardpress[fingerprint]'"
+        message = "fingerprints need Pillow, which is not installed: pip install 'pillow>=12.1'"
         raise RecognitionError(message) from error
 
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from edge_auth.contract import layout, names, pages
+from edge_auth.contract.bulk import BulkFile, read_manifest
 from edge_auth.contract.catalogue import Catalogue
 from edge_auth.contract.codec import decompress
 from edge_auth.contract.index import Entry
@@ -33,6 +34,7 @@ class Pointer:
         nonce: A random text that makes each pointer unique.
         ended: When earlier builds stopped being live (`YYYY-MM-DDTHH:MM:SSZ`). Clients may name them in X-Build for a
             while longer. Pointers of older versions have none.
+        moved_from: For each move of the pointer the build that it left, newest first. Older versions write none.
     """
 
     build: str
@@ -40,6 +42,7 @@ class Pointer:
     hold: bool = False
     nonce: str = ""
     ended: dict[str, str] = field(default_factory=dict)
+    moved_from: list[str] = field(default_factory=list)
 
     def to_bytes(self) -> bytes:
         """Return the pointer as it is stored."""
@@ -55,7 +58,8 @@ class Pointer:
         try:
             fields = json.loads(data)
             ended = dict(fields.get("ended", {}))
-            return Pointer(fields["build"], fields["previous"], fields["hold"], fields["nonce"], ended)
+            moved_from = list(fields.get("moved_from", []))
+            return Pointer(fields["build"], fields["previous"], fields["hold"], fields["nonce"], ended, moved_from)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise StoreError(f"{layout.POINTER} is not a pointer to a build: {error}") from error
 
@@ -66,8 +70,8 @@ def read_pointer(store: Store) -> tuple[Pointer | None, str | None]:
     return (Pointer.from_bytes(found.data), found.etag) if found else (None, None)
 
 
-def live_build_id(store: Store) -> str:
-    """Return the id of the live build.
+def live_pointer(store: Store) -> Pointer:
+    """Return the pointer.
 
     Raises:
         NoLiveBuild: Nothing was published yet.
@@ -75,7 +79,16 @@ def live_build_id(store: Store) -> str:
     pointer, _ = read_pointer(store)
     if pointer is None:
         raise NoLiveBuild(f"no build is live in {store.location}: run `cardpress build … --publish`")
-    return pointer.build
+    return pointer
+
+
+def live_build_id(store: Store) -> str:
+    """Return the id of the live build.
+
+    Raises:
+        NoLiveBuild: Nothing was published yet.
+    """
+    return live_pointer(store).build
 
 
 def open_build(store: Store, build_id: str, file_cache: FileCache | None = None) -> "Build":
@@ -217,10 +230,28 @@ class Build:
         status = {"build": {"id": self.id, "as_of": self.as_of.isoformat()}} | json.loads(freshness)
         return json.dumps(status, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
+    @cached_property
+    def bulk_files(self) -> dict[str, BulkFile]:
+        """The bulk files by name; none if an older version made the build.
+
+        Raises:
+            StoreError: The manifest cannot be read.
+        """
+        manifest = self.get(names.BULK_KEY)
+        digests = {name: layer["digest"] for name, layer in self.record["layers"].items()}
+        return read_manifest(manifest, digests) if manifest else {}
+
+    def manifest(self) -> bytes | None:
+        """Return the manifest of the bulk files as the API answers it, or None if an older version made the build."""
+        stored = self.get(names.BULK_KEY)
+        head = f'{{"build":"{self.id}","as_of":"{self.as_of.isoformat()}",'
+        return stored and head.encode() + stored[1:]
+
     def document(self, key: str) -> bytes | None:
         """Return the JSON under a logical key as the API answers it, or None.
 
-        List pages, lists of Movers, details and the status are put together from what the store holds.
+        List pages, lists of Movers, details, the status and the manifest are put together from what the store holds.
+        The path of a bulk file gives its bytes.
         """
         if names.is_list_page(key):
             return self.list_pages.get(key)
@@ -232,7 +263,10 @@ class Build:
             return card and decompress(card.member)
         if key == names.STATUS_KEY:
             return self.status()
-        return self.get(key)
+        if key == names.BULK_KEY:
+            return self.manifest()
+        file = self.bulk_files.get(key.removeprefix(names.bulk_file("")))
+        return self.store.get(file.object) if file and key == names.bulk_file(file.name) else self.get(key)
 
     def _movers_document(self, key: str) -> bytes | None:
         list_key = names.mover_list_key(key)

@@ -12,7 +12,7 @@ from generator.build.context import BuildContext
 from generator.build.layers.spec import LayerSpec
 from generator.build.plan import BuildPlan
 from generator.build.tasks import Task
-from generator.errors import LakeError
+from generator.database import lake_fault
 from generator.pack.output import Inputs, TaskOutput
 from generator.pack.writer import Writer
 
@@ -98,6 +98,5 @@ def run_task(context: BuildContext, task: Task, folder: str, pattern: str, input
     try:
         task.work(context, writer, inputs, *task.arguments)
     except duckdb.Error as error:
-        first_line = str(error).strip().splitlines()[0]
-        raise LakeError(f"lake {context.lake.location}: {first_line}") from error
+        raise lake_fault(error, f"lake {context.lake.location}") from error
     return writer.output()

@@ -39,6 +39,14 @@ class BuildName(click.ParamType):  # type: ignore[type-arg]  # generic only in n
         return [CompletionItem(choice) for choice in choices if choice.startswith(incomplete)]
 
 
+def store_exists(location: str) -> bool:
+    """Return whether there is such a folder, or anything of a store at the prefix of a bucket."""
+    store = open_store(location)
+    if is_folder(location):
+        return Path(location).is_dir()
+    return any(map(store.stat, (layout.POINTER, layout.KEYS))) or any(True for _ in store.list(layout.BUILDS))
+
+
 def no_builds_message(store: str) -> str:
     """Return the message for a store without builds."""
     exists = not is_folder(store) or Path(store).is_dir()

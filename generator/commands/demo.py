@@ -9,6 +9,7 @@ import click
 
 from edge_auth.contract.store.open import is_folder
 from generator.demo.draw import MAX_SEED
+from generator.demo.files import older_demo
 from generator.demo.lake import TableSize, write_demo
 from generator.terminal import say
 
@@ -43,10 +44,25 @@ def demo(lake: Path, products: int, days: int, seed: int) -> None:
     """
     if not is_folder(str(lake)):
         raise click.BadParameter("demo writes into a folder; copy it to s3:// from there", param_hint="'LAKE'")
+    arguments = {"products": products, "days": days, "seed": seed}
+    older = older_demo(lake)
     sizes = write_demo(lake, products, days, seed, _with_progress)
     for name, size in sizes.items():
         say(_line(name, size))
+    if older:
+        say(_replaced(lake, older, arguments), err=True)
     say(f"cardpress build --lake {shlex.quote(str(lake))} --publish")
+
+
+def _replaced(lake: Path, older: dict[str, int], arguments: dict[str, int]) -> str:
+    if older == arguments:
+        return f"{lake} held this demo already"
+    return f"replaced the older demo in {lake} ({_in_words(older)}) by {_in_words(arguments)}"
+
+
+def _in_words(arguments: dict[str, int]) -> str:
+    products, days = arguments["products"], arguments["days"]
+    return f"{products:,} product{'s' * (products != 1)}, {days:,} day{'s' * (days != 1)}, seed {arguments['seed']}"
 
 
 def _line(name: str, size: TableSize) -> str:

@@ -49,7 +49,7 @@ def _limits(megapixels: float, image_mb: int) -> ImageLimits:
 
 @click.group()
 def fingerprint() -> None:
-    """Recognise cards on photos. Needs the extra cardpress[fingerprint].
+    """Recognise cards on photos. Needs Pillow: pip install 'pillow>=12.1'.
 
     \b
     Example: cardpress fingerprint match photo.jpg --index https://cards.example/api/v1/fingerprints

@@ -1,13 +1,13 @@
 """Output and options that the `ingest` commands share: progress, a line for each file of the lake, limits of files."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from generator.ingest.findings import REFUSED, ImportFinding
 from generator.ingest.merge import MergeCounts
 from generator.terminal import say
 
@@ -30,6 +30,8 @@ def summary_line(path: str, counts: MergeCounts) -> str:
     line = f"{path}: {counts.rows} rows, {counts.new} new, {counts.changed} changed, {counts.unchanged} unchanged"
     if counts.in_other_files:
         line += f"; {counts.in_other_files} skipped, already in other files of the lake"
+    if counts.older:
+        line += f"; {counts.older} skipped, the lake has newer rows with other values"
     if counts.outranked:
         line += f"; {counts.outranked} skipped, a greater row has the same product and time"
     if counts.in_two_games:
@@ -41,10 +43,32 @@ def summary_line(path: str, counts: MergeCounts) -> str:
 
 
 @contextmanager
-def reading_progress(files: int) -> Iterator[Callable[[Path], None]]:
-    """Show a bar on a terminal and a line per file elsewhere. Call the yielded function after each file."""
-    if not sys.stderr.isatty():
-        yield lambda path: say(f"read {path}", err=True)
+def reading_progress(files: int, lines: bool = False) -> Iterator[Callable[[object], None]]:
+    """Show a bar on a terminal and a line per file elsewhere. Call the yielded function after each file.
+
+    Args:
+        lines: Whether a terminal gets lines as well.
+    """
+    if lines or not sys.stderr.isatty():
+        yield lambda file: say(f"read {file}", err=True)
         return
     with click.progressbar(length=files, label="reading files", file=sys.stderr) as bar:
-        yield lambda path: bar.update(1)
+        yield lambda _: bar.update(1)
+
+
+def accept_option(*cases: str) -> Callable[[_Function], _Function]:
+    """Return the option --accept for cases that otherwise stop an import."""
+    meanings = "; ".join(f"{case}: {REFUSED[case]}" for case in cases)
+    return click.option(
+        "--accept",
+        multiple=True,
+        type=click.Choice(cases),
+        help=f"Import all the same, in spite of a finding; may repeat. {meanings}.",
+    )
+
+
+def say_findings(findings: Iterable[ImportFinding]) -> None:
+    """Print what an import found and did not refuse, on standard error."""
+    for finding in findings:
+        said = f"; accepted: {REFUSED[finding.case]}" if finding.is_refused else ""
+        say(f"{finding}{said}", err=True)

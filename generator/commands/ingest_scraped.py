@@ -7,8 +7,15 @@ from typing import Any, TypeVar
 import click
 
 from generator import settings
-from generator.commands.import_results import max_file_option, reading_progress, summary_line
+from generator.commands.import_results import (
+    accept_option,
+    max_file_option,
+    reading_progress,
+    say_findings,
+    summary_line,
+)
 from generator.ingest.bounded_file import FileLimits
+from generator.ingest.findings import FUTURE
 from generator.ingest.scraped_import import (
     ImportResult,
     LineFiles,
@@ -38,21 +45,21 @@ _OPTIONS = (
         show_default=True,
         help="Refuse a file with a longer line.",
     ),
+    accept_option(FUTURE),
     click.option("--json", "as_json", is_flag=True, help="The result as JSON."),
 )
 
 
-def _options(command: _Function) -> _Function:
+def line_options(command: _Function) -> _Function:
+    """Add the options of every import of lines."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
 
 
 @click.command("list-pages")
-@_options
-def list_pages(
-    files: tuple[Path, ...], lake: str, bad_lines: Path | None, max_file_mb: int, max_line_kb: int, as_json: bool
-) -> None:
+@line_options
+def list_pages(**options: Any) -> None:
     """Import rows of expansions' list pages.
 
     FILE: JSON Lines, plain or gzip, - for standard input. They become listings. They also set number,
@@ -61,16 +68,12 @@ def list_pages(
     \b
     Example: cardpress ingest list-pages --lake lake pages.jsonl.gz --bad-lines refused.jsonl
     """
-    _run(
-        import_list_pages, LineFiles(files, bad_lines, FileLimits(max_file_mb << 20, max_line_kb << 10)), lake, as_json
-    )
+    run_import(import_list_pages, **options)
 
 
 @click.command()
-@_options
-def offers(
-    files: tuple[Path, ...], lake: str, bad_lines: Path | None, max_file_mb: int, max_line_kb: int, as_json: bool
-) -> None:
+@line_options
+def offers(**options: Any) -> None:
     """Import checks of products under the seller filter.
 
     FILE: JSON Lines, plain or gzip, - for standard input. They become filtered_checks. Importing a file again changes
@@ -79,14 +82,12 @@ def offers(
     \b
     Example: cardpress ingest offers --lake lake offers.jsonl
     """
-    _run(import_offers, LineFiles(files, bad_lines, FileLimits(max_file_mb << 20, max_line_kb << 10)), lake, as_json)
+    run_import(import_offers, **options)
 
 
 @click.command("watch-checks")
-@_options
-def watch_checks(
-    files: tuple[Path, ...], lake: str, bad_lines: Path | None, max_file_mb: int, max_line_kb: int, as_json: bool
-) -> None:
+@line_options
+def watch_checks(**options: Any) -> None:
     """Import the monitor's checks of tracked products.
 
     FILE: JSON Lines, plain or gzip, - for standard input. They become watch_checks. Importing a file again changes
@@ -95,21 +96,26 @@ def watch_checks(
     \b
     Example: cardpress ingest watch-checks --lake lake checks.jsonl
     """
-    _run(
-        import_watch_checks,
-        LineFiles(files, bad_lines, FileLimits(max_file_mb << 20, max_line_kb << 10)),
-        lake,
-        as_json,
-    )
+    run_import(import_watch_checks, **options)
 
 
-def _run(
-    import_lines: Callable[[LakeWriter, LineFiles, OnRead], ImportResult], files: LineFiles, lake: str, as_json: bool
+def run_import(
+    import_lines: Callable[[LakeWriter, LineFiles, OnRead], ImportResult],
+    files: tuple[Path, ...],
+    lake: str,
+    bad_lines: Path | None,
+    max_file_mb: int,
+    max_line_kb: int,
+    accept: tuple[str, ...],
+    as_json: bool,
 ) -> None:
-    with reading_progress(len(files.paths)) as on_read:
-        result = import_lines(LakeWriter(lake), files, on_read)
+    """Import lines and print the result. The arguments are those of `line_options`."""
+    limits = FileLimits(max_file_mb << 20, max_line_kb << 10)
+    with reading_progress(len(files)) as on_read:
+        result = import_lines(LakeWriter(lake), LineFiles(files, bad_lines, limits, frozenset(accept)), on_read)
+    say_findings(result.findings)
     if result.refused:
-        say(f"{result.refused:,} lines refused, stored in {files.bad_lines}", err=True)
+        say(f"{result.refused:,} lines refused, stored in {bad_lines}", err=True)
     if result.incomplete_offers:
         say(f"{result.incomplete_offers:,} offers lack a price, a seller or a condition: not shown", err=True)
     if as_json:
@@ -120,9 +126,10 @@ def _run(
 
 
 def _as_json(result: ImportResult) -> dict[str, Any]:
-    return {
+    fields = {
         "lines": result.lines,
         "refused": result.refused,
         "incomplete_offers": result.incomplete_offers,
         "tables": {path: counts.as_json() for path, counts in result.tables.items()},
     }
+    return fields | {finding.case: finding.occurrences for finding in result.findings}

@@ -2,11 +2,13 @@
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from edge_auth.contract.keys import DEFAULT_RATE_LIMIT, SCOPES, KeyFile, KeyRecord, issue, open_key_file, parse_expiry
+from generator.commands.kept_key import check_store_exists, keep_key, read_kept_key
 from generator.commands.options import json_option, store_option
 from generator.terminal import say, say_json
 
@@ -66,17 +68,43 @@ def keys() -> None:
     show_default=True,
     help="Last day or second on which the key is valid (UTC).",
 )
-def issue_(store: str, keys: str | None, name: str, scopes: tuple[str, ...], rate_limit: int, expires: str) -> None:
+@click.option("--create", is_flag=True, help="Issue the key although the store does not exist yet.")
+@click.option(
+    "--reuse",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Print the key in this private file while it is valid. Otherwise keep the new key there.",
+)
+def issue_(
+    store: str,
+    keys: str | None,
+    name: str,
+    scopes: tuple[str, ...],
+    rate_limit: int,
+    expires: str,
+    create: bool,
+    reuse: Path | None,
+) -> None:
     """Make a key and print it. It cannot be printed again.
 
-    The key goes to standard output, its record to standard error.
+    The key goes to standard output, its record to standard error. A store that does not exist is refused, because
+    its name may be a mistake.
 
     \b
     Example: cardpress keys issue --name 'price bot' --scope cards:read --rate-limit 300
     """
-    expires_at = None if expires == NEVER else expires
-    key, record = issue(name, scopes or SCOPES, rate_limit, expires_at, time.time())
-    open_key_file(store, keys).add(record)
+    if not create and keys is None:
+        check_store_exists(store)
+    file = open_key_file(store, keys)
+    kept = read_kept_key(reuse, file.records(), time.time()) if reuse else None
+    if kept is not None:
+        key, record = kept
+    else:
+        expires_at = None if expires == NEVER else expires
+        key, record = issue(name, scopes or SCOPES, rate_limit, expires_at, time.time())
+        file.add(record)
+        if reuse:
+            keep_key(reuse, key)
     say(key)
     say_json(_fields(record), err=True)
 

@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import click
 
@@ -21,8 +22,10 @@ from generator.commands.options import (
 from generator.commands.prune import grace_option, keep_option
 from generator.errors import BusyError
 from generator.lake.lake import absolute
+from generator.nightly.data_day import expected_day
 from generator.nightly.metrics import write_textfile
 from generator.nightly.night import Night, NightOptions, new_run_id
+from generator.nightly.notices import Notices
 from generator.progress import Progress
 from generator.releases.prune import RetentionRules
 from generator.terminal import say, say_json
@@ -45,6 +48,32 @@ class GateThreshold(click.ParamType):  # type: ignore[type-arg]  # generic only 
         if not threshold >= 0:
             self.fail(f"{value!r} has no valid threshold: write {name}={settings.GATES[name]:g}", param, ctx)
         return name, threshold
+
+
+class HttpUrl(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
+    """A URL with http or https."""
+
+    name = "URL"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the URL."""
+        parts = urlsplit(str(value))
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            self.fail(f"{value!r} is not a URL such as https://hc-ping.com/0123", param, ctx)
+        return str(value)
+
+
+class ExpectedDay(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
+    """today, yesterday or YYYY-MM-DD."""
+
+    name = "DAY"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the day as YYYY-MM-DD."""
+        try:
+            return expected_day(str(value), utc_now)
+        except ValueError:
+            self.fail(f"{value!r} is not today, yesterday or a day such as 2026-08-22", param, ctx)
 
 
 @click.command()
@@ -76,6 +105,29 @@ class GateThreshold(click.ParamType):  # type: ignore[type-arg]  # generic only 
     show_default=True,
     help="Write the report and the changes as pages into the store.",
 )
+@click.option(
+    "--ping",
+    type=HttpUrl(),
+    help="Request URL/start when the run begins, then URL, or URL/fail after a failure.",
+)
+@click.option("--notify", type=HttpUrl(), help="Post the result as JSON to this URL, of Slack, Discord or your own.")
+@click.option("--pages-url", type=HttpUrl(), help="Where you serve private/nights/ of the store, for links in notices.")
+@click.option(
+    "--expect-day",
+    type=ExpectedDay(),
+    help="Exit with 1 if the live build's prices are older after the run. DAY: today, yesterday or YYYY-MM-DD (UTC).",
+)
+@click.option(
+    "--reread-days",
+    type=click.IntRange(0),
+    default=settings.REREAD_DAYS,
+    show_default=True,
+    metavar="DAYS",
+    help="Read the layers of earlier nights again, all of them within DAYS, and repair damaged ones. 0: never.",
+)
+@click.option(
+    "--export", "target", metavar="TARGET", help="Folder or s3://bucket/prefix to keep as a tree of plain files."
+)
 @lease_option
 @threads_option
 @memory_option
@@ -90,6 +142,12 @@ def nightly(
     grace: float,
     textfile: Path | None,
     pages: bool,
+    ping: str | None,
+    notify: str | None,
+    pages_url: str | None,
+    expect_day: str | None,
+    reread_days: int,
+    target: str | None,
     lease: float,
     threads: int | None,
     memory: str | None,
@@ -108,9 +166,13 @@ def nightly(
         raise click.BadParameter(f"{textfile.parent} is not a folder", param_hint="'--textfile'")
     run = new_run_id(utc_now)
     rules = RetentionRules(keep, timedelta(hours=grace))
-    options = NightOptions(dict(gates), forced, rules, threads, memory, scheduler, lease, pages)
+    options = NightOptions(
+        dict(gates), forced, rules, threads, memory, scheduler, lease, pages, target, expect_day, reread_days
+    )
     lake = absolute(lake) if scheduler else lake
-    night = Night(lake, open_store(store), options, run=run, clock=utc_now, progress=Progress(prefix=f"[{run}] "))
+    progress = Progress(prefix=f"[{run}] ")
+    notices = Notices(progress, ping, notify, pages_url)
+    night = Night(lake, open_store(store), options, run=run, clock=utc_now, progress=progress, notices=notices)
     busy = False
     try:
         night.execute()

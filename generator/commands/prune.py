@@ -10,6 +10,8 @@ from generator.clock import utc_now
 from generator.commands.options import json_option, lease_option, store_option
 from generator.releases.prune import RetentionRules, describe, find_deletions, to_json
 from generator.releases.prune import prune as delete
+from generator.releases.reserve import keep_reserve, with_reserve
+from generator.releases.termination import end_by_error, hold_back
 from generator.terminal import say
 
 keep_option = click.option(
@@ -46,7 +48,12 @@ def prune(store: str, keep: int, grace: float, dry_run: bool, lease: float, as_j
     Example: cardpress prune --store site_out --keep 7 --dry-run
     """
     opened, rules = open_store(store), RetentionRules(keep, timedelta(hours=grace))
-    deletions = find_deletions(opened, rules, utc_now) if dry_run else delete(opened, rules, seconds=lease)
+    if dry_run:
+        deletions = find_deletions(opened, rules, utc_now)
+    else:
+        with hold_back(), end_by_error("prune"):
+            deletions = with_reserve(opened, lambda: delete(opened, rules, seconds=lease))
+        keep_reserve(opened)
     if as_json:
         say(to_json(deletions, utc_now()))
         return

@@ -6,6 +6,7 @@ from edge_auth.contract.store.open import open_store
 from generator.commands.build_names import BuildName
 from generator.commands.options import store_option
 from generator.releases.publish import publish as move_to
+from generator.releases.reserve import with_reserve
 from generator.terminal import say
 
 
@@ -18,5 +19,6 @@ def publish(build: str, store: str) -> None:
     \b
     Example: cardpress publish 2026-08-22-0123456789ab --store site_out
     """
-    move_to(open_store(store), build, by_hand=True)
+    opened = open_store(store)
+    with_reserve(opened, lambda: move_to(opened, build, by_hand=True))
     say(build)

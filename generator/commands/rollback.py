@@ -4,7 +4,9 @@ import click
 
 from edge_auth.contract.store.open import open_store
 from generator.commands.options import store_option
+from generator.releases.changes import complete_steps
 from generator.releases.publish import rollback as move_back
+from generator.releases.reserve import with_reserve
 from generator.terminal import say
 
 
@@ -19,4 +21,6 @@ def rollback(store: str) -> None:
     \b
     Example: cardpress rollback --store site_out
     """
-    say(move_back(open_store(store)))
+    opened = open_store(store)
+    say(with_reserve(opened, lambda: move_back(opened)))
+    complete_steps(opened)  # after the move, which must not wait for it

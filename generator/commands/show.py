@@ -7,12 +7,15 @@ from typing import Any
 import click
 
 from edge_auth.contract import layout
-from edge_auth.contract.builds import open_build
+from edge_auth.contract.builds import Build, open_build
 from edge_auth.contract.store.interface import Store
 from edge_auth.contract.store.open import open_store
+from edge_auth.errors import EdgeError
 from generator.clock import utc_now
-from generator.commands.build_names import BuildName, named_build, no_builds_message
+from generator.commands.build_names import BuildName, named_build, no_builds_message, store_exists
 from generator.commands.options import json_option, store_option
+from generator.errors import BuildError, GeneratorError
+from generator.reading.game_coverage import GameCoverage, cover_games, table_of
 from generator.reading.overview import BuildRow, Overview, SourceAge, overview, source_ages
 from generator.releases.judgements import read_judgement
 from generator.releases.run_reports import newest_report
@@ -34,10 +37,13 @@ def show(build: str | None, store: str, as_json: bool) -> None:
     Example: cardpress show --store site_out
     """
     opened = open_store(store)
+    if not store_exists(store):
+        raise BuildError(no_builds_message(store))
     found = overview(opened, utc_now)
     details = _build_details(opened, build) if build else _store_details(opened, found)
     if as_json:
-        say_json({"live": found.live, "hold": found.hold} | details)
+        games = [asdict(game) for game in details["games"]]
+        say_json({"live": found.live, "hold": found.hold} | details | {"games": games})
         return
     if found.hold:
         say(
@@ -50,18 +56,33 @@ def show(build: str | None, store: str, as_json: bool) -> None:
 def _store_details(store: Store, found: Overview) -> _Json:
     live = open_build(store, found.live).record if found.live else None
     sources = [asdict(source) for source in source_ages(live, utc_now)] if live else []
+    games = _games(open_build(store, found.live)) if found.live else []
     night = newest_report(store)
     last_night = None
     if night:
         last_night = {name: night[name] for name in ("run", "finished", "outcome", "error", "build")}
         last_night["pages"] = sorted(store.list(layout.page_name(night["run"], "")))
-    return {"builds": [asdict(row) for row in found.builds], "sources": sources, "last_night": last_night}
+    return {
+        "builds": [asdict(row) for row in found.builds],
+        "sources": sources,
+        "games": games,
+        "last_night": last_night,
+    }
 
 
 def _build_details(store: Store, build: str) -> _Json:
     opened = named_build(store, build)
     sources = [asdict(source) for source in source_ages(opened.record, utc_now)]
-    return {"record": opened.record, "sources": sources, "gates": read_judgement(store, opened.id)}
+    gates = read_judgement(store, opened.id)
+    return {"record": opened.record, "sources": sources, "games": _games(opened), "gates": gates}
+
+
+def _games(build: Build) -> list[GameCoverage]:
+    """Return the coverage of each game; nothing for a build whose prices cannot be read, or that has none."""
+    try:
+        return cover_games(build)
+    except (GeneratorError, EdgeError, OSError):
+        return []
 
 
 def _store_lines(details: _Json, found: Overview, store: str) -> Iterator[str]:
@@ -71,6 +92,7 @@ def _store_lines(details: _Json, found: Overview, store: str) -> Iterator[str]:
     else:
         yield no_builds_message(store)
     yield from _source_lines(details["sources"])
+    yield from _game_lines(details["games"])
     if night := details["last_night"]:
         yield f"last night: {night['outcome']}, run {night['run']}" + (f": {night['error']}" if night["error"] else "")
         if night["pages"]:
@@ -91,10 +113,28 @@ def _build_lines(details: _Json) -> Iterator[str]:
     ]
     yield from _table([("LAYER", "DIGEST", "OBJECTS", "MB"), *layers])
     yield "versions: " + ", ".join(f"{name} {version}" for name, version in record["versions"].items())
+    yield from _provenance_lines(record.get("provenance"))
     for left_out in record["left_out"]:
         yield "left out: {table}: {rows:,} {reason}, such as {example}".format(**left_out)
     yield from _gate_lines(details["gates"])
     yield from _source_lines(details["sources"])
+    yield from _game_lines(details["games"])
+
+
+def _provenance_lines(provenance: _Json | None) -> Iterator[str]:
+    if provenance is None:
+        yield "inputs: this build was made by a version that did not record them"
+        return
+    code = provenance["code"]
+    yield f"code: cardpress {code['version']}, SHA-256 {code['sha256']}"
+    yield from _table([("INPUT", "FILES", "MB", "DAYS", "SHA-256"), *map(_input_row, provenance["inputs"].items())])
+
+
+def _input_row(named: tuple[str, _Json]) -> Sequence[str]:
+    name, table = named
+    days = f"{table['first_day']} to {table['last_day']}" if "last_day" in table else ""
+    megabytes = f"{table['bytes'] / 1e6:,.1f}" if "bytes" in table else ""
+    return (name, f"{table.get('files', 1):,}", megabytes, days, table["sha256"])
 
 
 def _gate_lines(judgement: _Json | None) -> Iterator[str]:
@@ -122,6 +162,12 @@ def _source_lines(sources: Iterable[_Json]) -> Iterator[str]:
             line = f"{source.table}: {source.newest}, {_age(source.age_hours or 0)} old"
             warning = f"  WARNING: older than {_age(source.allowed_hours)}" if source.late else ""
             yield line + warning
+
+
+def _game_lines(games: Sequence[GameCoverage]) -> Iterator[str]:
+    if games:
+        yield "price guide, and the share of the products that have each price; *: none in the newest guide"
+        yield from _table(list(table_of(games)))
 
 
 def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -32,6 +32,15 @@ _WRITER_OPTIONS = {
 }
 
 
+def older_demo(lake: Path) -> dict[str, int] | None:
+    """Return the arguments of the demo that a folder holds, or None if it holds none."""
+    try:
+        written = json.loads((lake / _MARKER).read_bytes())
+        return {name: int(written[name]) for name in ("products", "days", "seed")}
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
 def claim(lake: Path, arguments: dict[str, int]) -> None:
     """Mark a folder as a demo lake.
 

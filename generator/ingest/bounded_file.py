@@ -50,6 +50,10 @@ class BoundedFile:
         self._check_size(len(data))
         return data
 
+    def start(self, size: int) -> bytes:
+        """Return the first bytes of the file, at most `size`."""
+        return self._stream.read(size)
+
     def lines(self) -> Iterator[bytes]:
         """Yield the lines with their ends.
 

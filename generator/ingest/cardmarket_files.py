@@ -1,10 +1,12 @@
 """Reads the marketplace's download files, plain or gzip, as Arrow tables.
 
 Each file is one JSON document `{"version": 1, "createdAt": TIME, LIST: [ROW, …]}`. Each table has the columns that an
-import replaces in its table file, among them `created_at`, the file's `createdAt` in UTC.
+import replaces in its table file, among them `created_at`, the file's `createdAt` in UTC. Rows that no build would
+accept refuse the file. What is only doubtful becomes a finding.
 """
 
 import json
+from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,9 +14,14 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from generator import settings
+from generator.clock import utc_now
 from generator.errors import IngestError
 from generator.ingest.bounded_file import DOWNLOAD_LIMITS, FileLimits, open_bounded
-from generator.ingest.tables import expansions_file, price_guide_file, products_file
+from generator.ingest.findings import DUPLICATES, EMPTY_GUIDE, FUTURE, NAMED_TWICE, TWO_FOIL_PRICES, ImportFinding
+from generator.ingest.guide_columns import GuideColumns, columns_of
+from generator.ingest.lake_rules import check_rows
+from generator.ingest.tables import TableFile, expansions_file, price_guide_file, products_file
 from generator.lake.schema import TIMESTAMP
 from generator.lake.vocabulary import PRICE_FIGURES
 
@@ -69,14 +76,37 @@ class DownloadFile(NamedTuple):
         return pa.Table.from_pydict({**columns, "created_at": created_at}, schema)
 
 
-def read_products(path: Path, kind: str, limits: FileLimits = DOWNLOAD_LIMITS) -> pa.Table:
+class ImportedFile(NamedTuple):
+    """A file as it was read.
+
+    Attributes:
+        target: The file of the lake that takes the rows.
+        what: What was read, in a few words.
+        columns: The columns of a price guide. None for other files.
+    """
+
+    path: Path
+    target: TableFile
+    rows: pa.Table
+    created_at: datetime
+    what: str
+    findings: tuple[ImportFinding, ...]
+    columns: GuideColumns | None = None
+
+    @property
+    def day(self) -> date:
+        """The calendar date of `createdAt` in the marketplace's own time zone."""
+        return self.created_at.date()
+
+
+def read_products(path: Path, kind: str, limits: FileLimits = DOWNLOAD_LIMITS) -> ImportedFile:
     """Read a product list (`products_singles_G.json`, `products_nonsingles_G.json`).
 
     Args:
         kind: `single` or `sealed`. The files themselves do not tell.
 
     Raises:
-        IngestError: The file cannot be read, or is no product list.
+        IngestError: The file cannot be read, is no product list, or has rows that no build accepts.
     """
     document = read_download(path, "products", limits)
     columns = {
@@ -87,10 +117,14 @@ def read_products(path: Path, kind: str, limits: FileLimits = DOWNLOAD_LIMITS) -
         "id_expansion": document.column("idExpansion", _ID),
         "date_added": _date_added(document),
     }
-    return document.table(products_file().imported_schema, columns)
+    target = products_file()
+    rows = document.table(target.imported_schema, columns)
+    findings = (*_check(document, target.path, "products", rows), *_future(document, target.path))
+    list_name = "singles" if kind == "single" else "sealed products"
+    return _imported(path, document, target, rows, f"{len(rows):,} {list_name}", findings)
 
 
-def read_expansions(path: Path, limits: FileLimits = DOWNLOAD_LIMITS) -> pa.Table:
+def read_expansions(path: Path, limits: FileLimits = DOWNLOAD_LIMITS) -> ImportedFile:
     """Read an expansions file, without rows that have no name.
 
     Raises:
@@ -102,25 +136,75 @@ def read_expansions(path: Path, limits: FileLimits = DOWNLOAD_LIMITS) -> pa.Tabl
     if ids.null_count:
         raise IngestError(f"{path}: row {pc.index(ids.is_null(), True).as_py() + 1} has no idExpansion")
     columns = {"id": ids, "name": document.column("enName", _TEXT)}
-    table = document.table(expansions_file().imported_schema, columns)
-    return table.filter(pc.and_kleene(table["name"].is_valid(), pc.not_equal(table["name"], "")))
+    target = expansions_file()
+    table = document.table(target.imported_schema, columns)
+    rows = table.filter(pc.and_kleene(table["name"].is_valid(), pc.not_equal(table["name"], "")))
+    findings = (*_check(document, target.path, "expansions", rows), *_future(document, target.path))
+    return _imported(path, document, target, rows, f"names of {len(rows):,} expansions", findings)
 
 
-def read_price_guide(path: Path, limits: FileLimits = DOWNLOAD_LIMITS) -> tuple[date, pa.Table]:
-    """Read a price guide (`price_guide_G.json`) and its day.
-
-    The day is the calendar date of `createdAt` in the marketplace's own time zone.
+def read_price_guide(path: Path, limits: FileLimits = DOWNLOAD_LIMITS) -> ImportedFile:
+    """Read a price guide (`price_guide_G.json`).
 
     Raises:
-        IngestError: The file cannot be read, is no price guide, or holds a negative or infinite price.
+        IngestError: The file cannot be read, is no price guide, or has rows that no build accepts.
     """
     document = read_download(path, "priceGuides", limits)
     columns = {"id_product": document.column("idProduct", _ID, required=True)}
-    for figure in PRICE_FIGURES:
-        columns[figure] = _prices(document, figure)
-        columns[f"{figure}_holo"] = pc.coalesce(_prices(document, figure, "-holo"), _prices(document, figure, "-foil"))
     day = document.created_at.date()
-    return day, document.table(price_guide_file(day).imported_schema, columns)
+    target = price_guide_file(day)
+    findings = [*_future(document, target.path), *_empty(document, target.path)]
+    for figure in PRICE_FIGURES:
+        holo, foil = (_prices(document, figure, suffix) for suffix in ("-holo", "-foil"))
+        columns[figure] = _prices(document, figure)
+        columns[f"{figure}_holo"] = pc.coalesce(holo, foil)
+        findings += _two_foil_prices(document, target.path, figure, holo, foil)
+    rows = document.table(target.imported_schema, columns)
+    findings += _check(document, target.path, "price_guide", rows, day)
+    what = f"price guide of {day}, {len(rows):,} rows"
+    return _imported(path, document, target, rows, what, findings)._replace(columns=columns_of(document.rows))
+
+
+def _imported(
+    path: Path, document: DownloadFile, target: TableFile, rows: pa.Table, what: str, findings: Iterable[ImportFinding]
+) -> ImportedFile:
+    return ImportedFile(path, target, rows, document.created_at, what, tuple(findings))
+
+
+def _check(
+    document: DownloadFile, target: str, table: str, rows: pa.Table, day: date | None = None
+) -> Iterator[ImportFinding]:
+    """Yield rows that repeat a key with other values. Of the names of expansions, the marketplace repeats some."""
+    for broken in check_rows(table, rows, day):
+        if not broken.is_repetition:
+            raise IngestError(f"{document.source}: {broken}: no build would accept it")
+        if table == "expansions":
+            message = f"{broken.rows:,} rows give expansions several names, such as {broken.example}"
+            yield ImportFinding(NAMED_TWICE, document.source, target, broken.rows, message, is_refused=False)
+        else:
+            message = f"{broken.rows:,} rows repeat a product with other values, such as {broken.example}"
+            yield ImportFinding(DUPLICATES, document.source, target, broken.rows, message)
+
+
+def _future(document: DownloadFile, target: str) -> Iterator[ImportFinding]:
+    if document.created_at - utc_now() > settings.MAX_AHEAD_OF_CLOCK:
+        message = f"createdAt is {document.created_at.isoformat()}, which the clock of this machine has not reached"
+        yield ImportFinding(FUTURE, document.source, target, len(document.rows), message)
+
+
+def _empty(document: DownloadFile, target: str) -> Iterator[ImportFinding]:
+    if not document.rows:
+        yield ImportFinding(EMPTY_GUIDE, document.source, target, 1, "the price guide has no rows")
+
+
+def _two_foil_prices(
+    document: DownloadFile, target: str, figure: str, holo: pa.Array, foil: pa.Array
+) -> Iterator[ImportFinding]:
+    both = pc.fill_null(pc.not_equal(holo, foil), False)
+    if rows := pc.sum(both).as_py():
+        product = document.rows[pc.index(both, True).as_py()]["idProduct"]
+        message = f"{rows:,} rows have {figure}-holo and another {figure}-foil, such as product {product}"
+        yield ImportFinding(TWO_FOIL_PRICES, document.source, target, rows, message)
 
 
 def read_download(path: Path, rows_key: str, limits: FileLimits) -> DownloadFile:
@@ -181,8 +265,4 @@ def _date_added(document: DownloadFile) -> pa.Array:
 def _prices(document: DownloadFile, figure: str, suffix: str = "") -> pa.Array:
     """Return one price column. A trend of 0 means that there is no price. Any other 0 is a price."""
     prices = document.column(figure + suffix, _PRICE)
-    wrong_row = pc.index(pc.or_(pc.less(prices, 0), pc.invert(pc.is_finite(prices))), True).as_py()
-    if wrong_row >= 0:
-        product, price = document.rows[wrong_row]["idProduct"], prices[wrong_row].as_py()
-        raise IngestError(f"{document.source}: {figure + suffix} of product {product} is {price}, which is no price")
     return pc.if_else(pc.equal(prices, 0), None, prices) if figure == "trend" else prices

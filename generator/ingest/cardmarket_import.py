@@ -4,94 +4,180 @@ Nothing is written before every file was read and every table merged. In a folde
 together or not at all.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from generator.ingest.bounded_file import DOWNLOAD_LIMITS, FileLimits
-from generator.ingest.cardmarket_files import read_expansions, read_price_guide, read_products
+from generator.ingest.cardmarket_files import ImportedFile, read_expansions, read_price_guide, read_products
+from generator.ingest.findings import ImportFinding, refuse
+from generator.ingest.guide_columns import find_missing
 from generator.ingest.list_pages import list_pages_file
 from generator.ingest.merge import FileChange, MergeCounts, changed_files
+from generator.ingest.numbers_from_names import fill_numbers
 from generator.ingest.table_updates import TableUpdate, add_list_pages, update_table
 from generator.ingest.tables import TableFile, expansions_file, price_guide_file, products_file
 from generator.ingest.two_games import NO_PRODUCTS, TwoGames, products_of_two_games
-from generator.lake.writer import LakeWriter, encode_parquet
+from generator.lake.writer import LakeWriter, decode_parquet, encode_parquet
 
-# Rows of each table file as Parquet bytes, because a year of price guides has to fit in memory.
+# Rows of each table file, as Parquet.
 _ImportedRows = dict[TableFile, list[pa.Buffer]]
 
 
 @dataclass(frozen=True)
 class CardmarketFiles:
-    """The files of one import, each kind in any order."""
+    """The files of one import, each kind in any order.
+
+    Attributes:
+        accepted: The cases of `findings` that do not stop the import.
+        games: The game of an expansions file, if no game is given for all.
+        number_pattern: How collector numbers stand in names (`numbers_from_names`). None: they are not taken there.
+    """
 
     singles: tuple[Path, ...] = ()
     nonsingles: tuple[Path, ...] = ()
     expansions: tuple[Path, ...] = ()
     price_guides: tuple[Path, ...] = ()
     limits: FileLimits = DOWNLOAD_LIMITS
+    accepted: frozenset[str] = frozenset()
+    games: Mapping[Path, str] = field(default_factory=dict)
+    number_pattern: str | None = None
 
     def __len__(self) -> int:
         return len(self.singles) + len(self.nonsingles) + len(self.expansions) + len(self.price_guides)
 
 
+@dataclass(frozen=True)
+class CardmarketResult:
+    """The result of an import.
+
+    Attributes:
+        read: Each file, and what was read from it.
+        tables: What changed in each file of the lake, by its path.
+        findings: What was accepted, or only reported.
+    """
+
+    read: list[tuple[Path, str]]
+    tables: dict[str, MergeCounts]
+    findings: list[ImportFinding]
+
+    def as_json(self) -> dict[str, dict[str, int]]:
+        """Return the counts of each file of the lake, and the counts of the findings in the files for it."""
+        found: dict[str, dict[str, int]] = {path: {} for path in self.tables}
+        for finding in self.findings:
+            counts = found.setdefault(finding.target, {})
+            counts[finding.case] = counts.get(finding.case, 0) + finding.occurrences
+        return {path: (self.tables[path].as_json() if path in self.tables else {}) | found[path] for path in found}
+
+
+class _PackedFile(NamedTuple):
+    """A file that was read, without its rows, and the rows as Parquet: a year of price guides has to fit in memory."""
+
+    file: ImportedFile
+    rows: pa.Buffer
+
+
 def import_cardmarket(
-    lake: LakeWriter, files: CardmarketFiles, game: str | None, on_read: Callable[[Path], None]
-) -> dict[str, MergeCounts]:
+    lake: LakeWriter, files: CardmarketFiles, game: str | None, on_read: Callable[[ImportedFile], None]
+) -> CardmarketResult:
     """Merge the rows of the files into the lake.
 
     Args:
         game: The game of the expansions in the files. None keeps the games of the lake.
         on_read: Called with each file after it was read.
 
-    Returns:
-        What changed in each file of the lake, by its path.
-
     Raises:
-        IngestError: A file or a table of the lake cannot be read, and nothing was written; or writing failed.
+        IngestError: A file or a table of the lake cannot be read, or a file has a finding that is not accepted, and
+            nothing was written; or writing failed.
     """
-    imported = _read(files, on_read)
+    packed = [_packed(file, on_read) for file in _read(files)]
     with lake.locked():
-        changes = _update_catalogue(lake, imported, game)
+        findings = [*(found for one in packed for found in one.file.findings), *_missing_prices(lake, packed)]
+        refuse(findings, files.accepted)
+        imported = _by_target(packed)
+        games = {one.file.path: game or files.games.get(one.file.path) for one in packed}
+        changes = _update_catalogue(lake, imported, _games_of(packed, games), files.number_pattern)
         guides = [file for file in imported if file not in (products_file(), expansions_file())]
         changes += [update_table(lake, file, imported[file]).change() for file in guides]
         lake.write(changed_files(changes))
-    return {change.path: change.counts for change in changes}
+    read = [(one.file.path, one.file.what) for one in packed]
+    return CardmarketResult(read, {change.path: change.counts for change in changes}, findings)
 
 
-def _read(files: CardmarketFiles, on_read: Callable[[Path], None]) -> _ImportedRows:
+def _read(files: CardmarketFiles) -> Iterator[ImportedFile]:
+    """Yield products first, so that they are written first: a build in between then knows the guide's products."""
+    for path in files.singles:
+        yield read_products(path, "single", files.limits)
+    for path in files.nonsingles:
+        yield read_products(path, "sealed", files.limits)
+    for path in files.expansions:
+        yield read_expansions(path, files.limits)
+    for path in files.price_guides:
+        yield read_price_guide(path, files.limits)
+
+
+def _packed(file: ImportedFile, on_read: Callable[[ImportedFile], None]) -> _PackedFile:
+    on_read(file)
+    return _PackedFile(file._replace(rows=file.rows.schema.empty_table()), encode_parquet(file.rows))
+
+
+def _by_target(packed: list[_PackedFile]) -> _ImportedRows:
     imported: _ImportedRows = {}
-    for path, file, rows in _parsed(files):
-        imported.setdefault(file, []).append(encode_parquet(rows))
-        on_read(path)
+    for one in packed:
+        imported.setdefault(one.file.target, []).append(one.rows)
     return imported
 
 
-def _parsed(files: CardmarketFiles) -> Iterator[tuple[Path, TableFile, pa.Table]]:
-    """Yield products first, so that they are written first: a build in between then knows the guide's products."""
-    for path in files.singles:
-        yield path, products_file(), read_products(path, "single", files.limits)
-    for path in files.nonsingles:
-        yield path, products_file(), read_products(path, "sealed", files.limits)
-    for path in files.expansions:
-        yield path, expansions_file(), read_expansions(path, files.limits)
-    for path in files.price_guides:
-        day, rows = read_price_guide(path, files.limits)
-        yield path, price_guide_file(day), rows
+def _missing_prices(lake: LakeWriter, packed: list[_PackedFile]) -> Iterator[ImportFinding]:
+    """Yield the price columns that guides lack, compared with the newest guide of an earlier day."""
+    guides = [one for one in packed if one.file.columns]
+    stored = lake.list_days("price_guide") if guides else []
+    for guide in guides:
+        columns, day = guide.file.columns, guide.file.day
+        if columns and (columns.absent or columns.unknown):
+            days = [other for other in (*stored, *(one.file.day for one in guides)) if other < day]
+            previous = _guide_of(lake, max(days), guides) if days else guide.file.rows
+            yield from find_missing(
+                str(guide.file.path), guide.file.target.path, columns, decode_parquet(guide.rows), previous
+            )
 
 
-def _update_catalogue(lake: LakeWriter, imported: _ImportedRows, game: str | None) -> list[FileChange]:
+def _guide_of(lake: LakeWriter, day: date, guides: list[_PackedFile]) -> pa.Table:
+    """Return the guide of a day, in the lake and in the files of this import."""
+    file = price_guide_file(day)
+    imported = [decode_parquet(one.rows) for one in guides if one.file.day == day]
+    return pa.concat_tables([file.read(lake).select(file.imported), *imported])
+
+
+def _games_of(packed: list[_PackedFile], games: Mapping[Path, str | None]) -> Iterator[tuple[pa.ChunkedArray, str]]:
+    """Yield the ids of the expansions in a file, and their game."""
+    for one in packed:
+        game = games[one.file.path]
+        if one.file.target == expansions_file() and game:
+            yield decode_parquet(one.rows)["id"], game
+
+
+def _update_catalogue(
+    lake: LakeWriter,
+    imported: _ImportedRows,
+    games: Iterable[tuple[pa.ChunkedArray, str]],
+    number_pattern: str | None,
+) -> list[FileChange]:
     """Update products and expansions, with the values of list pages."""
     files = (products_file(), expansions_file())
-    if not any(file in imported for file in files):
+    if not any(file in imported for file in files) and not number_pattern:
         return []
     updates = products, expansions = [update_table(lake, file, imported.get(file, ())) for file in files]
-    if game:
-        expansions.after = _with_game(expansions.after, expansions.incoming["id"], game)
+    for ids, game in games:
+        expansions.after = _with_game(expansions.after, ids, game)
     add_list_pages(products, expansions, list_pages_file().read(lake))
+    if number_pattern:
+        products.after = fill_numbers(products.after, number_pattern)
     doubtful = products_of_two_games(products, expansions)
     written = (update for update in updates if update.file in imported or update.is_changed)
     return [_change(update, doubtful if update is products else NO_PRODUCTS) for update in written]

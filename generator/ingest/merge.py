@@ -28,6 +28,15 @@ SELECT (SELECT count(*) FROM merged ANTI JOIN existing USING ({key})),
 """
 
 
+# Keys whose newest imported row is older than the lake's, and says something else.
+_COUNT_OLDER = """
+SELECT count(*)
+FROM (FROM incoming QUALIFY row_number() OVER (PARTITION BY {key} ORDER BY created_at DESC, {greatest}) = 1) AS incoming
+JOIN existing USING ({key})
+WHERE existing.created_at > incoming.created_at AND ({differs})
+"""
+
+
 @dataclass(frozen=True)
 class MergeCounts:
     """The changes of an import to a file of the lake, in rows.
@@ -36,6 +45,7 @@ class MergeCounts:
         in_other_files: Imported rows that were skipped because another file of the table has their key.
         outranked: Imported rows that were skipped because a greater row has the same product and time. None for
             tables with one row per product.
+        older: Imported rows that were skipped because the lake has newer rows with other values.
         in_two_games: Products that the files of two games name. The newest file wins.
         example_in_two_games: The smallest id of them.
     """
@@ -46,6 +56,7 @@ class MergeCounts:
     unchanged: int
     in_other_files: int
     outranked: int | None = None
+    older: int = 0
     in_two_games: int = 0
     example_in_two_games: int | None = None
 
@@ -53,6 +64,8 @@ class MergeCounts:
         """Return the counts under the names that `--json` prints."""
         counts = {"rows": self.rows, "new": self.new, "changed": self.changed, "unchanged": self.unchanged}
         counts["elsewhere"] = self.in_other_files
+        if self.older:
+            counts["older"] = self.older
         if self.in_two_games:
             counts["in_two_games"] = self.in_two_games
         return counts if self.outranked is None else counts | {"lesser": self.outranked}
@@ -99,7 +112,17 @@ def count_changes(
     tables = {"existing": existing, "incoming": incoming, "merged": merged}
     with connect_tables(**tables, other_files=pa.table({"key": other_keys})) as database:
         [(new, changed, skipped)] = database.sql(query).fetchall()
-    return MergeCounts(len(merged), new, changed, len(merged) - new - changed, skipped)
+        older = _count_older(database, file) if "created_at" in incoming.schema.names else 0
+    return MergeCounts(len(merged), new, changed, len(merged) - new - changed, skipped, older=older)
+
+
+def _count_older(database: duckdb.DuckDBPyConnection, file: TableFile) -> int:
+    compared = [quoted(name) for name in file.imported if name not in (file.key, "created_at")]
+    greatest = ", ".join(f"{name} DESC NULLS LAST" for name in compared)
+    differs = " OR ".join(f"incoming.{name} IS DISTINCT FROM existing.{name}" for name in compared)
+    query = _COUNT_OLDER.format(key=quoted(file.key), greatest=greatest, differs=differs)
+    [(older,)] = database.sql(query).fetchall()
+    return int(older)
 
 
 def quoted(name: str) -> str:

@@ -21,17 +21,22 @@ from generator.ingest.scraped_values import (
     parse_url,
     quoted_json,
 )
-from generator.lake.schema import arrow_schema
+from generator.lake.schema import TIMESTAMP, arrow_schema
 
 Json = dict[str, Any]
 Row = tuple[Any, ...]
 
 
 class LineFormat(NamedTuple):
-    """How the lines of a file are parsed, and the columns of their rows."""
+    """How the lines of a file are parsed, and the columns of their rows.
+
+    Attributes:
+        is_csv_allowed: Whether the file may be CSV as well. Its values are then text, also where a line has integers.
+    """
 
     parse: Callable[[Json], Row]
     schema: pa.Schema
+    is_csv_allowed: bool = False
 
 
 @cache
@@ -52,6 +57,47 @@ def offers_format() -> LineFormat:
 def watch_check_format() -> LineFormat:
     """Return the format of checks of tracked products."""
     return LineFormat(parse_watch_check, arrow_schema("watch_checks"))
+
+
+@cache
+def attributes_format() -> LineFormat:
+    """Return the format of tables of what the marketplace's product lists lack: a list page without prices."""
+    texts = [pa.field(name, pa.string()) for name in ("number", "rarity", "url", "image", "image_large")]
+    schema = [pa.field("id_product", pa.int64()), *texts, pa.field("updated_at", TIMESTAMP)]
+    return LineFormat(parse_attributes, pa.schema(schema), is_csv_allowed=True)
+
+
+@cache
+def expansions_format() -> LineFormat:
+    """Return the format of tables of expansions."""
+    texts = [pa.field(name, pa.string()) for name in ("name", "game", "url")]
+    schema = [pa.field("id", pa.int64()), *texts, pa.field("updated_at", TIMESTAMP)]
+    return LineFormat(parse_expansion, pa.schema(schema), is_csv_allowed=True)
+
+
+def parse_attributes(line: Json) -> Row:
+    """Parse what a table says of a product."""
+    return (
+        _id_product(line),
+        parse_text(line.get("number"), "number"),
+        parse_text(line.get("rarity"), "rarity"),
+        parse_url(line.get("url", line.get("cardmarket_url")), "url"),
+        parse_text(line.get("image"), "image"),
+        parse_text(line.get("image_large"), "image_large"),
+        parse_time(line.get("updated_at"), "updated_at"),
+    )
+
+
+def parse_expansion(line: Json) -> Row:
+    """Parse what a table says of an expansion."""
+    key = next((key for key in ("id", "id_expansion", "idExpansion") if key in line), "id")
+    return (
+        _required(parse_id(line.get(key), key), key),
+        parse_text(line.get("name", line.get("enName")), "name"),
+        parse_text(line.get("game"), "game"),
+        parse_url(line.get("url"), "url"),
+        parse_time(line.get("updated_at"), "updated_at"),
+    )
 
 
 def parse_list_page_row(line: Json) -> Row:

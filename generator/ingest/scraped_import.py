@@ -5,7 +5,7 @@ not at all.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,6 +13,8 @@ import pyarrow.compute as pc
 
 from generator.errors import IngestError
 from generator.ingest.bounded_file import LINES_LIMITS, FileLimits
+from generator.ingest.check_lines import check_lines
+from generator.ingest.findings import ImportFinding
 from generator.ingest.list_pages import list_pages_file, merge_list_pages
 from generator.ingest.merge import FileChange, MergeCounts, changed_files
 from generator.ingest.merge_days import FILTERED_CHECKS, LISTINGS, WATCH_CHECKS, DailyTable, merge_days
@@ -28,11 +30,16 @@ OnRead = Callable[[Path], None]
 
 @dataclass(frozen=True)
 class LineFiles:
-    """The files of one import, and the file for its refused lines. Without one, a refused line stops the import."""
+    """The files of one import, and the file for its refused lines. Without one, a refused line stops the import.
+
+    Attributes:
+        accepted: The cases of `findings` that do not stop the import.
+    """
 
     paths: Sequence[Path]
     bad_lines: Path | None
     limits: FileLimits = LINES_LIMITS
+    accepted: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -44,12 +51,14 @@ class ImportResult:
         refused: How many of them were refused.
         incomplete_offers: Offers under the seller filter without price, seller or known condition. Builds skip them.
         tables: What changed in each file of the lake, by its path.
+        findings: What was accepted, or only reported.
     """
 
     lines: int
     refused: int
     incomplete_offers: int
     tables: dict[str, MergeCounts]
+    findings: tuple[ImportFinding, ...] = ()
 
 
 def import_list_pages(lake: LakeWriter, files: LineFiles, on_read: OnRead) -> ImportResult:
@@ -64,14 +73,15 @@ def import_list_pages(lake: LakeWriter, files: LineFiles, on_read: OnRead) -> Im
     """
     reader = _read(files, on_read, list_page_format())
     rows = reader.table()
+    findings = check_lines(LISTINGS, rows, files.accepted)
     with lake.locked():
         listings = list(merge_days(lake, LISTINGS, rows.select(LISTINGS.schema.names)))
         before = list_pages_file().read(lake)
         pages = merge_list_pages(before, rows)
         catalogue = list(_update_catalogue(lake, rows, pages))
         changed_pages = {} if pages.equals(before) else {list_pages_file().path: encode_parquet(pages)}
-        _write(lake, files, reader, changed_files(listings) | changed_pages | changed_files(catalogue))
-    return _result(reader, listings + catalogue)
+        write_changes(lake, files, reader, changed_files(listings) | changed_pages | changed_files(catalogue))
+    return replace(import_result(reader, listings + catalogue), findings=findings)
 
 
 def import_offers(lake: LakeWriter, files: LineFiles, on_read: OnRead) -> ImportResult:
@@ -89,10 +99,12 @@ def _import_checks(
 ) -> ImportResult:
     reader = _read(files, on_read, line_format)
     rows = reader.table()
+    findings = check_lines(table, rows, files.accepted)
     with lake.locked():
         changes = list(merge_days(lake, table, rows))
-        _write(lake, files, reader, changed_files(changes))
-    return _result(reader, changes, _incomplete_offers(rows) if table is FILTERED_CHECKS else 0)
+        write_changes(lake, files, reader, changed_files(changes))
+    incomplete = _incomplete_offers(rows) if table is FILTERED_CHECKS else 0
+    return replace(import_result(reader, changes, incomplete), findings=findings)
 
 
 def _read(files: LineFiles, on_read: OnRead, line_format: LineFormat) -> LineReader:
@@ -100,12 +112,21 @@ def _read(files: LineFiles, on_read: OnRead, line_format: LineFormat) -> LineRea
     for path in files.paths:
         reader.read(path)
         on_read(path)
+    finish_reading(files, reader)
+    return reader
+
+
+def finish_reading(files: LineFiles, reader: LineReader) -> None:
+    """Stop an import that refused lines and has no place for them.
+
+    Raises:
+        IngestError: There are such lines. The message names the first.
+    """
     if reader.refused and not files.bad_lines:
         first, others = reader.refused[0], len(reader.refused) - 1
         more = f" (and {others:,} more refused line{'s' * (others > 1)})" if others else ""
         advice = "--bad-lines FILE keeps bad lines and imports the rest"
         raise IngestError(f"{first}{more}; nothing was imported: {advice}")
-    return reader
 
 
 def _update_catalogue(lake: LakeWriter, rows: pa.Table, pages: pa.Table) -> Iterator[FileChange]:
@@ -118,13 +139,15 @@ def _update_catalogue(lake: LakeWriter, rows: pa.Table, pages: pa.Table) -> Iter
             yield change
 
 
-def _write(lake: LakeWriter, files: LineFiles, reader: LineReader, changed: dict[str, pa.Buffer]) -> None:
+def write_changes(lake: LakeWriter, files: LineFiles, reader: LineReader, changed: dict[str, pa.Buffer]) -> None:
+    """Store refused lines, then write the files of the lake. Requires the lock of the lake."""
     if files.bad_lines and reader.refused:
         store_refused(files.bad_lines, reader.refused)  # before the lake, so that no refused line is ever lost
     lake.write(changed)
 
 
-def _result(reader: LineReader, changes: list[FileChange], incomplete_offers: int = 0) -> ImportResult:
+def import_result(reader: LineReader, changes: list[FileChange], incomplete_offers: int = 0) -> ImportResult:
+    """Return the result of an import that made these changes."""
     tables = {change.path: change.counts for change in changes}
     return ImportResult(reader.lines, len(reader.refused), incomplete_offers, tables)
 

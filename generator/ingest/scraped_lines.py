@@ -1,7 +1,10 @@
 """Reads files of JSON Lines from scrapers: each line becomes a row, or is refused with its number and the reason."""
 
 import json
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +13,7 @@ import pyarrow as pa
 from generator import settings
 from generator.errors import IngestError
 from generator.ingest.bounded_file import FileLimits, open_bounded
+from generator.ingest.csv_lines import csv_rows, is_csv
 from generator.ingest.scraped_formats import LineFormat
 from generator.ingest.scraped_values import InvalidValue
 
@@ -47,20 +51,35 @@ class LineReader:
             IngestError: The file cannot be read to its end, is too large, or has too many lines that are no rows.
         """
         with open_bounded(path, self.limits) as file:
-            for number, line in enumerate(file.lines(), 1):
-                stripped = line.strip()
-                if stripped:
-                    self._add(str(path), number, stripped)
+            lines = file.lines()
+            first = next(lines, b"")
+            if self.format.is_csv_allowed and is_csv(first):
+                self._read_csv(str(path), chain([first], lines))
+            else:
+                self._read_json(str(path), chain([first], lines))
         self._end_batch()
 
     def table(self) -> pa.Table:
         """Return all rows, in the order of the files and their lines."""
         return pa.Table.from_batches(self._batches, self.format.schema)
 
-    def _add(self, file: str, number: int, line: bytes) -> None:
+    def _read_json(self, file: str, lines: Iterable[bytes]) -> None:
+        for number, line in enumerate(lines, 1):
+            stripped = line.strip()
+            if stripped:
+                self._add(file, number, stripped, _parse_object)
+
+    def _read_csv(self, file: str, lines: Iterable[bytes]) -> None:
+        try:
+            for number, text, values in csv_rows(lines):
+                self._add(file, number, text.encode(), partial(_as_it_is, values))
+        except ValueError as error:
+            raise IngestError(f"{file}: {error}") from error
+
+    def _add(self, file: str, number: int, line: bytes, parse: Callable[[bytes], dict[str, Any]]) -> None:
         self.lines += 1
         try:
-            self._rows.append(self.format.parse(_parse_object(line)))
+            self._rows.append(self.format.parse(parse(line)))
         except InvalidValue as error:
             text = line.decode("utf-8", "surrogateescape")
             self.refused.append(RefusedLine(file, number, str(error), text))
@@ -93,6 +112,10 @@ def store_refused(path: Path, refused: list[RefusedLine]) -> None:
         unfinished.replace(path)
     except (OSError, ValueError) as error:
         raise IngestError(f"{path}: refused lines cannot be stored: {getattr(error, 'strerror', error)}") from error
+
+
+def _as_it_is(values: dict[str, Any], _: bytes) -> dict[str, Any]:
+    return values
 
 
 def _parse_object(line: bytes) -> dict[str, Any]:

@@ -1,11 +1,12 @@
 """Opens lake files as views raw.<table> of a database, and checks them against the rules of their table."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import duckdb
 from duckdb.sqltypes import DuckDBPyType
 
-from generator.database import Database, sql_literal, sql_text
+from generator.database import Database, lake_fault, sql_literal, sql_text
 from generator.errors import LakeError
 from generator.lake.files import LakeFile
 from generator.lake.schema import LakeColumn, cast_expression, declared_tables, is_accepted
@@ -19,6 +20,24 @@ _TYPES_IN_WORDS = {
     "timestamp": "a timestamp",
     "list": "a list",
 }
+
+
+class BrokenRule(NamedTuple):
+    """A rule of a lake table that rows break: how many, and an example."""
+
+    column: str
+    rule: str
+    rows: int
+    example: str
+
+    @property
+    def is_repetition(self) -> bool:
+        """Whether the rule is that a key is unique."""
+        return "unique" in self.rule
+
+    def __str__(self) -> str:
+        return f"column {self.column} {self.rule}: {self.rows} row{'s' * (self.rows != 1)}, such as {self.example}"
+
 
 _Types = dict[str, DuckDBPyType]
 _Expressions = dict[str, str]
@@ -44,12 +63,16 @@ def check_rules(database: Database, tables: Iterable[str]) -> None:
     """
     for table in tables:
         try:
-            broken = database.rows(sql_text(f"checks/{table}"))
+            broken = broken_rules(database.connection, table)
         except duckdb.Error as error:
-            raise LakeError(f"{table}: cannot be read: {_first_line(error)}") from error
+            raise lake_fault(error, f"{table}: cannot be read") from error
         if broken:
-            _, column, rule, rows, example = broken[0]
-            raise LakeError(f"{table}: column {column} {rule}: {rows} row{'s' * (rows != 1)}, such as {example}")
+            raise LakeError(f"{table}: {broken[0]}")
+
+
+def broken_rules(database: duckdb.DuckDBPyConnection, table: str) -> list[BrokenRule]:
+    """Return the rules of `build/checks/` that the rows of the view raw.<table> break."""
+    return [BrokenRule(*row[1:]) for row in database.execute(sql_text(f"checks/{table}")).fetchall()]
 
 
 def check_columns(database: Database, table: str, files: Sequence[LakeFile]) -> list[tuple[_Expressions, list[str]]]:
@@ -78,7 +101,7 @@ def _types_of_files(database: Database, table: str, paths: list[str]) -> Iterato
                 f"select column_name, column_type from (describe select * from {_ONE_FILE})", [path]
             ).fetchall()
         except duckdb.Error as error:
-            raise LakeError(f"{table}: {path} cannot be read as Parquet: {_first_line(error)}") from error
+            raise lake_fault(error, f"{table}: {path} cannot be read as Parquet") from error
         yield path, {name.lower(): duckdb.sqltype(type_) for name, type_ in described}
 
 
@@ -115,7 +138,3 @@ def _select(expressions: _Expressions, paths: list[str]) -> str:
     listed = ", ".join(map(sql_literal, paths))
     columns = ",\n".join(f"{expression} as {name}" for name, expression in expressions.items())
     return f"select {columns}\nfrom read_parquet([{listed}], filename = 'lake_file', hive_partitioning = false)"
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0]

@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import date
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,6 +13,8 @@ from pyarrow import fs
 from edge_auth.contract.store.open import is_folder
 from generator.errors import IngestError
 from generator.lake import journal
+
+_PARTITION = "day="
 
 
 def encode_parquet(table: pa.Table) -> pa.Buffer:
@@ -60,6 +63,13 @@ class LakeWriter:
         names = (file.path for file in files if _is_table(file.base_name, prefix))
         return sorted(names)
 
+    def list_days(self, table: str) -> list[date]:
+        """Return the days for which a daily table has a partition, sorted."""
+        with self._as_ingest_errors(table):
+            entries = self._files.get_file_info(fs.FileSelector(table, allow_not_found=True))
+            names = [entry.base_name for entry in entries if entry.base_name.startswith(_PARTITION)]
+            return sorted(date.fromisoformat(name.removeprefix(_PARTITION)) for name in names)
+
     def read_bytes(self, name: str) -> bytes | None:
         """Return the content of a small file, or None if it does not exist."""
         with self._as_ingest_errors(name):
@@ -104,6 +114,15 @@ class LakeWriter:
                 with self._files.open_output_stream(name) as stream:
                     stream.write(data)
 
+    def delete(self, name: str) -> None:
+        """Delete a file if it exists, and its folder if it is then empty. Requires `locked`."""
+        with self._as_ingest_errors(name):
+            if self._exists(name):
+                self._files.delete_file(name)
+            if self._folder is not None:
+                with suppress(OSError):  # not empty, or not there
+                    (self._folder / name).parent.rmdir()
+
     def _exists(self, name: str) -> bool:
         return bool(self._files.get_file_info(name).type != fs.FileType.NotFound)
 
@@ -111,7 +130,7 @@ class LakeWriter:
     def _as_ingest_errors(self, name: str) -> Iterator[None]:
         try:
             yield
-        except (OSError, pa.ArrowException) as error:
+        except (OSError, ValueError, pa.ArrowException) as error:
             reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
             raise IngestError(f"{name} in lake {self.location}: {reason}") from error
 

@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from generator.clock import parse_timestamp
 from generator.releases.run_reports import RunReport
@@ -15,6 +16,9 @@ _HELP = {
     "success": "Whether the last nightly run succeeded: it published its build, or found nothing new.",
     "last_success_timestamp_seconds": "Time at which a nightly run last succeeded.",
     "outcome": "Outcome of the last nightly run.",
+    "failed_step": "The step in which the last nightly run failed.",
+    "data_timestamp_seconds": "The newest day of the price guide in the live build.",
+    "data_advanced": "Whether the last nightly run made that day later.",
     "step_seconds": "Duration of each step of the last nightly run.",
     "layer_seconds": "Duration of each layer that the last nightly run made.",
     "gate_value": "Value that each gate measured in the last nightly run.",
@@ -23,6 +27,12 @@ _HELP = {
     "build_as_of_timestamp_seconds": "The as-of day of the build that the last nightly run made.",
     "build_objects": "Objects of that build by layer.",
     "build_bytes": "Bytes of that build by layer.",
+    "damaged_layers": "Layers that were damaged in the store, and that the last nightly run made again.",
+    "reread_bytes": "Bytes of layers that the store had, and that the last nightly run read again.",
+    "game_guide_timestamp_seconds": "The day that half of the game's rows in the price guide reach, in the live build.",
+    "game_products": "Products of the game in the live build.",
+    "game_guide_rows": "Products of the game with a row in the price guide.",
+    "game_prices": "Products of the game with a price in a column of the price guide.",
     "pruned_bytes": "Bytes that the last nightly run deleted.",
 }
 
@@ -58,31 +68,59 @@ def _lines(report: RunReport, last_success: float | None) -> Iterator[str]:
         if samples:
             yield f"# HELP cardpress_nightly_{name} {_HELP[name]}\n# TYPE cardpress_nightly_{name} gauge\n"
         for labels, value in samples:
-            inside = ",".join(f'{label}="{text}"' for label, text in labels.items())
+            inside = ",".join(f'{label}="{_escaped(text)}"' for label, text in labels.items())
             yield f"cardpress_nightly_{name}{'{' + inside + '}' if inside else ''} {value:.15g}\n"
+
+
+def _escaped(text: str) -> str:
+    """Return a text as a label's value. Games come from a marketplace, so their names may hold anything."""
+    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
 
 
 def _samples(report: RunReport, last_success: float | None) -> dict[str, list[_Sample]]:
     ended = parse_timestamp(report.finished).timestamp() if report.finished else 0.0
     success = ended if report.succeeded else last_success
-    as_of = report.record.get("as_of")
-    as_of_time = datetime.fromisoformat(as_of).replace(tzinfo=UTC).timestamp() if as_of else None
     verdicts = report.judgement.get("verdicts", [])
     return {
         "run_timestamp_seconds": [({}, ended)],
         "success": [({}, float(report.succeeded))],
         "last_success_timestamp_seconds": _optional(success),
         "outcome": [({"outcome": report.outcome}, 1.0)],
+        "failed_step": [({"step": report.failed_step}, 1.0)] if report.failed_step else [],
+        "data_timestamp_seconds": _optional(_day_seconds(report.data_day)),
+        "data_advanced": [({}, float(report.advanced))],
         "step_seconds": _by_label("step", report.seconds.items()),
         "layer_seconds": _by_label("layer", report.layer_seconds.items()),
         "gate_value": _by_label("gate", ((verdict["gate"], verdict["value"]) for verdict in verdicts)),
         "gate_threshold": _by_label("gate", ((verdict["gate"], verdict["threshold"]) for verdict in verdicts)),
         "gate_breached": _by_label("gate", ((verdict["gate"], verdict["breached"]) for verdict in verdicts)),
-        "build_as_of_timestamp_seconds": _optional(as_of_time),
+        "build_as_of_timestamp_seconds": _optional(_day_seconds(report.record.get("as_of"))),
         "build_objects": _by_label("layer", report.record.get("objects", {}).items()),
         "build_bytes": _by_label("layer", report.record.get("bytes", {}).items()),
+        "damaged_layers": [({}, float(len(report.damaged)))],
+        "reread_bytes": [({}, float(report.reread_bytes))],
+        **_game_samples(report.games),
         "pruned_bytes": [({}, float(report.pruned.get("bytes", 0)))],
     }
+
+
+def _game_samples(games: list[dict[str, Any]]) -> dict[str, list[_Sample]]:
+    days = ((game["game"], _day_seconds(game["usual"])) for game in games)
+    return {
+        "game_guide_timestamp_seconds": [({"game": game}, time) for game, time in days if time is not None],
+        "game_products": _by_label("game", ((game["game"], game["products"]) for game in games)),
+        "game_guide_rows": _by_label("game", ((game["game"], game["rows"]) for game in games)),
+        "game_prices": [
+            ({"game": game["game"], "column": column}, float(prices))
+            for game in games
+            for column, prices in game["prices"].items()
+        ],
+    }
+
+
+def _day_seconds(day: str | None) -> float | None:
+    """Return the begin of a day in UTC, as Unix time."""
+    return datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp() if day else None
 
 
 def _optional(value: float | None) -> list[_Sample]:

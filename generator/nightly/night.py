@@ -12,34 +12,57 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 
 from edge_auth.contract import layout
-from edge_auth.contract.builds import Build, open_build, read_pointer
+from edge_auth.contract.builds import Build, live_build_id, open_build, read_pointer
 from edge_auth.contract.store.interface import Store
 from edge_auth.errors import EdgeError
 from generator import settings
 from generator.build.make import BuildResult, make_build
 from generator.clock import Clock, timestamp
-from generator.errors import BusyError, GateError, GeneratorError, HoldError, SmokeError
+from generator.errors import (
+    BusyError,
+    DamageError,
+    ExportError,
+    GateError,
+    GeneratorError,
+    HoldError,
+    PublishError,
+    SmokeError,
+    SpaceError,
+    StaleError,
+    StepError,
+    TerminatedError,
+    message_of,
+)
 from generator.lake.lake import open_lake
+from generator.nightly.data_day import check_data_day, live_data_day, record_data_day
 from generator.nightly.gates import judge
+from generator.nightly.notices import Notices
 from generator.nightly.smoke import smoke_test
-from generator.nightly.termination import end_by_error, hold_back
+from generator.pack.read_ahead import ReadAhead
 from generator.progress import Progress
+from generator.reading.game_coverage import cover_games
 from generator.reading.report.write_pages import write_pages
 from generator.releases.judgements import Judgement, write_judgement
 from generator.releases.lease import Lease
 from generator.releases.prune import RetentionRules, describe, prune
 from generator.releases.publish import publish, rollback
+from generator.releases.reserve import free_reserve_if_full, keep_reserve, with_reserve
+from generator.releases.rotation import Rotation
 from generator.releases.run_reports import (
     FAILED,
     HELD,
+    NOT_EXPORTED,
     PUBLISHED,
     REFUSED,
     ROLLED_BACK,
+    STALE,
     UNCHANGED,
     RunReport,
     prune_run_reports,
 )
+from generator.releases.termination import end_by_error, hold_back
 from generator.releases.verify import verify
+from generator.tree.export import export
 
 
 @dataclass(frozen=True)
@@ -51,7 +74,10 @@ class NightOptions:
         forced: Gates that do not stop this night's build.
         rules: Which builds the prune keeps.
         lease: How many seconds the lock outlives a killed run.
+        export: Where the run keeps a tree of plain files up to date, if anywhere.
         pages: Whether the run writes its report and its diff as pages into the store.
+        expect_day: The day (`YYYY-MM-DD`) that the live build's data must have after the run; None for any.
+        reread_days: Within how many days every layer is read again; 0 for never.
     """
 
     thresholds: dict[str, float] = field(default_factory=dict)
@@ -62,6 +88,9 @@ class NightOptions:
     scheduler: str | None = None
     lease: float = settings.LEASE_SECONDS
     pages: bool = False
+    export: str | None = None
+    expect_day: str | None = None
+    reread_days: int = settings.REREAD_DAYS
 
 
 def new_run_id(clock: Clock) -> str:
@@ -74,10 +103,22 @@ class Night:
 
     Args:
         run: The id of the run.
+        notices: The services that are told about the run.
     """
 
-    def __init__(self, lake: str, store: Store, options: NightOptions, *, run: str, clock: Clock, progress: Progress):
+    def __init__(
+        self,
+        lake: str,
+        store: Store,
+        options: NightOptions,
+        *,
+        run: str,
+        clock: Clock,
+        progress: Progress,
+        notices: Notices | None = None,
+    ):
         self.lake, self.store, self.options, self.clock, self.progress = lake, store, options, clock, progress
+        self.notices = notices or Notices(progress)
         self.report = RunReport(run, lake, store.location, timestamp(clock()))
 
     def execute(self) -> None:
@@ -88,54 +129,112 @@ class Night:
             GateError: A gate was breached. Nothing was published.
             HoldError: A rollback holds publishing back. Nothing was published.
             SmokeError: The published build could not be read, and was rolled back.
+            StaleError: The data of the live build is older than `expect_day`.
+        ExportError: The build is live, but the tree of plain files was not brought up to date.
             GeneratorError, EdgeError: Building, publishing or pruning failed.
         """
         run, seconds = self.report.run, self.options.lease
         lock = Lease(self.store, layout.NIGHTLY_LOCK, what="nightly", run=run, clock=self.clock, seconds=seconds)
+        free_reserve_if_full(self.store)
         with hold_back(), lock as lease:
             self.progress.say(f"nightly of {self.lake} into {self.store.location}")
+            self.notices.start(self.report.run)
             try:
-                with end_by_error():
+                with end_by_error("night"):
                     self._run_steps(lease)
             except (GeneratorError, EdgeError, OSError) as error:
-                self.report.error = str(error)
-                raise
+                named = self._with_step(error)
+                self.report.error = message_of(named)
+                if named is error:
+                    raise
+                raise named from error
             finally:
                 self._write_report()
                 self._write_pages()
+                self.notices.finish(self.report)
+
+    def _with_step(self, error: Exception) -> Exception:
+        """Return an error that names the step that failed, unless it says what was decided instead."""
+        step, report = self.report.failed_step, self.report
+        if step is None or isinstance(error, PublishError | BusyError | StaleError | TerminatedError):
+            return error
+        live = f"; {report.build} is live" if report.outcome == PUBLISHED else ""
+        return StepError(f"the step {step} failed: {message_of(error)}{live}")
 
     def _run_steps(self, lease: Lease) -> None:
-        result = self._build()
+        self.report.data_day_before = live_data_day(self.store)
+        result = self._build(lease)
         pointer, _ = read_pointer(self.store)
         self.report.live_before = pointer.build if pointer else None
         if self.report.live_before == result.id:
             self.report.outcome = UNCHANGED
             self.progress.say(f"{result.id} is live already: nothing to publish")
-            self._prune(lease)
-            return
-        try:
-            self._publish(result.id, self.report.live_before, bool(pointer and pointer.hold), lease)
-        finally:
-            self._prune(lease)  # also after a refused build, which fills the disk too
+            try:
+                self._export(result.id)
+            finally:
+                self._prune(lease)
+        else:
+            try:
+                self._publish(result.id, self.report.live_before, bool(pointer and pointer.hold), lease)
+            finally:
+                self._prune(lease)  # also after a refused build, which fills the disk too
+        self._check_day()
 
-    def _build(self) -> BuildResult:
-        options = self.options
+    def _check_day(self) -> None:
+        record_data_day(self.report, self.store)
+        self.report.live = live_build_id(self.store)
+        if not self.report.advanced:
+            self.progress.say(f"the data did not advance: its newest day is {self.report.data_day}, as before")
+        if self.options.expect_day:
+            try:
+                check_data_day(self.report, self.options.expect_day)
+            except StaleError:
+                self.report.outcome = STALE
+                raise
+
+    def _build(self, lease: Lease) -> BuildResult:
+        days = self.options.reread_days
+        rotation = Rotation(self.store, days, self.clock) if days else None
         with self._timed("build"):
-            result = make_build(
-                open_lake(self.lake, progress=self.progress),
-                self.store,
-                threads=options.threads,
-                memory=options.memory,
-                scheduler=options.scheduler,
-                progress=self.progress,
-                clock=self.clock,
-            )
+            try:
+                result = self._make_build(rotation=rotation)
+            except SpaceError as error:
+                self.progress.say(f"{error}: this run prunes, then tries again")
+                self._prune(lease)
+                result = self._make_build(rotation=rotation)
+            except DamageError as error:
+                self.progress.say(f"{error}: this run does so")
+                result = self._make_build(repair=True)
         self.report.build, self.report.made, self.report.layer_seconds = result.id, result.made, result.seconds
         self.report.damaged, self.report.other_bytes = result.damaged, result.other_bytes
         self.report.record = {name: result.record[name] for name in ("as_of", "objects", "bytes", "freshness")}
         self.report.record["left_out"] = result.record["left_out"]
         with self._timed("verify"):
-            verify(open_build(self.store, result.id), self.progress, only=result.made)
+            build = open_build(self.store, result.id)
+            verify(build, self.progress, only=result.made)
+        if rotation:
+            self.report.reread, self.report.reread_bytes = rotation.read, rotation.bytes
+            try:
+                rotation.save(build.layers.values(), result.made)
+            except EdgeError as error:  # policies of older versions refuse it; the next night reads the same layers
+                self.progress.say(f"which layers were read again was not recorded: {error}")
+        return result
+
+    def _make_build(self, *, rotation: Rotation | None = None, repair: bool = False) -> BuildResult:
+        options = self.options
+        result = make_build(
+            open_lake(self.lake, progress=self.progress),
+            self.store,
+            threads=options.threads,
+            memory=options.memory,
+            scheduler=options.scheduler,
+            progress=self.progress,
+            repair=repair,
+            rotation=rotation,
+            clock=self.clock,
+        )
+        for layer, why in result.damaged.items():
+            self.progress.say(f"{layer} was damaged and was made again: {why}")
         return result
 
     def _publish(self, new: str, old: str | None, hold: bool, lease: Lease) -> None:
@@ -158,6 +257,22 @@ class Night:
         self._smoke(new)
         self.report.outcome = PUBLISHED
         self.progress.say(f"published: {new} is live")
+        self._export(new)
+
+    def _export(self, build: str) -> None:
+        """Bring the tree of plain files to the live build. If that fails, the build stays live."""
+        target = self.options.export
+        if target is None:
+            return
+        try:
+            with self._timed("export"):
+                opened = open_build(ReadAhead(self.store), build)
+                result = export(opened, target, gzip=False, progress=self.progress)
+        except (GeneratorError, EdgeError, OSError) as error:
+            self.report.outcome = NOT_EXPORTED
+            raise ExportError(f"{build} is live, but {target} was not brought up to date: {error}") from error
+        self.report.exported = {"target": target, **asdict(result)}
+        self.progress.say(f"exported: {result.written:,} files written to {target}, {result.deleted:,} deleted")
 
     def _judge(self, new: Build, old: Build | None) -> Judgement:
         with self._timed("gates"):
@@ -190,11 +305,14 @@ class Night:
         try:
             with self._timed("prune"):
                 prune_run_reports(self.store, settings.MAX_RUN_REPORTS, settings.MAX_RUN_PAGES)
-                deletions = prune(
-                    self.store, options.rules, run=self.report.run, clock=self.clock, seconds=options.lease
+                run, rules, clock = self.report.run, options.rules, self.clock
+                deletions = with_reserve(
+                    self.store, lambda: prune(self.store, rules, run=run, clock=clock, seconds=options.lease)
                 )
+                keep_reserve(self.store)
         except BusyError as error:  # another prune is running
             self.progress.say(f"not pruned: {error}")
+            self.report.failed_step = None
             return
         self.report.pruned = deletions.summary()
         self.progress.say(f"pruned: {describe(deletions)}")
@@ -202,9 +320,22 @@ class Night:
     def _write_report(self) -> None:
         pointer, _ = read_pointer(self.store)
         self.report.live = pointer.build if pointer else None
+        record_data_day(self.report, self.store)
+        self._cover_games()
         self.report.finished = timestamp(self.clock())
         data = json.dumps(asdict(self.report), indent=1, ensure_ascii=False, default=str).encode()
         self.store.put(layout.report_name(self.report.run), data + b"\n")
+
+    def _cover_games(self) -> None:
+        """Write the coverage of each game in the live build into the report."""
+        if self.report.live is None:
+            return
+        try:
+            live, options = open_build(self.store, self.report.live), self.options
+            games = cover_games(live, threads=options.threads, memory=options.memory)
+            self.report.games = [asdict(game) for game in games]
+        except (GeneratorError, EdgeError, OSError) as error:  # missing figures are no reason to fail a night
+            self.progress.say(f"the games of {self.report.live} were not counted: {error}")
 
     def _write_pages(self) -> None:
         """Write the pages of a build that is not live yet, published or not."""
@@ -221,9 +352,10 @@ class Night:
 
     @contextmanager
     def _timed(self, step: str) -> Iterator[None]:
-        started = time.perf_counter()
+        started, outer, self.report.failed_step = time.perf_counter(), self.report.failed_step, step
         try:
             yield
+            self.report.failed_step = outer
         finally:
             self.report.seconds[step] = round(time.perf_counter() - started, 3)
             self.progress.say(f"{step}: {self.report.seconds[step]:.1f} s")

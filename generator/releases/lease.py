@@ -17,9 +17,12 @@ from typing import Any
 from edge_auth.contract.store.interface import Store
 from edge_auth.errors import Conflict, EdgeError
 from generator.clock import Clock, parse_timestamp, timestamp
-from generator.errors import BusyError
+from generator.errors import BusyError, TerminatedError
 
 _RENEWALS_PER_LEASE = 4
+
+# The fields of a lock, as JSON: run, host, pid, since, expires, released, nonce, facts.
+Holder = dict[str, Any]
 
 
 class Lease:
@@ -36,7 +39,7 @@ class Lease:
 
     def __init__(self, store: Store, name: str, *, what: str, run: str, clock: Clock, seconds: float):
         self.store, self.name, self.what, self.clock, self.seconds = store, name, what, clock, seconds
-        self._holder: dict[str, Any] = {
+        self._holder: Holder = {
             "run": run,
             "host": socket.gethostname(),
             "pid": os.getpid(),
@@ -60,6 +63,9 @@ class Lease:
             self._write(self.seconds)
         except Conflict as error:
             raise BusyError(f"another {self.what} began at the same moment: nothing was done") from error
+        except TerminatedError:  # the lock may have been written
+            self._release()
+            raise
         self._thread.start()
         return self
 
@@ -133,17 +139,17 @@ class Lease:
             raise Conflict(f"{self.name} in {self.store.location} was taken over")
         self._etag, self._expires = current.etag, expires
 
-    def _busy_message(self, holder: dict[str, Any]) -> str:
+    def _busy_message(self, holder: Holder) -> str:
         return (
             f"another {self.what} is running: run {holder['run']} on {holder['host']} (process {holder['pid']}) since "
-            f"{holder['since']}; if it was killed, its lock ends at {holder['expires']}"
+            f"{holder['since']}; if it was killed, its lock ends at {holder['expires']}, or by `cardpress unlock`"
         )
 
 
-def _parse_holder(data: bytes) -> dict[str, Any] | None:
+def _parse_holder(data: bytes) -> Holder | None:
     """Return the fields of a lock, or None if it was released, or is not valid and so not held."""
     try:
-        fields: dict[str, Any] = json.loads(data)
+        fields: Holder = json.loads(data)
         parse_timestamp(fields["expires"])
         if fields.get("released"):
             return None
@@ -152,8 +158,50 @@ def _parse_holder(data: bytes) -> dict[str, Any] | None:
         return None
 
 
-def current_holder(store: Store, name: str, clock: Clock) -> dict[str, Any] | None:
+def current_holder(store: Store, name: str, clock: Clock) -> Holder | None:
     """Return the fields of a lock that is held now, or None."""
     current = store.get_versioned(name)
     holder = _parse_holder(current.data) if current else None
     return holder if holder and parse_timestamp(holder["expires"]) > clock() else None
+
+
+def release_lock(store: Store, name: str, *, force: bool, clock: Clock) -> Holder | None:
+    """Release a lock that a killed run left, whatever its clock showed.
+
+    Args:
+        force: Release it also if the run may be alive. The run then finds that it lost its lock.
+
+    Returns:
+        The fields of the lock, or None if no run held it.
+
+    Raises:
+        BusyError: The run may be alive, or it has just renewed the lock.
+    """
+    current = store.get_versioned(name)
+    holder = _parse_holder(current.data) if current else None
+    if current is None or holder is None or parse_timestamp(holder["expires"]) <= clock():
+        return None
+    if not force and _may_be_alive(holder):
+        raise BusyError(
+            f"{name} is held by run {holder['run']} on {holder['host']} (process {holder['pid']}), which may be alive: "
+            "check there, then pass --force"
+        )
+    data = json.dumps(holder | {"released": True, "nonce": secrets.token_hex(8)}, indent=1).encode() + b"\n"
+    try:
+        store.swap(name, data, current.etag)
+    except Conflict as error:
+        raise BusyError(f"{name} was written at the same moment: run {holder['run']} is alive") from error
+    return holder
+
+
+def _may_be_alive(holder: Holder) -> bool:
+    """Return whether a process of the run exists, or may exist on another machine."""
+    if holder["host"] != socket.gethostname():
+        return True
+    try:
+        os.kill(int(holder["pid"]), 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, ValueError, OverflowError):
+        return True
+    return True

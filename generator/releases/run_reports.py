@@ -17,7 +17,8 @@ from edge_auth.errors import MissingObject
 REPORT_PAGE, DIFF_PAGE = "report.html", "diff.html"
 # The outcomes of a run. The first two are successes.
 PUBLISHED, UNCHANGED = "published", "unchanged"
-REFUSED, HELD, ROLLED_BACK, FAILED = "refused", "held", "rolled back", "failed"
+REFUSED, HELD, ROLLED_BACK, STALE, FAILED = "refused", "held", "rolled back", "stale", "failed"
+NOT_EXPORTED = "not exported"  # the build is live, but the tree of plain files is not up to date
 
 
 @dataclass
@@ -28,11 +29,19 @@ class RunReport:
         run: The id of the run.
         build: The build that the run made, or None.
         live_before, live: The live build before and after the run.
+        failed_step: The step in which the run failed, or None.
+        data_day, data_day_before: The newest day of the price guide in the live build after and before the run; the
+            as-of day for a build without a price guide. None if no build is live.
+        advanced: Whether the first is later than the second.
         made: The layers that the run made.
         damaged: For each layer that was damaged and made again, what was wrong with it.
+        reread, reread_bytes: The layers that the store had and that the run read again, and their size.
         other_bytes: For each layer that an earlier run made with other bytes, a file of that run.
         record: Excerpt of the build's record.
         judgement: The gate results.
+        games: How fresh and complete the price guide of each game is in the live build after the run
+            (`reading.game_coverage`).
+        exported: The target of the export, and the numbers of objects, of written and of deleted files.
         pruned: The summary of the deletions.
         seconds: By step of the run.
         layer_seconds: By layer that the run made.
@@ -45,14 +54,22 @@ class RunReport:
     finished: str | None = None
     outcome: str = FAILED
     error: str | None = None
+    failed_step: str | None = None
     build: str | None = None
     live_before: str | None = None
     live: str | None = None
+    data_day: str | None = None
+    data_day_before: str | None = None
+    advanced: bool = False
     made: list[str] = field(default_factory=list)
     damaged: dict[str, str] = field(default_factory=dict)
+    reread: list[str] = field(default_factory=list)
+    reread_bytes: int = 0
     other_bytes: dict[str, str] = field(default_factory=dict)
     record: dict[str, Any] = field(default_factory=dict)
     judgement: dict[str, Any] = field(default_factory=dict)
+    games: list[dict[str, Any]] = field(default_factory=list)
+    exported: dict[str, Any] = field(default_factory=dict)
     pruned: dict[str, Any] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     layer_seconds: dict[str, float] = field(default_factory=dict)

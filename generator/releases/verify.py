@@ -18,7 +18,7 @@ from edge_auth.contract.codec import decompress, sha256
 from edge_auth.contract.index import INDEX_NAME, Entry, LayerFile
 from edge_auth.contract.layers import Layer
 from edge_auth.errors import StoreError
-from generator.errors import BuildError
+from generator.errors import BuildError, DamageError
 from generator.progress import Progress
 from generator.threads import in_order
 
@@ -95,14 +95,14 @@ def checked_file(layer: Layer, stem: str) -> Path:
     """Compare a file of a layer with its hash and return its path, for a layer that is made from it.
 
     Raises:
-        BuildError: The file is damaged.
+        DamageError: The file is damaged.
         StoreError: The layer has no such file.
     """
     path = layer.file(stem)
     for file in layer.index.files:
         if file.name.startswith(f"{stem}-"):
             for problem in _problems(layer, file, path.read_bytes()):
-                raise BuildError(f"{problem}: `cardpress build --repair` builds damaged layers again")
+                raise DamageError(f"{problem}: `cardpress build --repair` builds damaged layers again")
     return path
 
 

@@ -31,6 +31,8 @@ CHANGES = {
     r"python +\S+, cardpress \S+": "python <version>",
     r"libraries +\d+": "libraries <n>",
     r"history-202\d, (history-202\d, )?": "",
+    r"^made [a-z0-9, -]+;": "made <layers>;",
+    r"_\d{4}-\d{2}-\d{2}\.json": "_<today>.json",
 }
 
 
@@ -52,6 +54,9 @@ class Shell:
             out, error = self._cardpress(shlex.split(assigned[2])[1:])
             self.patch.setenv(assigned[1], out.strip())
             return self._told(error)
+        if assigned := re.fullmatch(r"export (\w+)=(\w+)", line):
+            self.patch.setenv(assigned[1], assigned[2])
+            return ""
         if line.startswith("cardpress "):
             with redirect_stderr(sys.stdout):  # in the order in which they were printed, as on a terminal
                 return self._told("".join(self._cardpress(shlex.split(line)[1:])))
@@ -95,23 +100,34 @@ def settled(lines: list[str]) -> str:
     return text
 
 
-@pytest.mark.skipif(shutil.which("curl") is None, reason="no curl on this machine")
-def test_the_transcript_is_true(
-    tmp_path: Path, capfd: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+def check_transcript(
+    document: Path,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> None:
+    """Run the lines of a document in a folder, and compare what they print; or write it, with --update-golden."""
     monkeypatch.chdir(tmp_path)
     for name in [name for name in os.environ if name.startswith("CARDPRESS_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / ".local" / "state"))
-    (tmp_path / "empty").mkdir()
     written: list[str] = []
     with ExitStack() as stack:
         shell = Shell(tmp_path, capfd, monkeypatch, stack)
-        for command, lines in parts(DOCUMENT.read_text("utf-8")):
+        for command, lines in parts(document.read_text("utf-8")):
             said = shortened(shell.run(command)) if command else lines
             written += [f"$ {command}", *said] if command else said
             if not request.config.getoption("--update-golden"):
                 assert settled(said) == settled(lines), command
     if request.config.getoption("--update-golden"):
-        DOCUMENT.write_text("\n".join(itertools.chain(written, [""])), "utf-8")
+        document.write_text("\n".join(itertools.chain(written, [""])), "utf-8")
         pytest.skip("wrote the transcript: read the difference")
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="no curl on this machine")
+def test_the_transcript_is_true(
+    tmp_path: Path, capfd: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    (tmp_path / "empty").mkdir()
+    check_transcript(DOCUMENT, tmp_path, capfd, monkeypatch, request)

@@ -105,11 +105,11 @@ def test_the_files_of_imports_have_every_column(tmp_path: Path) -> None:
     created = '{"version": 1, "createdAt": "2026-01-01T00:00:00Z", '
     file = tmp_path / "file.json"
     file.write_text(created + '"products": []}')
-    assert read_products(file, "single").schema == products_file().imported_schema
+    assert read_products(file, "single").rows.schema == products_file().imported_schema
     file.write_text(created + '"expansions": []}')
-    assert read_expansions(file).schema == expansions_file().imported_schema
+    assert read_expansions(file).rows.schema == expansions_file().imported_schema
     file.write_text(created + '"priceGuides": []}')
-    assert read_price_guide(file)[1].schema.names == [*declared("price_guide"), "created_at"]
+    assert read_price_guide(file).rows.schema.names == [*declared("price_guide"), "created_at"]
 
 
 def test_each_product_column_has_a_source() -> None:

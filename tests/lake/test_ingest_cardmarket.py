@@ -434,7 +434,7 @@ def test_the_game_stands_until_a_command_names_another(lake, write):
 
 
 def test_an_empty_list_makes_no_table(lake, write):
-    ingest(lake, "--nonsingles", write("products", []), "--price-guide", write("priceGuides", []))
+    ingest(lake, "--nonsingles", write("products", []), "--expansions", write("expansions", []))
     assert content(lake) == {}
 
 
@@ -477,9 +477,10 @@ GOOD = b'{"version":1,"createdAt":"2026-07-26T02:44:32+0200","priceGuides":[{"id
         (GOOD.replace(b":7", b":99999999999999999999"), "idProduct"),
         (GOOD.replace(b'"low":1', b'"low":"1"'), "low must be a number"),
         (GOOD.replace(b'"low":1', b'"low":true'), "low must be a number"),
-        (GOOD.replace(b'"low":1', b'"low":-0.01'), "low of product 7 is -0.01"),
-        (GOOD.replace(b'"low":1', b'"low":1e999'), "low of product 7 is inf"),
-        (GOOD.replace(b'"low":1', b'"avg30-foil":-1'), "avg30-foil of product 7 is -1"),
+        (GOOD.replace(b'"low":1', b'"low":-0.01'), "column low is no price"),
+        (GOOD.replace(b'"low":1', b'"low":1e999'), "column low is no price"),
+        (GOOD.replace(b'"low":1', b'"low":1e15'), "such as id_product 7 on 2026-07-26: 1000000000000000.0"),
+        (GOOD.replace(b'"low":1', b'"avg30-foil":-1'), "column avg30_holo is no price"),
     ],
 )
 def test_a_bad_guide_is_refused_in_one_line_and_nothing_is_written(lake, tmp_path, write, data, says):
@@ -544,7 +545,7 @@ def test_the_summary_for_people_and_progress_apart(lake, write):
     file = write("priceGuides", [guide_row(1, low=1)])
     done = run(lake, "--price-guide", file)
     assert done.stdout == "price_guide/day=2026-07-26/cardmarket.parquet: 1 rows, 1 new, 0 changed, 0 unchanged\n"
-    assert done.stderr == f"read {file}\n"
+    assert done.stderr == f"read {file}: price guide of 2026-07-26, 1 rows\n"
 
 
 # Real files, where they are at hand.

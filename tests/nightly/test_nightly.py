@@ -170,7 +170,7 @@ def test_a_failing_smoke_test_rolls_back(two) -> None:
     data[len(data) // 2] ^= 1  # in a layer that the new build shares, so the build does not read it
     pack.write_bytes(data)
     with pytest.raises(SmokeError, match=f"was rolled back, {ids[1]} is live: sets cannot be answered"):
-        night(lake, store)
+        night(lake, store, reread_days=0)
     pointer, _ = read_pointer(store)
     assert pointer.build == ids[1] and pointer.hold
     assert report(store)["outcome"] == "rolled back"

@@ -20,7 +20,7 @@ from tests.support.two_nights import Night, days
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.xdist_group("diff")  # one process: the builds are made once
-RESOURCES = ("cards", "lists", "sets", "games", "watchlist", "fingerprints", "status", "drawings", "site")
+RESOURCES = (*("cards", "lists", "sets", "games", "watchlist", "fingerprints", "status", "bulk", "drawings", "site"),)
 
 
 def cardpress(*arguments: object, code: int = 0) -> str:
@@ -303,8 +303,35 @@ class TestText:
         assert re.search(r"^  added .*  new one$", told, re.MULTILINE)
         assert re.search(r"  removed +img-0000$", told, re.MULTILINE)
 
+    def test_prices_come_first_and_counts_last(self, month: Pair) -> None:
+        told = month.diff()
+        assert "earlier nights (0)" in told.splitlines()[1]
+        places = [
+            told.index(text) for text in ("\nprices ", "\ntrend up", "\nproducts added", "\nobjects ", "\nfields ")
+        ]
+        assert places == sorted(places)
+
+    def test_percent_lists_have_a_floor(self, month: Pair) -> None:
+        told = month.diff("--top", 1000)
+        for way, sign in (("up", 1), ("down", -1)):
+            moves = [
+                row for row in month.document()["prices"]["moves"]
+                if row["price"] == "trend" and row["change"] * sign > 0 and row["old"] >= 1
+            ]  # fmt: skip
+            expected = sorted(moves, key=lambda row: (-abs(row["change_pct"]), row["id_product"]))
+            [listed] = re.findall(rf"\ntrend {way}, largest in percent of prices from 1 euro on: (\d+)\n([^\n]*)", told)
+            assert int(listed[0]) == len(expected)
+            assert listed[1].split()[0] == str(expected[0]["id_product"])
+
+    def test_products_that_only_got_a_new_day_do_not_count(self, month: Pair) -> None:
+        days = {"price_guide.day", "listing.scraped_at", "filtered_price.checked_at"}
+        products = month.document()["products"]["changed"]
+        changed = sum(bool(set(product["fields"]) - days) for product in products)
+        assert re.search(rf"^  products changed, not counting days +{changed:,}$", month.diff(), re.MULTILINE)
+
     def test_top_bounds_every_list(self, month: Pair) -> None:
-        lists = month.diff("--top", 2).split("trend up, largest in euros", 1)[1].split("\n\n")
+        lists = month.diff("--top", 2).split("trend up, largest in euros", 1)[1]
+        lists = lists.split("\n\nobjects ", 1)[0].split("\n\n")
         assert max(len(part.splitlines()) for part in lists) <= 3
         assert len(month.diff("--top", 2)) < len(month.diff("--top", 50))
 
@@ -355,7 +382,8 @@ class TestHtml:
         rows = [attributes for tag, attributes in page.tags if tag == "tr" and "data-kind" in attributes]
         document = month.document()
         lists = [*document["products"].items(), *document["prices"].items()]
-        assert len(rows) == sum(len(some) for name, some in lists if name != "changed")
+        rarities = sum("rarity" in product["fields"] for product in document["products"]["changed"])
+        assert len(rows) == rarities + sum(len(some) for name, some in lists if name != "changed")
         assert {row["data-kind"] for row in rows} == {"single", "sealed"}
         assert "<script>alert(1)</script>" in page.words[""]
 

@@ -26,9 +26,11 @@ LIST_PAGES = "lists"
 # The lists of movers are left out: they follow from the prices, and every night changes all of them.
 RESOURCES = (
     *(names.CARDS, LIST_PAGES, names.SETS, names.GAMES, names.WATCHLIST),
-    *(names.FINGERPRINTS, names.STATUS, names.DRAWINGS, names.SITE),
+    *(names.FINGERPRINTS, names.STATUS, names.BULK, names.DRAWINGS, names.SITE),
 )
-_VIEWS = ("products", "prices", "distribution", "counts")
+_VIEWS = ("products", "prices", "distribution", "counts", "for_people")
+# The list of the largest moves in percent holds prices from so many euros on.
+PERCENT_FLOOR = 1
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ class Comparison:
     def _compare(self, progress: Progress) -> None:
         differing = [name for name, old, new in self._layer_digests() if old != new]
         self.db.run("diff/tables")
-        self.db.set(old_build=self.old.id, new_build=self.new.id)
+        self.db.set(old_build=self.old.id, new_build=self.new.id, floor=PERCENT_FLOOR)
         with progress.bar("compare", len(differing) + 2) as bar:
             for name in differing:
                 self._compare_objects(name, [self._object_hashes(build, name) for build in (self.old, self.new)])

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from generator.reading.diff.compare import PERCENT_FLOOR
+from generator.reading.diff.ordinary import title
 from generator.reading.diff.price_plots import price_plots
 from generator.reading.diff.report import DiffReport
 from generator.reading.html.render import render, set_name
@@ -15,23 +17,23 @@ def as_html(report: DiffReport, build_report: str | None = None) -> Iterator[str
     """
     yield from render(
         "diff",
-        {},
+        {"figure_title": title},
         report=report,
         tiles=_tiles(report),
         sets=_set_names(report),
         plots=price_plots(report.bands),
         build_report=build_report,
+        floor=PERCENT_FLOOR,
     )
 
 
 def _tiles(report: DiffReport) -> dict[str, int]:
     """Return the figures at the head of the page."""
     all_kinds = {row["price"]: row for row in report.prices if row["kind"] == "all"}
-    changed = next(row["changed"] for row in report.items if row["resource"] == "products")
     return {
         "products added": report.added.total,
         "products removed": report.removed.total,
-        "products changed": changed,
+        "products changed, but for days": report.products_changed,
         "products renamed": report.renamed.total,
         "in another set": report.moved.total,
         "trends up": all_kinds["trend"]["up"],
@@ -42,7 +44,7 @@ def _tiles(report: DiffReport) -> dict[str, int]:
 
 def _set_names(report: DiffReport) -> list[str]:
     """Return the names of the sets that the page's products belong to, for its filter."""
-    lists = [report.added, report.removed, report.renamed, report.moved]
+    lists = [report.added, report.removed, report.renamed, report.moved, report.rarities]
     for moves in report.moves:
         lists += [*moves.largest.values(), *moves.nulls.values()]
     return sorted({set_name(row) for list_ in lists for row in list_.rows})

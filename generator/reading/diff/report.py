@@ -8,10 +8,12 @@ from typing import Any
 
 from edge_auth.contract.builds import Build
 from generator.reading.diff.compare import Comparison, LayerCounts, ObjectCounts
+from generator.reading.diff.ordinary import Figures, NightComparison, compare_night
 
 PRICES = ("trend", "low", "filtered")
 _WAYS = ("up", "down")
 _MEASURES = ("euros", "percent")
+_RANKINGS = {"euros": "ranked_moves", "percent": "percent_moves"}
 
 # A row of a view of `build/diff/`.
 Row = dict[str, Any]
@@ -54,6 +56,8 @@ class DiffReport:
 
     Attributes:
         old, new: `id` and `as_of` of the builds.
+        night: The figures beside those of earlier nights.
+        products_changed: How many products differ in more than the days of their rows.
         items, fields, prices, bands: Rows of the views item_counts, field_counts, price_counts, distribution.
     """
 
@@ -66,10 +70,13 @@ class DiffReport:
     fields: list[Row]
     prices: list[Row]
     bands: list[Row]
+    night: NightComparison
+    products_changed: int
     added: RowList
     removed: RowList
     renamed: RowList
     moved: RowList
+    rarities: RowList
     moves: list[PriceMoves]
     sets: RowList
     watchlist: RowList
@@ -84,13 +91,23 @@ class DiffReport:
     @property
     def has_other_changes(self) -> bool:
         """Whether there is any row to show beside those of prices."""
-        lists = (self.added, self.removed, self.renamed, self.moved, self.sets, self.watchlist, self.fingerprints)
+        lists = (
+            self.added,
+            self.removed,
+            self.renamed,
+            self.moved,
+            self.rarities,
+            self.sets,
+            self.watchlist,
+            self.fingerprints,
+        )
         return bool(self.index_fields) or any(list_.rows for list_ in lists)
 
 
 def make_report(comparison: Comparison, top: int) -> DiffReport:
     """Return the counts of a comparison and the first `top` rows of each list."""
     views = _Views(comparison, top)
+    [products] = views.all("product_changes")
     return DiffReport(
         old=_build(comparison.old),
         new=_build(comparison.new),
@@ -101,10 +118,13 @@ def make_report(comparison: Comparison, top: int) -> DiffReport:
         fields=views.all("field_counts"),
         prices=views.all("price_counts"),
         bands=views.all("distribution"),
+        night=compare_night(comparison.new.store, comparison.new.as_of, _figures(views)),
+        products_changed=products["changed"],
         added=views.first("products where event = 'added'", "id"),
         removed=views.first("products where event = 'removed'", "id"),
         renamed=views.first("renamed_products", "id"),
         moved=views.first("moved_products", "id"),
+        rarities=views.first("rarity_changes", "id"),
         moves=[_price_moves(views, price) for price in PRICES],
         sets=views.first("set_changes", "id"),
         watchlist=views.first("watchlist_changes", "abs(change_pct) desc nulls last, slug"),
@@ -117,11 +137,28 @@ def _build(build: Build) -> dict[str, str]:
     return {"id": build.id, "as_of": build.as_of.isoformat()}
 
 
+def _figures(views: "_Views") -> Figures:
+    """Return the counts of `build/checks/differences.sql` for this comparison."""
+    items = {row["resource"]: row for row in views.all("item_counts")}
+    changed = {
+        row["price"]: row["up"] + row["down"] + row["appeared"] + row["went"]
+        for row in views.all("price_counts where kind = 'all'")
+    }
+    return {
+        "products_added": items["products"]["added"],
+        "products_lost": items["products"]["removed"],
+        "sets_added": items["sets"]["added"],
+        "sets_lost": items["sets"]["removed"],
+        "trends_changed": changed["trend"],
+        "lows_changed": changed["low"],
+        "filtered_changed": changed["filtered"],
+    }
+
+
 def _price_moves(views: "_Views", price: str) -> PriceMoves:
     largest = {
         (way, measure): views.first(
-            f"ranked_moves where price = '{price}' and way = '{way}' and place_{measure} is not null",
-            f"place_{measure}",
+            f"{_RANKINGS[measure]} where price = '{price}' and way = '{way}'", f"place_{measure}"
         )
         for way in _WAYS
         for measure in _MEASURES

@@ -6,7 +6,8 @@ Names come last in a row, at full length.
 from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 
-from generator.reading.diff.compare import ObjectCounts
+from generator.reading.diff.compare import PERCENT_FLOOR, ObjectCounts
+from generator.reading.diff.ordinary import title
 from generator.reading.diff.report import DiffReport, PriceMoves, Row, RowList
 from generator.reading.html.render import set_name
 
@@ -26,11 +27,30 @@ def as_text(report: DiffReport) -> Iterator[str]:
     if report.same:
         yield "nothing differs"
         return
-    yield from _counts(report)
-    yield from _products(report)
+    yield from _night(report)
+    yield from _prices_table(report)
     for moves in report.moves:
         yield from _price_moves(moves)
+    yield from _products(report)
     yield from _other_resources(report)
+    yield from _counts(report)
+
+
+def _night(report: DiffReport) -> Iterator[str]:
+    yield report.night.sentence
+    yield ""
+    yield f"{'':<42}{'now':>11}{'yesterday':>11}{'last week':>11}"
+    for row in report.night.rows:
+        figures = (row.tonight, row.yesterday, row.last_week)
+        numbers = "".join(f"{'-' if figure is None else f'{figure:,}':>11}" for figure in figures)
+        yield f"  {title(row.name):<40}{numbers}{'' if row.ordinary else '  unusual'}"
+    yield f"  {'products changed, not counting days':<40}{report.products_changed:>11,}"
+
+
+def _prices_table(report: DiffReport) -> Iterator[str]:
+    all_kinds = [row for row in report.prices if row["kind"] == "all"]
+    prices = [_row(_PRICE_TITLES[row["price"]], row, _PRICE_COLUMNS) for row in all_kinds]
+    yield from _table("prices", _PRICE_COLUMNS, prices)
 
 
 def _counts(report: DiffReport) -> Iterator[str]:
@@ -45,9 +65,6 @@ def _counts(report: DiffReport) -> Iterator[str]:
 def _tables_of_values(report: DiffReport) -> Iterator[str]:
     items = [_row(row["resource"], row, _ITEM_COLUMNS) for row in report.items]
     yield from _table("values", _ITEM_COLUMNS, items)
-    all_kinds = [row for row in report.prices if row["kind"] == "all"]
-    prices = [_row(_PRICE_TITLES[row["price"]], row, _PRICE_COLUMNS) for row in all_kinds]
-    yield from _table("prices", _PRICE_COLUMNS, prices)
     fields = [_row(f"{row['resource']}: {row['field']}", row, _FIELD_COLUMNS) for row in report.fields]
     yield from _table("fields", _FIELD_COLUMNS, fields)
 
@@ -63,14 +80,20 @@ def _products(report: DiffReport) -> Iterator[str]:
         report.moved,
         lambda row: f"{row['id']:>10}  {set_name(row, 'old_')} → {set_name(row)}: {row['name']}",
     )
+    yield from _list(
+        "products with another rarity",
+        report.rarities,
+        lambda row: f"{row['id']:>10}  {row['old'] or 'none'} → {row['new'] or 'none'}: {row['name']}",
+    )
 
 
 def _price_moves(moves: PriceMoves) -> Iterator[str]:
-    title = _PRICE_TITLES[moves.price]
+    price = _PRICE_TITLES[moves.price]
     for (way, measure), list_ in moves.largest.items():
-        yield from _list(f"{title} {way}, largest in {measure}", list_, _move)
+        floor = f" of prices from {PERCENT_FLOOR} euro on" if measure == "percent" else ""
+        yield from _list(f"{price} {way}, largest in {measure}{floor}", list_, _move)
     for way, list_ in moves.nulls.items():
-        yield from _list(f"{title} {way}, highest price first", list_, _null)
+        yield from _list(f"{price} {way}, highest price first", list_, _null)
 
 
 def _other_resources(report: DiffReport) -> Iterator[str]:

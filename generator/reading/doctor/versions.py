@@ -34,7 +34,7 @@ def _libraries(wanted: list[str]) -> Iterator[Finding]:
         yield problem("libraries", f"too old or missing: {', '.join(missing)} or newer", _ADVICE)
     elif optional:
         message = f"not installed: {', '.join(optional)}; `cardpress fingerprint` does not work without"
-        yield warning("libraries", message, "install cardpress[fingerprint] if you need it")
+        yield warning("libraries", message, "pip install 'pillow>=12.1' if you need it")
     else:
         yield ok("libraries", f"{sum(1 for _, _, extra in required if not extra)} libraries, none too old")
 

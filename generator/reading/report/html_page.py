@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from generator.reading.game_coverage import GUIDE_COLUMNS, coverage
 from generator.reading.html.plot import Bar, Plot, plot
 from generator.reading.html.render import render
 from generator.reading.report.price_counts import Row
@@ -36,6 +37,8 @@ def as_html(summary: BuildSummary, diff_page: str | None = None) -> Iterator[str
         products=_products(summary.history),
         seconds=_seconds(summary.history),
         gates=_gates(summary),
+        games=list(coverage(summary.counts.games)),
+        guide_columns=GUIDE_COLUMNS,
         diff_page=diff_page,
     )
 

@@ -1,0 +1,24 @@
+-- What the summary for people shows besides the lists of the complete comparison.
+
+-- One row: how many products of both builds differ in more than the days and times of their rows. Every night gives
+-- nearly every product a new day of the price guide.
+create view product_changes as
+select count(distinct id) as changed
+from field_changes
+where resource = 'products' and field not in ('price_guide.day', 'listing.scraped_at', 'filtered_price.checked_at');
+
+-- One row per product of both builds whose rarity changed, appeared or went.
+create view rarity_changes as
+select c.id, c.old ->> '$' as old, c.new ->> '$' as new, name, kind, set_id, set_name, url
+from field_changes as c
+join products using (id)
+where c.resource = 'products' and c.field = 'rarity';
+
+-- One row per move in percent of a price that was at least `floor` euros, ranked from 1 among those of its price and
+-- way. Below, a cent is a large share.
+create view percent_moves as
+select
+    * exclude (place_percent),
+    row_number() over (partition by price, way order by abs(change_pct) desc, id) as place_percent
+from ranked_moves
+where old >= getvariable('floor')::decimal(18, 2);

@@ -1,0 +1,115 @@
+"""`cardpress backfill`: many days in one import, one build and one diff."""
+
+from datetime import date, datetime, timedelta
+from pathlib import Path
+
+import click
+
+from edge_auth.contract.builds import Build, live_build_id, open_build
+from edge_auth.contract.store.interface import Store
+from edge_auth.contract.store.open import open_store
+from edge_auth.errors import NoLiveBuild
+from generator import settings
+from generator.build.make import make_build
+from generator.commands.import_results import accept_option, max_file_option, say_findings, summary_line
+from generator.commands.options import lake_option, memory_option, store_option, threads_option
+from generator.errors import IngestError
+from generator.ingest.bounded_file import FileLimits
+from generator.ingest.cardmarket_folder import FoundFiles, find_files, game_of, guides_between
+from generator.ingest.cardmarket_import import CardmarketFiles, import_cardmarket
+from generator.ingest.findings import REFUSED
+from generator.lake.lake import open_lake
+from generator.lake.writer import LakeWriter
+from generator.progress import Progress
+from generator.reading.diff.compare import compare
+from generator.reading.diff.report import make_report
+from generator.reading.diff.terminal_text import as_text
+from generator.releases.publish import publish
+from generator.terminal import say, say_lines
+
+_DAY = click.DateTime(["%Y-%m-%d"])
+
+
+@click.command()
+@click.argument("first", type=_DAY, metavar="FROM")
+@click.argument("last", type=_DAY, metavar="TO")
+@click.argument("places", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR…")
+@lake_option
+@store_option
+@click.option("--publish", "publish_it", is_flag=True, help="Make the build the live one.")
+@click.option("--game", help="The game of the expansions in these files.")
+@accept_option(*REFUSED)
+@max_file_option(settings.MAX_DOWNLOAD_BYTES)
+@click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="Rows of each list of the diff.")
+@threads_option
+@memory_option
+def backfill(
+    first: datetime,
+    last: datetime,
+    places: tuple[Path, ...],
+    lake: str,
+    store: str,
+    publish_it: bool,
+    game: str | None,
+    accept: tuple[str, ...],
+    max_file_mb: int,
+    top: int,
+    threads: int | None,
+    memory: str | None,
+) -> None:
+    """Import the price guides of many days, make one build, and show what it changes.
+
+    DIR: folders with the marketplace's files, as for `ingest cardmarket`. Guides from FROM to TO are imported, and all
+    lists and names of expansions. The build is compared with the live one. The last line of the output is its id.
+
+    \b
+    Example: cardpress backfill 2026-07-01 2026-07-14 downloads/ --lake lake --publish
+    """
+    if first > last:
+        raise click.UsageError("FROM is after TO")
+    limits, progress = FileLimits(max_file_mb << 20), Progress()
+    files = _files(find_files(places, limits), first.date(), last.date(), limits, frozenset(accept))
+    result = import_cardmarket(LakeWriter(lake), files, game, lambda file: progress.say(f"{file.path}: {file.what}"))
+    say_findings(result.findings)
+    for path, counts in result.tables.items():
+        progress.say(summary_line(path, counts))
+    opened = open_store(store)
+    live = _live_build(opened)
+    built = make_build(open_lake(lake, None, progress), opened, threads=threads, memory=memory, progress=progress)
+    _say_differences(live, open_build(opened, built.id), top, threads, progress)
+    if publish_it:
+        publish(opened, built.id, by_hand=False)
+        progress.say(f"published: {built.id} is live in {store}")
+    say(built.id)
+
+
+def _files(found: FoundFiles, first: date, last: date, limits: FileLimits, accepted: frozenset[str]) -> CardmarketFiles:
+    """Return the files to import. Say which days have no guide.
+
+    Raises:
+        IngestError: No day has a guide.
+    """
+    guides = guides_between(found, first, last, limits)
+    days = {first + timedelta(n) for n in range((last - first).days + 1)}
+    if not guides:
+        raise IngestError(f"no price guide from {first} to {last} in these folders: nothing was imported")
+    if absent := sorted(days - set(guides.values())):
+        say(f"no guide for {len(absent):,} of {len(days):,} days: {', '.join(map(str, absent))}", err=True)
+    games = {path: game for path in found.expansions if (game := game_of(path))}
+    lists = (tuple(found.singles), tuple(found.nonsingles), tuple(found.expansions))
+    return CardmarketFiles(*lists, tuple(guides), limits, accepted, games)
+
+
+def _live_build(store: Store) -> Build | None:
+    try:
+        return open_build(store, live_build_id(store))
+    except NoLiveBuild:
+        return None
+
+
+def _say_differences(live: Build | None, new: Build, top: int, threads: int | None, progress: Progress) -> None:
+    if live is None:
+        progress.say("no build is live: there is nothing to compare with")
+        return
+    with compare(live, new, threads=threads, memory="1GB", progress=progress) as comparison:
+        say_lines(as_text(make_report(comparison, top)))

@@ -1,0 +1,137 @@
+"""`cardpress ingest cardmarket`: imports the marketplace's own download files, named one by one or found in folders."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from generator import settings
+from generator.commands.import_results import (
+    accept_option,
+    max_file_option,
+    reading_progress,
+    say_findings,
+    summary_line,
+)
+from generator.ingest.bounded_file import FileLimits
+from generator.ingest.cardmarket_folder import FoundFiles, find_files, game_of
+from generator.ingest.cardmarket_import import CardmarketFiles, CardmarketResult, import_cardmarket
+from generator.ingest.findings import REFUSED
+from generator.ingest.gaps import find_gaps
+from generator.ingest.numbers_from_names import DEFAULT_PATTERN
+from generator.lake.writer import LakeWriter
+from generator.terminal import say, say_json, say_lines
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_Paths = tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class _Named:
+    """The files that options name, the folders, and the options for all of them."""
+
+    singles: _Paths
+    nonsingles: _Paths
+    price_guide: _Paths
+    expansions: _Paths
+    places: _Paths
+    limits: FileLimits
+    accepted: frozenset[str]
+    number_pattern: str | None
+
+
+def _file_option(name: str, help: str) -> Callable[[_Function], _Function]:
+    """Return an option that may be repeated. Its environment variable separates paths as PATH does."""
+    return click.option(name, multiple=True, type=click.Path(path_type=Path), metavar="FILE", help=help)
+
+
+@click.command()
+@click.argument("places", nargs=-1, type=click.Path(path_type=Path), metavar="[DIR]…")
+@click.option("--lake", required=True, help="Folder (made if absent) or s3:// prefix.")
+@_file_option("--singles", "A list of singles, products_singles_G.json.")
+@_file_option("--nonsingles", "A list of sealed products, products_nonsingles_G.json.")
+@_file_option("--price-guide", "A price guide, price_guide_G.json.")
+@_file_option("--expansions", "Names of expansions.")
+@max_file_option(settings.MAX_DOWNLOAD_BYTES)
+@click.option("--game", help="The game of the expansions in these files.")
+@click.option("--numbers-from-names", is_flag=True, help="Take collector numbers from names: Omnimon (BT5-086).")
+@click.option(
+    "--number-pattern",
+    default=DEFAULT_PATTERN,
+    show_default=True,
+    metavar="REGEX",
+    help="How a number stands in a name; its group is the number.",
+)
+@accept_option(*REFUSED)
+@click.option("--json", "as_json", is_flag=True, help="The result as JSON.")
+def cardmarket(
+    lake: str,
+    max_file_mb: int,
+    game: str | None,
+    numbers_from_names: bool,
+    number_pattern: str,
+    accept: tuple[str, ...],
+    as_json: bool,
+    **paths: _Paths,
+) -> None:
+    """Import the marketplace's own download files, plain or gzip.
+
+    DIR: folders in which the files are found by their content, or single files. The command then says how it read
+    each file, what the lake lacks, and what that means for the API.
+
+    Every file option may be given several times: several games, several days, in any order. Importing a file
+    again changes nothing.
+
+    \b
+    Example: cardpress ingest cardmarket --lake lake downloads/ --numbers-from-names
+    """
+    pattern = number_pattern if numbers_from_names else None
+    named = _Named(**paths, limits=FileLimits(max_file_mb << 20), accepted=frozenset(accept), number_pattern=pattern)
+    found = find_files(named.places, named.limits)
+    files = _all_files(named, found)
+    if not files:
+        nothing = "the folders have none of the marketplace's files" if named.places else "give a folder"
+        raise click.UsageError(f"Nothing to import: {nothing}, or --singles, --nonsingles, --price-guide, --expansions")
+    if game and not files.expansions:
+        say("--game has no effect: it names the game of expansions, and there is no --expansions file", err=True)
+    for path, reason in found.left:
+        say(f"left {path}: {reason}", err=True)
+    writer = LakeWriter(lake)
+    with reading_progress(len(files), lines=bool(named.places)) as on_read:
+        result = import_cardmarket(writer, files, game, lambda file: on_read(f"{file.path}: {file.what}"))
+    _say_result(result, found, writer if named.places else None, as_json)
+
+
+def _all_files(named: _Named, found: FoundFiles) -> CardmarketFiles:
+    return CardmarketFiles(
+        (*named.singles, *found.singles),
+        (*named.nonsingles, *found.nonsingles),
+        (*named.expansions, *found.expansions),
+        (*named.price_guide, *found.price_guides),
+        named.limits,
+        named.accepted,
+        {path: game for path in found.expansions if (game := game_of(path))},
+        named.number_pattern,
+    )
+
+
+def _say_result(result: CardmarketResult, found: FoundFiles, lake: LakeWriter | None, as_json: bool) -> None:
+    """Print the result. With a lake, also what it lacks."""
+    say_findings(result.findings)
+    gaps = find_gaps(lake) if lake else []
+    if not as_json:
+        say_lines(summary_line(path, counts) for path, counts in result.tables.items())
+        say_lines(gaps)
+    elif lake is None:
+        say_json(result.as_json())
+    else:
+        say_json(
+            {
+                "files": [{"path": str(path), "what": what} for path, what in result.read],
+                "left": [{"path": str(path), "reason": reason} for path, reason in found.left],
+                "tables": result.as_json(),
+                "missing": [gap._asdict() for gap in gaps],
+            }
+        )

@@ -1,0 +1,42 @@
+"""What `cardpress keys issue` checks first: that the store exists, and whether a kept key still works."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from edge_auth.contract.keys import KeyRecord, digest
+from generator.commands.build_names import store_exists
+from generator.errors import BuildError
+
+_PRIVATE_FILE_MODE = 0o600
+
+
+def check_store_exists(location: str) -> None:
+    """Raise BuildError if there is no such folder, or nothing of a store at the prefix."""
+    if not store_exists(location):
+        raise BuildError(
+            f"there is no store {location}: correct the name, make a build first, or pass --create to begin with a key"
+        )
+
+
+def read_kept_key(path: Path, records: Sequence[KeyRecord], now: float) -> tuple[str, KeyRecord] | None:
+    """Return the key in a file and its record, or None if the file is absent or the key is not valid here.
+
+    Args:
+        now: Unix time.
+    """
+    if not path.exists():
+        return None
+    key = path.read_text("ascii", "replace").strip()
+    found = next((record for record in records if record.sha256 == digest(key)), None)
+    return (key, found) if found and not found.revoked and not found.expired(now) else None
+
+
+def keep_key(path: Path, key: str) -> None:
+    """Write a key into a file that only its owner may read."""
+    unfinished = path.with_name(f".{path.name}.writing")
+    unfinished.unlink(missing_ok=True)
+    handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE_FILE_MODE)
+    with os.fdopen(handle, "w", encoding="ascii") as file:
+        file.write(f"{key}\n")
+    unfinished.replace(path)

@@ -1,0 +1,132 @@
+"""Imports tables of what the marketplace's files lack: names of expansions, and numbers, rarities, pages, pictures.
+
+A line says when it was written, or counts as written when its file was changed last. So a corrected file wins over the
+one before it, and importing a file again changes nothing.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from generator.clock import utc_now
+from generator.errors import IngestError
+from generator.ingest.bounded_file import STDIN
+from generator.ingest.findings import UNKNOWN_PRODUCTS, UNNAMED, ImportFinding
+from generator.ingest.list_pages import list_pages_file, merge_list_pages
+from generator.ingest.merge import FileChange, changed_files, connect_tables
+from generator.ingest.scraped_formats import LineFormat, attributes_format, expansions_format
+from generator.ingest.scraped_import import ImportResult, LineFiles, finish_reading, import_result, write_changes
+from generator.ingest.scraped_lines import LineReader
+from generator.ingest.table_updates import TableUpdate, add_list_pages, update_table
+from generator.ingest.tables import expansions_file, products_file
+from generator.lake.writer import LakeWriter, encode_parquet
+
+OnRead = Callable[[Path], None]
+
+# The newest game and URL that lines give for an expansion; of two with the same time, the greater.
+_SET_COLUMNS = """
+WITH given AS (
+    SELECT id,
+        struct_extract(max({'time': updated_at, 'value': game}) FILTER (game IS NOT NULL), 'value') AS new_game,
+        struct_extract(max({'time': updated_at, 'value': url}) FILTER (url IS NOT NULL), 'value') AS new_url
+    FROM lines GROUP BY id
+)
+SELECT expansions.* REPLACE (coalesce(new_game, game) AS game, coalesce(new_url, url) AS url)
+FROM expansions LEFT JOIN given USING (id) ORDER BY id
+"""
+
+
+def import_attributes(lake: LakeWriter, files: LineFiles, on_read: OnRead) -> ImportResult:
+    """Import numbers, rarities, URLs and images of products, as if list pages had shown them.
+
+    Raises:
+        IngestError: As `import_list_pages`.
+    """
+    reader, rows = _read(files, on_read, attributes_format())
+    with lake.locked():
+        before = list_pages_file().read(lake)
+        pages = merge_list_pages(before, _as_list_pages(rows))
+        products, expansions = update_table(lake, products_file()), update_table(lake, expansions_file())
+        products.incoming = rows.select(["id_product"])  # to count the products that other files have
+        add_list_pages(products, expansions, pages)
+        changes = [products.change(), *_if_changed(expansions)]
+        changed_pages = {} if pages.equals(before) else {list_pages_file().path: encode_parquet(pages)}
+        write_changes(lake, files, reader, changed_pages | changed_files(changes))
+    findings = tuple(_unknown(rows["id_product"], products, UNKNOWN_PRODUCTS, "kept until a list has them"))
+    return replace(import_result(reader, changes), findings=findings)
+
+
+def import_expansions(lake: LakeWriter, files: LineFiles, on_read: OnRead, game: str | None = None) -> ImportResult:
+    """Import names, games and URLs of expansions.
+
+    Args:
+        game: The game of the lines that have none.
+
+    Raises:
+        IngestError: As `import_list_pages`.
+    """
+    reader, rows = _read(files, on_read, expansions_format())
+    if game:
+        games = pc.fill_null(rows["game"], game)
+        rows = rows.set_column(rows.schema.get_field_index("game"), "game", games)
+    named = rows.filter(rows["name"].is_valid()).select(["id", "name", "updated_at"])
+    incoming = named.rename_columns(["id", "name", "created_at"]).cast(expansions_file().imported_schema)
+    with lake.locked():
+        products = update_table(lake, products_file())
+        expansions = update_table(lake, expansions_file(), [encode_parquet(incoming)])
+        with connect_tables(expansions=expansions.after, lines=rows) as database:
+            expansions.after = database.sql(_SET_COLUMNS).to_arrow_table().cast(expansions.after.schema)
+        add_list_pages(products, expansions, list_pages_file().read(lake))
+        changes = [expansions.change(), *_if_changed(products)]
+        write_changes(lake, files, reader, changed_files(changes))
+    findings = tuple(_unknown(rows["id"], expansions, UNNAMED, "skipped, because they have no name"))
+    return replace(import_result(reader, changes), findings=findings)
+
+
+def _unknown(ids: pa.ChunkedArray, update: TableUpdate, case: str, fate: str) -> Iterator[ImportFinding]:
+    """Yield the ids of lines that the table does not have after the import."""
+    file = update.file
+    known = pa.chunked_array([*update.after[file.key].chunks, *update.other_keys.chunks], pa.int64())
+    unknown = pc.unique(ids.filter(pc.invert(pc.is_in(ids, known))))
+    if len(unknown):
+        message = f"{len(unknown):,} unknown ids {fate}, such as {unknown[0].as_py()}"
+        yield ImportFinding(case, "lines", file.path, len(unknown), message, is_refused=False)
+
+
+def _if_changed(update: TableUpdate) -> Iterator[FileChange]:
+    if update.is_changed:
+        yield update.change()
+
+
+def _read(files: LineFiles, on_read: OnRead, line_format: LineFormat) -> tuple[LineReader, pa.Table]:
+    """Read all files. Lines without a time have that of their file."""
+    reader, parts, known = LineReader(line_format, files.limits), [], 0
+    for path in files.paths:
+        reader.read(path)
+        rows = reader.table().slice(known)
+        known += rows.num_rows
+        times = pc.fill_null(rows["updated_at"], pa.scalar(_written_at(path), rows.schema.field("updated_at").type))
+        parts.append(rows.set_column(rows.schema.get_field_index("updated_at"), "updated_at", times))
+        on_read(path)
+    finish_reading(files, reader)
+    return reader, pa.concat_tables(parts)
+
+
+def _written_at(path: Path) -> datetime:
+    if path == STDIN:
+        return utc_now().replace(tzinfo=None, microsecond=0)
+    try:
+        return datetime.fromtimestamp(int(path.stat().st_mtime), UTC).replace(tzinfo=None)
+    except OSError as error:
+        raise IngestError(f"{path}: {error.strerror}") from error
+
+
+def _as_list_pages(rows: pa.Table) -> pa.Table:
+    columns = {name: rows[name] for name in rows.schema.names if name != "updated_at"}
+    columns["scraped_at"] = rows["updated_at"]
+    schema = list_pages_file().schema
+    return pa.table({f.name: columns.get(f.name, pa.nulls(len(rows), f.type)) for f in schema}, schema)

@@ -1,0 +1,66 @@
+"""What an import finds in files that can be read but are probably wrong: each case has a name, by which it is accepted.
+
+A case in `REFUSED` stops the import, because readers of the API would see the damage. `--accept CASE` imports it all
+the same. Other cases are only counted and reported.
+"""
+
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from generator.errors import IngestError
+
+DUPLICATES = "duplicates"
+EMPTY_GUIDE = "empty-guide"
+MISSING_PRICES = "missing-prices"
+TWO_FOIL_PRICES = "two-foil-prices"
+FUTURE = "future"
+NAMED_TWICE = "named-twice"
+UNKNOWN_KEYS = "unknown-keys"
+UNKNOWN_PRODUCTS = "unknown-products"
+UNNAMED = "unnamed"
+
+# The cases that stop an import, and what accepting them means.
+REFUSED = {
+    DUPLICATES: "of several rows of one product, the greatest is taken",
+    EMPTY_GUIDE: "the file changes nothing",
+    MISSING_PRICES: "these prices are null",
+    TWO_FOIL_PRICES: "the price under -holo is taken",
+    FUTURE: "builds then speak for that day",
+}
+
+
+class ImportFinding(NamedTuple):
+    """A case in a file.
+
+    Attributes:
+        source: The file.
+        target: The file of the lake that it is imported into.
+        occurrences: How many rows, or keys of rows, it is about.
+        message: One line, without the file and without advice.
+        is_refused: Whether it stops the import unless its case is accepted.
+    """
+
+    case: str
+    source: str
+    target: str
+    occurrences: int
+    message: str
+    is_refused: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.message}"
+
+
+def refuse(findings: Iterable[ImportFinding], accepted: Collection[str]) -> None:
+    """Stop an import that has findings of cases that are not accepted.
+
+    Raises:
+        IngestError: There are such findings. The message names the first and how to insist.
+    """
+    refused = [finding for finding in findings if finding.is_refused and finding.case not in accepted]
+    if not refused:
+        return
+    first, others = refused[0], len(refused) - 1
+    more = f" (and {others:,} more finding{'s' * (others > 1)})" if others else ""
+    cases = " ".join(f"--accept {case}" for case in dict.fromkeys(finding.case for finding in refused))
+    raise IngestError(f"{first}{more}; nothing was imported: {cases} imports it all the same")

@@ -1,0 +1,138 @@
+"""What a lake lacks, and what that means for the API: for operators who import a game's files for the first time."""
+
+from collections.abc import Iterator
+from datetime import date, timedelta
+from typing import NamedTuple
+
+import duckdb
+import pyarrow as pa
+
+from generator.ingest.merge import connect_tables
+from generator.ingest.tables import price_guide_file
+from generator.lake.lake import DAILY_TABLES, FLAT_TABLES
+from generator.lake.schema import arrow_schema
+from generator.lake.writer import LakeWriter
+
+_MAX_LISTED_DAYS = 5
+
+_COUNTS = """
+SELECT
+    count(*) AS products,
+    count(*) FILTER (kind = 'single') AS singles,
+    count(*) FILTER (kind = 'sealed') AS sealed,
+    count(*) FILTER (expansions.name IS NULL) AS without_set,
+    count(DISTINCT id_expansion) FILTER (expansions.name IS NULL) AS sets_without_name,
+    count(*) FILTER (coalesce(trim(expansions.game), '') = '') AS without_game,
+    count(*) FILTER (kind = 'single' AND number IS NULL) AS without_number,
+    count(*) FILTER (kind = 'single' AND rarity IS NULL) AS without_rarity,
+    count(*) FILTER (products.url IS NULL) AS without_url,
+    count(*) FILTER (image IS NULL) AS without_image
+FROM products LEFT JOIN expansions ON products.id_expansion = expansions.id
+"""
+_UNPRICED = """
+SELECT (SELECT count(*) FROM products ANTI JOIN guide USING (id_product)),
+       (SELECT count(*) FROM guide ANTI JOIN products USING (id_product))
+"""
+
+
+class Gap(NamedTuple):
+    """Something that is missing, what that means for the API, and what would help."""
+
+    what: str
+    means: str
+    helps: str = ""
+
+    def __str__(self) -> str:
+        return f"missing: {self.what}: {self.means}" + (f"; {self.helps}" if self.helps else "")
+
+
+def find_gaps(lake: LakeWriter) -> list[Gap]:
+    """Return what a lake lacks for an API that looks complete."""
+    products, expansions = _read_all(lake, "products"), _read_all(lake, "expansions")
+    with connect_tables(products=products, expansions=expansions) as database:
+        return [*_lists(database), *_names(database), *_attributes(database), *_prices(lake, database), *_others(lake)]
+
+
+def _counts(database: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    counts: dict[str, int] = database.sql(_COUNTS).to_arrow_table().to_pylist()[0]
+    return counts
+
+
+def _lists(database: duckdb.DuckDBPyConnection) -> Iterator[Gap]:
+    counts = _counts(database)
+    if not counts["products"]:
+        yield Gap("product lists", "without products a build is refused", "download products_singles_G.json")
+    elif not counts["singles"]:
+        yield Gap("a list of singles", "/cards has sealed products only", "download products_singles_G.json")
+    elif not counts["sealed"]:
+        yield Gap("a list of sealed products", "/cards has singles only", "download products_nonsingles_G.json")
+
+
+def _names(database: duckdb.DuckDBPyConnection) -> Iterator[Gap]:
+    counts = _counts(database)
+    if counts["without_set"]:
+        sets = f"names of {counts['sets_without_name']:,} expansions"
+        means = (
+            f"set.name is null for {counts['without_set']:,} of {counts['products']:,} products, and /sets lacks them"
+        )
+        yield Gap(sets, means, "`cardpress ingest expansions` takes a table of ids and names")
+    if counts["without_game"]:
+        means = f"/games and game= do not know {counts['without_game']:,} of {counts['products']:,} products"
+        yield Gap("games", means, "`cardpress ingest expansions --game NAME`")
+
+
+def _attributes(database: duckdb.DuckDBPyConnection) -> Iterator[Gap]:
+    counts = _counts(database)
+    helps = "`cardpress ingest attributes` takes a table of them"
+    for column, means in {"number": "number= does not find them", "rarity": "rarity= does not find them"}.items():
+        if missing := counts[f"without_{column}"]:
+            more = "--numbers-from-names, or " if column == "number" else ""
+            yield Gap(
+                f"{column} of {missing:,} of {counts['singles']:,} singles", f"it is null, and {means}", more + helps
+            )
+    for column, means in {"url": "cardmarket_url is null", "image": "pages show no picture of them"}.items():
+        if missing := counts[f"without_{column}"]:
+            yield Gap(f"{column} of {missing:,} of {counts['products']:,} products", means, helps)
+
+
+def _prices(lake: LakeWriter, database: duckdb.DuckDBPyConnection) -> Iterator[Gap]:
+    days = lake.list_days("price_guide")
+    if not days:
+        yield Gap("price guides", "price_guide is null for every product", "download price_guide_G.json every day")
+        return
+    absent = sorted({days[0] + timedelta(n) for n in range((days[-1] - days[0]).days)} - set(days))
+    if absent:
+        yield Gap(f"{len(absent):,} guide days ({_listed(absent)})", "history has no point on these days")
+    file = price_guide_file(days[-1])
+    database.register("guide", file.read(lake).select(["id_product"]))
+    [(unpriced, unknown)] = database.sql(_UNPRICED).fetchall()
+    if unpriced:
+        yield Gap(f"{unpriced:,} products in the guide of {days[-1]}", "their price_guide is older or null")
+    if unknown:
+        yield Gap(f"{unknown:,} products of the guide in the lists", "a build leaves their prices out")
+
+
+def _others(lake: LakeWriter) -> Iterator[Gap]:
+    """Yield the tables that only scrapers and operators fill."""
+    tables = {
+        "listings": ("listing is null", "`cardpress ingest list-pages`"),
+        "filtered_checks": ("filtered_price is null", "`cardpress ingest offers`"),
+        "watchlist": ("/watchlist is empty", "docs/operators.md describes the table"),
+        "fingerprints": ("photos find no card", "`cardpress fingerprint index`"),
+    }
+    for table, (means, helps) in tables.items():
+        there = lake.list_days(table) if table in DAILY_TABLES else lake.list_tables(table)
+        if not there:
+            yield Gap(table, means, helps)
+
+
+def _read_all(lake: LakeWriter, table: str) -> pa.Table:
+    assert table in FLAT_TABLES
+    schema = arrow_schema(table)
+    tables = [lake.read_table(path, schema).select(schema.names) for path in lake.list_tables(table)]
+    return pa.concat_tables([schema.empty_table(), *tables])
+
+
+def _listed(days: list[date]) -> str:
+    shown = ", ".join(day.isoformat() for day in days[:_MAX_LISTED_DAYS])
+    return shown if len(days) <= _MAX_LISTED_DAYS else f"{shown}, …"

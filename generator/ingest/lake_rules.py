@@ -1,0 +1,32 @@
+"""Checks imported rows against the rules of their table in `build/checks/`, the same that stop a build."""
+
+from datetime import date
+
+import duckdb
+import pyarrow as pa
+
+from generator.lake.schema import declared_tables
+from generator.lake.tables import BrokenRule, broken_rules
+
+
+def check_rows(table: str, rows: pa.Table, day: date | None = None) -> list[BrokenRule]:
+    """Return the rules of a lake table that rows break. Equal rows count once, because an import stores them once.
+
+    Args:
+        rows: Columns of the table. Those that are absent count as null.
+        day: The partition of the rows, for a table that has days and rows of one.
+    """
+    with duckdb.connect() as database:
+        database.execute("create schema raw")
+        database.register("incoming", rows)
+        columns = ", ".join(
+            _expression(column.name, str(column.type), rows, day) for column in declared_tables()[table]
+        )
+        database.execute(f"create view raw.{table} as select distinct {columns} from incoming")
+        return broken_rules(database, table)
+
+
+def _expression(name: str, type_: str, rows: pa.Table, day: date | None) -> str:
+    if name == "day" and day is not None:
+        return f"date '{day.isoformat()}' as day"
+    return f'"{name}"' if name in rows.schema.names else f'null::{type_} as "{name}"'

@@ -1,0 +1,71 @@
+"""Withdraws imported days: the rows that imports wrote for a day leave the lake, all of them or those of one game."""
+
+from collections.abc import Iterable
+from datetime import date
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from edge_auth.contract.text import fold
+from generator.errors import IngestError
+from generator.ingest.merge_days import FILTERED_CHECKS, LISTINGS, WATCH_CHECKS
+from generator.ingest.tables import TableFile, price_guide_file
+from generator.lake.writer import LakeWriter, encode_parquet
+
+_DAILY = {table.name: table for table in (LISTINGS, FILTERED_CHECKS, WATCH_CHECKS)}
+TABLES = ("price_guide", *_DAILY)
+_PRODUCT = pa.schema([("id_product", pa.int64()), ("id_expansion", pa.int64())])
+_EXPANSION = pa.schema([("id", pa.int64()), ("game", pa.string())])
+
+
+def withdraw(lake: LakeWriter, tables: Iterable[str], days: Iterable[date], game: str | None) -> dict[str, int]:
+    """Delete the rows of imports of these days. Files of other writers stay.
+
+    Args:
+        game: Only the rows of products of this game. None: all rows.
+
+    Returns:
+        How many rows left each file of the lake, by its path.
+
+    Raises:
+        IngestError: There is nothing to withdraw, or the lake cannot be read or written.
+    """
+    with lake.locked():
+        files = [_file(table, day) for day in sorted(set(days)) for table in tables]
+        products = _products_of(lake, game) if game is not None else None
+        removed = {file.path: rows for file in files if (rows := _withdraw(lake, file, products))}
+    if not removed:
+        raise IngestError(f"nothing to withdraw in lake {lake.location}: no import wrote such rows")
+    return removed
+
+
+def _file(table: str, day: date) -> TableFile:
+    return price_guide_file(day) if table == "price_guide" else _DAILY[table].file(day)
+
+
+def _withdraw(lake: LakeWriter, file: TableFile, products: pa.Array | None) -> int:
+    before = file.read(lake)
+    if products is None:
+        remaining = before.slice(0, 0)
+    elif file.key == "id_product":
+        remaining = before.filter(pc.invert(pc.is_in(before[file.key], products)))
+    else:
+        remaining = before  # a tracked product has no game of the catalogue
+    if remaining.num_rows:
+        lake.write({} if remaining.num_rows == before.num_rows else {file.path: encode_parquet(remaining)})
+    else:
+        lake.delete(file.path)
+    return int(before.num_rows - remaining.num_rows)
+
+
+def _products_of(lake: LakeWriter, game: str) -> pa.Array:
+    """Return the ids of the products whose expansion has this game, folded."""
+    expansions, products = _read_all(lake, "expansions", _EXPANSION), _read_all(lake, "products", _PRODUCT)
+    folded = pa.array([fold(name or "") for name in expansions["game"].to_pylist()], pa.string())
+    ids = expansions["id"].filter(pc.equal(folded, fold(game)))
+    return products["id_product"].filter(pc.is_in(products["id_expansion"], ids)).combine_chunks()
+
+
+def _read_all(lake: LakeWriter, prefix: str, schema: pa.Schema) -> pa.Table:
+    tables = [lake.read_table(path, schema).select(schema.names) for path in lake.list_tables(prefix)]
+    return pa.concat_tables([schema.empty_table(), *tables])

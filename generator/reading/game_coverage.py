@@ -1,0 +1,89 @@
+"""How fresh and how complete the price guide of each game is in a build, column by column."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from edge_auth.contract.builds import Build
+from generator.lake.vocabulary import PRICE_FIGURES
+from generator.reading.report.price_counts import Row, prices_database, translated_errors
+
+GUIDE_COLUMNS = [f"{figure}{finish}" for finish in ("", "_holo") for figure in PRICE_FIGURES]
+
+
+@dataclass(frozen=True)
+class GameCoverage:
+    """The price guide of a game in a build.
+
+    Attributes:
+        products: The number of products.
+        rows: The number of products with a row in any guide.
+        newest: The newest day of these rows, as `YYYY-MM-DD`, or None.
+        usual: The day that half of these rows reach, or None.
+        prices: By column of the guide, the number of products that have this price in their newest row.
+        newest_prices: By column of the guide, the newest day with such a price, or None.
+    """
+
+    game: str
+    products: int
+    rows: int
+    newest: str | None
+    usual: str | None
+    prices: dict[str, int]
+    newest_prices: dict[str, str | None]
+
+    @property
+    def title(self) -> str:
+        """The name of the game, for people."""
+        return self.game or "no game named"
+
+    def share(self, column: str) -> float:
+        """Return the share of the products that have a price."""
+        return self.prices[column] / self.products
+
+    def is_late(self, column: str) -> bool:
+        """Return whether the game's newest guide has no such price at all, although an older one has."""
+        day = self.newest_prices[column]
+        return day is not None and day != self.newest
+
+
+def cover_games(build: Build, *, threads: int | None = None, memory: str | None = None) -> list[GameCoverage]:
+    """Count the products, rows and prices of each game, the game with most products first.
+
+    Raises:
+        BuildError: DuckDB cannot read the prices.
+        StoreError: The prices cannot be fetched.
+    """
+    with translated_errors(build), prices_database(build, threads, memory) as db:
+        db.run("report/game_columns")
+        return list(coverage(db.table("from game_columns").to_pylist()))
+
+
+def coverage(rows: Iterable[Row]) -> Iterator[GameCoverage]:
+    """Yield the rows of the view `report/game_columns` as objects."""
+    for row in rows:
+        columns = {column: row[column] for column in GUIDE_COLUMNS}
+        yield GameCoverage(
+            row["game"],
+            row["products"],
+            row["rows"],
+            _text(row["newest"]),
+            _text(row["usual"]),
+            {column: found["prices"] for column, found in columns.items()},
+            {column: _text(found["newest"]) for column, found in columns.items()},
+        )
+
+
+def table_of(games: Sequence[GameCoverage]) -> Iterator[tuple[str, ...]]:
+    """Yield the rows of a table for people: days, and the percentage of the products that have each price."""
+    yield ("GAME", "PRODUCTS", "GUIDE", "HALF SINCE", *GUIDE_COLUMNS)
+    for game in games:
+        shares = (
+            f"{100 * game.share(column):.0f}%{'*' if game.is_late(column) else ''}" if game.prices[column] else "-"
+            for column in GUIDE_COLUMNS
+        )
+        yield (game.title, f"{game.products:,}", game.newest or "none", game.usual or "none", *shares)
+
+
+def _text(day: Any) -> str | None:
+    return None if day is None else str(day)

@@ -1,0 +1,64 @@
+"""The record of a build names its inputs and its code by hash, and `show BUILD` prints them with the gates."""
+
+import json
+import shutil
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from edge_auth.contract.builds import open_build
+from tests.support.commands import run
+from tests.support.lake_edits import rewrite
+from tests.support.nights import FIRST_DAY, demo_lake, make, published
+
+pytestmark = pytest.mark.xdist_group("nights")
+
+
+def test_inputs_that_differ_have_other_hashes(tmp_path: Path) -> None:
+    store, lake, ids = published(tmp_path, 7, 8)
+    first = open_build(store, ids[0]).record["provenance"]
+    second = open_build(store, ids[1]).record["provenance"]
+    assert first["code"] == second["code"] and len(first["code"]["sha256"]) == 64
+    assert first["inputs"]["products"] == second["inputs"]["products"]
+    guide = first["inputs"]["price_guide"]
+    assert (guide["files"], guide["first_day"]) == (7, str(FIRST_DAY))
+    assert second["inputs"]["price_guide"]["bytes"] == sum(f.stat().st_size for f in lake.glob("price_guide/*/*"))
+    assert guide["sha256"] != second["inputs"]["price_guide"]["sha256"]
+    assert len(first["inputs"]["fingerprints.json"]["sha256"]) == 64
+
+
+def test_names_of_files_do_not_count_but_their_content_does(tmp_path: Path) -> None:
+    store, lake, ids = published(tmp_path, 7)
+    copy = tmp_path / "copy"
+    shutil.copytree(lake, copy)
+    (copy / "products.parquet").rename(copy / "products-renamed.parquet")
+    other = type(store)(str(tmp_path / "other"))
+    assert make(copy, other) == ids[0]
+    assert open_build(other, ids[0]).record["provenance"] == open_build(store, ids[0]).record["provenance"]
+    rewrite(copy / "watchlist.parquet", "from rows order by slug limit 1")
+    changed = open_build(other, make(copy, other)).record["provenance"]["inputs"]
+    same = open_build(store, ids[0]).record["provenance"]["inputs"]
+    assert {name for name in same if same[name] != changed[name]} == {"watchlist"}
+
+
+def test_show_prints_where_a_build_comes_from(tmp_path: Path) -> None:
+    store, lake, _ = published(tmp_path, 7, 8)
+    demo_lake(lake, 9)
+    rewrite(lake / "watchlist.parquet", "from rows limit 0")
+    run("nightly", "--lake", lake, "--store", store.root, "--no-pages", "--force", "tables-emptied")
+    record = json.loads(run("show", "live", "--store", store.root, "--json").stdout)["record"]
+    text = run("show", "live", "--store", store.root).stdout
+    assert all(table["sha256"] in text for table in record["provenance"]["inputs"].values())
+    assert f"code: cardpress {version('cardpress')}, SHA-256 {record['provenance']['code']['sha256']}" in text
+    assert any(line.startswith("FORCED  tables-emptied") for line in text.splitlines())
+    assert record["provenance"]["gates"] == f"gates/{record['id']}.json"
+
+
+def test_builds_of_older_versions_have_none(tmp_path: Path) -> None:
+    store, _, ids = published(tmp_path, 7)
+    record = store.root / f"builds/{ids[0]}.json"
+    fields = json.loads(record.read_text())
+    del fields["provenance"]
+    record.write_text(json.dumps(fields))
+    assert "made by a version that did not record them" in run("show", "live", "--store", store.root).stdout

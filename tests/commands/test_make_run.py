@@ -1,0 +1,84 @@
+"""`make run` from the outside: a port that is taken, one key for all runs, a link that opens the explorer."""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.service import ROOT, Client, environment, until
+
+pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="no make on this machine")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a ready virtual environment, whose programs are those that run this test."""
+    folder = tmp_path_factory.mktemp("run")
+    (folder / "venv" / "bin").mkdir(parents=True)
+    for name, words in {"python": "", "cardpress": "-m generator"}.items():
+        program = folder / "venv" / "bin" / name
+        program.write_text(f'#!/bin/sh\nexec {sys.executable} {words} "$@"\n')
+        program.chmod(0o755)
+    (folder / "venv" / ".ready").touch()
+    return folder
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        yield taken.getsockname()[1]
+
+
+def command(place: Path, port: int) -> list[str]:
+    values = {"VENV": "venv", "LAKE": "lake", "STORE": "store", "RUN_KEY": "run-key"}
+    return ["make", "-C", str(ROOT), "run", f"PORT={port}", *(f"{name}={place / v}" for name, v in values.items())]
+
+
+def small(place: Path) -> dict[str, str]:
+    state = {"CARDPRESS_STATE": str(place / "state")}
+    return environment() | {"CARDPRESS_PRODUCTS": "20", "CARDPRESS_DAYS": "2", "CARDPRESS_DRAIN": "0"} | state
+
+
+def run_until_it_serves(place: Path, port: int) -> str:
+    """Return what `make run` printed, and the answer of the link's key, as soon as it serves. Then end it."""
+    log = place / "log"
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            command(place, port), env=small(place), stdout=out, stderr=out, start_new_session=True
+        )
+    try:
+        until(lambda: "listening" in log.read_text() or process.poll() is not None, 60, "make run serves")
+        text = log.read_text()
+        assert process.poll() is None, text
+        key = re.search(r"#key=(\S+)", text)[1]
+        assert Client(port, key).get("/api/v1/me").status == 200
+        return text
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(30)
+
+
+def test_a_taken_port_is_noticed_before_anything_is_made(place: Path, port: int) -> None:
+    done = subprocess.run(command(place, port), env=small(place), capture_output=True, text=True, timeout=60)
+    assert done.returncode != 0
+    assert f"port {port} of 127.0.0.1 is taken" in done.stderr
+    assert "PORT=" in done.stderr
+    assert not (place / "lake").exists() and not (place / "store").exists()
+
+
+@pytest.mark.slow
+def test_one_link_with_the_same_key_each_time(place: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        free = probe.getsockname()[1]
+    texts = [run_until_it_serves(place, free) for _ in range(2)]
+    links = [re.findall(rf"http://127\.0\.0\.1:{free}/explore#key=cpm_live_\w{{32}}", text) for text in texts]
+    assert [len(found) for found in links] == [1, 1]
+    assert links[0] == links[1]
+    assert (place / "run-key").stat().st_mode & 0o777 == 0o600

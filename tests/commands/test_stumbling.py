@@ -1,0 +1,99 @@
+"""What a new operator stumbles over: stores that do not exist, kept keys, owners of files, libraries, older demos."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.commands import run
+from tests.support.service import ROOT, environment
+
+
+def test_a_key_for_a_store_that_does_not_exist(tmp_path: Path) -> None:
+    store = tmp_path / "stroe"
+    done = run("keys", "issue", "--store", store, "--name", "n", status=1)
+    assert (done.stdout, store.exists()) == ("", False)
+    assert re.fullmatch(rf"cardpress: there is no store {store}: .*--create.*\n", done.stderr)
+    assert run("keys", "issue", "--store", store, "--name", "n", "--create").stdout.startswith("cpm_live_")
+    assert run("keys", "issue", "--store", store, "--name", "n").stdout.startswith("cpm_live_")
+
+
+def test_a_kept_key_is_used_again_until_it_is_revoked(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    words = ("keys", "issue", "--store", tmp_path, "--name", "n", "--reuse", kept)
+    first, second = run(*words), run(*words)
+    assert first.stdout == second.stdout == kept.read_text()
+    assert json.loads(first.stderr) == json.loads(second.stderr)
+    run("keys", "revoke", json.loads(first.stderr)["id"], "--store", tmp_path)
+    third = run(*words)
+    assert third.stdout == kept.read_text() != first.stdout
+    assert len(json.loads(run("keys", "list", "--store", tmp_path, "--json").stdout)) == 2
+
+
+def test_show_of_a_missing_store_fails(tmp_path: Path) -> None:
+    for more in ((), ("--json",)):
+        done = run("show", "--store", tmp_path / "none", *more, status=1)
+        assert (done.stdout, done.stderr.count("\n")) == ("", 1)
+        assert "does not exist" in done.stderr
+    assert "no builds" in run("show", "--store", tmp_path).stdout
+
+
+def test_one_build_is_kept_not_one_builds(fixed_store: Path) -> None:
+    done = run("prune", "--store", fixed_store, "--keep", 1, "--grace", 0, "--dry-run")
+    assert re.search(r"\b1 build kept", done.stderr), done.stderr
+
+
+def test_the_demo_says_that_it_replaces_an_older_one(tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    words = ("demo", lake, "--products", 10, "--days")
+    assert "replaced" not in run(*words, 2).stderr
+    replaced = f"replaced the older demo in {lake} (10 products, 2 days, seed 1) by 10 products, 1 day, seed 1"
+    assert replaced in run(*words, 1).stderr
+    assert f"{lake} held this demo already" in run(*words, 1).stderr
+
+
+@pytest.fixture
+def others_file(tmp_path: Path) -> Iterator[Path]:
+    """A store whose key records belong to the user 65534, for a process that is user 12345."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a file to another user")
+    store = tmp_path / "store"
+    run("keys", "issue", "--store", store, "--name", "n", "--create")
+    for path in (store / "private" / "keys.json", store / "private"):
+        os.chown(path, 65534, 65534)
+    for folder in (tmp_path, *tmp_path.parents[:-2]):
+        folder.chmod(folder.stat().st_mode | 0o055)
+    yield store
+
+
+def test_a_permission_error_names_the_owner_and_the_remedy(others_file: Path) -> None:
+    import pwd
+
+    modules = "generator.cli, generator.commands.keys, generator.commands.permissions"  # root alone may read the code
+    code = f"import os, {modules}; os.setuid(12345); generator.cli.main()"
+    command = [sys.executable, "-c", code, "keys", "list", "--store", str(others_file)]
+    done = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=60)
+    owner = pwd.getpwuid(65534).pw_name
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
+    assert f"{others_file}/private belongs to {owner}, and you are user 12345" in done.stderr
+    assert f"sudo -u {owner}" in done.stderr and "sudo chown" in done.stderr
+
+
+def test_the_lines_that_install_optional_libraries_are_those_of_the_package() -> None:
+    """No index has the package, so the lines name the libraries."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    said = {
+        "dask": ("generator/build/make.py", "docs/scale.md"),
+        "fingerprint": ("recognition/pictures.py", "docs/fingerprint.md", "generator/reading/doctor/versions.py"),
+    }
+    for extra, files in said.items():
+        for file in files:
+            text = (ROOT / file).read_text("utf-8")
+            assert f"pip install '{extras[extra][0]}'" in text, file
+            assert f"pip install 'cardpress[{extra}]'" not in text, file

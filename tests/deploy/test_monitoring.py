@@ -1,0 +1,80 @@
+"""The alert rules and the dashboard: promtool accepts them, and they name metrics that exist."""
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from generator.nightly import metrics
+from tests.support.service import ROOT
+
+FOLDER = ROOT / "docs" / "deploy" / "monitoring"
+RULES = [rule for group in yaml.safe_load((FOLDER / "alerts.yaml").read_text())["groups"] for rule in group["rules"]]
+PANELS = json.loads((FOLDER / "grafana.json").read_text())["panels"]
+EXPRESSIONS = [rule["expr"] for rule in RULES] + [target["expr"] for panel in PANELS for target in panel["targets"]]
+METRIC = re.compile(r"\bcardpress_[a-z_]+")
+needs_promtool = pytest.mark.skipif(
+    shutil.which("promtool") is None, reason="no promtool here (apt-get install prometheus)"
+)
+
+
+def existing() -> set[str]:
+    """The metrics of nights, and those that the document for operators lists."""
+    nights = {f"cardpress_nightly_{name}" for name in metrics._HELP}
+    shims = set(re.findall(r"`(cardpress_[a-z_]+)`", (ROOT / "docs" / "operators.md").read_text()))
+    return nights | shims | {"cardpress_request_seconds_bucket"}
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_expressions_name_metrics_that_exist(expression: str) -> None:
+    found = set(METRIC.findall(expression))
+    assert found and found <= existing()
+
+
+def test_every_alert_says_what_it_means() -> None:
+    assert all(rule["annotations"]["summary"] and rule["annotations"]["description"] for rule in RULES)
+    assert len({rule["alert"] for rule in RULES}) == len(RULES)
+
+
+def test_panels_do_not_overlap() -> None:
+    places = [panel["gridPos"] for panel in PANELS]
+    cells = [(x, y) for p in places for x in range(p["x"], p["x"] + p["w"]) for y in range(p["y"], p["y"] + p["h"])]
+    assert len(cells) == len(set(cells)) and max(x for x, _ in cells) < 24
+    assert len({panel["id"] for panel in PANELS}) == len(PANELS)
+
+
+def promtool(*arguments: object) -> None:
+    done = subprocess.run(["promtool", *map(str, arguments)], cwd=FOLDER, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@needs_promtool
+def test_promtool_accepts_the_rules_and_they_fire() -> None:
+    promtool("check", "rules", "alerts.yaml")
+    promtool("test", "rules", "alerts.test.yaml")
+
+
+@needs_promtool
+def test_promtool_accepts_the_expressions_of_the_dashboard(tmp_path: Path) -> None:
+    rules = [
+        {"record": f"panel:{number}", "expr": target["expr"]}
+        for number, target in enumerate(target for panel in PANELS for target in panel["targets"])
+    ]
+    (tmp_path / "panels.yaml").write_text(yaml.safe_dump({"groups": [{"name": "panels", "rules": rules}]}))
+    promtool("check", "rules", tmp_path / "panels.yaml")
+
+
+@needs_promtool
+def test_promtool_accepts_the_metrics_of_a_night(tmp_path: Path) -> None:
+    report = metrics.RunReport("r", "l", "s", "", finished="2026-01-01T00:00:00Z", outcome="published")
+    report.games = [
+        {"game": 'a "game" \\ of\nlines', "products": 1, "rows": 1, "usual": "2026-01-01", "prices": {"low": 1}}
+    ]
+    report.failed_step = "prune"
+    metrics.write_textfile(tmp_path / "night.prom", report)
+    done = subprocess.run(["promtool", "check", "metrics"], stdin=(tmp_path / "night.prom").open(), capture_output=True)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,206 @@
+"""What `ingest` no longer does silently: each case is counted and reported, or refused until it is accepted."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tests.support.commands import run
+
+MORNING, NOON = "2026-07-26T02:44:32+0200", "2026-07-26T10:55:29+0200"
+NEXT_MORNING = "2026-07-27T02:44:32+0200"
+FIGURES = ("low", "avg", "trend", "avg1", "avg7", "avg30")
+GUIDE = "price_guide/day=2026-07-26/cardmarket.parquet"
+
+
+class Imports:
+    """Imports guides and lists that a test describes by their rows."""
+
+    def __init__(self, folder: Path):
+        self.folder, self.lake, self.files = folder, folder / "lake", 0
+
+    def file(self, key: str, rows: list[dict], created_at: str = MORNING) -> Path:
+        self.files += 1
+        path = self.folder / f"{self.files}.json"
+        path.write_text(json.dumps({"version": 1, "createdAt": created_at, key: rows}))
+        return path
+
+    def guide(self, *rows: dict, at: str = MORNING, accept: tuple[str, ...] = (), status: int = 0):
+        more = [word for case in accept for word in ("--accept", case)]
+        path = self.file("priceGuides", list(rows), at)
+        words = ("ingest", "cardmarket", "--lake", self.lake, "--price-guide", path)
+        return run(*words, *more, "--json", status=status)
+
+    def refused(self, *rows: dict, at: str = MORNING) -> str:
+        before = self.content()
+        done = self.guide(*rows, at=at, status=1)
+        assert (done.stdout, self.content()) == ("", before)
+        [line] = [line for line in done.stderr.splitlines() if not line.startswith("read ")]
+        return line
+
+    def content(self) -> dict[Path, bytes]:
+        return {path: path.read_bytes() for path in sorted(self.lake.rglob("*.parquet"))}
+
+    def prices(self, day: str = "2026-07-26", column: str = "low") -> dict[int, float]:
+        file = self.lake / f"price_guide/day={day}/cardmarket.parquet"
+        return dict(duckdb.sql(f"SELECT id_product, {column} FROM '{file}'").fetchall())
+
+
+@pytest.fixture
+def imports(tmp_path: Path) -> Imports:
+    return Imports(tmp_path)
+
+
+def row(id_product: int, **prices: float) -> dict:
+    return {"idProduct": id_product, "idCategory": 51} | dict.fromkeys(FIGURES, 1) | prices
+
+
+def test_a_product_twice_with_other_prices(imports: Imports) -> None:
+    rows = row(1, low=1), row(1, low=2), row(2)
+    line = imports.refused(*rows)
+    assert "2 rows repeat a product with other values, such as id_product 1" in line
+    assert line.endswith("--accept duplicates imports it all the same")
+    result = json.loads(imports.guide(*rows, accept=("duplicates",)).stdout)
+    assert (result[GUIDE]["rows"], result[GUIDE]["duplicates"]) == (2, 2)
+    assert imports.prices() == {1: 2, 2: 1}
+
+
+def test_equal_rows_are_no_duplicates(imports: Imports) -> None:
+    assert json.loads(imports.guide(row(1), row(1)).stdout)[GUIDE]["rows"] == 1
+
+
+def test_a_product_twice_in_a_list(imports: Imports) -> None:
+    rows = [{"idProduct": 1, "name": name} for name in ("Ember", "Amber")]
+    path = imports.file("products", rows)
+    words = ("ingest", "cardmarket", "--lake", imports.lake, "--singles", path)
+    assert "repeat a product" in run(*words, status=1).stderr
+    assert "1 rows, 1 new" in run(*words, "--accept", "duplicates").stdout
+
+
+def test_an_empty_guide(imports: Imports) -> None:
+    assert "the price guide has no rows" in imports.refused()
+    result = imports.guide(accept=("empty-guide",))
+    assert json.loads(result.stdout)[GUIDE] == {
+        "rows": 0, "new": 0, "changed": 0, "unchanged": 0, "elsewhere": 0, "empty-guide": 1
+    }  # fmt: skip
+    assert "accepted" in result.stderr
+
+
+def test_a_renamed_price_column(imports: Imports) -> None:
+    renamed = [{("trendPrice" if key == "trend" else key): value for key, value in row(n).items()} for n in (1, 2)]
+    line = imports.refused(*renamed)
+    assert "no row has the price trend; perhaps renamed: trendPrice" in line
+    assert "--accept missing-prices" in line
+    imports.guide(*renamed, accept=("missing-prices",))
+    assert imports.prices(column="trend") == {1: None, 2: None}
+
+
+def test_a_price_column_that_the_guide_before_it_had(imports: Imports) -> None:
+    foil = {f"{figure}-foil": 5 for figure in FIGURES}
+    imports.guide(row(1) | foil, row(2) | foil)
+    line = imports.refused(row(1), row(2), at=NEXT_MORNING)
+    assert "no row has the prices low_holo, avg_holo, trend_holo, avg1_holo, avg7_holo, avg30_holo" in line
+    assert "the guide before it has 2 prices" in line
+    without = {key: value for key, value in row(1).items() if key != "avg7"}
+    assert "no row has the price avg7, where" in imports.refused(without | foil, at=NEXT_MORNING)
+    imports.guide(row(3), at=NEXT_MORNING)  # another product: nothing is lost
+
+
+def test_a_price_column_that_a_first_guide_lacks_is_reported(imports: Imports) -> None:
+    done = imports.guide({"idProduct": 1, "low": 1})
+    assert "no row has the prices avg, trend, avg1, avg7, avg30" in done.stderr
+    assert json.loads(done.stdout)[GUIDE]["missing-prices"] == 5
+
+
+@pytest.mark.parametrize("missing", [("trend",), ("avg1", "avg30")])
+def test_a_hole_in_a_first_guide_is_refused(imports: Imports, missing: tuple[str, ...]) -> None:
+    holed = {key: value for key, value in row(1).items() if key not in missing}
+    assert f"no row has the price{'s' * (len(missing) > 1)} {', '.join(missing)}" in imports.refused(holed)
+
+
+def test_a_renamed_column_of_a_small_guide_is_refused(imports: Imports) -> None:
+    assert "perhaps renamed: TREND_EUR" in imports.refused({"idProduct": 1, "low": 1, "TREND_EUR": 2})
+    imports.guide({"idProduct": 1, "low": 1, "note": 2})  # no other name of a price
+
+
+def test_an_unknown_key_is_reported(imports: Imports) -> None:
+    assert "keys that are not known: avg90" in imports.guide(row(1, avg90=3)).stderr
+
+
+def test_two_foil_prices_that_differ(imports: Imports) -> None:
+    line = imports.refused(row(1, **{"low-foil": 2, "low-holo": 3}), row(2, **{"low-foil": 4, "low-holo": 4}))
+    assert "1 rows have low-holo and another low-foil, such as product 1" in line
+    imports.guide(row(1, **{"low-foil": 2, "low-holo": 3}), accept=("two-foil-prices",))
+    assert imports.prices(column="low_holo") == {1: 3}
+
+
+def test_a_guide_from_the_future(imports: Imports) -> None:
+    tomorrow = (datetime.now(UTC) + timedelta(hours=23)).strftime("%Y-%m-%dT%H:%M:%S+0000")
+    assert "the clock of this machine has not reached" in imports.refused(row(1), at=tomorrow)
+    imports.guide(row(1), at=tomorrow, accept=("future",))
+    assert imports.prices(tomorrow[:10]) == {1: 1}
+
+
+def test_an_older_guide_with_other_content_is_counted(imports: Imports) -> None:
+    imports.guide(row(1, low=1), row(2, low=1), at=NOON)
+    result = json.loads(imports.guide(row(1, low=9), row(2, low=1)).stdout)[GUIDE]
+    assert (result["changed"], result["older"]) == (0, 1)
+    assert imports.prices() == {1: 1, 2: 1}
+
+
+def test_several_findings_name_every_case_to_accept(imports: Imports) -> None:
+    line = imports.refused(row(1, low=1), row(1, **{"low-foil": 2, "low-holo": 3}))
+    assert "(and 1 more finding)" in line
+    assert "--accept two-foil-prices" in line and "--accept duplicates" in line
+
+
+@pytest.mark.parametrize("price", [10_000_000_000_000, 10_000_000_000_001])
+def test_imports_and_builds_accept_the_same_prices(imports: Imports, price: int) -> None:
+    """The greatest price that a build accepts is the greatest that a guide and a line may have."""
+    too_high = price > 10_000_000_000_000
+    lines = imports.folder / "lines.jsonl"
+    lines.write_text(json.dumps({"id_product": 1, "scraped_at": "2026-07-26T08:00:00Z", "from_price": price}))
+    run("ingest", "list-pages", lines, "--lake", imports.lake, status=int(too_high))
+    imports.guide(row(1, low=price), status=int(too_high))
+    lake = imports.folder / "other"
+    (lake / "price_guide/day=2026-07-26").mkdir(parents=True)
+    duckdb.sql(f"COPY (SELECT 1 AS id_product, 'N' AS name, 'single' AS kind) TO '{lake}/products.parquet'")
+    duckdb.sql(
+        f"COPY (SELECT 1 AS id_product, {price}::DOUBLE AS low) TO '{lake}/price_guide/day=2026-07-26/0.parquet'"
+    )
+    run("build", "--lake", lake, "--store", imports.folder / "store", status=int(too_high))
+
+
+def test_lines_from_the_future(imports: Imports) -> None:
+    lines = imports.folder / "lines.jsonl"
+    lines.write_text('{"slug": "a", "checked_at": "2099-01-01T00:00:00Z", "lowest_price": 1}\n')
+    words = ("ingest", "watch-checks", lines, "--lake", imports.lake)
+    line = run(*words, status=1).stderr.splitlines()[-1]
+    assert "1 lines have a checked_at that the clock has not reached, such as slug a at 2099-01-01" in line
+    assert line.endswith("--accept future imports it all the same")
+    assert json.loads(run(*words, "--accept", "future", "--json").stdout)["future"] == 1
+
+
+def test_a_day_is_withdrawn(imports: Imports) -> None:
+    imports.guide(row(1), row(2))
+    imports.guide(row(1), at=NEXT_MORNING)
+    before = imports.content()
+    done = run("ingest", "withdraw", "2026-07-27", "--lake", imports.lake)
+    assert done.stdout == "price_guide/day=2026-07-27/cardmarket.parquet: 1 row withdrawn\n"
+    assert not (imports.lake / "price_guide/day=2026-07-27").exists()
+    run("ingest", "withdraw", "2026-07-27", "--lake", imports.lake, status=1)
+    imports.guide(row(1), at=NEXT_MORNING)
+    assert imports.content() == before
+
+
+def test_one_game_is_withdrawn(imports: Imports) -> None:
+    for id_, game in ((1, "Pokémon"), (2, "Magic")):
+        names = imports.file("expansions", [{"idExpansion": id_, "enName": "Promos"}])
+        listed = imports.file("products", [{"idProduct": id_, "name": "Ember", "idExpansion": id_}])
+        words = ("--expansions", names, "--singles", listed, "--game", game)
+        run("ingest", "cardmarket", "--lake", imports.lake, *words)
+    imports.guide(row(1), row(2), row(3))
+    run("ingest", "withdraw", "2026-07-26", "--lake", imports.lake, "--game", "POKEMON")
+    assert set(imports.prices()) == {2, 3}

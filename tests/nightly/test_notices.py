@@ -1,0 +1,113 @@
+"""Pings and notices of a night, received by a real server; services that fail or hang do not fail a night."""
+
+import json
+import re
+import socket
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from edge_auth.contract.layout import NIGHTLY_LOCK
+from generator.clock import utc_now
+from generator.nightly import notices
+from generator.releases.lease import Lease
+from tests.support.commands import run
+from tests.support.lake_edits import empty
+from tests.support.nights import demo_lake, published
+
+pytestmark = pytest.mark.xdist_group("nights")
+
+
+class Service:
+    """A server that keeps the requests it receives."""
+
+    def __init__(self, status: int = 200) -> None:
+        received = self.received = []
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                received.append((self.path, self.rfile.read(int(self.headers["Content-Length"]))))
+                self.send_response(status)
+                self.end_headers()
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    one = Service()
+    yield one
+    one.server.shutdown()
+    one.server.server_close()
+
+
+def night(lake: Path, store: Path, *options: str, status: int = 0):
+    return run("nightly", "--lake", lake, "--store", store, "--json", *options, status=status)
+
+
+def test_a_run_is_announced_and_its_end_told(service: Service, tmp_path: Path) -> None:
+    store, lake, _ = published(tmp_path, 7, 8)
+    demo_lake(lake, 9)
+    empty("watchlist")(lake)
+    asked = [
+        f"--ping={service.url}/0123?x=1",
+        f"--notify={service.url}/hook",
+        "--pages-url=https://intranet.example/n/",
+    ]
+    refused = json.loads(night(lake, store.root, *asked, status=1).stdout)
+    assert [path for path, _ in service.received] == ["/0123/start?x=1", "/0123/fail?x=1", "/hook"]
+    assert service.received[1][1].decode() == refused["error"]
+    told = json.loads(service.received[2][1])
+    assert told["outcome"] == "refused" and told["error"] == refused["error"] and not told["succeeded"]
+    assert told["differences"] == refused["judgement"]["differences"]
+    assert [gate["gate"] for gate in told["gates"]] == ["tables-emptied"] and not told["gates"][0]["forced"]
+    assert {game["game"] for game in told["games"]} == {game["game"] for game in refused["games"]}
+    assert told["report"] == f"https://intranet.example/n/{refused['run']}/report.html"
+    assert told["text"].startswith("cardpress: refused, live ") and told["report"] in told["content"]
+    service.received.clear()
+    night(lake, store.root, *asked, "--no-pages", "--force", "tables-emptied")
+    assert [path for path, _ in service.received] == ["/0123/start?x=1", "/0123?x=1", "/hook"]
+    assert json.loads(service.received[2][1])["gates"][0]["forced"]
+
+
+def test_a_run_that_finds_another_one_tells_nothing(service: Service, tmp_path: Path) -> None:
+    store, lake, _ = published(tmp_path, 7)
+    with Lease(store, NIGHTLY_LOCK, what="nightly", run="the-first", clock=utc_now, seconds=60):
+        night(lake, store.root, f"--ping={service.url}", f"--notify={service.url}", status=1)
+    assert service.received == []
+
+
+def test_services_that_fail_or_hang_do_not_fail_a_night(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notices, "_TIMEOUT_SECONDS", 0.2)
+    monkeypatch.setattr(notices, "_TOTAL_SECONDS", 0.4)
+    store, lake, _ = published(tmp_path, 7)
+    broken = Service(status=500)
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts, and never answers
+        hanging = f"http://127.0.0.1:{silent.getsockname()[1]}/secret-hook"
+        done = night(lake, store.root, "--no-pages", f"--ping={broken.url}/secret-check", f"--notify={hanging}")
+    assert json.loads(done.stdout)["outcome"] == "unchanged"
+    assert len(re.findall(r"127\.0\.0\.1 was not told: ", done.stderr)) == 3
+    assert "secret" not in done.stderr
+
+
+def test_texts_are_cut_and_cannot_call_everyone() -> None:
+    report = notices.RunReport(
+        "r", "lake", "store", "now", outcome="failed", error="<!channel> @everyone " + "x" * 3000
+    )
+    told = notices.notice(report, None)
+    assert "<!channel>" not in told["text"] and len(told["content"]) == 2000
+    assert told["allowed_mentions"] == {"parse": []}
+
+
+@pytest.mark.parametrize("option", ["--ping", "--notify", "--pages-url"])
+@pytest.mark.parametrize("wrong", ["hooks.example", "ftp://hooks.example/", "http://"])
+def test_other_addresses_are_wrong_usage(option: str, wrong: str, tmp_path: Path) -> None:
+    assert "is not a URL such as" in night(tmp_path, tmp_path, option, wrong, status=2).stderr

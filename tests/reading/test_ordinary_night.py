@@ -1,0 +1,73 @@
+"""Whether a night was ordinary: its figures beside those of the nights before, as their reports tell them."""
+
+import json
+import shutil
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+
+from edge_auth.contract.store.folder import FolderStore
+from generator.reading.diff.ordinary import compare_night
+from tests.support.commands import run
+from tests.support.nights import make, published
+
+TONIGHT = date(2026, 8, 22)
+
+
+def leave_report(store: FolderStore, days_ago: int, trends: int, outcome: str = "published") -> None:
+    day = TONIGHT - timedelta(days=days_ago)
+    differences = {"trends_changed": trends, "products_lost": 0}
+    report = {
+        "run": f"{day:%Y%m%d}", "outcome": outcome, "record": {"as_of": f"{day}"},
+        "judgement": {"against": "some build", "differences": differences},
+    }  # fmt: skip
+    store.put(f"reports/{day:%Y%m%d}T000000Z-{days_ago}.json", json.dumps(report).encode())
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> FolderStore:
+    """A store with the reports of ten nights; one night was refused."""
+    store = FolderStore(str(tmp_path))
+    for days_ago in range(1, 11):
+        leave_report(store, days_ago, 1000 + days_ago)
+    leave_report(store, 4, 90_000, outcome="refused")
+    leave_report(store, -1, 70_000)  # a later night
+    return store
+
+
+def test_an_ordinary_night(store: FolderStore) -> None:
+    found = compare_night(store, TONIGHT, {"trends_changed": 1500, "products_lost": 3})
+    assert found.sentence == "An ordinary night: its figures are like those of the 9 nights before."
+    [trends, lost] = found.rows
+    assert (trends.tonight, trends.yesterday, trends.last_week) == (1500, 1001, 1007)
+    assert trends.ordinary and lost.ordinary
+
+
+@pytest.mark.parametrize("trends", [0, 400, 5000])
+def test_a_night_with_other_figures(store: FolderStore, trends: int) -> None:
+    found = compare_night(store, TONIGHT, {"trends_changed": trends, "products_lost": 0})
+    assert found.sentence.startswith(f"Not an ordinary night: {trends:,} trends changed.")
+    assert [row.ordinary for row in found.rows] == [False, True]
+
+
+def test_two_nights_are_too_few(tmp_path: Path) -> None:
+    store = FolderStore(str(tmp_path))
+    leave_report(store, 1, 5)
+    leave_report(store, 2, 5)
+    found = compare_night(store, TONIGHT, {"trends_changed": 10_000})
+    assert "too few earlier nights (2)" in found.sentence and found.rows[0].ordinary
+    assert found.rows[0].yesterday == 5 and found.rows[0].last_week is None
+
+
+def test_a_guide_that_only_has_a_new_day_changes_no_product(tmp_path: Path) -> None:
+    store, lake, [old] = published(tmp_path, 7)
+    days = sorted((lake / "price_guide").iterdir())
+    tomorrow = date.fromisoformat(days[-1].name.removeprefix("day=")) + timedelta(days=1)
+    shutil.copytree(days[-1], lake / "price_guide" / f"day={tomorrow}")
+    new = make(lake, store)
+    document = json.loads(run("diff", old, new, "--store", store.root, "--json").stdout)
+    assert document["item_counts"][0]["changed"] > 40
+    assert (
+        "  products changed, not counting days               0\n" in run("diff", old, new, "--store", store.root).stdout
+    )

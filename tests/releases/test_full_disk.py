@@ -1,0 +1,131 @@
+"""A disk that is full: a build says so before or gives the room back, and `rollback`, `publish` and `prune` work."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from edge_auth.contract.builds import live_build_id
+from edge_auth.contract.index import INDEX_NAME
+from edge_auth.contract.layout import RESERVE, layer_folder_of
+from edge_auth.contract.store.folder import FolderStore
+from tests.support.commands import run
+from tests.support.nights import assert_whole, demo_lake, names, published
+from tests.support.service import ROOT, environment
+
+pytestmark = pytest.mark.xdist_group("nights")
+
+
+@contextmanager
+def small_disk(folder: Path, size: int) -> Iterator[Path]:
+    folder.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", str(folder)], capture_output=True)
+    if mounted.returncode:
+        pytest.skip("only root can mount a small disk")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def fill(disk: Path) -> None:
+    """Fill a disk to the last byte."""
+    filler = disk / "filler"
+    with filler.open("ab") as file:
+        os.posix_fallocate(file.fileno(), file.tell(), shutil.disk_usage(disk).free)
+
+
+def free(disk: Path) -> int:
+    return shutil.disk_usage(disk).free
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    with small_disk(tmp_path / "disk", 16 << 20) as folder:
+        yield folder
+
+
+@pytest.fixture
+def full(disk: Path, tmp_path: Path) -> tuple[FolderStore, Path, list[str]]:
+    """A store with two published builds and its reserve on a full disk, and a lake that has grown since."""
+    _, lake, ids = published(tmp_path / "origin", 7, 8)
+    store = FolderStore(str(disk / "store"))
+    shutil.copytree(tmp_path / "origin" / "store", store.root)
+    run("prune", "--store", store.root)
+    assert store.stat(RESERVE)
+    fill(disk)
+    return store, demo_lake(lake, 9), ids
+
+
+def test_a_night_without_room_says_so_and_writes_no_layer(full, disk: Path) -> None:
+    store, lake, ids = full
+    layers = names(store, lambda name: name.startswith("layers/"))
+    refused = run("nightly", "--lake", lake, "--store", store.root, "--no-pages", status=1)
+    assert "this run prunes, then tries again" in refused.stderr
+    assert "MB free, but this build needs about" in refused.stderr.splitlines()[-1]
+    assert names(store, lambda name: name.startswith("layers/")) == layers
+    assert live_build_id(store) == ids[1]
+    (disk / "filler").unlink()
+    run("nightly", "--lake", lake, "--store", store.root, "--no-pages")
+    assert store.stat(RESERVE), "the reserve is back"
+    assert_whole(store)
+
+
+def test_rollback_works_at_0_bytes(full, disk: Path) -> None:
+    store, _, ids = full
+    assert free(disk) == 0
+    assert run("rollback", "--store", store.root).stdout.strip() == ids[0]
+    assert live_build_id(store) == ids[0] and store.stat(RESERVE) is None
+    fill(disk)
+    refused = run("publish", ids[1], "--store", store.root, status=1)  # the reserve was used
+    assert "No space left on device" in refused.stderr and live_build_id(store) == ids[0]
+
+
+def test_publish_works_at_0_bytes(full, disk: Path) -> None:
+    store, _, ids = full
+    assert run("publish", ids[0], "--store", store.root).stdout.strip() == ids[0] == live_build_id(store)
+
+
+def test_prune_works_at_0_bytes(disk: Path, tmp_path: Path) -> None:
+    _, _, ids = published(tmp_path / "origin", 6, 7, 8)
+    store = FolderStore(str(disk / "store"))
+    shutil.copytree(tmp_path / "origin" / "store", store.root)
+    run("prune", "--store", store.root)
+    fill(disk)
+    with patch("generator.settings.PRUNE_WAIT_SECONDS", 0):
+        done = run("prune", "--store", store.root, "--keep", "2", "--grace", "0")
+    assert ids[0] in done.stdout and free(disk) > 0 and store.stat(RESERVE)
+    assert_whole(store)
+
+
+def test_a_disk_that_gets_full_during_a_build_gets_its_room_back(tmp_path: Path) -> None:
+    lake = demo_lake(tmp_path / "lake", 8)
+    with small_disk(tmp_path / "disk", 256 << 10) as disk:
+        refused = run("build", "--lake", lake, "--store", disk / "store", status=1)
+        assert f"cardpress: {disk / 'store'} is full; the unfinished layers were deleted" in refused.stderr
+        folders = {
+            layer_folder_of(name) for name in names(FolderStore(str(disk / "store"))) if name.startswith("layers/")
+        }
+        assert all((disk / "store" / folder / INDEX_NAME).exists() for folder in folders)
+        assert free(disk) > 4 << 10
+
+
+@pytest.mark.parametrize("size", [16 << 10, 64 << 10])
+def test_a_full_temporary_folder_is_not_the_lakes_fault(size: int, tmp_path: Path) -> None:
+    lake = demo_lake(tmp_path / "lake", 8)
+    with ExitStack() as stack:
+        temporary = stack.enter_context(small_disk(tmp_path / "disk", size))
+        command = ["build", "--lake", str(lake), "--store", str(tmp_path / "store")]
+        done = subprocess.run(
+            [sys.executable, "-m", "generator", *command],
+            cwd=ROOT, env=environment() | {"TMPDIR": str(temporary)}, capture_output=True, text=True,
+        )  # fmt: skip
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert last == f"cardpress: the folder of temporary files {temporary} is full: free some space there, or set TMPDIR"

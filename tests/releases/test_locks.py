@@ -1,0 +1,102 @@
+"""Locks of runs that were killed: `unlock` releases them, `doctor` finds those of the future, SIGTERM leaves none."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from edge_auth.contract import layout
+from edge_auth.contract.store.folder import FolderStore
+from generator.clock import timestamp, utc_now
+from generator.errors import BusyError
+from generator.releases.lease import Lease, current_holder
+from tests.support.commands import run
+from tests.support.nights import demo_lake, in_hours, published
+from tests.support.service import ROOT, environment, until
+
+pytestmark = pytest.mark.xdist_group("nights")
+YEARS = 40_000  # hours
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> FolderStore:
+    return published(tmp_path, 7)[0]
+
+
+def ended_process() -> int:
+    return subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], stdout=subprocess.PIPE).stdout
+
+
+def leave_lock(store: FolderStore, *, host: str, pid: int, hours: float = YEARS) -> None:
+    """Leave the lock of a night that was killed while its clock was ahead."""
+    since = in_hours(hours)()
+    fields = {"run": "of-2030", "host": host, "pid": pid, "since": timestamp(since), "facts": {}}
+    expires = timestamp(since + timedelta(minutes=2))
+    store.put(layout.NIGHTLY_LOCK, json.dumps(fields | {"expires": expires, "released": False}).encode())
+
+
+def test_a_lock_of_the_future_is_found_and_released(store: FolderStore, tmp_path: Path) -> None:
+    leave_lock(store, host=socket.gethostname(), pid=int(ended_process()))
+    lake = demo_lake(tmp_path / "lake", 8)
+    refused = run("nightly", "--lake", lake, "--store", store.root, status=1)
+    assert "run of-2030" in refused.stderr and "`cardpress unlock`" in refused.stderr
+    findings = run("doctor", "--store", store.root, "--read-only", "--state", tmp_path / "state", status=1).stdout
+    assert "problem  lock       private/nightly.lock is of a run whose clock was ahead: run of-2030" in findings
+    done = run("unlock", "--store", store.root)
+    assert done.stdout.splitlines()[0].startswith("private/nightly.lock: released; run of-2030 on ")
+    assert done.stdout.splitlines()[1] == "private/prune.lock: no run holds it"
+    assert "run holds it" in run("unlock", "--store", store.root).stdout.splitlines()[0]
+    run("nightly", "--lake", lake, "--store", store.root, "--no-pages")
+
+
+@pytest.mark.parametrize(("host", "pid"), [(socket.gethostname(), os.getpid()), ("another-machine", 1)])
+def test_a_run_that_may_be_alive_keeps_its_lock_unless_forced(store: FolderStore, host: str, pid: int) -> None:
+    leave_lock(store, host=host, pid=pid)
+    assert "which may be alive" in run("unlock", "--store", store.root, status=1).stderr
+    assert current_holder(store, layout.NIGHTLY_LOCK, utc_now)
+    run("unlock", "--store", store.root, "--force")
+    assert current_holder(store, layout.NIGHTLY_LOCK, utc_now) is None
+
+
+def test_a_living_run_notices_that_it_lost_its_lock(store: FolderStore) -> None:
+    with Lease(store, layout.NIGHTLY_LOCK, what="nightly", run="alive", clock=utc_now, seconds=60) as lease:
+        lease.check()
+        run("unlock", "--store", store.root, "--force")
+        with pytest.raises(BusyError, match="lost its lock"):
+            lease.write_facts(more=1)
+
+
+def test_a_held_lock_is_no_problem(store: FolderStore, tmp_path: Path) -> None:
+    with Lease(store, layout.NIGHTLY_LOCK, what="nightly", run="alive", clock=utc_now, seconds=60):
+        lines = run("doctor", "--store", store.root, "--read-only", "--state", tmp_path / "s").stdout
+    assert "ok       lock       private/nightly.lock is held by run alive on " in lines
+
+
+def test_a_terminated_prune_releases_its_lock(store: FolderStore) -> None:
+    for layer in ("old", "older"):
+        store.put(f"layers/cards/{layer}/x.jsonl.gz", b"x")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "generator", "prune", "--store", store.root, "--grace", "0"],
+        cwd=ROOT, env=environment(), stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    until(lambda: current_holder(store, layout.PRUNE_LOCK, utc_now), 60, "the prune holds its lock")
+    process.terminate()
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 1 and "the prune was ended by SIGTERM" in said
+    assert current_holder(store, layout.PRUNE_LOCK, utc_now) is None
+
+
+def test_a_terminated_build_leaves_no_intent(tmp_path: Path) -> None:
+    lake, store = demo_lake(tmp_path / "lake", 8), FolderStore(str(tmp_path / "store"))
+    command = [sys.executable, "-m", "generator", "build", "--lake", lake, "--store", store.root]
+    process = subprocess.Popen(command, cwd=ROOT, env=environment(), stderr=subprocess.PIPE, text=True)
+    until(lambda: [*store.list(layout.INTENTS)], 60, "the build has an intent")
+    process.terminate()
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 1 and "the build was ended by SIGTERM" in said
+    assert [*store.list(layout.INTENTS)] == []
