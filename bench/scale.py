@@ -95,9 +95,9 @@ def tasks(location: str) -> Iterator[str]:
     """Build a lake in a temporary store and yield the lines of a table of costs by kind of task."""
     with tempfile.TemporaryDirectory(prefix="cardpress-bench-") as folder:
         lake, store = open_lake(location), FolderStore(folder)
-        layers = define_layers(lake)
         with closing(local_context(lake, store, 1, settings.WORKER_MEMORY)) as context:
             begun = time.process_time()
+            layers = define_layers(context)
             names = [layer.name for layer in layers]
             plan = plan_build(build_id(lake, layers), lake, layers, names, context)
             runner = MeasuringRunner(context)

@@ -137,6 +137,12 @@ class AmbiguousSlug(ApiError):
     status, code = 409, "ambiguous_slug"
 
 
+class RangeNotSatisfiable(ApiError):
+    """416: the requested range begins beyond the end of the file."""
+
+    status, code = 416, "range_not_satisfiable"
+
+
 class RateLimited(ApiError):
     """429: the key or the address is over its limit."""
 

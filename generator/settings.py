@@ -33,6 +33,8 @@ GATES = {
     "day-went-back": 0,  # days
     "day-ahead": 0,  # days
     "tables-emptied": 0,  # tables
+    "bulk-lost": 0,  # tables and columns
+    "bulk-shrank": 0.01,  # share
     "prices-scaled": 0.25,  # distance of the middle price ratio from 1
     "game-prices-lost": 0.15,  # share
     "set-prices-lost": 0.6,  # share

@@ -23,7 +23,7 @@ create macro logical_key(key) as
 
 -- The order of resources, prices and kinds in all output.
 create macro layer_place(layer) as list_position(
-    ['cards', 'lists', 'sets', 'games', 'watchlist', 'fingerprints', 'status', 'site'], layer
+    ['cards', 'lists', 'sets', 'games', 'watchlist', 'fingerprints', 'status', 'bulk', 'site'], layer
 );
 create macro item_resources() as ['products', 'sets', 'watchlist', 'fingerprints', 'fingerprint index'];
 create macro item_place(resource) as list_position(item_resources(), resource);

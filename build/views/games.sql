@@ -1,18 +1,7 @@
--- One row per game of an expansion: the Game as JSON. Spellings that are equal after folding are one game. Its name is
--- the spelling that most expansions use, among equals the smallest by code point.
+-- One row per game of an expansion: the Game as JSON.
 -- Kept by the layer catalogue, read by the layer games.
 create view games as
-with spelled as (
-    select
-        game_folded,
-        game,
-        row_number() over (partition by game_folded order by count(*) desc, game) as place
-    from expansions
-    where game_folded is not null
-    group by game_folded, game
-),
-
-sets as (
+with sets as (
     select game_folded, count(*) as sets
     from expansions
     group by game_folded
@@ -37,8 +26,7 @@ select game_folded as name_folded, to_json({
     'sets': sets,
     'price_guide_day': price_guide_day
 })::varchar as json
-from spelled
+from game_names
 join sets using (game_folded)
 left join counted using (game_folded)
-where place = 1
 order by name_folded;

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from edge_auth.contract import layout, names, pages
+from edge_auth.contract.bulk import BulkFile, read_manifest
 from edge_auth.contract.catalogue import Catalogue
 from edge_auth.contract.codec import decompress
 from edge_auth.contract.index import Entry
@@ -217,10 +218,28 @@ class Build:
         status = {"build": {"id": self.id, "as_of": self.as_of.isoformat()}} | json.loads(freshness)
         return json.dumps(status, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
+    @cached_property
+    def bulk_files(self) -> dict[str, BulkFile]:
+        """The bulk files by name; none if an older version made the build.
+
+        Raises:
+            StoreError: The manifest cannot be read.
+        """
+        manifest = self.get(names.BULK_KEY)
+        digests = {name: layer["digest"] for name, layer in self.record["layers"].items()}
+        return read_manifest(manifest, digests) if manifest else {}
+
+    def manifest(self) -> bytes | None:
+        """Return the manifest of the bulk files as the API answers it, or None if an older version made the build."""
+        stored = self.get(names.BULK_KEY)
+        head = f'{{"build":"{self.id}","as_of":"{self.as_of.isoformat()}",'
+        return stored and head.encode() + stored[1:]
+
     def document(self, key: str) -> bytes | None:
         """Return the JSON under a logical key as the API answers it, or None.
 
-        List pages, lists of Movers, details and the status are put together from what the store holds.
+        List pages, lists of Movers, details, the status and the manifest are put together from what the store holds.
+        The path of a bulk file gives its bytes.
         """
         if names.is_list_page(key):
             return self.list_pages.get(key)
@@ -232,7 +251,10 @@ class Build:
             return card and decompress(card.member)
         if key == names.STATUS_KEY:
             return self.status()
-        return self.get(key)
+        if key == names.BULK_KEY:
+            return self.manifest()
+        file = self.bulk_files.get(key.removeprefix(names.bulk_file("")))
+        return self.store.get(file.object) if file and key == names.bulk_file(file.name) else self.get(key)
 
     def _movers_document(self, key: str) -> bytes | None:
         list_key = names.mover_list_key(key)

@@ -10,7 +10,7 @@ it.
 import hashlib
 import io
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from isal import igzip, isal_zlib
 
@@ -29,6 +29,12 @@ def compress(data: bytes) -> bytes:
     compressor = _compressor(data, _GZIP_WBITS)
     member: bytes = compressor.compress(data) + compressor.flush()
     return member
+
+
+def compress_chunks(chunks: Iterable[bytes]) -> bytes:
+    """Return the concatenated chunks of UTF-8 text as one gzip member, without time and name in its header."""
+    compressor = isal_zlib.compressobj(_LEVEL, isal_zlib.DEFLATED, _GZIP_WBITS, zdict=_PRESET)
+    return b"".join((*(compressor.compress(chunk) for chunk in chunks), compressor.flush()))
 
 
 def deflate(data: bytes) -> bytes:

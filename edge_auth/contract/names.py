@@ -49,11 +49,17 @@ MOVER_FLOORS = ("0", "1", "5", "20", "100")  # euros
 CATALOGUE, CARDS, HISTORY = "catalogue", "cards", "history"
 WATCHLIST, SETS, FINGERPRINTS, STATUS, SITE = "watchlist", "sets", "fingerprints", "status", "site"
 GAMES, MOVERS, DRAWINGS = "games", "movers", "drawings"
+# The manifest of the bulk files. The files are in layers of their own, one for each span of days or kind of table.
+BULK = "bulk"
+# The part of the tables without days of their own in the names of the layers.
+BULK_PART_OF_TABLE = {"products": "catalogue", "sets": "catalogue", "cards": "cards", "watchlist": "watchlist"}
+BULK_PRICE_TABLES = ("price_guide", "listings", "filtered")
 # The layers whose objects are documents of the API or files of the site.
-EXPORTED_LAYERS = (CARDS, SETS, GAMES, WATCHLIST, FINGERPRINTS, STATUS, DRAWINGS, SITE)
+EXPORTED_LAYERS = (CARDS, SETS, GAMES, WATCHLIST, FINGERPRINTS, STATUS, BULK, DRAWINGS, SITE)
 
 CARD_PATTERN = "cards/{}.json"
 FINGERPRINTS_KEY, STATUS_KEY, OPENAPI_KEY = "fingerprints.json", "status.json", "openapi.json"
+BULK_KEY = "bulk.json"
 SITE_FOLDERS = ("docs", "explore")
 HOME_PAGE, HOME_JSON = "index.html", "index.json"  # the two forms of the page at /
 # The pictures of cards that a build draws. A lake names one as `/explore/drawn/<16 hex digits>.svg`.
@@ -155,6 +161,21 @@ def encode_slug(slug: str) -> str:
     return encoded[:-5] + "%2Ejson" if encoded.endswith(".json") else encoded
 
 
+def bulk_layer(part: str) -> str:
+    """Return the name of a layer with bulk files; `part` is a month, a day, or the name of a kind of table."""
+    return f"{BULK}-{part}"
+
+
+def bulk_file(name: str) -> str:
+    """Return the path of a bulk file below `api/v1/`."""
+    return f"{BULK}/{name}"
+
+
+def holds_bulk_files(layer: str) -> bool:
+    """Return whether a layer holds bulk files."""
+    return layer.startswith(bulk_layer(""))
+
+
 def is_site_file(key: str) -> bool:
     """Return whether a key names a file of the site."""
     return key in (HOME_PAGE, HOME_JSON) or in_site_folder(key)
@@ -188,6 +209,6 @@ def layer_of(key: str) -> str | None:
         return history_layer(rest.partition("/")[0])
     lists = {"watchlist": WATCHLIST, "sets": SETS, "games": GAMES, "movers": MOVERS}
     folders = lists | dict.fromkeys(SITE_FOLDERS, SITE)
-    files = {FINGERPRINTS_KEY: FINGERPRINTS, STATUS_KEY: STATUS}
+    files = {FINGERPRINTS_KEY: FINGERPRINTS, STATUS_KEY: STATUS, BULK_KEY: BULK}
     files |= dict.fromkeys((OPENAPI_KEY, HOME_PAGE, HOME_JSON), SITE)
     return folders.get(first) if rest else files.get(first)

@@ -9,6 +9,7 @@ from functools import lru_cache, partial
 from typing import Protocol
 
 from edge_auth.contract.keys import DEFAULT_RATE_LIMIT, KeyRecord
+from edge_auth.core import bulk
 from edge_auth.core.authentication import Keys, authenticate
 from edge_auth.core.bodies import JSON, Body, accepts_gzip, dumps
 from edge_auth.core.endpoints import COMMON_HEADERS, Endpoint, route
@@ -84,9 +85,11 @@ class Shim:
         keys: Keys,
         counter: Counter,
         log: FailureLog,
+        files: bulk.BulkFiles,
         waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
     ):
         self._builds = builds
+        self._files = files
         self._keys = keys
         self._counter = counter
         self._log = log
@@ -125,13 +128,23 @@ class Shim:
                 self._count(address_name(request.client), DEFAULT_RATE_LIMIT, now, context)
         else:
             context.key_id = record.id
-            self._count(key_name(record.id), record.rate_limit, now, context)
+            self._count_keyed(endpoint, record, now, context)
             if endpoint.scope is not None and endpoint.scope not in record.scopes:
                 raise InsufficientScope(f"this key may not read this: it lacks the scope {endpoint.scope}")
+            if endpoint.bulk_file:
+                endpoint.parameters(subject, request.query)
+                headers = {**endpoint.headers, **context.headers}
+                return bulk.file_answer(self._files, subject, request, headers, record.id)
             if endpoint.body is None:
                 endpoint.parameters(subject, request.query)
                 return self._success(endpoint, _key_body(record), request, context)
         return self._answer_from_build(endpoint, subject, request, context)
+
+    def _count_keyed(self, endpoint: Endpoint, record: KeyRecord, now: float, context: ResponseContext) -> None:
+        if endpoint.bulk_file:
+            self._count(bulk.limit_name(record.id), record.rate_limit * bulk.LIMIT_FACTOR, now, context)
+        else:
+            self._count(key_name(record.id), record.rate_limit, now, context)
 
     def _count(self, name: str, limit: int, now: float, context: ResponseContext) -> None:
         usage = self._counter.hit(name, limit, now)

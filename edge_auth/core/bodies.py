@@ -119,6 +119,11 @@ class Body:
         return any(tag.removesuffix(_GZIP_SUFFIX) == self._tag for tag in _ENTITY_TAG.findall(if_none_match))
 
 
+def matches_tag(if_none_match: str, tag: str) -> bool:
+    """Return whether If-None-Match names a tag, or any."""
+    return if_none_match.strip() == "*" or tag in _ENTITY_TAG.findall(if_none_match)
+
+
 def accepts_gzip(accept_encoding: str) -> bool:
     """Return whether an Accept-Encoding header allows gzip."""
     usual = len(accept_encoding) <= _MAX_CACHED_HEADER_CHARACTERS  # clients must not fill the memory

@@ -38,6 +38,7 @@ COMMON_HEADERS = {
 _KEYED_VARY = "Authorization, X-API-Key, Accept-Encoding, X-Build"
 _PUBLIC_VARY = "Accept-Encoding, X-Build"
 _PAGE_VARY = "Accept-Encoding"
+_FILE_VARY = "Authorization, X-API-Key"
 _MAX_ID_DIGITS = 19
 MAX_TEXT_CHARACTERS = 200  # of a text parameter, before it is folded
 _MAX_CACHED_PATH_BYTES = 256  # a client must not fill the memory with long paths
@@ -60,8 +61,8 @@ class Endpoint:
 
     Attributes:
         path: As docs/api.md writes it; log and metrics use it as the endpoint's name.
-        body: Makes the body from a build, the subject of the path, and the parameters. None for /me, which reads no
-            build.
+        body: Makes the body from a build, the subject of the path, and the parameters. None for /me and for bulk files,
+            which need no build.
         rules: The rules of the parameters by name. None means that the endpoint ignores the query.
         scope: The scope that the key needs, if any.
         sends_rate_limit: Whether answers carry the X-RateLimit headers.
@@ -72,6 +73,7 @@ class Endpoint:
         page: Whether this is a page for people. Pages come from the live build, whatever X-Build says.
         methods: The methods that are allowed. HEAD is answered like GET, without the body.
         by_accept: Returns the subject for a header Accept, if the answer has several forms.
+        bulk_file: Whether this is a bulk file. It belongs to no single build, and its requests count on their own.
     """
 
     path: str
@@ -87,11 +89,13 @@ class Endpoint:
     page: bool = False
     methods: tuple[str, ...] = ("GET",)
     by_accept: Callable[[str], str] | None = None
+    bulk_file: bool = False
 
     @cached_property
     def headers(self) -> dict[str, str]:
         """The headers of every 200."""
-        vary = _PAGE_VARY if self.page else _PUBLIC_VARY if self.public else _KEYED_VARY
+        keyed = _FILE_VARY if self.bulk_file else _KEYED_VARY
+        vary = _PAGE_VARY if self.page else _PUBLIC_VARY if self.public else keyed
         vary = f"Accept, {vary}" if self.by_accept else vary
         return {**COMMON_HEADERS, **self.extra_headers, "Cache-Control": self.cache_control, "Vary": vary}
 
@@ -112,7 +116,7 @@ class Endpoint:
             ApiError: A parameter is not allowed, or there is no such object.
             StoreError: The store failed.
         """
-        assert self.body is not None, "/me is answered without a build"
+        assert self.body is not None, "it is answered without a build"
         return self.body(build, subject, self.parameters(subject, query))
 
 
@@ -141,8 +145,8 @@ def _route(path: bytes) -> tuple[Endpoint, str]:
     first, _, rest = name.partition("/")
     if name in _FIXED:
         return _FIXED[name], ""
-    if first == "cards" and rest and "/" not in rest:
-        return _CARD, rest
+    if first in _WITH_SUBJECT and rest and "/" not in rest:
+        return _WITH_SUBJECT[first], rest
     if first == "watchlist" and rest:
         slug, _, action = rest.rpartition("/")
         return (_WATCHLIST_ACTIONS[action], slug) if slug and action in _WATCHLIST_ACTIONS else (_WATCHLIST_ITEM, rest)
@@ -164,6 +168,10 @@ def _status(build: OpenBuild, _: str, __: Values) -> Body:
 
 def _fingerprints(build: OpenBuild, _: str, __: Values) -> Body:
     return build.stored_body(names.FINGERPRINTS_KEY)
+
+
+def _bulk(build: OpenBuild, _: str, __: Values) -> Body:
+    return Body.from_json(build.manifest)
 
 
 def _openapi(build: OpenBuild, _: str, __: Values) -> Body:
@@ -252,6 +260,16 @@ def _card(build: OpenBuild, subject: str, values: Values) -> Body:
 
 _OFFSET = Integer(low=0, default=0)
 _CARD = Endpoint(API + "cards/{idProduct}", _card, {"days": Integer(1, 3650)}, keys.CARDS_READ, subject_is_id=True)
+_BULK_FILE = Endpoint(
+    API + "bulk/{name}",
+    None,
+    scope=keys.BULK_READ,
+    cache_control="private, max-age=31536000, immutable",
+    extra_headers={"Accept-Ranges": "bytes"},
+    methods=("GET", "HEAD"),
+    bulk_file=True,
+)
+_WITH_SUBJECT = {"cards": _CARD, "bulk": _BULK_FILE}
 _WATCHLIST_ITEM = Endpoint(API + "watchlist/{slug}", _watchlist_item, scope=keys.WATCHLIST_READ)
 _SITE = Endpoint(
     "/docs, /explore",
@@ -327,6 +345,7 @@ _FIXED = {
         },
         keys.CARDS_READ,
     ),
+    "bulk": Endpoint(API + "bulk", _bulk, scope=keys.BULK_READ),
     "fingerprints": Endpoint(
         API + "fingerprints",
         _fingerprints,

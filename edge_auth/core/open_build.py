@@ -58,11 +58,13 @@ class OpenBuild:
         """
         self.catalogue.vocabulary, self.catalogue.card_lines  # noqa: B018  (cached properties)
         for layer in self.objects.layers.values():
-            layer.index  # noqa: B018
+            if not names.holds_bulk_files(layer.name):  # nothing reads their indexes, and there are many
+                layer.index  # noqa: B018
             layer.require_whole_files()
         self.sets, self.slugs, self.catalogue.by_id  # noqa: B018
         if names.MOVERS in self.objects.layers:
             self.movers  # noqa: B018
+        self.objects.bulk_files  # noqa: B018
         self.prepared = True
 
     @cached_property
@@ -97,6 +99,19 @@ class OpenBuild:
         """
         self._require(names.MOVERS)
         return self.objects.movers
+
+    @cached_property
+    def manifest(self) -> bytes:
+        """The manifest of the bulk files.
+
+        Raises:
+            NotFound: The build was made before there were bulk files.
+        """
+        manifest = self.objects.manifest()
+        if manifest is None:
+            self._require(names.BULK)
+            raise StoreError(f"build {self.id} has no {names.BULK_KEY}")
+        return manifest
 
     @cached_property
     def watchlist(self) -> list[bytes]:

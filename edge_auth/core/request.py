@@ -1,6 +1,6 @@
 """The input and the output of the shim."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -29,6 +29,7 @@ class Answer:
     """An answer.
 
     Attributes:
+        stream: The body in chunks, to be sent when other requests run, in place of `body`.
         key_id: The id of the request's key, or None, for log and metrics.
         endpoint: The path of the endpoint as docs/api.md writes it, or None, for log and metrics.
     """
@@ -36,6 +37,7 @@ class Answer:
     status: int
     headers: dict[str, str]
     body: bytes = b""
+    stream: Iterable[bytes] | None = None
     key_id: str | None = None
     endpoint: str | None = None
 

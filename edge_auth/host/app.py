@@ -8,6 +8,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from threading import Semaphore
 
 from flask import Flask, request
 
@@ -17,6 +18,7 @@ from edge_auth.contract.store.open import is_folder, open_store
 from edge_auth.core.answer import Shim
 from edge_auth.core.rate_limit import Counter
 from edge_auth.host.build_registry import BuildRegistry
+from edge_auth.host.bulk_files import MAX_DOWNLOADS, StoredBulkFiles
 from edge_auth.host.client_address import Network
 from edge_auth.host.file_counter import FileCounter
 from edge_auth.host.keyring import KEYS_MAX_AGE_SECONDS, Keyring
@@ -27,6 +29,12 @@ from edge_auth.host.turns import Turns
 from edge_auth.host.wsgi import Gateway
 
 MAX_WAITING_REQUESTS = 24
+# On a local disk requests wait for nothing but builds that they name and that are not open, so they take turns; the
+# threads are for those that wait. Across a network a request may wait for the counter or, for longer, for the store.
+# Others that need neither must not wait with it.
+_REQUESTS_AT_ONCE = MAX_WAITING_REQUESTS + 8
+_REQUESTS_AT_ONCE_WITH_REDIS = 4
+_REQUESTS_AT_ONCE_ON_S3 = 16
 
 
 @dataclass(frozen=True)
@@ -60,6 +68,18 @@ class Settings:
         """Whether requests run one by one, because none of them waits for a network."""
         return is_folder(self.store) and self.rate_limit_url is None
 
+    @property
+    def requests_at_once(self) -> int:
+        """How many requests a worker answers at the same time."""
+        if not is_folder(self.store):
+            return _REQUESTS_AT_ONCE_ON_S3
+        return _REQUESTS_AT_ONCE if self.requests_take_turns else _REQUESTS_AT_ONCE_WITH_REDIS
+
+    @property
+    def threads(self) -> int:
+        """How many threads a worker needs: each download that is being sent has one of its own."""
+        return self.requests_at_once + MAX_DOWNLOADS
+
 
 def create_app(settings: Settings, log: Log | None = None) -> Flask:
     """Return the application. Call this in the process that serves it, since it starts threads.
@@ -76,13 +96,17 @@ def create_app(settings: Settings, log: Log | None = None) -> Flask:
     single_flight = SingleFlight(settings.store_seconds, metrics.flush, turns)
     builds = BuildRegistry(store, FileCache(Path(settings.state) / "copies"), single_flight, log, metrics)
     counter = _counter(settings, store.location, log, metrics)
-    shim = Shim(builds, keyring, counter, log, turns.waiting if turns is not None else nullcontext)
+    waiting = turns.waiting if turns is not None else nullcontext
+    files = StoredBulkFiles(builds, store, single_flight, waiting)
+    shim = Shim(builds, keyring, counter, log, files, waiting)
     app = Flask("edge_auth")
     _add_health_check(app, builds, keyring, log)
     with suppress(Exception):  # if a build cannot be read, answers are 500 until it can: no reason to crash
         _check_ready(builds, keyring)
     metrics.flush()
-    app.wsgi_app = Gateway(shim, log, metrics, settings.trusted_proxies, app.wsgi_app, turns)  # type: ignore[method-assign]  # documented by Flask
+    admission = turns if turns is not None else Semaphore(settings.requests_at_once)
+    gateway = Gateway(shim, log, metrics, settings.trusted_proxies, app.wsgi_app, admission)
+    app.wsgi_app = gateway  # type: ignore[method-assign]  # documented by Flask
     return app
 
 

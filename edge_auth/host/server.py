@@ -19,21 +19,15 @@ from flask import Flask
 from granian.constants import Interfaces
 from granian.log import LogLevels
 
-from edge_auth.contract.store.open import is_folder
 from edge_auth.errors import ServeError
-from edge_auth.host.app import MAX_WAITING_REQUESTS, Settings, create_app
+from edge_auth.host.app import Settings, create_app
 from edge_auth.host.granian_server import Draining, Server
+from edge_auth.host.stalled_clients import end_stalled_connections
 from edge_auth.host.wsgi import ClosingWhenDraining
 
 if TYPE_CHECKING:
     from edge_auth.host.metrics_server import MetricsServer
 
-# On a local disk requests wait for nothing but builds that they name and that are not open, so they take turns; the
-# threads are for those that wait. Across a network a request may wait for the counter or, for longer, for the store.
-# Others that need neither must not wait with it.
-THREADS_PER_WORKER = MAX_WAITING_REQUESTS + 8
-THREADS_PER_WORKER_WITH_REDIS = 4
-THREADS_PER_WORKER_ON_S3 = 16
 _STOP_TIMEOUT_SECONDS = 30
 _STOP_AGAIN_SECONDS = 4
 _HANDLER = {"class": "logging.StreamHandler", "stream": "ext://sys.stderr"}
@@ -97,7 +91,7 @@ def _serve(
         port=port,
         interface=Interfaces.WSGI,
         workers=workers,
-        blocking_threads=_threads(settings),
+        blocking_threads=settings.threads,
         workers_kill_timeout=_STOP_TIMEOUT_SECONDS,
         log_level=LogLevels.error,
         log_dictconfig=_LOGGING,
@@ -116,13 +110,6 @@ def _serve(
         # Ctrl-C in a terminal also reaches the workers. It is no failure if they end first.
         if not server.interrupt_signal:
             raise
-
-
-def _threads(settings: Settings) -> int:
-    """Return how many requests a worker handles at the same time."""
-    if not is_folder(settings.store):
-        return THREADS_PER_WORKER_ON_S3
-    return THREADS_PER_WORKER if settings.requests_take_turns else THREADS_PER_WORKER_WITH_REDIS
 
 
 def _free_address(host: str, port: int) -> tuple[str, int]:
@@ -149,6 +136,7 @@ def _free_address(host: str, port: int) -> tuple[str, int]:
 def _worker(settings: Settings, parent: int, draining: Draining) -> Flask:
     """Return the application of one worker process."""
     threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
+    end_stalled_connections()
     app = create_app(settings)
     app.wsgi_app = ClosingWhenDraining(app.wsgi_app, draining)  # type: ignore[method-assign]  # documented by Flask
     return app

@@ -4,7 +4,7 @@ import re
 import secrets
 import time
 from collections.abc import Iterable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager
 from http.client import responses
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,6 @@ from edge_auth.core.request import Request
 from edge_auth.host.client_address import Network, client_address
 from edge_auth.host.log import Log, clean
 from edge_auth.host.metrics import Metrics
-from edge_auth.host.turns import Turns
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -30,6 +29,8 @@ _HEADERS = {
         "x-build",
         "origin",
         "access-control-request-method",
+        "range",
+        "if-range",
     )
 }
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=@-]{1,128}")
@@ -41,7 +42,7 @@ class Gateway:
     """The WSGI application: /healthz goes to Flask, every other path to the shim.
 
     Args:
-        turns: The turns that requests take, if they do not run at the same time.
+        turns: Admits a request while it is answered. A stream is sent after that.
     """
 
     def __init__(
@@ -51,9 +52,9 @@ class Gateway:
         metrics: Metrics,
         trusted_proxies: tuple[Network, ...],
         flask: "WSGIApplication",
-        turns: Turns | None = None,
+        turns: AbstractContextManager[object],
     ):
-        self._turns = turns if turns is not None else nullcontext()
+        self._turns = turns
         self._shim = shim
         self._log = log
         self._metrics = metrics
@@ -82,7 +83,7 @@ class Gateway:
         seconds = time.perf_counter() - started
         self._metrics.request(answer, seconds)
         self._log.request(request, answer, now, seconds)
-        return [answer.body]
+        return [answer.body] if answer.stream is None else answer.stream
 
     def _request(self, environ: "WSGIEnvironment") -> Request:
         peer, forwarded = environ.get("REMOTE_ADDR", ""), environ.get("HTTP_X_FORWARDED_FOR", "")

@@ -102,6 +102,12 @@ class BuildContext:
         self.db.run("sources/expansions", "sources/products")
 
     @once
+    def open_game_names(self) -> None:
+        """Make the view game_names."""
+        self.open_catalogue()
+        self.db.run("views/game_names")
+
+    @once
     def open_watchlist(self) -> None:
         """Make the views watchlist and watch_checks."""
         self._open("watchlist", "watch_checks")
@@ -132,11 +138,30 @@ class BuildContext:
         Raises:
             LakeError: A file breaks a rule.
         """
-        for table in PRICE_TABLES:
-            open_table(self.db, table, self.lake.fetch(table, days.first, days.last))
+        self._open_days(days)
         check_rules(self.db, PRICE_TABLES)
         self._open_price_sources()
         self.db.run("views/month_rows", "views/month_newest")
+
+    def open_day(self, day: Period) -> None:
+        """Make the view price_guide and the views month_<array> of a day, in place of another day's or a month's.
+
+        The rules are not checked: the task of the day's month does that.
+        """
+        self._open_days(day)
+        self._open_price_sources()
+        self.db.run("views/month_rows")
+
+    def price_ids(self, days: Period) -> NDArray[np.int64]:
+        """Return the sorted ids that the price tables name on some days.
+
+        Raises:
+            LakeError: A file is no Parquet, or lacks a column.
+        """
+        self._open_days(days)
+        union = " union ".join(f"select id_product from raw.{table}" for table in PRICE_TABLES)
+        ids: NDArray[np.int64] = self.db.table(f"from ({union}) order by id_product")[0].to_numpy()
+        return ids
 
     def open_newest(self, inputs: Inputs, closed: dict[str, str], ids: ProductRange | None = None) -> None:
         """Make the views all_<table> and newest_<table> over the open month and all closed periods.
@@ -209,6 +234,10 @@ class BuildContext:
     @once
     def _open_newest_views(self) -> None:
         self.db.run("views/newest")
+
+    def _open_days(self, days: Period) -> None:
+        for table in PRICE_TABLES:
+            open_table(self.db, table, self.lake.fetch(table, days.first, days.last))
 
     def _open(self, *tables: str) -> None:
         for table in tables:

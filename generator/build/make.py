@@ -22,6 +22,11 @@ from edge_auth.contract.text import UNICODE_VERSION
 from edge_auth.errors import StoreError
 from generator import settings
 from generator.build.context import BuildContext
+from generator.build.layers.bulk import bulk_layer
+from generator.build.layers.bulk_cards import bulk_cards_layer
+from generator.build.layers.bulk_catalogue import bulk_catalogue_layer
+from generator.build.layers.bulk_prices import bulk_price_layers
+from generator.build.layers.bulk_watchlist import bulk_watchlist_layer
 from generator.build.layers.cards import cards_layer
 from generator.build.layers.catalogue import catalogue_layer
 from generator.build.layers.drawings import drawings_layer
@@ -39,6 +44,7 @@ from generator.build.plan import BuildPlan, plan_build
 from generator.build.provenance import provenance
 from generator.build.runners import Runner, ThreadRunner
 from generator.build.space import disk_space
+from generator.build.unknown_products import UnknownProducts
 from generator.clock import Clock, utc_now
 from generator.errors import BuildError, LakeError
 from generator.lake.lake import Lake
@@ -77,9 +83,20 @@ class BuildResult:
         return id_
 
 
-def define_layers(lake: Lake) -> list[LayerSpec]:
-    """Return the layers of a build of this lake, in the order in which they are made."""
+def define_layers(context: BuildContext) -> list[LayerSpec]:
+    """Return the layers of a build of the context's lake, in the order in which they are made.
+
+    Raises:
+        LakeError: The products break a rule, or a file of prices cannot be read.
+    """
+    lake = context.lake
     catalogue, watchlist = catalogue_layer(lake), watchlist_layer(lake)
+    bulk = [
+        *bulk_price_layers(lake, UnknownProducts(context)),
+        bulk_catalogue_layer(lake),
+        bulk_cards_layer(catalogue),
+        bulk_watchlist_layer(lake),
+    ]
     layers = [
         *(history_layer(lake, period) for period in closed_periods(lake)),
         catalogue,
@@ -90,6 +107,8 @@ def define_layers(lake: Lake) -> list[LayerSpec]:
         watchlist,
         fingerprints_layer(lake),
         status_layer(catalogue, watchlist),
+        *bulk,
+        bulk_layer(bulk),
         drawings_layer(lake),
     ]
     return [*layers, site_layer(lake.as_of, layers)]
@@ -124,24 +143,25 @@ def make_build(
         SpaceError: The disk of the store, or of temporary files, has too little room.
         StoreError: The store failed.
     """
-    layers = define_layers(lake)
-    id_ = build_id(lake, layers)
-    with declare_intent(store, id_, (layer.folder for layer in layers), clock):
-        reasons = {layer.name: rebuild_reason(store, layer, repair) for layer in layers}
-        present = [Layer(store, spec.name, spec.digest) for spec in layers if not reasons[spec.name]]
-        unreadable = rotation.damaged(present) if rotation else {}
-        reasons |= unreadable
-        missing = [name for name, reason in reasons.items() if reason]
-        threads = threads or (1 if scheduler else os.cpu_count() or 1)
-        memory = memory or (settings.WORKER_MEMORY if scheduler else settings.MEMORY)
-        room = disk_space(store, [layer for layer in layers if layer.name in missing])
-        with room, closing(local_context(lake, store, threads, memory, resend=repair or bool(unreadable))) as context:
-            plan = plan_build(id_, lake, layers, missing, context)
-            with _runner(scheduler, context, plan) as runner:
-                seconds, other_bytes = _make_layers(plan, missing, context, runner, progress)
-        record = _record(lake, store, layers)
-        data = json.dumps(record, indent=1, ensure_ascii=False).encode() + b"\n"
-        store.put_new(layout.record_name(id_), data)
+    threads = threads or (1 if scheduler else os.cpu_count() or 1)
+    memory = memory or (settings.WORKER_MEMORY if scheduler else settings.MEMORY)
+    with closing(local_context(lake, store, threads, memory, resend=repair)) as context:
+        layers = define_layers(context)
+        id_ = build_id(lake, layers)
+        with declare_intent(store, id_, (layer.folder for layer in layers), clock):
+            reasons = {layer.name: rebuild_reason(store, layer, repair) for layer in layers}
+            present = [Layer(store, spec.name, spec.digest) for spec in layers if not reasons[spec.name]]
+            unreadable = rotation.damaged(present) if rotation else {}
+            reasons |= unreadable
+            missing = [name for name, reason in reasons.items() if reason]
+            context.uploads.resend |= bool(unreadable)
+            with disk_space(store, [layer for layer in layers if layer.name in missing]):
+                plan = plan_build(id_, lake, layers, missing, context)
+                with _runner(scheduler, context, plan) as runner:
+                    seconds, other_bytes = _make_layers(plan, missing, context, runner, progress)
+            record = _record(lake, store, layers)
+            data = json.dumps(record, indent=1, ensure_ascii=False).encode() + b"\n"
+            store.put_new(layout.record_name(id_), data)
     damaged = {name: reason for name, reason in reasons.items() if reason and reason != MISSING}
     return BuildResult(record, missing, damaged, seconds, other_bytes)
 
@@ -153,9 +173,9 @@ def plan_only(lake: Lake, store: Store, *, repair: bool = False) -> BuildPlan:
         LakeError: The products break a rule.
         StoreError: The store cannot be read.
     """
-    layers = define_layers(lake)
-    missing = [layer.name for layer in layers if rebuild_reason(store, layer, repair)]
     with closing(local_context(lake, store, 1, settings.MEMORY)) as context:
+        layers = define_layers(context)
+        missing = [layer.name for layer in layers if rebuild_reason(store, layer, repair)]
         return plan_build(build_id(lake, layers), lake, layers, missing, context)
 
 

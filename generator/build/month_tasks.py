@@ -7,6 +7,7 @@ table, and the rows that histories show, sorted by product and day.
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from edge_auth.contract import names
 from edge_auth.contract.pages import HISTORY_ARRAYS
 from generator.build import estimates
 from generator.build.context import BuildContext
@@ -20,6 +21,7 @@ from generator.pack.writer import Writer
 MAX_ROWS_PER_TASK = 40_000_000  # of price tables: some minutes of one thread
 # About 1,500 products of a month: a range of products reads little beyond its own rows.
 _ROWS_PER_GROUP = 40_960
+GUIDE = "price_guide"  # the table, and the array of a history
 
 
 def month_tasks(scope: BuildScope, month: Period) -> list[Task]:
@@ -32,6 +34,13 @@ def month_tasks(scope: BuildScope, month: Period) -> list[Task]:
 def task_names(tasks: Iterable[Task]) -> tuple[str, ...]:
     """Return the names of tasks."""
     return tuple(task.name for task in tasks)
+
+
+def row_files(context: BuildContext, inputs: Inputs, array: str) -> list[Path]:
+    """Return the files with the rows of all products of the months among the inputs."""
+    found = {name for output in inputs.values() for name in output.intermediates}
+    rows = sorted(name for name in found if name.startswith(_whole_name(array)))
+    return [file for name in rows for file in context.intermediate_files(inputs, name)]
 
 
 def open_history(context: BuildContext, inputs: Inputs, ids: ProductRange) -> None:
@@ -48,11 +57,12 @@ def open_history(context: BuildContext, inputs: Inputs, ids: ProductRange) -> No
 def _month_task(scope: BuildScope, days: Period, whole: bool) -> Task:
     name = f"month {days.first:%Y-%m}" + ("" if whole else f" days {days.first.day}-{days.last.day}")
     rows = estimates.rows(scope.lake, days.first, days.last)
+    all_prices = names.bulk_layer(f"{days.first:%Y-%m}") in scope.missing
     return Task(
         name,
         "",
         _month,
-        (days, scope.ranges),
+        (days, scope.ranges, all_prices),
         rows=rows,
         reads=scope.lake.size(*PRICE_TABLES, first=days.first, last=days.last),
         writes=rows * estimates.HISTORY_ROW_BYTES,
@@ -60,14 +70,21 @@ def _month_task(scope: BuildScope, days: Period, whole: bool) -> Task:
 
 
 def _month(
-    context: BuildContext, writer: Writer, inputs: Inputs, days: Period, ranges: tuple[ProductRange, ...]
+    context: BuildContext,
+    writer: Writer,
+    inputs: Inputs,
+    days: Period,
+    ranges: tuple[ProductRange, ...],
+    all_prices: bool,
 ) -> None:
+    """Write the rows of a month; with `all_prices`, those of the price guide with columns that no history shows."""
     context.open_month(days)
     for table in PRICE_TABLES:
         newest = f"from newest_in_month_{table} order by id_product"
         writer.add_intermediate(table, _write_parquet(context.db, table, newest))
     for array in HISTORY_ARRAYS:
-        rows = _write_parquet(context.db, array, f"from month_{array} order by id_product, day")
+        view = GUIDE if array == GUIDE and all_prices else f"month_{array}"
+        rows = _write_parquet(context.db, array, f"from {view} order by id_product, day")
         if writer.intermediates.in_place:
             writer.add_intermediate(_whole_name(array), rows)
         else:  # another machine fetches a range, not the month

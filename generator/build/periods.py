@@ -15,6 +15,15 @@ class Period:
     first: date
     last: date
 
+    @property
+    def span(self) -> str:
+        """The day, or the month of the first day: `2026-02-11` or `2026-02`."""
+        return str(self.first) if self.first == self.last else f"{self.first:%Y-%m}"
+
+    def days(self) -> list["Period"]:
+        """Return each day of the period as a period."""
+        return self.split((self.last - self.first).days + 1)
+
     def months(self) -> list["Period"]:
         """Return the months of the period, each cut to it."""
         months, first = [], self.first

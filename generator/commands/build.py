@@ -1,10 +1,12 @@
 """`cardpress build`: from a lake to a build in the store."""
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import datetime
 
 import click
 
+from edge_auth.contract import names
 from edge_auth.contract.store.open import open_store
 from generator.build.make import BuildResult, make_build
 from generator.build.make import plan_only as make_plan
@@ -111,11 +113,19 @@ def _plan(plan: BuildPlan, as_json: bool) -> None:
     say(plan.build)
 
 
+def _made(layers: list[str]) -> Iterator[str]:
+    """Yield the names of layers, with one line for all layers of bulk files."""
+    yield from (name for name in layers if not names.holds_bulk_files(name))
+    count = sum(map(names.holds_bulk_files, layers))
+    if count:
+        yield f"{count} layer{'s' * (count > 1)} of bulk files"
+
+
 def _report(result: BuildResult, progress: Progress) -> None:
     for layer, why in result.damaged.items():
         progress.say(f"{layer} was damaged and is made again: {why}")
     for left_out in result.record["left_out"]:
         progress.say("{table}: {rows:,} {reason}, such as {example}".format(**left_out))
     objects, size = sum(result.record["objects"].values()), sum(result.record["bytes"].values())
-    summary = f"made {', '.join(result.made)}" if result.made else "nothing to make: the store has every layer"
+    summary = f"made {', '.join(_made(result.made))}" if result.made else "nothing to make: the store has every layer"
     progress.say(f"{summary}; {objects:,} objects, {size / 1e6:,.1f} MB")

@@ -5,6 +5,7 @@ if its value exceeds its threshold. It returns no row if there is nothing to com
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 
@@ -32,6 +33,7 @@ _PRICES = pa.schema(
 )
 _SETS = pa.schema([("id", pa.int64()), ("name", pa.string())])
 _TABLES = pa.schema([("table", pa.string()), ("rows", pa.int64())])
+_BULK = pa.schema([("content", pa.string()), ("records", pa.int64())])
 _BUILD = pa.schema([("as_of", pa.date32()), ("guide_day", pa.date32())])
 
 
@@ -81,15 +83,16 @@ def _verdict(db: Database, gate: str, threshold: float, forced: bool) -> Verdict
 
 
 def _open_side(db: Database, side: str, build: Build | None) -> None:
-    """Make the tables <side>_prices, <side>_sets, <side>_tables and <side>_build."""
+    """Make the tables <side>_prices, <side>_sets, <side>_tables, <side>_bulk and <side>_build."""
     prices, sets = _PRICES.empty_table(), _SETS.empty_table()
-    about, tables = _BUILD.empty_table(), _TABLES.empty_table()
+    about, tables, bulk = _BUILD.empty_table(), _TABLES.empty_table(), _BULK.empty_table()
     if build:
         prices, sets = _prices(build.layers[names.CATALOGUE]), map_table(build.layers[names.CATALOGUE].file(SETS))
         about = pa.Table.from_pylist([{"as_of": build.as_of, "guide_day": _guide_day(build)}], _BUILD)
+        bulk = _bulk(build)
         counts = table_rows(build, prices).items()
         tables = pa.Table.from_pylist([{"table": table, "rows": rows} for table, rows in counts], _TABLES)
-    for name, table in (("prices", prices), ("sets", sets), ("build", about), ("tables", tables)):
+    for name, table in (("prices", prices), ("sets", sets), ("build", about), ("tables", tables), ("bulk", bulk)):
         db.connection.register(f"{side}_{name}", table)
 
 
@@ -108,6 +111,17 @@ def _prices(layer: Layer) -> pa.Table:
 
 def _column(table: pa.Table, field: pa.Field) -> pa.ChunkedArray | pa.Array:
     return table[field.name] if field.name in table.column_names else pa.nulls(len(table), field.type)
+
+
+def _bulk(build: Build) -> pa.Table:
+    """Return the tables of a build's bulk files with their records, and their columns."""
+    records: Counter[str] = Counter()
+    columns: set[str] = set()
+    for entry in json.loads(build.manifest() or b'{"files": []}')["files"]:
+        records[entry["table"]] += entry["records"]
+        columns |= {f"{entry['table']}.{name} {type_}" for name, type_ in entry["columns"]}
+    rows = [*records.items(), *((column, None) for column in sorted(columns))]
+    return pa.Table.from_pylist([dict(zip(_BULK.names, row, strict=True)) for row in rows], _BULK)
 
 
 def _guide_day(build: Build) -> date | None:

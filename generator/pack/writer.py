@@ -71,10 +71,12 @@ class Writer:
             self._buffer.append(member.stored)
             self._size += len(member.stored)
 
-    def add_file(self, name: str, data: bytes) -> None:
-        """Write a file of the layer: `columns.arrow` becomes `columns-<hash>.arrow`."""
+    def add_file(self, name: str, data: bytes) -> LayerFile:
+        """Write a file of the layer, and return it. `columns.arrow` becomes `columns-<hash>.arrow`."""
         path = PurePath(name)
-        self._output.files.append(self._put(path.stem + "-", path.suffix, data))
+        file = self._put(path.stem + "-", path.suffix, data)
+        self._output.files.append(file)
+        return file
 
     def add_intermediate(self, name: str, content: bytes | Path) -> None:
         """Store bytes, or move a local file, for other tasks."""

@@ -1,13 +1,15 @@
 """Explains why a build would make or keep each layer, by comparing the layers' inputs with those of another build."""
 
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
 from edge_auth.contract import layout
 from edge_auth.contract.builds import open_build, read_pointer
 from edge_auth.contract.store.interface import Store
+from generator import settings
 from generator.build.layers.spec import LayerSpec
-from generator.build.make import MISSING, build_id, define_layers, rebuild_reason
+from generator.build.make import MISSING, build_id, define_layers, local_context, rebuild_reason
 from generator.lake.lake import Lake
 
 
@@ -36,7 +38,8 @@ def explain_build(lake: Lake, store: Store, repair: bool = False) -> Explanation
     Raises:
         StoreError: The store, or the record of the other build, cannot be read.
     """
-    specs = define_layers(lake)
+    with closing(local_context(lake, store, 1, settings.MEMORY)) as context:
+        specs = define_layers(context)
     base = _base(store)
     layers = open_build(store, base).record["layers"] if base else {}
     reasons = [_reason(spec, layers.get(spec.name), base, rebuild_reason(store, spec, repair)) for spec in specs]

@@ -1,4 +1,4 @@
-"""Writes a build as plain files, one per object: the JSON documents under the API's paths, and the site's files."""
+"""Writes a build as plain files: the JSON documents and bulk files under the API's paths, and the site's files."""
 
 from pathlib import Path
 
@@ -16,10 +16,10 @@ def export(build: Build, folder: str, *, gzip: bool, progress: Progress) -> int:
 
     Args:
         folder: A folder that is empty or does not exist.
-        gzip: Also write a `.gz` beside each file, for hosts that serve compressed files.
+        gzip: Also write a `.gz` beside each file but the bulk files, for hosts that serve compressed files.
 
     Returns:
-        The number of objects.
+        The number of objects and bulk files.
 
     Raises:
         BuildError: The folder is not empty, or cannot be written.
@@ -28,16 +28,19 @@ def export(build: Build, folder: str, *, gzip: bool, progress: Progress) -> int:
     root = Path(folder)
     if root.exists() and (not root.is_dir() or any(root.iterdir())):
         raise BuildError(f"{folder} is not an empty folder: export only writes into a new one")
-    keys = list(build.document_keys())
+    keys, files = list(build.document_keys()), build.bulk_files.values()
     try:
-        with progress.bar("export", len(keys)) as bar:
+        with progress.bar("export", len(keys) + len(files)) as bar:
+            for file in files:
+                _write(root / API_FOLDER / names.bulk_file(file.name), build.store.get(file.object), gzip=False)
+                bar.update(1)
             for key in keys:
                 path = root / (key if names.is_site_file(key) else f"{API_FOLDER}/{key}")
                 _write(path, build.document(key) or b"", gzip)
                 bar.update(1)
     except OSError as error:
         raise BuildError(f"{error.filename}: {error.strerror}") from error
-    return len(keys)
+    return len(keys) + len(files)
 
 
 def _write(path: Path, data: bytes, gzip: bool) -> None:

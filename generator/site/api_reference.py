@@ -72,7 +72,7 @@ class ErrorExample:
 
 @dataclass(frozen=True)
 class Operation:
-    """An endpoint with its parameters, its answer and its errors."""
+    """An endpoint with its parameters, its answer and its errors. `body`: its schema, '' for a file."""
 
     path: str
     id: str
@@ -157,6 +157,7 @@ class Reference:
 
 def _operation(path: str, item: _Json, live: LiveExamples) -> Operation:
     success = item["responses"]["200"]
+    content = success["content"]
     return Operation(
         path=path,
         id=item["operationId"],
@@ -166,7 +167,7 @@ def _operation(path: str, item: _Json, live: LiveExamples) -> Operation:
         public=item.get("security") == [],
         parameters=_parameters(item, live),
         answer=success["description"],
-        body=_name(success["content"]["application/json"]["schema"]),
+        body=_name(content["application/json"]["schema"]) if "application/json" in content else "",
         errors=[error for status, answer in item["responses"].items() for error in _error_examples(status, answer)],
     )
 

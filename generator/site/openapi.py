@@ -9,6 +9,7 @@ import os
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from edge_auth.contract import names
+from edge_auth.contract.bulk import FORMATS
 from edge_auth.contract.keys import SCOPES
 from generator.site.open_schemas import open_schemas
 
@@ -23,6 +24,8 @@ _WORDS = {
     "directions": names.MOVER_DIRECTIONS,
     "floors": names.MOVER_FLOORS,
     "scopes": SCOPES,
+    "bulk_tables": (*names.BULK_PART_OF_TABLE, *names.BULK_PRICE_TABLES),
+    "bulk_formats": tuple(FORMATS),
 }
 
 

@@ -23,6 +23,8 @@ from tests.support.service import ROOT
 from tests.support.targets import Targets
 
 WITHOUT_DATA = {f"{API}me", f"{API}openapi.json"}
+BULK_FILE = f"{API}bulk/{{name}}"
+BULK = {f"{API}bulk", BULK_FILE}  # the bytes of files are the library's; tests/api/test_bulk.py reads them
 
 
 def every_endpoint() -> dict[str, Endpoint]:
@@ -57,7 +59,7 @@ def test_the_documents_name_every_endpoint() -> None:
 
 
 def test_requests_of_tests_reach_every_endpoint() -> None:
-    with_data = set(every_endpoint()) - WITHOUT_DATA
+    with_data = set(every_endpoint()) - WITHOUT_DATA - BULK
     assert reached(Targets(FIXED, random.Random(1)).some(700)) >= with_data
     assert reached([f"{API}{target}" for target in test_golden.REQUESTS.values()]) >= with_data
     paths = {path.replace("{slug}", "a").replace("{idProduct}", "1") for path in with_data}
@@ -74,12 +76,14 @@ def test_the_smoke_test_reaches_every_endpoint(built: tuple[FolderStore, str], m
     asked: list[str] = []
     monkeypatch.setattr(smoke, "_check_answer", lambda _, path, __: asked.append(API + path))
     smoke.smoke_test(*built)
-    assert reached(asked) == set(every_endpoint()) - {f"{API}me"}
+    assert reached(asked) == set(every_endpoint()) - {f"{API}me", BULK_FILE}
 
 
 def test_diff_and_documents_know_every_layer(built: tuple[FolderStore, str]) -> None:
-    layers = {name for name in open_build(*built).layers if not name.startswith(names.HISTORY)}
+    opened = open_build(*built).layers
+    layers = {name for name in opened if not name.startswith(names.HISTORY) and not names.holds_bulk_files(name)}
     assert layers == {names.CATALOGUE, names.MOVERS, *names.EXPORTED_LAYERS}
     assert set(RESOURCES) >= set(names.EXPORTED_LAYERS)
     told = set(re.findall(r"^\| `([\w-]+)[<`]", table("docs/store.md", "layer"), re.MULTILINE))
-    assert told == {*layers, f"{names.HISTORY}-"}
+    parts = {names.bulk_layer(part) for part in ("", *names.BULK_PART_OF_TABLE.values())}
+    assert told == {*layers, f"{names.HISTORY}-", *parts}

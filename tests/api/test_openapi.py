@@ -43,6 +43,8 @@ ENDPOINTS = """
 | /api/v1/games | limit offset | GamePage | 400 401 403 404 405 429 500 |
 | /api/v1/movers | window by direction kind min_price game limit offset | MoverPage | 400 401 403 404 405 429 500 |
 | /api/v1/fingerprints | - | FingerprintIndex | 400 401 403 405 429 500 |
+| /api/v1/bulk | - | BulkManifest | 400 401 403 404 405 429 500 |
+| /api/v1/bulk/{name} | name | - | 206 400 401 403 404 405 416 429 500 |
 | /api/v1/openapi.json | - | Description | 400 405 429 500 |
 """  # noqa: E501
 
@@ -85,6 +87,7 @@ PARAMETERS = """
 | /movers | game | query | string | no | none | at most 200 characters |
 | /movers | limit | query | integer | no | 50 | 1 to 100 |
 | /movers | offset | query | integer | no | 0 | minimum 0 |
+| /bulk/{name} | name | path | string | yes | none | not empty |
 """
 
 FIELDS = """
@@ -226,6 +229,20 @@ FIELDS = """
 | Mover | now | number |
 | Mover | change | number |
 | Mover | change_pct | number |
+| BulkManifest | build | string |
+| BulkManifest | as_of | date |
+| BulkManifest | files | array of BulkFile |
+| BulkFile | name | string |
+| BulkFile | table | string |
+| BulkFile | format | string |
+| BulkFile | bytes | integer |
+| BulkFile | records | integer |
+| BulkFile | sha256 | string |
+| BulkFile | columns | array of array of string |
+| BulkFile | sorted_by | array of string |
+| BulkFile | first_day | date or null |
+| BulkFile | last_day | date or null |
+| BulkFile | url | string |
 | FingerprintIndex | version | string |
 | FingerprintIndex | count | integer |
 | FingerprintIndex | image_url | string |
@@ -274,6 +291,7 @@ ERRORS = """
 | 404 | not_found |
 | 405 | method_not_allowed |
 | 409 | ambiguous_slug |
+| 416 | range_not_satisfiable |
 | 429 | rate_limited |
 | 500 | internal_error |
 """
@@ -283,6 +301,8 @@ LISTS = {"/api/v1/watchlist", "/api/v1/cards", "/api/v1/sets", "/api/v1/games", 
 CONDITIONS = {"MT", "NM", "EX", "GD", "LP", "PL", "PO"}
 RATE_HEADERS = {"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
 PUBLIC = "/api/v1/openapi.json"
+FILE = "/api/v1/bulk/{name}"
+SUCCESSES = ("200", "206", "304")
 
 
 def rows(table: str) -> list[list[str]]:
@@ -374,14 +394,18 @@ def test_endpoint(path, names, body, errors):
     operation = OPERATIONS[path]
     assert set(parameters(path, "query", "path")) == set(names.replace("-", "").split())
     assert set(operation["responses"]) == {"200", "304", *errors.split()}
-    schema = operation["responses"]["200"]["content"]["application/json"]["schema"]
-    assert schema == {"$ref": f"#/components/schemas/{body}"}
+    content = operation["responses"]["200"]["content"]
+    if body == "-":
+        assert set(content) == {"application/vnd.apache.parquet", "application/gzip"}
+        assert operation["responses"]["206"]["content"] == content
+    else:
+        assert content["application/json"]["schema"] == {"$ref": f"#/components/schemas/{body}"}
     assert operation["summary"] and operation["description"] and operation["tags"]
 
 
 def test_operation_ids_are_unique_and_tags_are_described():
     identifiers = [operation["operationId"] for operation in OPERATIONS.values()]
-    assert len(set(identifiers)) == len(identifiers) == 13
+    assert len(set(identifiers)) == len(identifiers) == 15
     used = {tag for operation in OPERATIONS.values() for tag in operation["tags"]}
     assert used == {tag["name"] for tag in DOCUMENT["tags"]}
 
@@ -405,7 +429,8 @@ def test_every_parameter_has_a_row_above():
 
 @pytest.mark.parametrize("path", OPERATIONS)
 def test_header_parameters(path):
-    expected = {"If-None-Match"} | (set() if path == "/api/v1/me" else {"X-Build"})
+    expected = {"If-None-Match"} | ({"Range", "If-Range"} if path == FILE else set())
+    expected |= set() if path in ("/api/v1/me", FILE) else {"X-Build"}
     assert set(parameters(path, "header")) == expected
 
 
@@ -437,7 +462,7 @@ def test_card_detail_is_a_card_with_history():
 
 @pytest.mark.parametrize("path", OPERATIONS)
 def test_the_shim_takes_the_documented_parameters(path):
-    endpoint, _ = route(path.replace("{idProduct}", "1").replace("{slug}", "a").encode())
+    endpoint, _ = route(path.replace("{idProduct}", "1").replace("{slug}", "a").replace("{name}", "a").encode())
     assert endpoint.path == path
     assert set(endpoint.rules or ()) == set(parameters(path, "query"))
     scopes = re.findall(r"`(\w+:read)`", OPERATIONS[path]["description"])
@@ -486,7 +511,7 @@ def test_parameter_examples_are_valid(path):
 @pytest.mark.parametrize("path", OPERATIONS)
 def test_error_responses_tell_their_codes_with_examples(path):
     for status, response in OPERATIONS[path]["responses"].items():
-        if status in ("200", "304"):
+        if status in SUCCESSES:
             continue
         codes = {code for told, code in rows(ERRORS) if told == status}
         content = response["content"]["application/json"]
@@ -511,7 +536,8 @@ def test_headers_of_success(path):
     success, unchanged = (OPERATIONS[path]["responses"][status] for status in ("200", "304"))
     expected = {"ETag", "Cache-Control"}
     expected |= set() if path == "/api/v1/fingerprints" else RATE_HEADERS
-    expected |= set() if path == "/api/v1/me" else {"X-Build"}
+    expected |= set() if path in ("/api/v1/me", FILE) else {"X-Build"}
+    expected |= {"Accept-Ranges"} if path == FILE else set()
     expected |= set() if path == PUBLIC else {"Vary"}
     expected |= {"X-Total-Count"} if path in LISTS else set()
     assert required_headers(success) == expected
@@ -521,7 +547,7 @@ def test_headers_of_success(path):
 
 @pytest.mark.parametrize("path", OPERATIONS)
 def test_headers_of_errors(path):
-    responses = {s: r for s, r in OPERATIONS[path]["responses"].items() if s not in ("200", "304")}
+    responses = {s: r for s, r in OPERATIONS[path]["responses"].items() if s not in SUCCESSES}
     assert all(r["headers"]["Cache-Control"]["schema"]["const"] == "no-store" for r in responses.values())
     assert required_headers(responses["429"]) >= RATE_HEADERS | {"Retry-After"}
     assert required_headers(responses["400"]) >= RATE_HEADERS
@@ -537,6 +563,7 @@ def test_how_long_answers_may_be_kept():
     told = {p: o["responses"]["200"]["headers"]["Cache-Control"]["schema"]["const"] for p, o in OPERATIONS.items()}
     assert told.pop("/api/v1/fingerprints") == "private, max-age=3600"
     assert told.pop(PUBLIC) == "public, max-age=300"
+    assert told.pop(FILE) == "private, max-age=31536000, immutable"
     assert set(told.values()) == {"private, no-cache"}
 
 

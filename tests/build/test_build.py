@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from edge_auth.contract import names
 from edge_auth.contract.builds import live_build_id, open_build
 from edge_auth.contract.layers import Layer
 from edge_auth.contract.store.folder import FolderStore
@@ -164,7 +165,7 @@ def test_export_is_what_cat_says_and_valid_json(built: Path, tmp_path: Path) -> 
         if name.endswith(".json"):
             assert name.startswith("api/v1/") or name == "index.json"
             json.loads(content)
-        if len(name) % 7 == 0:
+        if len(name) % 7 == 0 and not name.startswith("api/v1/bulk/"):
             assert run("cat", name.removeprefix("api/v1/"), "--store", built).stdout.encode() == content
             break
     assert "empty folder" in run("export", tmp_path / "tree", "--store", built, status=1).stderr
@@ -199,6 +200,9 @@ def test_bytes_change_only_with_a_new_recipe(fixed_store: Path, request: pytest.
         for name, layer in opened.layers.items()
     }
     known = json.loads(RECIPES.read_text()) if RECIPES.exists() else {}
+    # Hashes of Parquet files are in these, and their bytes are the library's as well.
+    with_parquet = {name for name in found if name.startswith(names.BULK) and name != names.bulk_layer("cards")}
+    found = {name: layer for name, layer in found.items() if name not in with_parquet}
     found.pop("site")  # named by the bytes of its documents, so no number needs to stand for them
     changed = {name for name in found if known.get(name, {}).get("json") != found[name]["json"]}
     silent = {name for name in changed if name in known and found[name] | {"json": ""} == known[name] | {"json": ""}}

@@ -60,20 +60,39 @@ def test_a_new_watch_check_makes_the_watchlist_the_status_and_the_site_alone(yea
     more = newest / "more.parquet"
     more.write_bytes(file.read_bytes())
     rewrite(more, "select * replace (checked_at + interval 1 minute as checked_at) from rows limit 1")
-    assert sorted(built(lake, store).made) == ["site", "status", "watchlist"]
+    assert sorted(built(lake, store).made) == ["bulk", "bulk-watchlist", "site", "status", "watchlist"]
 
 
 def test_a_closed_year_is_built_once(year_turned) -> None:
     store, lake = year_turned
     demo_lake(lake, DAYS)
-    assert sorted(built(lake, store).made) == ["cards", "catalogue", "games", "movers", "site", "status", "watchlist"]
+    by_day = {"cards", "catalogue", "games", "movers", "site", "status", "watchlist"}
+    assert set(built(lake, store).made) == by_day | {"bulk", "bulk-2026-01-03", "bulk-cards", "bulk-watchlist"}
 
 
 def test_a_late_correction_makes_its_year_and_what_reads_it(year_turned) -> None:
     store, lake = year_turned
     [file] = (lake / "price_guide" / "day=2025-11-20").glob("*.parquet")
     rewrite(file, "select * replace (low + 1 as low) from rows")
-    assert sorted(built(lake, store).made) == ["cards", "catalogue", "games", "history-2025", "site", "status"]
+    by_prices = {"cards", "catalogue", "games", "history-2025", "site", "status"}
+    assert set(built(lake, store).made) == by_prices | {"bulk", "bulk-2025-11", "bulk-cards"}
+
+
+def test_a_product_becomes_known_and_unknown(year_turned) -> None:
+    """Only months and days that name a product are made again when the catalogue gains or loses it."""
+    store, lake = year_turned
+    publish(store, built(lake, store).id, by_hand=False)
+    one_more = "from rows union all (select * replace (77777777 as id_product) from rows limit 1)"
+    rewrite(lake / "products.parquet", one_more)
+    assert not [name for name in built(lake, store).made if name.startswith("bulk-20")]
+    named_in = "from rows where id_product not in (select min(id_product) from rows)"
+    rewrite(lake / "products.parquet", named_in)
+    again = FolderStore(str(store.root.with_name("again")))
+    months = [name for name in built(lake, store).made if name.startswith("bulk-20")]
+    assert months and built(lake, again).id == built(lake, store).id
+    assert {name: (store.root / name).read_bytes() for name in names(again) if "/bulk" in name} == {
+        name: (again.root / name).read_bytes() for name in names(again) if "/bulk" in name
+    }
 
 
 def test_explain_says_which_input_differs(tmp_path: Path) -> None:

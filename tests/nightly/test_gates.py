@@ -79,6 +79,11 @@ def last_partitions_gone(lake: Path) -> None:
             file.unlink()
 
 
+def days_of_the_past_gone(lake: Path) -> None:
+    for age in range(3, 6):
+        of_day(lake, "price_guide", TODAY - timedelta(days=age)).unlink()
+
+
 def a_day_that_has_not_come(lake: Path) -> None:
     folder = lake / "price_guide" / f"day={TODAY + timedelta(days=1)}"
     folder.mkdir()
@@ -142,6 +147,8 @@ DAMAGES: dict[str, list[Damage]] = {
     "products-lost": [a_game_gone, only_products_gone],
     "sets-lost": [a_game_gone, empty("expansions")],
     "prices-repeated": [yesterdays_files],
+    "bulk-lost": [empty("listings"), empty("price_guide")],
+    "bulk-shrank": [days_of_the_past_gone],
     "guide-behind": [no_guide_for_two_days],
     "day-went-back": [last_partitions_gone],
     "day-ahead": [a_day_that_has_not_come],

@@ -20,7 +20,7 @@ from tests.support.two_nights import Night, days
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.xdist_group("diff")  # one process: the builds are made once
-RESOURCES = ("cards", "lists", "sets", "games", "watchlist", "fingerprints", "status", "drawings", "site")
+RESOURCES = (*("cards", "lists", "sets", "games", "watchlist", "fingerprints", "status", "bulk", "drawings", "site"),)
 
 
 def cardpress(*arguments: object, code: int = 0) -> str:

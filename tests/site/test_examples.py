@@ -1,5 +1,6 @@
 """Every example of the reference, run as it stands in the page."""
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -54,7 +55,7 @@ def served(site_service: Service) -> dict[tuple[str, str], str]:
 
 def test_there_is_an_example_of_every_endpoint_in_every_language() -> None:
     counts = {extension: sum(1 for _, other, _ in EXAMPLES if other == extension) for extension in COMMANDS}
-    assert counts == dict.fromkeys(COMMANDS, 13 + 2)
+    assert counts == dict.fromkeys(COMMANDS, 15 + 2)
 
 
 @pytest.mark.parametrize(("title", "extension"), [example[:2] for example in EXAMPLES])
@@ -75,9 +76,13 @@ def test_an_example_runs(
             timeout=60,
         )
         assert done.returncode == 0 and done.stdout.strip(), (done.stdout[-500:], done.stderr[-1500:])
-        if "whole list" not in title and "Fetch only" not in title:
+        if not any(words in title for words in ("whole list", "Fetch only", "Keep a copy")):
             break
     if "whole list" in title:
         assert all(f"Box {n}" in done.stdout for n in range(3))
+    if "Keep a copy" in title:
+        assert done.stdout.rstrip().endswith(" 0 of them new")
+        kept = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in (tmp_path / "mirror").iterdir()}
+        assert len(kept) > 8 and all(sha256[:12] in name for name, sha256 in kept.items())
     if "Fetch only" in title:
         assert "phash-2" in done.stdout and ("304" in done.stdout or extension == "sh")

@@ -255,3 +255,16 @@ def test_on_a_phone_filters_fold_and_prices_stand_above_the_fold(visit: Visit) -
     price = page.locator(".headline .price")
     expect(price).to_have_text("€22.10")
     assert price.bounding_box()["y"] < 500
+
+
+def test_downloads_are_listed_and_saved(visit: Visit) -> None:
+    page = visit.enter("#/downloads")
+    expect(page.get_by_role("heading", name="Downloads")).to_be_visible()
+    rows = page.get_by_role("region", name="Bulk files").locator("tbody tr")
+    expect(rows.filter(has_text="cards-")).to_have_count(1)
+    query = f"SELECT * FROM '{visit.base}/api/v1/bulk/price_guide-"
+    expect(page.get_by_label("A query for DuckDB")).to_contain_text(query)
+    with page.expect_download() as saving:
+        rows.filter(has_text="sets-").get_by_role("button").click()
+    assert saving.value.suggested_filename.startswith("sets-")
+    assert b"PAR1" in saving.value.path().read_bytes()

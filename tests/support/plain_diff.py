@@ -15,8 +15,9 @@ class Tree:
         self.objects = {
             path.relative_to(root).as_posix(): json.loads(path.read_bytes(), parse_float=Decimal)
             for path in root.rglob("*.json")
-            if root / "movers" not in path.parents  # a diff leaves them out
+            if root / "movers" not in path.parents and path.name != "bulk.json"  # a diff leaves them out
         }
+        self.objects |= {f"bulk/{path.name}": path.read_bytes() for path in (root / "bulk").glob("*")}
         pages = (path for path in folder.rglob("*") if path.is_file() and root not in path.parents)
         self.objects |= {path.relative_to(folder).as_posix(): path.read_bytes() for path in pages}
 

@@ -42,7 +42,7 @@ _INDEX_SQL = tuple(
     f"views/{view}"
     for view in (
         *("rankings", "known_sets", "search_columns", "words"),
-        *("prices", "catalogue_status", "prices_left_out", "games"),
+        *("prices", "catalogue_status", "prices_left_out", "game_names", "games"),
     )
 )
 

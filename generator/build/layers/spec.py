@@ -67,13 +67,13 @@ def define_layer(
         content: What the layer reads, by name.
         constants: The constants of its format, such as a page size.
     """
-    inputs = {part: _digest(lines) for part, lines in sorted(content.items())}
-    inputs["sql"] = _digest([_without_comments(sql_text(file)) for file in (*_BASE_SQL, *sql)])
-    inputs["constants"] = _digest([repr(constant) for constant in constants])
+    inputs = {part: digest_of(lines) for part, lines in sorted(content.items())}
+    inputs["sql"] = digest_of([_without_comments(sql_text(file)) for file in (*_BASE_SQL, *sql)])
+    inputs["constants"] = digest_of([repr(constant) for constant in constants])
     inputs["recipe"] = str(recipe)
     inputs["codec"] = CODEC
     inputs["unicode"] = UNICODE_VERSION
-    return LayerSpec(name, _digest([name, json.dumps(inputs, sort_keys=True)]), inputs, pattern, tasks)
+    return LayerSpec(name, digest_of([name, json.dumps(inputs, sort_keys=True)]), inputs, pattern, tasks)
 
 
 def one_task(layer: str, work: Callable[..., None]) -> Callable[[BuildScope], Iterable[Task]]:
@@ -85,5 +85,6 @@ def _without_comments(sql: str) -> str:
     return _SPACE.sub(" ", _COMMENT.sub("", sql)).strip()
 
 
-def _digest(lines: list[str]) -> str:
+def digest_of(lines: list[str]) -> str:
+    """Return the hash of some lines, as the inputs of a layer have it."""
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:_DIGEST_DIGITS]

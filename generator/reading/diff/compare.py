@@ -26,7 +26,7 @@ LIST_PAGES = "lists"
 # The lists of movers are left out: they follow from the prices, and every night changes all of them.
 RESOURCES = (
     *(names.CARDS, LIST_PAGES, names.SETS, names.GAMES, names.WATCHLIST),
-    *(names.FINGERPRINTS, names.STATUS, names.DRAWINGS, names.SITE),
+    *(names.FINGERPRINTS, names.STATUS, names.BULK, names.DRAWINGS, names.SITE),
 )
 _VIEWS = ("products", "prices", "distribution", "counts", "for_people")
 # The list of the largest moves in percent holds prices from so many euros on.

@@ -1,6 +1,7 @@
 """Reads objects out of packs in blocks: neighbours in a pack are read and decompressed together."""
 
 import itertools
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ from isal import igzip, isal_zlib
 
 from edge_auth.contract import names
 from edge_auth.contract.builds import Build
+from edge_auth.contract.bulk import FILES
 from edge_auth.contract.catalogue import Catalogue
 from edge_auth.contract.index import INDEX_NAME, Entry, map_table
 from edge_auth.contract.layers import Layer
@@ -39,15 +41,25 @@ def index_table(layer: Layer) -> tuple[str, pa.Table]:
 def object_hashes(layer: Layer) -> HashedKeys:
     """Return the keys and hashes of the objects of a layer.
 
-    For the catalogue these are its Cards, which are lines of a file.
+    For the catalogue these are its Cards, which are lines of a file. For the manifest these are the bulk files.
 
     Raises:
         StoreError: The layer cannot be read.
     """
+    if layer.name == names.BULK:
+        return "", _bulk_files(layer)
     if layer.name != names.CATALOGUE:
         return index_table(layer)
     catalogue = Catalogue(layer)
     return _CARD_KEYS, pa.table({"key": catalogue.ids, "json_sha256": catalogue.digests})
+
+
+def _bulk_files(layer: Layer) -> pa.Table:
+    entry = layer.index.find(names.BULK_KEY)
+    files = json.loads(layer.read(entry))[FILES] if entry else []
+    hashes = pa.array([bytes.fromhex(file["sha256"]) for file in files], pa.binary())
+    keys = pa.array([names.bulk_file(file["name"]) for file in files], pa.string())
+    return pa.table({"key": keys, "json_sha256": hashes})
 
 
 def page_hashes(build: Build) -> HashedKeys:

@@ -94,6 +94,7 @@ function form(article, output) {
 
 for (const article of document.querySelectorAll(".endpoint")) {
   const place = article.querySelector(".try");
+  if (!place) continue; // a file is no text to show
   const output = element("div", {ariaLive: "polite"});
   const button = element("button", {type: "button", ariaExpanded: "false"}, "Try it");
   let panel = null;

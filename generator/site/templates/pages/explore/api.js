@@ -36,6 +36,14 @@ export class Api {
     }
   }
 
+  /** A bulk file, as a Blob. Throws ApiError. */
+  async file(name, signal) {
+    const headers = {Authorization: `Bearer ${this.#key}`};
+    const answer = await fetch(`/api/v1/bulk/${name}`, {headers, signal, credentials: "omit", referrerPolicy: "no-referrer"});
+    if (!answer.ok) throw await this.#error(answer);
+    return answer.blob();
+  }
+
   /** Every item of a list, all pages from one build. */
   async all(path, params) {
     const items = [];

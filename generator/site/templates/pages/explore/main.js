@@ -3,6 +3,7 @@ import {keepKey, readKey} from "../docs/key.js";
 import {Api} from "./api.js";
 import {cardView} from "./card.js";
 import {cardsView} from "./cards.js";
+import {downloadsView} from "./downloads.js";
 import {moversView} from "./movers.js";
 import {Tracked} from "./tracked.js";
 import {watchedView, watchlistView} from "./watchlist.js";
@@ -30,6 +31,7 @@ function routeOf(hash) {
   const last = rest.length ? decodeURIComponent(rest.join("/")) : "";
   if (name === "watchlist") return last ? {name, view: watchedView, slug: last} : {name, view: watchlistView};
   if (name === "cards" && last) return {name, view: cardView, id: encodeURIComponent(last)};
+  if (name === "downloads") return {name, view: downloadsView};
   if (name !== "cards") return {name: "movers", view: moversView};
   return {name: "cards", view: cardsView, params: Object.fromEntries(new URLSearchParams(query)), replace: (params) => {
     const text = new URLSearchParams(params).toString();

@@ -4,6 +4,7 @@ const LOCALE = "en-IE";
 const MONEY = new Intl.NumberFormat(LOCALE, {style: "currency", currency: "EUR"});
 const ROUND = new Intl.NumberFormat(LOCALE, {style: "currency", currency: "EUR", maximumSignificantDigits: 3, notation: "compact"});
 const COUNT = new Intl.NumberFormat(LOCALE);
+const SIZE = new Intl.NumberFormat(LOCALE, {maximumFractionDigits: 1});
 const PERCENT = new Intl.NumberFormat(LOCALE, {minimumFractionDigits: 2, maximumFractionDigits: 2, signDisplay: "exceptZero"});
 const DAY = new Intl.DateTimeFormat(LOCALE, {day: "numeric", month: "short", year: "numeric", timeZone: "UTC"});
 const TIME = new Intl.DateTimeFormat(LOCALE, {day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", timeZone: "UTC"});
@@ -14,6 +15,11 @@ const or = (format) => (value) => (value === null || value === undefined ? NONE 
 export const euros = or((value) => MONEY.format(value));
 export const roundEuros = or((value) => ROUND.format(value));
 export const count = or((value) => COUNT.format(value));
+/** A size in kB, MB or GB. */
+export const bytes = or((value) => {
+  const power = Math.min(3, Math.max(1, Math.floor(Math.log10(Math.max(value, 1)) / 3)));
+  return `${SIZE.format(value / 1000 ** power)} ${["", "kB", "MB", "GB"][power]}`;
+});
 export const percent = or((value) => `${PERCENT.format(value).replace("-", "−")} %`);
 export const day = or((value) => DAY.format(new Date(value)));
 export const time = or((value) => `${TIME.format(new Date(value))} UTC`);

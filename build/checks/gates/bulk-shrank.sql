@@ -1,0 +1,12 @@
+-- The share of records that the bulk files of a table lost since the live build, for the table that lost the most.
+select
+    share(greatest(o.records - n.records, 0), o.records) as value,
+    content as "table",
+    o.records as before,
+    n.records as after,
+    format('the bulk files of {} have {:,} records; the live ones have {:,}', content, after, before) as message
+from old_bulk as o
+join new_bulk as n using (content)
+where o.records > 0
+order by value desc, content
+limit 1;

@@ -1,0 +1,88 @@
+"""The layers `bulk-<month>` and `bulk-<day>`: the bulk files of the price tables, per closed month and per later day.
+
+A file holds the rows of known products. So a layer also depends on the ids that its days name and the catalogue does
+not know; `generator.build.unknown_products` finds them. A new product without earlier prices changes no closed month.
+"""
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+
+from edge_auth.contract import names
+from generator.build.bulk_files import CONSTANTS, write_entries, write_table
+from generator.build.context import BuildContext
+from generator.build.layers.history import to_parquet
+from generator.build.layers.spec import LayerSpec, define_layer
+from generator.build.month_tasks import month_tasks, row_files, task_names
+from generator.build.periods import Period, closed_periods, open_month
+from generator.build.tasks import BuildScope, Task
+from generator.build.unknown_products import IDS, UnknownProducts
+from generator.lake.lake import PRICE_TABLES, Lake
+from generator.pack.output import Inputs
+from generator.pack.writer import Writer
+
+RECIPE = 1
+_SQL = (
+    "sources/products",
+    *(f"sources/{table}" for table in PRICE_TABLES),
+    *("views/month_rows", "views/bulk_prices"),
+)
+# The tables of bulk files, and the arrays of a history whose rows they hold.
+_ARRAYS = {"price_guide": "price_guide", "listings": "listing", "filtered": "filtered"}
+_SORTED_BY = ("id_product", "day")
+
+
+def bulk_price_layers(lake: Lake, unknown: UnknownProducts) -> Iterator[LayerSpec]:
+    """Define the layers of the days with prices: each closed month, then each day of the as-of day's month."""
+    for period in closed_periods(lake):
+        for month in period.months():
+            yield from _layer(lake, month, unknown, partial(_month_tasks, month=month))
+    for day in open_month(lake.as_of).days():
+        yield from _layer(lake, day, unknown, partial(_day_tasks, day=day))
+
+
+def _layer(lake: Lake, days: Period, unknown: UnknownProducts, tasks: object) -> Iterator[LayerSpec]:
+    prices = days.content(lake)
+    if prices:
+        layer = names.bulk_layer(days.span)
+        yield define_layer(
+            layer,
+            tasks,  # type: ignore[arg-type]  # mypy does not see through partial
+            recipe=RECIPE,
+            sql=_SQL,
+            content={"prices": prices, "unknown products": unknown.ids(layer, days, prices)},
+            constants=CONSTANTS,
+        )
+
+
+def _month_tasks(scope: BuildScope, month: Period) -> Iterable[Task]:
+    """Return the tasks of a closed month. Its history needs the same rows."""
+    tasks = month_tasks(scope, month)
+    yield from tasks
+    layer = names.bulk_layer(month.span)
+    yield Task(layer, layer, _month, (month,), task_names(tasks), rows=sum(task.rows for task in tasks))
+
+
+def _day_tasks(scope: BuildScope, day: Period) -> Iterable[Task]:
+    layer = names.bulk_layer(day.span)
+    yield Task(layer, layer, _day, (day,), reads=scope.lake.size(*PRICE_TABLES, first=day.first, last=day.last))
+
+
+def _month(context: BuildContext, writer: Writer, inputs: Inputs, month: Period) -> None:
+    for array in _ARRAYS.values():
+        context.open_files(f"rows_{array}", row_files(context, inputs, array))
+    _write(context, writer, month.span)
+
+
+def _day(context: BuildContext, writer: Writer, inputs: Inputs, day: Period) -> None:
+    context.open_day(day)
+    for array, rows in {"price_guide": "price_guide", "listing": "month_listing", "filtered": "month_filtered"}.items():
+        context.db.connection.execute(f"create or replace view rows_{array} as from {rows}")
+    _write(context, writer, day.span)
+
+
+def _write(context: BuildContext, writer: Writer, span: str) -> None:
+    context.open_catalogue()
+    context.db.run("views/bulk_prices")
+    entries = [write_table(context.db, writer, table, f"{table}-{span}", _SORTED_BY) for table in _ARRAYS]
+    write_entries(writer, [entry for entry in entries if entry["records"]])
+    writer.add_file(f"{IDS}.parquet", to_parquet(context.db.table("from bulk_ids order by id_product")))

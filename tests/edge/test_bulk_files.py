@@ -1,0 +1,117 @@
+"""Bulk files from inside: streams and their limits, damaged files, and files of builds that are not live."""
+
+import shutil
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from edge_auth.contract.builds import open_build
+from edge_auth.contract.store.folder import FolderStore
+from edge_auth.core import bulk
+from edge_auth.host import bulk_files, stalled_clients
+from generator.releases.prune import RetentionRules, prune
+from tests.support import nights
+from tests.support.wsgi import Client
+
+BULK = "/api/v1/bulk"
+
+
+@pytest.fixture(scope="module")
+def three_builds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with three builds; the newest is live, and a prune keeps the one before it."""
+    folder = tmp_path_factory.mktemp("bulk")
+    nights.published(folder, 6, 7, 8)
+    return folder / "store"
+
+
+@pytest.fixture
+def client(three_builds: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
+    """A client of a copy of that store, in which nearly every body is a stream of several chunks."""
+    monkeypatch.setattr(bulk, "MAX_READ_BYTES", 100)
+    monkeypatch.setattr(bulk_files, "_FOLDER_CHUNK_BYTES", 1000)
+    monkeypatch.setattr(bulk_files, "_LISTED_SECONDS", 0.0)
+    shutil.copytree(three_builds, tmp_path / "store")
+    return Client(str(tmp_path / "store"), str(tmp_path / "state"), 100_000)
+
+
+def largest(client: Client) -> dict:
+    return max(client.get(BULK).json()["files"], key=lambda file: file["bytes"])
+
+
+def begun(client: Client, file: dict) -> Iterator[bytes]:
+    """The body of an answer, not read yet."""
+    environ = {"REQUEST_METHOD": "GET", "PATH_INFO": file["url"], "QUERY_STRING": "", "HTTP_HOST": "localhost"}
+    return client.app.wsgi_app(environ | {"HTTP_X_API_KEY": client.key}, lambda *_: None)
+
+
+def path_of(client: Client, file: dict) -> Path:
+    store = FolderStore(client.location)
+    objects = [open_build(store, name[7:-5]).bulk_files.get(file["name"]) for name in store.list("builds/")]
+    return next(store.root / found.object for found in objects if found)
+
+
+def test_a_stream_is_the_file_or_a_part_of_it(client: Client) -> None:
+    file = largest(client)
+    content = path_of(client, file).read_bytes()
+    assert len(content) > 5000
+    assert client.get(file["url"]).body == content
+    assert client.get(file["url"], RANGE="bytes=1500-4499").body == content[1500:4500]
+    assert client.get(file["url"], method="HEAD").body == b""
+
+
+def test_a_key_has_so_many_downloads_at_once(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bulk_files, "_MAX_DOWNLOADS_OF_A_KEY", 2)
+    file = largest(client)
+    first, second = begun(client, file), begun(client, file)
+    next(iter(first))
+    refused = client.get(file["url"])
+    assert (refused.status, refused.code) == (500, "internal_error") and "Retry-After" in refused.headers
+    assert client.get("/api/v1/me").status == 200, "downloads hold no turn"
+    assert client.get(file["url"], RANGE="bytes=0-9").status == 206, "a small part is no download"
+    first.close()
+    second.close()
+    first.close()
+    assert client.get(file["url"]).status == 200
+
+
+def test_a_damaged_file_is_a_failure(client: Client) -> None:
+    for damage in (lambda data: data[:-1], lambda data: bytes([data[0] ^ 1]) + data[1:]):
+        file = largest(client)
+        path = path_of(client, file)
+        good = path.read_bytes()
+        path.write_bytes(damage(good))
+        assert client.get(file["url"]).status == client.get(file["url"], RANGE="bytes=0-9").status == 500
+        path.write_bytes(good)
+        assert client.get(file["url"]).status == 200
+
+
+def test_a_connection_inherits_the_limit_for_stalled_clients() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        assert stalled_clients.limit_listening_sockets() >= 1
+        with socket.create_connection(server.getsockname()):
+            accepted, _ = server.accept()
+            with accepted:
+                told = accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
+    assert told == stalled_clients.STALLED_SECONDS * 1000
+
+
+def test_a_file_that_vanishes_while_it_is_live_is_a_failure(client: Client) -> None:
+    file = largest(client)
+    path_of(client, file).unlink()
+    assert client.get(file["url"]).status == 500
+
+
+def test_a_file_is_there_while_a_kept_build_lists_it(client: Client) -> None:
+    store = FolderStore(client.location)
+    lists = {name: open_build(store, name[7:-5]).bulk_files for name in store.list("builds/")}
+    oldest, older, live = (set(lists[name]) for name in sorted(lists))
+    [gone, *_] = sorted(oldest - older - live)
+    assert client.get(f"{BULK}/{gone}").status == 200
+    deleted = prune(
+        store, RetentionRules(keep=1, grace=nights.timedelta(0)), wait=lambda _: None, clock=nights.in_hours(100)
+    )
+    assert len(deleted.builds) == 1
+    assert client.get(f"{BULK}/{gone}").status == 404
+    assert client.get(f"{BULK}/{sorted(live)[0]}").status == 200

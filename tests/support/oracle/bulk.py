@@ -1,0 +1,91 @@
+"""Bulk files: the rows of each table, computed from the lake by brute force."""
+
+from datetime import UTC, date, datetime
+
+from tests.support.oracle import games, watchlist
+from tests.support.oracle.cards import Cards, market_url
+from tests.support.oracle.lake import Lake, Row
+from tests.support.oracle.rounding import number
+
+GUIDE = tuple(f"{name}{holo}" for holo in ("", "_holo") for name in ("low", "avg", "trend", "avg1", "avg7", "avg30"))
+LISTING = ("available", "from_price", "available_foil", "from_price_foil")
+COLUMNS = {
+    "products": "id_product name kind category game id_expansion set_name rarity number image image_large "
+    "cardmarket_url date_added",
+    "sets": "id name game products singles cardmarket_url",
+    "price_guide": f"id_product day {' '.join(GUIDE)}",
+    "listings": f"id_product day {' '.join(LISTING)}",
+    "filtered": "id_product day lowest offers",
+    "watchlist": "slug day lowest_price checks",
+}
+
+
+def rows(lake: Lake, table: str) -> list[Row]:
+    """Every row of a table in its order, over all its files."""
+    if table in ("products", "sets"):
+        return [_product(lake, id_) for id_ in sorted(lake.products)] if table == "products" else _sets(lake)
+    if table == "watchlist":
+        return sorted(_watched(lake), key=lambda row: (row["slug"], row["day"]))
+    source = {"price_guide": lake.guide, "listings": lake.listings, "filtered": lake.checks}[table]
+    found = [(id_, day, row) for id_, days in source.items() for day, row in days.items()]
+    make = _check if table == "filtered" else _guide if table == "price_guide" else _listing
+    return [{"id_product": id_, "day": day} | make(lake, id_, day, row) for id_, day, row in sorted(found, key=_key)]
+
+
+def _key(found: tuple[int, date, Row]) -> tuple[int, date]:
+    return found[:2]
+
+
+def _guide(_: Lake, __: int, ___: date, row: Row) -> Row:
+    return {name: number(row[name]) for name in GUIDE}
+
+
+def _listing(_: Lake, __: int, ___: date, row: Row) -> Row:
+    return {name: row[name] if name.startswith("available") else number(row[name]) for name in LISTING}
+
+
+def _check(lake: Lake, id_: int, day: date, _: Row) -> Row:
+    [found] = [point for point in Cards(lake).detail(id_, None)["history"]["filtered"] if point["day"] == str(day)]
+    return {"lowest": found["lowest"], "offers": found["offers"]}
+
+
+def _product(lake: Lake, id_: int) -> Row:
+    row = lake.products[id_]
+    card = Cards(lake).card(id_)
+    added = row.get("date_added")
+    return {
+        **{name: card[name] for name in ("id_product", "name", "kind", "category")},
+        "game": _game(lake, games.of_product(lake, id_)),
+        "id_expansion": row.get("id_expansion"),
+        "set_name": card["set"]["name"],
+        **{name: card[name] for name in ("rarity", "number", "image", "image_large", "cardmarket_url")},
+        "date_added": None if added is None else datetime.fromtimestamp(added, UTC).replace(tzinfo=None),
+    }
+
+
+def _sets(lake: Lake) -> list[Row]:
+    products = lake.products.values()
+    return [
+        {
+            "id": id_,
+            "name": row["name"],
+            "game": _game(lake, games.key(row.get("game"))),
+            "products": sum(product.get("id_expansion") == id_ for product in products),
+            "singles": sum(product.get("id_expansion") == id_ and product["kind"] == "single" for product in products),
+            "cardmarket_url": market_url(row.get("url")),
+        }
+        for id_, row in sorted(lake.expansions.items())
+    ]
+
+
+def _game(lake: Lake, key: str | None) -> str | None:
+    return next((game["name"] for game in games.listed(lake) if games.key(game["name"]) == key), None) if key else None
+
+
+def _watched(lake: Lake) -> list[Row]:
+    return [
+        {"slug": slug, "day": date.fromisoformat(point["date"]), "lowest_price": point["price"], "checks": checks}
+        for slug in lake.watchlist
+        for point in watchlist.history(lake, slug, "daily", "all")["points"]
+        for checks in [sum(str(check["day"]) == point["date"] for check in lake.watch_checks[slug])]
+    ]
