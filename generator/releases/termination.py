@@ -49,21 +49,27 @@ def end_by_error(what: str) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    end = _raiser(what)
+    error = TerminatedError(f"the {what} was ended by SIGTERM; `cardpress show` tells which build is live")
+    raised: list[bool] = []
+    end = _raiser(error, raised)
     before = signal.signal(signal.SIGTERM, end)
     try:
         if isinstance(before, _Waiting) and before.received:
             before.received = False
             end()
         yield
+    except RuntimeError as interrupted:
+        if raised:  # a query of DuckDB replaces the error by "Query interrupted"
+            raise error from interrupted
+        raise
     finally:
         signal.signal(signal.SIGTERM, before)
 
 
-def _raiser(end: TerminatedError, raised: list[int]) -> Callable[..., None]:
-    def handle(number: int, _: object) -> None:
+def _raiser(error: TerminatedError, raised: list[bool]) -> Callable[..., None]:
+    def end(*_: object) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second signal must not interrupt what follows
-        raised.append(number)
-        raise end
+        raised.append(True)
+        raise error
 
-    return handle
+    return end
