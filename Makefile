@@ -1,6 +1,6 @@
 # `make run` and `make test` are all that a new machine needs. Each target sets up what it uses.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-quick siege soak soak-bytes lint real real-nights bench bench-quick bench-fingerprint container-steps count-requests wheel lock clean
+.PHONY: help setup run test test-quick test-nginx siege soak soak-bytes lint real real-nights bench bench-quick bench-fingerprint container-steps count-requests wheel lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -14,6 +14,7 @@ LAKE ?= lake
 STORE ?= site_out
 # where `make run` keeps its key, so that the next run prints the same link
 RUN_KEY ?= .run-key
+TREE ?= tree
 # processes that run tests, by default one for each core
 JOBS ?= auto
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
@@ -35,11 +36,12 @@ $(READY): requirements.lock pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $(READY)
 
-run: $(READY) ## write a demo lake, build and publish it, issue a key and serve the API
+run: $(READY) ## write a demo lake, build and publish it, write it as plain files, issue a key and serve the API
 	@$(BIN)/python -c 'import socket, sys; sys.exit(socket.socket().connect_ex(("$(HOST)", $(PORT))) == 0)' || \
 	{ echo "port $(PORT) of $(HOST) is taken: stop what listens there, or choose another port: PORT=8123 make run" >&2; exit 1; }
 	$(BIN)/cardpress demo $(LAKE)
 	$(BIN)/cardpress build --lake $(LAKE) --store $(STORE) --publish
+	$(BIN)/cardpress export $(TREE) --store $(STORE)
 	@key=$$($(BIN)/cardpress keys issue --store $(STORE) --name 'make run' --reuse $(RUN_KEY) 2>/dev/null) && \
 	printf '\nThe API starts now (Ctrl-C stops it). Open this link, which holds your key:\n\n  %s\n\nOr ask from another terminal:\n\n  %s\n\n' \
 	  "http://$(HOST):$(PORT)/explore#key=$$key" \
@@ -51,6 +53,9 @@ test: $(READY) ## run all tests
 
 test-quick: $(READY) ## run the quick tests, under a minute: before each commit
 	$(PYTEST) -m "not slow" $(QUICK) $(PYTEST_ARGS)
+
+test-nginx: $(READY) ## run the tests of the API through nginx with its cache
+	$(PYTEST) --through-nginx tests/api tests/siege $(PYTEST_ARGS)
 
 soak: $(READY) ## kill build, publish, prune and nightly 200 times at random moments (ROUNDS=…)
 	$(BIN)/python -m tests.soak.kill $(or $(ROUNDS),200)

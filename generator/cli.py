@@ -24,6 +24,7 @@ COMMANDS = {
     "rollback": "Make the build before the live one live again.",
     "keys": "Issue, list, revoke and change API keys.",
     "serve": "Answer the API from the live build.",
+    "edge": "Configure an nginx that answers from its cache.",
     "nightly": "Build, check, publish and prune: the command for a scheduler.",
     "backfill": "Import the price guides of many days, make one build, and show what it changes.",
     "prune": "Delete what no remaining build needs, and what killed runs left.",
@@ -34,7 +35,7 @@ COMMANDS = {
     "diff": "Show what differs between two builds, in objects and values.",
     "verify": "Compare every object of a build with its recorded hash.",
     "cat": "Print one object of a build.",
-    "export": "Write a build as plain files, one per object.",
+    "export": "Write a build as plain files, one per object, into a folder or a bucket.",
     "doctor": "Check for problems and say what to do about them.",
 }
 

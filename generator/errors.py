@@ -14,6 +14,7 @@ GeneratorError
 ├── StepError      a step of a night failed
 ├── TerminatedError  a signal ended the run
 ├── PruneError     builds cannot be deleted
+├── ExportError    a tree of plain files cannot be written
 ├── IngestError    a file for `ingest` has an unknown shape
 └── DoctorError    `doctor` found a problem
 
@@ -80,6 +81,10 @@ class TerminatedError(GeneratorError):
 
 class PruneError(GeneratorError):
     """Pruning stopped early. The builds that remain are complete."""
+
+
+class ExportError(GeneratorError):
+    """A tree of plain files was not completed. The next export completes it."""
 
 
 class IngestError(GeneratorError):

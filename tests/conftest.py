@@ -30,6 +30,7 @@ settings.load_profile("repeat")
 def pytest_configure(config: pytest.Config) -> None:
     """Use a new cache folder for each run, and let Python write bytecode, so that commands start faster."""
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    Service.through_nginx = config.getoption("--through-nginx")
     cache = tempfile.mkdtemp(prefix="cardpress-tests-")
     os.environ["XDG_CACHE_HOME"] = cache
     config.add_cleanup(lambda: shutil.rmtree(cache, ignore_errors=True))
@@ -46,6 +47,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--through-nginx", action="store_true", help="start each shim behind the nginx of edge_auth/nginx")
     parser.addoption("--update-golden", action="store_true", help="rewrite the golden answers, then skip")
 
 

@@ -34,6 +34,7 @@ class Pointer:
         nonce: A random text that makes each pointer unique.
         ended: When earlier builds stopped being live (`YYYY-MM-DDTHH:MM:SSZ`). Clients may name them in X-Build for a
             while longer. Pointers of older versions have none.
+        moved_from: For each move of the pointer the build that it left, newest first. Older versions write none.
     """
 
     build: str
@@ -41,6 +42,7 @@ class Pointer:
     hold: bool = False
     nonce: str = ""
     ended: dict[str, str] = field(default_factory=dict)
+    moved_from: list[str] = field(default_factory=list)
 
     def to_bytes(self) -> bytes:
         """Return the pointer as it is stored."""
@@ -56,7 +58,8 @@ class Pointer:
         try:
             fields = json.loads(data)
             ended = dict(fields.get("ended", {}))
-            return Pointer(fields["build"], fields["previous"], fields["hold"], fields["nonce"], ended)
+            moved_from = list(fields.get("moved_from", []))
+            return Pointer(fields["build"], fields["previous"], fields["hold"], fields["nonce"], ended, moved_from)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise StoreError(f"{layout.POINTER} is not a pointer to a build: {error}") from error
 
@@ -67,8 +70,8 @@ def read_pointer(store: Store) -> tuple[Pointer | None, str | None]:
     return (Pointer.from_bytes(found.data), found.etag) if found else (None, None)
 
 
-def live_build_id(store: Store) -> str:
-    """Return the id of the live build.
+def live_pointer(store: Store) -> Pointer:
+    """Return the pointer.
 
     Raises:
         NoLiveBuild: Nothing was published yet.
@@ -76,7 +79,16 @@ def live_build_id(store: Store) -> str:
     pointer, _ = read_pointer(store)
     if pointer is None:
         raise NoLiveBuild(f"no build is live in {store.location}: run `cardpress build … --publish`")
-    return pointer.build
+    return pointer
+
+
+def live_build_id(store: Store) -> str:
+    """Return the id of the live build.
+
+    Raises:
+        NoLiveBuild: Nothing was published yet.
+    """
+    return live_pointer(store).build
 
 
 def open_build(store: Store, build_id: str, file_cache: FileCache | None = None) -> "Build":

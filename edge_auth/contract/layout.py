@@ -3,6 +3,8 @@
     current.json                              the pointer to the live build
     builds/<build id>.json                    the record of a build
     layers/<layer>/<digest>/…                 the packs, files and index of a layer
+    changes/<from>...<to>.json                which products differ between two builds
+    changes/index.json                        the counts and hashes of these documents
     gates/<build id>.json                     the results of a build's gates
     reports/<run>.json                        the report of a nightly run
     intents/<build id>/<nonce>.json           a process builds or publishes this build
@@ -26,6 +28,8 @@ from edge_auth.errors import UnknownBuild
 
 POINTER = "current.json"
 BUILDS, LAYERS, GATES, REPORTS, INTENTS, WORK = "builds/", "layers/", "gates/", "reports/", "intents/", "work/"
+CHANGES = "changes/"
+CHANGES_INDEX = f"{CHANGES}index.json"
 PRIVATE = "private/"
 KEYS = f"{PRIVATE}keys.json"
 PRUNE_LOCK = f"{PRIVATE}prune.lock"
@@ -67,6 +71,16 @@ def record_name(id_: str) -> str:
 def gates_name(id_: str) -> str:
     """Return the name of the object that holds the results of a build's gates."""
     return f"{GATES}{id_}{_JSON}"
+
+
+def pair(from_: str, to: str) -> str:
+    """Return the name of a step from one build to another, as paths of the API write it."""
+    return f"{from_}...{to}"
+
+
+def changes_name(from_: str, to: str) -> str:
+    """Return the name of the document that tells what differs between two builds."""
+    return f"{CHANGES}{pair(from_, to)}{_JSON}"
 
 
 def probe_name(nonce: str) -> str:

@@ -12,6 +12,7 @@ from edge_auth.contract.keys import DEFAULT_RATE_LIMIT, KeyRecord
 from edge_auth.core import bulk
 from edge_auth.core.authentication import Keys, authenticate
 from edge_auth.core.bodies import JSON, Body, accepts_gzip, dumps
+from edge_auth.core.changes import StepLog
 from edge_auth.core.endpoints import COMMON_HEADERS, Endpoint, route
 from edge_auth.core.open_build import OpenBuild
 from edge_auth.core.parameters import quote_input
@@ -43,7 +44,12 @@ _CONTENT_HEADERS = ("Content-Length", "Content-Encoding")
 
 
 class Builds(Protocol):
-    """The builds that requests are answered from."""
+    """The builds that requests are answered from, and the steps from one to another."""
+
+    @property
+    def steps(self) -> StepLog:
+        """The steps of the store."""
+        ...
 
     def select(self, pin: str | None = None) -> OpenBuild:
         """Return the live build, or the one that a request names in X-Build.
@@ -100,6 +106,7 @@ class Shim:
         context = ResponseContext()
         answer = self._answer_or_error(request, now, context)
         answer.key_id, answer.endpoint = context.key_id, context.endpoint
+        answer.shared_scope = context.shared_scope
         return answer
 
     def _answer_or_error(self, request: Request, now: float, context: ResponseContext) -> Answer:
@@ -121,16 +128,21 @@ class Shim:
         endpoint, subject = route(request.path)
         if endpoint.by_accept is not None:
             subject = endpoint.by_accept(request.headers.get("accept", ""))
-        context.endpoint = endpoint.path
+        context.endpoint, context.shared_scope = endpoint.path, endpoint.shared_scope
         record = None if endpoint.public else authenticate(self._keys, request.headers, now)
         if record is None:
             if endpoint.rate_limited:
                 self._count(address_name(request.client), DEFAULT_RATE_LIMIT, now, context)
         else:
             context.key_id = record.id
-            self._count_keyed(endpoint, record, now, context)
+            self._count_keyed(endpoint, record, request, now, context)
             if endpoint.scope is not None and endpoint.scope not in record.scopes:
                 raise InsufficientScope(f"this key may not read this: it lacks the scope {endpoint.scope}")
+            if endpoint.steps_body is not None:
+                values = endpoint.parameters(subject, request.query)
+                return self._success(
+                    endpoint, endpoint.steps_body(self._builds.steps, subject, values), request, context
+                )
             if endpoint.bulk_file:
                 endpoint.parameters(subject, request.query)
                 headers = {**endpoint.headers, **context.headers}
@@ -140,8 +152,12 @@ class Shim:
                 return self._success(endpoint, _key_body(record), request, context)
         return self._answer_from_build(endpoint, subject, request, context)
 
-    def _count_keyed(self, endpoint: Endpoint, record: KeyRecord, now: float, context: ResponseContext) -> None:
-        if endpoint.bulk_file:
+    def _count_keyed(
+        self, endpoint: Endpoint, record: KeyRecord, request: Request, now: float, context: ResponseContext
+    ) -> None:
+        if request.usage is not None:
+            context.headers.update(request.usage.headers())
+        elif endpoint.bulk_file:
             self._count(bulk.limit_name(record.id), record.rate_limit * bulk.LIMIT_FACTOR, now, context)
         else:
             self._count(key_name(record.id), record.rate_limit, now, context)

@@ -13,8 +13,10 @@ from edge_auth.contract.movers import list_key
 from edge_auth.contract.text import fold
 from edge_auth.core.accept import prefers
 from edge_auth.core.bodies import JSON, Body, list_body
+from edge_auth.core.changes import StepLog, changes_document, list_changes
 from edge_auth.core.open_build import OpenBuild
 from edge_auth.core.parameters import (
+    BuildId,
     Choice,
     IdList,
     Integer,
@@ -61,8 +63,8 @@ class Endpoint:
 
     Attributes:
         path: As docs/api.md writes it; log and metrics use it as the endpoint's name.
-        body: Makes the body from a build, the subject of the path, and the parameters. None for /me and for bulk files,
-            which need no build.
+        body: Makes the body from a build, the subject of the path, and the parameters. None if no build is read.
+        steps_body: The same from the steps of the store.
         rules: The rules of the parameters by name. None means that the endpoint ignores the query.
         scope: The scope that the key needs, if any.
         sends_rate_limit: Whether answers carry the X-RateLimit headers.
@@ -89,6 +91,7 @@ class Endpoint:
     page: bool = False
     methods: tuple[str, ...] = ("GET",)
     by_accept: Callable[[str], str] | None = None
+    steps_body: Callable[[StepLog, str, Values], Body] | None = None
     bulk_file: bool = False
 
     @cached_property
@@ -98,6 +101,11 @@ class Endpoint:
         vary = _PAGE_VARY if self.page else _PUBLIC_VARY if self.public else keyed
         vary = f"Accept, {vary}" if self.by_accept else vary
         return {**COMMON_HEADERS, **self.extra_headers, "Cache-Control": self.cache_control, "Vary": vary}
+
+    @property
+    def shared_scope(self) -> str | None:
+        """The scope of the keys that get the same 200, "-" for all keys, or None if no other key gets it."""
+        return (self.scope or "-") if self.body and self.sends_rate_limit and not self.public else None
 
     def parameters(self, subject: str, query: str) -> Values:
         """Return the parameters of a request.
@@ -116,14 +124,14 @@ class Endpoint:
             ApiError: A parameter is not allowed, or there is no such object.
             StoreError: The store failed.
         """
-        assert self.body is not None, "it is answered without a build"
+        assert self.body is not None, f"{self.path} is answered without a build"
         return self.body(build, subject, self.parameters(subject, query))
 
 
 def route(path: bytes) -> tuple[Endpoint, str]:
     """Return the endpoint of a percent-decoded path, and the subject of the path.
 
-    The subject is the id of a product, a slug, the path of a file of the site, or ''.
+    The subject is the id of a product, a slug, a pair of builds, the path of a file of the site, or ''.
 
     Raises:
         NotFound: There is no such path.
@@ -260,6 +268,7 @@ def _card(build: OpenBuild, subject: str, values: Values) -> Body:
 
 _OFFSET = Integer(low=0, default=0)
 _CARD = Endpoint(API + "cards/{idProduct}", _card, {"days": Integer(1, 3650)}, keys.CARDS_READ, subject_is_id=True)
+_CHANGES_DOCUMENT = Endpoint(API + "changes/{from}...{to}", None, scope=keys.CARDS_READ, steps_body=changes_document)
 _BULK_FILE = Endpoint(
     API + "bulk/{name}",
     None,
@@ -269,7 +278,7 @@ _BULK_FILE = Endpoint(
     methods=("GET", "HEAD"),
     bulk_file=True,
 )
-_WITH_SUBJECT = {"cards": _CARD, "bulk": _BULK_FILE}
+_WITH_SUBJECT = {"cards": _CARD, "bulk": _BULK_FILE, "changes": _CHANGES_DOCUMENT}
 _WATCHLIST_ITEM = Endpoint(API + "watchlist/{slug}", _watchlist_item, scope=keys.WATCHLIST_READ)
 _SITE = Endpoint(
     "/docs, /explore",
@@ -344,6 +353,13 @@ _FIXED = {
             "offset": _OFFSET,
         },
         keys.CARDS_READ,
+    ),
+    "changes": Endpoint(
+        API + "changes",
+        None,
+        {"since": BuildId(), "limit": Integer(1, 100, 50), "offset": _OFFSET},
+        keys.CARDS_READ,
+        steps_body=list_changes,
     ),
     "bulk": Endpoint(API + "bulk", _bulk, scope=keys.BULK_READ),
     "fingerprints": Endpoint(

@@ -100,6 +100,19 @@ class Text:
 
 
 @dataclass(frozen=True)
+class BuildId:
+    """The id of a build. An empty text is refused."""
+
+    default: None = None
+
+    def read(self, name: str, text: str) -> str:
+        """Return the id, whether there is such a build or not."""
+        if not text:
+            raise InvalidParameter(f"{name} must be the id of a build, such as X-Build of an answer names it")
+        return text
+
+
+@dataclass(frozen=True)
 class Price:
     """A price in euros with at most two decimals. Its value is in cents."""
 

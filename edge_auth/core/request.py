@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from edge_auth.core.rate_limit import Usage
+
 
 class Request(NamedTuple):
     """A request.
@@ -14,6 +16,7 @@ class Request(NamedTuple):
         headers: The headers that the shim reads, by lower-case name.
         client: Address of the client, behind any trusted proxies.
         id: Identifies the request in the log.
+        usage: The use of the key's limit, if the nginx in front of the shim has counted the request already.
     """
 
     method: str
@@ -22,6 +25,7 @@ class Request(NamedTuple):
     headers: Mapping[str, str]
     client: str
     id: str
+    usage: Usage | None = None
 
 
 @dataclass
@@ -32,6 +36,7 @@ class Answer:
         stream: The body in chunks, to be sent when other requests run, in place of `body`.
         key_id: The id of the request's key, or None, for log and metrics.
         endpoint: The path of the endpoint as docs/api.md writes it, or None, for log and metrics.
+        shared_scope: The scope of the keys that get the same 200, "-" for all keys, or None if no other key does.
     """
 
     status: int
@@ -40,6 +45,7 @@ class Answer:
     stream: Iterable[bytes] | None = None
     key_id: str | None = None
     endpoint: str | None = None
+    shared_scope: str | None = None
 
 
 @dataclass
@@ -48,9 +54,10 @@ class ResponseContext:
 
     Attributes:
         headers: Headers of the answer.
-        key_id, endpoint: As in `Answer`.
+        key_id, endpoint, shared_scope: As in `Answer`.
     """
 
     headers: dict[str, str] = field(default_factory=dict)
     key_id: str | None = None
     endpoint: str | None = None
+    shared_scope: str | None = None

@@ -6,7 +6,6 @@ lets the gateway in `wsgi` answer it.
 
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from threading import Semaphore
 
@@ -20,7 +19,7 @@ from edge_auth.core.rate_limit import Counter
 from edge_auth.host.build_registry import BuildRegistry
 from edge_auth.host.bulk_files import MAX_DOWNLOADS, StoredBulkFiles
 from edge_auth.host.client_address import Network
-from edge_auth.host.file_counter import FileCounter
+from edge_auth.host.file_counter import FileCounter, counter_file, store_name
 from edge_auth.host.keyring import KEYS_MAX_AGE_SECONDS, Keyring
 from edge_auth.host.log import Log
 from edge_auth.host.metrics import Metrics, NoMetrics, PrometheusMetrics
@@ -50,6 +49,7 @@ class Settings:
         metrics: Folder of the Prometheus metrics; None for no metrics.
         store_seconds: How long a request waits for a store across a network.
         keys_seconds: How long key records stay valid that cannot be read again.
+        socket: The unix socket to listen on, behind the nginx of `edge_auth/nginx`; None for an address.
         drain_seconds: How long answers close their connections after SIGTERM, before the workers end.
     """
 
@@ -62,6 +62,7 @@ class Settings:
     store_seconds: float = REQUEST_TIMEOUT_SECONDS
     keys_seconds: float = KEYS_MAX_AGE_SECONDS
     drain_seconds: float = 0.0
+    socket: Path | None = None
 
     @property
     def requests_take_turns(self) -> bool:
@@ -105,7 +106,8 @@ def create_app(settings: Settings, log: Log | None = None) -> Flask:
         _check_ready(builds, keyring)
     metrics.flush()
     admission = turns if turns is not None else Semaphore(settings.requests_at_once)
-    gateway = Gateway(shim, log, metrics, settings.trusted_proxies, app.wsgi_app, admission)
+    behind_nginx = settings.socket is not None
+    gateway = Gateway(shim, log, metrics, settings.trusted_proxies, app.wsgi_app, admission, behind_nginx)
     app.wsgi_app = gateway  # type: ignore[method-assign]  # documented by Flask
     return app
 
@@ -147,8 +149,8 @@ def _metrics(settings: Settings, log: Log) -> Metrics:
 
 def _counter(settings: Settings, store_location: str, log: Log, metrics: Metrics) -> Counter:
     """Return the counter of a store, shared by its shims that have the same state folder or the same counter URL."""
-    name = sha256(store_location.encode()).hexdigest()[:16]
-    file_counter = FileCounter(Path(settings.state) / f"counts-{name}", log.line)
+    name = store_name(store_location)
+    file_counter = FileCounter(counter_file(settings.state, store_location), log.line)
     if settings.rate_limit_url is None:
         return file_counter
     from edge_auth.host.redis_counter import RedisCounter  # most shims do not need the client library

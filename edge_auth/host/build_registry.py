@@ -24,6 +24,7 @@ from edge_auth.host.log import Log
 from edge_auth.host.metrics import Metrics
 from edge_auth.host.poller import POLL_SECONDS, Poller
 from edge_auth.host.single_flight import SingleFlight
+from edge_auth.host.step_log import FollowedSteps
 from edge_auth.host.unknown_builds import UnknownBuilds
 
 _MAX_PINNED_BUILDS = 4
@@ -36,6 +37,7 @@ class BuildRegistry:
     """The open builds of a store.
 
     Attributes:
+        steps: The steps of the store, for /changes.
         last_error: Why the pointer or its build could not be read at the last poll, or ''.
     """
 
@@ -58,6 +60,7 @@ class BuildRegistry:
         self._pinned: dict[str, OpenBuild] = {}
         self._unknown = UnknownBuilds()
         self._opening = Lock()
+        self.steps = FollowedSteps(self._store, self._cache, self._refresh, self._no_build)
         self.last_error = ""
         self._last_exception: Exception | None = None
         self._poller = Poller(self._poll, poll_seconds)
@@ -72,7 +75,7 @@ class BuildRegistry:
         """
         live = self._live
         if live is None:
-            self._poller.refresh(self._single_flight.seconds)
+            self._refresh()
             live = self._live
         if live is None:
             raise self._no_build()
@@ -89,7 +92,7 @@ class BuildRegistry:
 
         A build may be pruned while a request reads it, or before this shim knows that another build is live.
         """
-        self._poller.refresh(self._single_flight.seconds)
+        self._refresh()
         try:
             return self.select(pin) is not build
         except UnknownBuild:
@@ -118,12 +121,24 @@ class BuildRegistry:
     def _poll(self) -> None:
         """Follow the pointer. If it or its build cannot be read, the current build stays live."""
         try:
-            self._follow(builds.live_build_id(self._store))
+            pointer = builds.live_pointer(self._store)
+            self._follow_steps(pointer)
+            self._follow(pointer.build)
             self._close_unused()
             self._set_last_error(None)
         except Exception as error:  # whatever the error is, the next poll may succeed
             self._set_last_error(error)
         self._metrics.flush()
+
+    def _follow_steps(self, pointer: builds.Pointer) -> None:
+        """Follow the steps before the build, so that a build which an answer names in X-Build is known to /changes."""
+        try:
+            self.steps.follow(pointer)
+        except EdgeError as error:  # a build must go live without them
+            self._log.once(f"the steps of /changes stay as they are: {error}")
+
+    def _refresh(self) -> None:
+        self._poller.refresh(self._single_flight.seconds)
 
     def _follow(self, id_: str) -> None:
         before = build = self._live

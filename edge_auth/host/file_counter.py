@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, lockf
 from functools import lru_cache
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from pathlib import Path
 from threading import Lock
 from time import monotonic, sleep
@@ -136,6 +136,16 @@ class FileCounter:
             raise
         os.close(self._handle)
         self._handle, self._secret, self._shared = handle, secret, shared
+
+
+def store_name(store_location: str) -> str:
+    """Return a name for the location of a store, for files outside of it."""
+    return sha256(store_location.encode()).hexdigest()[:16]
+
+
+def counter_file(state: str, store_location: str) -> Path:
+    """Return the counter's file in a state folder. Shims of the same store share it."""
+    return Path(state) / f"counts-{store_name(store_location)}"
 
 
 @contextmanager

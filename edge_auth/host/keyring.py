@@ -6,7 +6,6 @@ missing, the last good copy stays valid: deleting the file must not revoke keys.
 since the shim does not hear about keys that are revoked meanwhile.
 """
 
-from threading import Lock
 from time import monotonic
 
 from edge_auth.contract.keys import KeyFile, KeyRecord, parse_records
@@ -14,10 +13,9 @@ from edge_auth.errors import StoreError
 from edge_auth.host.log import Log
 from edge_auth.host.metrics import Metrics
 from edge_auth.host.poller import POLL_SECONDS, Poller
+from edge_auth.host.refresh_budget import RefreshBudget
 
 KEYS_MAX_AGE_SECONDS = 3600.0
-# Limits the reads that clients with wrong keys can cause; also the size of a burst.
-_MAX_REFRESHES_PER_SECOND = 10
 _REFRESH_TIMEOUT_SECONDS = 1
 
 
@@ -46,9 +44,8 @@ class Keyring:
         self._records: dict[str, KeyRecord] | None = None
         self._version: str | None = None
         self._read_at = 0.0
-        self._refreshes_left, self._counted_at = float(_MAX_REFRESHES_PER_SECOND), monotonic()
+        self._budget = RefreshBudget()
         self.last_error = ""
-        self._lock = Lock()
         self._poller = Poller(self._poll, poll_seconds)
 
     def find(self, sha256: str) -> KeyRecord | None:
@@ -58,7 +55,7 @@ class Keyring:
             StoreError: The records could never be read, or not for too long.
         """
         record = self.records().get(sha256)
-        if record is None and not self.last_error and (self._poller.requested or self._may_refresh()):
+        if record is None and not self.last_error and (self._poller.requested or self._budget.take()):
             self._poller.refresh(_REFRESH_TIMEOUT_SECONDS)  # the key may have been issued a moment ago
             record = self.records().get(sha256)
         return record
@@ -76,18 +73,6 @@ class Keyring:
         if monotonic() > self._read_at + self._max_age_seconds:
             raise StoreError(f"the key records could not be read for {self._max_age_seconds:g} s: {self.last_error}")
         return self._records
-
-    def _may_refresh(self) -> bool:
-        """Return whether the rate of refreshes allows another one, and count it."""
-        with self._lock:
-            now = monotonic()
-            gained = (now - self._counted_at) * _MAX_REFRESHES_PER_SECOND
-            self._refreshes_left = min(_MAX_REFRESHES_PER_SECOND, self._refreshes_left + gained)
-            self._counted_at = now
-            if self._refreshes_left < 1:
-                return False
-            self._refreshes_left -= 1
-            return True
 
     def _poll(self) -> None:
         started_at = monotonic()

@@ -19,10 +19,12 @@ from flask import Flask
 from granian.constants import Interfaces
 from granian.log import LogLevels
 
+from edge_auth.contract.store.open import is_folder
 from edge_auth.errors import ServeError
 from edge_auth.host.app import Settings, create_app
 from edge_auth.host.granian_server import Draining, Server
 from edge_auth.host.stalled_clients import end_stalled_connections
+from edge_auth.host.store_copies import StoreCopies
 from edge_auth.host.wsgi import ClosingWhenDraining
 
 if TYPE_CHECKING:
@@ -89,6 +91,7 @@ def _serve(
         drain_seconds=settings.drain_seconds,
         address=address,
         port=port,
+        uds=settings.socket,
         interface=Interfaces.WSGI,
         workers=workers,
         blocking_threads=settings.threads,
@@ -98,7 +101,8 @@ def _serve(
     )
     if metrics_server is not None:
         server.on_startup(metrics_server.start)
-    server.on_startup(threading.Thread(target=_announce, args=(address, port, notes), daemon=True).start)
+    place = settings.socket or (address, port)
+    server.on_startup(threading.Thread(target=_announce, args=(place, notes), daemon=True).start)
     server.on_startup(threading.Thread(target=_stop_again, args=(server,), daemon=True).start)
     # A worker inherits the signal handlers of this process. Until it sets its own, SIGTERM must end it.
     os.register_at_fork(after_in_child=partial(signal.signal, signal.SIGTERM, signal.SIG_DFL))
@@ -138,6 +142,9 @@ def _worker(settings: Settings, parent: int, draining: Draining) -> Flask:
     threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
     end_stalled_connections()
     app = create_app(settings)
+    if settings.socket is not None and not (is_folder(settings.store) and is_folder(settings.keys or "")):
+        copies = StoreCopies(settings.store, settings.keys, settings.state, settings.store_seconds)
+        threading.Thread(target=copies.follow, daemon=True).start()
     app.wsgi_app = ClosingWhenDraining(app.wsgi_app, draining)  # type: ignore[method-assign]  # documented by Flask
     return app
 
@@ -166,16 +173,36 @@ def _stop_again(server: Any) -> None:
         worker.terminate()
 
 
-def _announce(address: str, port: int, notes: Sequence[str]) -> None:
-    """Print the address and the notes as soon as a worker accepts connections."""
-    reachable = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)
+def _announce(place: Path | tuple[str, int], notes: Sequence[str]) -> None:
+    """Print the address or the socket, and the notes, as soon as a worker accepts connections."""
     while True:
         time.sleep(0.05)
         try:
-            socket.create_connection((reachable, port), timeout=1).close()
+            _connect(place).close()
         except OSError:
             continue
-        url_host = f"[{address}]" if ":" in address else address
-        lines = (f"cardpress: {line}\n" for line in (f"listening on http://{url_host}:{port}", *notes))
+        lines = (f"cardpress: {line}\n" for line in (f"listening on {_url(place)}", *notes))
         print("".join(lines), end="", file=sys.stderr, flush=True)
         return
+
+
+def _connect(place: Path | tuple[str, int]) -> socket.socket:
+    """Connect to this server.
+
+    Raises:
+        OSError: It does not accept connections.
+    """
+    if isinstance(place, Path):
+        connection = socket.socket(socket.AF_UNIX)
+        connection.settimeout(1)
+        connection.connect(str(place))
+        return connection
+    address, port = place
+    return socket.create_connection(({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address), port), timeout=1)
+
+
+def _url(place: Path | tuple[str, int]) -> str:
+    if isinstance(place, Path):
+        return f"unix:{place}"
+    address, port = place
+    return f"http://[{address}]:{port}" if ":" in address else f"http://{address}:{port}"

@@ -14,6 +14,7 @@ from edge_auth.core.request import Request
 from edge_auth.host.client_address import Network, client_address
 from edge_auth.host.log import Log, clean
 from edge_auth.host.metrics import Metrics
+from edge_auth.host.nginx_edge import allow_caching, counted_usage
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -43,6 +44,7 @@ class Gateway:
 
     Args:
         turns: Admits a request while it is answered. A stream is sent after that.
+        behind_nginx: Whether every request comes from the nginx of `edge_auth/nginx`.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class Gateway:
         trusted_proxies: tuple[Network, ...],
         flask: "WSGIApplication",
         turns: AbstractContextManager[object],
+        behind_nginx: bool = False,
     ):
         self._turns = turns
         self._shim = shim
@@ -60,6 +63,7 @@ class Gateway:
         self._metrics = metrics
         self._trusted = trusted_proxies
         self._flask = flask
+        self._behind_nginx = behind_nginx
         self._process = secrets.token_hex(4)
         self._numbers = count(1)
 
@@ -77,6 +81,8 @@ class Gateway:
         started, now = time.perf_counter(), time.time()
         request = self._request(environ)
         answer = self._shim.answer(request, now) if _has_one_host(environ) else bad_request(_ONE_HOST)
+        if self._behind_nginx:
+            allow_caching(answer, environ)
         if request.method == "HEAD":
             answer.body = b""
         start_response(f"{answer.status} {responses[answer.status]}", list(answer.headers.items()))
@@ -87,6 +93,9 @@ class Gateway:
 
     def _request(self, environ: "WSGIEnvironment") -> Request:
         peer, forwarded = environ.get("REMOTE_ADDR", ""), environ.get("HTTP_X_FORWARDED_FOR", "")
+        if self._behind_nginx:  # a unix socket has no address; nginx appends that of its client
+            forwarded, _, peer = forwarded.rpartition(",")
+            peer = peer.strip()
         return Request(
             method=environ["REQUEST_METHOD"],
             path=environ["PATH_INFO"].encode("latin-1"),
@@ -94,6 +103,7 @@ class Gateway:
             headers={name: environ[variable] for variable, name in _HEADERS.items() if variable in environ},
             client=client_address(peer, forwarded, self._trusted) if self._trusted else peer,
             id=usable_id(environ.get("HTTP_X_REQUEST_ID", "")) or f"{self._process}-{next(self._numbers)}",
+            usage=counted_usage(environ) if self._behind_nginx else None,
         )
 
 

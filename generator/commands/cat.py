@@ -8,7 +8,7 @@ from edge_auth.contract.store.open import open_store
 from generator.commands.build_names import named_build
 from generator.commands.options import build_option, store_option
 from generator.errors import BuildError
-from generator.releases.export import API_FOLDER
+from generator.tree.documents import API_FOLDER
 
 
 @click.command()
@@ -24,6 +24,6 @@ def cat(key: str, build_id: str | None, store: str) -> None:
     build = named_build(open_store(store), build_id)
     document = build.document(key.removeprefix(f"{API_FOLDER}/"))
     if document is None:
-        raise BuildError(f"build {build.id} has no object {key}; `cardpress export DIR` writes all keys as files")
+        raise BuildError(f"build {build.id} has no object {key}; `cardpress export TARGET` writes all keys as files")
     sys.stdout.buffer.write(document)
     sys.stdout.buffer.flush()

@@ -7,23 +7,25 @@ from generator.commands.build_names import named_build
 from generator.commands.options import build_option, store_option
 from generator.pack.read_ahead import ReadAhead
 from generator.progress import Progress
-from generator.releases.export import export as write_files
 from generator.terminal import say
+from generator.tree.export import export as write_files
 
 
 @click.command()
-@click.argument("dir")
+@click.argument("target")
 @build_option
 @store_option
-@click.option("--gzip", is_flag=True, help="Also write a .gz beside each file.")
-def export(dir: str, build_id: str | None, store: str, gzip: bool) -> None:
-    """Write a build as plain files, one per object.
+@click.option("--gzip", is_flag=True, help="Also write a .gz beside each file of a folder.")
+def export(target: str, build_id: str | None, store: str, gzip: bool) -> None:
+    """Write a build as plain files, one per object, into a folder or a bucket.
 
-    The API is written below DIR/api/v1, the site to DIR/docs and DIR/explore.
+    TARGET is a new folder or s3://bucket/prefix, or one that export wrote. The API is written below TARGET/api/v1, the
+    site to TARGET/docs and TARGET/explore. A second run writes only the files that changed and deletes those that are
+    gone; TARGET/.cardpress-export.json is its record. Objects in a bucket are compressed.
 
     \b
     Example: cardpress export plain --store site_out && ls plain/api/v1/cards/all/trend
     """
     build = named_build(ReadAhead(open_store(store)), build_id)
-    objects = write_files(build, dir, gzip=gzip, progress=Progress())
-    say(f"{objects:,} objects in {dir}")
+    result = write_files(build, target, gzip=gzip, progress=Progress())
+    say(f"{result.objects:,} objects in {target}: {result.written:,} written, {result.deleted:,} deleted")

@@ -125,6 +125,9 @@ class ExpectedDay(click.ParamType):  # type: ignore[type-arg]  # generic only in
     metavar="DAYS",
     help="Read the layers of earlier nights again, all of them within DAYS, and repair damaged ones. 0: never.",
 )
+@click.option(
+    "--export", "target", metavar="TARGET", help="Folder or s3://bucket/prefix to keep as a tree of plain files."
+)
 @lease_option
 @threads_option
 @memory_option
@@ -144,6 +147,7 @@ def nightly(
     pages_url: str | None,
     expect_day: str | None,
     reread_days: int,
+    target: str | None,
     lease: float,
     threads: int | None,
     memory: str | None,
@@ -163,7 +167,7 @@ def nightly(
     run = new_run_id(utc_now)
     rules = RetentionRules(keep, timedelta(hours=grace))
     options = NightOptions(
-        dict(gates), forced, rules, threads, memory, scheduler, lease, pages, expect_day, reread_days
+        dict(gates), forced, rules, threads, memory, scheduler, lease, pages, target, expect_day, reread_days
     )
     lake = absolute(lake) if scheduler else lake
     progress = Progress(prefix=f"[{run}] ")

@@ -4,6 +4,7 @@ import click
 
 from edge_auth.contract.store.open import open_store
 from generator.commands.options import store_option
+from generator.releases.changes import complete_steps
 from generator.releases.publish import rollback as move_back
 from generator.releases.reserve import with_reserve
 from generator.terminal import say
@@ -22,3 +23,4 @@ def rollback(store: str) -> None:
     """
     opened = open_store(store)
     say(with_reserve(opened, lambda: move_back(opened)))
+    complete_steps(opened)  # after the move, which must not wait for it

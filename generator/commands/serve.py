@@ -46,6 +46,10 @@ from generator.commands.serving_options import CounterUrl, IpNetwork, Network, d
     "--drain", metavar="SECONDS", type=click.FloatRange(0, 300), default=5, show_default=True,
     help="How long SIGTERM waits for clients to move: answers then close their connections.",
 )  # fmt: skip
+@click.option(
+    "--socket", type=click.Path(dir_okay=False, path_type=Path),
+    help="Listen on this unix socket instead, behind the nginx of `cardpress edge config`.",
+)  # fmt: skip
 @click.option("--metrics-port", type=click.IntRange(0, 65535), help="Serve metrics to Prometheus. 0: any free port.")
 @click.option("--metrics-host", help="Address to serve metrics at.  [default: --host]")
 def serve(
@@ -60,6 +64,7 @@ def serve(
     store_timeout: float,
     keys_max_age: float,
     drain: float,
+    socket: Path | None,
     metrics_port: int | None,
     metrics_host: str | None,
 ) -> None:
@@ -72,11 +77,17 @@ def serve(
         Path(state).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ServeError(f"--state {state}: {error.strerror}") from error
+    if socket is not None and rate_limit_url is not None:
+        raise ServeError(
+            "--socket and --rate-limit-url exclude each other: nginx counts in a file of this machine; "
+            "for several machines see docs/edge.md"
+        )
     settings = app.Settings(
         *(store, state, keys, trusted_proxies, rate_limit_url),
         store_seconds=store_timeout,
         keys_seconds=keys_max_age,
         drain_seconds=drain,
+        socket=socket,
     )
     metrics = (metrics_host or host, metrics_port) if metrics_port is not None else None
     server.serve(settings, host, port, workers, metrics, list(missing_steps(store, keys)))

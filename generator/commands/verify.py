@@ -6,6 +6,7 @@ from edge_auth.contract.store.open import open_store
 from generator.commands.build_names import BuildName, named_build
 from generator.commands.options import json_option, store_option
 from generator.progress import Progress
+from generator.releases.changes import verify_steps
 from generator.releases.verify import verify as read_again
 from generator.terminal import say, say_json
 
@@ -24,6 +25,7 @@ def verify(build: str | None, store: str, as_json: bool) -> None:
     """
     opened = named_build(open_store(store), build)
     totals = read_again(opened, Progress())
+    verify_steps(opened.store)
     if as_json:
         say_json({"build": opened.id, "objects": totals.objects, "bytes": totals.bytes})
     else:

@@ -21,6 +21,7 @@ from generator.clock import Clock, timestamp
 from generator.errors import (
     BusyError,
     DamageError,
+    ExportError,
     GateError,
     GeneratorError,
     HoldError,
@@ -37,6 +38,7 @@ from generator.nightly.data_day import check_data_day, live_data_day, record_dat
 from generator.nightly.gates import judge
 from generator.nightly.notices import Notices
 from generator.nightly.smoke import smoke_test
+from generator.pack.read_ahead import ReadAhead
 from generator.progress import Progress
 from generator.reading.game_coverage import cover_games
 from generator.reading.report.write_pages import write_pages
@@ -49,6 +51,7 @@ from generator.releases.rotation import Rotation
 from generator.releases.run_reports import (
     FAILED,
     HELD,
+    NOT_EXPORTED,
     PUBLISHED,
     REFUSED,
     ROLLED_BACK,
@@ -59,6 +62,7 @@ from generator.releases.run_reports import (
 )
 from generator.releases.termination import end_by_error, hold_back
 from generator.releases.verify import verify
+from generator.tree.export import export
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,7 @@ class NightOptions:
         forced: Gates that do not stop this night's build.
         rules: Which builds the prune keeps.
         lease: How many seconds the lock outlives a killed run.
+        export: Where the run keeps a tree of plain files up to date, if anywhere.
         pages: Whether the run writes its report and its diff as pages into the store.
         expect_day: The day (`YYYY-MM-DD`) that the live build's data must have after the run; None for any.
         reread_days: Within how many days every layer is read again; 0 for never.
@@ -83,6 +88,7 @@ class NightOptions:
     scheduler: str | None = None
     lease: float = settings.LEASE_SECONDS
     pages: bool = False
+    export: str | None = None
     expect_day: str | None = None
     reread_days: int = settings.REREAD_DAYS
 
@@ -124,6 +130,7 @@ class Night:
             HoldError: A rollback holds publishing back. Nothing was published.
             SmokeError: The published build could not be read, and was rolled back.
             StaleError: The data of the live build is older than `expect_day`.
+        ExportError: The build is live, but the tree of plain files was not brought up to date.
             GeneratorError, EdgeError: Building, publishing or pruning failed.
         """
         run, seconds = self.report.run, self.options.lease
@@ -162,7 +169,10 @@ class Night:
         if self.report.live_before == result.id:
             self.report.outcome = UNCHANGED
             self.progress.say(f"{result.id} is live already: nothing to publish")
-            self._prune(lease)
+            try:
+                self._export(result.id)
+            finally:
+                self._prune(lease)
         else:
             try:
                 self._publish(result.id, self.report.live_before, bool(pointer and pointer.hold), lease)
@@ -247,6 +257,22 @@ class Night:
         self._smoke(new)
         self.report.outcome = PUBLISHED
         self.progress.say(f"published: {new} is live")
+        self._export(new)
+
+    def _export(self, build: str) -> None:
+        """Bring the tree of plain files to the live build. If that fails, the build stays live."""
+        target = self.options.export
+        if target is None:
+            return
+        try:
+            with self._timed("export"):
+                opened = open_build(ReadAhead(self.store), build)
+                result = export(opened, target, gzip=False, progress=self.progress)
+        except (GeneratorError, EdgeError, OSError) as error:
+            self.report.outcome = NOT_EXPORTED
+            raise ExportError(f"{build} is live, but {target} was not brought up to date: {error}") from error
+        self.report.exported = {"target": target, **asdict(result)}
+        self.progress.say(f"exported: {result.written:,} files written to {target}, {result.deleted:,} deleted")
 
     def _judge(self, new: Build, old: Build | None) -> Judgement:
         with self._timed("gates"):

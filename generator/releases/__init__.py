@@ -1,1 +1,1 @@
-"""The builds of a store: publish, roll back, verify, export and prune them, and what nights leave beside them."""
+"""The builds of a store: publish, roll back, verify and prune them, and what nights leave beside them."""

@@ -23,6 +23,7 @@ from edge_auth.errors import StoreError
 from generator import settings
 from generator.clock import Clock, from_unix_time, parse_timestamp, timestamp, utc_now
 from generator.errors import PruneError
+from generator.releases.changes import complete_steps, forget, needed_documents
 from generator.releases.intents import DELETION_LIST, Intents, read_intents
 from generator.releases.lease import Lease
 
@@ -115,6 +116,7 @@ def prune(
         PruneError: A build on the list became live in spite of the mark.
         StoreError: The store failed. Nothing that a remaining build needs was deleted.
     """
+    complete_steps(store)  # the builds that a missing document is made of may be deleted below
     first = find_deletions(store, rules, clock)
     if first.empty:
         return first
@@ -144,6 +146,7 @@ def find_deletions(store: Store, rules: RetentionRules, clock: Clock) -> Deletio
     deletions = Deletions(remaining, builds=[id_ for id_ in records if id_ not in remaining_ids])
     _add_layers(store, deletions, intents, cutoff)
     deletions.strays += _gates_of_missing_builds(store, remaining, cutoff)
+    deletions.strays += _unneeded_changes(store, pointer, cutoff)
     deletions.strays += _leftovers(store, clock(), rules.grace, intents)
     return deletions
 
@@ -218,6 +221,12 @@ def _gates_of_missing_builds(store: Store, remaining: Iterable[str], cutoff: dat
     return [entry for entry in entries if layout.id_of(entry.name) not in ids and _is_older(entry, cutoff)]
 
 
+def _unneeded_changes(store: Store, pointer: Pointer | None, cutoff: datetime) -> list[Listed]:
+    """Return the documents of pairs of builds that no step needs any more."""
+    needed = needed_documents(pointer) | {layout.CHANGES_INDEX}
+    return [entry for entry in store.entries(layout.CHANGES) if entry.name not in needed and _is_older(entry, cutoff)]
+
+
 def _leftovers(store: Store, now: datetime, grace: timedelta, intents: Intents) -> Iterator[Listed]:
     """Yield half-written files, intermediate files and intents of runs that were killed."""
     cutoff = now - max(grace, settings.LEFTOVER_AGE)
@@ -237,6 +246,7 @@ def _sweep(store: Store, deletions: Deletions, lease: Lease) -> None:
         store.delete([folder + INDEX_NAME])
         store.delete(file.name for file in files)
     _check_before_step(store, deletions, lease)
+    forget(store, (file.name for file in deletions.strays if file.name.startswith(layout.CHANGES)))
     store.delete(file.name for file in deletions.strays)
 
 

@@ -7,10 +7,12 @@ from dataclasses import replace
 
 from edge_auth.contract import layout
 from edge_auth.contract.builds import Pointer, open_build, read_pointer
+from edge_auth.contract.changes import KEPT_STEPS
 from edge_auth.contract.store.interface import Store
 from edge_auth.errors import Conflict, EdgeError, UnknownBuild
 from generator.clock import Clock, timestamp, utc_now
 from generator.errors import PublishError
+from generator.releases.changes import complete_steps, prepare_step
 from generator.releases.intents import declare_intent
 
 # How many earlier builds the pointer lists.
@@ -28,6 +30,7 @@ def publish(store: Store, build_id: str, *, by_hand: bool, clock: Clock = utc_no
         UnknownBuild, StoreError: The build is missing or incomplete.
     """
     with _protected(store, build_id, clock):
+        prepare_step(store, build_id)
         pointer, etag = read_pointer(store)
         if pointer and pointer.hold and not by_hand:
             raise PublishError(
@@ -38,10 +41,10 @@ def publish(store: Store, build_id: str, *, by_hand: bool, clock: Clock = utc_no
             _swap_pointer(store, Pointer(build_id), etag)
         elif pointer.build != build_id:
             previous = [pointer.build, *pointer.previous][:MAX_PREVIOUS_BUILDS]
-            ended = _ended(pointer, clock, build_id)
-            _swap_pointer(store, Pointer(build_id, previous, ended=ended), etag)
+            _swap_pointer(store, _moved(pointer, build_id, previous, clock), etag)
         elif pointer.hold:
             _swap_pointer(store, replace(pointer, hold=False), etag)
+    complete_steps(store)
 
 
 def rollback(store: Store, *, only_from: str | None = None, clock: Clock = utc_now) -> str:
@@ -66,11 +69,17 @@ def rollback(store: Store, *, only_from: str | None = None, clock: Clock = utc_n
     target = pointer.previous[0]
     try:
         with _protected(store, target, clock):
-            ended = _ended(pointer, clock, target)
-            _swap_pointer(store, Pointer(target, pointer.previous[1:], hold=True, ended=ended), etag)
+            moved = _moved(pointer, target, pointer.previous[1:], clock)
+            _swap_pointer(store, replace(moved, hold=True), etag)
     except UnknownBuild as error:
         raise PublishError(f"cannot roll back in {store.location}: the earlier build {target} was pruned") from error
     return target
+
+
+def _moved(pointer: Pointer, target: str, previous: list[str], clock: Clock) -> Pointer:
+    """Return the pointer after a move to another build. The move is recorded in the same write."""
+    moved_from = [pointer.build, *pointer.moved_from][:KEPT_STEPS]
+    return Pointer(target, previous, ended=_ended(pointer, clock, target), moved_from=moved_from)
 
 
 def _ended(pointer: Pointer, clock: Clock, target: str) -> dict[str, str]:

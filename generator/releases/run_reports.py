@@ -18,6 +18,7 @@ REPORT_PAGE, DIFF_PAGE = "report.html", "diff.html"
 # The outcomes of a run. The first two are successes.
 PUBLISHED, UNCHANGED = "published", "unchanged"
 REFUSED, HELD, ROLLED_BACK, STALE, FAILED = "refused", "held", "rolled back", "stale", "failed"
+NOT_EXPORTED = "not exported"  # the build is live, but the tree of plain files is not up to date
 
 
 @dataclass
@@ -40,6 +41,7 @@ class RunReport:
         judgement: The gate results.
         games: How fresh and complete the price guide of each game is in the live build after the run
             (`reading.game_coverage`).
+        exported: The target of the export, and the numbers of objects, of written and of deleted files.
         pruned: The summary of the deletions.
         seconds: By step of the run.
         layer_seconds: By layer that the run made.
@@ -67,6 +69,7 @@ class RunReport:
     record: dict[str, Any] = field(default_factory=dict)
     judgement: dict[str, Any] = field(default_factory=dict)
     games: list[dict[str, Any]] = field(default_factory=list)
+    exported: dict[str, Any] = field(default_factory=dict)
     pruned: dict[str, Any] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     layer_seconds: dict[str, float] = field(default_factory=dict)

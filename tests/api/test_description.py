@@ -12,6 +12,7 @@ hooks = "hooks.py"
 
 [parameters]
 "header.X-Build" = "{build}"
+"query.since" = "{build}"
 """
 
 # OpenAPI has no words for "no other parameter beside ids" and "min_price is not above max_price".

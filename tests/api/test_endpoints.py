@@ -22,7 +22,8 @@ from tests.support.oracle.oracle import route as oracle_route
 from tests.support.service import ROOT
 from tests.support.targets import Targets
 
-WITHOUT_DATA = {f"{API}me", f"{API}openapi.json"}
+OF_THE_STORE = {f"{API}changes", f"{API}changes/{{from}}...{{to}}"}  # tests/releases/test_changes.py asks for them
+WITHOUT_DATA = {f"{API}me", f"{API}openapi.json", *OF_THE_STORE}
 BULK_FILE = f"{API}bulk/{{name}}"
 BULK = {f"{API}bulk", BULK_FILE}  # the bytes of files are the library's; tests/api/test_bulk.py reads them
 
@@ -76,7 +77,7 @@ def test_the_smoke_test_reaches_every_endpoint(built: tuple[FolderStore, str], m
     asked: list[str] = []
     monkeypatch.setattr(smoke, "_check_answer", lambda _, path, __: asked.append(API + path))
     smoke.smoke_test(*built)
-    assert reached(asked) == set(every_endpoint()) - {f"{API}me", BULK_FILE}
+    assert reached(asked) == set(every_endpoint()) - OF_THE_STORE - {f"{API}me", BULK_FILE}
 
 
 def test_diff_and_documents_know_every_layer(built: tuple[FolderStore, str]) -> None:

@@ -42,6 +42,8 @@ ENDPOINTS = """
 | /api/v1/sets | q game limit offset | SetPage | 400 401 403 405 429 500 |
 | /api/v1/games | limit offset | GamePage | 400 401 403 404 405 429 500 |
 | /api/v1/movers | window by direction kind min_price game limit offset | MoverPage | 400 401 403 404 405 429 500 |
+| /api/v1/changes | since limit offset | ChangesPage | 400 401 403 405 429 500 |
+| /api/v1/changes/{from}...{to} | from to | Changes | 400 401 403 404 405 429 500 |
 | /api/v1/fingerprints | - | FingerprintIndex | 400 401 403 405 429 500 |
 | /api/v1/bulk | - | BulkManifest | 400 401 403 404 405 429 500 |
 | /api/v1/bulk/{name} | name | - | 206 400 401 403 404 405 416 429 500 |
@@ -87,6 +89,11 @@ PARAMETERS = """
 | /movers | game | query | string | no | none | at most 200 characters |
 | /movers | limit | query | integer | no | 50 | 1 to 100 |
 | /movers | offset | query | integer | no | 0 | minimum 0 |
+| /changes | since | query | string | no | none | not empty |
+| /changes | limit | query | integer | no | 50 | 1 to 100 |
+| /changes | offset | query | integer | no | 0 | minimum 0 |
+| /changes/{from}...{to} | from | path | string | yes | none | not empty |
+| /changes/{from}...{to} | to | path | string | yes | none | not empty |
 | /bulk/{name} | name | path | string | yes | none | not empty |
 """
 
@@ -229,6 +236,25 @@ FIELDS = """
 | Mover | now | number |
 | Mover | change | number |
 | Mover | change_pct | number |
+| ChangesPage | data | array of Step |
+| ChangesPage | pagination | Pagination |
+| Step | from | string |
+| Step | to | string |
+| Step | as_of | date |
+| Step | added | integer |
+| Step | removed | integer |
+| Step | changed | integer |
+| Step | url | string |
+| Changes | from | string |
+| Changes | to | string |
+| Changes | as_of | date |
+| Changes | added | array of integer |
+| Changes | removed | array of RemovedProduct |
+| Changes | changed | array of ChangedProduct |
+| RemovedProduct | id_product | integer |
+| RemovedProduct | name | string |
+| ChangedProduct | id_product | integer |
+| ChangedProduct | fields | array of string |
 | BulkManifest | build | string |
 | BulkManifest | as_of | date |
 | BulkManifest | files | array of BulkFile |
@@ -297,11 +323,12 @@ ERRORS = """
 """
 
 OPTIONAL = {"CardPage": {"not_found"}}  # only in the answer to `ids`
-LISTS = {"/api/v1/watchlist", "/api/v1/cards", "/api/v1/sets", "/api/v1/games", "/api/v1/movers"}
+LISTS = {"/api/v1/watchlist", "/api/v1/cards", "/api/v1/sets", "/api/v1/games", "/api/v1/movers", "/api/v1/changes"}
 CONDITIONS = {"MT", "NM", "EX", "GD", "LP", "PL", "PO"}
 RATE_HEADERS = {"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
 PUBLIC = "/api/v1/openapi.json"
 FILE = "/api/v1/bulk/{name}"
+NOT_OF_A_BUILD = {"/api/v1/me", "/api/v1/changes", "/api/v1/changes/{from}...{to}", FILE}
 SUCCESSES = ("200", "206", "304")
 
 
@@ -405,7 +432,7 @@ def test_endpoint(path, names, body, errors):
 
 def test_operation_ids_are_unique_and_tags_are_described():
     identifiers = [operation["operationId"] for operation in OPERATIONS.values()]
-    assert len(set(identifiers)) == len(identifiers) == 15
+    assert len(set(identifiers)) == len(identifiers) == len(OPERATIONS)
     used = {tag for operation in OPERATIONS.values() for tag in operation["tags"]}
     assert used == {tag["name"] for tag in DOCUMENT["tags"]}
 
@@ -430,7 +457,7 @@ def test_every_parameter_has_a_row_above():
 @pytest.mark.parametrize("path", OPERATIONS)
 def test_header_parameters(path):
     expected = {"If-None-Match"} | ({"Range", "If-Range"} if path == FILE else set())
-    expected |= set() if path in ("/api/v1/me", FILE) else {"X-Build"}
+    expected |= set() if path in NOT_OF_A_BUILD else {"X-Build"}
     assert set(parameters(path, "header")) == expected
 
 
@@ -536,7 +563,7 @@ def test_headers_of_success(path):
     success, unchanged = (OPERATIONS[path]["responses"][status] for status in ("200", "304"))
     expected = {"ETag", "Cache-Control"}
     expected |= set() if path == "/api/v1/fingerprints" else RATE_HEADERS
-    expected |= set() if path in ("/api/v1/me", FILE) else {"X-Build"}
+    expected |= set() if path in NOT_OF_A_BUILD else {"X-Build"}
     expected |= {"Accept-Ranges"} if path == FILE else set()
     expected |= set() if path == PUBLIC else {"Vary"}
     expected |= {"X-Total-Count"} if path in LISTS else set()

@@ -161,6 +161,7 @@ def test_export_is_what_cat_says_and_valid_json(built: Path, tmp_path: Path) -> 
     tree = exported(built, tmp_path / "tree")
     assert {"api/v1/status.json", "api/v1/openapi.json", "api/v1/cards/sealed/newest/0.json"} <= set(tree)
     assert {"docs/index.html", "docs/llms.txt"} <= set(tree)
+    assert json.loads(tree.pop(".cardpress-export.json"))["build"] in run("builds", "--store", built).stdout
     for name, content in tree.items():
         if name.endswith(".json"):
             assert name.startswith("api/v1/") or name == "index.json"
@@ -168,6 +169,7 @@ def test_export_is_what_cat_says_and_valid_json(built: Path, tmp_path: Path) -> 
         if len(name) % 7 == 0 and not name.startswith("api/v1/bulk/"):
             assert run("cat", name.removeprefix("api/v1/"), "--store", built).stdout.encode() == content
             break
+    (tmp_path / "tree" / ".cardpress-export.json").unlink()
     assert "empty folder" in run("export", tmp_path / "tree", "--store", built, status=1).stderr
 
 

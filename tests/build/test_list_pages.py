@@ -55,7 +55,9 @@ def test_commands_show_pages(fixed_store: Path, tmp_path: Path, opened: Build) -
     key = "cards/single/name/0.json"
     assert run("cat", key, "--store", fixed_store).stdout.encode() == opened.document(key)
     run("export", tmp_path / "plain", "--store", fixed_store)
-    exported = {path.relative_to(tmp_path / "plain" / "api" / "v1").as_posix() for path in tmp_path.rglob("*.json")}
+    exported = {
+        path.relative_to(tmp_path / "plain" / "api" / "v1").as_posix() for path in tmp_path.rglob("api/**/*.json")
+    }
     assert set(opened.list_pages.all_keys()) <= exported
     verified = verify(opened, QUIET, only=[names.CATALOGUE])
     assert verified.objects == len(opened.list_pages)

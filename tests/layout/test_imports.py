@@ -21,6 +21,7 @@ DIRECTION: list[list[tuple[str, ...]]] = [
     ],
     [("generator.database",)],
     [("generator.pack",), ("generator.releases",), ("generator.drawings",)],
+    [("generator.tree",)],
     [("generator.lake",)],
     [("generator.ingest",), ("generator.demo",), ("generator.fingerprints",), ("generator.site",)],
     [("generator.build",)],

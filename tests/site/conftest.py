@@ -3,13 +3,18 @@
 import base64
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Page, Request, Route, sync_playwright
 
+from edge_auth.contract import layout
+from edge_auth.contract.builds import read_pointer
+from edge_auth.contract.changes import DocumentEntry, Index, index_to_bytes
+from edge_auth.contract.codec import sha256
+from edge_auth.contract.store.folder import FolderStore
 from generator.demo.lake import write_demo
 from tests.support.commands import build, issue
 from tests.support.lakes import write
@@ -68,7 +73,22 @@ class Visit:
 def site_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     build(write(LAKE, folder / "lake"), folder / "store")
+    add_example_step(FolderStore(str(folder / "store")))
     return folder / "store"
+
+
+def add_example_step(store: FolderStore) -> None:
+    """Record the step of the description's example, as if its builds had been live."""
+    old, new = "2026-08-21-b06af40c7d77", "2026-08-22-f3a5bc844755"
+    pointer, etag = read_pointer(store)
+    assert pointer and etag
+    index: Index = {}
+    for from_, to in ((old, new), (new, pointer.build)):
+        document = f'{{"from":"{from_}","to":"{to}"}}'.encode()
+        store.put(layout.changes_name(from_, to), document)
+        index[layout.pair(from_, to)] = DocumentEntry(0, 0, 0, len(document), sha256(document).hex())
+    store.put(layout.CHANGES_INDEX, index_to_bytes(index))
+    store.swap(layout.POINTER, replace(pointer, moved_from=[new, old]).to_bytes(), etag)
 
 
 @pytest.fixture(scope="session")

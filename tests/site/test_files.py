@@ -154,7 +154,7 @@ def test_export_and_cat(site_store: Path, tmp_path: Path) -> None:
         assert (tmp_path / "plain" / f"{key}.gz").exists()
     assert run("cat", "docs/llms.txt", "--store", site_store).stdout.encode() == FILES["docs/llms.txt"]
     assert {path.name for path in (tmp_path / "plain").iterdir()} == {
-        *("api", "docs", "explore"),
+        *("api", "docs", "explore", ".cardpress-export.json"),
         *(key + suffix for key in HOME for suffix in ("", ".gz")),
     }
 
@@ -231,7 +231,7 @@ def test_the_changelog_is_the_repository_s(anybody: Client) -> None:
             assert re.sub(r"[#\[\]]", "", line).strip() in text
 
 
-def test_llms_txt_names_everything(description: dict, anybody: Client, request: pytest.FixtureRequest) -> None:
+def test_llms_txt_foundeverything(description: dict, anybody: Client, request: pytest.FixtureRequest) -> None:
     text = asked(anybody, "/docs/llms.txt").text
     assert text.startswith("# ") and text.splitlines()[2].startswith("> ")
     for path, item in description["paths"].items():

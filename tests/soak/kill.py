@@ -25,9 +25,9 @@ from unittest.mock import patch
 from edge_auth.contract.builds import live_build_id, open_build
 from edge_auth.contract.store.folder import FolderStore
 from generator import settings
-from generator.releases.export import export
 from generator.releases.prune import RetentionRules, prune
 from generator.releases.publish import publish
+from generator.tree.export import export
 from tests.support.commands import run
 from tests.support.nights import QUIET, assert_whole, demo_lake, in_hours, make, names, published
 from tests.support.service import ROOT, Failed, environment, until

@@ -17,9 +17,9 @@ from generator.lake.bucket import BucketFiles
 from generator.lake.files import LakeFile
 from generator.lake.lake import DAILY_TABLES, FLAT_TABLES, open_lake
 from generator.progress import Progress
-from generator.releases.export import export
 from generator.releases.publish import publish
 from generator.releases.verify import verify
+from generator.tree.export import export
 from tests.support.commands import build, issue, run
 from tests.support.s3_fixtures import on_s3
 from tests.support.s3_proxy import ALWAYS, Proxy

@@ -8,9 +8,11 @@ import http.client
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -159,16 +161,32 @@ class Client:
 class Service:
     """A running shim over a store, as a context manager. It asserts that the shim ends cleanly.
 
-    `log` is the path of its output, `state` its state folder, which a second shim can use again.
+    `log` is the path of its output, `state` its state folder, which a second shim can use again. With `through_nginx`
+    it listens on a unix socket, and `port` is that of the nginx that `cardpress edge config` describes.
     """
 
-    def __init__(self, store: Path, state: Path, *more: str, workers: int = 1, may_log_traces: bool = False) -> None:
+    through_nginx = False  # set by the option --through-nginx, for all services
+
+    def __init__(
+        self,
+        store: Path,
+        state: Path,
+        *more: str,
+        workers: int = 1,
+        may_log_traces: bool = False,
+        through_nginx: bool | None = None,
+    ) -> None:
+        self.nginx: subprocess.Popen | None = None
+        if through_nginx is not None:
+            self.through_nginx = through_nginx
         self.store = store
         self.may_log_traces = may_log_traces
         self.state = state
         self.port = _free_port()
         self.log = state.parent / f"{state.name}-{self.port}.log"
-        settings = {"--port": self.port, "--workers": workers, "--store": store, "--state": state, "--drain": 0}
+        self.folder = Path(tempfile.mkdtemp(prefix="cardpress-nginx-")) if self.through_nginx else None
+        place = {"--socket": self.folder / "shim"} if self.folder else {"--port": self.port}
+        settings = place | {"--workers": workers, "--store": store, "--state": state, "--drain": 0}
         self.command = ["serve", *(str(part) for pair in settings.items() for part in pair), *more]
 
     def __enter__(self) -> "Service":
@@ -176,6 +194,8 @@ class Service:
         with self.log.open("wb") as log:
             command = [sys.executable, "-m", "generator", *self.command]
             self.process = subprocess.Popen(command, cwd=ROOT, env=environment(), stdout=log, stderr=log)
+        if self.folder:
+            self.nginx = self._start_nginx(self.folder)
         try:
             until(self._ready, 30, "GET /healthz answers 200")
         except AssertionError:
@@ -185,6 +205,10 @@ class Service:
 
     def __exit__(self, kind: type | None, error: object, trace: object) -> None:
         self.process.terminate()
+        if self.nginx:
+            self.nginx.terminate()
+            self.nginx.wait(30)
+            shutil.rmtree(self.folder, ignore_errors=True)
         try:
             status = self.process.wait(45)
         except subprocess.TimeoutExpired:
@@ -197,6 +221,17 @@ class Service:
 
     def client(self, key: str | None = None, **headers: str) -> Client:
         return Client(self.port, key, {name.replace("_", "-"): value for name, value in headers.items()})
+
+    def _start_nginx(self, folder: Path) -> subprocess.Popen:
+        places = {"--store": self.store, "--state": self.state, "--socket": folder / "shim", "--folder": folder}
+        words = [part for pair in places.items() for part in pair]
+        (folder / "nginx.conf").write_text(
+            run("edge", "config", *words, "--listen", f"127.0.0.1:{self.port}", "--workers", 2).stdout
+        )
+        nginx = shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin")
+        command = [nginx, "-c", folder / "nginx.conf", "-e", folder / "error.log"]
+        with (folder / "error.log").open("wb") as log:
+            return subprocess.Popen(command, stdout=log, stderr=log)
 
     def _ready(self) -> bool:
         assert self.process.poll() is None, f"the shim ended: {self.log.read_text()[-3000:]}"

@@ -3,7 +3,7 @@
 import random
 import unicodedata
 from collections.abc import Callable
-from urllib.parse import quote, quote_plus
+from urllib.parse import quote, quote_plus, unquote_to_bytes
 
 from tests.support.lakes import pools
 from tests.support.lakes.rows import Rows
@@ -267,3 +267,8 @@ class Targets:
         if self.rng.random() < 0.3:
             return unicodedata.normalize(self.rng.choice(("NFC", "NFD", "NFKC", "NFKD")), text)
         return self.rng.choice(forms)(text)
+
+
+def has_nul(target: str) -> bool:
+    """Return whether a target's path holds a NUL byte, which nginx itself refuses with 400."""
+    return b"\0" in unquote_to_bytes(target.partition("?")[0])

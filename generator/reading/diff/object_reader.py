@@ -12,13 +12,12 @@ from isal import igzip, isal_zlib
 from edge_auth.contract import names
 from edge_auth.contract.builds import Build
 from edge_auth.contract.bulk import FILES
-from edge_auth.contract.catalogue import Catalogue
 from edge_auth.contract.index import INDEX_NAME, Entry, map_table
 from edge_auth.contract.layers import Layer
 from edge_auth.errors import StoreError
+from generator.releases.card_reader import card_hashes
 
 BLOCK_BYTES = 4 * 1024 * 1024
-_CARDS_PER_BATCH = 3000
 _CARD_KEYS = "rows/{}.json"
 _ISAL_ERROR: type[Exception] = isal_zlib.error  # type: ignore[assignment]  # isal's stubs declare an instance
 _GZIP_ERRORS = (OSError, EOFError, _ISAL_ERROR)
@@ -50,8 +49,7 @@ def object_hashes(layer: Layer) -> HashedKeys:
         return "", _bulk_files(layer)
     if layer.name != names.CATALOGUE:
         return index_table(layer)
-    catalogue = Catalogue(layer)
-    return _CARD_KEYS, pa.table({"key": catalogue.ids, "json_sha256": catalogue.digests})
+    return _CARD_KEYS, card_hashes(layer)
 
 
 def _bulk_files(layer: Layer) -> pa.Table:
@@ -71,20 +69,6 @@ def page_hashes(build: Build) -> HashedKeys:
     keys = list(build.list_pages.all_keys())
     hashes = pa.array([build.list_pages.digest(key) for key in keys], pa.binary())
     return "", pa.table({"key": pa.array(keys, pa.string()), "json_sha256": hashes})
-
-
-def read_cards(layer: Layer, ids: _Array) -> Iterator[pa.Table]:
-    """Yield the Cards of products of a catalogue, as tables of `json` of some megabytes each.
-
-    Raises:
-        StoreError: The Cards cannot be read.
-    """
-    catalogue = Catalogue(layer)
-    order = np.argsort(catalogue.ids)
-    ordinals = order[np.searchsorted(catalogue.ids, ids, sorter=order)]
-    for start in range(0, len(ordinals), _CARDS_PER_BATCH):
-        lines = catalogue.card_lines.lines(ordinals[start : start + _CARDS_PER_BATCH])
-        yield pa.table({"json": pa.array(lines, pa.string())})
 
 
 def read_objects(layer: Layer, members: pa.Table) -> Iterator[pa.Table]:

@@ -8,7 +8,8 @@ from edge_auth.contract import names
 from edge_auth.contract.builds import Build
 from edge_auth.contract.layers import Layer
 from generator.database import Database
-from generator.reading.diff.object_reader import index_table, read_cards, read_lines, read_objects
+from generator.reading.diff.object_reader import index_table, read_lines, read_objects
+from generator.releases.card_reader import read_cards
 
 _IS_WATCHLIST_ITEM = r"regexp_matches(key, '^watchlist/[^/]+\.json$')"
 _IS_DOUBTFUL = "id in (select id from touched_details where doubtful)"

@@ -15,9 +15,11 @@ from edge_auth.contract.text import UNICODE_VERSION
 from edge_auth.errors import Conflict, EdgeError
 from generator import settings
 from generator.clock import Clock, from_unix_time
+from generator.errors import BuildError
 from generator.reading.doctor.findings import Finding, ok, problem, warning
 from generator.reading.doctor.locks import check_locks
 from generator.reading.overview import source_ages
+from generator.releases.changes import missing_steps, verify_steps
 from generator.releases.run_reports import HELD, PUBLISHED, UNCHANGED, newest_report
 from generator.releases.verify import visible_damage
 
@@ -46,6 +48,7 @@ def check_store(store: Store, clock: Clock) -> Iterator[Finding]:
     if pointer.hold:
         message = f"a rollback to {pointer.build} holds publishing back"
         yield warning("hold", message, f"`cardpress publish BUILD --store {store.location}` when the lake is fixed")
+    yield from _check_steps(store)
     yield from _check_sources(live, clock)
     yield from _check_last_night(store)
 
@@ -91,6 +94,17 @@ def _check_live_build(live: Build, clock: Clock) -> Iterator[Finding]:
         yield warning("live", message, "run the same Python minor version everywhere, or searches may differ")
     else:
         yield ok("live", f"{live.id}, {len(live.layers)} layers, no file is missing")
+
+
+def _check_steps(store: Store) -> Iterator[Finding]:
+    """Check that the documents of /changes exist."""
+    if missing := missing_steps(store):
+        message = f"{len(missing)} steps of /changes have no document, the first {missing[0].pair}"
+        yield warning("changes", message, f"`cardpress prune --store {store.location}` makes them")
+    try:
+        verify_steps(store)
+    except BuildError as error:
+        yield warning("changes", *str(error).split(": ", 1))
 
 
 def _check_sources(live: Build, clock: Clock) -> Iterator[Finding]:

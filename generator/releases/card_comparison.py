@@ -1,0 +1,96 @@
+"""Compares the Cards of two builds, by columns: which products came, went, or differ in which members."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import duckdb
+import pyarrow as pa
+
+from edge_auth.contract import names
+from edge_auth.contract.builds import Build
+from edge_auth.contract.layers import Layer
+from generator.database import Database, sql_text
+from generator.errors import BuildError
+from generator.releases.card_reader import IdArray, card_hashes, read_cards
+
+# Members of a Card that change for nearly every product every night, and the key.
+_NOT_COMPARED = {"id_product", "price_guide", "filtered_price", "listing"}
+
+
+@dataclass(frozen=True)
+class ChangesDocument:
+    """What differs between two builds: the counts of products, and the body of the API's answer."""
+
+    from_: str
+    to: str
+    added: int
+    removed: int
+    changed: int
+    json: bytes
+
+
+def compare_cards(old: Build, new: Build) -> list[ChangesDocument]:
+    """Return the documents of both directions, from `old` to `new` and back.
+
+    Raises:
+        BuildError: DuckDB failed.
+        StoreError: A build cannot be read.
+    """
+    db = Database()
+    try:
+        layers = _catalogue(old), _catalogue(new)
+        db.connection.register("old_index", card_hashes(layers[0]))
+        db.connection.register("new_index", card_hashes(layers[1]))
+        db.run("changes/products")
+        _read_names(db, layers[0], "removed")
+        _read_names(db, layers[1], "added")
+        _compare_members(db, *layers)
+        db.set(old_build=old.id, new_build=new.id, old_day=str(old.as_of), new_day=str(new.as_of))
+        rows = db.rows(sql_text("changes/documents"))
+        return [
+            ChangesDocument(from_, to, added, removed, changed, text.encode())
+            for from_, to, added, removed, changed, text in rows
+        ]
+    except duckdb.Error as error:
+        raise BuildError(f"{old.id} and {new.id} cannot be compared: {str(error).splitlines()[0]}") from error
+    finally:
+        db.close()
+
+
+def _read_names(db: Database, layer: Layer, change: str) -> None:
+    """Add the names of the products that are only in this build."""
+    ids, start = _ids(db, change), 0
+    for cards in read_cards(layer, ids):
+        batch = cards.append_column("id", pa.array(ids[start : start + len(cards)]))
+        db.insert("product_names", "select id, json ->> '$.name' from batch", batch)
+        start += len(cards)
+
+
+def _compare_members(db: Database, old: Layer, new: Layer) -> None:
+    ids, start = _ids(db, "changed"), 0
+    for before, after in zip(read_cards(old, ids), read_cards(new, ids), strict=True):
+        if start == 0:
+            _set_fields(db, [before["json"][0].as_py(), after["json"][0].as_py()])
+        id_ = pa.array(ids[start : start + len(before)])
+        db.connection.register("batch", pa.table({"id": id_, "old": before["json"], "new": after["json"]}))
+        db.run("changes/fields")
+        start += len(before)
+
+
+def _set_fields(db: Database, cards: Sequence[str]) -> None:
+    """Set the members to compare. All Cards of a build have the same members; builds of other versions may differ."""
+    fields = sorted({name for card in cards for name in json.loads(card)} - _NOT_COMPARED)
+    for variable, values in (("fields", fields), ("paths", [f"$.{field}" for field in fields])):
+        db.connection.execute(f"set variable {variable} = $1", [values])
+
+
+def _ids(db: Database, change: str) -> IdArray:
+    ids: IdArray = db.table(f"select id from products where change = '{change}' order by id")["id"].to_numpy()
+    return ids
+
+
+def _catalogue(build: Build) -> Layer:
+    if names.CATALOGUE not in build.layers:
+        raise BuildError(f"{build.id} has no layer {names.CATALOGUE}")
+    return build.layers[names.CATALOGUE]

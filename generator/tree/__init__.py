@@ -1,0 +1,1 @@
+"""A build as a tree of plain files, in a folder or a bucket."""

@@ -1,0 +1,174 @@
+"""The documents of a tree: their names, and tags that show without reading which of them may have changed."""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from edge_auth.contract import names
+from edge_auth.contract.builds import Build
+from edge_auth.contract.bulk import BulkFile
+from edge_auth.contract.codec import compress, decompress
+from edge_auth.contract.index import INDEX_NAME, map_table, only_chunk
+from edge_auth.contract.layers import Layer
+from edge_auth.contract.movers import keys_of_all_products
+from edge_auth.errors import StoreError
+
+API_FOLDER = "api/v1"
+_TAG_DIGITS = 24  # of a hash in hex
+_JOINED = (names.STATUS_KEY, names.BULK_KEY)  # these name the build, so their stored part is not all of them
+
+
+class TreeDocument(NamedTuple):
+    """A document of a tree.
+
+    Attributes:
+        name: The path of its file in the tree.
+        key: Its logical key.
+        tag: A hash of what it is made from. The same tag means the same content; another tag may mean either.
+        bulk_file: The name of the bulk file that it is, or ''.
+    """
+
+    name: str
+    key: str
+    tag: str
+    bulk_file: str = ""
+
+    @property
+    def names_build(self) -> bool:
+        """Whether its content names the build."""
+        return self.key in _JOINED
+
+
+class TreeBody:
+    """The content of a document. It is held in the form in which the store has it.
+
+    Attributes:
+        media_type: Its Content-Type.
+        digest: A hash of the plain content.
+        is_file: Whether it is a bulk file, which is written as it is. It is read only when it is written.
+    """
+
+    def __init__(
+        self,
+        media_type: str,
+        digest: str,
+        *,
+        plain: bytes | None = None,
+        member: bytes | None = None,
+        read_file: Callable[[], bytes] | None = None,
+    ):
+        self.media_type = media_type
+        self.digest = digest[:_TAG_DIGITS]
+        self.is_file = read_file is not None
+        self._plain, self._member, self._read_file = plain, member, read_file
+
+    @property
+    def plain(self) -> bytes:
+        """The content without compression, or the bytes of a bulk file."""
+        if self._read_file is not None:
+            return self._read_file()
+        return decompress(self._member or b"") if self._plain is None else self._plain
+
+    @property
+    def member(self) -> bytes:
+        """The content as a gzip member. One that the store has is not inflated."""
+        return compress(self._plain or b"") if self._member is None else self._member
+
+
+def tree_documents(build: Build) -> Iterator[TreeDocument]:
+    """Yield the documents of a build: the bulk files, then layer by layer.
+
+    Raises:
+        StoreError: An index cannot be read.
+    """
+    for file in build.bulk_files.values():
+        key = names.bulk_file(file.name)
+        yield TreeDocument(tree_name(key), key, file.sha256[:_TAG_DIGITS], file.name)
+    for key, tag in _keys_and_tags(build):
+        yield TreeDocument(tree_name(key), key, tag[:_TAG_DIGITS])
+
+
+def tree_name(key: str) -> str:
+    """Return the path in a tree of the document under a logical key."""
+    return key if names.is_site_file(key) else f"{API_FOLDER}/{key}"
+
+
+def read_body(build: Build, document: TreeDocument) -> TreeBody:
+    """Return the content of a document, verified.
+
+    Raises:
+        StoreError: It cannot be read.
+    """
+    key = document.key
+    if document.bulk_file:
+        file = build.bulk_files[document.bulk_file]
+        return TreeBody(file.media_type, file.sha256, read_file=partial(_read_file, build, file))
+    media_type = names.media_type(key)
+    if names.layer_of(key) == names.CARDS:
+        card = build.card(names.card_id(key) or 0)
+        assert card is not None, f"{key} is in the index"
+        return TreeBody(media_type, card.digest.hex(), member=card.member)
+    found = None if key in _JOINED else build.find(key)
+    if found is None or names.is_list_page(key):
+        plain = build.document(key) or b""
+        return TreeBody(media_type, hashlib.sha256(plain).hexdigest(), plain=plain)
+    layer, entry = found
+    return TreeBody(media_type, entry.json_sha256.hex(), member=layer.read_member(entry))
+
+
+def _read_file(build: Build, file: BulkFile) -> bytes:
+    data = build.store.get(file.object)
+    if hashlib.sha256(data).hexdigest() != file.sha256:
+        raise StoreError(f"{file.object} in {build.store.location} does not match its hash")
+    return data
+
+
+def _keys_and_tags(build: Build) -> Iterator[tuple[str, str]]:
+    for name, layer in build.layers.items():
+        if name == names.CATALOGUE:
+            yield from ((key, (build.list_pages.digest(key) or b"").hex()) for key in build.list_pages.all_keys())
+        elif name == names.MOVERS:
+            tag = hashlib.sha256(layer.folder.encode()).hexdigest()
+            yield from ((names.movers_list(key), tag) for key in keys_of_all_products())
+        elif name == names.CARDS:
+            yield from _details(build, layer)
+        elif name in names.EXPORTED_LAYERS:
+            yield from _stored(build, layer)
+
+
+def _stored(build: Build, layer: Layer) -> Iterator[tuple[str, str]]:
+    index = layer.index
+    for position in range(len(index)):
+        key = index.key(position)
+        of_build = hashlib.sha256(build.id.encode()).hexdigest()
+        yield key, of_build if key in _JOINED else index.entry(position).json_sha256.hex()
+
+
+def _details(build: Build, cards: Layer) -> Iterator[tuple[str, str]]:
+    """Yield the card details. Their tags are sums over the hashes of the objects that they are joined from."""
+    ids, tags = _hashes(cards)
+    for period in build.periods:
+        layer = build.layers[names.history_layer(period)]
+        period_ids, hashes = _hashes(layer)
+        places = np.searchsorted(ids, period_ids)
+        known = places < len(ids)
+        known[known] = ids[places[known]] == period_ids[known]
+        tags[places[known]] += hashes[known] * _factor(period)
+    for id_, tag in zip(ids.tolist(), tags.tobytes().hex(sep=" ", bytes_per_sep=-16).split(), strict=True):
+        yield names.CARD_PATTERN.format(id_), tag
+
+
+def _hashes(layer: Layer) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ids of a layer's objects, sorted, and 16 bytes of the hash of each as two unsigned integers."""
+    _ = layer.index  # raises StoreError if it is missing or broken
+    table = map_table(layer.local(INDEX_NAME))
+    stored = np.frombuffer(only_chunk(table, "stored_sha256").buffers()[1] or b"", np.uint64, 4 * len(table))
+    return only_chunk(table, "key").to_numpy(), stored.reshape(-1, 4)[:, :2].copy()
+
+
+def _factor(period: str) -> np.uint64:
+    """Return an odd number, so that the same object in another period gives another tag."""
+    return np.uint64(int.from_bytes(hashlib.sha256(period.encode()).digest()[:8], "big") | 1)

@@ -1,0 +1,172 @@
+"""Writes a build as a tree of plain files, one per object, into a folder or a bucket, and keeps the tree up to date.
+
+    api/v1/…                  the documents and the bulk files, under the paths of the API
+    docs/…, explore/…         the site's files
+    .cardpress-export.json    the record of the tree (`record`): its build, and every file with a hash
+
+Names are claimed in the record before a file is written. So a run that was killed leaves only files that the next run
+knows as its own, and a file that is not in the record is never touched.
+"""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from threading import Lock
+
+from edge_auth.contract.builds import Build
+from edge_auth.contract.store.open import is_folder
+from generator.errors import ExportError
+from generator.progress import Progress, ProgressBar
+from generator.threads import in_order
+from generator.tree.documents import TreeBody, TreeDocument, read_body, tree_documents
+from generator.tree.folder import FolderTarget
+from generator.tree.record import TreeFile, TreeRecord
+from generator.tree.target import Target
+
+_SECONDS_BETWEEN_RECORDS = 30.0
+
+
+@dataclass(frozen=True)
+class ExportResult:
+    """What an export did: the objects of the tree, and how many files it wrote and deleted."""
+
+    objects: int
+    written: int
+    deleted: int
+
+
+def open_target(location: str) -> Target:
+    """Open the target of an export: a folder, which need not exist, or `s3://bucket/prefix`.
+
+    Raises:
+        StoreError: The location has an unknown scheme, or the bucket cannot be read.
+    """
+    if is_folder(location):
+        return FolderTarget(location)
+    from generator.tree.bucket import BucketTarget  # boto3 is slow to import
+
+    return BucketTarget(location)
+
+
+def export(build: Build, location: str, *, gzip: bool, progress: Progress) -> ExportResult:
+    """Bring the tree at a location to the state of a build. Only files that changed are written.
+
+    Args:
+        gzip: Also write a `.gz` beside each file of a folder but the bulk files, for hosts that serve compressed files.
+
+    Raises:
+        ExportError: The location holds files that no export wrote, or cannot be written.
+        StoreError: The build cannot be read, or the bucket fails.
+    """
+    with open_target(location) as target:
+        return _Export(build, target, gzip, progress).run()
+
+
+class _Export:
+    """One run of an export."""
+
+    def __init__(self, build: Build, target: Target, gzip: bool, progress: Progress):
+        self._build, self._target, self._progress = build, target, progress
+        self._suffixes = target.suffixes(gzip)
+        self._present = target.files()
+        record = target.read_record()
+        if record is None and self._present:
+            raise ExportError(
+                f"{target.location} is not an empty folder and has no record of an export: "
+                "export writes into a new folder, or into a tree that it wrote"
+            )
+        self._old = record or TreeRecord()
+        self._files: dict[str, TreeFile | None] = {}
+        self._large = Lock()  # bulk files are in memory as a whole, so one at a time
+
+    def run(self) -> ExportResult:
+        """Write, then delete, then record."""
+        documents = list(tree_documents(self._build))
+        names = {name for document in documents for name in self._names(document)}
+        self._check_foreign(names)
+        changed = [document for document in documents if not self._is_unchanged(document)]
+        gone = sorted(self._old.files.keys() - names)
+        self._files = self._old.files | dict.fromkeys(name for document in changed for name in self._names(document))
+        if changed or gone:
+            self._write_record(complete=False)
+        written = self._write(changed)
+        self._target.delete([name for name in gone if name in self._present])
+        self._files = {name: self._files[name] for name in names}
+        self._write_record(complete=True)
+        return ExportResult(len(documents), written, len(gone))
+
+    def _names(self, document: TreeDocument) -> list[str]:
+        return [document.name + suffix for suffix in self._suffixes_of(document)]
+
+    def _suffixes_of(self, document: TreeDocument) -> tuple[str, ...]:
+        return ("",) if document.bulk_file else self._suffixes
+
+    def _check_foreign(self, names: set[str]) -> None:
+        """Refuse a target where a file that no export wrote has the name of a file or a folder of the tree.
+
+        Raises:
+            ExportError: There is such a file.
+        """
+        foreign = self._present.keys() - self._old.files.keys()
+        folders = {str(folder) for name in names for folder in PurePosixPath(name).parents}
+        in_the_way = {
+            name
+            for name, path in ((name, PurePosixPath(name)) for name in foreign)
+            if name in folders or any(str(part) in names for part in (path, *path.parents))
+        }
+        if in_the_way:
+            raise ExportError(
+                f"{min(in_the_way)} in {self._target.location} stands in the way, and no export wrote it: "
+                "move it, or export to another place"
+            )
+
+    def _is_unchanged(self, document: TreeDocument) -> bool:
+        """Return whether record and size show that a document need not be read."""
+        files = map(self._intact, self._names(document))
+        return all(file is not None and file.tag == document.tag for file in files)
+
+    def _intact(self, name: str) -> TreeFile | None:
+        """Return what the record says of a file, if the file is there with its size."""
+        file = self._old.files.get(name)
+        return file if file is not None and self._present.get(name) == file.size else None
+
+    def _write(self, documents: list[TreeDocument]) -> int:
+        """Write documents, several at a time; those that name the build when all others are there.
+
+        Returns:
+            The number of files.
+        """
+        phases = [[one for one in documents if one.names_build is last] for last in (False, True)]
+        with ThreadPoolExecutor(self._target.threads) as pool, self._progress.bar("export", len(documents)) as bar:
+            return sum(self._write_phase(pool, bar, phase) for phase in phases)
+
+    def _write_phase(self, pool: ThreadPoolExecutor, bar: ProgressBar, documents: list[TreeDocument]) -> int:
+        written, saved_at = 0, time.monotonic()
+        bodies = ((document, read_body(self._build, document)) for document in documents)
+        for files, count in in_order(pool, 2 * self._target.threads, lambda item: self._write_one(*item), bodies):
+            self._files |= files
+            written += count
+            bar.update(1)
+            if time.monotonic() > saved_at + _SECONDS_BETWEEN_RECORDS:
+                self._write_record(complete=False)
+                saved_at = time.monotonic()
+        return written
+
+    def _write_one(self, document: TreeDocument, body: TreeBody) -> tuple[dict[str, TreeFile], int]:
+        """Write the files of a document, unless they have its content. Return what to record, and how many it wrote."""
+        files, written = {}, 0
+        for suffix in self._suffixes_of(document):
+            name = document.name + suffix
+            file = self._intact(name)
+            if file is None or file.digest != body.digest:
+                with self._large if body.is_file else nullcontext():
+                    size = self._target.write(name, body, suffix)
+                file, written = TreeFile(size, document.tag, body.digest), written + 1
+            files[name] = file._replace(tag=document.tag)
+        return files, written
+
+    def _write_record(self, *, complete: bool) -> None:
+        record = TreeRecord(self._build.id if complete else self._old.build, self._files)
+        self._target.write_record(record)

@@ -1,0 +1,42 @@
+"""One shim behind the nginx of `edge_auth/nginx`. Its fixtures replace the service that the API's tests use elsewhere.
+
+`pytest --through-nginx` runs any other test of the API through this nginx.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.commands import issue
+from tests.support.keys import KEYS
+from tests.support.nginx_edge import ABSENT, installed
+from tests.support.service import Service
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run all tests of this folder in one process, and skip them where nginx cannot run."""
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.xdist_group("nginx"))
+            item.add_marker(pytest.mark.skipif(not installed(), reason=ABSENT))
+
+
+@pytest.fixture(scope="package")
+def keys(fixed_store: Path) -> dict[str, str]:
+    return {name: issue(fixed_store, *scopes, name=name, **more) for name, (scopes, more) in KEYS.items()}
+
+
+@pytest.fixture(scope="package")
+def fixed_key(keys: dict[str, str]) -> str:
+    return keys["all"]
+
+
+@pytest.fixture(scope="package")
+def fixed_service(
+    fixed_store: Path, keys: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Service]:
+    state = tmp_path_factory.mktemp("nginx") / "state"
+    with Service(fixed_store, state, workers=2, through_nginx=True) as service:
+        yield service

@@ -1,0 +1,193 @@
+"""What nginx adds: hits without the shim, an exact limit, and what happens when the shim or a file is gone."""
+
+import copy
+import signal
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from edge_auth.host.file_counter import FileCounter, counter_file
+from tests.support.commands import build, issue, run
+from tests.support.lakes import FIXED, write
+from tests.support.rate_limits import in_one_window
+from tests.support.s3_servers import Server
+from tests.support.service import API, Client, Service, until, window_left
+
+CARDS = f"{API}/cards?limit=7"
+LIMIT = 60
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """Return a store with one live build."""
+    build(write(FIXED, tmp_path / "lake"), tmp_path / "store")
+    return tmp_path / "store"
+
+
+@pytest.fixture
+def key(store: Path) -> str:
+    return issue(store)
+
+
+@pytest.fixture
+def service(store: Path, key: str, tmp_path: Path) -> Iterator[Service]:
+    """Start a shim of two workers behind nginx."""
+    with Service(store, tmp_path / "state", workers=2, through_nginx=True) as service:
+        yield service
+
+
+def cached(client: Client) -> None:
+    """Request a page until nginx answers it."""
+    until(lambda: client.get(CARDS)["X-Cache"] == "HIT", LIMIT, "nginx has the answer")
+
+
+def test_a_repeated_request_does_not_reach_the_shim(service: Service, key: str) -> None:
+    client = service.client(key)
+    first = client.get(CARDS)
+    cached(client)
+    again = client.get(CARDS)
+    assert (again.body, again["ETag"], again["X-Build"]) == (first.body, first["ETag"], first["X-Build"])
+    assert {name.lower() for name in again.headers} == {name.lower() for name in first.headers}
+    gzipped = client.get(CARDS, Accept_Encoding="gzip")
+    assert (gzipped["Content-Encoding"], gzipped.json) == ("gzip", first.json)
+
+
+def test_either_etag_is_accepted_from_the_cache(service: Service, key: str) -> None:
+    client = service.client(key)
+    tags = [client.get(CARDS, Accept_Encoding=coding)["ETag"] for coding in ("gzip", "identity")]
+    cached(client)
+    for tag in (*tags, f'"x", W/{tags[0]}', "*"):
+        answer = client.get(CARDS, If_None_Match=tag)
+        assert (answer.status, answer.body, answer["X-Build"] is not None) == (304, b"", True), tag
+        assert window_left(answer)
+    assert client.get(CARDS, If_None_Match='"x"').status == 200
+
+
+def test_scopes_hold_for_what_is_cached(service: Service, store: Path, key: str) -> None:
+    cached(service.client(key))
+    assert service.client(issue(store, "watchlist:read")).get(CARDS).code == "insufficient_scope"
+    assert service.client("cpm_live_" + "x" * 32).get(CARDS).code == "invalid_api_key"
+    assert service.client().get(CARDS).code == "unauthorized"
+
+
+def test_the_limit_is_exact_over_nginx_and_the_shim_and_a_reload(service: Service, store: Path, key: str) -> None:
+    """Hits are counted by nginx, misses and refusals by the shim, from many connections at once."""
+    cached(service.client(key))
+    numbers = iter(range(10_000))
+
+    def attempt() -> tuple[set[int], int]:
+        limited = issue(store, rate_limit=150)
+        until(lambda: service.client(limited).get(f"{API}/nothing").status == 404, LIMIT, "the shim answers")
+
+        def send(_: int) -> list[tuple[int, int]]:
+            client = service.client(limited)
+            targets = [CARDS, f"{API}/me", f"{API}/cards?offset={next(numbers)}", CARDS] * 6
+            answers = [client.get(target) for target in targets]
+            return [(answer.status, window_left(answer)[0]) for answer in answers]
+
+        with ThreadPoolExecutor(12) as pool:
+            sent = pool.map(send, range(12))
+            service.nginx.send_signal(signal.SIGHUP)
+            answers = [pair for pairs in sent for pair in pairs]
+        return {reset for _, reset in answers}, sum(status == 200 for status, _ in answers)
+
+    assert in_one_window(attempt) == 150
+
+
+def test_a_revoked_key_is_refused_within_five_seconds(service: Service, store: Path, key: str) -> None:
+    client = service.client(key)
+    cached(client)
+    run("keys", "revoke", client.get(f"{API}/me").json["id"], "--store", store)
+    until(lambda: client.get(CARDS).code == "revoked_api_key", 5, "the key is refused")
+
+
+def test_a_new_build_is_served_at_once_and_a_rollback_too(
+    service: Service, store: Path, key: str, tmp_path: Path
+) -> None:
+    client = service.client(key)
+    cached(client)
+    old = client.get(CARDS)["X-Build"]
+    changed = copy.deepcopy(FIXED)
+    for row in changed.products:
+        row["name"] = f"New {row['name']}"
+    new = build(write(changed, tmp_path / "new"), store)
+    until(lambda: client.get(CARDS)["X-Build"] == new, 5, "the new build is served")
+    until(lambda: all(client.get(CARDS)["X-Build"] == new for _ in range(20)), 5, "by all processes")
+    cached(client)
+    assert all(card["name"].startswith("New ") for card in client.get(CARDS).json["data"])
+    assert client.get(CARDS, X_Build=old)["X-Build"] == old
+    run("rollback", "--store", store)
+    until(lambda: all(client.get(CARDS)["X-Build"] == old for _ in range(20)), 5, "the old build is served")
+    assert not client.get(CARDS).json["data"][0]["name"].startswith("New ")
+
+
+def test_without_a_shim_what_is_cached_is_answered(store: Path, key: str, tmp_path: Path) -> None:
+    service = Service(store, tmp_path / "state", through_nginx=True)
+    service.__enter__()
+    client = service.client(key)
+    cached(client)
+    service.process.kill()  # its workers end within a second
+    until(lambda: client.get(f"{API}/me").status == 500, LIMIT, "the shim is gone")
+    assert client.get(CARDS).status == 200
+    gone = client.get(f"{API}/cards?limit=9")
+    assert (gone.status, gone.code, gone["Retry-After"]) == (500, "internal_error", "5")
+    with pytest.raises(AssertionError, match="exit -9"):
+        service.__exit__(None, None, None)
+
+
+def test_key_records_that_cannot_be_read_stay_in_force(service: Service, store: Path, key: str) -> None:
+    client = service.client(key)
+    cached(client)
+    (store / "private" / "keys.json").write_text("{")
+    log = service.folder / "error.log"
+    until(lambda: "keys.json; the last content stays in force" in log.read_text(), LIMIT, "nginx logs it")
+    assert client.get(CARDS).status == 200
+
+
+def test_a_client_cannot_claim_to_be_counted(service: Service, store: Path) -> None:
+    limited = service.client(issue(store, rate_limit=2))
+    forged = {"X-Edge-Counted": "9 9 9999999999", "X-Edge-Build": "x"}
+
+    def attempt() -> tuple[set[int], list[int]]:
+        answers = [limited.get(f"{API}/sets", **forged) for _ in range(4)]
+        return {window_left(answer)[0] for answer in answers}, [answer.status for answer in answers]
+
+    assert in_one_window(attempt) == [200, 200, 429, 429]
+
+
+def test_both_counters_use_the_same_slots(service: Service, store: Path, key: str) -> None:
+    """A count of the shim's own code is seen by nginx, and the other way round."""
+    client = service.client(key)
+    cached(client)
+    id_ = client.get(f"{API}/me").json["id"]
+    counter = FileCounter(counter_file(str(service.state), str(store)), print)
+
+    def attempt() -> tuple[set[int], list[int]]:
+        first = client.get(CARDS)
+        reset, left = window_left(first)
+        limit = int(first["X-RateLimit-Limit"])
+        ours = counter.hit(f"key {id_}", limit, reset - 1)
+        last = window_left(client.get(CARDS))
+        return {reset, last[0]}, [left - ours.remaining, ours.remaining - last[1]]
+
+    assert in_one_window(attempt) == [1, 1]
+
+
+def test_a_store_on_s3(server: Server, tmp_path: Path) -> None:
+    store = f"s3://{server.bucket()}/cards"
+    lake = write(FIXED, tmp_path / "lake")
+    live = build(lake, store)
+    key = issue(store)
+    with Service(store, tmp_path / "state", through_nginx=True) as service:
+        client = service.client(key)
+        cached(client)
+        assert client.get(CARDS)["X-Build"] == live
+        run("keys", "revoke", client.get(f"{API}/me").json["id"], "--store", store)
+        until(lambda: client.get(CARDS).code == "revoked_api_key", 5, "the key is refused")
+
+
+def test_serve_refuses_a_socket_together_with_redis(tmp_path: Path) -> None:
+    more = ("--socket", tmp_path / "shim", "--rate-limit-url", "redis://127.0.0.1:1")
+    assert "exclude each other" in run("serve", "--store", tmp_path, *more, status=1).stderr

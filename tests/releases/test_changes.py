@@ -1,0 +1,299 @@
+"""/changes: the steps of a store and their documents, against Cards that are compared one by one."""
+
+import json
+import random
+import shutil
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from edge_auth.contract import layout
+from edge_auth.contract.builds import open_build, read_pointer
+from edge_auth.contract.changes import KEPT_STEPS, LISTED_STEPS, read_index
+from edge_auth.contract.store.folder import FolderStore
+from generator.clock import utc_now
+from generator.errors import BuildError
+from generator.reading.doctor.store import check_store
+from generator.releases import changes
+from generator.releases import publish as publishing
+from generator.releases.changes import missing_steps, verify_steps
+from generator.releases.prune import RetentionRules, prune
+from generator.releases.publish import publish, rollback
+from tests.support.commands import run
+from tests.support.lakes import Rows, write
+from tests.support.nights import in_hours, make, temporary_folder
+from tests.support.service import until
+from tests.support.wsgi import Client
+
+NIGHTS = 8
+PRICES = {"price_guide", "filtered_price", "listing"}
+Cards = dict[int, dict]
+
+
+@cache
+def lakes() -> tuple[FolderStore, tuple[str, ...]]:
+    """A store with a build for each of some random nights, none of them published."""
+    folder, rng = temporary_folder(), random.Random(4)
+    store = FolderStore(str(folder / "store"))
+    rows = {id_: drawn(id_, rng) for id_ in range(-3, 40)}
+    ids = []
+    for night in range(NIGHTS):
+        day = f"2026-03-{night + 1:02}"
+        guide = [{"id_product": id_, "trend": rng.randint(1, 9) / 2} for id_ in rows if rng.random() < 0.7]
+        expansions = [{"id": 1, "name": rng.choice(("Base", "151"))}, {"id": 2, "name": 'Say "hi", {x}'}]
+        lake = Rows(products=list(rows.values()), expansions=expansions, price_guide={day: guide})
+        ids.append(make(write(lake, folder / f"lake-{night}"), store))
+        for id_ in rng.sample(sorted(rows), rng.choice((0, 1, 5))):
+            del rows[id_]
+        for id_ in rng.sample(range(-3, 60), rng.choice((0, 3, 9))):
+            rows[id_] = drawn(id_, rng)
+    return store, tuple(ids)
+
+
+def drawn(id_: int, rng: random.Random) -> dict:
+    return {
+        "id_product": id_,
+        "name": rng.choice(("Fox", 'Say "hi"', 'Ünï ,"price_guide":')) + str(id_),
+        "kind": rng.choice(("single", "sealed")),
+        "rarity": rng.choice((None, "Rare")),
+        "id_expansion": rng.choice((None, 1, 2, 3)),
+        "image": rng.choice((None, "https://img.example/a.png")),
+    }
+
+
+@pytest.fixture
+def nights(tmp_path: Path) -> tuple[FolderStore, tuple[str, ...]]:
+    store, ids = lakes()
+    shutil.copytree(store.root, tmp_path / "store")
+    return FolderStore(str(tmp_path / "store")), ids
+
+
+def client(store: FolderStore) -> Client:
+    return Client(store.location, str(store.root.parent / "state"), 100_000)
+
+
+def asked(shim: Client, target: str) -> dict:
+    answer = shim.get(f"/api/v1/{target}")
+    assert answer.status == 200, answer.body
+    assert "X-Build" not in answer.headers
+    return answer.json()
+
+
+def cards(store: FolderStore, build: str) -> Cards:
+    opened = open_build(store, build)
+    lines = [json.loads(opened.document(key) or b"") for key in opened.list_pages.all_keys() if "all/name/" in key]
+    return {card["id_product"]: card for page in lines for card in page}
+
+
+def brute_force(old: Cards, new: Cards) -> dict:
+    """What differs between two builds, computed in the plainest way."""
+    changed = []
+    for id_ in sorted(old.keys() & new.keys()):
+        fields = sorted(name for name in new[id_] if name not in PRICES and new[id_][name] != old[id_][name])
+        if fields:
+            changed.append({"id_product": id_, "fields": fields})
+    return {
+        "added": sorted(new.keys() - old.keys()),
+        "removed": [{"id_product": id_, "name": old[id_]["name"]} for id_ in sorted(old.keys() - new.keys())],
+        "changed": changed,
+    }
+
+
+def apply(mirror: Cards, step: dict, source: Cards) -> None:
+    """Bring a mirror forward by one document, reading from the newer build only what the document names."""
+    for removed in step["removed"]:
+        assert mirror.pop(removed["id_product"])["name"] == removed["name"]
+    for id_ in step["added"]:
+        mirror[id_] = dict(source[id_])
+    for changed in step["changed"]:
+        mirror[changed["id_product"]] |= {field: source[changed["id_product"]][field] for field in changed["fields"]}
+
+
+def without_prices(some: Cards) -> Cards:
+    return {id_: {name: card[name] for name in card.keys() - PRICES} for id_, card in some.items()}
+
+
+def test_thirty_random_nights_bring_a_mirror_from_the_first_build_to_the_last(nights) -> None:
+    store, ids = nights
+    rng, live = random.Random(7), [ids[0]]
+    publish(store, ids[0], by_hand=True)
+    for _ in range(30):
+        if rng.random() < 0.3 and read_pointer(store)[0].previous:
+            live.append(rollback(store))
+        else:
+            live.append(rng.choice([id_ for id_ in ids if id_ != live[-1]]))
+            publish(store, live[-1], by_hand=True)
+    content = {build: cards(store, build) for build in ids}
+    shim = client(store)
+    steps = asked(shim, "changes?limit=100")["data"]
+    assert [(step["from"], step["to"]) for step in steps] == list(pairwise(live))[::-1]
+    mirror = {id_: dict(card) for id_, card in content[live[0]].items()}
+    for step in reversed(steps):
+        document = asked(shim, step["url"].removeprefix("/api/v1/"))
+        expected = brute_force(content[step["from"]], content[step["to"]])
+        assert document == {"from": step["from"], "to": step["to"], "as_of": step["to"][:10]} | expected
+        assert {name: step[name] for name in expected} == {name: len(expected[name]) for name in expected}
+        apply(mirror, document, content[step["to"]])
+    assert without_prices(mirror) == without_prices(content[live[-1]])
+    since_each_build_was_live(shim, live)
+    assert verify_steps(store) == len(set(pairwise(live)))
+
+
+def since_each_build_was_live(shim: Client, live: list[str]) -> None:
+    for build in set(live):
+        last = len(live) - 1 - live[::-1].index(build)
+        found = asked(shim, f"changes?since={build}&limit=100")["data"]
+        assert [(step["from"], step["to"]) for step in found] == list(pairwise(live))[last:]
+
+
+@pytest.fixture
+def published(nights) -> Iterator[tuple[FolderStore, tuple[str, ...], Client]]:
+    """A store with three builds published one after the other, and its shim."""
+    store, ids = nights
+    for build in ids[:3]:
+        publish(store, build, by_hand=True)
+    yield store, ids, client(store)
+
+
+def test_the_contract_of_both_paths(published) -> None:
+    _, ids, shim = published
+    first = shim.get("/api/v1/changes?limit=1", X_Build="nonsense")
+    assert (first.status, first.headers["X-Total-Count"]) == (200, "2")
+    assert first.json()["pagination"] == {
+        "limit": 1, "offset": 0, "returned": 1, "has_more": True, "next_offset": 1
+    }  # fmt: skip
+    assert asked(shim, f"changes?since={ids[2]}")["data"] == []
+    assert shim.get("/api/v1/changes", If_None_Match=shim.get("/api/v1/changes").headers["ETag"]).status == 304
+    for query in (
+        "since=",
+        "since=x",
+        f"since={ids[5]}",
+        "limit=0",
+        "limit=101",
+        "offset=-1",
+        "q=1",
+        "limit=1&limit=1",
+    ):
+        assert (shim.get(f"/api/v1/changes?{query}").status, query) == (400, query)
+    pair = f"{ids[0]}...{ids[1]}"
+    assert shim.get(f"/api/v1/changes/{pair}?limit=1").status == 400
+    for wrong in (f"{ids[1]}...{ids[0]}", f"{ids[0]}...{ids[2]}", ids[0], "...", f"{pair}/", f"{ids[0]}..{ids[1]}"):
+        assert (shim.get(f"/api/v1/changes/{wrong}").status, wrong) == (404, wrong)
+    assert shim.get(f"/api/v1/changes/{pair}", "POST").status == 405
+    assert shim.get("/api/v1/changes", key=None).status == 401
+
+
+def test_a_step_shows_and_a_rollback_needs_no_comparison(published, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, ids, shim = published
+    monkeypatch.setattr(changes, "_made", lambda *_: pytest.fail("a rollback compared two builds"))
+    rollback(store)
+    until(lambda: asked(shim, "changes?limit=1")["data"][0]["to"] == ids[1], 5, "the step shows")
+    assert asked(shim, f"changes/{ids[2]}...{ids[1]}")["as_of"] == ids[1][:10]
+
+
+def test_a_build_that_another_worker_made_live_is_known_at_once(published) -> None:
+    store, ids, shim = published
+    publish(store, ids[3], by_hand=True)
+    assert asked(shim, f"changes?since={ids[3]}")["data"] == []
+    publish(store, ids[4], by_hand=True)
+    assert asked(shim, f"changes/{ids[3]}...{ids[4]}")["to"] == ids[4]
+
+
+def test_a_killed_command_leaves_no_gap(published, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pointer moves in the same write as the step; a document that is missing is made by the next command."""
+    store, ids, _ = published
+    with monkeypatch.context() as killed:
+        killed.setattr(publishing, "prepare_step", lambda *_: None)
+        killed.setattr(publishing, "complete_steps", lambda *_: None)
+        publish(store, ids[3], by_hand=True)
+        publish(store, ids[4], by_hand=True)
+    assert [step.to for step in missing_steps(store)] == [ids[3], ids[4]]
+    shim = client(store)
+    assert [step["to"] for step in asked(shim, "changes")["data"]] == [ids[2], ids[1]]  # it ends before them
+    assert asked(shim, f"changes?since={ids[3]}")["data"] == []
+    assert shim.get(f"/api/v1/changes/{ids[2]}...{ids[3]}").status == 404
+    assert [finding.check for finding in check_store(store, utc_now)].count("changes") == 1
+    run("prune", "--store", store.location, "--keep", "1", "--grace", "0")
+    assert missing_steps(store) == []
+    until(lambda: len(asked(shim, "changes")["data"]) == 4, 5, "all steps show")
+    assert (
+        brute_force(*(cards(lakes()[0], id_) for id_ in ids[2:4])).items()
+        <= asked(shim, f"changes/{ids[2]}...{ids[3]}").items()
+    )
+
+
+def test_a_step_whose_build_is_lost_ends_the_list(published, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, ids, _ = published
+    monkeypatch.setattr(publishing, "prepare_step", lambda *_: None)
+    monkeypatch.setattr(publishing, "complete_steps", lambda *_: None)
+    publish(store, ids[3], by_hand=True)
+    monkeypatch.undo()
+    store.delete([layout.record_name(ids[2])])
+    publish(store, ids[4], by_hand=True)
+    shim = client(store)
+    assert [(step["from"], step["to"]) for step in asked(shim, "changes")["data"]] == [(ids[3], ids[4])]
+    assert asked(shim, f"changes?since={ids[3]}")["data"] != []
+    assert shim.get(f"/api/v1/changes?since={ids[2]}").status == 400
+    assert missing_steps(store) == []
+
+
+def test_a_hundred_steps_are_listed_and_older_documents_pruned(nights) -> None:
+    store, ids = nights
+    for number in range(5):
+        publish(store, ids[number], by_hand=True)
+    for number in range(KEPT_STEPS + 3):
+        publish(store, ids[5 + number % 2], by_hand=True)
+    shim = client(store)
+    assert shim.get("/api/v1/changes").headers["X-Total-Count"] == str(LISTED_STEPS)
+    assert len(read_pointer(store)[0].moved_from) == KEPT_STEPS
+    assert store.stat(layout.changes_name(ids[0], ids[1])) is not None
+    prune(store, RetentionRules(keep=7), clock=in_hours(100), wait=lambda _: None)
+    assert store.stat(layout.changes_name(ids[0], ids[1])) is None
+    pairs = {layout.pair(*pair) for pair in ((ids[5], ids[6]), (ids[6], ids[5]))}
+    assert read_index(store)[0].keys() == pairs
+    assert (
+        asked(shim, "changes?since=" + ids[5])["data"][0]["to"] == ids[6]
+        if ids[5] != read_pointer(store)[0].build
+        else True
+    )
+
+
+def test_verify_and_doctor_find_a_damaged_document(published) -> None:
+    store, ids, shim = published
+    run("verify", "--store", store.location)
+    name = layout.changes_name(ids[0], ids[1])
+    store.put(name, b"{}")
+    assert f"{name} differs from its recorded hash" in run("verify", "--store", store.location, status=1).stderr
+    assert shim.get(f"/api/v1/changes/{ids[0]}...{ids[1]}").status == 500
+    store.delete([name])
+    with pytest.raises(BuildError, match="is missing"):
+        verify_steps(store)
+    assert [finding.message for finding in check_store(store, utc_now) if finding.check == "changes"] == [
+        f"{name} is missing"
+    ]
+
+
+def test_a_pointer_of_an_older_version_has_no_steps(published) -> None:
+    store, ids, _ = published
+    pointer = json.loads(store.get(layout.POINTER))
+    del pointer["moved_from"]
+    store.put(layout.POINTER, json.dumps(pointer).encode())
+    shim = client(store)
+    assert asked(shim, "changes")["data"] == []
+    assert asked(shim, f"changes?since={ids[2]}")["data"] == []
+    assert shim.get(f"/api/v1/changes?since={ids[1]}").status == 400
+
+
+def test_nothing_is_listed_before_the_second_publish(nights) -> None:
+    store, ids = nights
+    shim = client(store)
+    assert shim.get("/api/v1/changes").status == 500
+    publish(store, ids[0], by_hand=True)
+    until(lambda: shim.get("/api/v1/changes").status == 200, 5, "the build goes live")
+    assert asked(shim, "changes") == {
+        "data": [],
+        "pagination": {"limit": 50, "offset": 0, "returned": 0, "has_more": False, "next_offset": None},
+    }

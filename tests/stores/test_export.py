@@ -1,0 +1,127 @@
+"""The static tree in a bucket: objects as a host of static files sends them."""
+
+import gzip
+import json
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from edge_auth.contract.builds import open_build
+from edge_auth.contract.names import STATUS_KEY, media_type
+from edge_auth.contract.store.folder import FolderStore
+from edge_auth.errors import StoreError
+from generator.errors import ExportError
+from generator.progress import Progress
+from generator.tree.bucket import BucketTarget
+from generator.tree.export import ExportResult, export
+from generator.tree.record import TreeRecord
+from tests.support.commands import run
+from tests.support.nights import published
+from tests.support.s3_fixtures import on_s3
+from tests.support.s3_proxy import ALWAYS, Proxy
+from tests.support.s3_servers import Server
+
+pytestmark = on_s3
+RECORD = ".cardpress-export.json"
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> tuple[FolderStore, list[str]]:
+    store, _, ids = published(tmp_path_factory.mktemp("tree"), 16, 18)
+    return store, ids
+
+
+def written(store: FolderStore, build: str, location: str) -> ExportResult:
+    return export(open_build(store, build), location, gzip=False, progress=Progress(quiet=True))
+
+
+def objects(server: Server, bucket: str) -> dict[str, dict]:
+    pages = server.client().get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix="tree/")
+    return {entry["Key"].removeprefix("tree/"): entry for page in pages for entry in page.get("Contents", ())}
+
+
+def modified(listed: dict[str, dict], name: str) -> datetime:
+    return listed[name]["LastModified"]
+
+
+def test_the_objects_are_those_of_a_folder_compressed(two, server: Server, tmp_path: Path) -> None:
+    store, (first, second) = two
+    bucket, client = server.bucket(), server.client()
+    location = f"s3://{bucket}/tree"
+    total = written(store, first, location).written
+    before = objects(server, bucket)
+    again = written(store, second, location)
+    after = objects(server, bucket)
+    rewritten = {name for name in after if name not in before or modified(after, name) != modified(before, name)}
+    assert len(rewritten) <= again.written + 1 < total
+    assert written(store, second, location).written == 0
+    written(store, second, str(tmp_path / "tree"))
+    files = {
+        path.relative_to(tmp_path / "tree").as_posix() for path in (tmp_path / "tree").rglob("*") if path.is_file()
+    }
+    assert set(after) == files
+    build = open_build(store, second)
+    for name in sorted(files - {RECORD})[::5]:
+        found = client.get_object(Bucket=bucket, Key=f"tree/{name}")
+        if "/bulk/" in name:
+            assert found["Body"].read() == (tmp_path / "tree" / name).read_bytes()
+            assert found["ContentType"] in ("application/gzip", "application/vnd.apache.parquet")
+            assert "ContentEncoding" not in found and "immutable" in found["CacheControl"]
+            continue
+        assert (found["ContentType"], found["ContentEncoding"]) == (media_type(name), "gzip")
+        assert found["CacheControl"] == "no-cache"
+        body = found["Body"].read()
+        assert gzip.decompress(body) == (tmp_path / "tree" / name).read_bytes()
+        key = name.removeprefix("api/v1/")
+        if key.startswith(("watchlist/", "docs/")):  # copied from the pack
+            layer, entry = build.find(key) or pytest.fail(key)
+            assert body == layer.read_member(entry)
+    status = client.get_object(Bucket=bucket, Key=f"tree/api/v1/{STATUS_KEY}")["Body"].read()
+    assert json.loads(gzip.decompress(status))["build"]["id"] == second
+
+
+def test_foreign_objects_and_gone_ones(two, server: Server) -> None:
+    store, (first, _) = two
+    bucket, client = server.bucket(), server.client()
+    client.put_object(Bucket=bucket, Key="tree/mine", Body=b"mine")
+    refused = run("export", f"s3://{bucket}/tree", "--store", store.location, status=1)
+    assert "is not an empty folder and has no record" in refused.stderr
+    client.delete_object(Bucket=bucket, Key="tree/mine")
+    assert (
+        "--gzip is for folders"
+        in run("export", f"s3://{bucket}/tree", "--gzip", "--store", store.location, status=1).stderr
+    )
+    written(store, first, f"s3://{bucket}/tree")
+    record = json.loads(client.get_object(Bucket=bucket, Key=f"tree/{RECORD}")["Body"].read())
+    record["files"]["api/v1/gone.json"] = None
+    client.put_object(Bucket=bucket, Key=f"tree/{RECORD}", Body=json.dumps(record).encode())
+    client.put_object(Bucket=bucket, Key="tree/api/v1/gone.json", Body=b"{}")
+    client.put_object(Bucket=bucket, Key="tree/mine", Body=b"mine")
+    assert written(store, first, f"s3://{bucket}/tree").deleted == 1
+    assert "mine" in objects(server, bucket) and "api/v1/gone.json" not in objects(server, bucket)
+
+
+def test_an_export_that_breaks_off_is_completed_by_the_next(two, server: Server, proxy: Proxy) -> None:
+    store, (_, second) = two
+    bucket = server.bucket()
+    proxy.break_next("deny", ALWAYS, after_writes=40)
+    with pytest.raises(StoreError):
+        written(store, second, f"s3://{bucket}/tree")
+    assert 0 < len(objects(server, bucket)) < 200
+    proxy.break_next("", 0)
+    written(store, second, f"s3://{bucket}/tree")
+    fresh = server.bucket()
+    written(store, second, f"s3://{fresh}/tree")
+    assert {name: entry["ETag"] for name, entry in objects(server, bucket).items()} == {
+        name: entry["ETag"] for name, entry in objects(server, fresh).items()
+    }
+
+
+def test_of_two_exports_at_once_one_is_refused(server: Server) -> None:
+    location = f"s3://{server.bucket()}/tree"
+    one, other = BucketTarget(location), BucketTarget(location)
+    assert one.read_record() is None and other.read_record() is None
+    one.write_record(TreeRecord("a"))
+    with pytest.raises(ExportError, match="another export is writing"):
+        other.write_record(TreeRecord("b"))
