@@ -3,6 +3,7 @@
 EdgeError
 ├── StoreError            the store failed: unreachable, access refused, incomplete or damaged data. Never "not found"
 │   ├── MissingObject     an object that an index or a record names does not exist
+│   ├── DamagedObject     the bytes of an object do not match their hash
 │   ├── AccessDenied      the store refuses access; the object may also be missing, S3 does not always tell
 │   └── Conflict          a conditional write failed: another writer changed the object first
 ├── KeyFormatError        the key records cannot be read
@@ -24,6 +25,10 @@ class StoreError(EdgeError):
 
 class MissingObject(StoreError):
     """An object that should exist is missing. This is a failure of the store, not a 404."""
+
+
+class DamagedObject(StoreError):
+    """The bytes of an object do not match their hash."""
 
 
 class AccessDenied(StoreError):

@@ -11,7 +11,7 @@ from edge_auth.contract.codec import decompress, sha256
 from edge_auth.contract.index import INDEX_NAME, Entry, Index
 from edge_auth.contract.store.file_cache import FileCache, user_file_cache
 from edge_auth.contract.store.interface import Span, Store
-from edge_auth.errors import StoreError
+from edge_auth.errors import DamagedObject, StoreError
 
 
 class Layer:
@@ -75,7 +75,7 @@ class Layer:
             StoreError: It does not match its hash.
         """
         if sha256(member) != entry.stored_sha256:
-            raise StoreError(f"{self.folder}{entry.pack} at {entry.offset}: the bytes do not match their hash")
+            raise DamagedObject(f"{self.folder}{entry.pack} at {entry.offset}: the bytes do not match their hash")
         return member
 
     def read(self, entry: Entry) -> bytes:

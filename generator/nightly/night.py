@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from edge_auth.contract import layout
 from edge_auth.contract.builds import Build, live_build_id, open_build, read_pointer
 from edge_auth.contract.store.interface import Store
-from edge_auth.errors import EdgeError
+from edge_auth.errors import DamagedObject, EdgeError
 from generator import settings
 from generator.build.make import BuildResult, make_build
 from generator.clock import Clock, timestamp
@@ -202,8 +202,8 @@ class Night:
                 self.progress.say(f"{error}: this run prunes, then tries again")
                 self._prune(lease)
                 result = self._make_build(rotation=rotation)
-            except DamageError as error:
-                self.progress.say(f"{error}: this run does so")
+            except (DamageError, DamagedObject) as error:
+                self.progress.say(f"{error}; this run reads every layer and repairs it")
                 result = self._make_build(repair=True)
         self.report.build, self.report.made, self.report.layer_seconds = result.id, result.made, result.seconds
         self.report.damaged, self.report.other_bytes = result.damaged, result.other_bytes

@@ -41,8 +41,8 @@ def declare_intent(store: Store, build_id: str, folders: Iterable[str], clock: C
     folders = sorted(folders)
     name = layout.intent_name(build_id, secrets.token_hex(8))
     intent = {"build": build_id, "layers": folders, "since": timestamp(clock())}
-    store.put(name, json.dumps(intent, indent=1).encode() + b"\n")
-    try:
+    try:  # a signal may end the run as soon as the intent is written
+        store.put(name, json.dumps(intent, indent=1).encode() + b"\n")
         _wait_for_prune(store, {build_id, *folders}, clock)
         yield
     finally:

@@ -60,9 +60,10 @@ def end_by_error(what: str) -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _raiser(what: str) -> Callable[..., None]:
-    def end(*_: object) -> None:
+def _raiser(end: TerminatedError, raised: list[int]) -> Callable[..., None]:
+    def handle(number: int, _: object) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second signal must not interrupt what follows
-        raise TerminatedError(f"the {what} was ended by SIGTERM; `cardpress show` tells which build is live")
+        raised.append(number)
+        raise end
 
-    return end
+    return handle

@@ -2,7 +2,8 @@
 
     python -m tests.real.nights DATA [NIGHTS]
 
-The table of `docs/real-nights.md` is its output. Works in a temporary folder; nothing of the data is kept.
+The table of `docs/real-nights.md` is the beginning of its output. Works in a temporary folder; nothing of the data is
+kept.
 """
 
 import json
