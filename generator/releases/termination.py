@@ -7,7 +7,7 @@ thread and the system hands the signal to another.
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from generator.errors import TerminatedError
@@ -21,6 +21,19 @@ class _Waiting:
 
     def __call__(self, *_: object) -> None:
         self.received = True
+
+
+class _Raising:
+    """A handler that raises an error on the first SIGTERM."""
+
+    def __init__(self, end: TerminatedError) -> None:
+        self.received = False
+        self._end = end
+
+    def __call__(self, *_: object) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second signal must not interrupt what follows
+        self.received = True
+        raise self._end
 
 
 @contextmanager
@@ -49,21 +62,17 @@ def end_by_error(what: str) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    end = _raiser(what)
-    before = signal.signal(signal.SIGTERM, end)
+    end = TerminatedError(f"the {what} was ended by SIGTERM; `cardpress show` tells which build is live")
+    handler = _Raising(end)
+    before = signal.signal(signal.SIGTERM, handler)
     try:
         if isinstance(before, _Waiting) and before.received:
             before.received = False
-            end()
+            handler()
         yield
+    except Exception as error:  # DuckDB puts its own exception in place of one that a handler raises
+        if handler.received and error is not end:
+            raise end from error
+        raise
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def _raiser(end: TerminatedError, raised: list[int]) -> Callable[..., None]:
-    def handle(number: int, _: object) -> None:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second signal must not interrupt what follows
-        raised.append(number)
-        raise end
-
-    return handle
