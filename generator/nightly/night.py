@@ -130,7 +130,7 @@ class Night:
             HoldError: A rollback holds publishing back. Nothing was published.
             SmokeError: The published build could not be read, and was rolled back.
             StaleError: The data of the live build is older than `expect_day`.
-        ExportError: The build is live, but the tree of plain files was not brought up to date.
+            ExportError: The build is live, but the tree of plain files was not brought up to date.
             GeneratorError, EdgeError: Building, publishing or pruning failed.
         """
         run, seconds = self.report.run, self.options.lease

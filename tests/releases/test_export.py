@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from edge_auth.contract.builds import live_build_id, open_build
+from edge_auth.contract.names import is_site_file
 from edge_auth.contract.store.folder import FolderStore
 from generator.nightly.night import Night
 from generator.releases.publish import publish
@@ -79,7 +80,7 @@ def test_every_object_has_the_file_that_the_contract_names(two, tmp_path: Path) 
     written(store, second, tree)
     build, files = open_build(store, second), content(tree / "api/v1")
     listed = {f"bulk/{file['name']}": file for file in json.loads(files["bulk.json"])["files"]}
-    assert {key for key in build.document_keys() if key[:4] not in ("docs", "expl")} | listed.keys() == set(files)
+    assert {key for key in build.document_keys() if not is_site_file(key)} | listed.keys() == set(files)
     assert {hashlib.sha256(files[name]).hexdigest() for name in listed} == {file["sha256"] for file in listed.values()}
     assert {"games/0.json", "sets/0.json", "movers/7d/percent/up/all/1.json", "fingerprints.json"} <= set(files)
     assert all(files[key] == build.document(key) for key in build.document_keys() if key in files)
