@@ -5,6 +5,7 @@ The document depends on neither the clock nor the build, so the layer changes on
 
 import json
 import os
+from functools import lru_cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -55,9 +56,14 @@ def strict_document() -> bytes:
     Raises:
         ValueError: As for `document`.
     """
+    return _strict_document(tuple((name, os.environ.get(key) or text) for name, (key, text) in _OPERATOR.items()))
+
+
+@lru_cache(1)
+def _strict_document(operator: tuple[tuple[str, str], ...]) -> bytes:
     environment = Environment(loader=PackageLoader("generator.site"), undefined=StrictUndefined, autoescape=False)
     environment.globals |= _WORDS
-    environment.globals |= {name: os.environ.get(key) or default for name, (key, default) in _OPERATOR.items()}
+    environment.globals |= dict(operator)
     text = environment.get_template("openapi.json.j2").render()
     parsed = json.loads(text, object_pairs_hook=_to_object, parse_constant=_refuse_constant)
     return _canonical(parsed)
