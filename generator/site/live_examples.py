@@ -90,6 +90,8 @@ def _values(build: OpenBuild) -> Iterator[tuple[str, str]]:
         yield from ((name, card[name]) for name in ("number", "rarity") if card[name])
     games = [json.loads(line)["name"] for line in build.games]
     yield from (("game", name) for name in games[:1] if len(name) <= _MAX_NAME_CHARACTERS)
+    files = (_answer(build, f"{API}bulk") or {"files": []})["files"]
+    yield from (("name of getBulkFile", file["name"]) for file in files[:1])
     watched = [json.loads(line) for line in build.watchlist]
     best = sorted(watched, key=lambda item: (item["change_7d_pct"] is None, "/" in item["slug"]))
     yield from (("slug", item["slug"]) for item in best[:1])

@@ -54,7 +54,9 @@ def test_a_lock_of_the_future_is_found_and_released(store: FolderStore, tmp_path
     run("nightly", "--lake", lake, "--store", store.root, "--no-pages")
 
 
-@pytest.mark.parametrize(("host", "pid"), [(socket.gethostname(), os.getpid()), ("another-machine", 1)])
+@pytest.mark.parametrize(
+    ("host", "pid"), [(socket.gethostname(), os.getpid()), ("another-machine", 1)], ids=["this machine", "another"]
+)
 def test_a_run_that_may_be_alive_keeps_its_lock_unless_forced(store: FolderStore, host: str, pid: int) -> None:
     leave_lock(store, host=host, pid=pid)
     assert "which may be alive" in run("unlock", "--store", store.root, status=1).stderr
