@@ -116,7 +116,7 @@ WRONG: dict[str, tuple[Callable[[Path], object], str, str, str]] = {
     "record altered": (write("store/builds/2025-11-21-0123456789ab.json", "{}"), "records", "problem", "2025-11-21-01"),
     "pack gone": (remove("store/layers/sets/*/*.jsonl.gz"), "live", "problem", "is missing: `cardpress build --as-of"),
     "hold": (lambda place: rollback(FolderStore(str(place / "store"))), "hold", "warning", "`cardpress publish BUILD"),
-    "last night": (night_that_failed, "night", "warning", "failed, lake "),
+    "last night": (night_that_failed, "night", "warning", "the step build failed: lake "),
     "not writable": (in_the_way, "writing", "problem", "private"),
     "keys unreadable": (write("store/private/keys.json", "[]"), "keys", "problem", "key records cannot be read"),
     "no keys": (remove("store/private/keys.json"), "keys", "warning", "`cardpress keys issue"),
