@@ -162,6 +162,8 @@ CASES = (
     Case("card detail, days=30", "details", _details(days=30)),
     Case("nothing", "floor", _same(f"{API}/me"), check=False),
     Case("page", "page", _same(cards()), check=False),
+    Case("page, card detail", "page", lambda data: [f"{API}/cards/{data.details[0]}"], check=False),
+    Case("page, watchlist item", "page", lambda data: [f"{API}/watchlist/{data.slugs[0]}"], check=False),
     *(
         Case(f"endpoint {name}", "endpoints", targets, check=False)
         for name, targets in {

@@ -22,10 +22,11 @@ from bench.crawl import crawl
 from bench.data import cache, print_progress, scratch, site
 from bench.load import load, request_in_turn, slowness
 from bench.peers.datasette import Datasette
+from bench.peers.edge import Edge
 from bench.peers.fastapi_postgres import FastapiPostgres
 from bench.peers.flask_duckdb import FlaskDuckdb
 from bench.peers.flask_sqlite import FlaskSqlite, FlaskSqlitePlain, FlaskSqliteTrigram
-from bench.peers.nginx import Nginx
+from bench.peers.nginx import Nginx, page_file
 from bench.peers.nothing import KeyedNothing, Nothing
 from bench.peers.ours import Ours
 from bench.peers.peer import Data, Peer
@@ -33,8 +34,8 @@ from bench.sizes import FULL, QUICK, Size
 from bench.stats import spread
 
 PEERS = (
-    Ours, Nginx, Nothing, KeyedNothing, FlaskSqlite, FlaskSqliteTrigram, FlaskSqlitePlain, FastapiPostgres, FlaskDuckdb,
-    Datasette,
+    Ours, Edge, Nginx, Nothing, KeyedNothing, FlaskSqlite, FlaskSqliteTrigram, FlaskSqlitePlain, FastapiPostgres,
+    FlaskDuckdb, Datasette,
 )  # fmt: skip
 _CHECKED_TARGETS = 7
 _GZIP = {"Accept-Encoding": "gzip"}
@@ -73,6 +74,7 @@ class TestBed:
         self.logs = scratch("logs")
         _crawl_once(self, size)
         self.target_data: TargetData = target_data(self.folder, self.site.lake)
+        _write_pages_once(self)
         self.peers: dict[str, Peer] = {}
         self._running: dict[str, servers.Server] = {}
         self._targets: dict[str, list[str]] = {}
@@ -154,11 +156,27 @@ def _crawl_once(bed: TestBed, size: Size) -> None:
     try:
         crawl(server.port, bed.site, bed.folder, size.details)
         connection = http.client.HTTPConnection("127.0.0.1", server.port)
-        for name, headers in {"page.json": {}, "page.json.gz": _GZIP}.items():
-            connection.request("GET", cards(), headers=ours.headers() | headers)
-            answer = connection.getresponse()
-            (bed.folder / name).write_bytes(answer.read())
+        connection.request("GET", cards(), headers=ours.headers())
+        answer = connection.getresponse()
+        answer.read()
         as_of.write_text(answer.headers["X-Build"][:10])
+    finally:
+        server.stop()
+
+
+def _write_pages_once(bed: TestBed) -> None:
+    """Write the answers that nginx sends as static files, plain and compressed."""
+    targets = [target for case in CASES if case.group == "page" for target in case.targets(bed.target_data)]
+    if all((bed.folder / page_file(target)).exists() for target in targets):
+        return
+    ours = Ours(bed.data("pages"))
+    server = servers.start(ours.command, ours.ready, bed.logs / "pages.log")
+    try:
+        connection = http.client.HTTPConnection("127.0.0.1", server.port)
+        for target in targets:
+            for suffix, headers in {"": {}, ".gz": _GZIP}.items():
+                connection.request("GET", target, headers=ours.headers() | headers)
+                (bed.folder / f"{page_file(target)}{suffix}").write_bytes(connection.getresponse().read())
     finally:
         server.stop()
 

@@ -7,6 +7,7 @@ after a new watch check never opens the price tables.
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import date
 from functools import cached_property, wraps
 from pathlib import Path
 from typing import TypeVar
@@ -73,6 +74,7 @@ class BuildContext:
         self.pool = ThreadPoolExecutor(threads, thread_name_prefix="pack")
         self.uploads = Uploads(store, resend)
         self.opened: set[str] = set()
+        self._days_of_rows: Period | None = None
         self.tick: Callable[[int], object] = lambda objects: None  # called with the number of new objects
         self._make_intermediates = intermediates
 
@@ -143,14 +145,16 @@ class BuildContext:
         self._open_price_sources()
         self.db.run("views/month_rows", "views/month_newest")
 
-    def open_day(self, day: Period) -> None:
-        """Make the view price_guide and the views month_<array> of a day, in place of another day's or a month's.
+    def open_day_rows(self, days: Period) -> None:
+        """Make the tables day_rows_<array> of some days, in place of other days'.
 
-        The rules are not checked: the task of the day's month does that.
+        The rules are not checked: the task of the days' month does that.
         """
-        self._open_days(day)
-        self._open_price_sources()
-        self.db.run("views/month_rows")
+        if self._days_of_rows != days:
+            self._open_days(days)
+            self._open_price_sources()
+            self.db.run("views/month_rows", "views/day_rows")
+            self._days_of_rows = days
 
     def price_ids(self, days: Period) -> NDArray[np.int64]:
         """Return the sorted ids that the price tables name on some days.
@@ -162,6 +166,20 @@ class BuildContext:
         union = " union ".join(f"select id_product from raw.{table}" for table in PRICE_TABLES)
         ids: NDArray[np.int64] = self.db.table(f"from ({union}) order by id_product")[0].to_numpy()
         return ids
+
+    def price_ids_by_day(self, days: Period) -> dict[date, NDArray[np.int64]]:
+        """Return the sorted ids that the price tables name on each of some days.
+
+        Raises:
+            LakeError: A file is no Parquet, or lacks a column.
+        """
+        self._open_days(days)
+        union = " union ".join(f"select day, id_product from raw.{table}" for table in PRICE_TABLES)
+        found = self.db.table(f"from ({union}) order by day, id_product")
+        by_day, ids = found["day"].to_numpy(), found["id_product"].to_numpy()
+        starts = np.flatnonzero(np.diff(by_day, prepend=by_day[:1] - 1).astype(bool))
+        groups = np.split(ids, starts[1:])
+        return {by_day[start].item(): group for start, group in zip(starts, groups, strict=False)}
 
     def open_newest(self, inputs: Inputs, closed: dict[str, str], ids: ProductRange | None = None) -> None:
         """Make the views all_<table> and newest_<table> over the open month and all closed periods.
@@ -221,6 +239,12 @@ class BuildContext:
     def in_order(self, work: Callable[[_Input], _Result], inputs: Iterable[_Input]) -> Iterator[_Result]:
         """Run `work` over inputs on the threads, with results in input order."""
         return in_order(self.pool, 2 * self.threads, work, inputs)
+
+    @once
+    def open_bulk_prices(self) -> None:
+        """Make the views bulk_<table> of the price tables, which read the views rows_<array>."""
+        self.open_catalogue()
+        self.db.run("views/bulk_prices")
 
     @once
     def open_history_views(self) -> None:

@@ -5,12 +5,14 @@ of its days. As long as the prices of the days do not change, the layer of the l
 read from the lake.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from edge_auth.contract import names
 from edge_auth.contract.builds import open_build, read_pointer
 from edge_auth.contract.layers import Layer
 from edge_auth.errors import EdgeError
@@ -20,6 +22,7 @@ from generator.build.periods import Period
 from generator.errors import BuildError
 from generator.releases.verify import checked_file
 
+_NONE = np.empty(0, np.int64)
 IDS = "ids"  # the stem of a layer's file with all ids of its days
 
 
@@ -31,20 +34,28 @@ class UnknownProducts:
         self._known = context.product_ids()
         self._live = _live_layers(context)
 
-    def ids(self, layer: str, days: Period, prices: list[str]) -> list[str]:
-        """Return the ids of some days that the catalogue does not know, sorted.
+    def ids(self, spans: Mapping[Period, list[str]]) -> dict[Period, list[str]]:
+        """Return the ids of each span of days that the catalogue does not know, sorted.
 
         Args:
-            layer: The name of the layer of these days.
-            prices: The content of the price tables on these days.
+            spans: The content of the price tables in each span.
 
         Raises:
             LakeError: A file of the lake cannot be read.
         """
-        named = self._kept(layer, prices)
-        if named is None:
-            named = self._context.price_ids(days)
-        return list(map(str, np.setdiff1d(named, self._known).tolist()))
+        named = {span: self._kept(names.bulk_layer(span.span), prices) for span, prices in spans.items()}
+        days = [span for span, ids in named.items() if ids is None and span.first == span.last]
+        by_day = self._context.price_ids_by_day(Period("", days[0].first, days[-1].last)) if days else {}
+        unknown = {}
+        for span, ids in named.items():
+            if ids is None:
+                ids = by_day.get(span.first, _NONE) if span in days else self._context.price_ids(span)
+            unknown[span] = list(map(str, self._without_product(ids).tolist()))
+        return unknown
+
+    def _without_product(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        unknown: NDArray[np.int64] = ids[~np.isin(ids, self._known, assume_unique=True)]
+        return unknown
 
     def _kept(self, layer: str, prices: list[str]) -> NDArray[np.int64] | None:
         """Return the ids that the live build's layer keeps, or None if it has other prices or is damaged."""

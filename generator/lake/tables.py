@@ -85,7 +85,7 @@ def check_columns(database: Database, table: str, files: Sequence[LakeFile]) -> 
         LakeError: A file is no Parquet, lacks a required column or holds a column of a wrong type.
     """
     groups: dict[tuple[tuple[str, str], ...], tuple[_Expressions, list[str]]] = {}
-    for path, types in _types_of_files(database, table, [file.path for file in files]):
+    for path, types in _types_of_files(database, table, files):
         key = tuple((name, str(type_)) for name, type_ in types.items())
         if key not in groups:
             groups[key] = (_expressions(database, table, path, types), [])
@@ -93,16 +93,23 @@ def check_columns(database: Database, table: str, files: Sequence[LakeFile]) -> 
     return list(groups.values())
 
 
-def _types_of_files(database: Database, table: str, paths: list[str]) -> Iterator[tuple[str, _Types]]:
+def _types_of_files(database: Database, table: str, files: Sequence[LakeFile]) -> Iterator[tuple[str, _Types]]:
     """Yield each path with the names (lower case) and types of its top-level columns."""
-    for path in paths:
-        try:
-            described = database.connection.execute(
-                f"select column_name, column_type from (describe select * from {_ONE_FILE})", [path]
-            ).fetchall()
-        except duckdb.Error as error:
-            raise lake_fault(error, f"{table}: {path} cannot be read as Parquet") from error
-        yield path, {name.lower(): duckdb.sqltype(type_) for name, type_ in described}
+    for file in files:
+        described = database.described.get((file.path, file.sha256)) if file.sha256 else None
+        if described is None:
+            described = database.described[file.path, file.sha256] = _described(database, table, file.path)
+        yield file.path, described
+
+
+def _described(database: Database, table: str, path: str) -> _Types:
+    try:
+        described = database.connection.execute(
+            f"select column_name, column_type from (describe select * from {_ONE_FILE})", [path]
+        ).fetchall()
+    except duckdb.Error as error:
+        raise lake_fault(error, f"{table}: {path} cannot be read as Parquet") from error
+    return {name.lower(): duckdb.sqltype(type_) for name, type_ in described}
 
 
 def _expressions(database: Database, table: str, path: str, types: _Types) -> _Expressions:

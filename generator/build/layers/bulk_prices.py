@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 
 from edge_auth.contract import names
+from generator.build import estimates
 from generator.build.bulk_files import CONSTANTS, write_entries, write_table
 from generator.build.context import BuildContext
 from generator.build.layers.history import to_parquet
@@ -24,32 +25,27 @@ RECIPE = 1
 _SQL = (
     "sources/products",
     *(f"sources/{table}" for table in PRICE_TABLES),
-    *("views/month_rows", "views/bulk_prices"),
+    *("views/month_rows", "views/day_rows", "views/bulk_prices"),
 )
 # The tables of bulk files, and the arrays of a history whose rows they hold.
 _ARRAYS = {"price_guide": "price_guide", "listings": "listing", "filtered": "filtered"}
 _SORTED_BY = ("id_product", "day")
+_MAX_ROWS_TOGETHER = 1_000_000  # of days that are read together
 
 
 def bulk_price_layers(lake: Lake, unknown: UnknownProducts) -> Iterator[LayerSpec]:
     """Define the layers of the days with prices: each closed month, then each day of the as-of day's month."""
-    for period in closed_periods(lake):
-        for month in period.months():
-            yield from _layer(lake, month, unknown, partial(_month_tasks, month=month))
-    for day in open_month(lake.as_of).days():
-        yield from _layer(lake, day, unknown, partial(_day_tasks, day=day))
-
-
-def _layer(lake: Lake, days: Period, unknown: UnknownProducts, tasks: object) -> Iterator[LayerSpec]:
-    prices = days.content(lake)
-    if prices:
-        layer = names.bulk_layer(days.span)
+    months = [month for period in closed_periods(lake) for month in period.months()]
+    days = open_month(lake.as_of).days()
+    prices = {span: content for span in (*months, *days) if (content := span.content(lake))}
+    ids = unknown.ids(prices)
+    for span, content in prices.items():
         yield define_layer(
-            layer,
-            tasks,  # type: ignore[arg-type]  # mypy does not see through partial
+            names.bulk_layer(span.span),
+            partial(_month_tasks, month=span) if span in months else partial(_day_tasks, day=span),
             recipe=RECIPE,
             sql=_SQL,
-            content={"prices": prices, "unknown products": unknown.ids(layer, days, prices)},
+            content={"prices": content, "unknown products": ids[span]},
             constants=CONSTANTS,
         )
 
@@ -64,7 +60,17 @@ def _month_tasks(scope: BuildScope, month: Period) -> Iterable[Task]:
 
 def _day_tasks(scope: BuildScope, day: Period) -> Iterable[Task]:
     layer = names.bulk_layer(day.span)
-    yield Task(layer, layer, _day, (day,), reads=scope.lake.size(*PRICE_TABLES, first=day.first, last=day.last))
+    reads = scope.lake.size(*PRICE_TABLES, first=day.first, last=day.last)
+    yield Task(layer, layer, _day, (day, _read_together(scope, day)), reads=reads)
+
+
+def _read_together(scope: BuildScope, day: Period) -> Period:
+    """Return the days that are read together with a day: many days of a small lake, one day of a large one."""
+    missing = [other for other in open_month(scope.lake.as_of).days() if names.bulk_layer(other.span) in scope.missing]
+    days = Period(day.name, missing[0].first, missing[-1].last)
+    rows = estimates.rows(scope.lake, days.first, days.last)
+    spans = days.split(-(-rows // _MAX_ROWS_TOGETHER))
+    return next(span for span in spans if span.first <= day.first <= span.last)
 
 
 def _month(context: BuildContext, writer: Writer, inputs: Inputs, month: Period) -> None:
@@ -73,16 +79,16 @@ def _month(context: BuildContext, writer: Writer, inputs: Inputs, month: Period)
     _write(context, writer, month.span)
 
 
-def _day(context: BuildContext, writer: Writer, inputs: Inputs, day: Period) -> None:
-    context.open_day(day)
-    for array, rows in {"price_guide": "price_guide", "listing": "month_listing", "filtered": "month_filtered"}.items():
-        context.db.connection.execute(f"create or replace view rows_{array} as from {rows}")
+def _day(context: BuildContext, writer: Writer, inputs: Inputs, day: Period, together: Period) -> None:
+    context.open_day_rows(together)
+    for array in _ARRAYS.values():
+        rows = f"select * from day_rows_{array} where day = date '{day.first}'"
+        context.db.connection.execute(f"create or replace view rows_{array} as {rows}")
     _write(context, writer, day.span)
 
 
 def _write(context: BuildContext, writer: Writer, span: str) -> None:
-    context.open_catalogue()
-    context.db.run("views/bulk_prices")
+    context.open_bulk_prices()
     entries = [write_table(context.db, writer, table, f"{table}-{span}", _SORTED_BY) for table in _ARRAYS]
     write_entries(writer, [entry for entry in entries if entry["records"]])
     writer.add_file(f"{IDS}.parquet", to_parquet(context.db.table("from bulk_ids order by id_product")))
