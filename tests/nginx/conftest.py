@@ -11,6 +11,7 @@ import pytest
 from tests.support.commands import issue
 from tests.support.keys import KEYS
 from tests.support.nginx_edge import ABSENT, installed
+from tests.support.oracle import Oracle
 from tests.support.service import Service
 
 
@@ -40,3 +41,13 @@ def fixed_service(
     state = tmp_path_factory.mktemp("nginx") / "state"
     with Service(fixed_store, state, workers=2, through_nginx=True) as service:
         yield service
+
+
+@pytest.fixture(scope="package")
+def live_build(fixed_service: Service, fixed_key: str) -> str:
+    return fixed_service.client(fixed_key).get("/api/v1/status").json["build"]["id"]
+
+
+@pytest.fixture(scope="package")
+def fixed_oracle(fixed_lake: Path, live_build: str) -> Oracle:
+    return Oracle(fixed_lake, build_id=live_build)
