@@ -32,7 +32,7 @@ class Failed(Exception):
 def run(*arguments: object, status: int = 0) -> subprocess.CompletedProcess[str]:
     """Run `cardpress <arguments>`. Raise Failed with the end of its output if it exits with another status."""
     command = [sys.executable, "-m", "generator", *map(str, arguments)]
-    done = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=300)
     if done.returncode != status:
         raise Failed(f"{' '.join(command[2:])}: exit {done.returncode}\n{done.stdout[-500:]}\n{done.stderr[-3000:]}")
     return done
