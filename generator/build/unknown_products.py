@@ -6,8 +6,11 @@ read from the lake.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
+from datetime import date
 from typing import Any
 
+import duckdb
 import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
@@ -45,13 +48,26 @@ class UnknownProducts:
         """
         named = {span: self._kept(names.bulk_layer(span.span), prices) for span, prices in spans.items()}
         days = [span for span, ids in named.items() if ids is None and span.first == span.last]
-        by_day = self._context.price_ids_by_day(Period("", days[0].first, days[-1].last)) if days else {}
+        by_day = self._read_days(Period("", days[0].first, days[-1].last)) if days else {}
         unknown = {}
         for span, ids in named.items():
             if ids is None:
-                ids = by_day.get(span.first, _NONE) if span in days else self._context.price_ids(span)
+                ids = by_day.get(span.first, _NONE) if span in days else self._read(span)
             unknown[span] = list(map(str, self._without_product(ids).tolist()))
         return unknown
+
+    # The task of a month checks the rules of its files, and its message names table, column and row. So a file that
+    # cannot be read is left to it here.
+
+    def _read_days(self, days: Period) -> dict[date, NDArray[np.int64]]:
+        with suppress(duckdb.Error):
+            return self._context.price_ids_by_day(days)
+        return {}
+
+    def _read(self, days: Period) -> NDArray[np.int64]:
+        with suppress(duckdb.Error):
+            return self._context.price_ids(days)
+        return _NONE
 
     def _without_product(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
         unknown: NDArray[np.int64] = ids[~np.isin(ids, self._known, assume_unique=True)]

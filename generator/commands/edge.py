@@ -15,6 +15,7 @@ from edge_auth.host.keyring import KEYS_MAX_AGE_SECONDS
 from edge_auth.host.store_copies import READ_AT, copies_folder
 from generator.commands.options import store_option
 from generator.commands.serving_options import default_state_folder
+from generator.terminal import say_lines
 
 _TEMPLATE = Path(__file__).parents[2] / "edge_auth" / "nginx" / "nginx.conf.j2"
 
@@ -64,4 +65,4 @@ def config(
         cache_size=cache_size,
         workers=workers,
     )
-    click.echo(text, nl=False)
+    say_lines(text.splitlines())

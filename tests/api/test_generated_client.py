@@ -55,7 +55,7 @@ def test_every_object_has_a_name() -> None:
 def test_errors_share_one_schema() -> None:
     for item in DOCUMENT["paths"].values():
         for status, response in item["get"]["responses"].items():
-            if status not in ("200", "304"):
+            if status >= "400":
                 schema = response["content"]["application/json"]["schema"]
                 assert schema == {"$ref": "#/components/schemas/Error"}
 
@@ -82,7 +82,9 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     pytest.importorskip("openapi_python_client")
     folder = tmp_path_factory.mktemp("client")
     (folder / "openapi.json").write_bytes(document())
-    (folder / "config.json").write_text('{"post_hooks": []}')
+    # The generator knows no media type of files but octet-stream, and has this setting for others.
+    files = dict.fromkeys(("application/vnd.apache.parquet", "application/gzip"), "application/octet-stream")
+    (folder / "config.json").write_text(json.dumps({"post_hooks": [], "content_type_overrides": files}))
     command = [sys.executable, "-m", "openapi_python_client", "generate", "--path", "openapi.json"]
     more = ["--config", "config.json", "--meta", "none", "--output-path", "card_prices", "--fail-on-warning"]
     done = subprocess.run([*command, *more], cwd=folder, env=os.environ, capture_output=True, text=True, timeout=120)

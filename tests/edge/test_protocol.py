@@ -34,7 +34,7 @@ def issued(location: str, **fields) -> str:
         ("/api/v1/me", "HEAD", "", 405, None),
         ("/api/v1/me", "OPTIONS", "", 405, "method_not_allowed"),
         ("/nope", "GET", WRONG, 404, "not_found"),
-        ("/", "GET", "", 404, "not_found"),
+        ("/elsewhere", "GET", "", 404, "not_found"),
         ("/api/v1", "GET", "", 404, "not_found"),
         ("/api/v1/me/", "GET", "", 404, "not_found"),
         ("//api/v1/me", "GET", "", 404, "not_found"),
