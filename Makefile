@@ -55,7 +55,7 @@ test-quick: $(READY) ## run the quick tests, under a minute: before each commit
 	$(PYTEST) -m "not slow" $(QUICK) $(PYTEST_ARGS)
 
 test-nginx: $(READY) ## run the tests of the API through nginx with its cache
-	$(PYTEST) --through-nginx tests/api tests/siege $(PYTEST_ARGS)
+	$(PYTEST) --through-nginx tests/api $(PYTEST_ARGS)
 
 soak: $(READY) ## kill build, publish, prune and nightly 200 times at random moments (ROUNDS=…)
 	$(BIN)/python -m tests.soak.kill $(or $(ROUNDS),200)

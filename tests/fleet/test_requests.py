@@ -36,8 +36,8 @@ def test_a_night_writes_each_file_once_and_little_else(store: str, proxy: Proxy,
     assert len(files) <= night["PUT"] <= len(files) + WRITES_BESIDES + same, night
     opened = open_store(store)
     layers = open_build(opened, live_build_id(opened)).layers
-    # A layer is listed to see whether it is there, whether another run wrote it, and by the two passes of the prune.
-    assert night["LIST"] + night["POST"] <= 30 + 4 * sum(map(names.holds_bulk_files, layers)), night
+    # A layer is listed to see whether it is there, whether another run wrote it, and by the prune.
+    assert night["LIST"] + night["POST"] <= 30 + 3 * sum(map(names.holds_bulk_files, layers)), night
 
 
 def test_answers_read_what_they_need_once(store: str, proxy: Proxy, tmp_path: Path) -> None:
