@@ -24,8 +24,9 @@ from generator.errors import BusyError
 from generator.lake.lake import absolute
 from generator.nightly.data_day import expected_day
 from generator.nightly.metrics import write_textfile
-from generator.nightly.night import Night, NightOptions, new_run_id
+from generator.nightly.night import Night, new_run_id
 from generator.nightly.notices import Notices
+from generator.nightly.options import NightOptions
 from generator.progress import Progress
 from generator.releases.prune import RetentionRules
 from generator.terminal import say, say_json

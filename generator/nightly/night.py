@@ -4,12 +4,11 @@ A night holds the lock `private/nightly.lock`. It leaves `gates/<build>.json` (`
 pages (`releases.run_reports`). A night that is refused or fails leaves the live build as it was.
 """
 
-import json
 import secrets
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 
 from edge_auth.contract import layout
 from edge_auth.contract.builds import Build, live_build_id, open_build, read_pointer
@@ -37,14 +36,14 @@ from generator.lake.lake import open_lake
 from generator.nightly.data_day import check_data_day, live_data_day, record_data_day
 from generator.nightly.gates import judge
 from generator.nightly.notices import Notices
+from generator.nightly.options import NightOptions
+from generator.nightly.results import write_night_pages, write_report
 from generator.nightly.smoke import smoke_test
 from generator.pack.read_ahead import ReadAhead
 from generator.progress import Progress
-from generator.reading.game_coverage import cover_games
-from generator.reading.report.write_pages import write_pages
 from generator.releases.judgements import Judgement, write_judgement
 from generator.releases.lease import Lease
-from generator.releases.prune import RetentionRules, describe, prune
+from generator.releases.prune import describe, prune
 from generator.releases.publish import publish, rollback
 from generator.releases.reserve import free_reserve_if_full, keep_reserve, with_reserve
 from generator.releases.rotation import Rotation
@@ -63,34 +62,6 @@ from generator.releases.run_reports import (
 from generator.releases.termination import end_by_error, hold_back
 from generator.releases.verify import verify
 from generator.tree.export import export
-
-
-@dataclass(frozen=True)
-class NightOptions:
-    """The options of a night.
-
-    Attributes:
-        thresholds: Thresholds by gate, instead of the defaults.
-        forced: Gates that do not stop this night's build.
-        rules: Which builds the prune keeps.
-        lease: How many seconds the lock outlives a killed run.
-        export: Where the run keeps a tree of plain files up to date, if anywhere.
-        pages: Whether the run writes its report and its diff as pages into the store.
-        expect_day: The day (`YYYY-MM-DD`) that the live build's data must have after the run; None for any.
-        reread_days: Within how many days every layer is read again; 0 for never.
-    """
-
-    thresholds: dict[str, float] = field(default_factory=dict)
-    forced: tuple[str, ...] = ()
-    rules: RetentionRules = field(default_factory=RetentionRules)
-    threads: int | None = None
-    memory: str | None = None
-    scheduler: str | None = None
-    lease: float = settings.LEASE_SECONDS
-    pages: bool = False
-    export: str | None = None
-    expect_day: str | None = None
-    reread_days: int = settings.REREAD_DAYS
 
 
 def new_run_id(clock: Clock) -> str:
@@ -149,8 +120,9 @@ class Night:
                     raise
                 raise named from error
             finally:
-                self._write_report()
-                self._write_pages()
+                write_report(self.report, self.store, self.options, clock=self.clock, progress=self.progress)
+                if self.options.pages:
+                    write_night_pages(self.report, self.store, self.options, self.progress)
                 self.notices.finish(self.report)
 
     def _with_step(self, error: Exception) -> Exception:
@@ -316,39 +288,6 @@ class Night:
             return
         self.report.pruned = deletions.summary()
         self.progress.say(f"pruned: {describe(deletions)}")
-
-    def _write_report(self) -> None:
-        pointer, _ = read_pointer(self.store)
-        self.report.live = pointer.build if pointer else None
-        record_data_day(self.report, self.store)
-        self._cover_games()
-        self.report.finished = timestamp(self.clock())
-        data = json.dumps(asdict(self.report), indent=1, ensure_ascii=False, default=str).encode()
-        self.store.put(layout.report_name(self.report.run), data + b"\n")
-
-    def _cover_games(self) -> None:
-        """Write the coverage of each game in the live build into the report."""
-        if self.report.live is None:
-            return
-        try:
-            live, options = open_build(self.store, self.report.live), self.options
-            games = cover_games(live, threads=options.threads, memory=options.memory)
-            self.report.games = [asdict(game) for game in games]
-        except (GeneratorError, EdgeError, OSError) as error:  # missing figures are no reason to fail a night
-            self.progress.say(f"the games of {self.report.live} were not counted: {error}")
-
-    def _write_pages(self) -> None:
-        """Write the pages of a build that is not live yet, published or not."""
-        if not self.options.pages or self.report.build is None or self.report.outcome == UNCHANGED:
-            return
-        try:
-            options = self.options
-            folder = write_pages(
-                self.store, self.report, threads=options.threads, memory=options.memory, progress=self.progress
-            )
-            self.progress.say(f"pages: {folder}")
-        except (GeneratorError, EdgeError, OSError) as error:  # missing pages are no reason to fail a night
-            self.progress.say(f"the pages were not written: {error}")
 
     @contextmanager
     def _timed(self, step: str) -> Iterator[None]:

@@ -17,7 +17,8 @@ from generator import settings
 from generator.clock import Clock, utc_now
 from generator.errors import BusyError, GateError, HoldError, SmokeError
 from generator.nightly.metrics import write_textfile
-from generator.nightly.night import Night, NightOptions
+from generator.nightly.night import Night
+from generator.nightly.options import NightOptions
 from generator.releases.judgements import read_judgement
 from generator.releases.lease import Lease, current_holder
 from generator.releases.prune import RetentionRules

@@ -1,0 +1,34 @@
+"""The options of a night."""
+
+from dataclasses import dataclass, field
+
+from generator import settings
+from generator.releases.prune import RetentionRules
+
+
+@dataclass(frozen=True)
+class NightOptions:
+    """The options of a night.
+
+    Attributes:
+        thresholds: Thresholds by gate, instead of the defaults.
+        forced: Gates that do not stop this night's build.
+        rules: Which builds the prune keeps.
+        lease: How many seconds the lock outlives a killed run.
+        export: Where the run keeps a tree of plain files up to date, if anywhere.
+        pages: Whether the run writes its report and its diff as pages into the store.
+        expect_day: The day (`YYYY-MM-DD`) that the live build's data must have after the run; None for any.
+        reread_days: Within how many days every layer is read again; 0 for never.
+    """
+
+    thresholds: dict[str, float] = field(default_factory=dict)
+    forced: tuple[str, ...] = ()
+    rules: RetentionRules = field(default_factory=RetentionRules)
+    threads: int | None = None
+    memory: str | None = None
+    scheduler: str | None = None
+    lease: float = settings.LEASE_SECONDS
+    pages: bool = False
+    export: str | None = None
+    expect_day: str | None = None
+    reread_days: int = settings.REREAD_DAYS

@@ -1,0 +1,50 @@
+"""What a run of a night leaves in the store: its report, and the pages of a new build."""
+
+import json
+from dataclasses import asdict
+
+from edge_auth.contract import layout
+from edge_auth.contract.builds import open_build, read_pointer
+from edge_auth.contract.store.interface import Store
+from edge_auth.errors import EdgeError
+from generator.clock import Clock, timestamp
+from generator.errors import GeneratorError
+from generator.nightly.data_day import record_data_day
+from generator.nightly.options import NightOptions
+from generator.progress import Progress
+from generator.reading.game_coverage import cover_games
+from generator.reading.report.write_pages import write_pages
+from generator.releases.run_reports import UNCHANGED, RunReport
+
+
+def write_report(report: RunReport, store: Store, options: NightOptions, *, clock: Clock, progress: Progress) -> None:
+    """Complete the report with the live build, its day and its games, and write it into the store."""
+    pointer, _ = read_pointer(store)
+    report.live = pointer.build if pointer else None
+    record_data_day(report, store)
+    _cover_games(report, store, options, progress)
+    report.finished = timestamp(clock())
+    data = json.dumps(asdict(report), indent=1, ensure_ascii=False, default=str).encode()
+    store.put(layout.report_name(report.run), data + b"\n")
+
+
+def _cover_games(report: RunReport, store: Store, options: NightOptions, progress: Progress) -> None:
+    """Write the coverage of each game in the live build into the report."""
+    if report.live is None:
+        return
+    try:
+        games = cover_games(open_build(store, report.live), threads=options.threads, memory=options.memory)
+        report.games = [asdict(game) for game in games]
+    except (GeneratorError, EdgeError, OSError) as error:  # missing figures are no reason to fail a night
+        progress.say(f"the games of {report.live} were not counted: {error}")
+
+
+def write_night_pages(report: RunReport, store: Store, options: NightOptions, progress: Progress) -> None:
+    """Write the pages of a build that is not live yet, published or not."""
+    if report.build is None or report.outcome == UNCHANGED:
+        return
+    try:
+        folder = write_pages(store, report, threads=options.threads, memory=options.memory, progress=progress)
+        progress.say(f"pages: {folder}")
+    except (GeneratorError, EdgeError, OSError) as error:  # missing pages are no reason to fail a night
+        progress.say(f"the pages were not written: {error}")
