@@ -7,6 +7,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 import duckdb
 import jinja2
@@ -15,6 +16,8 @@ import pyarrow as pa
 from edge_auth.contract.text import fold, number_filter_key, number_sort_key, word_text
 from generator.errors import BuildError, GeneratorError, LakeError, SpaceError, is_disk_full
 from generator.settings import MEMORY
+
+_OPEN: "WeakSet[Database]" = WeakSet()
 
 
 def sql_root() -> Path:
@@ -55,6 +58,16 @@ def lake_fault(error: duckdb.Error, what: str) -> GeneratorError:
     return LakeError(f"{what}: {first_line}")
 
 
+def interrupt_queries() -> None:
+    """Interrupt the queries that run in the open databases of this process. Each ends with an exception.
+
+    A handler of a signal needs this. DuckDB notices the signal by itself, but then it waits for its threads, which
+    finish the query first.
+    """
+    for database in list(_OPEN):
+        database.connection.interrupt()
+
+
 class Database:
     """A scratch DuckDB database. Closing it deletes everything in it.
 
@@ -79,12 +92,14 @@ class Database:
         self.connection.execute("set TimeZone = 'UTC'")
         # DuckDB takes a spawned worker for an interactive session and would print its bar to standard output.
         self.connection.execute("set enable_progress_bar = false")
+        _OPEN.add(self)
         for function in (fold, number_filter_key, number_sort_key, word_text):
             self._register(function)
         self.run("macros", "lake")
 
     def close(self) -> None:
         """Drop the database and its spilled files."""
+        _OPEN.discard(self)
         self.connection.close()
         self._folder.cleanup()
 

@@ -110,18 +110,20 @@ class Night:
         with hold_back(), lock as lease:
             self.progress.say(f"nightly of {self.lake} into {self.store.location}")
             self.notices.start(self.report.run)
+            with_pages = self.options.pages
             try:
                 with end_by_error("night"):
                     self._run_steps(lease)
             except (GeneratorError, EdgeError, OSError) as error:
                 named = self._with_step(error)
                 self.report.error = message_of(named)
+                with_pages &= not isinstance(error, TerminatedError)  # which has to end soon
                 if named is error:
                     raise
                 raise named from error
             finally:
                 write_report(self.report, self.store, self.options, clock=self.clock, progress=self.progress)
-                if self.options.pages:
+                if with_pages:
                     write_night_pages(self.report, self.store, self.options, self.progress)
                 self.notices.finish(self.report)
 

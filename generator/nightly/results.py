@@ -15,6 +15,7 @@ from generator.progress import Progress
 from generator.reading.game_coverage import cover_games
 from generator.reading.report.write_pages import write_pages
 from generator.releases.run_reports import UNCHANGED, RunReport
+from generator.releases.termination import end_by_error
 
 
 def write_report(report: RunReport, store: Store, options: NightOptions, *, clock: Clock, progress: Progress) -> None:
@@ -40,11 +41,12 @@ def _cover_games(report: RunReport, store: Store, options: NightOptions, progres
 
 
 def write_night_pages(report: RunReport, store: Store, options: NightOptions, progress: Progress) -> None:
-    """Write the pages of a build that is not live yet, published or not."""
+    """Write the pages of a build that is not live yet, published or not. SIGTERM ends only this."""
     if report.build is None or report.outcome == UNCHANGED:
         return
     try:
-        folder = write_pages(store, report, threads=options.threads, memory=options.memory, progress=progress)
+        with end_by_error("night"):
+            folder = write_pages(store, report, threads=options.threads, memory=options.memory, progress=progress)
         progress.say(f"pages: {folder}")
     except (GeneratorError, EdgeError, OSError) as error:  # missing pages are no reason to fail a night
         progress.say(f"the pages were not written: {error}")

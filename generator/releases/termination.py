@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from generator.database import interrupt_queries
 from generator.errors import TerminatedError
 
 
@@ -24,7 +25,7 @@ class _Waiting:
 
 
 class _Raising:
-    """A handler that raises an error on the first SIGTERM."""
+    """A handler that ends a query and raises an error, on the first SIGTERM."""
 
     def __init__(self, end: TerminatedError) -> None:
         self.received = False
@@ -33,6 +34,7 @@ class _Raising:
     def __call__(self, *_: object) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second signal must not interrupt what follows
         self.received = True
+        interrupt_queries()
         raise self._end
 
 

@@ -5,12 +5,14 @@ A refused night leaves what clients see as it was: the same answers, and nothing
 
 import json
 import shutil
-import threading
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
+import duckdb
 import pytest
 
 from generator import settings
@@ -19,20 +21,24 @@ from tests.nightly.test_gates import (
     FOIL,
     GUIDE,
     PRODUCTS,
+    TODAY,
     TONIGHT,
     a_set_without_prices,
     a_twelfth_of_the_guide,
     guide_prices,
+    hardly_a_guide_for_two_days,
     in_file,
     nothing,
+    of_day,
+    yesterdays_files,
 )
 from tests.support.commands import issue, run
-from tests.support.lake_edits import Damage
+from tests.support.lake_edits import Damage, rewrite
 from tests.support.nights import demo_lake
-from tests.support.service import API, Client, Service, until
+from tests.support.reader import PATHS, Reader, until_served
+from tests.support.service import API, Client, Service
 
 pytestmark = pytest.mark.xdist_group("disasters")  # one process, one shim
-PATHS = (f"{API}/status", f"{API}/cards?sort=trend&limit=50", f"{API}/sets", f"{API}/movers")
 DISASTERS: dict[str, tuple[Damage, str]] = {
     "all prices x 9": (guide_prices("{} * 9", *GUIDE, *FOIL), "prices-scaled"),
     "all prices x 2": (guide_prices("{} * 2", *GUIDE, *FOIL), "prices-scaled"),
@@ -42,6 +48,8 @@ DISASTERS: dict[str, tuple[Damage, str]] = {
     "no averages": (guide_prices("null::double", "avg1", "avg7", "avg30"), "game-prices-lost"),
     "a set without prices": (a_set_without_prices, "set-prices-lost"),
     "8 % of the guide": (a_twelfth_of_the_guide, "game-shrank"),
+    "8 % of the guide for two days": (hardly_a_guide_for_two_days, "game-behind"),
+    "yesterday's files again": (yesterdays_files, "prices-repeated"),
     "names undefined": (in_file("products", "name", "'undefined'"), "names-changed"),
     "names in a wrong encoding": (
         in_file("products", "name", "replace(replace(name, 'e', 'Ã©'), 'a', 'Ã¤')"), "names-changed",
@@ -54,24 +62,6 @@ DISASTERS: dict[str, tuple[Damage, str]] = {
 
 
 @dataclass
-class Reader:
-    """A client that reads in a thread: the statuses, and the builds, of its answers."""
-
-    client: Client
-    statuses: set[int] = field(default_factory=set)
-    builds: set[str] = field(default_factory=set)
-    answers: int = 0
-    stop: threading.Event = field(default_factory=threading.Event)
-
-    def read(self) -> None:
-        while not self.stop.wait(0.01):
-            answer = self.client.get(PATHS[self.answers % len(PATHS)])
-            self.statuses.add(answer.status)
-            self.builds.add(answer["X-Build"])
-            self.answers += 1
-
-
-@dataclass
 class Place:
     """A store with a live build, its shim and its lake, which has the rows of one more night."""
 
@@ -80,36 +70,53 @@ class Place:
     client: Client
     reader: Reader
 
+    @property
+    def lake(self) -> Path:
+        return self.folder / "damaged"
+
+    def new_lake(self) -> Path:
+        """Copy the lake anew."""
+        shutil.rmtree(self.lake, ignore_errors=True)
+        shutil.copytree(self.folder / "lake", self.lake)
+        return self.lake
+
+    def arguments(self, *options: str) -> tuple[object, ...]:
+        store = self.folder / "store"
+        return ("nightly", "--lake", self.lake, "--store", store, "--json", "--no-pages", *options)
+
     def night(self, damage: Damage, *options: str, status: int = 0) -> dict:
         """Run a night over a damaged copy of the lake, until the reader has read everything after it."""
-        lake = self.folder / "damaged"
-        shutil.rmtree(lake, ignore_errors=True)
-        shutil.copytree(self.folder / "lake", lake)
-        damage(lake)
-        arguments = ("--lake", lake, "--store", self.folder / "store", "--json", "--no-pages", *options)
-        report = json.loads(run("nightly", *arguments, status=status).stdout)
-        wanted = self.reader.answers + 2 * len(PATHS)
-        until(lambda: self.reader.answers >= wanted, 30, "the client has read everything again")
+        damage(self.new_lake())
+        report = json.loads(run(*self.arguments(*options), status=status).stdout)
+        self.reader.read_everything()
         return report
 
     def bodies(self) -> list[str]:
         return [self.client.get(path).text for path in PATHS]
 
+    def begin(self) -> None:
+        """Make the first build live again, and let the client begin anew."""
+        run("publish", self.build, "--store", self.folder / "store")
+        until_served(self.client, self.build)
+        self.reader.forget()
+
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+def shared_place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     folder = tmp_path_factory.mktemp("disasters")
     lake, store = demo_lake(folder / "lake", BEFORE, PRODUCTS), folder / "store"
     build = run("build", "--lake", lake, "--store", store, "--publish").stdout.split()[-1]
     demo_lake(lake, TONIGHT, PRODUCTS)
     key = issue(store)
-    with Service(store, folder / "state") as service, patch.object(settings, "ENOUGH_PRICES", 8):
-        reader = Reader(service.client(key))
-        thread = threading.Thread(target=reader.read)
-        thread.start()
+    few_prices = patch.object(settings, "ENOUGH_PRICES", 8)
+    with few_prices, Service(store, folder / "state") as service, Reader(service.client(key)) as reader:
         yield Place(folder, build, service.client(key), reader)
-        reader.stop.set()
-        thread.join()
+
+
+@pytest.fixture
+def place(shared_place: Place) -> Place:
+    shared_place.begin()
+    return shared_place
 
 
 @pytest.mark.parametrize("disaster", DISASTERS)
@@ -124,23 +131,84 @@ def test_a_disaster_is_refused_and_clients_see_nothing_of_it(disaster: str, plac
     assert (place.reader.statuses, place.reader.builds) == ({200}, {place.build})
 
 
+def test_prices_that_no_build_accepts(place: Place) -> None:
+    """An import refuses them; here another program wrote them into the lake."""
+    before = place.bodies()
+    report = place.night(guide_prices("1e15", "trend"), status=1)
+    assert report["outcome"] == "failed" and "trend" in report["error"]
+    assert place.bodies() == before
+    assert (place.reader.statuses, place.reader.builds) == ({200}, {place.build})
+
+
+def no_new_files(lake: Path) -> None:
+    for folder in lake.glob(f"*/day={TODAY}"):
+        shutil.rmtree(folder)
+
+
+def no_guide(lake: Path) -> None:
+    of_day(lake, "price_guide").unlink()
+
+
+def an_empty_guide(lake: Path) -> None:
+    rewrite(of_day(lake, "price_guide"), "from rows limit 0")
+
+
+@pytest.mark.parametrize(
+    ("damage", "outcome"), [(no_new_files, "unchanged"), (no_guide, "published"), (an_empty_guide, "published")]
+)
+def test_a_day_that_does_not_advance(damage: Damage, outcome: str, place: Place) -> None:
+    prices = place.client.get(PATHS[1]).json["data"][0]["price_guide"]
+    report = place.night(damage)
+    assert (report["outcome"], report["advanced"]) == (outcome, False)
+    stale = place.night(damage, "--expect-day", str(TODAY), status=1)
+    assert (stale["outcome"], stale["live"]) == ("stale", report["live"])
+    until_served(place.client, report["live"])
+    assert place.client.get(PATHS[1]).json["data"][0]["price_guide"] == prices
+    assert place.reader.statuses == {200} and place.reader.builds <= {place.build, report["live"]}
+
+
+Rows = list[dict[str, Any]]
+IMPORTS: dict[str, tuple[Callable[[Rows], Rows], str]] = {
+    "duplicates": (lambda rows: [*rows, rows[0] | {"low": 99}], "published"),
+    "empty-guide": (lambda rows: [], "published"),
+    "missing-prices": (lambda rows: [row | {"trendPrice": row.pop("trend")} for row in rows], "refused"),
+    "two-foil-prices": (lambda rows: [row | {"low-foil": (row["low-holo"] or 1) + 1} for row in rows], "published"),
+    "future": (lambda rows: rows, "refused"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", IMPORTS)
+def test_an_import_that_is_probably_wrong(case: str, place: Place, tmp_path: Path) -> None:
+    """It is refused. You can insist on it; gates may then refuse the build. Clients read all the time."""
+    change, outcome = IMPORTS[case]
+    guide = of_day(place.new_lake(), "price_guide")
+    figures = ", ".join(f'{name}, {name}_holo as "{name}-holo"' for name in GUIDE)
+    query = f"select id_product as idProduct, 1 as idCategory, {figures} from '{guide}'"
+    rows = change(duckdb.sql(query).to_arrow_table().to_pylist())
+    guide.unlink()
+    day = datetime.now(UTC) + timedelta(days=1) if case == "future" else TODAY
+    file = tmp_path / "guide.json"
+    file.write_text(json.dumps({"version": 1, "createdAt": f"{day:%Y-%m-%d}T23:00:00+0000", "priceGuides": rows}))
+    words = ("ingest", "cardmarket", "--lake", place.lake, "--price-guide", file)
+    assert f"--accept {case}" in run(*words, status=1).stderr.splitlines()[-1]
+    assert not [*place.lake.rglob("cardmarket.parquet")]
+    run(*words, "--accept", case)
+    report = json.loads(run(*place.arguments(), status=int(outcome == "refused")).stdout)
+    assert report["outcome"] == outcome
+    until_served(place.client, report["live"])
+    place.reader.read_everything()
+    assert place.reader.statuses == {200} and place.reader.builds <= {place.build, report["live"]}
+
+
 def test_forced_by_name_it_goes_live_and_the_next_night_repairs_it(place: Place) -> None:
-    """This test comes last: it changes the live build."""
     damage, _ = DISASTERS["names undefined"]
     breached = [v["gate"] for v in place.night(damage, status=1)["judgement"]["verdicts"] if v["breached"]]
     forced = place.night(damage, *(f"--force={gate}" for gate in breached))
     assert forced["outcome"] == "published"
-    _until_served(place, forced["build"])
+    until_served(place.client, forced["build"])
     assert '"name":"undefined"' in place.client.get(f"{API}/cards").text
     repaired = place.night(nothing, *(f"--force={gate}" for gate in breached))
-    _until_served(place, repaired["build"])
+    until_served(place.client, repaired["build"])
     assert "undefined" not in place.client.get(f"{API}/cards").text
     assert place.reader.statuses == {200}
     assert place.reader.builds <= {place.build, forced["build"], repaired["build"]}
-
-
-def _until_served(place: Place, build: str) -> None:
-    def served() -> bool:
-        return place.client.get(f"{API}/status")["X-Build"] == build
-
-    until(served, 30, "the shim answers from the new build")

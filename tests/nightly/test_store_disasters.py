@@ -1,0 +1,207 @@
+"""Disasters of the store and of the machine, through the commands, while a shim serves and a client reads all the time.
+
+All tests share one store and its shim. Each test starts from the live build and ends with an ordinary night.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from edge_auth.contract import layout
+from edge_auth.contract.store.folder import FolderStore
+from generator.clock import utc_now
+from generator.releases.lease import current_holder
+from tests.nightly.test_rotation import SHARED, flip
+from tests.releases.test_full_disk import fill, free, small_disk
+from tests.releases.test_locks import ended_process, leave_lock
+from tests.support.commands import issue, run
+from tests.support.lake_edits import rewrite
+from tests.support.nights import DAYS, assert_whole, names, published
+from tests.support.reader import PATHS, Reader, until_served
+from tests.support.service import API, ROOT, Client, Service, environment, until
+
+pytestmark = pytest.mark.xdist_group("disasters")  # one process: the published builds are made once
+READ = (*PATHS, f"{API}/watchlist", f"{API}/changes")
+LONG_QUERY = """
+import sys
+from generator import database
+from generator.nightly import gates
+file, marker = sys.argv[1:3]
+sql_text = database.sql_text
+long = f"copy (select 1 as x) to '{marker}'; select sum(random()) from range(100000000000); "
+database.sql_text = gates.sql_text = lambda name: long * (name == file) + sql_text(name)
+sys.argv[:3] = ["cardpress"]
+from generator.cli import main
+main()
+"""
+
+
+@dataclass
+class Place:
+    """A store with two published builds, the older one with a closed year, its lake, its shim, and a client."""
+
+    store: FolderStore
+    lake: Path
+    client: Client
+    reader: Reader
+
+    def new_prices(self) -> None:
+        """Change the newest guide a little, so that the next night makes a build."""
+        [file] = sorted((self.lake / "price_guide").iterdir())[-1].glob("*.parquet")
+        rewrite(file, "select * replace (trend + 0.01 as trend) from rows order by id_product")
+
+    def arguments(self, *options: object) -> tuple[object, ...]:
+        return ("nightly", "--lake", self.lake, "--store", self.store.root, "--no-pages", "--json", *options)
+
+    def night(self, *options: object, status: int = 0) -> dict:
+        return json.loads(run(*self.arguments(*options), status=status).stdout)
+
+    def ordinary_night(self) -> dict:
+        """Run a night that publishes, and check that the client reads its build and has read nothing but 200."""
+        self.new_prices()
+        report = self.night()
+        assert report["outcome"] == "published" and report["damaged"] == {}
+        until_served(self.client, report["build"])
+        self.reader.read_everything()
+        assert self.reader.statuses == {200}
+        return report
+
+    def unchanged_by(self, before: set[str]) -> None:
+        """Check that clients read all the time, and that no half file and no lock is left."""
+        self.reader.read_everything()
+        assert (self.reader.statuses, self.reader.builds) == ({200}, before)
+        assert [name for name in names(self.store) if Path(name).name.startswith(".")] == []
+        assert current_holder(self.store, layout.NIGHTLY_LOCK, utc_now) is None
+
+
+def served(folder: Path, store: FolderStore, lake: Path, stack: ExitStack) -> Place:
+    key = issue(store.root)
+    service = stack.enter_context(Service(store.root, folder / "state"))
+    return Place(store, lake, service.client(key), stack.enter_context(Reader(service.client(key), READ)))
+
+
+@pytest.fixture(scope="module")
+def shared_place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    folder = tmp_path_factory.mktemp("disasters")
+    store, lake, _ = published(folder, DAYS - 1, DAYS)
+    with ExitStack() as stack:
+        yield served(folder, store, lake, stack)
+
+
+@pytest.fixture
+def place(shared_place: Place) -> Place:
+    """The shared place, whose client begins anew."""
+    shared_place.reader.forget()
+    return shared_place
+
+
+def test_a_damaged_shared_layer_is_repaired_and_reported(place: Place) -> None:
+    products = [card["id_product"] for card in place.client.get(f"{API}/cards?limit=60").json["data"]]
+    details = [f"{API}/cards/{product}" for product in products]
+    assert {place.client.get(path).status for path in details} == {200}
+    file = flip(place.store, "*.jsonl.gz")
+    assert file.name in run("verify", "--store", place.store.root, status=1).stderr
+    place.new_prices()
+    report = place.night("--reread-days", "1")
+    assert report["outcome"] == "published" and set(report["damaged"]) == {SHARED}
+    assert_whole(place.store)
+    until_served(place.client, report["build"])
+    assert {place.client.get(path).status for path in details} == {200}
+    place.ordinary_night()
+
+
+@pytest.mark.parametrize(
+    ("number", "file"),
+    [
+        pytest.param(signal.SIGTERM, "sources/price_guide", id="SIGTERM-build"),
+        pytest.param(signal.SIGTERM, "checks/two_builds", id="SIGTERM-gates"),
+        pytest.param(signal.SIGKILL, "sources/price_guide", id="SIGKILL-build"),
+    ],
+)
+def test_a_signal_inside_a_long_query(number: int, file: str, place: Place, tmp_path: Path) -> None:
+    temporary, marker, live = tmp_path / "temporary", tmp_path / "marker", place.reader.builds.copy()
+    temporary.mkdir()
+    place.new_prices()
+    process = subprocess.Popen(
+        [sys.executable, "-c", LONG_QUERY, file, marker, *map(str, place.arguments())],
+        cwd=ROOT, env=environment() | {"TMPDIR": str(temporary)},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        until(marker.exists, 60, "the query runs")
+        process.send_signal(number)
+        output, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    if number == signal.SIGTERM:
+        assert process.returncode == 1 and "the night was ended by SIGTERM" in errors.splitlines()[-1]
+        assert json.loads(output)["outcome"] == "failed"
+        assert [*temporary.iterdir()] == []
+    else:
+        assert "another nightly is running" in run(*place.arguments(), status=1).stderr
+        run("unlock", "--store", place.store.root)
+    place.unchanged_by(live or place.reader.builds)
+    place.ordinary_night()
+
+
+def test_the_lock_of_a_night_whose_clock_was_ahead(place: Place) -> None:
+    leave_lock(place.store, host=os.uname().nodename, pid=int(ended_process()))
+    assert "another nightly is running" in run(*place.arguments(), status=1).stderr
+    assert "lock" in run("doctor", "--store", place.store.root, "--read-only", status=1).stdout
+    run("unlock", "--store", place.store.root)
+    place.ordinary_night()
+
+
+def test_a_prune_that_fails_after_the_publish(place: Place) -> None:
+    record = next(path for path in sorted((place.store.root / "builds").iterdir()))
+    content = record.read_bytes()
+    record.write_text("{")
+    place.new_prices()
+    report = place.night(status=1)
+    assert (report["outcome"], report["failed_step"]) == ("published", "prune")
+    until_served(place.client, report["build"])
+    record.write_bytes(content)
+    place.ordinary_night()
+
+
+def test_a_full_folder_of_temporary_files(place: Place, tmp_path: Path) -> None:
+    place.new_prices()
+    with small_disk(tmp_path / "disk", 16 << 10) as temporary:
+        done = subprocess.run(
+            [sys.executable, "-m", "generator", *map(str, place.arguments())],
+            cwd=ROOT, env=environment() | {"TMPDIR": str(temporary)}, capture_output=True, text=True,
+        )  # fmt: skip
+        assert done.returncode == 1
+        assert f"the folder of temporary files {temporary} is full" in done.stderr.splitlines()[-1]
+    place.unchanged_by(place.reader.builds)
+    place.ordinary_night()
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    _, lake, ids = published(tmp_path / "origin", DAYS - 1, DAYS)
+    with ExitStack() as stack:
+        disk = stack.enter_context(small_disk(tmp_path / "disk", 16 << 20))
+        store = FolderStore(str(disk / "store"))
+        shutil.copytree(tmp_path / "origin" / "store", store.root)
+        run("prune", "--store", store.root)
+        place = served(tmp_path, store, lake, stack)
+        fill(disk)
+        place.new_prices()
+        assert "the step build failed: " in place.night(status=1)["error"]
+        place.unchanged_by({ids[1]})
+        assert free(disk) < 1 << 20
+        assert run("rollback", "--store", store.root).stdout.strip() == ids[0]
+        until_served(place.client, ids[0])
+        run("prune", "--store", store.root)
+        (disk / "filler").unlink()
+        run("publish", ids[1], "--store", store.root)
+        place.ordinary_night()
