@@ -37,7 +37,7 @@ GATES = {
     "bulk-shrank": 0.01,  # share
     "prices-scaled": 0.25,  # distance of the middle price ratio from 1
     "game-prices-lost": 0.15,  # share
-    "set-prices-lost": 0.6,  # share
+    "set-prices-lost": 0.75,  # share
     "game-shrank": 0.1,  # share
     "game-behind": 1,  # days
     "names-changed": 0.02,  # share

@@ -126,7 +126,9 @@ def _partition_day(location: str, table: str, folder: str) -> date:
 def _newest_day(location: str, files: list[LakeFile]) -> date:
     days = [f.day for f in files if f.day]
     if not days:
-        raise LakeError(f"lake {location} has no day=… partition: name the day of the build with --as-of DAY")
+        raise LakeError(
+            f"lake {location} has no day=… partition: import prices, or name the day with `cardpress build --as-of DAY`"
+        )
     return max(days)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from generator.clock import parse_timestamp
+from generator.reading.game_coverage import NO_GAME
 from generator.releases.run_reports import RunReport
 
 _Sample = tuple[dict[str, str], float]
@@ -105,6 +106,7 @@ def _samples(report: RunReport, last_success: float | None) -> dict[str, list[_S
 
 
 def _game_samples(games: list[dict[str, Any]]) -> dict[str, list[_Sample]]:
+    games = [game | {"game": game["game"] or NO_GAME} for game in games]  # an empty label counts as none
     days = ((game["game"], _day_seconds(game["usual"])) for game in games)
     return {
         "game_guide_timestamp_seconds": [({"game": game}, time) for game, time in days if time is not None],

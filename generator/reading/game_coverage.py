@@ -11,6 +11,10 @@ from generator.reading.report.price_counts import Row, prices_database, translat
 GUIDE_COLUMNS = [f"{figure}{finish}" for finish in ("", "_holo") for figure in PRICE_FIGURES]
 
 
+# What people and Prometheus read in place of a name, for products without a game.
+NO_GAME = "no game named"
+
+
 @dataclass(frozen=True)
 class GameCoverage:
     """The price guide of a game in a build.
@@ -35,7 +39,7 @@ class GameCoverage:
     @property
     def title(self) -> str:
         """The name of the game, for people."""
-        return self.game or "no game named"
+        return self.game or NO_GAME
 
     def share(self, column: str) -> float:
         """Return the share of the products that have a price."""

@@ -182,7 +182,7 @@ class Service:
         self.store = store
         self.may_log_traces = may_log_traces
         self.state = state
-        self.port = _free_port()
+        self.port = free_port()
         self.log = state.parent / f"{state.name}-{self.port}.log"
         self.folder = Path(tempfile.mkdtemp(prefix="cardpress-nginx-")) if self.through_nginx else None
         place = {"--socket": self.folder / "shim"} if self.folder else {"--port": self.port}
@@ -248,7 +248,7 @@ def window_left(answer: Answer) -> tuple[int, int]:
     return int(answer["X-RateLimit-Reset"]), int(answer["X-RateLimit-Remaining"])
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]

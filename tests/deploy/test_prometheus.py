@@ -1,0 +1,142 @@
+"""A real Prometheus scrapes a shim and a night: each panel of the dashboard has data, and each rule works."""
+
+import json
+import re
+import shutil
+import subprocess
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.deploy.test_monitoring import FOLDER, PANELS
+from tests.support.commands import issue, run
+from tests.support.nights import demo_lake
+from tests.support.service import API, Client, free_port, until
+from tests.support.serving import Server
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("prometheus") is None, reason="no prometheus here (apt-get install prometheus)"
+)
+QUIET = {"cardpress_store_errors_total"}  # has no series while the store answers
+Query = Callable[[str], Any]
+
+
+class Files(SimpleHTTPRequestHandler):
+    """Serves the textfile of a night, as a node exporter does."""
+
+    extensions_map = {".prom": "text/plain"}  # noqa: RUF012
+
+    def log_message(self, *_: object) -> None:
+        """Log nothing."""
+
+
+@contextmanager
+def textfile_server(folder: Path) -> Iterator[int]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Files, directory=str(folder)))
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@contextmanager
+def prometheus(folder: Path, targets: dict[int, str]) -> Iterator[Query]:
+    """Start a Prometheus that scrapes ports by path. Yield a function that calls its API."""
+    jobs = [
+        {"job_name": path, "metrics_path": path, "static_configs": [{"targets": [f"127.0.0.1:{port}"]}]}
+        for port, path in targets.items()
+    ]
+    config = {
+        "global": {"scrape_interval": "250ms", "scrape_timeout": "250ms", "evaluation_interval": "250ms"},
+        "rule_files": [str(FOLDER / "alerts.yaml")],
+        "scrape_configs": jobs,
+    }
+    (folder / "prometheus.yaml").write_text(yaml.safe_dump(config))
+    port = free_port()
+    words = [f"--config.file={folder}/prometheus.yaml", f"--storage.tsdb.path={folder}/data"]
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(
+            ["prometheus", *words, f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log
+        )
+    try:
+        until(lambda: _is_ready(port), 30, "Prometheus is ready")
+        yield partial(_ask, port)
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _is_ready(port: int) -> bool:
+    try:
+        return Client(port).get("/-/ready").status == 200
+    except OSError:
+        return False
+
+
+def _ask(port: int, path: str) -> Any:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/{path}", timeout=30) as answer:
+        return json.load(answer)["data"]
+
+
+@pytest.fixture(scope="module")
+def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Query]:
+    """A Prometheus that has scraped a night and a shim with requests, twice."""
+    folder = tmp_path_factory.mktemp("prometheus")
+    lake, store = demo_lake(folder / "lake", 8), folder / "store"
+    for days in (8, 9):
+        options = ("--no-pages", "--textfile", folder / "night.prom")
+        run("nightly", "--lake", demo_lake(lake, days), "--store", store, *options)
+    key = issue(store, name="a key", rate_limit=3)
+    shim = Server(str(store), str(folder / "state"), "--metrics-port", "0")
+    try:
+        statuses = {shim.get(f"{API}/cards?limit=2", key)[0] for _ in range(20)}
+        assert statuses == {200, 429}
+        with (
+            textfile_server(folder) as files,
+            prometheus(folder, {shim.metrics: "/metrics", files: "/night.prom"}) as query,
+        ):
+            scrapes = "query?query=min(count_over_time(up[1m])*up)"
+            until(lambda: _value(query(scrapes)) >= 3, 30, "both were scraped three times")
+            yield query
+    finally:
+        shim.stop()
+
+
+def _value(data: Any) -> float:
+    return float(data["result"][0]["value"][1]) if data["result"] else 0
+
+
+@pytest.mark.parametrize("panel", PANELS, ids=[panel["title"] for panel in PANELS])
+def test_a_panel_has_data_and_its_legends(panel: dict[str, Any], ask: Query) -> None:
+    for target in panel["targets"]:
+        if any(name in target["expr"] for name in QUIET):
+            continue
+        series = ask(f"query?query={urllib.parse.quote(target['expr'])}")["result"]
+        assert series, target["expr"]
+        for label in re.findall(r"\{\{(\w+)\}\}", target.get("legendFormat", "")):
+            assert all(one["metric"].get(label) for one in series), (label, series)
+
+
+def test_the_rules_are_evaluated(ask: Query) -> None:
+    def states() -> dict[str, tuple[str, str]]:
+        rules = [rule for group in ask("rules")["groups"] for rule in group["rules"]]
+        return {rule["name"]: (rule["health"], rule["state"]) for rule in rules}
+
+    until(lambda: {health for health, _ in states().values()} == {"ok"}, 30, "all rules were evaluated")
+    found = states()
+    assert len(found) > 10
+    assert found["CardpressNightMissing"][1] == found["CardpressNightFailed"][1] == "inactive"
+    until(lambda: states()["CardpressDataDoesNotAdvance"][1] == "firing", 30, "the demo's prices are old")

@@ -1,0 +1,77 @@
+"""Lakes with nothing, with no product and with one product: right answers, or one clear line."""
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from edge_auth.contract.store.folder import FolderStore
+from tests.support.commands import run
+from tests.support.lakes import Rows, write
+from tests.support.nights import assert_whole
+from tests.support.oracle import Oracle, bulk
+from tests.support.wsgi import Client
+
+DAY = "2026-03-01"
+ONE = Rows(
+    products=[{"id_product": 7, "name": "Only", "kind": "single", "id_expansion": 3}],
+    expansions=[{"id": 3, "name": "Base"}],
+    price_guide={DAY: [{"id_product": 7, "low": 1.0, "trend": 2.5}]},
+)
+EMPTY = Rows(products=[], price_guide={DAY: []})
+
+
+def night(lake: Path, store: Path, *options: str, status: int = 0) -> dict:
+    return json.loads(run("nightly", "--lake", lake, "--store", store, "--json", *options, status=status).stdout)
+
+
+@pytest.mark.parametrize("rows", [EMPTY, ONE], ids=["empty", "one product"])
+def test_every_command_and_answer(rows: Rows, tmp_path: Path) -> None:
+    lake, store = write(rows, tmp_path / "lake"), tmp_path / "store"
+    report = night(lake, store)
+    assert report["outcome"] == "published"
+    assert night(lake, store)["outcome"] == "unchanged"
+    assert_whole(FolderStore(str(store)))
+    oracle = Oracle(lake, None, report["build"])
+    shim = Client(str(store), str(tmp_path / "state"), 1000)
+    manifest = shim.get("/api/v1/bulk").json()
+    run("export", tmp_path / "tree", "--store", store)
+    tree = tmp_path / "tree" / "api" / "v1"
+    assert json.loads((tree / "bulk.json").read_bytes()) == manifest
+    for table in bulk.COLUMNS:
+        files = [file for file in manifest["files"] if file["table"] == table]
+        parts = [pq.read_table(tree / "bulk" / file["name"]).to_pylist() for file in files]
+        assert [row for part in parts for row in part] == bulk.rows(oracle.lake, table), table
+        assert sum(file["records"] for file in files) == len(bulk.rows(oracle.lake, table))
+    cards = shim.get("/api/v1/cards").json()["data"]
+    assert cards == [oracle.cards.card(id_) for id_ in oracle.lake.products]
+    [lines] = [file for file in manifest["files"] if file["table"] == "cards"]
+    assert lines["records"] == len(rows.products)
+    for path in ("sets", "movers", "watchlist", "changes", "status", "games"):
+        assert shim.get(f"/api/v1/{path}").status == 200, path
+    run("show", "--store", store)
+    run("doctor", "--store", store, "--lake", lake, "--read-only", "--state", tmp_path / "state")
+
+
+def test_a_lake_without_anything_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "lake").mkdir()
+    for command in ("nightly", "build"):
+        refused = run(command, "--lake", tmp_path / "lake", "--store", tmp_path / "store", status=1)
+        assert "has no products*.parquet, the one table that a build cannot do without" in refused.stderr
+    for words in (("export", tmp_path / "tree"), ("report",), ("verify",), ("diff", "live", "previous")):
+        refused = run(*words, "--store", tmp_path / "store", status=1)
+        [line] = refused.stderr.splitlines()
+        assert line.startswith("cardpress: no build is live in ") and refused.stdout == ""
+
+
+def test_a_lake_that_lost_its_only_product_is_not_published(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    live = night(write(ONE, tmp_path / "one"), store)["build"]
+    report = night(write(EMPTY, tmp_path / "empty"), store, status=1)
+    assert (report["outcome"], report["live"]) == ("refused", live)
+    breached = {verdict["gate"] for verdict in report["judgement"]["verdicts"] if verdict["breached"]}
+    assert {"sets-lost", "tables-emptied"} <= breached
+    assert night(tmp_path / "one", store)["outcome"] == "unchanged"
+    forced = night(tmp_path / "empty", store, *(f"--force={gate}" for gate in breached))
+    assert forced["outcome"] == "published" and night(tmp_path / "one", store)["outcome"] == "published"
