@@ -177,27 +177,73 @@ IMPORTS: dict[str, tuple[Callable[[Rows], Rows], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", IMPORTS)
-def test_an_import_that_is_probably_wrong(case: str, place: Place, tmp_path: Path) -> None:
-    """It is refused. You can insist on it; gates may then refuse the build. Clients read all the time."""
-    change, outcome = IMPORTS[case]
+def tonights_rows(place: Place) -> Rows:
+    """Copy the lake anew, and take tonight's guide out of it. Return its rows as the marketplace writes them."""
     guide = of_day(place.new_lake(), "price_guide")
     figures = ", ".join(f'{name}, {name}_holo as "{name}-holo"' for name in GUIDE)
     query = f"select id_product as idProduct, 1 as idCategory, {figures} from '{guide}'"
-    rows = change(duckdb.sql(query).to_arrow_table().to_pylist())
+    rows = duckdb.sql(query).to_arrow_table().to_pylist()
     guide.unlink()
+    return rows
+
+
+def import_words(place: Place, rows: Rows, at: str) -> tuple[object, ...]:
+    file = place.folder / "guide.json"
+    file.write_text(json.dumps({"version": 1, "createdAt": f"{at}+0000", "priceGuides": rows}))
+    return ("ingest", "cardmarket", "--lake", place.lake, "--price-guide", file, "--json")
+
+
+def assert_read_well(place: Place, *builds: str) -> None:
+    """Check that the last of the builds answers, and that the client read only these and nothing but 200."""
+    until_served(place.client, builds[-1])
+    place.reader.read_everything()
+    assert place.reader.statuses == {200} and place.reader.builds <= {place.build, *builds}
+
+
+@pytest.mark.parametrize("case", IMPORTS)
+def test_an_import_that_is_probably_wrong(case: str, place: Place) -> None:
+    """It is refused. You can insist on it; gates may then refuse the build. Clients read all the time."""
+    change, outcome = IMPORTS[case]
     day = datetime.now(UTC) + timedelta(days=1) if case == "future" else TODAY
-    file = tmp_path / "guide.json"
-    file.write_text(json.dumps({"version": 1, "createdAt": f"{day:%Y-%m-%d}T23:00:00+0000", "priceGuides": rows}))
-    words = ("ingest", "cardmarket", "--lake", place.lake, "--price-guide", file)
+    words = import_words(place, change(tonights_rows(place)), f"{day:%Y-%m-%d}T23:00:00")
     assert f"--accept {case}" in run(*words, status=1).stderr.splitlines()[-1]
     assert not [*place.lake.rglob("cardmarket.parquet")]
     run(*words, "--accept", case)
     report = json.loads(run(*place.arguments(), status=int(outcome == "refused")).stdout)
     assert report["outcome"] == outcome
-    until_served(place.client, report["live"])
-    place.reader.read_everything()
-    assert place.reader.statuses == {200} and place.reader.builds <= {place.build, report["live"]}
+    assert_read_well(place, report["live"])
+
+
+def test_an_older_guide_with_other_prices_changes_nothing_and_is_counted(place: Place) -> None:
+    rows = tonights_rows(place)
+    run(*import_words(place, rows, f"{TODAY}T12:00:00"))
+    report = json.loads(run(*place.arguments()).stdout)
+    until_served(place.client, report["build"])
+    before = place.bodies()
+    older = [row | {"low": 99} for row in rows]
+    said = json.loads(run(*import_words(place, older, f"{TODAY}T02:00:00")).stdout)
+    assert [counts["older"] for name, counts in said.items() if name.startswith("price_guide")] == [len(rows)]
+    assert json.loads(run(*place.arguments()).stdout)["outcome"] == "unchanged"
+    assert place.bodies() == before
+    assert_read_well(place, report["build"])
+
+
+def test_a_day_that_proved_wrong_is_withdrawn(place: Place) -> None:
+    """As `docs/ingest.md` says: roll back, withdraw, import the right file, and publish by hand."""
+    rows, store = tonights_rows(place), place.folder / "store"
+    before = place.bodies()
+    run(*import_words(place, [row | {"low": (row["low"] or 1) * 1.1} for row in rows], f"{TODAY}T12:00:00"))
+    wrong = json.loads(run(*place.arguments()).stdout)["live"]
+    until_served(place.client, wrong)
+    run("rollback", "--store", store)
+    until_served(place.client, place.build)
+    assert place.bodies() == before
+    run("ingest", "withdraw", TODAY, "--lake", place.lake)
+    run(*import_words(place, rows, f"{TODAY}T12:00:00"))
+    held = json.loads(run(*place.arguments(), status=1).stdout)
+    assert held["outcome"] == "held"
+    run("publish", held["build"], "--store", store)
+    assert_read_well(place, wrong, held["build"])
 
 
 def test_forced_by_name_it_goes_live_and_the_next_night_repairs_it(place: Place) -> None:
