@@ -119,6 +119,11 @@ def test_a_damaged_shared_layer_is_repaired_and_reported(place: Place) -> None:
     place.ordinary_night()
 
 
+def processor_seconds(pid: int) -> float:
+    ticks = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+
+
 @pytest.mark.parametrize(
     ("number", "file"),
     [
@@ -137,7 +142,9 @@ def test_a_signal_inside_a_long_query(number: int, file: str, place: Place, tmp_
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
-        until(marker.exists, 60, "the query runs")
+        until(marker.exists, 60, "the query begins")
+        begin = processor_seconds(process.pid)
+        until(lambda: processor_seconds(process.pid) > begin + 0.5, 60, "the query runs in all threads")
         process.send_signal(number)
         output, errors = process.communicate(timeout=60)
     finally:
