@@ -25,6 +25,7 @@ from generator.site.api_reference import Reference
 from generator.site.live_examples import NO_EXAMPLES, LiveExamples
 
 _TEMPLATES = Path(__file__).with_name("templates") / "pages"
+_WITH_EXAMPLES = (names.HOME_PAGE, "docs/index.html")
 _LANGUAGES = {"curl": "sh", "Python": "py", "JavaScript": "mjs"}
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 _HEADING = re.compile(r"<h([1-6])>(.*?)</h\1>")
@@ -35,14 +36,17 @@ def documents(live: LiveExamples = NO_EXAMPLES) -> dict[str, bytes]:
     """Return every file of the site by its key, in the order of the keys.
 
     Args:
-        live: The examples of a build. Without them the pages show invented ones.
+        live: The examples of a build for the pages that show them. Without them these pages show invented ones.
     """
-    api = Reference(json.loads(openapi.strict_document()), live)
+    document = json.loads(openapi.strict_document())
+    api, api_of_build = Reference(document), Reference(document, live)
     found = {}
     for path in _TEMPLATES.rglob("*"):
-        key = path.relative_to(_TEMPLATES).as_posix()
-        if path.is_file() and names.is_site_file(key.removesuffix(".j2")):
-            found[key.removesuffix(".j2")] = _render(key, api) if key.endswith(".j2") else path.read_bytes()
+        template = path.relative_to(_TEMPLATES).as_posix()
+        key = template.removesuffix(".j2")
+        if path.is_file() and names.is_site_file(key):
+            reference = api_of_build if key in _WITH_EXAMPLES else api
+            found[key] = path.read_bytes() if template == key else _render(template, reference)
     return dict(sorted(found.items()))
 
 
