@@ -80,7 +80,7 @@ def test_plan_is_printed_and_makes_nothing(lake: Path, tmp_path: Path) -> None:
     built = json.loads(run("build", "--lake", lake, "--store", store, "--json").stdout)
     assert built["id"] == lines[-1] == plan["build"]
     assert sorted(step["step"] for step in built["step_times"]) == sorted([*named, "define layers", "site", "record"])
-    assert 0 < sum(step["cpu_seconds"] for step in built["step_times"])
+    assert sum(step["cpu_seconds"] for step in built["step_times"]) > 0
     assert json.loads(run("build", "--lake", lake, "--store", store, "--plan", "--json").stdout)["tasks"] == []
 
 
