@@ -208,12 +208,14 @@ class Service:
         if self.nginx:
             self.nginx.terminate()
             self.nginx.wait(30)
-            shutil.rmtree(self.folder, ignore_errors=True)
         try:
             status = self.process.wait(45)
         except subprocess.TimeoutExpired:
             self.process.kill()
             raise AssertionError("the shim did not end within 45 s of SIGTERM") from None
+        finally:
+            if self.folder:
+                shutil.rmtree(self.folder, ignore_errors=True)  # after the shim, which deletes its socket
         if kind is None:
             written = self.log.read_text(errors="replace")
             assert status == 0, f"exit {status} on SIGTERM:\n{written[-3000:]}"
