@@ -63,8 +63,9 @@ soak: $(READY) ## kill build, publish, prune and nightly 200 times at random mom
 soak-bytes: $(READY) ## build the same lake 200 times beside busy processes and compare the stored bytes (NIGHTS=…)
 	$(BIN)/python -m tests.soak.bytes $(or $(NIGHTS),200)
 
-siege: $(READY) ## attack a running shim and print what other clients noticed: some minutes
+siege: $(READY) ## attack a running shim, alone and behind nginx, and print what other clients noticed: some minutes
 	$(BIN)/python -m tests.siege.run
+	$(BIN)/python -m tests.siege.run --through-nginx
 
 lint: $(READY) ## check style and types
 	$(BIN)/ruff check .

@@ -20,9 +20,9 @@ pytestmark = [
     pytest.mark.xdist_group("nginx"),
 ]
 API = "/api/v1"
-PATHS = ("me", "status", "bulk", "changes", "cards", "cards?q=charizard", "cards/100", "watchlist", "sets", "fingerprints", "openapi.json",
-         "cards/1", "cards?limit=0", "watchlist/charizard-ex", "watchlist/sealed%2Fbooster-box", "watchlist/a//b",
-         "nowhere")  # fmt: skip
+PATHS = ("me", "status", "bulk", "changes", "cards", "cards?q=charizard", "cards/100", "watchlist", "sets",
+         "fingerprints", "openapi.json", "cards/1", "cards?limit=0", "watchlist/charizard-ex",
+         "watchlist/sealed%2Fbooster-box", "watchlist/a//b", "nowhere")  # fmt: skip
 # Said of the connection or the moment, not of the answer.
 OF_THE_MOMENT = {"date", "server", "connection", "x-ratelimit-remaining", "x-ratelimit-reset"}
 TOO_LONG = 70_000
