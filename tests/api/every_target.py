@@ -1,7 +1,7 @@
 """The tests of the API that run against other targets as well: a folder of tests imports all of this module.
 
-`tests/nginx` and `tests/fleet` replace the fixtures of the service. The other tests of `tests/api` start services of their
-own or look into a store; `pytest --through-nginx tests/api` runs all of them through nginx.
+`tests/nginx` and `tests/fleet` replace the fixtures of the service. The other tests of `tests/api` start services of
+their own or look into a store; `pytest --through-nginx tests/api` runs all of them through nginx.
 """
 
 import random
