@@ -1,4 +1,4 @@
-"""A short siege: every attack for half a second, with few connections. Times on a busy machine say nothing, failures do."""
+"""A short siege: half a second for each attack, few connections. Times on a busy machine say nothing, failures do."""
 
 import shutil
 from pathlib import Path
