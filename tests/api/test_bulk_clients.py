@@ -16,13 +16,12 @@ import duckdb
 import pytest
 
 from edge_auth.core.bulk import MAX_READ_BYTES
-from tests.support import bulk_readers
+from tests.support import bulk_readers, many_prices
 from tests.support.commands import build, issue
 from tests.support.service import ROOT, Client, Service, until
 
 CLIENTS = Path(os.environ.get("CARDPRESS_TEST_CLIENTS", ROOT / ".venv" / "bulk-clients"))
 PRODUCTS, ONE = 4000, 2345
-DAYS = "range(timestamp '2026-01-01', timestamp '2026-01-21', interval 1 day) || [timestamp '2026-02-01']"
 
 
 @pytest.fixture(scope="module")
@@ -60,21 +59,9 @@ def test_curl_resumes_a_broken_download(fixed_service: Service, key: str, file: 
 
 @pytest.fixture(scope="module")
 def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a store. The file of its closed month has four groups of rows; the table `rows` has all."""
+    """Return a folder with a lake and its store. The file of the closed month has four groups of rows."""
     folder = tmp_path_factory.mktemp("clients")
-    (folder / "lake").mkdir()
-    with duckdb.connect(str(folder / "rows")) as db:
-        db.execute(f"create table ids as select range as id_product from range(1, {PRODUCTS + 1})")
-        db.execute(f"create table days as select unnest({DAYS})::date as day")
-        values = ", ".join(f"round(hash(id_product, day, '{name}') / 1e17, 2) as {name}" for name in ("low", "trend"))
-        more = ", ".join(
-            f"hash(id_product, day, '{name}') / 1e17 as {name}" for name in ("avg", "avg1", "avg7", "avg30")
-        )
-        db.execute(f"create table price_guide as select day, id_product, {values}, {more} from ids, days")
-        products = "select id_product, 'Card ' || id_product as name, 'single' as kind from ids"
-        db.execute(f"copy ({products}) to '{folder}/lake/products.parquet'")
-        db.execute(f"copy price_guide to '{folder}/lake/price_guide' (format parquet, partition_by (day))")
-    build(folder / "lake", folder / "store")
+    build(many_prices.write(folder / "lake", PRODUCTS, 20), folder / "store")
     return folder
 
 
@@ -111,9 +98,9 @@ def test_one_product_is_read_by_ranges(reading: Client, catalogue: Path, reader:
         timeout=60,
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    with duckdb.connect(str(catalogue / "rows"), read_only=True) as db:
-        expected = db.execute(f"select day::text, low, trend from price_guide where id_product = {ONE} order by day")
-        assert json.loads(done.stdout) == [list(row) for row in expected.fetchall()]
+    prices = f"read_parquet('{catalogue}/lake/price_guide/*/*.parquet')"
+    expected = duckdb.sql(f"select day::text, low, trend from {prices} where id_product = {ONE} order by day")
+    assert json.loads(done.stdout) == [list(row) for row in expected.fetchall()]
     sent = [line for line in requests_until(reading, f"after-{reader}")[before:] if line["path"] == month["url"]]
     assert {line["status"] for line in sent if line["method"] == "GET"} == {206}
     assert len(sent) <= 12 and sum(line["bytes"] for line in sent) < month["bytes"] / 3, sent
