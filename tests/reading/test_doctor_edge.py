@@ -2,14 +2,12 @@
 
 import os
 import socket
-import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from edge_auth.host.file_counter import counter_file
 from generator.cli import cli
 from tests.support.nginx_edge import ABSENT, installed
 
@@ -23,9 +21,6 @@ class Edge:
         self.place, self.file = place, place / "edge.conf"
         self.state, self.folder, self.socket = place / "state", place / "nginx", place / "shim"
         self.places = ["--store", str(store), "--state", str(self.state)]
-        self.counter = counter_file(str(self.state), str(store))
-        self.counter.parent.mkdir(parents=True, exist_ok=True)
-        self.counter.write_bytes(b"")
         self.folder.mkdir()
         self.file.write_text(self.cardpress("edge", "config", "--socket", self.socket, "--folder", self.folder))
 
@@ -70,6 +65,10 @@ def another_shim(edge: Edge) -> None:
     edge.places[-1] = str(edge.place / "other")
 
 
+def other_keys(edge: Edge) -> None:
+    edge.places += ["--keys", str(edge.place / "keys.json")]
+
+
 WRONG: dict[str, tuple[Callable[[Edge], object], str]] = {
     "no file": (lambda edge: edge.file.unlink(), "No such file or directory"),
     "another file": (lambda edge: edge.file.write_text("http {}"), "was not written by `cardpress edge config`"),
@@ -77,7 +76,7 @@ WRONG: dict[str, tuple[Callable[[Edge], object], str]] = {
     "of another shim": (another_shim, "> {0}/edge.conf`, then reload nginx"),
     "broken": (replace("sendfile off;", "sendfile maybe;"), 'nginx refuses it: invalid value "maybe"'),
     "no folder": (lambda edge: edge.folder.rmdir(), "{0}/nginx does not exist: create it"),
-    "no counter": (lambda edge: edge.counter.unlink(), "does not exist: start the shim"),
+    "no keys": (other_keys, "{0}/keys.json does not exist: issue a key"),
     "no socket": (lambda edge: edge.socket.unlink(), "no shim listens on {0}/shim (No such file or directory)"),
     "no shim": (lambda edge: dead_socket(edge.socket), "no shim listens on {0}/shim (Connection refused)"),
 }
@@ -100,9 +99,9 @@ def test_what_is_wrong(edge: Edge, case: str) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can ask for another user")
 def test_a_user_without_permission(edge: Edge) -> None:
-    edge.counter.chmod(stat.S_IRUSR | stat.S_IWUSR)
     replace("user root;", "user daemon;")(edge)
-    assert "may not use" in next(line for line in edge.findings() if line.startswith("problem"))
+    [found] = [line for line in edge.findings() if line.startswith("problem")]
+    assert f"the user of nginx may not use {edge.folder}: run nginx as the user of the shim" in found
 
 
 def test_no_nginx(edge: Edge, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -191,9 +191,7 @@ class Service:
 
     def __enter__(self) -> "Service":
         self.state.mkdir(parents=True, exist_ok=True)
-        with self.log.open("wb") as log:
-            command = [sys.executable, "-m", "generator", *self.command]
-            self.process = subprocess.Popen(command, cwd=ROOT, env=environment(), stdout=log, stderr=log)
+        self.start_shim()
         if self.folder:
             self.nginx = self._start_nginx(self.folder)
         try:
@@ -224,6 +222,12 @@ class Service:
 
     def client(self, key: str | None = None, **headers: str) -> Client:
         return Client(self.port, key, {name.replace("_", "-"): value for name, value in headers.items()})
+
+    def start_shim(self) -> None:
+        """Start the shim, also again after it was killed."""
+        with self.log.open("wb") as log:
+            command = [sys.executable, "-m", "generator", *self.command]
+            self.process = subprocess.Popen(command, cwd=ROOT, env=environment(), stdout=log, stderr=log)
 
     def _start_nginx(self, folder: Path) -> subprocess.Popen:
         places = {"--store": self.store, "--state": self.state, "--socket": folder / "shim", "--folder": folder}

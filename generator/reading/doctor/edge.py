@@ -24,6 +24,7 @@ from generator.reading.doctor.findings import Finding, ok, problem, warning
 
 _NGINX_PATHS = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"))
 _ERROR = re.compile(r"\[emerg\] (?:[0-9]+#[0-9]+: )?(.+)")
+_AS_SHIM = "run nginx as the user of the shim"
 _NGINX_SECONDS, _CONNECT_SECONDS = 30, 2.0
 
 
@@ -86,15 +87,16 @@ def _check_permissions(files: ReadFiles, folder: Path, user: str | None) -> Find
     shim = "start the shim, which writes it"
     needed = [
         (folder, "-w", "create it, as the user of the shim"),
-        (files.counter, "-w", shim),
         (files.pointer, "-r", shim if files.read_at else "publish a build"),
         (files.keys, "-r", shim if files.read_at else "issue a key"),
     ]
     for path, permission, advice in needed:
         if not _may(path, permission, user):
             if _may(path, "-e", None):
-                return problem("edge", f"the user of nginx may not use {path}", "run nginx as the user of the shim")
+                return problem("edge", f"the user of nginx may not use {path}", _AS_SHIM)
             return problem("edge", f"{path} does not exist", advice)
+    if _may(files.counter, "-e", None) and not _may(files.counter, "-w", user):  # the first request creates it
+        return problem("edge", f"the user of nginx may not use {files.counter}", _AS_SHIM)
     return ok("edge", "nginx may use its folder, the pointer, the key records and the counter")
 
 
