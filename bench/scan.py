@@ -2,8 +2,8 @@
 
     python -m bench.scan [--cards N] [--photographed N] [--workers N]
 
-Prints the table of docs/fingerprint.md about `/explore/scan`. The JavaScript module of the site runs in Node.js. All cards
-and photos are drawn from fixed seeds, so recall is the same each time.
+Prints the table of docs/fingerprint.md about `/explore/scan`. The JavaScript module of the site runs in Node.js. All
+cards and photos are drawn from fixed seeds, so recall is the same each time.
 """
 
 import argparse
@@ -20,7 +20,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from PIL import Image
 
 from bench.drawn_cards import draw_card
 from bench.fingerprint import reference

@@ -80,6 +80,12 @@ def photos(number: int, card: Image.Image) -> Iterator[tuple[str, Image.Image]]:
         yield name, take(card, np.random.default_rng((stream_of(f"scan {name}"), number)))
 
 
+def photo_of(card: Image.Image, degrees: float) -> Image.Image:
+    """Return a photo of a card that is turned by so many degrees and seen from the side, always the same."""
+    rng = np.random.default_rng((stream_of("photo of"), int(degrees)))
+    return _scene(card, _plain(rng), _corners(rng, 0.12, degrees))[0]
+
+
 def _photo(card: Image.Image, rng: Random, table: Image.Image, tilt: float) -> Image.Image:
     return _scene(card, table, _corners(rng, tilt, rng.uniform(0, 360)))[0]
 
