@@ -26,6 +26,7 @@ const OUTLINE_SIDE = 400; // most pixels of the photo on which outlines are foun
 const WARP_SIDE = 1200; // and of that which is warped
 const CARD_WIDTH = 252; // of a warped card
 const CARD_HEIGHT = 352;
+const FIRST_PART = 2; // the first comparison uses half the pixels each way
 const FINALISTS = 2; // how many ways to hold a photo are compared with all views
 const FIELDS = ["art_p", "art_d", "card_p"];
 const COSINES = Array.from({length: LOW}, (_, order) =>
@@ -71,14 +72,20 @@ export function average({width, height, data}, columns, rows, box = {left: 0, to
   const sums = new Float64Array(3 * columns * rows);
   for (let y = 0; y < down.length; y += 3) {
     const line = down[y] * width;
-    const row = 3 * columns * down[y + 1];
-    for (let x = 0; x < across.length; x += 3) {
-      const pixel = 4 * (line + across[x]);
-      const cell = row + 3 * across[x + 1];
-      const weight = across[x + 2] * down[y + 2];
-      sums[cell] += data[pixel] * weight;
-      sums[cell + 1] += data[pixel + 1] * weight;
-      sums[cell + 2] += data[pixel + 2] * weight;
+    const row = columns * down[y + 1];
+    for (let x = 0; x < across.length;) {
+      const cell = across[x + 1];
+      let [red, green, blue] = [0, 0, 0];
+      for (; x < across.length && across[x + 1] === cell; x += 3) {
+        const at = 4 * (line + across[x]);
+        const weight = across[x + 2];
+        red += data[at] * weight;
+        green += data[at + 1] * weight;
+        blue += data[at + 2] * weight;
+      }
+      sums[3 * (row + cell)] += red * down[y + 2];
+      sums[3 * (row + cell) + 1] += green * down[y + 2];
+      sums[3 * (row + cell) + 2] += blue * down[y + 2];
     }
   }
   const area = wide * tall;
@@ -271,25 +278,26 @@ export function search(fingerprints, index, top = 5) {
  * whole photo is nearest; and what `search` returns. Every outline, and the whole photo, is tried in four directions.
  */
 export function recognise(photo, index, top = 5) {
-  const ways = waysToHold(photo);
+  const {width, height} = photo;
+  const middle = fitting(photo, WARP_SIDE);
+  const card = (corners, part) =>
+    warp(middle, scaled(corners, middle.width / width, middle.height / height), CARD_WIDTH / part, CARD_HEIGHT / part);
   const distance = (fingerprints) => search(fingerprints, index, 1)[0].distance;
-  const first = ways.map((way) => ({...way, distance: distance([fingerprint(way.card)])}));
-  const finalists = first.sort((one, other) => one.distance - other.distance).slice(0, FINALISTS);
-  const results = finalists.map(({outline, card}) => ({outline, matches: search(views(card).map(fingerprint), index, top)}));
+  const ways = waysToHold(photo, middle).map((way) => ({...way, distance: distance([fingerprint(card(way.corners, FIRST_PART))])}));
+  const finalists = ways.sort((one, other) => one.distance - other.distance).slice(0, FINALISTS);
+  const results = finalists.map(({outline, corners, upright}) =>
+    ({outline, matches: search(views(upright ? photo : card(corners, 1)).map(fingerprint), index, top)}));
   return results.reduce((best, one) => (one.matches[0].distance < best.matches[0].distance ? one : best));
 }
 
-/** Return what may be the card: {outline, card}, a picture of each outline and of the whole photo in four directions. */
-function waysToHold(photo) {
-  const {width, height} = photo;
-  const [small, middle] = [OUTLINE_SIDE, WARP_SIDE].map((side) => fitting(photo, side));
+/** Return what may be the card, each in four directions: the corners of the outlines, and those of the whole photo. */
+function waysToHold({width, height}, middle) {
+  const small = fitting(middle, OUTLINE_SIDE);
   const outlines = findOutlines(small).map((outline) => scaled(outline, width / small.width, height / small.height));
-  const whole = [[0, 0], [width, 0], [width, height], [0, height]];
-  const card = (outline) => warp(middle, scaled(outline, middle.width / width, middle.height / height), CARD_WIDTH, CARD_HEIGHT);
+  const whole = turns([[0, 0], [width, 0], [width, height], [0, height]]);
   return [
-    {outline: null, card: photo},
-    ...turns(whole).slice(1).map((turn) => ({outline: null, card: card(turn)})),
-    ...outlines.flatMap(turns).map((outline) => ({outline, card: card(outline)})),
+    ...whole.map((corners, turn) => ({outline: null, corners, upright: turn === 0})),
+    ...outlines.flatMap(turns).map((corners) => ({outline: corners, corners})),
   ];
 }
 

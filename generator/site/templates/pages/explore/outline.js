@@ -10,6 +10,7 @@ const LEAST_FILLED = 0.8; // part of the convex hull that a quadrilateral covers
 const FIRMNESS = [3, 6, 12]; // how many times farther from the ground than its median a pixel of the card is
 const LEAST_DIFFERENCE = 10; // in colour, of 255
 const EDGE = 22; // the least change of colour between neighbours that bounds a card
+const MOST_EXTENDED = 1.3; // how much longer a card may be than its part on the photo
 const TURNS = [0, 1, 2, 3];
 
 /**
@@ -22,7 +23,9 @@ export function findOutlines(photo) {
   const found = [];
   for (const mask of masks) {
     const outline = outlineOf(largestPart(mask, photo), photo);
-    if (outline && !found.some((other) => near(other, outline, photo))) found.push(outline);
+    for (const one of outline ? [outline, ...extended(outline, photo)] : []) {
+      if (!found.some((other) => near(other, one, photo))) found.push(one);
+    }
   }
   return found;
 }
@@ -172,40 +175,50 @@ function filled(edges, width, height) {
   return found;
 }
 
-/** Return the largest connected part of a mask, after single pixels and thin lines were removed. */
-function largestPart(mask, {width, height}) {
-  const left = new Uint8Array(mask.length).fill(1); // 0: in the mask, and not visited yet
-  for (let at = width + 1; at < mask.length - width - 1; at++) if (most(mask, at, width)) left[at] = 0;
-  let best = [];
-  for (let start = 0; start < left.length; start++) {
-    if (left[start]) continue;
-    const part = [start];
-    left[start] = 1;
-    const visit = (at) => { if (left[at] === 0) { left[at] = 1; part.push(at); } };
-    for (let next = 0; next < part.length; next++) {
-      const at = part[next];
-      const x = at % width;
-      if (x > 0) visit(at - 1);
-      if (x < width - 1) visit(at + 1);
-      visit(at - width);
-      visit(at + width);
-    }
-    if (part.length > best.length) best = part;
+/** Return the places of the largest connected part of a mask, after single pixels and thin lines were removed. */
+function largestPart(mask, {width}) {
+  const left = new Uint8Array(mask.length); // 1: in the mask, and not visited yet. The outermost pixels stay 0
+  for (let line = width; line < mask.length - width; line += width) {
+    for (let at = line + 1; at < line + width - 1; at++) if (mostAround(mask, at, width)) left[at] = 1;
   }
-  return best.map((at) => [at % width, Math.floor(at / width)]);
+  let best = new Int32Array(0);
+  const part = new Int32Array(mask.length);
+  for (let start = 0; start < left.length; start++) {
+    if (left[start] === 0) continue;
+    const size = spread(left, width, start, part);
+    if (size > best.length) best = part.slice(0, size);
+  }
+  return best;
+}
+
+/** Write the places that are connected with a place into `part`, clear them, and return their number. */
+function spread(left, width, start, part) {
+  let size = 1;
+  part[0] = start;
+  left[start] = 0;
+  for (let next = 0; next < size; next++) {
+    for (let step = 0; step < 4; step++) {
+      const at = part[next] + (step === 0 ? -1 : step === 1 ? 1 : step === 2 ? -width : width);
+      if (left[at] === 1) {
+        left[at] = 0;
+        part[size++] = at;
+      }
+    }
+  }
+  return size;
 }
 
 /** Whether at least six of a pixel and its eight neighbours are in a mask. */
-function most(mask, at, width) {
+function mostAround(mask, at, width) {
   let sum = 0;
   for (let line = at - width; line <= at + width; line += width) sum += mask[line - 1] + mask[line] + mask[line + 1];
   return sum > 5;
 }
 
-/** Return the quadrilateral around a set of pixels, or null if they do not look like a card. */
-function outlineOf(pixels, {width, height}) {
-  if (pixels.length < LEAST_AREA * width * height) return null;
-  const rim = rimOf(pixels);
+/** Return the quadrilateral around the pixels at some places, or null if they do not look like a card. */
+function outlineOf(places, photo) {
+  if (places.length < LEAST_AREA * photo.width * photo.height) return null;
+  const rim = rimOf(places, photo);
   const hull = convexHull(rim);
   const rough = largestQuadrilateral(hull);
   if (!rough || area(rough) < LEAST_FILLED * area(hull)) return null;
@@ -215,16 +228,35 @@ function outlineOf(pixels, {width, height}) {
   return ratio >= FLATTEST && outline.flat().every(Number.isFinite) ? outline : null;
 }
 
-/** Return the first and last pixel of each row and of each column. */
-function rimOf(pixels) {
-  const [rows, columns] = [new Map(), new Map()];
-  for (const [x, y] of pixels) {
-    const [row, column] = [rows.get(y), columns.get(x)];
-    if (row) { row[0] = Math.min(row[0], x); row[1] = Math.max(row[1], x); } else rows.set(y, [x, x]);
-    if (column) { column[0] = Math.min(column[0], y); column[1] = Math.max(column[1], y); } else columns.set(x, [y, y]);
+/** Return the quadrilateral with its part beyond the photo, if the photo's border cuts one side: [] or one. */
+function extended(outline, {width, height}) {
+  const onBorder = ([[ax, ay], [bx, by]]) => Math.max(ax, bx) < 2 || Math.max(ay, by) < 2 ||
+    Math.min(ax, bx) > width - 2 || Math.min(ay, by) > height - 2;
+  const cutTurns = turns(outline).filter(([a, b]) => onBorder([a, b])); // their first side is on the border
+  if (cutTurns.length !== 1) return [];
+  const [[a, b, c, d]] = cutTurns;
+  const [cut, other] = sides([a, b, c, d]);
+  const factor = [RATIO, 1 / RATIO].map((ratio) => (cut * ratio) / other).find((value) => value > 1.01 && value < MOST_EXTENDED);
+  const beyond = ([fromX, fromY], [toX, toY]) => [fromX + (toX - fromX) * factor, fromY + (toY - fromY) * factor];
+  return factor ? [[beyond(d, a), beyond(c, b), c, d]] : [];
+}
+
+/** Return the borders of the first and last pixel of each row and of each column. */
+function rimOf(places, {width, height}) {
+  const [left, right] = [new Int32Array(height).fill(width), new Int32Array(height).fill(-1)];
+  const [top, bottom] = [new Int32Array(width).fill(height), new Int32Array(width).fill(-1)];
+  for (const at of places) {
+    const x = at % width;
+    const y = (at - x) / width;
+    if (x < left[y]) left[y] = x;
+    if (x > right[y]) right[y] = x;
+    if (y < top[x]) top[x] = y;
+    if (y > bottom[x]) bottom[x] = y;
   }
-  return [...[...rows].flatMap(([y, [low, high]]) => [[low - 0.5, y], [high + 0.5, y]]),
-    ...[...columns].flatMap(([x, [low, high]]) => [[x, low - 0.5], [x, high + 0.5]])];
+  const found = [];
+  left.forEach((first, y) => first < width && found.push([first - 0.5, y], [right[y] + 0.5, y]));
+  top.forEach((first, x) => first < height && found.push([x, first - 0.5], [x, bottom[x] + 0.5]));
+  return found;
 }
 
 const cross = ([ax, ay], [bx, by], [cx, cy]) => (bx - ax) * (cy - ay) - (by - ay) * (cx - ax);
