@@ -93,7 +93,7 @@ def main() -> None:
     if shutil.which("node") is None:
         sys.exit("bench.scan needs Node.js 20 or newer: apt-get install nodejs")
     cards = sorted(np.random.default_rng(2).choice(options.cards, options.photographed, replace=False).tolist())
-    parts = [cards[at : at + 10] for at in range(0, len(cards), 10)]
+    parts = [cards[at : at + 5] for at in range(0, len(cards), 5)]
     with TemporaryDirectory() as name, ProcessPoolExecutor(options.workers) as pool:
         folder = Path(name)
         write_modules(folder)

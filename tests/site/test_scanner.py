@@ -213,6 +213,30 @@ def test_an_index_of_another_recipe_is_explained(browser: Browser, site_service:
     page.close()
 
 
+def test_a_card_whose_artwork_another_shares(
+    page: Page, demo_service: tuple[Service, str], client: Client, cards: list[dict], drawings: list[Image.Image]
+) -> None:
+    """The second entry has the artwork of the first, and a product of its own."""
+    index = client.get("/api/v1/fingerprints").json
+    first = next(entry for entry in index["entries"] if cards[0]["id_product"] in entry["products"])
+    other = next(entry for entry in index["entries"] if entry is not first)
+    shared = {part: first[part] for part in ("art_p", "art_d", "colour")}
+    other |= shared | {"card_p": f"{int(first['card_p'], 16) ^ 0b11111:016x}"}
+    page.context.route("**/api/v1/fingerprints", lambda route: route.fulfill(json=index))
+    scanner(page, demo_service)
+    page.get_by_label("Choose a picture").set_input_files(as_file(drawings[0]))
+    expect(page.get_by_role("status")).to_contain_text("Another one is nearly as near: compare the pictures.")
+    expect(matches(page).nth(1)).to_contain_text("A close second")
+    expect(page.locator(".second")).to_have_count(1)
+
+
+def test_an_index_without_entries_is_explained(page: Page, demo_service: tuple[Service, str]) -> None:
+    empty = {"version": "none", "image_url": "{key}", "count": 0, "entries": []}
+    page.context.route("**/api/v1/fingerprints", lambda route: route.fulfill(json=empty))
+    scanner(page, demo_service)
+    expect(page.get_by_role("status")).to_have_text("The index of fingerprints has no entries.")
+
+
 def test_accessible_in_both_themes_at_all_widths(
     page: Page, demo_service: tuple[Service, str], drawings: list[Image.Image]
 ) -> None:

@@ -99,10 +99,16 @@ function showMatches({matches, milliseconds}, products) {
   byId("caption").append(` It took ${count(Math.round(milliseconds))} ms.`);
   const seconds = matches.filter(({distance}, at) => at > 0 && distance - first.distance < CLOSE).length;
   if (first.distance > FAR) return announce("No card is near. The index probably does not have this one.");
-  announce(`Nearest: ${nameOf(first, products)}, ${nearness(first.distance)}.${seconds ? ` ${seconds === 1 ? "Another is" : `${seconds} others are`} nearly as near: compare the pictures.` : ""}`);
+  const others = seconds === 1 ? "Another one is" : `${seconds} others are`;
+  announce(`Nearest: ${nameAndPrice(first, products)}, ${nearness(first.distance)}.${seconds ? ` ${others} nearly as near: compare the pictures.` : ""}`);
 }
 
-const nameOf = ({key, products: ids}, products) => ids.map((id) => products.get(id)).find(Boolean)?.name ?? key;
+/** What the status line says of a match. */
+function nameAndPrice({key, products: ids}, products) {
+  const product = ids.map((id) => products.get(id)).find(Boolean);
+  return product ? `${product.name}, ${priceOf(product)}` : key;
+}
+
 const nearness = (distance) => NEARNESS.find(([most]) => distance <= most)[1];
 
 function matchItem({key, distance, products: ids, image}, second, products) {
