@@ -46,7 +46,7 @@ def cropped(card: Image.Image, rng: Random) -> Image.Image:
     right, bottom = x.max() - outside * np.ptp(x), y.max() - outside * np.ptp(y)
     box = [0.0, 0.0, PHOTO_WIDTH, PHOTO_HEIGHT]
     box[side] = (left, top, right, bottom)[side]
-    return photo.crop(tuple(round(edge) for edge in box))
+    return photo.crop((round(box[0]), round(box[1]), round(box[2]), round(box[3])))
 
 
 def compressed_small(card: Image.Image, rng: Random) -> Image.Image:
@@ -101,7 +101,8 @@ def _corners(rng: Random, tilt: float, degrees: float) -> np.ndarray:
     depth = 1 + tilt * rng.uniform(0.5, 1) * (corners @ [np.cos(away), np.sin(away)]) / (height / 2)
     corners = corners / depth[:, None]
     free = np.array([PHOTO_WIDTH, PHOTO_HEIGHT]) - np.ptp(corners, 0)
-    return corners - corners.min(0) + free * rng.uniform(0.15, 0.85, 2)
+    placed: np.ndarray = corners - corners.min(0) + free * rng.uniform(0.15, 0.85, 2)
+    return placed
 
 
 def _scene(card: Image.Image, table: Image.Image, corners: np.ndarray) -> tuple[Image.Image, np.ndarray]:
@@ -121,7 +122,7 @@ def _backwards(corners: np.ndarray, size: tuple[int, int]) -> list[float]:
     for (x, y), (u, v) in zip(corners, ((0, 0), (width, 0), (width, height), (0, height)), strict=True):
         rows += [[x, y, 1, 0, 0, 0, -u * x, -u * y], [0, 0, 0, x, y, 1, -v * x, -v * y]]
         values += [u, v]
-    return np.linalg.solve(np.array(rows), np.array(values)).tolist()
+    return [float(value) for value in np.linalg.solve(np.array(rows), np.array(values))]
 
 
 def _plain(rng: Random) -> Image.Image:
