@@ -58,7 +58,7 @@ class BuildRegistry:
         self._cache = LruCache(_CACHE_BYTES)
         self._live: OpenBuild | None = None
         self._pinned: dict[str, OpenBuild] = {}
-        self._unknown = UnknownBuilds()
+        self._unknown = UnknownBuilds(self._list_ids)
         self._opening = Lock()
         self.steps = FollowedSteps(self._store, self._cache, self._refresh, self._no_build)
         self.last_error = ""
@@ -97,6 +97,10 @@ class BuildRegistry:
             return self.select(pin) is not build
         except UnknownBuild:
             return True
+
+    def _list_ids(self) -> set[str]:
+        [ids] = self._single_flight.get({layout.BUILDS: lambda: set(layout.build_ids(self._store.list(layout.BUILDS)))})
+        return ids
 
     def _select_pinned(self, id_: str) -> OpenBuild:
         """Return a build that is not live. Requests share it, and it stays open while requests use it."""

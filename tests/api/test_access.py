@@ -48,7 +48,8 @@ def test_a_key_and_its_record(fixed_service: Service, keys: dict[str, str]) -> N
     assert record["rate_limit"] == 77 and type(record["rate_limit"]) is int
     assert record["expires_at"] == "2099-12-31T23:59:59Z"
     created = datetime.strptime(record["created_at"], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
-    assert timedelta() <= datetime.now(UTC) - created < timedelta(hours=1)  # the keys are issued once per run of the tests
+    # The keys are issued once per run of the tests.
+    assert timedelta() <= datetime.now(UTC) - created < timedelta(hours=1)
     assert me(fixed_service, keys["all"])["expires_at"] is None
 
 

@@ -217,7 +217,8 @@ class Service:
         if kind is None:
             written = self.log.read_text(errors="replace")
             assert status == 0, f"exit {status} on SIGTERM:\n{written[-3000:]}"
-            assert self.may_log_traces or "Traceback" not in written, written[-6000:]
+            trace_at = written.find("Traceback")
+            assert self.may_log_traces or trace_at < 0, written[max(0, trace_at - 1000) : trace_at + 5000]
 
     def client(self, key: str | None = None, **headers: str) -> Client:
         return Client(self.port, key, {name.replace("_", "-"): value for name, value in headers.items()})
