@@ -19,6 +19,7 @@ const COLOURS = 4; // cells of the colour grid, each way
 const BYTES = 3 * COLOURS * COLOURS;
 const WORDS = 6; // of the three hashes
 const UNIT = 2 * 16 * BYTES; // distances are counted in whole units, this many to 1
+const FARTHEST = 2 ** 30; // more units than any distance has
 const VIEW_WIDTH = 378; // most pixels of all views but the first
 const VIEW_HEIGHT = 528;
 const MOVES = [[0.02, 0, 0], [-0.02, 0, 0], [0, 0.02, 0], [0, -0.02, 0], [0, 0, 2], [0, 0, -2]]; // right, down, degrees
@@ -233,20 +234,24 @@ function ones(word) {
   return Math.imul((word + (word >>> 4)) & 0x0F0F0F0F, 0x01010101) >>> 24;
 }
 
-/** Return the smallest distance of each entry to any of several fingerprints of one photo, in units. */
-function smallest(fingerprints, {hashes, colours, keys}) {
-  const found = new Int32Array(keys.length).fill(0x7FFFFFFF);
-  const grid = new Int16Array(BYTES);
-  for (const one of fingerprints) {
-    const [a, b, c, d, e, f] = one.hashes;
-    centre(one.colour, grid);
-    for (let row = 0, at = 0; row < found.length; row++, at += WORDS) {
-      let distance = UNIT * (ones(hashes[at] ^ a) + ones(hashes[at + 1] ^ b) + ones(hashes[at + 2] ^ c) +
-        ones(hashes[at + 3] ^ d) + ones(hashes[at + 4] ^ e) + ones(hashes[at + 5] ^ f));
-      if (distance >= found[row]) continue; // colours only add to it
-      for (let from = BYTES * row, place = 0; place < BYTES; place++) distance += Math.abs(colours[from + place] - grid[place]);
-      if (distance < found[row]) found[row] = distance;
-    }
+/** Return the hash bits in which an entry differs from a fingerprint; both are places in arrays of words. */
+function differentBits(hashes, row, words, one) {
+  let sum = 0;
+  for (let word = 0; word < WORDS; word++) sum += ones(hashes[WORDS * row + word] ^ words[WORDS * one + word]);
+  return sum;
+}
+
+/**
+ * Return the smallest distance of an entry to several fingerprints, in units, or `limit` if none is smaller. Colours
+ * only add to the distance of the hashes, so most entries need no look at their colours.
+ */
+function smallest({hashes, colours}, row, words, grids, limit) {
+  let found = limit;
+  for (let one = 0; WORDS * one < words.length; one++) {
+    let distance = UNIT * differentBits(hashes, row, words, one);
+    if (distance >= found) continue;
+    for (let at = BYTES * row, grid = BYTES * one; at < BYTES * (row + 1); at++, grid++) distance += Math.abs(colours[at] - grids[grid]);
+    if (distance < found) found = distance;
   }
   return found;
 }
@@ -256,17 +261,21 @@ function smallest(fingerprints, {hashes, colours, keys}) {
  * [{key, distance, products, image}].
  */
 export function search(fingerprints, index, top = 5) {
-  const distances = smallest(fingerprints, index);
-  const best = [];
-  for (let row = 0; row < distances.length; row++) {
-    if (best.length === top && distances[row] >= distances[best[top - 1]]) continue;
+  const words = Uint32Array.from(fingerprints.flatMap(({hashes}) => [...hashes]));
+  const grids = new Int16Array(BYTES * fingerprints.length);
+  fingerprints.forEach(({colour}, at) => centre(colour, grids.subarray(BYTES * at, BYTES * (at + 1))));
+  const best = []; // [row, distance], nearest first
+  for (let row = 0; row < index.keys.length; row++) {
+    const limit = best.length < top ? FARTHEST : best[top - 1][1];
+    const distance = smallest(index, row, words, grids, limit);
+    if (distance >= limit) continue;
     let place = best.length;
-    while (place > 0 && distances[row] < distances[best[place - 1]]) place--;
-    best.splice(place, 0, row);
+    while (place > 0 && distance < best[place - 1][1]) place--;
+    best.splice(place, 0, [row, distance]);
     best.length = Math.min(best.length, top);
   }
-  return best.map((row) => ({
-    key: index.keys[row], distance: distances[row] / UNIT, products: index.products[row],
+  return best.map(([row, distance]) => ({
+    key: index.keys[row], distance: distance / UNIT, products: index.products[row],
     image: index.imageUrl.replace("{key}", () => index.keys[row]),
   }));
 }
