@@ -313,7 +313,7 @@ function waysToHold({width, height}, middle) {
 /** Return a copy whose sides are at most so many pixels long, in the same ratio. */
 function fitting(picture, side) {
   const scale = Math.min(1, side / Math.max(picture.width, picture.height));
-  return reduced(picture, Math.round(picture.width * scale), Math.round(picture.height * scale));
+  return reduced(picture, Math.max(2, Math.round(picture.width * scale)), Math.max(2, Math.round(picture.height * scale)));
 }
 
 const scaled = (points, across, down) => points.map(([x, y]) => [x * across, y * down]);
