@@ -1,6 +1,6 @@
 # `make run` and `make test` are all that a new machine needs. Each target sets up what it uses.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-quick test-nginx bulk-clients siege soak soak-bytes lint real real-nights bench bench-quick bench-fingerprint container-steps count-requests wheel lock clean
+.PHONY: help setup run test test-quick test-nginx bulk-clients siege soak soak-bytes lint real real-nights bench bench-quick bench-fingerprint bench-scan container-steps count-requests wheel lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -100,6 +100,9 @@ $(BENCH_READY): $(READY) bench/requirements.lock
 
 bench-fingerprint: $(READY) ## measure the recall of photo recognition on drawn cards: some minutes
 	$(BIN)/python -m bench.fingerprint
+
+bench-scan: $(READY) ## measure the recall of the scanner on drawn scenes (needs Node.js): half an hour
+	$(BIN)/python -m bench.scan
 
 container-steps: $(READY) ## run the steps of the Containerfile in an empty folder, without a container engine
 	$(BIN)/python -m tests.deploy.containerfile
