@@ -113,12 +113,12 @@ def _pixels(window: tuple[float, float, float, float]) -> tuple[int, int, int, i
 
 
 @cache
-def _stream(name: str) -> int:
+def stream_of(name: str) -> int:
     return int.from_bytes(name.encode())
 
 
 def _random(name: str, number: int) -> Random:
-    return np.random.default_rng((_stream(name), number))
+    return np.random.default_rng((stream_of(name), number))
 
 
 def turned(card: Image.Image, rng: Random) -> Image.Image:

@@ -76,11 +76,11 @@ class Database:
         memory: How much memory DuckDB may use before it spills to disk, such as `2GB`. None: the default.
 
     Attributes:
-        described: The columns of files that were looked at, with their types, by path and hash.
+        described: The columns of lake files with their types, by the Parquet schema of the files.
     """
 
     def __init__(self, threads: int | None = None, memory: str | None = None):
-        self.described: dict[tuple[str, str], dict[str, Any]] = {}
+        self.described: dict[str, dict[str, Any]] = {}
         self._folder = tempfile.TemporaryDirectory(prefix="cardpress-")
         self.scratch = Path(self._folder.name)
         settings: dict[str, str | bool | int | float | list[str]] = {

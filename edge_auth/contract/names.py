@@ -61,6 +61,7 @@ CARD_PATTERN = "cards/{}.json"
 FINGERPRINTS_KEY, STATUS_KEY, OPENAPI_KEY = "fingerprints.json", "status.json", "openapi.json"
 BULK_KEY = "bulk.json"
 SITE_FOLDERS = ("docs", "explore")
+SITE_PAGES = ("docs", "explore", "explore/scan")  # folders whose path means their index.html
 HOME_PAGE, HOME_JSON = "index.html", "index.json"  # the two forms of the page at /
 # The pictures of cards that a build draws. A lake names one as `/explore/drawn/<16 hex digits>.svg`.
 DRAWING_PREFIX, DRAWING_SUFFIX = "explore/drawn/", ".svg"

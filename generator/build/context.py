@@ -20,6 +20,7 @@ from edge_auth.contract.index import map_table
 from edge_auth.contract.layers import Layer
 from edge_auth.contract.store.interface import Store
 from generator.build.periods import Period
+from generator.build.step_times import StepTime
 from generator.build.tasks import ProductRange
 from generator.database import Database, sql_literal
 from generator.lake.lake import PRICE_TABLES, Lake
@@ -74,6 +75,7 @@ class BuildContext:
         self.pool = ThreadPoolExecutor(threads, thread_name_prefix="pack")
         self.uploads = Uploads(store, resend)
         self.opened: set[str] = set()
+        self.step_times: list[StepTime] = []
         self._days_of_rows: Period | None = None
         self.tick: Callable[[int], object] = lambda objects: None  # called with the number of new objects
         self._make_intermediates = intermediates

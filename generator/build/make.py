@@ -44,11 +44,13 @@ from generator.build.plan import BuildPlan, plan_build
 from generator.build.provenance import provenance
 from generator.build.runners import Runner, ThreadRunner
 from generator.build.space import disk_space
+from generator.build.step_times import StepTime, measured
 from generator.build.unknown_products import UnknownProducts
 from generator.clock import Clock, utc_now
 from generator.errors import BuildError, LakeError
 from generator.lake.lake import Lake
 from generator.pack.intermediate_store import IntermediateStore
+from generator.pack.output import TaskOutput
 from generator.pack.writer import join_index
 from generator.progress import Progress
 from generator.releases.intents import declare_intent
@@ -68,6 +70,7 @@ class BuildResult:
         damaged: For each layer that was damaged in the store, what was wrong with it.
         seconds: For each layer that was made, how long that took.
         other_bytes: For each layer that was made before with other bytes, a file of the earlier run.
+        step_times: How long each step took in this process, in order.
     """
 
     record: dict[str, Any]
@@ -75,6 +78,7 @@ class BuildResult:
     damaged: dict[str, str] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     other_bytes: dict[str, str] = field(default_factory=dict)
+    step_times: list[StepTime] = field(default_factory=list)
 
     @property
     def id(self) -> str:
@@ -146,7 +150,8 @@ def make_build(
     threads = threads or (1 if scheduler else os.cpu_count() or 1)
     memory = memory or (settings.WORKER_MEMORY if scheduler else settings.MEMORY)
     with closing(local_context(lake, store, threads, memory, resend=repair)) as context:
-        layers = define_layers(context)
+        with measured(context.step_times, "define layers"):
+            layers = define_layers(context)
         id_ = build_id(lake, layers)
         with declare_intent(store, id_, (layer.folder for layer in layers), clock):
             reasons = {layer.name: rebuild_reason(store, layer, repair) for layer in layers}
@@ -159,11 +164,12 @@ def make_build(
                 plan = plan_build(id_, lake, layers, missing, context)
                 with _runner(scheduler, context, plan) as runner:
                     seconds, other_bytes = _make_layers(plan, missing, context, runner, progress)
-            record = _record(lake, store, layers)
+            with measured(context.step_times, "record"):
+                record = _record(lake, store, layers)
             data = json.dumps(record, indent=1, ensure_ascii=False).encode() + b"\n"
             store.put_new(layout.record_name(id_), data)
     damaged = {name: reason for name, reason in reasons.items() if reason and reason != MISSING}
-    return BuildResult(record, missing, damaged, seconds, other_bytes)
+    return BuildResult(record, missing, damaged, seconds, other_bytes, context.step_times)
 
 
 def plan_only(lake: Lake, store: Store, *, repair: bool = False) -> BuildPlan:
@@ -258,11 +264,16 @@ def _file_of_an_earlier_run(store: Store, spec: LayerSpec) -> str | None:
 def _make_layer(plan: BuildPlan, layer: LayerSpec, context: BuildContext, runner: Runner, progress: Progress) -> None:
     tasks = plan.of(layer.name)
     with progress.bar(layer.name, sum(task.objects for task in tasks)) as bar:
-        outputs = runner.results(tasks, bar.update) if tasks else [make_site(context, plan.build, plan.layers)]
+        outputs = runner.results(tasks, bar.update) if tasks else [_make_site(plan, context)]
     runner.settle()
     progress.add_stored_bytes(sum(pack.size for output in outputs for pack in output.packs))
     context.lake.backend.check_unchanged()  # if the lake changed, the layer's content is not what its digest says
     context.store.put(layer.folder + INDEX_NAME, join_index(layer.pattern, outputs))
+
+
+def _make_site(plan: BuildPlan, context: BuildContext) -> TaskOutput:
+    with measured(context.step_times, "site"):
+        return make_site(context, plan.build, plan.layers)
 
 
 def _record(lake: Lake, store: Store, specs: list[LayerSpec]) -> dict[str, Any]:

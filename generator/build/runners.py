@@ -11,6 +11,7 @@ import duckdb
 from generator.build.context import BuildContext
 from generator.build.layers.spec import LayerSpec
 from generator.build.plan import BuildPlan
+from generator.build.step_times import measured
 from generator.build.tasks import Task
 from generator.database import lake_fault
 from generator.pack.output import Inputs, TaskOutput
@@ -96,7 +97,8 @@ def run_task(context: BuildContext, task: Task, folder: str, pattern: str, input
     """
     writer = Writer(context.uploads, context.intermediates, task.layer, folder, pattern)
     try:
-        task.work(context, writer, inputs, *task.arguments)
+        with measured(context.step_times, task.name):
+            task.work(context, writer, inputs, *task.arguments)
     except duckdb.Error as error:
         raise lake_fault(error, f"lake {context.lake.location}") from error
     return writer.output()

@@ -64,6 +64,8 @@ def build(
 
     With --scheduler, --threads (1) and --memory (1GB) apply to each worker; see docs/scale.md.
 
+    With --json the build's record is printed, with the seconds of each step.
+
     With --explain and --plan the id is the one that the build would have. Rows and bytes of a plan are estimates.
 
     \b
@@ -86,7 +88,8 @@ def build(
         )
     _report(result, progress)
     if as_json:
-        say_json({"made": result.made, "damaged": result.damaged} | result.record)
+        times = list(map(asdict, result.step_times))
+        say_json({"made": result.made, "damaged": result.damaged, "step_times": times} | result.record)
     else:
         say(result.id)
     if publish_it:

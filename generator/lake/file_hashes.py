@@ -73,7 +73,7 @@ class FileHashes:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._delete_leftovers()
             with tempfile.NamedTemporaryFile("w", dir=self.path.parent, prefix=_TEMPORARY_PREFIX, delete=False) as file:
-                json.dump(newest, file)
+                file.write(json.dumps(newest))  # ten times as fast as json.dump
             os.replace(file.name, self.path)
 
     def _delete_leftovers(self) -> None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from edge_auth.contract.codec import decompress
+from edge_auth.contract import names
+from edge_auth.contract.codec import decompress, decompressed_chunks
 from edge_auth.core.endpoints import API, route
 from edge_auth.core.open_build import OpenBuild
 from edge_auth.core.search import find_page, read_search
@@ -69,8 +70,7 @@ def shown(value: _Json, indent: int = 0, width: int = 84) -> str:
 def cut(text: str) -> str:
     """Return a text without the lines beyond those that a page shows."""
     lines = text.splitlines()
-    more = len(lines) - _MAX_LINES
-    return text if more <= 1 else "\n".join([*lines[:_MAX_LINES], f"… {more:,} more lines"])
+    return text if len(lines) <= _MAX_LINES + 1 else "\n".join([*lines[:_MAX_LINES], "…"])
 
 
 def _nested(value: _Json) -> bool:
@@ -115,6 +115,8 @@ def _answer(build: OpenBuild, target: str) -> _Json:
     try:
         if path == f"{API}cards":
             return _cards(build, endpoint.parameters(subject, query))
+        if path == f"{API}fingerprints":
+            return _fingerprints(build)
         return json.loads(endpoint.make_body(build, subject, query).plain)
     except ApiError:
         return None
@@ -129,6 +131,14 @@ def _cards(build: OpenBuild, values: dict[str, Any]) -> _Json:
     following = offset + len(data) if more else None
     pagination = {"limit": limit, "offset": offset, "returned": len(data), "has_more": more, "next_offset": following}
     return {"data": data, "pagination": pagination}
+
+
+def _fingerprints(build: OpenBuild) -> _Json:
+    """Return the index with its first entries: with all of them it has tens of megabytes."""
+    start = next(decompressed_chunks(build.stored_body(names.FINGERPRINTS_KEY).gzipped))
+    opening, *lines = start[: start.rindex(b"\n")].split(b"\n")
+    entries = [line.rstrip(b",") for line in lines[:_MAX_LINES] if line.startswith(b"{")]
+    return json.loads(opening + b",".join(entries) + b"]}")
 
 
 def _card(build: OpenBuild, id_: int) -> _Json:

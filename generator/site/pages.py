@@ -9,6 +9,7 @@ import hashlib
 import json
 import re
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -18,7 +19,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from edge_auth.contract import names
-from generator.drawings.svg import template
+from generator.drawings import svg
 from generator.site import openapi
 from generator.site.api_reference import Reference
 from generator.site.live_examples import NO_EXAMPLES, LiveExamples
@@ -35,24 +36,27 @@ def documents(live: LiveExamples = NO_EXAMPLES) -> dict[str, bytes]:
     """Return every file of the site by its key, in the order of the keys.
 
     Args:
-        live: The examples of a build. Without them the pages show invented ones.
+        live: The examples of a build for the pages that show them. Without them these pages show invented ones.
     """
-    if live is NO_EXAMPLES:
-        return dict(_without_examples())
-    api = Reference(json.loads(openapi.strict_document()), live)
-    return _without_examples() | {key: _render(f"{key}.j2", api) for key in _WITH_EXAMPLES}
-
-
-@cache
-def _without_examples() -> dict[str, bytes]:
-    """Return the files as they are without a build. Only some depend on it: `_WITH_EXAMPLES`."""
-    api = Reference(json.loads(openapi.strict_document()))
+    document = json.loads(openapi.strict_document())
+    api, api_of_build = Reference(document), Reference(document, live)
     found = {}
-    for path in sorted(_TEMPLATES.rglob("*")):
-        key = path.relative_to(_TEMPLATES).as_posix()
-        if path.is_file() and names.is_site_file(key.removesuffix(".j2")):
-            found[key.removesuffix(".j2")] = _render(key, api) if key.endswith(".j2") else path.read_bytes()
+    for path in _TEMPLATES.rglob("*"):
+        template = path.relative_to(_TEMPLATES).as_posix()
+        key = template.removesuffix(".j2")
+        if path.is_file() and names.is_site_file(key):
+            reference = api_of_build if key in _WITH_EXAMPLES else api
+            found[key] = path.read_bytes() if template == key else _render(template, reference)
     return dict(sorted(found.items()))
+
+
+def sources() -> Iterator[tuple[str, bytes]]:
+    """Yield the name and the content of each file that the pages are made from, besides the build."""
+    for folder in (Path(__file__).parent, Path(svg.__file__).parent):
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and path.suffix != ".pyc" and path.name != "README.md":
+                yield path.relative_to(folder.parent).as_posix(), path.read_bytes()
+    yield "changelog", _changelog().encode()
 
 
 def _render(template: str, api: Reference) -> bytes:
@@ -73,7 +77,7 @@ def _environment() -> Environment:
         "languages": _LANGUAGES,
         "example": lambda name, extension: (_TEMPLATES / "examples" / f"{name}.{extension}").read_text("utf-8"),
         "version_of": _version_of,
-        "drawing": lambda name: Markup(template(name)),
+        "drawing": lambda name: Markup(svg.template(name)),
     }
     environment.filters |= {"markdown": _markdown, "inline": _inline, "anchor": _anchor, "headings": _headings}
     return environment

@@ -205,7 +205,7 @@ def test_bytes_change_only_with_a_new_recipe(fixed_store: Path, request: pytest.
     # Hashes of Parquet files are in these, and their bytes are the library's as well.
     with_parquet = {name for name in found if name.startswith(names.BULK) and name != names.bulk_layer("cards")}
     found = {name: layer for name, layer in found.items() if name not in with_parquet}
-    found.pop("site")  # named by the bytes of its documents, so no number needs to stand for them
+    found.pop("site")  # named by the bytes of its sources, so no number needs to stand for them
     changed = {name for name in found if known.get(name, {}).get("json") != found[name]["json"]}
     silent = {name for name in changed if name in known and found[name] | {"json": ""} == known[name] | {"json": ""}}
     assert not silent, f"other bytes under the old recipe number: raise RECIPE of {sorted(silent)} in generator/layers/"

@@ -77,7 +77,10 @@ def test_plan_is_printed_and_makes_nothing(lake: Path, tmp_path: Path) -> None:
     assert lines[0].split() == ["TASK", "ROWS", "READS", "WRITES", "NEEDS"]
     assert [line.startswith(name) for line, name in zip(lines[1:], named, strict=False)] == [True] * len(named)
     assert not store.exists()
-    assert make(lake, FolderStore(str(store))) == lines[-1] == plan["build"]
+    built = json.loads(run("build", "--lake", lake, "--store", store, "--json").stdout)
+    assert built["id"] == lines[-1] == plan["build"]
+    assert sorted(step["step"] for step in built["step_times"]) == sorted([*named, "define layers", "site", "record"])
+    assert sum(step["cpu_seconds"] for step in built["step_times"]) > 0
     assert json.loads(run("build", "--lake", lake, "--store", store, "--plan", "--json").stdout)["tasks"] == []
 
 

@@ -22,6 +22,8 @@ PAGES = {
     "/docs/": "docs/index.html",
     "/explore": "explore/index.html",
     "/explore/": "explore/index.html",
+    "/explore/scan": "explore/scan/index.html",
+    "/explore/scan/": "explore/scan/index.html",
 }
 PATHS = PAGES | {f"/{key}": key for key in FILES if key not in HOME}
 POLICY = {
@@ -34,7 +36,7 @@ POLICY = {
     "form-action 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
+    "trusted-types cardpress-worker",
 }
 
 
@@ -101,7 +103,7 @@ def test_every_file_is_there_for_everybody(anybody: Client, path: str, key: str)
     "path",
     ["/docs/nothing.html", "/docs/index.html/", "/docs//", "/docs/..", "/docs/%2e%2e/openapi.json",
      "/docs/openapi.json", "/explore/index", "/docss", "/docs.html", "/index.html", "/index.json", "/docs/%ff",
-     "/docs/%00", "/explore/status.json"],
+     "/docs/%00", "/explore/status.json", "/explore/scan/index"],
 )  # fmt: skip
 def test_what_is_no_file_is_no_path(anybody: Client, path: str) -> None:
     answer = asked(anybody, path)
@@ -179,7 +181,7 @@ def test_pages_name_no_other_host_and_hold_no_script_or_style() -> None:
         assert "sessionStorage" not in text or key == "docs/key.js"
 
 
-@pytest.mark.parametrize("path", ["/", "/docs", "/explore"])
+@pytest.mark.parametrize("path", ["/", "/docs", "/explore", "/explore/scan"])
 def test_a_page_is_at_most_150_kb_before_images(anybody: Client, path: str) -> None:
     parts = [f"/{key}" for key in FILES if key.endswith((".css", ".js"))]  # no page needs more than all of them
     sizes = [len(asked(anybody, part, Accept_Encoding="gzip").body) for part in (path, *parts)]

@@ -24,15 +24,15 @@ from generator.pack.writer import Writer, compress_objects
 from generator.site import openapi, pages
 from generator.site.live_examples import live_examples
 
-RECIPE = 1
+RECIPE = 2
 _CACHE_BYTES = 16 << 20
 
 
 def site_layer(as_of: date, others: Sequence[LayerSpec]) -> LayerSpec:
     """Define the layer of the site, which changes when its files or the other layers of the build do."""
-    documents = {names.OPENAPI_KEY: openapi.document(), **pages.documents()}
+    sources = [(names.OPENAPI_KEY, openapi.document()), *pages.sources()]
     content = {
-        "documents": [f"{key} {hashlib.sha256(document).hexdigest()}" for key, document in documents.items()],
+        "sources": [f"{name} {hashlib.sha256(source).hexdigest()}" for name, source in sources],
         "layers": [f"{layer.name} {layer.digest}" for layer in others],
         "as of": [as_of.isoformat()],
     }
