@@ -1,12 +1,13 @@
 # `make run` and `make test` are all that a new machine needs. Each target sets up what it uses.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-quick test-nginx siege soak soak-bytes lint real real-nights bench bench-quick bench-fingerprint bench-scan container-steps count-requests wheel lock clean
+.PHONY: help setup run test test-quick test-nginx bulk-clients siege soak soak-bytes lint real real-nights bench bench-quick bench-fingerprint bench-scan container-steps count-requests wheel lock clean
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 BENCH_READY := $(VENV)/.ready-bench
+CLIENTS := $(VENV)/bulk-clients
 DATA ?= ../shared/data
 HOST ?= 127.0.0.1
 PORT ?= 8000
@@ -48,7 +49,7 @@ run: $(READY) ## write a demo lake, build and publish it, write it as plain file
 	  "curl -s -H 'Authorization: Bearer $$key' 'http://$(HOST):$(PORT)/api/v1/cards?q=ember&limit=2'" && \
 	exec $(BIN)/cardpress serve --store $(STORE) --host $(HOST) --port $(PORT)
 
-test: $(READY) ## run all tests
+test: $(READY) bulk-clients ## run all tests
 	$(PYTEST) $(PYTEST_ARGS)
 
 test-quick: $(READY) ## run the quick tests, under a minute: before each commit
@@ -57,14 +58,23 @@ test-quick: $(READY) ## run the quick tests, under a minute: before each commit
 test-nginx: $(READY) ## run the tests of the API through nginx with its cache
 	$(PYTEST) --through-nginx tests/api $(PYTEST_ARGS)
 
+bulk-clients: $(CLIENTS)/.ready ## install the programs that read bulk files in tests: DuckDB with httpfs, pandas
+
+# Without them their tests skip.
+$(CLIENTS)/.ready: $(READY) tests/bulk-clients.lock
+	@rm -rf $(CLIENTS)
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --timeout 20 --retries 1 --require-hashes --target $(CLIENTS) -r tests/bulk-clients.lock \
+	&& touch $@ || { rm -rf $(CLIENTS); echo "cannot install the clients of bulk files: their tests will be skipped" >&2; }
+
 soak: $(READY) ## kill build, publish, prune and nightly 200 times at random moments (ROUNDS=…)
 	$(BIN)/python -m tests.soak.kill $(or $(ROUNDS),200)
 
 soak-bytes: $(READY) ## build the same lake 200 times beside busy processes and compare the stored bytes (NIGHTS=…)
 	$(BIN)/python -m tests.soak.bytes $(or $(NIGHTS),200)
 
-siege: $(READY) ## attack a running shim and print what other clients noticed: some minutes
+siege: $(READY) ## attack a running shim, alone and behind nginx, and print what other clients noticed: some minutes
 	$(BIN)/python -m tests.siege.run
+	$(BIN)/python -m tests.siege.run --through-nginx
 
 lint: $(READY) ## check style and types
 	$(BIN)/ruff check .
@@ -103,11 +113,14 @@ count-requests: $(READY) ## count the S3 requests of a night and of answers on r
 wheel: $(READY) ## build a wheel that includes the SQL
 	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation -w dist .
 
+# what the clients of bulk files take from the virtual environment
+IN_VENV := attrs idna numpy python-dateutil six typing-extensions
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header
 lock: ## write the lock files from pyproject.toml (needs uv)
 	$(COMPILE) --extra dev -o requirements.lock pyproject.toml
 	$(COMPILE) --extra fingerprint --extra wheel -c requirements.lock -o docs/deploy/requirements.lock pyproject.toml
 	$(COMPILE) --extra bench -c requirements.lock -o bench/requirements.lock pyproject.toml
+	$(COMPILE) $(IN_VENV:%=--no-emit-package %) -o tests/bulk-clients.lock tests/bulk-clients.in
 
 clean: ## delete what the targets above wrote (not build/, which is source)
 	rm -rf $(VENV) dist $(LAKE) $(RUN_KEY) .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -25,6 +25,7 @@ Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 _REPEATS = 3
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 _SORTS = ("trend", "low", "avg", "filtered", "name", "number", "newest")
+_GAME = "Mythgrove"  # the largest of the demo
 
 
 def queries(names: list[str], total: int) -> list[str]:
@@ -43,6 +44,11 @@ def queries(names: list[str], total: int) -> list[str]:
         *(cards(rarity="Common", kind=kind, sort=sort) for kind in ("all", "single") for sort in _SORTS),
         *(cards(rarity="Common", sort=sort, order="asc", offset=deep // 4) for sort in _SORTS),
         *(cards(number=number) for number in ("1", "25", "100")),
+        *(cards(min_price="0.5", max_price="20", sort=sort) for sort in _SORTS),
+        *(cards(max_price="5", rarity="Common", kind="single", sort=sort) for sort in _SORTS),
+        *(cards(game=_GAME, sort=sort) for sort in _SORTS),
+        *(cards(game=_GAME, q="e", min_price="1", sort=sort, order="desc") for sort in _SORTS),
+        *(cards(game=_GAME, min_price="0.02", sort=sort, offset=total // 4) for sort in _SORTS),
         *(cards(q=" ".join(words)) for words in new_words(names, 60)),
     ]
 

@@ -1,19 +1,15 @@
-"""The endpoints: which path belongs to which, the parameters of each, and the body that each answers with."""
+"""The endpoints: which path belongs to which, with the parameters, scope and headers of each."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from functools import cached_property, lru_cache
-from typing import Any
-
-import numpy as np
 
 from edge_auth.contract import keys, names
-from edge_auth.contract.movers import list_key
-from edge_auth.contract.text import fold
+from edge_auth.core import contents
 from edge_auth.core.accept import prefers
-from edge_auth.core.bodies import JSON, Body, list_body
+from edge_auth.core.bodies import JSON, Body
 from edge_auth.core.changes import StepLog, changes_document, list_changes
+from edge_auth.core.contents import NO_PATH, Values
 from edge_auth.core.open_build import OpenBuild
 from edge_auth.core.parameters import (
     BuildId,
@@ -27,7 +23,6 @@ from edge_auth.core.parameters import (
     quote_input,
     read_query,
 )
-from edge_auth.core.search import find_page, folded_game, read_search
 from edge_auth.errors import InvalidParameter, NotFound
 
 API = "/api/v1/"
@@ -41,11 +36,8 @@ _KEYED_VARY = "Authorization, X-API-Key, Accept-Encoding, X-Build"
 _PUBLIC_VARY = "Accept-Encoding, X-Build"
 _PAGE_VARY = "Accept-Encoding"
 _FILE_VARY = "Authorization, X-API-Key"
-_MAX_ID_DIGITS = 19
 MAX_TEXT_CHARACTERS = 200  # of a text parameter, before it is folded
 _MAX_CACHED_PATH_BYTES = 256  # a client must not fill the memory with long paths
-_NO_PATH = "there is no such path: /docs lists what there is"
-_NO_PRODUCT = "there is no product with this id"
 # The site's pages load scripts and styles from their own host only. Images may come from any host, or be drawn here.
 # The policy `cardpress-worker` of Trusted Types gives the scanner the address of its worker, and makes no markup.
 _SITE_HEADERS = {
@@ -54,8 +46,6 @@ _SITE_HEADERS = {
     "require-trusted-types-for 'script'; trusted-types cardpress-worker",
     "Referrer-Policy": "no-referrer",
 }
-
-Values = dict[str, Any]  # parameters by name
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,13 +133,13 @@ def route(path: bytes) -> tuple[Endpoint, str]:
 def _route(path: bytes) -> tuple[Endpoint, str]:
     text = path.decode(errors="replace")
     if text.encode() != path:
-        raise NotFound(_NO_PATH)
+        raise NotFound(NO_PATH)
     if text == "/":
         return _HOME, names.HOME_PAGE
     if names.in_site_folder(text[1:]):
         return _SITE, text[1:]
     if not text.startswith(API):
-        raise NotFound(_NO_PATH)
+        raise NotFound(NO_PATH)
     name = text.removeprefix(API)
     first, _, rest = name.partition("/")
     if name in _FIXED:
@@ -159,41 +149,10 @@ def _route(path: bytes) -> tuple[Endpoint, str]:
     if first == "watchlist" and rest:
         slug, _, action = rest.rpartition("/")
         return (_WATCHLIST_ACTIONS[action], slug) if slug and action in _WATCHLIST_ACTIONS else (_WATCHLIST_ITEM, rest)
-    raise NotFound(_NO_PATH)
+    raise NotFound(NO_PATH)
 
 
 _cached_route = lru_cache(4096)(_route)
-
-
-def _short_list(lines: Sequence[bytes], values: Values) -> Body:
-    """Return one page of a list that is in memory."""
-    offset, limit = values["offset"], values["limit"]
-    return list_body(lines[offset : offset + limit], offset, limit, len(lines))
-
-
-def _status(build: OpenBuild, _: str, __: Values) -> Body:
-    return Body.from_json(build.objects.status())
-
-
-def _fingerprints(build: OpenBuild, _: str, __: Values) -> Body:
-    return build.stored_body(names.FINGERPRINTS_KEY)
-
-
-def _bulk(build: OpenBuild, _: str, __: Values) -> Body:
-    return Body.from_json(build.manifest)
-
-
-def _openapi(build: OpenBuild, _: str, __: Values) -> Body:
-    return build.stored_body(names.OPENAPI_KEY)
-
-
-def _site_file(build: OpenBuild, path: str, _: Values) -> Body:
-    """Return a file of the site. The path of a folder means its page."""
-    folder = path.removesuffix("/")
-    key = f"{folder}/index.html" if folder in names.SITE_PAGES else path
-    if build.objects.find(key) is None:
-        raise NotFound(_NO_PATH)
-    return build.stored_body(key)
 
 
 def _home_form(accept: str) -> str:
@@ -201,74 +160,10 @@ def _home_form(accept: str) -> str:
     return names.HOME_JSON if prefers(accept, JSON, "text/html") else names.HOME_PAGE
 
 
-def _watchlist(build: OpenBuild, _: str, values: Values) -> Body:
-    return _short_list(build.watchlist, values)
-
-
-def _watchlist_item(build: OpenBuild, slug: str, _: Values) -> Body:
-    return build.stored_body(names.watchlist_item(build.slugs.resolve(slug)))
-
-
-def _watchlist_history(build: OpenBuild, slug: str, values: Values) -> Body:
-    slug = build.slugs.resolve(slug)
-    return build.stored_body(names.watchlist_history(slug, values["view"], values["range"]))
-
-
-def _watchlist_offers(build: OpenBuild, slug: str, _: Values) -> Body:
-    return build.stored_body(names.watchlist_offers(build.slugs.resolve(slug)))
-
-
-def _sets(build: OpenBuild, _: str, values: Values) -> Body:
-    text, game = fold((values["q"] or "").strip()), folded_game(build, values)
-    found = [one.line for one in build.sets if text in one.name and (game is None or one.game == game)]
-    return _short_list(found, values)
-
-
-def _games(build: OpenBuild, _: str, values: Values) -> Body:
-    return _short_list(build.games, values)
-
-
-def _movers(build: OpenBuild, _: str, values: Values) -> Body:
-    options = [values[name] for name in ("window", "by", "direction", "kind", "min_price")]
-    game = values["game"] and fold(values["game"])
-    return _short_list(build.movers.list(list_key(options, game)), values)
-
-
-def _cards(build: OpenBuild, _: str, values: Values) -> Body:
-    if values["ids"] is not None:
-        return _cards_by_id(build, values["ids"])
-    offset, limit = values["offset"], values["limit"]
-    page, cards = find_page(build, read_search(build, values), offset, limit), build.catalogue.card_lines
-    return list_body(cards.lines(page.ordinals), offset, limit, page.total, cards.digest(page.ordinals))
-
-
-def _cards_by_id(build: OpenBuild, ids: Sequence[int]) -> Body:
-    """Return the Cards with these ids in this order, and the ids that are unknown."""
-    ordinals = build.catalogue.ordinals(ids)
-    found = np.array([ordinal for ordinal in ordinals if ordinal is not None], np.int64)
-    not_found = [id_ for id_, ordinal in zip(ids, ordinals, strict=True) if ordinal is None]
-    cards = build.catalogue.card_lines
-    more = {"not_found": not_found}
-    return list_body(cards.lines(found), 0, len(ids), len(found), cards.digest(found), more)
-
-
-def _card(build: OpenBuild, subject: str, values: Values) -> Body:
-    """Return a product with its history. The id may be any integer, however large."""
-    digits = subject.lstrip("-").lstrip("0") or "0"
-    if len(digits) > _MAX_ID_DIGITS:
-        raise NotFound(_NO_PRODUCT)
-    id_ = -int(digits) if subject.startswith("-") else int(digits)
-    if (days := values["days"]) is not None:
-        first_day = build.objects.as_of - timedelta(days=days - 1)
-        if (detail := build.objects.card_since(id_, first_day.isoformat())) is not None:
-            return Body.from_json(detail)
-    elif (card := build.objects.card(id_)) is not None:
-        return Body.from_card(card)
-    raise NotFound(_NO_PRODUCT)
-
-
 _OFFSET = Integer(low=0, default=0)
-_CARD = Endpoint(API + "cards/{idProduct}", _card, {"days": Integer(1, 3650)}, keys.CARDS_READ, subject_is_id=True)
+_CARD = Endpoint(
+    API + "cards/{idProduct}", contents.card, {"days": Integer(1, 3650)}, keys.CARDS_READ, subject_is_id=True
+)
 _CHANGES_DOCUMENT = Endpoint(API + "changes/{from}...{to}", None, scope=keys.CARDS_READ, steps_body=changes_document)
 _BULK_FILE = Endpoint(
     API + "bulk/{name}",
@@ -280,10 +175,10 @@ _BULK_FILE = Endpoint(
     bulk_file=True,
 )
 _WITH_SUBJECT = {"cards": _CARD, "bulk": _BULK_FILE, "changes": _CHANGES_DOCUMENT}
-_WATCHLIST_ITEM = Endpoint(API + "watchlist/{slug}", _watchlist_item, scope=keys.WATCHLIST_READ)
+_WATCHLIST_ITEM = Endpoint(API + "watchlist/{slug}", contents.watchlist_item, scope=keys.WATCHLIST_READ)
 _SITE = Endpoint(
     "/docs, /explore",
-    _site_file,
+    contents.site_file,
     None,
     cache_control="public, max-age=300",
     public=True,
@@ -296,21 +191,21 @@ _HOME = replace(_SITE, path="/", by_accept=_home_form)
 _WATCHLIST_ACTIONS = {
     "history": Endpoint(
         API + "watchlist/{slug}/history",
-        _watchlist_history,
+        contents.watchlist_history,
         {"view": Choice(names.VIEWS, "daily"), "range": Choice(names.RANGES, "all")},
         keys.WATCHLIST_READ,
     ),
-    "offers": Endpoint(API + "watchlist/{slug}/offers", _watchlist_offers, scope=keys.WATCHLIST_READ),
+    "offers": Endpoint(API + "watchlist/{slug}/offers", contents.watchlist_offers, scope=keys.WATCHLIST_READ),
 }
 _FIXED = {
     "me": Endpoint(API + "me", None),
-    "status": Endpoint(API + "status", _status),
+    "status": Endpoint(API + "status", contents.status),
     "watchlist": Endpoint(
-        API + "watchlist", _watchlist, {"limit": Integer(1, 500, 100), "offset": _OFFSET}, keys.WATCHLIST_READ
+        API + "watchlist", contents.watchlist, {"limit": Integer(1, 500, 100), "offset": _OFFSET}, keys.WATCHLIST_READ
     ),
     "cards": Endpoint(
         API + "cards",
-        _cards,
+        contents.cards,
         {
             "ids": IdList(100),
             "q": Text(100),
@@ -330,7 +225,7 @@ _FIXED = {
     ),
     "sets": Endpoint(
         API + "sets",
-        _sets,
+        contents.sets,
         {
             "q": Text(MAX_TEXT_CHARACTERS),
             "game": Text(MAX_TEXT_CHARACTERS),
@@ -339,10 +234,12 @@ _FIXED = {
         },
         keys.CARDS_READ,
     ),
-    "games": Endpoint(API + "games", _games, {"limit": Integer(1, 500, 100), "offset": _OFFSET}, keys.CARDS_READ),
+    "games": Endpoint(
+        API + "games", contents.games, {"limit": Integer(1, 500, 100), "offset": _OFFSET}, keys.CARDS_READ
+    ),
     "movers": Endpoint(
         API + "movers",
-        _movers,
+        contents.movers,
         {
             "window": Choice(names.MOVER_WINDOWS, "7d"),
             "by": Choice(names.MOVER_MEASURES, "percent"),
@@ -362,13 +259,15 @@ _FIXED = {
         keys.CARDS_READ,
         steps_body=list_changes,
     ),
-    "bulk": Endpoint(API + "bulk", _bulk, scope=keys.BULK_READ),
+    "bulk": Endpoint(API + "bulk", contents.bulk, scope=keys.BULK_READ),
     "fingerprints": Endpoint(
         API + "fingerprints",
-        _fingerprints,
+        contents.fingerprints,
         scope=keys.FINGERPRINTS_READ,
         cache_control="private, max-age=3600",
         sends_rate_limit=False,
     ),
-    "openapi.json": Endpoint(API + "openapi.json", _openapi, None, cache_control="public, max-age=300", public=True),
+    "openapi.json": Endpoint(
+        API + "openapi.json", contents.openapi, None, cache_control="public, max-age=300", public=True
+    ),
 }

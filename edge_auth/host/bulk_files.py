@@ -24,8 +24,8 @@ from edge_auth.host.single_flight import SingleFlight
 
 MAX_DOWNLOADS = 48  # that a worker sends at the same time
 _MAX_DOWNLOADS_OF_A_KEY = 32
-_FOLDER_CHUNK_BYTES = 256 << 10
-_S3_CHUNK_BYTES = 2 << 20  # each chunk is a request
+_CHUNK_BYTES = 256 << 10  # the server holds some chunks for a client that does not read
+_S3_READ_BYTES = 2 << 20  # each read is a request
 _LISTED_SECONDS = 2.0  # how long a listing of the builds is used
 _NO_FILE = "no build that is kept here has this file: /api/v1/bulk lists the files of the live build"
 
@@ -172,7 +172,7 @@ class FolderChunks:
 
     def next(self) -> bytes:
         """Return the next chunk, b"" at the end."""
-        chunk = os.pread(self._handle, min(_FOLDER_CHUNK_BYTES, self._end - self._next), self._next)
+        chunk = os.pread(self._handle, min(_CHUNK_BYTES, self._end - self._next), self._next)
         if not chunk and self._next < self._end:
             raise StoreError(f"a file ends at {self._next}, not at {self._end}")
         self._next += len(chunk)
@@ -184,7 +184,7 @@ class FolderChunks:
 
 
 class StoreChunks:
-    """The chunks of a part of an object across a network. The first one is read at once.
+    """The chunks of a part of an object across a network. Several are read together, the first ones at once.
 
     Raises:
         StoreError: The object cannot be read.
@@ -193,21 +193,24 @@ class StoreChunks:
     def __init__(self, store: Store, name: str, span: Span):
         self._store, self._name = store, name
         self._next, self._end = span
-        self._first: bytes | None = self._read()
+        self._read_bytes, self._sent = self._read(), 0
 
     def next(self) -> bytes:
         """Return the next chunk, b"" at the end."""
-        chunk, self._first = self._first, None
-        return self._read() if chunk is None else chunk
+        if self._sent == len(self._read_bytes):
+            self._read_bytes, self._sent = self._read(), 0
+        chunk = self._read_bytes[self._sent : self._sent + _CHUNK_BYTES]
+        self._sent += len(chunk)
+        return chunk
 
     def close(self) -> None:
-        """Do nothing: no connection stays open between chunks."""
+        """Do nothing: no connection stays open between reads."""
 
     def _read(self) -> bytes:
-        length = min(_S3_CHUNK_BYTES, self._end - self._next)
-        chunk = self._store.get(self._name, self._next, length) if length else b""
-        self._next += len(chunk)
-        return chunk
+        length = min(_S3_READ_BYTES, self._end - self._next)
+        data = self._store.get(self._name, self._next, length) if length else b""
+        self._next += len(data)
+        return data
 
 
 class Download:

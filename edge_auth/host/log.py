@@ -55,10 +55,11 @@ class Log:
 
     def request(self, request: Request, answer: Answer, now: float, seconds: float) -> None:
         """Log an answered request, without its query, since clients may put secrets there."""
+        size = len(answer.body) if answer.stream is None else answer.headers["Content-Length"]
         # This runs for every request, and json.dumps would take four times as long.
         self._append(
             f'{{"time":"{_time(now)}","method":{_quoted_method(request.method)},"path":{_quoted_path(request.path)},'
-            f'"endpoint":{_quoted_or_null(answer.endpoint)},"status":{answer.status},"bytes":{len(answer.body)},'
+            f'"endpoint":{_quoted_or_null(answer.endpoint)},"status":{answer.status},"bytes":{size},'
             f'"ms":{seconds * 1000:.2f},"key":{_quoted_or_null(answer.key_id)},"request":{quote(request.id)},'
             f'"build":{_quoted_or_null(answer.headers.get("X-Build"))}}}'
         )

@@ -56,10 +56,14 @@ def serve(
         notes: Lines to print after the address.
 
     Raises:
-        ServeError: An address cannot be used.
+        ServeError: An address or the socket cannot be used.
     """
+    if settings.socket is None:
+        host, port = _free_address(host, port)
+    else:
+        _free_socket(settings.socket)
     if metrics is None:
-        _serve(settings, *_free_address(host, port), workers, notes)
+        _serve(settings, host, port, workers, notes)
         return
     from edge_auth.host.metrics_server import MetricsServer  # its client library is slow to import
 
@@ -67,7 +71,8 @@ def serve(
     try:
         _serve(
             replace(settings, metrics=metrics_server.folder),
-            *_free_address(host, port),
+            host,
+            port,
             workers,
             [f"metrics at {metrics_server.url}", *notes],
             metrics_server,
@@ -135,6 +140,29 @@ def _free_address(host: str, port: int) -> tuple[str, int]:
         in_use = error.errno == errno.EADDRINUSE
         reason = "another process has it, choose another port (--port; PORT= with make)" if in_use else error.strerror
         raise ServeError(f"cannot listen on {host} port {port}: {reason}") from error
+
+
+def _free_socket(path: Path) -> None:
+    """Remove the socket that a killed shim left.
+
+    Raises:
+        ServeError: Another shim listens on it, it is another kind of file, or its folder cannot be used.
+    """
+    try:
+        _connect(path).close()
+        reason = "another shim listens there, choose another --socket"
+    except FileNotFoundError:
+        if path.parent.is_dir():
+            return
+        reason = f"there is no folder {path.parent}"
+    except ConnectionRefusedError:
+        if path.is_socket():
+            path.unlink(missing_ok=True)
+            return
+        reason = "this file is no socket"
+    except OSError as error:
+        reason = str(error.strerror or error)
+    raise ServeError(f"cannot listen on {path}: {reason}")
 
 
 def _worker(settings: Settings, parent: int, draining: Draining) -> Flask:

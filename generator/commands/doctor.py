@@ -8,10 +8,12 @@ import click
 
 from edge_auth.contract.keys import open_key_file
 from edge_auth.contract.store.open import open_store
+from edge_auth.host.nginx_config import ShimPlaces
 from generator.clock import utc_now
 from generator.commands.options import json_option, store_option
 from generator.commands.serving_options import CounterUrl, default_state_folder
 from generator.errors import DoctorError
+from generator.reading.doctor.edge import check_edge
 from generator.reading.doctor.findings import PROBLEM, Finding, guarded
 from generator.reading.doctor.keys import check_keys
 from generator.reading.doctor.lake import check_lake
@@ -30,6 +32,9 @@ _STORE_ADVICE = "check that --store is right, and that you may read it"
 @click.option("--keys", metavar="LOCATION", help="Location of the key records, if not in the store.")
 @click.option("--state", default=default_state_folder, metavar="DIR", help="Folder of the shim's own files.")
 @click.option("--rate-limit-url", metavar="URL", type=CounterUrl(), help="Redis or Valkey server to check as well.")
+@click.option(
+    "--edge", type=click.Path(dir_okay=False, path_type=Path), help="Configuration of nginx to check as well."
+)
 @click.option("--read-only", is_flag=True, help="Write nothing, for a machine that only serves.")
 @json_option
 def doctor(
@@ -38,12 +43,14 @@ def doctor(
     keys: str | None,
     state: str,
     rate_limit_url: str | None,
+    edge: Path | None,
     read_only: bool,
     as_json: bool,
 ) -> None:
     """Check for problems and say what to do about them.
 
-    Checks versions, store, live build, lake, keys, clock, state folder and shared counter.
+    Checks versions, store, live build, lake, keys, clock, state folder, shared counter and the nginx of
+    `cardpress edge config`.
 
     Prints a line per check: ok, warning or problem, with what to do next. The exit status is 1 if there is a problem.
     Nothing is changed: a probe is written below private/ of the store and deleted again.
@@ -52,7 +59,7 @@ def doctor(
     Example: cardpress doctor --store site_out --lake lake
     """
     findings = []
-    for finding in _run_checks(store, lake, keys, state, rate_limit_url, read_only):
+    for finding in _run_checks(store, lake, keys, state, rate_limit_url, edge, read_only):
         findings.append(finding)
         if not as_json:
             say(finding.line())
@@ -64,7 +71,13 @@ def doctor(
 
 
 def _run_checks(
-    store: str, lake: str | None, keys: str | None, state: str, rate_limit_url: str | None, read_only: bool
+    store: str,
+    lake: str | None,
+    keys: str | None,
+    state: str,
+    rate_limit_url: str | None,
+    edge: Path | None,
+    read_only: bool,
 ) -> Iterator[Finding]:
     yield from check_versions()
     opened = open_store(store)
@@ -85,3 +98,5 @@ def _run_checks(
     yield from check_state(Path(state))
     if rate_limit_url:
         yield from check_counter(rate_limit_url)
+    if edge:
+        yield from guarded("edge", check_edge(edge, ShimPlaces(store, keys, state)), "check the path of --edge")

@@ -1,9 +1,7 @@
-"""Clients that people have: curl resumes a download, and DuckDB reads a product over HTTP.
+"""Clients that people have: curl resumes a download; DuckDB, pyarrow and pandas read one product over HTTP.
 
 DuckDB's extension `httpfs` comes as a package for each version of DuckDB, and not yet for the version of the product.
-So the client is an older DuckDB in a folder of its own, which the variable CARDPRESS_TEST_DUCKDB names:
-
-    pip install --no-deps --target /tmp/duckdb duckdb==1.5.5 duckdb-extension-httpfs==1.5.5
+So these clients are in a folder of their own, which `make bulk-clients` fills.
 """
 
 import json
@@ -11,28 +9,19 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
 
-from tests.support.commands import issue
-from tests.support.oracle import Oracle, bulk
-from tests.support.service import Client, Service
+from edge_auth.core.bulk import MAX_READ_BYTES
+from tests.support import bulk_readers, many_prices
+from tests.support.commands import build, issue
+from tests.support.service import ROOT, Client, Service, until
 
-DUCKDB = """
-import glob, json, sys
-sys.path.insert(0, sys.argv[1])
-import duckdb
-[extension] = glob.glob(sys.argv[1] + "/**/httpfs.duckdb_extension", recursive=True)
-connection = duckdb.connect(config={"allow_unsigned_extensions": "true"})
-connection.execute(f"load '{extension}'")
-connection.execute(f"create secret (type http, bearer_token '{sys.argv[2]}')")
-query = f"select day::text, low, trend from '{sys.argv[3]}' where id_product = $1 order by day"
-rows = connection.execute(query, [int(sys.argv[4])])
-print(json.dumps(rows.fetchall()))
-described = connection.execute(f"describe select * from '{sys.argv[3]}'").fetchall()
-print(json.dumps([row[:2] for row in described]))
-"""
+CLIENTS = Path(os.environ.get("CARDPRESS_TEST_CLIENTS", ROOT / ".venv" / "bulk-clients"))
+PRODUCTS, ONE = 4000, 2345
 
 
 @pytest.fixture(scope="module")
@@ -68,20 +57,62 @@ def test_curl_resumes_a_broken_download(fixed_service: Service, key: str, file: 
     assert begun.read_bytes() == content
 
 
-@pytest.mark.skipif("CARDPRESS_TEST_DUCKDB" not in os.environ, reason="no DuckDB with httpfs (see the module)")
-def test_duckdb_reads_a_product(fixed_service: Service, key: str, file: dict, fixed_oracle: Oracle) -> None:
-    rows = [row for row in bulk.rows(fixed_oracle.lake, "price_guide") if str(row["day"])[:7] == file["first_day"][:7]]
-    id_ = rows[0]["id_product"]
-    arguments = [os.environ["CARDPRESS_TEST_DUCKDB"], key, url(fixed_service, file), str(id_)]
+@pytest.fixture(scope="module")
+def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a lake and its store. The file of the closed month has four groups of rows."""
+    folder = tmp_path_factory.mktemp("clients")
+    build(many_prices.write(folder / "lake", PRODUCTS, 20), folder / "store")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def reading(catalogue: Path) -> Iterator[Client]:
+    """Start a shim of one worker, so that its log is in the order of the requests."""
+    key = issue(catalogue / "store")
+    with Service(catalogue / "store", catalogue / "state") as service:
+        client = service.client(key)
+        client.log = service.log
+        yield client
+
+
+def requests_until(client: Client, last: str) -> list[dict]:
+    """Return the logged requests for bulk files, up to a request with the id `last`."""
+    client.get("/api/v1/me", X_Request_Id=last)
+    until(lambda: f'"{last}"' in client.log.read_text(), 30, "the log is written")
+    lines = (json.loads(line) for line in client.log.read_text().splitlines() if line.startswith("{"))
+    return [line for line in lines if line.get("path", "").startswith("/api/v1/bulk/")]
+
+
+@pytest.mark.skipif(not CLIENTS.is_dir(), reason=f"no clients in {CLIENTS} (make bulk-clients)")
+@pytest.mark.parametrize("reader", bulk_readers.READERS)
+def test_one_product_is_read_by_ranges(reading: Client, catalogue: Path, reader: str) -> None:
+    files = [file for file in reading.get("/api/v1/bulk").json["files"] if file["table"] == "price_guide"]
+    month = max(files, key=lambda file: file["bytes"])
+    before = len(requests_until(reading, f"before-{reader}"))
+    urls = [f"http://127.0.0.1:{reading.port}{file['url']}" for file in files]
     done = subprocess.run(
-        [sys.executable, "-c", DUCKDB, *arguments], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, bulk_readers.__file__, reader, reading.key, str(ONE), *urls],
+        env=os.environ | {"PYTHONPATH": str(CLIENTS)},
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
-    found, described = map(json.loads, done.stdout.splitlines())
-    assert found == [[str(row["day"]), row["low"], row["trend"]] for row in rows if row["id_product"] == id_]
-    assert described == file["columns"]
+    assert done.returncode == 0, done.stderr[-3000:]
+    prices = f"read_parquet('{catalogue}/lake/price_guide/*/*.parquet')"
+    expected = duckdb.sql(f"select day::text, low, trend from {prices} where id_product = {ONE} order by day")
+    assert json.loads(done.stdout) == [list(row) for row in expected.fetchall()]
+    sent = [line for line in requests_until(reading, f"after-{reader}")[before:] if line["path"] == month["url"]]
+    assert {line["status"] for line in sent if line["method"] == "GET"} == {206}
+    assert len(sent) <= 12 and sum(line["bytes"] for line in sent) < month["bytes"] / 3, sent
 
 
 def test_a_head_tells_what_a_client_needs_before_it_reads(fixed_service: Service, key: str, file: dict) -> None:
     client: Client = fixed_service.client(key)
     head = client.send("HEAD", file["url"])
     assert (head.status, head["Content-Length"], head["Accept-Ranges"]) == (200, str(file["bytes"]), "bytes")
+
+
+def test_the_log_has_the_size_of_a_stream(reading: Client) -> None:
+    file = max(reading.get("/api/v1/bulk").json["files"], key=lambda file: file["bytes"])
+    assert file["bytes"] > MAX_READ_BYTES and len(reading.get(file["url"]).body) == file["bytes"]
+    assert requests_until(reading, "after-stream")[-1]["bytes"] == file["bytes"]

@@ -21,6 +21,7 @@ from tests.support.s3_servers import free_port
 from tests.support.service import ROOT, Client, until
 
 FILE = ROOT / "docs" / "deploy" / "Containerfile"
+EDGE = "edge"  # the stage of the image with nginx
 # Folders of the image that its steps make or use.
 PLACES = ("/opt/cardpress", "/src", "/var/lib/cardpress")
 
@@ -35,10 +36,22 @@ class Step(NamedTuple):
         return [word for word in self.rest.split() if not word.startswith("--")]
 
 
-def steps() -> list[Step]:
-    """The instructions of the file, in order."""
+def stages() -> dict[str, list[Step]]:
+    """The instructions of each stage, in order, by its name. "" is the last stage, which makes the image."""
     text = re.sub(r"\\\n\s*", "", re.sub(r"(?m)^#.*\n", "", FILE.read_text()))
-    return [Step(*line.split(maxsplit=1)) for line in text.splitlines() if line.strip()]
+    all_steps = [Step(*line.split(maxsplit=1)) for line in text.splitlines() if line.strip()]
+    found: dict[str, list[Step]] = {}
+    for step in all_steps:
+        if step.name == "FROM":
+            name = step.rest.partition(" AS ")[2]
+        if step.name != "ARG":
+            found.setdefault(name, []).append(step)
+    return found
+
+
+def steps() -> list[Step]:
+    """The instructions that make the image `cardpress`, in order."""
+    return [step for name, stage in stages().items() if name != EDGE for step in stage]
 
 
 def copied() -> Iterator[tuple[str, str]]:

@@ -17,9 +17,14 @@ from tests.support.service import ROOT
 DEPLOY = ROOT / "docs" / "deploy"
 PINNED = re.compile(r"(?m)^([a-z0-9-]+)==([^ ;]+)")
 UNITS = sorted((DEPLOY / "systemd").iterdir())
-COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
-SERVICES = COMPOSE["services"]
-OURS = {name: service for name, service in SERVICES.items() if service["image"] == "cardpress"}
+EXAMPLES = {name: yaml.safe_load((DEPLOY / name).read_text()) for name in ("compose.yaml", "compose-edge.yaml")}
+SERVICES = EXAMPLES["compose.yaml"]["services"]
+OURS = [
+    (name, service)
+    for example in EXAMPLES.values()
+    for name, service in example["services"].items()
+    if service["image"].startswith("cardpress")
+]
 
 
 def options(command: str) -> set[str]:
@@ -61,35 +66,48 @@ def test_hadolint() -> None:
     assert done.returncode == 0, done.stdout
 
 
-def test_compose_names_what_there_is() -> None:
-    for name, service in SERVICES.items():
-        assert set(service.get("depends_on", ())) <= set(SERVICES), name
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_compose_names_what_there_is(example: str) -> None:
+    services, volumes = EXAMPLES[example]["services"], EXAMPLES[example]["volumes"]
+    for name, service in services.items():
+        assert set(service.get("depends_on", ())) <= set(services), name
         for source in (volume.partition(":")[0] for volume in service.get("volumes", ())):
-            assert (DEPLOY / source).exists() if source.startswith(".") else source in COMPOSE["volumes"], name
-        assert service["image"] == "cardpress" or ":" in service["image"], f"{name}: no version"
-    build = SERVICES["setup"]["build"]
-    assert (DEPLOY / build["context"]).resolve() == ROOT
-    assert ROOT / build["dockerfile"] == containerfile.FILE
-    assert [name for name, service in OURS.items() if "command" not in service] == ["shim-1", "shim-2"]
+            assert (DEPLOY / source).exists() if source.startswith(".") else source in volumes, name
+        built = service["image"].startswith("cardpress")
+        assert built or re.fullmatch(r"\$\{[A-Z0-9]+_IMAGE:-[a-z0-9./]+:.+\}", service["image"]), f"{name}: no version"
+    for build in (service["build"] for service in services.values() if "build" in service):
+        assert (DEPLOY / build["context"]).resolve() == ROOT
+        assert ROOT / build["dockerfile"] == containerfile.FILE
+        assert build.get("target", "") in containerfile.stages()
+        assert set(build["args"]) == {"PYTHON_IMAGE"}
+        assert build["args"]["PYTHON_IMAGE"].partition(":-")[2].rstrip("}") in containerfile.FILE.read_text()
+
+
+def test_compose_serves_where_no_command_is_named() -> None:
+    assert [name for name, service in OURS if "command" not in service] == ["shim-1", "shim-2", "shim", "edge"]
 
 
 def test_compose_sets_what_the_commands_read() -> None:
     every = set().union(*(options(command) for command in ("serve", "nightly")))
-    for name, service in OURS.items():
+    for name, service in OURS:
         assert {key for key in service["environment"] if key.startswith("CARDPRESS_")} <= every, name
     for name in ("shim-1", "shim-2"):
         environment = SERVICES[name]["environment"]
-        assert environment["CARDPRESS_TRUSTED_PROXY"] == COMPOSE["networks"]["default"]["ipam"]["config"][0]["subnet"]
+        network = EXAMPLES["compose.yaml"]["networks"]["default"]
+        assert environment["CARDPRESS_TRUSTED_PROXY"] == network["ipam"]["config"][0]["subnet"]
         assert environment["CARDPRESS_RATE_LIMIT_URL"].startswith("redis://redis:")
-    for line in SERVICES["setup"]["command"][0].splitlines():
-        if words := re.search(r"cardpress ([a-z]+)", line):
-            assert words[1] in cli.commands, line
+    for example in EXAMPLES.values():
+        for line in example["services"]["setup"]["command"][0].splitlines():
+            if words := re.search(r"cardpress ([a-z]+)", line):
+                assert words[1] in cli.commands, line
 
 
 def test_composes_scripts_are_shell() -> None:
-    for name in ("setup", "nginx"):
-        script = SERVICES[name]["command"][-1].replace("$$", "$")
-        assert subprocess.run(["sh", "-n", "-c", script]).returncode == 0
+    services = [service for example in EXAMPLES.values() for service in example["services"].values()]
+    scripts = [service["command"][-1] for service in services if isinstance(service.get("command"), list)]
+    assert len(scripts) == 3
+    for script in scripts:
+        assert subprocess.run(["sh", "-n", "-c", script.replace("$$", "$")]).returncode == 0
 
 
 @pytest.mark.skipif(nginx.BINARY is None, reason=nginx.ABSENT)

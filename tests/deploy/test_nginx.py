@@ -20,9 +20,9 @@ pytestmark = [
     pytest.mark.xdist_group("nginx"),
 ]
 API = "/api/v1"
-PATHS = ("me", "status", "cards", "cards?q=charizard", "cards/100", "watchlist", "sets", "fingerprints", "openapi.json",
-         "cards/1", "cards?limit=0", "watchlist/charizard-ex", "watchlist/sealed%2Fbooster-box", "watchlist/a//b",
-         "nowhere")  # fmt: skip
+PATHS = ("me", "status", "bulk", "changes", "cards", "cards?q=charizard", "cards/100", "watchlist", "sets",
+         "fingerprints", "openapi.json", "cards/1", "cards?limit=0", "watchlist/charizard-ex",
+         "watchlist/sealed%2Fbooster-box", "watchlist/a//b", "nowhere")  # fmt: skip
 # Said of the connection or the moment, not of the answer.
 OF_THE_MOMENT = {"date", "server", "connection", "x-ratelimit-remaining", "x-ratelimit-reset"}
 TOO_LONG = 70_000
@@ -54,6 +54,17 @@ def test_what_the_shim_says_arrives_as_it_is(client: Client, shim: Service, path
     here = shim.client(client.key).get(f"{API}/{path}", Accept_Encoding=encoding)
     assert (there.status, there.body) == (here.status, here.body)
     assert lasting(there) == lasting(here)
+
+
+@pytest.mark.parametrize("range_", ["bytes=0-99", "bytes=-8", "bytes=999999999-", None])
+def test_bulk_files_arrive_as_they_are(client: Client, shim: Service, range_: str | None) -> None:
+    file = client.get(f"{API}/bulk").json["files"][0]
+    asked = {} if range_ is None else {"Range": range_}
+    for method in ("GET", "HEAD"):
+        there = client.send(method, file["url"], asked)
+        here = shim.client(client.key).send(method, file["url"], asked)
+        assert (there.status, there.body, lasting(there)) == (here.status, here.body, lasting(here))
+    assert there["X-RateLimit-Limit"] == str(10 * int(client.get(f"{API}/bulk")["X-RateLimit-Limit"]))
 
 
 def lasting(answer: Answer) -> dict[str, str]:

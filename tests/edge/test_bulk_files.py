@@ -30,7 +30,7 @@ def three_builds(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def client(three_builds: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
     """A client of a copy of that store, in which nearly every body is a stream of several chunks."""
     monkeypatch.setattr(bulk, "MAX_READ_BYTES", 100)
-    monkeypatch.setattr(bulk_files, "_FOLDER_CHUNK_BYTES", 1000)
+    monkeypatch.setattr(bulk_files, "_CHUNK_BYTES", 1000)
     monkeypatch.setattr(bulk_files, "_LISTED_SECONDS", 0.0)
     shutil.copytree(three_builds, tmp_path / "store")
     return Client(str(tmp_path / "store"), str(tmp_path / "state"), 100_000)

@@ -10,11 +10,11 @@ from edge_auth.contract.keys import SCOPES, issue, open_key_file, parse_expiry
 from tests.support import nginx, redis_server
 from tests.support.fleet import Fleet, make, running, surroundings
 from tests.support.keys import KEYS
-from tests.support.oracle import Oracle
 from tests.support.redis_server import RedisServer
 from tests.support.s3_proxy import Proxy
 from tests.support.s3_servers import Server, ceph, installed, moto
-from tests.support.service import PLENTY, Client
+from tests.support.service import PLENTY
+from tests.support.target_fixtures import fixed_key, fixed_oracle, live_build  # noqa: F401
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -94,25 +94,3 @@ def fleet(s3, redis, cache, fixed_store, keys, tmp_path_factory: pytest.TempPath
 @pytest.fixture(scope="package")
 def fixed_service(fleet: Fleet) -> Fleet:
     return fleet
-
-
-@pytest.fixture(scope="package")
-def fixed_key(keys: dict[str, str]) -> str:
-    return keys["all"]
-
-
-@pytest.fixture
-def client(fleet: Fleet, fixed_key: str) -> Iterator[Client]:
-    client = fleet.client(fixed_key)
-    yield client
-    client.close()
-
-
-@pytest.fixture(scope="package")
-def live_build(fleet: Fleet, fixed_key: str) -> str:
-    return fleet.client(fixed_key).get("/api/v1/status").json["build"]["id"]
-
-
-@pytest.fixture(scope="package")
-def fixed_oracle(fixed_lake: Path, live_build: str) -> Oracle:
-    return Oracle(fixed_lake, build_id=live_build)

@@ -11,8 +11,8 @@ import pytest
 from tests.support.commands import issue
 from tests.support.keys import KEYS
 from tests.support.nginx_edge import ABSENT, installed
-from tests.support.oracle import Oracle
 from tests.support.service import Service
+from tests.support.target_fixtures import fixed_key, fixed_oracle, live_build  # noqa: F401
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -30,24 +30,9 @@ def keys(fixed_store: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="package")
-def fixed_key(keys: dict[str, str]) -> str:
-    return keys["all"]
-
-
-@pytest.fixture(scope="package")
 def fixed_service(
     fixed_store: Path, keys: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Service]:
     state = tmp_path_factory.mktemp("nginx") / "state"
     with Service(fixed_store, state, workers=2, through_nginx=True) as service:
         yield service
-
-
-@pytest.fixture(scope="package")
-def live_build(fixed_service: Service, fixed_key: str) -> str:
-    return fixed_service.client(fixed_key).get("/api/v1/status").json["build"]["id"]
-
-
-@pytest.fixture(scope="package")
-def fixed_oracle(fixed_lake: Path, live_build: str) -> Oracle:
-    return Oracle(fixed_lake, build_id=live_build)

@@ -2,7 +2,7 @@
 
 import copy
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,10 +12,12 @@ from edge_auth.host.file_counter import FileCounter, counter_file
 from tests.support.commands import build, issue, run
 from tests.support.lakes import FIXED, write
 from tests.support.rate_limits import in_one_window
+from tests.support.s3_proxy import ALWAYS, Proxy
 from tests.support.s3_servers import Server
-from tests.support.service import API, Client, Service, until, window_left
+from tests.support.service import API, Answer, Client, Service, until, window_left
 
 CARDS = f"{API}/cards?limit=7"
+UNREAD = f"{API}/watchlist/charizard-base/history?view=weekly"
 LIMIT = 60
 
 
@@ -123,9 +125,7 @@ def test_a_new_build_is_served_at_once_and_a_rollback_too(
     assert not client.get(CARDS).json["data"][0]["name"].startswith("New ")
 
 
-def test_without_a_shim_what_is_cached_is_answered(store: Path, key: str, tmp_path: Path) -> None:
-    service = Service(store, tmp_path / "state", through_nginx=True)
-    service.__enter__()
+def test_without_a_shim_what_is_cached_is_answered(service: Service, key: str) -> None:
     client = service.client(key)
     cached(client)
     service.process.kill()  # its workers end within a second
@@ -133,8 +133,9 @@ def test_without_a_shim_what_is_cached_is_answered(store: Path, key: str, tmp_pa
     assert client.get(CARDS).status == 200
     gone = client.get(f"{API}/cards?limit=9")
     assert (gone.status, gone.code, gone["Retry-After"]) == (500, "internal_error", "5")
-    with pytest.raises(AssertionError, match="exit -9"):
-        service.__exit__(None, None, None)
+    service.process.wait()
+    service.start_shim()  # the killed one has left its socket
+    until(lambda: client.get(f"{API}/cards?limit=9").status == 200, LIMIT, "a new shim answers")
 
 
 def test_key_records_that_cannot_be_read_stay_in_force(service: Service, store: Path, key: str) -> None:
@@ -175,14 +176,37 @@ def test_both_counters_use_the_same_slots(service: Service, store: Path, key: st
     assert in_one_window(attempt) == [1, 1]
 
 
-def test_a_store_on_s3(server: Server, tmp_path: Path) -> None:
+def assert_only_cached_answers(client: Client, broken: Callable[[], None], repaired: Callable[[], None]) -> None:
+    """Break the store under a page that nginx has and a page that no process has read."""
+    cached(client)
+    before = client.get(CARDS)
+    broken()
+    failed = until(lambda: failure(client.get(UNREAD)), LIMIT, "the shim notices")
+    assert (failed.code, failed["Retry-After"]) == ("internal_error", "5")
+    again = client.get(CARDS)
+    assert (again.status, again.body, again["X-Cache"]) == (200, before.body, "HIT")
+    assert client.get(CARDS, If_None_Match=before["ETag"]).status == 304
+    assert client.get(f"{API}/me").status == 200
+    repaired()
+    until(lambda: client.get(UNREAD).status == 200, LIMIT, "the shim reads the store again")
+
+
+def failure(answer: Answer) -> Answer | None:
+    return answer if answer.status == 500 else None
+
+
+def test_a_folder_that_is_gone(service: Service, store: Path, key: str) -> None:
+    aside = store.with_name("aside")
+    assert_only_cached_answers(service.client(key), lambda: store.rename(aside), lambda: aside.rename(store))
+
+
+def test_a_store_on_s3(server: Server, proxy: Proxy, tmp_path: Path) -> None:
     store = f"s3://{server.bucket()}/cards"
-    lake = write(FIXED, tmp_path / "lake")
-    live = build(lake, store)
+    live = build(write(FIXED, tmp_path / "lake"), store)
     key = issue(store)
     with Service(store, tmp_path / "state", through_nginx=True) as service:
         client = service.client(key)
-        cached(client)
+        assert_only_cached_answers(client, lambda: proxy.break_next("refuse", ALWAYS), lambda: proxy.break_next("", 0))
         assert client.get(CARDS)["X-Build"] == live
         run("keys", "revoke", client.get(f"{API}/me").json["id"], "--store", store)
         until(lambda: client.get(CARDS).code == "revoked_api_key", 5, "the key is refused")
@@ -191,3 +215,16 @@ def test_a_store_on_s3(server: Server, tmp_path: Path) -> None:
 def test_serve_refuses_a_socket_together_with_redis(tmp_path: Path) -> None:
     more = ("--socket", tmp_path / "shim", "--rate-limit-url", "redis://127.0.0.1:1")
     assert "exclude each other" in run("serve", "--store", tmp_path, *more, status=1).stderr
+
+
+def test_serve_refuses_a_socket_that_it_cannot_use(service: Service, store: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    used = service.folder / "shim"
+    for place, reason in (
+        (used, "another shim listens there"),
+        (tmp_path / "file", "this file is no socket"),
+        (tmp_path / "none" / "shim", f"there is no folder {tmp_path}/none"),
+    ):
+        stderr = run("serve", "--store", store, "--socket", place, status=1).stderr
+        assert f"cannot listen on {place}: {reason}" in stderr and len(stderr.splitlines()) == 1
+    assert service.client().get("/healthz").status == 200

@@ -1,5 +1,6 @@
-"""Runs the attacks against one shim and prints a table: `python -m tests.siege.run [SECONDS] [CONNECTIONS]`."""
+"""Runs the attacks against one shim and prints a table: `python -m tests.siege.run [--through-nginx]`."""
 
+import argparse
 import resource
 import sys
 import tempfile
@@ -10,7 +11,8 @@ from pathlib import Path
 
 from tests.siege.attacks import ATTACKS, Siege
 from tests.siege.bystander import Bystanders, Figures
-from tests.support.service import PLENTY, Service, build, issue, run
+from tests.support.commands import issue
+from tests.support.service import PLENTY, Service, build, run
 
 SECONDS, CONNECTIONS = 20.0, 10_000
 # The greatest p99 of other clients under attack, and how many times their idle p99 it may be. Both must be exceeded.
@@ -23,7 +25,7 @@ _HEADER = ("attack", "p50 ms", "p99 ms", "failures", "the attacker got", "memory
 
 @dataclass(frozen=True)
 class Result:
-    """An attack, the figures of other clients during it, and the memory of the shim after it."""
+    """An attack, the figures of other clients during it, and the memory of the servers after it."""
 
     attack: str
     figures: Figures
@@ -37,17 +39,24 @@ class Result:
         return (self.attack, p50, p99, str(self.figures.failures), self.got, f"{self.memory_mb:.0f}", verdict)
 
 
-def besiege(store: Path, state: Path, seconds: float, connections: int) -> Iterator[Result]:
-    """Yield the result of each attack on a shim of two workers. The first one is the idle shim."""
+def besiege(
+    store: Path, state: Path, seconds: float, connections: int, *, through_nginx: bool | None = None
+) -> Iterator[Result]:
+    """Yield the result of each attack on a shim of two workers. The first one is the idle shim.
+
+    Args:
+        through_nginx: Whether all clients reach the shim through the nginx of `edge_auth/nginx`.
+    """
     _allow_connections()
     other = issue(store, name="other", rate_limit=PLENTY)
-    with Service(store, state, "--trusted-proxy", "127.0.0.1", workers=2) as service:
+    more = ("--trusted-proxy", "127.0.0.1")
+    with Service(store, state, *more, workers=2, through_nginx=through_nginx) as service:
         idle: Result | None = None
         for name, attack in ATTACKS.items():
             siege = Siege(service, issue(store, name="attacker", rate_limit=_ATTACKERS_LIMIT), seconds, connections)
             with Bystanders(service.port, other) as bystanders:
                 got = attack(siege)
-            result = _judge(name, bystanders.figures, got, _memory_mb(service.process.pid), idle)
+            result = _judge(name, bystanders.figures, got, _memory_mb(service), idle)
             idle = idle or result
             yield result
 
@@ -59,10 +68,11 @@ def _judge(name: str, figures: Figures, got: str, memory_mb: float, idle: Result
     return Result(name, figures, got, memory_mb, not (slow or large or figures.failures or BROKEN in got))
 
 
-def _memory_mb(pid: int) -> float:
-    """Return the memory of a process and its children, shared pages counted once."""
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return sum(_kilobytes(int(each)) for each in (pid, *children)) / 1024
+def _memory_mb(service: Service) -> float:
+    """Return the memory of the shim, of nginx if there is one, and of their children, shared pages counted once."""
+    parents = [process.pid for process in (service.process, service.nginx) if process]
+    children = [pid for parent in parents for pid in Path(f"/proc/{parent}/task/{parent}/children").read_text().split()]
+    return sum(_kilobytes(int(each)) for each in (*parents, *children)) / 1024
 
 
 def _kilobytes(pid: int) -> int:
@@ -82,14 +92,19 @@ def table(results: Iterable[Result]) -> Iterator[str]:
 
 
 def main() -> None:
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else SECONDS
-    connections = int(sys.argv[2]) if len(sys.argv) > 2 else CONNECTIONS
+    parser = argparse.ArgumentParser(description="Attack a running shim, and print what other clients noticed.")
+    parser.add_argument("--through-nginx", action="store_true", help="attack the nginx of `cardpress edge config`")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="how long each attack takes")
+    parser.add_argument("--connections", type=int, default=CONNECTIONS, help="how many an attacker holds")
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="cardpress-siege-") as folder:
         place = Path(folder)
         run("demo", place / "lake")
         build(place / "lake", place / "store")
+        sizes = (options.seconds, options.connections)
+        attacks = besiege(place / "store", place / "state", *sizes, through_nginx=options.through_nginx)
         results: list[Result] = []
-        for line in table(_collected(besiege(place / "store", place / "state", seconds, connections), results)):
+        for line in table(_collected(attacks, results)):
             print(line, flush=True)
     sys.exit(not all(result.withstood for result in results))
 

@@ -1,15 +1,21 @@
-"""A short siege: every attack for a second, with few connections. Times on a busy machine say nothing, failures do."""
+"""A short siege: half a second for each attack, few connections. Times on a busy machine say nothing, failures do."""
 
 import shutil
 from pathlib import Path
 
+import pytest
+
 from tests.siege.attacks import ATTACKS
 from tests.siege.run import BROKEN, besiege, table
+from tests.support.nginx_edge import ABSENT, installed
+
+THROUGH_NGINX = pytest.param(True, id="nginx", marks=pytest.mark.skipif(not installed(), reason=ABSENT))
 
 
-def test_a_short_siege(fixed_store: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("through_nginx", [pytest.param(None, id="shim"), THROUGH_NGINX])
+def test_a_short_siege(fixed_store: Path, tmp_path: Path, through_nginx: bool | None) -> None:
     store = shutil.copytree(fixed_store, tmp_path / "store")
-    results = list(besiege(store, tmp_path / "state", 1, 1_300))
+    results = list(besiege(store, tmp_path / "state", 0.5, 1_300, through_nginx=through_nginx))
     assert [result.attack for result in results] == list(ATTACKS)
     assert not any(BROKEN in result.got for result in results), "\n".join(table(results))
     assert not any(result.figures.failures for result in results), "\n".join(table(results))

@@ -51,6 +51,7 @@ class Proxy:
         self._lock = threading.Lock()
         self.latency = 0.2
         self.requests: list[str] = []
+        self.heads: list[bytes] = []
         self.spans: list[Span] = []
 
     def __enter__(self) -> "Proxy":
@@ -92,6 +93,7 @@ class Proxy:
 
     def _answer(self, connection: socket.socket) -> None:
         head, body = _request(connection)
+        self.heads.append(head)
         fault = self._take(head.split(b"\r\n", 1)[0].decode())
         if fault in _INSTEAD:
             _INSTEAD[fault](connection)

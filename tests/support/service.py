@@ -191,9 +191,7 @@ class Service:
 
     def __enter__(self) -> "Service":
         self.state.mkdir(parents=True, exist_ok=True)
-        with self.log.open("wb") as log:
-            command = [sys.executable, "-m", "generator", *self.command]
-            self.process = subprocess.Popen(command, cwd=ROOT, env=environment(), stdout=log, stderr=log)
+        self.start_shim()
         if self.folder:
             self.nginx = self._start_nginx(self.folder)
         try:
@@ -208,12 +206,14 @@ class Service:
         if self.nginx:
             self.nginx.terminate()
             self.nginx.wait(30)
-            shutil.rmtree(self.folder, ignore_errors=True)
         try:
             status = self.process.wait(45)
         except subprocess.TimeoutExpired:
             self.process.kill()
             raise AssertionError("the shim did not end within 45 s of SIGTERM") from None
+        finally:
+            if self.folder:
+                shutil.rmtree(self.folder, ignore_errors=True)  # after the shim, which deletes its socket
         if kind is None:
             written = self.log.read_text(errors="replace")
             assert status == 0, f"exit {status} on SIGTERM:\n{written[-3000:]}"
@@ -222,6 +222,12 @@ class Service:
 
     def client(self, key: str | None = None, **headers: str) -> Client:
         return Client(self.port, key, {name.replace("_", "-"): value for name, value in headers.items()})
+
+    def start_shim(self) -> None:
+        """Start the shim, also again after it was killed."""
+        with self.log.open("wb") as log:
+            command = [sys.executable, "-m", "generator", *self.command]
+            self.process = subprocess.Popen(command, cwd=ROOT, env=environment(), stdout=log, stderr=log)
 
     def _start_nginx(self, folder: Path) -> subprocess.Popen:
         places = {"--store": self.store, "--state": self.state, "--socket": folder / "shim", "--folder": folder}

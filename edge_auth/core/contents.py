@@ -1,0 +1,133 @@
+"""The bodies of the endpoints. Each function takes a build, the subject of the path, and the parameters by name.
+
+They raise InvalidParameter, NotFound and StoreError.
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+
+from edge_auth.contract import names
+from edge_auth.contract.movers import list_key
+from edge_auth.contract.text import fold
+from edge_auth.core.bodies import Body, list_body
+from edge_auth.core.open_build import OpenBuild
+from edge_auth.core.search import find_page, folded_game, read_search
+from edge_auth.errors import NotFound
+
+_MAX_ID_DIGITS = 19
+NO_PATH = "there is no such path: /docs lists what there is"
+_NO_PRODUCT = "there is no product with this id"
+
+Values = dict[str, Any]  # parameters by name
+
+
+def _short_list(lines: Sequence[bytes], values: Values) -> Body:
+    """Return one page of a list that is in memory."""
+    offset, limit = values["offset"], values["limit"]
+    return list_body(lines[offset : offset + limit], offset, limit, len(lines))
+
+
+def status(build: OpenBuild, _: str, __: Values) -> Body:
+    """Return the freshness of the data."""
+    return Body.from_json(build.objects.status())
+
+
+def fingerprints(build: OpenBuild, _: str, __: Values) -> Body:
+    """Return the index of fingerprints."""
+    return build.stored_body(names.FINGERPRINTS_KEY)
+
+
+def bulk(build: OpenBuild, _: str, __: Values) -> Body:
+    """Return the manifest of the bulk files."""
+    return Body.from_json(build.manifest)
+
+
+def openapi(build: OpenBuild, _: str, __: Values) -> Body:
+    """Return the description of the API."""
+    return build.stored_body(names.OPENAPI_KEY)
+
+
+def site_file(build: OpenBuild, path: str, _: Values) -> Body:
+    """Return a file of the site. The path of a folder means its page."""
+    folder = path.removesuffix("/")
+    key = f"{folder}/index.html" if folder in names.SITE_PAGES else path
+    if build.objects.find(key) is None:
+        raise NotFound(NO_PATH)
+    return build.stored_body(key)
+
+
+def watchlist(build: OpenBuild, _: str, values: Values) -> Body:
+    """Return a page of the watchlist."""
+    return _short_list(build.watchlist, values)
+
+
+def watchlist_item(build: OpenBuild, slug: str, _: Values) -> Body:
+    """Return an item of the watchlist."""
+    return build.stored_body(names.watchlist_item(build.slugs.resolve(slug)))
+
+
+def watchlist_history(build: OpenBuild, slug: str, values: Values) -> Body:
+    """Return one of the histories of an item."""
+    slug = build.slugs.resolve(slug)
+    return build.stored_body(names.watchlist_history(slug, values["view"], values["range"]))
+
+
+def watchlist_offers(build: OpenBuild, slug: str, _: Values) -> Body:
+    """Return the offers of an item."""
+    return build.stored_body(names.watchlist_offers(build.slugs.resolve(slug)))
+
+
+def sets(build: OpenBuild, _: str, values: Values) -> Body:
+    """Return a page of the sets, all or those that match."""
+    text, game = fold((values["q"] or "").strip()), folded_game(build, values)
+    found = [one.line for one in build.sets if text in one.name and (game is None or one.game == game)]
+    return _short_list(found, values)
+
+
+def games(build: OpenBuild, _: str, values: Values) -> Body:
+    """Return a page of the games."""
+    return _short_list(build.games, values)
+
+
+def movers(build: OpenBuild, _: str, values: Values) -> Body:
+    """Return a page of a list of price moves."""
+    options = [values[name] for name in ("window", "by", "direction", "kind", "min_price")]
+    game = values["game"] and fold(values["game"])
+    return _short_list(build.movers.list(list_key(options, game)), values)
+
+
+def cards(build: OpenBuild, _: str, values: Values) -> Body:
+    """Return a page of the Cards that match, or the Cards of some ids."""
+    if values["ids"] is not None:
+        return _cards_by_id(build, values["ids"])
+    offset, limit = values["offset"], values["limit"]
+    page, cards = find_page(build, read_search(build, values), offset, limit), build.catalogue.card_lines
+    return list_body(cards.lines(page.ordinals), offset, limit, page.total, cards.digest(page.ordinals))
+
+
+def _cards_by_id(build: OpenBuild, ids: Sequence[int]) -> Body:
+    """Return the Cards with these ids in this order, and the ids that are unknown."""
+    ordinals = build.catalogue.ordinals(ids)
+    found = np.array([ordinal for ordinal in ordinals if ordinal is not None], np.int64)
+    not_found = [id_ for id_, ordinal in zip(ids, ordinals, strict=True) if ordinal is None]
+    cards = build.catalogue.card_lines
+    more = {"not_found": not_found}
+    return list_body(cards.lines(found), 0, len(ids), len(found), cards.digest(found), more)
+
+
+def card(build: OpenBuild, subject: str, values: Values) -> Body:
+    """Return a product with its history. The id may be any integer, however large."""
+    digits = subject.lstrip("-").lstrip("0") or "0"
+    if len(digits) > _MAX_ID_DIGITS:
+        raise NotFound(_NO_PRODUCT)
+    id_ = -int(digits) if subject.startswith("-") else int(digits)
+    if (days := values["days"]) is not None:
+        first_day = build.objects.as_of - timedelta(days=days - 1)
+        if (detail := build.objects.card_since(id_, first_day.isoformat())) is not None:
+            return Body.from_json(detail)
+    elif (card := build.objects.card(id_)) is not None:
+        return Body.from_card(card)
+    raise NotFound(_NO_PRODUCT)

@@ -1,0 +1,109 @@
+"""The configuration of the nginx in `edge_auth/nginx`: written for a shim, and read back to compare it."""
+
+import os
+import pwd
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import jinja2
+
+from edge_auth.contract.keys import open_key_file
+from edge_auth.contract.layout import KEYS, POINTER
+from edge_auth.contract.store.open import is_folder, open_store
+from edge_auth.host.file_counter import counter_file
+from edge_auth.host.keyring import KEYS_MAX_AGE_SECONDS
+from edge_auth.host.store_copies import READ_AT, copies_folder
+
+_TEMPLATE = Path(__file__).parents[1] / "nginx" / "nginx.conf.j2"
+_WRITTEN = {
+    "socket": re.compile(r'server "unix:(.+)";'),
+    "listen": re.compile(r"listen (.+) backlog="),
+    "folder": re.compile(r'pid "(.+)/nginx\.pid";'),
+    "cache_size": re.compile(r"max_size=(\S+)"),
+    "workers": re.compile(r"(?m)^worker_processes (.+);"),
+}
+_USER = re.compile(r"(?m)^user (.+);")
+
+
+@dataclass(frozen=True)
+class ShimPlaces:
+    """The places that a shim was started with. `keys`: location of the key records, None for those in the store."""
+
+    store: str
+    keys: str | None
+    state: str
+
+
+@dataclass(frozen=True)
+class ReadFiles:
+    """The files that nginx reads. It writes to `counter` as well. `read_at` is None for a store in a folder."""
+
+    pointer: Path
+    keys: Path
+    counter: Path
+    read_at: Path | None
+
+    @classmethod
+    def of(cls, shim: ShimPlaces) -> "ReadFiles":
+        """Return the files of a shim. Those of a store on S3 are copies in the state folder."""
+        location, key_file = open_store(shim.store).location, open_key_file(shim.store, shim.keys)
+        state = Path(shim.state).absolute()
+        counter = counter_file(str(state), location)
+        if is_folder(shim.store) and is_folder(shim.keys or ""):
+            return cls(Path(location) / POINTER, Path(key_file.store.location) / key_file.name, counter, None)
+        copies = copies_folder(str(state), location)
+        return cls(copies / POINTER, copies / KEYS, counter, copies / READ_AT)
+
+
+@dataclass(frozen=True)
+class NginxOptions:
+    """What an operator chooses for nginx. `folder` is for its own files."""
+
+    socket: Path
+    listen: str
+    folder: Path
+    cache_size: str
+    workers: str
+
+
+def configuration(shim: ShimPlaces, options: NginxOptions, user: str | None) -> str:
+    """Return the text of the configuration. `user` is None if nginx will not start as root."""
+    files = ReadFiles.of(shim)
+    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False, keep_trailing_newline=True)
+    return environment.from_string(_TEMPLATE.read_text("utf-8")).render(
+        user=user,
+        lua=_TEMPLATE.parent,
+        pointer=files.pointer,
+        keys=files.keys,
+        read_at=files.read_at,
+        counter=files.counter,
+        keys_max_age=int(KEYS_MAX_AGE_SECONDS),
+        socket=options.socket.absolute(),
+        listen=options.listen,
+        folder=options.folder.absolute(),
+        cache_size=options.cache_size,
+        workers=options.workers,
+    )
+
+
+def own_user() -> str | None:
+    """Return the name of this process's user if it is root, else None: only root may choose nginx's user."""
+    return pwd.getpwuid(os.geteuid()).pw_name if os.geteuid() == 0 else None
+
+
+def written_user(text: str) -> str | None:
+    """Return the user that a configuration names, or None."""
+    found = _USER.search(text)
+    return found[1] if found else None
+
+
+def written_options(text: str) -> NginxOptions | None:
+    """Return the options that a configuration was written with, or None if it is none of this module."""
+    found = {name: pattern.search(text) for name, pattern in _WRITTEN.items()}
+    values = {name: match[1] for name, match in found.items() if match}
+    if values.keys() != _WRITTEN.keys():
+        return None
+    return NginxOptions(
+        Path(values["socket"]), values["listen"], Path(values["folder"]), values["cache_size"], values["workers"]
+    )

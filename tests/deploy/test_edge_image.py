@@ -1,0 +1,97 @@
+"""The stage `edge` of docs/deploy/Containerfile and docs/deploy/compose-edge.yaml: what their containers run."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from generator.cli import cli
+from tests.deploy.containerfile import EDGE, FILE, Step, stages
+from tests.support.nginx_edge import ABSENT, installed
+from tests.support.s3_servers import free_port
+from tests.support.service import PLENTY, ROOT, Client, environment, until
+
+HOME = "/var/lib/cardpress"
+STEPS = stages()[EDGE]
+SERVICES = yaml.safe_load((FILE.parent / "compose-edge.yaml").read_text())["services"]
+
+
+def step(name: str) -> Step:
+    [found] = [step for step in STEPS if step.name == name]
+    return found
+
+
+def variables(steps: list[Step]) -> dict[str, str]:
+    return dict(pair.split("=", 1) for step in steps if step.name == "ENV" for pair in step.rest.split())
+
+
+def test_the_image_sets_what_the_command_reads() -> None:
+    config = cli.commands["edge"].commands["config"]
+    assert set(variables(STEPS)) <= {parameter.envvar for parameter in config.params}
+    assert variables(STEPS)["CARDPRESS_SOCKET"] == SERVICES["shim"]["environment"]["CARDPRESS_SOCKET"]
+    assert step("USER").rest == next(step.rest for step in stages()[""] if step.name == "USER")
+    assert set(SERVICES["edge"]["ports"]) == {f"127.0.0.1:8080:{step('EXPOSE').rest}"}
+
+
+def test_the_image_has_the_packages_that_the_configuration_names() -> None:
+    template = (ROOT / "edge_auth" / "nginx" / "nginx.conf.j2").read_text()
+    [packages] = [line.partition(": ")[2] for line in template.splitlines() if line.startswith("# Debian packages: ")]
+    assert f"--no-install-recommends {packages} " in step("RUN").rest
+
+
+class Containers:
+    """The shim and the edge of the example, as processes of this machine with a folder in place of the volume."""
+
+    def __init__(self, folder: Path):
+        self.folder, self.port = folder, free_port()
+        (folder / "bin").mkdir()
+        command = folder / "bin" / "cardpress"
+        command.write_text(f'#!/bin/sh\nexec {sys.executable} -m generator "$@"\n')
+        command.chmod(0o700)
+        self.settings = {"PATH": f"{folder}/bin:{os.environ['PATH']}:/usr/sbin", "CARDPRESS_WORKERS": "1"}
+
+    def start(self, service: str, words: list[str], steps: list[Step]) -> subprocess.Popen:
+        named = variables(steps) | SERVICES[service]["environment"] | {"CARDPRESS_STATE": f"{HOME}/state"}
+        placed = {name: value.replace(HOME, str(self.folder)) for name, value in named.items()}
+        placed["CARDPRESS_LISTEN"] = f"127.0.0.1:{self.port}"
+        return subprocess.Popen(words, cwd=self.folder, env=environment() | placed | self.settings)
+
+
+@pytest.fixture
+def containers(fixed_store: Path, fixed_key: str, tmp_path: Path) -> Iterator[Containers]:
+    shutil.copytree(fixed_store, tmp_path / "store")
+    example = Containers(tmp_path)
+    entry = json.loads(step("ENTRYPOINT").rest)
+    processes = [example.start("shim", ["cardpress", "serve"], []), example.start("edge", entry, STEPS)]
+    yield example
+    for process in processes[::-1]:
+        process.terminate()
+        process.wait(30)
+
+
+def answers(client: Client, path: str) -> bool:
+    try:
+        return client.get(path).status == 200
+    except OSError:
+        client.close()
+        return False
+
+
+@pytest.mark.skipif(not installed(), reason=ABSENT)
+def test_the_containers_serve_lists_and_bulk_files(containers: Containers, fixed_key: str) -> None:
+    client = Client(containers.port, fixed_key)
+    until(lambda: answers(client, "/healthz"), 60, "the edge answers")
+
+    until(lambda: client.get("/api/v1/bulk")["X-Cache"] == "HIT", 10, "nginx has the list of files")
+    left = int(client.get("/api/v1/bulk")["X-RateLimit-Remaining"])
+    file = max(client.get("/api/v1/bulk").json["files"], key=lambda file: file["bytes"])
+    answer = client.get(file["url"], Range="bytes=-8")
+    assert (answer.status, answer["Content-Range"][-len(str(file["bytes"])) :]) == (206, str(file["bytes"]))
+    assert answer["X-RateLimit-Limit"] == str(10 * PLENTY) and left < PLENTY, "bulk files count on their own"
+    assert answer["X-Cache"] is None and len(client.get(file["url"]).body) == file["bytes"]

@@ -1,0 +1,109 @@
+"""`cardpress doctor --edge FILE`: the nginx in front of a shim, from its configuration to the socket."""
+
+import os
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from generator.cli import cli
+from tests.support.nginx_edge import ABSENT, installed
+
+pytestmark = pytest.mark.skipif(not installed(), reason=ABSENT)
+
+
+class Edge:
+    """A store with its configuration of nginx, the files of a shim, and a socket on which something listens."""
+
+    def __init__(self, store: Path, place: Path):
+        self.place, self.file = place, place / "edge.conf"
+        self.state, self.folder, self.socket = place / "state", place / "nginx", place / "shim"
+        self.places = ["--store", str(store), "--state", str(self.state)]
+        self.folder.mkdir()
+        self.file.write_text(self.cardpress("edge", "config", "--socket", self.socket, "--folder", self.folder))
+
+    def cardpress(self, *words: object) -> str:
+        return CliRunner().invoke(cli, [*map(str, words), *self.places]).stdout
+
+    def findings(self) -> list[str]:
+        lines = self.cardpress("doctor", "--edge", self.file, "--read-only").splitlines()
+        return [line.replace(" edge      ", "") for line in lines if line.split()[1] == "edge"]
+
+
+@pytest.fixture
+def edge(fixed_store: Path, fixed_key: str, tmp_path: Path) -> Iterator[Edge]:
+    prepared = Edge(fixed_store, tmp_path)
+    with socket.socket(socket.AF_UNIX) as shim:
+        shim.bind(str(prepared.socket))
+        shim.listen()
+        yield prepared
+
+
+def test_a_sound_edge(edge: Edge) -> None:
+    before = sorted(edge.place.rglob("*"))
+    assert edge.findings() == [
+        f"ok       {edge.file} is current",
+        "ok       nginx accepts it",
+        "ok       nginx may use its folder, the pointer, the key records and the counter",
+        f"ok       a shim listens on {edge.socket}",
+    ]
+    assert sorted(edge.place.rglob("*")) == before, "nothing was changed"
+
+
+def replace(old: str, new: str) -> Callable[[Edge], None]:
+    def spoil(edge: Edge) -> None:
+        text = edge.file.read_text()
+        assert old in text
+        edge.file.write_text(text.replace(old, new))
+
+    return spoil
+
+
+def another_shim(edge: Edge) -> None:
+    edge.places[-1] = str(edge.place / "other")
+
+
+def other_keys(edge: Edge) -> None:
+    edge.places += ["--keys", str(edge.place / "keys.json")]
+
+
+WRONG: dict[str, tuple[Callable[[Edge], object], str]] = {
+    "no file": (lambda edge: edge.file.unlink(), "No such file or directory"),
+    "another file": (lambda edge: edge.file.write_text("http {}"), "was not written by `cardpress edge config`"),
+    "changed by hand": (replace("tcp_nopush off", "tcp_nopush on"), "is not what this version writes for this shim, f"),
+    "of another shim": (another_shim, "> {0}/edge.conf`, then reload nginx"),
+    "broken": (replace("sendfile off;", "sendfile maybe;"), 'nginx refuses it: invalid value "maybe"'),
+    "no folder": (lambda edge: edge.folder.rmdir(), "{0}/nginx does not exist: create it"),
+    "no keys": (other_keys, "{0}/keys.json does not exist: issue a key"),
+    "no socket": (lambda edge: edge.socket.unlink(), "no shim listens on {0}/shim (No such file or directory)"),
+    "no shim": (lambda edge: dead_socket(edge.socket), "no shim listens on {0}/shim (Connection refused)"),
+}
+
+
+def dead_socket(path: Path) -> None:
+    path.unlink()
+    with socket.socket(socket.AF_UNIX) as ended:
+        ended.bind(str(path))
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_is_wrong(edge: Edge, case: str) -> None:
+    spoil, text = WRONG[case]
+    spoil(edge)
+    problems = [line for line in edge.findings() if line.startswith("problem")]
+    assert any(text.format(edge.place) in line for line in problems), problems
+    assert all(": " in line for line in problems), "each problem has advice"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can ask for another user")
+def test_a_user_without_permission(edge: Edge) -> None:
+    replace("user root;", "user daemon;")(edge)
+    [found] = [line for line in edge.findings() if line.startswith("problem")]
+    assert f"the user of nginx may not use {edge.folder}: run nginx as the user of the shim" in found
+
+
+def test_no_nginx(edge: Edge, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("generator.reading.doctor.edge._NGINX_PATHS", str(edge.place))
+    assert edge.findings()[1].startswith("warning  nginx is not installed here: run this check on the machine")
