@@ -58,12 +58,10 @@ def serve(
     Raises:
         ServeError: An address or the socket cannot be used.
     """
-    if settings.socket is None:
-        host, port = _free_address(host, port)
-    else:
+    if settings.socket is not None:
         _free_socket(settings.socket)
     if metrics is None:
-        _serve(settings, host, port, workers, notes)
+        _serve(settings, *_address(settings, host, port), workers, notes)
         return
     from edge_auth.host.metrics_server import MetricsServer  # its client library is slow to import
 
@@ -71,8 +69,7 @@ def serve(
     try:
         _serve(
             replace(settings, metrics=metrics_server.folder),
-            host,
-            port,
+            *_address(settings, host, port),
             workers,
             [f"metrics at {metrics_server.url}", *notes],
             metrics_server,
@@ -119,6 +116,15 @@ def _serve(
         # Ctrl-C in a terminal also reaches the workers. It is no failure if they end first.
         if not server.interrupt_signal:
             raise
+
+
+def _address(settings: Settings, host: str, port: int) -> tuple[str, int]:
+    """Return the address to listen on. A shim that listens on a socket needs none.
+
+    Raises:
+        ServeError: The address cannot be used.
+    """
+    return _free_address(host, port) if settings.socket is None else (host, port)
 
 
 def _free_address(host: str, port: int) -> tuple[str, int]:

@@ -63,17 +63,19 @@ class Lease:
             self._write(self.seconds)
         except Conflict as error:
             raise BusyError(f"another {self.what} began at the same moment: nothing was done") from error
-        except TerminatedError:  # the lock may have been written
-            self._release()
+        except TerminatedError:
+            self._release_interrupted()
             raise
         self._thread.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._stop.set()
         self._thread.join()
         with self._lock:
-            if not self._lost:
+            if kind is not None and issubclass(kind, TerminatedError):
+                self._release_interrupted()
+            elif not self._lost:
                 self._release()
 
     def write_facts(self, **facts: Any) -> None:
@@ -108,6 +110,15 @@ class Lease:
             self._lost = True
         except EdgeError:
             pass  # the store may answer again before the lease ends; `check` compares the time
+
+    def _release_interrupted(self) -> None:
+        """Release the lock after SIGTERM, which may have come between a write of the lock and its result."""
+        with suppress(EdgeError):
+            current = self.store.get_versioned(self.name)
+            holder = _parse_holder(current.data) if current else None
+            if current and holder and holder["run"] == self._holder["run"]:
+                self._etag = current.etag
+                self._release()
 
     def _release(self) -> None:
         with suppress(EdgeError):  # the lock expires by itself
