@@ -7,13 +7,14 @@ import subprocess
 import sys
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from edge_auth.contract import layout
 from edge_auth.contract.store.folder import FolderStore
 from generator.clock import timestamp, utc_now
-from generator.errors import BusyError
+from generator.errors import BusyError, TerminatedError
 from generator.releases.lease import Lease, current_holder
 from tests.support.commands import run
 from tests.support.nights import demo_lake, in_hours, published
@@ -77,6 +78,21 @@ def test_a_held_lock_is_no_problem(store: FolderStore, tmp_path: Path) -> None:
     with Lease(store, layout.NIGHTLY_LOCK, what="nightly", run="alive", clock=utc_now, seconds=60):
         lines = run("doctor", "--store", store.root, "--read-only", "--state", tmp_path / "s").stdout
     assert "ok       lock       private/nightly.lock is held by run alive on " in lines
+
+
+def test_a_signal_just_after_the_lock_was_written(store: FolderStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    swap = FolderStore.swap
+
+    def interrupted(self: FolderStore, *arguments: Any) -> None:
+        swap(self, *arguments)
+        monkeypatch.undo()
+        raise TerminatedError("ended by SIGTERM")
+
+    monkeypatch.setattr(FolderStore, "swap", interrupted)
+    lease = Lease(store, layout.PRUNE_LOCK, what="prune", run="new", clock=utc_now, seconds=60)
+    with pytest.raises(TerminatedError), lease:
+        raise AssertionError("the lock was taken")
+    assert current_holder(store, layout.PRUNE_LOCK, utc_now) is None
 
 
 def test_a_terminated_prune_releases_its_lock(store: FolderStore) -> None:
