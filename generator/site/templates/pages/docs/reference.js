@@ -210,6 +210,8 @@ found.addEventListener("keydown", (event) => {
 });
 const closeFound = () => { search.value = ""; showFound(); };
 found.addEventListener("click", closeFound);
+search.addEventListener("focus", showFound);
+addEventListener("pointerdown", ({target}) => { if (!search.parentElement.contains(target)) found.hidden = true; });
 addEventListener("keydown", (event) => {
   if (event.key === "Escape" && !found.hidden) { closeFound(); search.focus(); }
   const slash = event.key === "/" && !/^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName);
