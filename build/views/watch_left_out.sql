@@ -2,12 +2,20 @@
 -- Stored by the layer watchlist.
 create view watch_left_out as
 with reasons as (
-    select 'rows of unknown slugs left out' as reason, count(*) as "rows", min(concat('slug ', slug)) as example
-    from raw.watch_checks anti join raw.watchlist using (slug)
-    union all
-    select 'rows with a time outside their day', count(*), min(concat('slug ', slug))
+    select unnest([
+        {
+            'reason': 'rows of unknown slugs left out',
+            'rows': count(*) filter (known is null),
+            'example': min(concat('slug ', slug)) filter (known is null)
+        },
+        {
+            'reason': 'rows with a time outside their day',
+            'rows': count(*) filter (checked_at::date <> day),
+            'example': min(concat('slug ', slug)) filter (checked_at::date <> day)
+        }
+    ], recursive := true)
     from raw.watch_checks
-    where checked_at::date <> day
+    left join (select slug, true as known from raw.watchlist) using (slug)
 )
 
 select 'watch_checks' as "table", reason, "rows", example

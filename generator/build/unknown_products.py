@@ -1,7 +1,7 @@
 """The ids that the price tables name on some days and the catalogue does not know.
 
 The names of the layers with bulk files depend on them, so they are needed before a build begins. A layer keeps all ids
-of its days. As long as the prices of the days do not change, the layer of the live build tells them; otherwise they are
+of its days. As long as the prices of the days do not change, the layer of the live build has them. Otherwise they are
 read from the lake.
 """
 
@@ -27,6 +27,7 @@ from generator.releases.verify import checked_file
 
 _NONE = np.empty(0, np.int64)
 IDS = "ids"  # the stem of a layer's file with all ids of its days
+PRICES, UNKNOWN = "prices", "unknown products"  # the inputs of such a layer
 
 
 class UnknownProducts:
@@ -34,27 +35,42 @@ class UnknownProducts:
 
     def __init__(self, context: BuildContext):
         self._context = context
-        self._known = context.product_ids()
         self._live = _live_layers(context)
+        catalogue = digest_of(context.lake.content("products", "expansions"))
+        self._same_catalogue = _input(self._live.get(names.SETS), "catalogue") == catalogue
 
-    def ids(self, spans: Mapping[Period, list[str]]) -> dict[Period, list[str]]:
-        """Return the ids of each span of days that the catalogue does not know, sorted.
+    def digests(self, spans: Mapping[Period, list[str]]) -> dict[Period, str]:
+        """Return for each span of days the hash of its ids that the catalogue does not know.
+
+        If neither the prices nor the catalogue changed, the record of the live build has it already.
 
         Args:
             spans: The content of the price tables in each span.
 
         Raises:
-            LakeError: A file of the lake cannot be read.
+            LakeError: A file of the lake cannot be read, or the products break a rule.
         """
+        found = {span: self._recorded(span, prices) for span, prices in spans.items()}
+        changed = {span: spans[span] for span, digest in found.items() if digest is None}
+        return {span: digest for span, digest in found.items() if digest} | (self._read(changed) if changed else {})
+
+    def _recorded(self, span: Period, prices: list[str]) -> str | None:
+        live = self._live.get(names.bulk_layer(span.span))
+        same = self._same_catalogue and _input(live, PRICES) == digest_of(prices)
+        return _input(live, UNKNOWN) if same else None
+
+    def _read(self, spans: Mapping[Period, list[str]]) -> dict[Period, str]:
+        known = self._context.product_ids()
         named = {span: self._kept(names.bulk_layer(span.span), prices) for span, prices in spans.items()}
         days = [span for span, ids in named.items() if ids is None and span.first == span.last]
         by_day = self._read_days(Period("", days[0].first, days[-1].last)) if days else {}
-        unknown = {}
+        digests = {}
         for span, ids in named.items():
             if ids is None:
-                ids = by_day.get(span.first, _NONE) if span in days else self._read(span)
-            unknown[span] = list(map(str, self._without_product(ids).tolist()))
-        return unknown
+                ids = by_day.get(span.first, _NONE) if span in days else self._read_month(span)
+            unknown = ids[~np.isin(ids, known, assume_unique=True)]
+            digests[span] = digest_of(list(map(str, unknown.tolist())))
+        return digests
 
     # The task of a month checks the rules of its files, and its message names table, column and row. So a file that
     # cannot be read is left to it here.
@@ -64,19 +80,15 @@ class UnknownProducts:
             return self._context.price_ids_by_day(days)
         return {}
 
-    def _read(self, days: Period) -> NDArray[np.int64]:
+    def _read_month(self, days: Period) -> NDArray[np.int64]:
         with suppress(duckdb.Error):
             return self._context.price_ids(days)
         return _NONE
 
-    def _without_product(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
-        unknown: NDArray[np.int64] = ids[~np.isin(ids, self._known, assume_unique=True)]
-        return unknown
-
     def _kept(self, layer: str, prices: list[str]) -> NDArray[np.int64] | None:
         """Return the ids that the live build's layer keeps, or None if it has other prices or is damaged."""
         live = self._live.get(layer)
-        if live is None or live["inputs"].get("prices") != digest_of(prices):
+        if live is None or _input(live, PRICES) != digest_of(prices):
             return None
         try:
             file = checked_file(Layer(self._context.store, layer, live["digest"]), IDS)
@@ -84,6 +96,11 @@ class UnknownProducts:
         except (EdgeError, BuildError, OSError):
             return None
         return ids
+
+
+def _input(layer: Any, name: str) -> str | None:
+    """Return the hash of an input in the record of a layer, or None if there is no such layer or input."""
+    return layer["inputs"].get(name) if layer else None
 
 
 def _live_layers(context: BuildContext) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The table `fingerprints` and its recipe: the fingerprints of the pictures that a build of the lake draws.
 
-There is one entry for each picture of a single. Products with the same name, set, rarity and game share a picture.
+There is one entry for each picture of a single, in a large lake for some of them. Products with the same name, set,
+rarity and game share a picture.
 """
 
 import numpy as np
@@ -14,17 +15,19 @@ from generator.drawings.design import Texts, drawing_keys, numbers
 from generator.drawings.pixels import fingerprints
 from recognition.recipe import VERSION
 
+_MAX_ENTRIES = 150_000  # computing them takes a minute for every 60,000
 RECIPE = {"version": VERSION, "image_url": f"/{DRAWING_PREFIX}{{key}}{DRAWING_SUFFIX}"}
 
 
 def make_fingerprints(catalogue: DemoCatalogue) -> pa.Table:
-    """Make the table: one row per picture, sorted by its key."""
+    """Make the table: one row per picture, sorted by its key, at most _MAX_ENTRIES rows."""
     single = ~catalogue.is_sealed[: catalogue.known] & pc.is_valid(catalogue.table["image"]).to_numpy()
     rows = pa.array(np.flatnonzero(single))
     texts = Texts(*(column.take(rows) for column in catalogue.texts))
     keys, first, places = _distinct(drawing_keys(texts))
-    hashes = fingerprints({name: column[first] for name, column in numbers(texts).items()})
     ids = catalogue.ids[rows.to_numpy()]
+    keys, first, grouped = keys[:_MAX_ENTRIES], first[:_MAX_ENTRIES], _grouped(ids, places, len(keys))[:_MAX_ENTRIES]
+    hashes = fingerprints({name: column[first] for name, column in numbers(texts).items()})
     return pa.table(
         {
             "key": keys,
@@ -32,7 +35,7 @@ def make_fingerprints(catalogue: DemoCatalogue) -> pa.Table:
             "art_d": _hex(hashes.art_d[:, None].astype(">u8").view(np.uint8)),
             "card_p": _hex(hashes.card_p[:, None].astype(">u8").view(np.uint8)),
             "colour": _hex(hashes.colour),
-            "products": _grouped(ids, places, len(keys)),
+            "products": grouped,
         }
     )
 

@@ -16,6 +16,7 @@ from tests.support.service import ROOT
 
 DEPLOY = ROOT / "docs" / "deploy"
 PINNED = re.compile(r"(?m)^([a-z0-9-]+)==([^ ;]+)")
+PINNED_IMAGE = r"[a-z0-9./]+:[A-Za-z0-9.-]+@sha256:[0-9a-f]{64}"
 UNITS = sorted((DEPLOY / "systemd").iterdir())
 EXAMPLES = {name: yaml.safe_load((DEPLOY / name).read_text()) for name in ("compose.yaml", "compose-edge.yaml")}
 SERVICES = EXAMPLES["compose.yaml"]["services"]
@@ -74,13 +75,17 @@ def test_compose_names_what_there_is(example: str) -> None:
         for source in (volume.partition(":")[0] for volume in service.get("volumes", ())):
             assert (DEPLOY / source).exists() if source.startswith(".") else source in volumes, name
         built = service["image"].startswith("cardpress")
-        assert built or re.fullmatch(r"\$\{[A-Z0-9]+_IMAGE:-[a-z0-9./]+:.+\}", service["image"]), f"{name}: no version"
+        assert built or re.fullmatch(rf"\$\{{[A-Z0-9]+_IMAGE:-{PINNED_IMAGE}\}}", service["image"]), (
+            f"{name}: not pinned"
+        )
     for build in (service["build"] for service in services.values() if "build" in service):
         assert (DEPLOY / build["context"]).resolve() == ROOT
         assert ROOT / build["dockerfile"] == containerfile.FILE
         assert build.get("target", "") in containerfile.stages()
         assert set(build["args"]) == {"PYTHON_IMAGE"}
-        assert build["args"]["PYTHON_IMAGE"].partition(":-")[2].rstrip("}") in containerfile.FILE.read_text()
+        image = build["args"]["PYTHON_IMAGE"].partition(":-")[2].rstrip("}")
+        assert re.fullmatch(PINNED_IMAGE, image)
+        assert f"ARG PYTHON_IMAGE={image}\n" in containerfile.FILE.read_text()
 
 
 def test_compose_serves_where_no_command_is_named() -> None:

@@ -1,13 +1,16 @@
 """Counts what is asked of an S3 server, as its bill does, from the proxy before it.
 
     python -m tests.fleet.counting DATA          (make count-requests)
+    python -m tests.fleet.counting DATA exports  (minutes)
 
-builds the real catalogue of one game twice on Ceph and prints what docs/costs.md says of it.
+builds the real catalogue of one game twice on Ceph and prints what docs/costs.md says of it. With `exports`, only the
+exports of both builds, to a folder and to a bucket.
 """
 
 import random
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -52,19 +55,36 @@ def asked(client: Client, *paths: str) -> Callable[[], None]:
     return work
 
 
-def main(data: Path) -> None:
-    """A night, and answers of every kind, each for the first time and again."""
+def main(data: Path, exports: bool = False) -> None:
+    """A night, and answers of every kind, each for the first time and again; or the exports of two nights."""
     with tempfile.TemporaryDirectory(prefix="cardpress-count-") as folder, _on_ceph(Path(folder)) as (server, proxy):
         lake, bucket = Path(folder) / "lake", server.bucket()
         pokemon_lake.main(str(data), str(lake))
         before = sorted(lake.glob("price_guide/day=*"))[-2].name.removeprefix("day=")
         build(lake, f"s3://{bucket}/store", before)
-        stored = _size(server, bucket)
-        night = during(proxy, lambda: run("nightly", "--lake", lake, "--store", f"s3://{bucket}/store"))
-        print(
-            f"first build {stored / 1e6:.0f} MB; a night {dict(night)}, {(_size(server, bucket) - stored) / 1e6:.0f} MB"
-        )
-        _answers(proxy, f"s3://{bucket}/store", Path(folder) / "state")
+        if exports:
+            _exports(server, proxy, Path(folder), f"s3://{bucket}/store")
+        else:
+            _night(server, proxy, lake, bucket)
+            _answers(proxy, f"s3://{bucket}/store", Path(folder) / "state")
+
+
+def _night(server: Server, proxy: Proxy, lake: Path, bucket: str) -> None:
+    stored = _size(server, bucket)
+    night = during(proxy, lambda: run("nightly", "--lake", lake, "--store", f"s3://{bucket}/store"))
+    print(f"first build {stored / 1e6:.0f} MB; a night {dict(night)}, {(_size(server, bucket) - stored) / 1e6:.0f} MB")
+
+
+def _exports(server: Server, proxy: Proxy, folder: Path, store: str) -> None:
+    bucket = server.bucket()
+    for night in ("first", "next"):
+        for target in (folder / "tree", f"s3://{bucket}/tree"):
+            begun, before = time.monotonic(), len(proxy.requests)
+            said = run("export", target, "--store", store).stdout.strip()
+            requests = dict(counted(proxy.requests[before:]))
+            print(f"{night} export to {target}: {said}; {requests}, {time.monotonic() - begun:.0f} s")
+        if night == "first":
+            run("nightly", "--lake", folder / "lake", "--store", store)
 
 
 def _answers(proxy: Proxy, store: str, state: Path) -> None:
@@ -96,4 +116,4 @@ def _size(server: Server, bucket: str) -> int:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), "exports" in sys.argv[2:])

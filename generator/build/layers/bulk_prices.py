@@ -16,7 +16,7 @@ from generator.build.layers.spec import LayerSpec, define_layer
 from generator.build.month_tasks import month_tasks, row_files, task_names
 from generator.build.periods import Period, closed_periods, open_month
 from generator.build.tasks import BuildScope, Task
-from generator.build.unknown_products import IDS, UnknownProducts
+from generator.build.unknown_products import IDS, PRICES, UNKNOWN, UnknownProducts
 from generator.lake.lake import PRICE_TABLES, Lake
 from generator.pack.output import Inputs
 from generator.pack.writer import Writer
@@ -38,14 +38,14 @@ def bulk_price_layers(lake: Lake, unknown: UnknownProducts) -> Iterator[LayerSpe
     months = [month for period in closed_periods(lake) for month in period.months()]
     days = open_month(lake.as_of).days()
     prices = {span: content for span in (*months, *days) if (content := span.content(lake))}
-    ids = unknown.ids(prices)
+    digests = unknown.digests(prices)
     for span, content in prices.items():
         yield define_layer(
             names.bulk_layer(span.span),
             partial(_month_tasks, month=span) if span in months else partial(_day_tasks, day=span),
             recipe=RECIPE,
             sql=_SQL,
-            content={"prices": content, "unknown products": ids[span]},
+            content={PRICES: content, UNKNOWN: digests[span]},
             constants=CONSTANTS,
         )
 

@@ -55,7 +55,7 @@ def define_layer(
     *,
     recipe: int,
     sql: tuple[str, ...],
-    content: Mapping[str, list[str]],
+    content: Mapping[str, list[str] | str],
     constants: tuple[object, ...] = (),
     pattern: str = "",
 ) -> LayerSpec:
@@ -64,10 +64,10 @@ def define_layer(
     Args:
         recipe: The recipe number.
         sql: The files of `build/` that make the layer.
-        content: What the layer reads, by name.
+        content: What the layer reads, by name: as lines, or as their hash.
         constants: The constants of its format, such as a page size.
     """
-    inputs = {part: digest_of(lines) for part, lines in sorted(content.items())}
+    inputs = {part: read if isinstance(read, str) else digest_of(read) for part, read in sorted(content.items())}
     inputs["sql"] = digest_of([_without_comments(sql_text(file)) for file in (*_BASE_SQL, *sql)])
     inputs["constants"] = digest_of([repr(constant) for constant in constants])
     inputs["recipe"] = str(recipe)
