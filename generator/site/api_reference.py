@@ -72,7 +72,12 @@ class ErrorExample:
 
 @dataclass(frozen=True)
 class Operation:
-    """An endpoint with its parameters, its answer and its errors. `body`: its schema, '' for a file."""
+    """An endpoint with its parameters, its answer and its errors.
+
+    Attributes:
+        body: The schema of its answer, '' for a file.
+        answer_headers: The headers of its answers, each with the status of an answer that carries it.
+    """
 
     path: str
     id: str
@@ -84,6 +89,7 @@ class Operation:
     answer: str
     body: str
     errors: list[ErrorExample]
+    answer_headers: list[tuple[int, Field]]
 
     def placed(self, *places: str) -> list[Field]:
         """Return the parameters in these places."""
@@ -154,6 +160,15 @@ class Reference:
         """The headers that a request may carry, each once."""
         return _distinct(parameter for operation in self.operations for parameter in operation.placed("header"))
 
+    @property
+    def answer_headers(self) -> list[tuple[Field, list[int]]]:
+        """The headers of answers, each once, with the statuses of the answers that carry it."""
+        carried = [pair for operation in self.operations for pair in operation.answer_headers]
+        return [
+            (header, sorted({status for status, other in carried if other.name == header.name}))
+            for header in _distinct(header for _, header in carried)
+        ]
+
 
 def _operation(path: str, item: _Json, live: LiveExamples) -> Operation:
     success = item["responses"]["200"]
@@ -169,6 +184,11 @@ def _operation(path: str, item: _Json, live: LiveExamples) -> Operation:
         answer=success["description"],
         body=_name(content["application/json"]["schema"]) if "application/json" in content else "",
         errors=[error for status, answer in item["responses"].items() for error in _error_examples(status, answer)],
+        answer_headers=[
+            (int(status), Field(name, _type(header["schema"]), [], header["description"]))
+            for status, answer in item["responses"].items()
+            for name, header in answer.get("headers", {}).items()
+        ],
     )
 
 
@@ -264,4 +284,8 @@ def _extends(members: ItemsView[str, _Json], other: _Json) -> bool:
 
 
 def _distinct(fields: Iterator[Field]) -> list[Field]:
-    return list({field.name: field for field in fields}.values())
+    """Return the first field of each name."""
+    first: dict[str, Field] = {}
+    for field in fields:
+        first.setdefault(field.name, field)
+    return list(first.values())

@@ -15,7 +15,7 @@ def endpoint(visit: Visit, path: str) -> Locator:
 
 def body(article: Locator) -> Locator:
     """What the endpoint answered when it was tried."""
-    return article.get_by_label("Body of the answer")
+    return article.get_by_label("Body of the answer", exact=True)
 
 
 def test_an_endpoint_can_be_tried(visit: Visit) -> None:
@@ -34,7 +34,7 @@ def test_an_endpoint_can_be_tried(visit: Visit) -> None:
     cards.get_by_role("button", name="Send").click()
     expect(body(cards)).to_contain_text('"id_product": 714230')
     cards.get_by_text("Headers of the answer").click()
-    assert "x-ratelimit-remaining: " in cards.get_by_label("Headers of the answer").inner_text()
+    assert "x-ratelimit-remaining: " in cards.get_by_label("Headers of the answer", exact=True).inner_text()
 
 
 def test_the_key_is_typed_once_and_paths_are_filled_in(visit: Visit) -> None:
@@ -68,9 +68,11 @@ def test_the_public_endpoint_asks_for_no_key(visit: Visit) -> None:
 def test_a_language_is_chosen_for_all_examples(visit: Visit) -> None:
     page = visit.open("/docs")
     shown = lambda kind: page.locator(f".in-{kind}").filter(visible=True).count()  # noqa: E731
-    assert (shown("curl"), shown("python"), shown("javascript")) == (19, 0, 0)
+    assert (shown("curl"), shown("python"), shown("javascript")) == (20, 0, 0)
     page.get_by_label("Python", exact=True).check()
-    assert (shown("curl"), shown("python"), shown("javascript")) == (0, 19, 0)
+    assert (shown("curl"), shown("python"), shown("javascript")) == (0, 20, 0)
+    first = page.locator(".intro .request")
+    assert "requests.get(" in first.inner_text() and "curl -H" not in first.inner_text()
     assert visit.base in page.locator("#origin").inner_text()
 
 
@@ -125,10 +127,14 @@ def test_the_reference_is_searched(visit: Visit) -> None:
     page.keyboard.press("ArrowDown")
     expect(page.get_by_role("link", name="sparkline_14d WatchlistItem")).to_be_focused()
     page.keyboard.press("Enter")
-    assert page.url.endswith("#WatchlistItem")
+    assert page.url.endswith("#WatchlistItem.sparkline_14d")
     expect(page.locator("#found")).to_be_hidden()
-    page.keyboard.press("/")
-    page.keyboard.type("no such thing")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("away from zero")  # words of the text, not of a name
+    expect(page.locator("#found").get_by_role("link", name="Prices", exact=True)).to_be_visible()
+    page.get_by_text("Examples in").click()  # a click elsewhere closes the list
+    expect(page.locator("#found")).to_be_hidden()
+    page.get_by_role("searchbox").fill("no such thing")
     expect(page.locator("#found")).to_have_text("Nothing found.")
     page.keyboard.press("Escape")
     expect(page.locator("#found")).to_be_hidden()
@@ -162,3 +168,41 @@ def test_each_field_is_described_in_one_table(visit: Visit) -> None:
     assert [row for row in rows if not row.split("\t")[-1].strip()] == []
     detail = page.locator(".resource", has=page.locator("#CardDetail"))
     assert detail.locator("tbody tr").count() == 1
+
+
+def test_each_heading_and_field_has_an_address(visit: Visit) -> None:
+    page = visit.open("/docs")
+    page.get_by_role("heading", name="Rate limits").get_by_role("link").click()
+    assert page.url.endswith("/docs#rate-limits")
+    assert page.locator("main :is(dt, tbody th) > code > a:not([href^='#'])").count() == 0
+    page.locator(r"#Card\.rarity").get_by_role("link", name="rarity", exact=True).click()
+    assert page.url.endswith("/docs#Card.rarity")
+    ids = page.evaluate("[...document.querySelectorAll('[id]')].map(({id}) => id)")
+    assert len(ids) == len(set(ids))
+
+
+def test_errors_show_a_message_and_headers_of_answers_their_statuses(visit: Visit) -> None:
+    page = visit.open("/docs")
+    message = page.locator('.endpoint[data-path="/api/v1/cards"] .errors q').first
+    expect(message).to_have_text("sort must be one of trend, low, avg, filtered, name, number, newest")
+    assert "On 429, 500." in page.locator(r"#answers\.Retry-After").inner_text()
+
+
+def test_the_code_of_the_guide_names_this_host_and_is_copied(visit: Visit) -> None:
+    page = visit.open("/docs")
+    query = page.locator(".prose .copies", has_text="CREATE SECRET")
+    assert f"{visit.base}/api/v1/bulk/" in query.inner_text() and query.locator(".code-text").count() == 2
+    expect(query.get_by_role("button", name="Copy: code")).to_be_visible()
+
+
+def test_on_a_phone_headings_are_seen_and_tables_are_not_cut(visit: Visit) -> None:
+    page = visit.page
+    page.set_viewport_size({"width": 390, "height": 844})
+    for anchor in ("listCards", "Card", "errors"):
+        visit.open(f"/docs#{anchor}")
+        expect(page.locator(f"#{anchor}")).to_be_in_viewport()
+        bar, tools, heading = (page.locator(place).bounding_box() for place in (".top", ".tools", f"#{anchor}"))
+        assert bar["y"] + bar["height"] <= tools["y"] and tools["y"] + tools["height"] <= heading["y"]
+        assert tools["height"] < 100
+    table = page.get_by_role("region", name="Fields of Card", exact=True)
+    assert table.evaluate("({scrollWidth, clientWidth}) => scrollWidth - clientWidth") == 0

@@ -1,10 +1,11 @@
 // The script of the reference: forms that try an endpoint, the search, and the mark in the contents.
-import {colourCode} from "./code.js";
+import {addCopyButton, colourCode} from "./code.js";
 import "./home.js";
 import {keepKey, readKey} from "./key.js";
 
 const MOST_SHOWN = 200_000;
 const MOST_FOUND = 12;
+const OTHER_PLACES = "h1, h2, h3, h4, article, .fields, .scroll[role]";
 
 /** An element with properties and children. */
 function element(tag, properties = {}, ...children) {
@@ -84,6 +85,8 @@ function form(article, output) {
     const url = target(article.dataset.path, inputs);
     try {
       output.replaceChildren(...shown(url, await ask(url, isPublic)));
+      output.querySelectorAll("pre").forEach(addCopyButton);
+      output.scrollIntoView({block: "nearest"});
     } catch (error) {
       output.replaceChildren(element("p", {className: "result"}, `No answer: ${error.message}`));
     }
@@ -109,6 +112,22 @@ for (const article of document.querySelectorAll(".endpoint")) {
 }
 
 document.querySelector("#origin").textContent = location.origin;
+
+// The code of the guide has no class, since it comes from Markdown.
+for (const code of document.querySelectorAll('.prose code[class^="language-"]')) {
+  code.dataset.language = code.className.slice("language-".length);
+  code.textContent = code.textContent.trimEnd().replaceAll(/https:\/\/api\.example\.com/g, location.origin);
+  colourCode(code);
+  Object.assign(code.parentElement, {className: "code", tabIndex: 0});
+  addCopyButton(code.parentElement);
+}
+
+// Each heading and each name of a field is a link to itself, so that you can copy its address.
+for (const name of document.querySelectorAll("main :is(h2, h3)[id], main [id] > :is(dt, th) > code")) {
+  const link = element("a", {className: "anchor", href: `#${name.closest("[id]").id}`});
+  link.append(...name.childNodes);
+  name.append(link);
+}
 
 // The contents are closed at first on a small screen. The entry of the section that is in view is marked.
 const contents = document.querySelector(".contents");
@@ -137,22 +156,40 @@ const markSoon = () => {
 for (const event of ["scroll", "resize", "hashchange"]) addEventListener(event, markSoon, {passive: true});
 mark();
 
-// The search: headings, endpoints, parameters, resources and fields.
+// The search: headings, endpoints, parameters, resources and fields, by name and by what the reference says about them.
 const [search, found] = ["search", "found"].map((id) => document.getElementById(id));
 const places = [];
-for (const heading of document.querySelectorAll("main :is(h1, h2, h3)[id]")) places.push([heading.textContent, "", heading.id]);
-for (const article of document.querySelectorAll(".endpoint, .resource")) {
-  const {id, textContent} = article.querySelector("h3");
-  if (article.dataset.path) places.push([article.dataset.path, textContent, id]);
-  for (const name of article.querySelectorAll("dt > code, tbody th > code")) places.push([name.textContent, textContent, id]);
+
+/** Return the text from a heading to the next heading, article or table of fields, which are places of their own. */
+function textBelow(heading) {
+  const texts = [];
+  for (let node = heading.nextElementSibling; node && !node.matches(OTHER_PLACES); node = node.nextElementSibling) texts.push(node.textContent);
+  return texts.join(" ");
+}
+
+function addPlace(name, where, id, text) {
+  places.push({name, where, id, named: `${name} ${where}`.toLowerCase(), text: ` ${text.toLowerCase().replace(/\W+/g, " ")}`});
+}
+
+for (const heading of document.querySelectorAll("main :is(h1, h2, h3)[id]")) addPlace(heading.textContent, "", heading.id, textBelow(heading));
+for (const article of document.querySelectorAll(".endpoint, .resource, .headers")) {
+  const {id, textContent} = article.querySelector("h2, h3");
+  if (article.dataset.path) addPlace(article.dataset.path, textContent, id, "");
+  for (const row of article.querySelectorAll(".fields [id]")) addPlace(row.querySelector("code").textContent, textContent, row.id, row.textContent);
+}
+
+/** Return how well a place fits the words, 0 is best: its name, the start of its name, any part of it, or only its text. */
+function rank({name, named, text}, words) {
+  if (name.toLowerCase() === words.join(" ")) return 0;
+  if (words.every((word) => named.includes(word))) return named.startsWith(words[0]) ? 1 : 2;
+  return words.every((word) => named.includes(word) || text.includes(` ${word}`)) ? 3 : Infinity;
 }
 
 function showFound() {
   const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const hits = words.length === 0 ? [] : places.filter(([name, where]) => words.every((word) => `${name} ${where}`.toLowerCase().includes(word)));
-  const rank = ([name]) => (name.toLowerCase() === words.join(" ") ? 0 : name.toLowerCase().startsWith(words[0]) ? 1 : 2);
-  hits.sort((a, b) => rank(a) - rank(b));
-  found.replaceChildren(...hits.slice(0, MOST_FOUND).map(([name, where, id]) => element("li", {},
+  const ranked = words.length === 0 ? [] : places.map((place) => [rank(place, words), place]).filter(([order]) => order < Infinity);
+  const hits = ranked.sort(([a], [b]) => a - b).map(([, place]) => place);
+  found.replaceChildren(...hits.slice(0, MOST_FOUND).map(({name, where, id}) => element("li", {},
     element("a", {href: `#${id}`}, element("b", {}, name), where ? ` ${where}` : ""))));
   if (words.length > 0 && hits.length === 0) found.append(element("li", {className: "none"}, "Nothing found."));
   found.hidden = words.length === 0;
@@ -173,9 +210,12 @@ found.addEventListener("keydown", (event) => {
 });
 const closeFound = () => { search.value = ""; showFound(); };
 found.addEventListener("click", closeFound);
+search.addEventListener("focus", showFound);
+addEventListener("pointerdown", ({target}) => { if (!search.parentElement.contains(target)) found.hidden = true; });
 addEventListener("keydown", (event) => {
   if (event.key === "Escape" && !found.hidden) { closeFound(); search.focus(); }
-  if (event.key !== "/" || /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName)) return;
+  const slash = event.key === "/" && !/^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName);
+  if (!slash && !(event.key === "k" && (event.ctrlKey || event.metaKey))) return;
   event.preventDefault();
   search.focus();
 });

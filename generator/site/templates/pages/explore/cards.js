@@ -71,7 +71,7 @@ export function cardsView({api, route, announce, sets}) {
 }
 
 const nearby = (element) => element.getBoundingClientRect().top < innerHeight + 800;
-const summary = (many, total) => (many === 0 ? "No cards found." : many === total ? "These are all." : `${count(many)} of ${count(total)} cards shown.`);
+const summary = (many, total) => (many === 0 ? "No cards found. Try fewer words, or clear the filters." : many === total ? "These are all." : `${count(many)} of ${count(total)} cards shown.`);
 
 /** The form of the filters. It calls `changed` after a change, with the milliseconds to wait for more typing. */
 function filterForm(params, sets) {
