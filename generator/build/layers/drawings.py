@@ -13,7 +13,7 @@ from generator.drawings.design import Texts
 from generator.drawings.svg import svgs, template
 from generator.lake.lake import Lake
 from generator.pack.output import Inputs
-from generator.pack.writer import Writer, compress_objects
+from generator.pack.writer import Member, Writer, compress_objects
 
 RECIPE = 1
 SQL = ("sources/products", "sources/expansions", "views/drawings")
@@ -36,12 +36,17 @@ def _drawings(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
     context.open_catalogue()
     context.db.run("views/drawings")
     rows = context.db.table("select * from drawings order by image").combine_chunks()
+    parts = (rows.slice(start, end - start) for start, end in slices(len(rows), _PER_THREAD))
+    for members in context.in_order(_pictures, parts):
+        writer.add(members)
+
+
+def _pictures(rows: pa.Table) -> list[Member]:
+    """Return the pictures of some rows, compressed. All pictures of a large lake are too much for one Arrow array."""
     name, set_, rarity, game, sealed = (_column(rows, field) for field in ("name", "set", "rarity", "game", "sealed"))
     pictures = svgs(Texts(name, set_, rarity, game), sealed).cast(pa.binary()).to_pylist()
     keys = [image.removeprefix("/") for image in rows["image"].to_pylist()]
-    objects = (zip(keys[start:end], pictures[start:end], strict=True) for start, end in slices(len(keys), _PER_THREAD))
-    for members in context.in_order(compress_objects, objects):
-        writer.add(members)
+    return compress_objects(zip(keys, pictures, strict=True))
 
 
 def _column(rows: pa.Table, name: str) -> pa.Array:
