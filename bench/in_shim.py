@@ -18,13 +18,13 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from bench.cases import cards, new_words
+from edge_auth.contract.names import SORTS
 from edge_auth.host.app import Settings, create_app
 from edge_auth.host.log import Log
 
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 _REPEATS = 3
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
-_SORTS = ("trend", "low", "avg", "filtered", "name", "number", "newest")
 _GAME = "Mythgrove"  # the largest of the demo
 
 
@@ -36,19 +36,19 @@ def queries(names: list[str], total: int) -> list[str]:
         *(cards(q=" ".join(pair)) for pair in combinations("aeirno", 2)),
         *(cards(q=" ".join(three)) for three in combinations("aeio", 3)),
         cards(q="a e i o r n t s l"),
-        *(cards(q="e", sort=sort, order=order) for sort in _SORTS for order in ("asc", "desc")),
-        *(cards(q="a", kind="single", rarity="Common", sort=sort) for sort in _SORTS),
+        *(cards(q="e", sort=sort, order=order) for sort in SORTS for order in ("asc", "desc")),
+        *(cards(q="a", kind="single", rarity="Common", sort=sort) for sort in SORTS),
         *(cards(q=pair) for pair in ("er", "an", "in", "on", "ex", "the", "ing")),
         *(cards(q="e", offset=offset) for offset in (1000, total // 4, total // 2)),
-        *(cards(sort=sort, order=order, offset=deep) for sort in _SORTS for order in ("asc", "desc")),
-        *(cards(rarity="Common", kind=kind, sort=sort) for kind in ("all", "single") for sort in _SORTS),
-        *(cards(rarity="Common", sort=sort, order="asc", offset=deep // 4) for sort in _SORTS),
+        *(cards(sort=sort, order=order, offset=deep) for sort in SORTS for order in ("asc", "desc")),
+        *(cards(rarity="Common", kind=kind, sort=sort) for kind in ("all", "single") for sort in SORTS),
+        *(cards(rarity="Common", sort=sort, order="asc", offset=deep // 4) for sort in SORTS),
         *(cards(number=number) for number in ("1", "25", "100")),
-        *(cards(min_price="0.5", max_price="20", sort=sort) for sort in _SORTS),
-        *(cards(max_price="5", rarity="Common", kind="single", sort=sort) for sort in _SORTS),
-        *(cards(game=_GAME, sort=sort) for sort in _SORTS),
-        *(cards(game=_GAME, q="e", min_price="1", sort=sort, order="desc") for sort in _SORTS),
-        *(cards(game=_GAME, min_price="0.02", sort=sort, offset=total // 4) for sort in _SORTS),
+        *(cards(min_price="0.5", max_price="20", sort=sort) for sort in SORTS),
+        *(cards(max_price="5", rarity="Common", kind="single", sort=sort) for sort in SORTS),
+        *(cards(game=_GAME, sort=sort) for sort in SORTS),
+        *(cards(game=_GAME, q="e", min_price="1", sort=sort, order="desc") for sort in SORTS),
+        *(cards(game=_GAME, min_price="0.02", sort=sort, offset=total // 4) for sort in SORTS),
         *(cards(q=" ".join(words)) for words in new_words(names, 60)),
     ]
 

@@ -17,12 +17,12 @@ from bench.cases import API
 from bench.in_shim import Application
 from edge_auth.contract.builds import live_build_id, open_build
 from edge_auth.contract.keys import SCOPES, issue, open_key_file
+from edge_auth.contract.names import SORTS
 from edge_auth.contract.store.open import open_store
 from edge_auth.host.app import Settings, create_app
 from edge_auth.host.log import Log
 
 _REPEATS = 3
-_SORTS = ("trend", "low", "avg", "filtered", "name", "number", "newest")
 _MARKS = quote("\u0300" * 30_000 + "\u0316" * 30_000)[:60_000]  # normalisation sorts these, in quadratic time
 _MANY = quote("\ufdfa" * 100)  # one character that becomes 18
 Request = tuple[str, str, dict[str, str]]
@@ -42,7 +42,7 @@ def requests(set_id: int, total: int) -> Iterator[Request]:
     yield "`q` of one letter", f"{cards}?q=e&limit=100", {}
     yield "`q` of 50 different letters", f"{cards}?q={'+'.join(_letters(50))}&limit=100", {}
     yield "`q` of 33 pairs of letters", f"{cards}?q={'+'.join(_pairs(33))}&limit=100", {}
-    for sort in _SORTS:
+    for sort in SORTS:
         yield f"`q=e&sort={sort}`, late page", f"{cards}?q=e&sort={sort}&limit=100&offset={deep // 4}", {}
         yield f"`sort={sort}&order=asc`, late page", f"{cards}?sort={sort}&order=asc&limit=100&offset={deep}", {}
         yield f"`kind=single&sort={sort}`, first page", f"{cards}?kind=single&sort={sort}&limit=100", {}
