@@ -49,19 +49,6 @@ def _check_answer(opened: OpenBuild, path: str, query: str) -> None:
 
 def _requests(opened: OpenBuild) -> Iterator[tuple[str, str]]:
     """Yield paths below the API and queries: every ranking, a search, the first and last product, a tracked one."""
-    yield from (
-        ("status", ""),
-        ("sets", ""),
-        ("watchlist", ""),
-        ("fingerprints", ""),
-        ("bulk", ""),
-        ("openapi.json", ""),
-    )
-    for kind in names.KINDS:
-        for sort in names.SORTS:
-            yield "cards", f"kind={kind}&sort={sort}&limit=1"
-    yield "cards", "q=a&order=asc&limit=5"
-    yield "cards", "min_price=1&max_price=5&sort=name&limit=5"
     yield from ((path, "") for path in ("status", "sets", "watchlist", "fingerprints", "bulk", "openapi.json"))
     for kind in names.KINDS:
         for sort in names.SORTS:
