@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -108,7 +108,7 @@ class Database:
         for name in names:
             self.connection.execute(sql_text(name))
 
-    def set(self, **variables: str | int) -> None:
+    def set(self, **variables: str | int | Sequence[str]) -> None:
         """Set variables that files of `build/` read with getvariable."""
         for name, value in variables.items():
             self.connection.execute(f"set variable {name} = $1", [value])

@@ -13,6 +13,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from generator.reading.diff.compare import RESOURCES
 from tests.support import plain_diff as plainly
 from tests.support import service
 from tests.support.commands import run
@@ -20,7 +21,6 @@ from tests.support.two_nights import Night, days
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.xdist_group("diff")  # one process: the builds are made once
-RESOURCES = (*("cards", "lists", "sets", "games", "watchlist", "fingerprints", "status", "bulk", "drawings", "site"),)
 
 
 def cardpress(*arguments: object, code: int = 0) -> str:
@@ -285,6 +285,12 @@ class TestJson:
         [example] = re.findall(r"^```json\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
         schema = json.loads((ROOT / "docs" / "diff.schema.json").read_text("utf-8"))
         jsonschema.validate(json.loads(example), schema)
+
+    def test_the_documents_name_every_resource(self) -> None:
+        schema = json.loads((ROOT / "docs" / "diff.schema.json").read_text("utf-8"))
+        assert schema["properties"]["objects"]["items"]["properties"]["resource"]["enum"] == list(RESOURCES)
+        [row] = re.findall(r"^\| `resources` \|.*", (ROOT / "docs" / "diff.md").read_text("utf-8"), re.MULTILINE)
+        assert set(RESOURCES) <= set(re.findall(r"`(\w+)`", row))
 
     def test_an_item_per_line(self, month: Pair) -> None:
         lines = [line.rstrip(",") for line in month.diff("--json").splitlines()]

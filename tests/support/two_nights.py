@@ -68,6 +68,7 @@ class Night:
             "id_product": id_, "name": name, "kind": kind, "rarity": self.rng.choice(["Rare", None]),
             "number": str(id_ % 50), "id_expansion": self.rng.choice([None, *range(1, 10)]),
             "url": self.rng.choice([None, f"https://market.example/p/{id_}"]),
+            "image": f"/explore/drawn/{id_:016x}.svg" if id_ % 2 else None,
         }  # fmt: skip
 
     def watched(self, slug: str) -> dict:

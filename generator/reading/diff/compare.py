@@ -97,7 +97,7 @@ class Comparison:
     def _compare(self, progress: Progress) -> None:
         differing = [name for name, old, new in self._layer_digests() if old != new]
         self.db.run("diff/tables")
-        self.db.set(old_build=self.old.id, new_build=self.new.id, floor=PERCENT_FLOOR)
+        self.db.set(resources=RESOURCES, old_build=self.old.id, new_build=self.new.id, floor=PERCENT_FLOOR)
         with progress.bar("compare", len(differing) + 2) as bar:
             for name in differing:
                 self._compare_objects(name, [self._object_hashes(build, name) for build in (self.old, self.new)])
@@ -138,9 +138,7 @@ class Comparison:
     def _compare_fields(self) -> None:
         self.db.run("diff/items")
         for resource, fields in compared_fields().items():
-            self.db.set(resource=resource)
-            for name, values in (("fields", fields), ("paths", [f"$.{field}" for field in fields])):
-                self.db.connection.execute(f"set variable {name} = $1", [values])
+            self.db.set(resource=resource, fields=fields, paths=[f"$.{field}" for field in fields])
             self.db.run("diff/field_changes")
 
     def _layer_digests(self) -> Iterator[tuple[str, str | None, str | None]]:
