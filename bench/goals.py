@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
-from bench.peers.edge import Edge
-from bench.peers.nginx import Nginx
+from bench.peers.edge import EdgePeer
+from bench.peers.nginx import NginxPeer
 from bench.peers.nothing import KeyedNothing
 from bench.results import OURS, Figure, Results, SeriesName, single
 from bench.stats import spread
@@ -43,7 +43,7 @@ def _ratio(above: SeriesName, below: SeriesName) -> Callable[[Results], Figure |
 
 def _edge_ratio(results: Results, case: str, encoding: str) -> Figure | None:
     """Return the CPU time of nginx with static files, divided by that of the edge."""
-    found = results.ratio((case, Edge.name, encoding), (case, Nginx.name, encoding))
+    found = results.ratio((case, EdgePeer.name, encoding), (case, NginxPeer.name, encoding))
     return single(found.by_cpu) if found and found.by_cpu else None
 
 

@@ -18,7 +18,7 @@ _START_SECONDS = 120
 
 
 @dataclass
-class Server:
+class ServerProcess:
     """A process that answers on a port, with its child processes."""
 
     process: subprocess.Popen[bytes]
@@ -52,7 +52,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def start(command: Callable[[int], list[str]], path: str, log: Path, core: int | None = SERVER_CORE) -> Server:
+def start(command: Callable[[int], list[str]], path: str, log: Path, core: int | None = SERVER_CORE) -> ServerProcess:
     """Start a server, and wait until it answers a path with a status below 500.
 
     Args:
@@ -72,7 +72,7 @@ def start(command: Callable[[int], list[str]], path: str, log: Path, core: int |
         if process.poll() is not None or time.monotonic() > deadline:
             raise SystemExit(f"{' '.join(line)}: does not serve; see {log}")
         time.sleep(0.02)
-    return Server(process, port)
+    return ServerProcess(process, port)
 
 
 def _answers(port: int, path: str) -> bool:

@@ -22,11 +22,11 @@ from bench.crawl import crawl
 from bench.data import cache, print_progress, scratch, site
 from bench.load import load, request_in_turn, slowness
 from bench.peers.datasette import Datasette
-from bench.peers.edge import Edge
+from bench.peers.edge import EdgePeer
 from bench.peers.fastapi_postgres import FastapiPostgres
 from bench.peers.flask_duckdb import FlaskDuckdb
 from bench.peers.flask_sqlite import FlaskSqlite, FlaskSqlitePlain, FlaskSqliteTrigram
-from bench.peers.nginx import Nginx, page_file
+from bench.peers.nginx import NginxPeer, page_file
 from bench.peers.nothing import KeyedNothing, Nothing
 from bench.peers.ours import Ours
 from bench.peers.peer import Data, Peer
@@ -34,8 +34,8 @@ from bench.sizes import FULL, QUICK, Size
 from bench.stats import spread
 
 PEERS = (
-    Ours, Edge, Nginx, Nothing, KeyedNothing, FlaskSqlite, FlaskSqliteTrigram, FlaskSqlitePlain, FastapiPostgres,
-    FlaskDuckdb, Datasette,
+    Ours, EdgePeer, NginxPeer, Nothing, KeyedNothing, FlaskSqlite, FlaskSqliteTrigram, FlaskSqlitePlain,
+    FastapiPostgres, FlaskDuckdb, Datasette,
 )  # fmt: skip
 _CHECKED_TARGETS = 7
 _GZIP = {"Accept-Encoding": "gzip"}
@@ -76,7 +76,7 @@ class TestBed:
         self.target_data: TargetData = target_data(self.folder, self.site.lake)
         _write_pages_once(self)
         self.peers: dict[str, Peer] = {}
-        self._running: dict[str, servers.Server] = {}
+        self._running: dict[str, servers.ServerProcess] = {}
         self._targets: dict[str, list[str]] = {}
         for kind in wanted:
             self._add(kind)
@@ -93,7 +93,7 @@ class TestBed:
         """Return the data of a peer."""
         return Data(self.folder, self.site.store, self.site.key, scratch(f"state-{name.replace(' ', '-')}"))
 
-    def server(self, name: str, restart: bool = False) -> servers.Server:
+    def server(self, name: str, restart: bool = False) -> servers.ServerProcess:
         """Return a running server. With `restart`, start it again first."""
         if restart:
             self.stop(name)

@@ -15,7 +15,7 @@ from tests.support.commands import build, issue
 from tests.support.keys import KEYS
 from tests.support.lakes import FIXED, write
 from tests.support.oracle import Oracle, differences
-from tests.support.service import Answer, Client, Service
+from tests.support.service import Client, HttpAnswer, Service
 
 pytest_plugins = ["tests.support.s3_fixtures"]
 
@@ -100,10 +100,10 @@ def fixed_oracle(fixed_lake: Path, live_build: str) -> Oracle:
 
 
 @pytest.fixture
-def golden(request: pytest.FixtureRequest) -> Callable[[str, str, Answer], None]:
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str, HttpAnswer], None]:
     """Return a check that compares an answer with `golden/<name>.json`; `--update-golden` writes the file and skips."""
 
-    def check(name: str, asked: str, answer: Answer) -> None:
+    def check(name: str, asked: str, answer: HttpAnswer) -> None:
         file = Path(__file__).parent / "golden" / f"{name}.json"
         got = {"request": asked, "status": answer.status, "body": _settled(answer.json)}
         if request.config.getoption("--update-golden"):

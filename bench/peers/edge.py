@@ -7,7 +7,7 @@ from bench.data import cardpress
 from bench.peers.ours import Ours
 
 
-class Edge(Ours):
+class EdgePeer(Ours):
     """`cardpress serve --socket` behind the nginx of `cardpress edge config`, with one worker each."""
 
     name = "cardpress behind nginx"

@@ -28,7 +28,7 @@ def page_file(target: str) -> str:
     return f"page{kind}.json"
 
 
-class Nginx(Peer):
+class NginxPeer(Peer):
     """nginx with a static file."""
 
     name = "nginx, static file"

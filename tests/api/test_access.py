@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.commands import issue, run
-from tests.support.service import Answer, Client, Service, until
+from tests.support.service import Client, HttpAnswer, Service, until
 
 API = "/api/v1"
 WRONG = "cpm_live_" + "a" * 32
@@ -172,6 +172,6 @@ def test_a_new_key_works_while_the_shim_runs(fixed_service: Service, fixed_store
     assert [fixed_service.client(key).get(f"{API}/me").status for _ in range(6)] == [200] * 6
 
 
-def _with_limit(client: Client, limit: str) -> Answer | None:
+def _with_limit(client: Client, limit: str) -> HttpAnswer | None:
     answer = client.get(f"{API}/me")
     return answer if answer["X-RateLimit-Limit"] == limit else None

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.commands import issue, run
 from tests.support.oracle import Oracle, bulk
-from tests.support.service import Answer, Client, Service
+from tests.support.service import Client, HttpAnswer, Service
 
 BULK = "/api/v1/bulk"
 TYPES = {"int64": "BIGINT", "double": "DOUBLE", "string": "VARCHAR"}
@@ -108,7 +108,7 @@ def test_headers_of_a_file(bulk_client: Client, file: dict) -> None:
     assert bulk_client.send("HEAD", BULK).status == 405
 
 
-def ranged(client: Client, file: dict, range_: str, **more: str) -> Answer:
+def ranged(client: Client, file: dict, range_: str, **more: str) -> HttpAnswer:
     return client.get(file["url"], Range=range_, **more)
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.service import Answer, Client, Service, issue, run, until
+from tests.support.service import Client, HttpAnswer, Service, issue, run, until
 
 API = "/api/v1"
-Golden = Callable[[str, str, Answer], None]
+Golden = Callable[[str, str, HttpAnswer], None]
 REQUESTS = {
     "me": "me",
     "status": "status",

@@ -13,7 +13,7 @@ from typing import TypeVar
 import pytest
 
 from tests.support.rate_limits import assert_exact, flood, in_one_window
-from tests.support.service import Answer, Client, Service, run, until, window_left
+from tests.support.service import Client, HttpAnswer, Service, run, until, window_left
 
 API = "/api/v1"
 DESCRIPTION = f"{API}/openapi.json"
@@ -156,6 +156,6 @@ def test_nobody_else_is_believed(fixed_service: Service) -> None:
     assert in_one_window(attempt) == 1
 
 
-def _accepted(client: Client) -> Answer | None:
+def _accepted(client: Client) -> HttpAnswer | None:
     answer = client.get(f"{API}/me")
     return answer if answer.status == 200 else None

@@ -14,7 +14,7 @@ import pytest
 
 from tests.support import wsgi
 from tests.support.oracle import Oracle, differences
-from tests.support.service import PLENTY, Answer, Client, Service, issue, until
+from tests.support.service import PLENTY, Client, HttpAnswer, Service, issue, until
 
 API = "/api/v1"
 PATHS = (
@@ -47,14 +47,14 @@ class Application:
     """A shim's application in this process, which a test can begin anew in no time."""
 
     def __init__(self, store: Path, state: Path):
-        self.client = wsgi.Client(str(store), str(state), PLENTY)
+        self.client = wsgi.WsgiClient(str(store), str(state), PLENTY)
 
-    def get(self, target: str) -> Answer:
+    def get(self, target: str) -> HttpAnswer:
         response = self.client.get(target)
         headers = HTTPMessage()
         for name, value in response.headers.items():
             headers[name] = value
-        return Answer(response.status, headers, response.body)
+        return HttpAnswer(response.status, headers, response.body)
 
 
 @dataclass
@@ -204,7 +204,7 @@ def test_a_ruined_key_record(patient: Patient) -> None:
     assert issue(patient.store)
 
 
-def test_the_words_of_a_failure(patient: Patient, golden: Callable[[str, str, Answer], None]) -> None:
+def test_the_words_of_a_failure(patient: Patient, golden: Callable[[str, str, HttpAnswer], None]) -> None:
     with damaged(store_files(patient.store), zero):
         answers = [patient.client.get(f"{API}/{path}") for path in PATHS]
     failed = [answer for answer in answers if answer.status == 500]

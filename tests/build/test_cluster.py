@@ -21,7 +21,7 @@ from tests.support import commands
 from tests.support.lake_edits import rewrite
 from tests.support.nights import QUIET, demo_lake
 from tests.support.s3_fixtures import on_s3
-from tests.support.s3_servers import Server, free_port, installed
+from tests.support.s3_servers import S3Server, free_port, installed
 from tests.support.service import ROOT, environment, run, until
 
 pytestmark = on_s3
@@ -118,7 +118,7 @@ def notes(store: FolderStore) -> dict[Path, int]:
     return {path: path.stat().st_mtime_ns for path in (store.root / FOLDER).glob("*/*.arrow")}
 
 
-def test_two_workers_and_a_bucket(lake: Path, alone, dask: Dask, server: Server) -> None:
+def test_two_workers_and_a_bucket(lake: Path, alone, dask: Dask, server: S3Server) -> None:
     """Lake and store both in S3; the folder store is the next test's."""
     bucket = server.bucket()
     for path in (path for path in lake.rglob("*.*") if path.is_file()):

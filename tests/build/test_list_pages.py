@@ -20,7 +20,7 @@ from tests.support.commands import run
 from tests.support.nights import QUIET, in_hours, published
 from tests.support.nights import names as files_of
 from tests.support.oracle import Oracle
-from tests.support.wsgi import Client
+from tests.support.wsgi import WsgiClient
 
 API = "/api/v1/"
 
@@ -86,7 +86,7 @@ def test_a_store_of_version_1_is_served_compared_and_pruned(tmp_path: Path) -> N
     store, _, [new] = published(tmp_path, 8)
     old = add_version_1_build(store, open_build(store, new))
     publish(store, old, by_hand=True)
-    client = Client(store.location, str(tmp_path / "state"), 1000, old)
+    client = WsgiClient(store.location, str(tmp_path / "state"), 1000, old)
     assert client.get(f"{API}cards?limit=3").json()["pagination"]["returned"] == 3
     assert verify(open_build(store, old), QUIET).objects > verify(open_build(store, new), QUIET).objects
     document = json.loads(run("diff", old, new, "--store", store.location, "--json").stdout)

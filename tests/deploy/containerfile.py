@@ -26,7 +26,7 @@ EDGE = "edge"  # the stage of the image with nginx
 PLACES = ("/opt/cardpress", "/src", "/var/lib/cardpress")
 
 
-class Step(NamedTuple):
+class ContainerStep(NamedTuple):
     """One instruction: its name in capitals, and the rest of its lines as one."""
 
     name: str
@@ -36,11 +36,11 @@ class Step(NamedTuple):
         return [word for word in self.rest.split() if not word.startswith("--")]
 
 
-def stages() -> dict[str, list[Step]]:
+def stages() -> dict[str, list[ContainerStep]]:
     """The instructions of each stage, in order, by its name. "" is the last stage, which makes the image."""
     text = re.sub(r"\\\n\s*", "", re.sub(r"(?m)^#.*\n", "", FILE.read_text()))
-    all_steps = [Step(*line.split(maxsplit=1)) for line in text.splitlines() if line.strip()]
-    found: dict[str, list[Step]] = {}
+    all_steps = [ContainerStep(*line.split(maxsplit=1)) for line in text.splitlines() if line.strip()]
+    found: dict[str, list[ContainerStep]] = {}
     for step in all_steps:
         if step.name == "FROM":
             name = step.rest.partition(" AS ")[2]
@@ -49,7 +49,7 @@ def stages() -> dict[str, list[Step]]:
     return found
 
 
-def steps() -> list[Step]:
+def steps() -> list[ContainerStep]:
     """The instructions that make the image `cardpress`, in order."""
     return [step for name, stage in stages().items() if name != EDGE for step in stage]
 

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from generator.cli import cli
-from tests.deploy.containerfile import EDGE, FILE, Step, stages
+from tests.deploy.containerfile import EDGE, FILE, ContainerStep, stages
 from tests.support.nginx_edge import ABSENT, installed
 from tests.support.s3_servers import free_port
 from tests.support.service import PLENTY, ROOT, Client, environment, until
@@ -22,12 +22,12 @@ STEPS = stages()[EDGE]
 SERVICES = yaml.safe_load((FILE.parent / "compose-edge.yaml").read_text())["services"]
 
 
-def step(name: str) -> Step:
+def step(name: str) -> ContainerStep:
     [found] = [step for step in STEPS if step.name == name]
     return found
 
 
-def variables(steps: list[Step]) -> dict[str, str]:
+def variables(steps: list[ContainerStep]) -> dict[str, str]:
     return dict(pair.split("=", 1) for step in steps if step.name == "ENV" for pair in step.rest.split())
 
 
@@ -56,7 +56,7 @@ class Containers:
         command.chmod(0o700)
         self.settings = {"PATH": f"{folder}/bin:{os.environ['PATH']}:/usr/sbin", "CARDPRESS_WORKERS": "1"}
 
-    def start(self, service: str, words: list[str], steps: list[Step]) -> subprocess.Popen:
+    def start(self, service: str, words: list[str], steps: list[ContainerStep]) -> subprocess.Popen:
         named = variables(steps) | SERVICES[service]["environment"] | {"CARDPRESS_STATE": f"{HOME}/state"}
         placed = {name: value.replace(HOME, str(self.folder)) for name, value in named.items()}
         placed["CARDPRESS_LISTEN"] = f"127.0.0.1:{self.port}"

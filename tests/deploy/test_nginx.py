@@ -13,7 +13,7 @@ from tests.support.api_checks import EXPOSED, both
 from tests.support.nginx import Nginx
 from tests.support.rate_limits import in_one_window
 from tests.support.s3_servers import free_port
-from tests.support.service import Answer, Client, Service, until, window_left
+from tests.support.service import Client, HttpAnswer, Service, until, window_left
 
 pytestmark = [
     pytest.mark.skipif(nginx.BINARY is None, reason=nginx.ABSENT),
@@ -67,7 +67,7 @@ def test_bulk_files_arrive_as_they_are(client: Client, shim: Service, range_: st
     assert there["X-RateLimit-Limit"] == str(10 * int(client.get(f"{API}/bulk")["X-RateLimit-Limit"]))
 
 
-def lasting(answer: Answer) -> dict[str, str]:
+def lasting(answer: HttpAnswer) -> dict[str, str]:
     return {name.lower(): value for name, value in answer.headers.items() if name.lower() not in OF_THE_MOMENT}
 
 
@@ -158,7 +158,7 @@ def test_what_nginx_refuses_it_refuses_in_the_apis_words(front: Nginx, request_:
         connection.sendall(f"{sent}\r\nConnection: close\r\n\r\n".encode())
         response = http.client.HTTPResponse(connection)
         response.begin()
-        answer = Answer(response.status, response.headers, response.read())
+        answer = HttpAnswer(response.status, response.headers, response.read())
     assert (answer.status, answer.code, answer["Cache-Control"]) == (status, code, "no-store")
     assert answer["Access-Control-Allow-Origin"] == "*" and answer.listed("Access-Control-Expose-Headers") >= EXPOSED
 

@@ -21,7 +21,7 @@ from tests.deploy.test_monitoring import FOLDER, PANELS
 from tests.support.commands import issue, run
 from tests.support.nights import demo_lake
 from tests.support.service import API, Client, free_port, until
-from tests.support.serving import Server
+from tests.support.serving import RunningShim
 
 pytestmark = pytest.mark.skipif(
     shutil.which("prometheus") is None, reason="no prometheus here (apt-get install prometheus)"
@@ -100,7 +100,7 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Query]:
         options = ("--no-pages", "--textfile", folder / "night.prom")
         run("nightly", "--lake", demo_lake(lake, days), "--store", store, *options)
     key = issue(store, name="a key", rate_limit=3)
-    shim = Server(str(store), str(folder / "state"), "--metrics-port", "0")
+    shim = RunningShim(str(store), str(folder / "state"), "--metrics-port", "0")
     try:
         statuses = {shim.get(f"{API}/cards?limit=2", key)[0] for _ in range(20)}
         assert statuses == {200, 429}

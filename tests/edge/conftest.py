@@ -4,7 +4,7 @@ import pytest
 
 from edge_auth.contract.store.folder import FolderStore
 from tests.support import small_store
-from tests.support.wsgi import Client
+from tests.support.wsgi import WsgiClient
 
 
 @pytest.fixture(scope="session")
@@ -21,14 +21,14 @@ def location(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def client(location, tmp_path_factory):
-    return Client(location, str(tmp_path_factory.mktemp("state")), 1_000_000)
+    return WsgiClient(location, str(tmp_path_factory.mktemp("state")), 1_000_000)
 
 
 @pytest.fixture
 def own(tmp_path):
     """Return a client of the application over a new store, for tests that change the store."""
     build = small_store.add_build(FolderStore(str(tmp_path / "store")))
-    return Client(str(tmp_path / "store"), str(tmp_path / "state"), 50, build)
+    return WsgiClient(str(tmp_path / "store"), str(tmp_path / "state"), 50, build)
 
 
 @pytest.fixture

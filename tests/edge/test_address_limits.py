@@ -10,7 +10,7 @@ import pytest
 from edge_auth.contract.store.folder import FolderStore
 from tests.support import small_store
 from tests.support.rate_limits import in_one_window
-from tests.support.wsgi import Client
+from tests.support.wsgi import WsgiClient
 
 DESCRIPTION = "/api/v1/openapi.json"
 LIMIT = 50
@@ -21,7 +21,7 @@ def behind_proxy(tmp_path):
     """A client on a trusted proxy, which can claim any address."""
     small_store.add_build(FolderStore(str(tmp_path / "store")))
     trusted = (ip_network("127.0.0.1/32"),)
-    return Client(str(tmp_path / "store"), str(tmp_path / "state"), LIMIT, trusted_proxies=trusted)
+    return WsgiClient(str(tmp_path / "store"), str(tmp_path / "state"), LIMIT, trusted_proxies=trusted)
 
 
 def _bucket(name: str) -> int:

@@ -13,7 +13,7 @@ from edge_auth.core import bulk
 from edge_auth.host import bulk_files, stalled_clients
 from generator.releases.prune import RetentionRules, prune
 from tests.support import nights
-from tests.support.wsgi import Client
+from tests.support.wsgi import WsgiClient
 
 BULK = "/api/v1/bulk"
 
@@ -27,32 +27,32 @@ def three_builds(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def client(three_builds: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
+def client(three_builds: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[WsgiClient]:
     """A client of a copy of that store, in which nearly every body is a stream of several chunks."""
     monkeypatch.setattr(bulk, "MAX_READ_BYTES", 100)
     monkeypatch.setattr(bulk_files, "_CHUNK_BYTES", 1000)
     monkeypatch.setattr(bulk_files, "_LISTED_SECONDS", 0.0)
     shutil.copytree(three_builds, tmp_path / "store")
-    return Client(str(tmp_path / "store"), str(tmp_path / "state"), 100_000)
+    return WsgiClient(str(tmp_path / "store"), str(tmp_path / "state"), 100_000)
 
 
-def largest(client: Client) -> dict:
+def largest(client: WsgiClient) -> dict:
     return max(client.get(BULK).json()["files"], key=lambda file: file["bytes"])
 
 
-def begun(client: Client, file: dict) -> Iterator[bytes]:
+def begun(client: WsgiClient, file: dict) -> Iterator[bytes]:
     """The body of an answer, not read yet."""
     environ = {"REQUEST_METHOD": "GET", "PATH_INFO": file["url"], "QUERY_STRING": "", "HTTP_HOST": "localhost"}
     return client.app.wsgi_app(environ | {"HTTP_X_API_KEY": client.key}, lambda *_: None)
 
 
-def path_of(client: Client, file: dict) -> Path:
+def path_of(client: WsgiClient, file: dict) -> Path:
     store = FolderStore(client.location)
     objects = [open_build(store, name[7:-5]).bulk_files.get(file["name"]) for name in store.list("builds/")]
     return next(store.root / found.object for found in objects if found)
 
 
-def test_a_stream_is_the_file_or_a_part_of_it(client: Client) -> None:
+def test_a_stream_is_the_file_or_a_part_of_it(client: WsgiClient) -> None:
     file = largest(client)
     content = path_of(client, file).read_bytes()
     assert len(content) > 5000
@@ -61,7 +61,7 @@ def test_a_stream_is_the_file_or_a_part_of_it(client: Client) -> None:
     assert client.get(file["url"], method="HEAD").body == b""
 
 
-def test_a_key_has_so_many_downloads_at_once(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_has_so_many_downloads_at_once(client: WsgiClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bulk_files, "_MAX_DOWNLOADS_OF_A_KEY", 2)
     file = largest(client)
     first, second = begun(client, file), begun(client, file)
@@ -76,7 +76,7 @@ def test_a_key_has_so_many_downloads_at_once(client: Client, monkeypatch: pytest
     assert client.get(file["url"]).status == 200
 
 
-def test_a_damaged_file_is_a_failure(client: Client) -> None:
+def test_a_damaged_file_is_a_failure(client: WsgiClient) -> None:
     for damage in (lambda data: data[:-1], lambda data: bytes([data[0] ^ 1]) + data[1:]):
         file = largest(client)
         path = path_of(client, file)
@@ -97,13 +97,13 @@ def test_a_connection_inherits_the_limit_for_stalled_clients() -> None:
     assert told == stalled_clients.STALLED_SECONDS * 1000
 
 
-def test_a_file_that_vanishes_while_it_is_live_is_a_failure(client: Client) -> None:
+def test_a_file_that_vanishes_while_it_is_live_is_a_failure(client: WsgiClient) -> None:
     file = largest(client)
     path_of(client, file).unlink()
     assert client.get(file["url"]).status == 500
 
 
-def test_a_file_is_there_while_a_kept_build_lists_it(client: Client) -> None:
+def test_a_file_is_there_while_a_kept_build_lists_it(client: WsgiClient) -> None:
     store = FolderStore(client.location)
     lists = {name: open_build(store, name[7:-5]).bulk_files for name in store.list("builds/")}
     oldest, older, live = (set(lists[name]) for name in sorted(lists))

@@ -13,7 +13,7 @@ import pytest
 from edge_auth.contract.store.folder import FolderStore
 from edge_auth.host import granian_server
 from tests.support import small_store
-from tests.support.serving import Server, eventually
+from tests.support.serving import RunningShim, eventually
 
 ASK = b"GET /healthz?live HTTP/1.1\r\nHost: a\r\n\r\n"
 
@@ -26,8 +26,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture
-def server(store: str, tmp_path: Path) -> Iterator[Server]:
-    server = Server(store, str(tmp_path / "state"), "--workers", "2")
+def server(store: str, tmp_path: Path) -> Iterator[RunningShim]:
+    server = RunningShim(store, str(tmp_path / "state"), "--workers", "2")
     yield server
     server.stop()
 
@@ -48,13 +48,13 @@ def exchange(port: int, data: bytes) -> bytes:
         (b"HTTP/1.0\r\n", b"401"),
     ],
 )
-def test_a_request_has_one_host(server: Server, head: bytes, status: bytes) -> None:
+def test_a_request_has_one_host(server: RunningShim, head: bytes, status: bytes) -> None:
     answer = exchange(server.port, b"GET /api/v1/me " + head + b"Connection: close\r\n\r\n")
     assert answer.split()[1] == status
     assert b'{"error":{"code":' in answer and b"access-control-allow-origin: *" in answer.lower()
 
 
-def test_many_idle_connections_hold_nobody_up(server: Server) -> None:
+def test_many_idle_connections_hold_nobody_up(server: RunningShim) -> None:
     silent = [socket.create_connection(("127.0.0.1", server.port), 20) for _ in range(1_300)]
     for half in silent[::2]:
         half.sendall(ASK[:20])
@@ -64,7 +64,7 @@ def test_many_idle_connections_hold_nobody_up(server: Server) -> None:
         connection.close()
 
 
-def test_a_worker_that_fails_again_and_again_is_replaced(server: Server) -> None:
+def test_a_worker_that_fails_again_and_again_is_replaced(server: RunningShim) -> None:
     for _ in range(3):
         before = server.workers()
         os.kill(before[0], signal.SIGKILL)
@@ -75,7 +75,7 @@ def test_a_worker_that_fails_again_and_again_is_replaced(server: Server) -> None
 
 def test_the_end_drops_no_request_of_a_client_without_retries(store: str, tmp_path: Path) -> None:
     """Clients keep connections alive and ask all the time; each connection ends after an answer that says so."""
-    server = Server(store, str(tmp_path / "state"), "--workers", "2", "--drain", "4")
+    server = RunningShim(store, str(tmp_path / "state"), "--workers", "2", "--drain", "4")
     answers, lost = [], []
 
     def ask() -> None:
@@ -105,7 +105,7 @@ def test_connections_that_send_nothing_are_closed(store: str, tmp_path: Path, mo
     """The real limit is 30 seconds; the test only shortens it."""
     assert granian_server.HEADER_TIMEOUT_MILLISECONDS == 30_000
     monkeypatch.setenv("PYTHONPATH", f"{_shortened(tmp_path)}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
-    server = Server(store, str(tmp_path / "state"))
+    server = RunningShim(store, str(tmp_path / "state"))
     for sent in (b"", ASK[:20]):
         with socket.create_connection(("127.0.0.1", server.port), 30) as client:
             client.sendall(sent)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.support.serving import Server, eventually, listens, run
+from tests.support.serving import RunningShim, eventually, listens, run
 
 API = "/api/v1"
 CARDS, ME = f"{API}/cards", f"{API}/me"
@@ -22,7 +22,7 @@ CARDS, ME = f"{API}/cards", f"{API}/me"
 class Seen:
     """A scrape: the value of every sample, by its name and labels."""
 
-    def __init__(self, server: Server, target: str = "/metrics"):
+    def __init__(self, server: RunningShim, target: str = "/metrics"):
         connection = http.client.HTTPConnection("127.0.0.1", server.metrics, timeout=30)
         connection.request("GET", target)
         answer = connection.getresponse()
@@ -43,7 +43,7 @@ def issued(store: str, rate_limit: int) -> tuple[str, str]:
     return made.stdout.strip(), json.loads(made.stderr)["id"]
 
 
-def at_once(server: Server, threads: int, each: int, target: str, key: str) -> Counter:
+def at_once(server: RunningShim, threads: int, each: int, target: str, key: str) -> Counter:
     """Statuses of requests on many connections, so that every worker gets some."""
     statuses: Counter = Counter()
 
@@ -66,7 +66,7 @@ def state(tmp_path):
 
 def test_the_counts_of_two_workers_add_up_exactly(store, state):
     (key, id_), (slow, slow_id) = issued(store, 100_000), issued(store, 1)
-    server = Server(store, state, "--metrics-port", "0", "--workers", "2")
+    server = RunningShim(store, state, "--metrics-port", "0", "--workers", "2")
     try:
         assert at_once(server, 8, 12, f"{CARDS}?q=a", key) == {200: 96}
         assert at_once(server, 4, 5, f"{API}/cards/{10**8}", key) == {404: 20}
@@ -105,7 +105,7 @@ def test_the_counts_of_two_workers_add_up_exactly(store, state):
 
 
 def test_ages(store, state):
-    server = Server(store, state, "--metrics-port", "0", "--workers", "1")
+    server = RunningShim(store, state, "--metrics-port", "0", "--workers", "1")
     try:
         build = server.get("/api/v1/openapi.json")[1]["x-build"]
         before, seen, after = time.time(), Seen(server), time.time()
@@ -126,7 +126,7 @@ def test_ages(store, state):
 
 def test_failures_are_counted_by_key_and_told_in_the_log(store, state):
     key, id_ = issued(store, 100_000)
-    server = Server(store, state, "--metrics-port", "0", "--workers", "1")
+    server = RunningShim(store, state, "--metrics-port", "0", "--workers", "1")
     try:
         for pack in Path(store, "layers", "fingerprints").rglob("*.gz"):
             pack.unlink()
@@ -145,7 +145,7 @@ def test_failures_are_counted_by_key_and_told_in_the_log(store, state):
 
 def test_metrics_and_log_survive_a_killed_worker(store, state):
     key, _ = issued(store, 100_000)
-    server = Server(store, state, "--metrics-port", "0", "--workers", "2")
+    server = RunningShim(store, state, "--metrics-port", "0", "--workers", "2")
     try:
         assert at_once(server, 4, 10, ME, key) == {200: 40}
         killed = server.workers()[0]
@@ -168,7 +168,7 @@ def test_metrics_and_log_survive_a_killed_worker(store, state):
 
 
 def test_where_metrics_are_and_are_not(store, state):
-    plain = Server(store, state, "--workers", "1")
+    plain = RunningShim(store, state, "--workers", "1")
     try:
         assert plain.get("/metrics")[0] == 404
         refused = run("serve", "--store", store, "--state", state, "--metrics-port", str(plain.port))
@@ -178,7 +178,7 @@ def test_where_metrics_are_and_are_not(store, state):
         assert (refused.returncode, len(refused.stderr.splitlines())) == (1, 1)
     finally:
         plain.stop()
-    server = Server(store, state, "--workers", "1", "--metrics-port", "0")
+    server = RunningShim(store, state, "--workers", "1", "--metrics-port", "0")
     try:
         assert Seen(server).status == 200
         assert Seen(server, "/").status == 404
@@ -189,7 +189,7 @@ def test_where_metrics_are_and_are_not(store, state):
         server.process.wait()
     # The port is free as soon as the shim is gone, and what it left behind is not counted again.
     assert not listens(port)
-    again = Server(store, state, "--workers", "1", "--metrics-port", str(port))
+    again = RunningShim(store, state, "--workers", "1", "--metrics-port", str(port))
     try:
         seen = Seen(again)
     finally:
@@ -202,7 +202,7 @@ def test_request_ids_in_the_log(store, state):
     key, id_ = issued(store, 100_000)
     taken = ["a.b:c_d-1", "0123456789abcdef" * 2, "9b2e0f0c-8a53-4a6e-9d55-2f6d6a1e4d3c"]
     refused = [key, key[9:], "a b", '"', "x" * 200, ""]
-    server = Server(store, state, "--workers", "1")
+    server = RunningShim(store, state, "--workers", "1")
     try:
         answers = [server.get(f"{CARDS}?q={key}", key, **{"X-Request-Id": sent}) for sent in taken + refused]
     finally:

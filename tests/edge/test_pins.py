@@ -11,7 +11,7 @@ from edge_auth.contract.store.folder import FolderStore
 from edge_auth.host import unknown_builds
 from tests.support import small_store
 from tests.support.service import Service, issue, until
-from tests.support.wsgi import Client
+from tests.support.wsgi import WsgiClient
 
 STATUS = "/api/v1/status"
 
@@ -56,7 +56,7 @@ def test_an_unknown_build_is_remembered_for_some_seconds(client, reads, monkeypa
 def test_made_up_builds_cost_the_store_little(location, tmp_path, reads, monkeypatch):
     monkeypatch.setattr(unknown_builds, "_MAX_BURST", 20)
     monkeypatch.setattr(unknown_builds, "_MAX_LOOKUPS_PER_SECOND", 0)
-    client = Client(location, str(tmp_path / "state"), 1_000_000)
+    client = WsgiClient(location, str(tmp_path / "state"), 1_000_000)
     reads.clear()
     answers = [client.get(STATUS, x_build=unknown_id(number)) for number in range(30)]
     assert {(answer.status, answer.code) for answer in answers} == {(400, "invalid_parameter")}

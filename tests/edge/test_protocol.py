@@ -15,7 +15,7 @@ from edge_auth.core.bodies import accepts_gzip
 from edge_auth.host.client_address import client_address
 from tests.support import small_store
 from tests.support.serving import eventually
-from tests.support.wsgi import Client
+from tests.support.wsgi import WsgiClient
 
 WRONG = "cpm_live_" + "x" * 32
 
@@ -273,7 +273,7 @@ def test_a_failing_store_is_500(own, damage):
 
 
 def test_a_store_without_a_live_build_says_so_once(tmp_path):
-    client = Client(str(tmp_path / "store"), str(tmp_path / "state"), 1000)
+    client = WsgiClient(str(tmp_path / "store"), str(tmp_path / "state"), 1000)
     for _ in range(3):
         for path in ("/api/v1/status", "/api/v1/cards", "/docs"):
             answer = client.get(path)

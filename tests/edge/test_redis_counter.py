@@ -30,7 +30,7 @@ def long_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(redis_counter, "COUNTER_TIMEOUT_SECONDS", TIMEOUT_SECONDS)
 
 
-class Shim:
+class CountingShim:
     """A counter as one shim has it, what it said, and how many requests it counted on its machine alone.
 
     It looks at a server that failed once for each of the `seconds` that a test lets pass.
@@ -68,7 +68,7 @@ def own(tmp_path):
 
 def _hits(job) -> tuple[int, int]:
     url, machine, name, count = job
-    shim = Shim(url, machine)
+    shim = CountingShim(url, machine)
     return sum(shim.hit(name, 300).allowed for _ in range(count)), shim.alone
 
 
@@ -80,8 +80,8 @@ def test_eight_processes_of_two_machines_count_exactly(server, tmp_path):
         if not alone:  # this machine may be so busy that the server takes longer than the timeout
             break
     assert (allowed, alone) == (300, 0)
-    assert not Shim(server.url, tmp_path / "c").hit(f"key {attempt}", 300).allowed
-    assert Shim(server.url, tmp_path / "c").hit(f"key {attempt}", 301).allowed
+    assert not CountingShim(server.url, tmp_path / "c").hit(f"key {attempt}", 300).allowed
+    assert CountingShim(server.url, tmp_path / "c").hit(f"key {attempt}", 301).allowed
 
 
 def test_windows_limits_and_stores(server, tmp_path):
@@ -99,7 +99,7 @@ def test_windows_limits_and_stores(server, tmp_path):
         ("one", 6, NOW + 60, (6, 0, second, True)),
     ]
     for attempt in range(5):
-        shims = {store: Shim(server.url, tmp_path / "c", f"{store} {attempt}") for store in ("one", "other")}
+        shims = {store: CountingShim(server.url, tmp_path / "c", f"{store} {attempt}") for store in ("one", "other")}
         told = [shims[store].hit("k", limit, now) for store, limit, now, _ in steps]
         if not any(shim.alone for shim in shims.values()):  # else the server was slower than the timeout
             break
@@ -111,7 +111,7 @@ def test_windows_limits_and_stores(server, tmp_path):
 
 
 def test_a_frozen_server_costs_its_timeout_once(own, tmp_path):
-    shim = Shim(own.url, tmp_path / "c")
+    shim = CountingShim(own.url, tmp_path / "c")
     assert shim.hit("k", 1000).remaining == 999
     own.freeze()
     try:
@@ -129,7 +129,7 @@ def test_a_frozen_server_costs_its_timeout_once(own, tmp_path):
 
 
 def test_a_killed_server_comes_back_by_itself(own, tmp_path):
-    shim = Shim(own.url, tmp_path / "c")
+    shim = CountingShim(own.url, tmp_path / "c")
     assert shim.hit("k", 5).allowed
     assert not shim.hit("full", 0).allowed
     own.kill()
@@ -144,13 +144,13 @@ def test_a_killed_server_comes_back_by_itself(own, tmp_path):
     recovers(shim)
 
 
-def recovers(shim: Shim) -> None:
+def recovers(shim: CountingShim) -> None:
     """The server counts again, which is said once."""
     assert eventually(lambda: shared(shim))
     assert len(shim.said) == 2
 
 
-def shared(shim: Shim) -> bool:
+def shared(shim: CountingShim) -> bool:
     """Whether the server counts three requests in a row; a second passes for the shim."""
     shim.seconds.release()
     alone, name = shim.alone, f"{time.monotonic()}"
@@ -161,7 +161,7 @@ def shared(shim: Shim) -> bool:
 def test_a_server_that_may_not_be_written_is_no_counter(own, tmp_path):
     client = redis.Redis.from_url(own.url)
     client.replicaof("127.0.0.1", 1)
-    shim = Shim(own.url, tmp_path / "c")
+    shim = CountingShim(own.url, tmp_path / "c")
     shim.seconds.release(3)
     assert [shim.hit("k", 2).allowed for _ in range(3)] == [True, True, False]
     assert eventually(lambda: shim.said)
@@ -171,7 +171,7 @@ def test_a_server_that_may_not_be_written_is_no_counter(own, tmp_path):
 
 
 def test_a_restart_between_requests_goes_unnoticed(own, tmp_path):
-    shim = Shim(own.url, tmp_path / "c")
+    shim = CountingShim(own.url, tmp_path / "c")
     assert shim.hit("k", 5).remaining == 4
     own.kill()
     own.start()
@@ -181,14 +181,14 @@ def test_a_restart_between_requests_goes_unnoticed(own, tmp_path):
         assert eventually(lambda: shared(shim))
 
 
-def restart_empty(server: RedisServer, shim: Shim) -> None:
+def restart_empty(server: RedisServer, shim: CountingShim) -> None:
     server.kill()
     server.start()
     assert eventually(lambda: shared(shim))
 
 
 def test_a_server_that_restarts_empty_gives_no_second_limit(own, tmp_path):
-    shims = [Shim(own.url, tmp_path / f"machine-{number}") for number in range(2)]
+    shims = [CountingShim(own.url, tmp_path / f"machine-{number}") for number in range(2)]
     for number in range(300):
         assert shims[number % 2].hit("key a", 500).allowed
     for shim in shims:
@@ -199,7 +199,7 @@ def test_a_server_that_restarts_empty_gives_no_second_limit(own, tmp_path):
 
 
 def test_requests_that_a_machine_counted_alone_are_not_forgotten(own, tmp_path):
-    shim = Shim(own.url, tmp_path / "c")
+    shim = CountingShim(own.url, tmp_path / "c")
     assert [shim.hit("key a", 10).remaining for _ in range(3)] == [9, 8, 7]
     own.kill()
     assert [shim.hit("key a", 10).remaining for _ in range(3)] == [6, 5, 4]
@@ -212,7 +212,7 @@ def test_requests_that_a_machine_counted_alone_are_not_forgotten(own, tmp_path):
 
 def test_a_flood_of_addresses_forgets_no_key(own, tmp_path, monkeypatch):
     monkeypatch.setattr(redis_counter, "_MAX_REMEMBERED_NAMES", 20)
-    shim = Shim(own.url, tmp_path / "c")
+    shim = CountingShim(own.url, tmp_path / "c")
     for _ in range(5):
         shim.hit("key a", 10)
     for number in range(100):
@@ -222,7 +222,7 @@ def test_a_flood_of_addresses_forgets_no_key(own, tmp_path, monkeypatch):
 
 
 def test_no_server_at_all(tmp_path):
-    shim = Shim("redis://127.0.0.1:1/0", tmp_path / "c")
+    shim = CountingShim("redis://127.0.0.1:1/0", tmp_path / "c")
     assert [shim.hit("k", 2).allowed for _ in range(3)] == [True, True, False]
     assert eventually(lambda: shim.said)
     assert len(shim.said) == 1
@@ -230,10 +230,10 @@ def test_no_server_at_all(tmp_path):
 
 def test_sockets_passwords_and_what_is_said_of_them(own, tmp_path):
     for url in (f"unix://{own.socket}?db=1", f"valkey://127.0.0.1:{own.port}/1"):
-        shim = Shim(url, tmp_path / "c")
+        shim = CountingShim(url, tmp_path / "c")
         assert eventually(lambda shim=shim: shared(shim))
     redis.Redis.from_url(own.url).config_set("requirepass", "s3cret")
-    good, bad = (Shim(own.url.replace("//", f"//:{word}@"), tmp_path / "d") for word in ("s3cret", "wr0ng"))
+    good, bad = (CountingShim(own.url.replace("//", f"//:{word}@"), tmp_path / "d") for word in ("s3cret", "wr0ng"))
     assert eventually(lambda: shared(good))
     assert bad.hit("k", 2).allowed
     assert bad.alone == 1
@@ -253,7 +253,7 @@ def test_tls(tmp_path):
         redis.Redis.from_url(server.url).config_set("port", 0)
         redis.Redis(unix_socket_path=str(server.socket)).config_set("tls-port", server.port)
         url = f"rediss://127.0.0.1:{server.port}/0?ssl_ca_certs="
-        trusting, strict = Shim(f"{url}{certificate}", tmp_path / "c"), Shim(url[:-14], tmp_path / "d")
+        trusting, strict = CountingShim(f"{url}{certificate}", tmp_path / "c"), CountingShim(url[:-14], tmp_path / "d")
         assert eventually(lambda: shared(trusting))
         strict.hit("k", 2)
         assert strict.alone == 1
@@ -316,7 +316,7 @@ class Between:
 @pytest.mark.parametrize("fault", ["refuse", "reset", "half", "late"])
 def test_what_networks_do(server, tmp_path, fault):
     between = Between(server.port)
-    shim = Shim(between.url, tmp_path / "c", f"store {fault}")
+    shim = CountingShim(between.url, tmp_path / "c", f"store {fault}")
     assert eventually(lambda: shared(shim))
     alone = shim.alone
     between.fault = fault
@@ -333,7 +333,7 @@ def test_what_networks_do(server, tmp_path, fault):
 
 def test_a_server_that_is_always_slow_costs_its_timeout_once_a_second(server, tmp_path):
     """It answers the looks in time, and requests never: it is forgiven once a second."""
-    shim = Shim(server.url, tmp_path / "c")
+    shim = CountingShim(server.url, tmp_path / "c")
     assert eventually(lambda: shared(shim))
     asked, count = [], shim.counter._count
 

@@ -13,13 +13,13 @@ from click.testing import CliRunner
 from edge_auth.contract.store.folder import FolderStore
 from generator.cli import cli
 from tests.support import small_store
-from tests.support.serving import Server, eventually, listens, run
+from tests.support.serving import RunningShim, eventually, listens, run
 
 
 def test_serve(store, tmp_path):
     issued = run("keys", "issue", "--store", store, "--name", "a", "--rate-limit", "30")
     key = issued.stdout.strip()
-    server = Server(store, str(tmp_path / "state"))
+    server = RunningShim(store, str(tmp_path / "state"))
     try:
         assert server.get("/healthz")[0] == 200
         assert server.get("/api/v1/cards?q=a", key)[0] == 200
@@ -52,10 +52,10 @@ def test_serve(store, tmp_path):
 def test_a_change_to_a_key_is_in_force_soon_and_counts_survive_a_restart(store, tmp_path):
     issued = run("keys", "issue", "--store", store, "--name", "a", "--rate-limit", "100000")
     key, id_ = issued.stdout.strip(), json.loads(issued.stderr)["id"]
-    server = Server(store, str(tmp_path / "state"), "--workers", "1")
+    server = RunningShim(store, str(tmp_path / "state"), "--workers", "1")
     used = server.get("/api/v1/me", key)[1]
     assert server.stop()[0] == 0
-    server = Server(store, str(tmp_path / "state"))
+    server = RunningShim(store, str(tmp_path / "state"))
     try:
         again = server.get("/api/v1/me", key)[1]
         turned = again["x-ratelimit-reset"] > used["x-ratelimit-reset"]
@@ -69,7 +69,7 @@ def test_a_change_to_a_key_is_in_force_soon_and_counts_survive_a_restart(store, 
 
 def test_a_log_that_nobody_reads_holds_nothing_up(store, tmp_path):
     key = run("keys", "issue", "--store", store, "--name", "a", "--rate-limit", "100000").stdout.strip()
-    server = Server(store, str(tmp_path / "state"), "--workers", "1")
+    server = RunningShim(store, str(tmp_path / "state"), "--workers", "1")
     try:
         connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
         for _ in range(2500):
@@ -83,7 +83,7 @@ def test_a_log_that_nobody_reads_holds_nothing_up(store, tmp_path):
 
 
 def test_a_killed_worker_is_replaced_and_a_killed_shim_leaves_none(store, tmp_path):
-    server = Server(store, str(tmp_path / "state"), "--workers", "1")
+    server = RunningShim(store, str(tmp_path / "state"), "--workers", "1")
     os.kill(server.workers()[0], signal.SIGKILL)
     assert eventually(lambda: server.get("/healthz")[0] == 200)
     server.process.kill()
@@ -92,7 +92,7 @@ def test_a_killed_worker_is_replaced_and_a_killed_shim_leaves_none(store, tmp_pa
 
 
 def test_serve_without_a_build_waits_for_one(tmp_path):
-    server = Server(str(tmp_path / "store"), str(tmp_path / "state"))
+    server = RunningShim(str(tmp_path / "store"), str(tmp_path / "state"))
     try:
         assert server.get("/healthz")[0] == 503
         assert server.get("/api/v1/openapi.json")[0] == 500
@@ -147,7 +147,7 @@ def test_key_records_elsewhere(tmp_path, store, where):
     keys = str(tmp_path / where)
     key = run("keys", "issue", "--store", store, "--keys", keys, "--name", "a").stdout.strip()
     assert run("keys", "list", "--json", "--store", store).stdout.strip() == "[]"
-    server = Server(store, str(tmp_path / "state"), "--keys", keys, "--workers", "1")
+    server = RunningShim(store, str(tmp_path / "state"), "--keys", keys, "--workers", "1")
     try:
         assert server.get("/api/v1/me", key)[0] == 200
     finally:

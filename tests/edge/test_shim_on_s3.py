@@ -24,9 +24,9 @@ from edge_auth.host.single_flight import SingleFlight
 from tests.support import small_store
 from tests.support.s3_fixtures import on_s3
 from tests.support.s3_proxy import ALWAYS, Proxy
-from tests.support.s3_servers import READER, SERVERS, Server, installed
+from tests.support.s3_servers import READER, SERVERS, S3Server, installed
 from tests.support.service import until
-from tests.support.wsgi import Client, Response
+from tests.support.wsgi import Response, WsgiClient
 
 pytestmark = on_s3
 
@@ -62,7 +62,7 @@ def right(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """What each path says, from a store in a folder."""
     folder = tmp_path_factory.mktemp("right")
     small_store.add_build(FolderStore(str(folder / "store")))
-    client = Client(str(folder / "store"), str(folder / "state"), 10_000)
+    client = WsgiClient(str(folder / "store"), str(folder / "state"), 10_000)
     answers = {path: client.get(API + path) for path in COSTS}
     assert {answer.status for answer in answers.values()} == {200}
     return {path: answer.body for path, answer in answers.items() if path != "me"}
@@ -77,7 +77,7 @@ def built(servers: Callable) -> str:
 
 
 @pytest.fixture
-def store(server: Server, monkeypatch: pytest.MonkeyPatch) -> Store:
+def store(server: S3Server, monkeypatch: pytest.MonkeyPatch) -> Store:
     """A store of the test's own with a live build, past the proxy."""
     return written(server, monkeypatch)
 
@@ -90,18 +90,18 @@ def often(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def reader(server: Server, built: str, proxy: Proxy, tmp_path: Path, often: None) -> Client:
+def reader(server: S3Server, built: str, proxy: Proxy, tmp_path: Path, often: None) -> WsgiClient:
     """Of a shim that reads through the proxy, has come up, and was not asked anything yet."""
     return ready(built, tmp_path)
 
 
 @pytest.fixture
-def client(store: Store, proxy: Proxy, tmp_path: Path, often: None) -> Client:
+def client(store: Store, proxy: Proxy, tmp_path: Path, often: None) -> WsgiClient:
     """The same over a store of the test's own."""
     return ready(store.location, tmp_path)
 
 
-def written(server: Server, patch: pytest.MonkeyPatch) -> Store:
+def written(server: S3Server, patch: pytest.MonkeyPatch) -> Store:
     for name, value in server.environment().items():
         patch.setenv(name, value)
     store = open_store(f"s3://{server.bucket()}/out")
@@ -109,8 +109,8 @@ def written(server: Server, patch: pytest.MonkeyPatch) -> Store:
     return store
 
 
-def ready(location: str, folder: Path, store_seconds: float = 30) -> Client:
-    client = Client(location, str(folder / "state"), 1_000_000, store_seconds=store_seconds)
+def ready(location: str, folder: Path, store_seconds: float = 30) -> WsgiClient:
+    client = WsgiClient(location, str(folder / "state"), 1_000_000, store_seconds=store_seconds)
     until(lambda: client.get("/healthz").status == 200, LIMIT, "it is ready")
     return client
 
@@ -124,7 +124,7 @@ def asked(proxy: Proxy) -> Iterator[list[str]]:
 
 
 @pytest.mark.parametrize("server", SERVERS, indirect=True)
-def test_what_an_answer_costs(client: Client, proxy: Proxy, right: dict[str, bytes]) -> None:
+def test_what_an_answer_costs(client: WsgiClient, proxy: Proxy, right: dict[str, bytes]) -> None:
     costs, warm = {}, {}
     for path in COSTS:
         for found in (costs, warm):
@@ -141,7 +141,9 @@ def test_what_an_answer_costs(client: Client, proxy: Proxy, right: dict[str, byt
     assert made == []
 
 
-def test_a_restart_fetches_nothing_again(reader: Client, proxy: Proxy, right: dict[str, bytes], tmp_path: Path) -> None:
+def test_a_restart_fetches_nothing_again(
+    reader: WsgiClient, proxy: Proxy, right: dict[str, bytes], tmp_path: Path
+) -> None:
     copies = [path for path in (tmp_path / "state" / "copies").iterdir() if not path.name.startswith(".")]
     largest = max(copies, key=lambda path: path.stat().st_size)
     for damaged in (False, True):
@@ -194,7 +196,7 @@ def test_what_nobody_waits_for_any_more_is_not_begun() -> None:
     until(fetched, LIMIT, "the next request is answered")
 
 
-def test_connections_to_the_store_are_kept(server: Server, built: str, tmp_path: Path) -> None:
+def test_connections_to_the_store_are_kept(server: S3Server, built: str, tmp_path: Path) -> None:
     if server.name == "moto":
         pytest.skip("moto ends each connection after its answer")
     reader, port = ready(built, tmp_path), int(server.endpoint.rpartition(":")[2])
@@ -247,9 +249,9 @@ def test_what_is_at_hand_is_answered_and_the_rest_refused(
 
 
 def test_a_shim_that_starts_without_its_store(
-    server: Server, built: str, proxy: Proxy, tmp_path: Path, right: dict, often: None
+    server: S3Server, built: str, proxy: Proxy, tmp_path: Path, right: dict, often: None
 ) -> None:
-    client = Client(built, str(tmp_path / "state"), 1_000_000, store_seconds=1.5)
+    client = WsgiClient(built, str(tmp_path / "state"), 1_000_000, store_seconds=1.5)
     proxy.break_next("refuse", ALWAYS)
     client.reopen()
     assert (client.get("/healthz").status, client.get("/healthz?live").status) == (503, 200)
@@ -259,7 +261,7 @@ def test_a_shim_that_starts_without_its_store(
     assert client.get("/healthz").status == 200
 
 
-def test_a_build_switch_loses_no_request(client: Client, store: Store) -> None:
+def test_a_build_switch_loses_no_request(client: WsgiClient, store: Store) -> None:
     old = read_pointer(store)[0].build
     new = small_store.add_build(store, 50, live=False)
     products = {old: len(PRODUCTS), new: 50}
@@ -287,7 +289,7 @@ def test_a_build_switch_loses_no_request(client: Client, store: Store) -> None:
     assert set(seen) == {old, new}
 
 
-def test_a_new_build_that_cannot_be_read_does_not_answer(client: Client, store: Store) -> None:
+def test_a_new_build_that_cannot_be_read_does_not_answer(client: WsgiClient, store: Store) -> None:
     old = read_pointer(store)[0].build
     before = set(store.list("layers/catalogue/"))
     new = small_store.add_build(store, 50, live=False)
@@ -302,7 +304,7 @@ def test_a_new_build_that_cannot_be_read_does_not_answer(client: Client, store: 
     until(lambda: client.get(f"{API}cards?q=pika").headers["X-Build"] == new, LIMIT, "it follows")
 
 
-def test_a_pinned_build(client: Client, store: Store, proxy: Proxy) -> None:
+def test_a_pinned_build(client: WsgiClient, store: Store, proxy: Proxy) -> None:
     old = read_pointer(store)[0].build
     new = small_store.add_build(store, 50)
     assert client.get(f"{API}cards?q=pika", x_build=new).headers["X-Build"] == new
@@ -317,7 +319,7 @@ def test_a_pinned_build(client: Client, store: Store, proxy: Proxy) -> None:
 
 def test_keys_in_every_shim(store: Store, tmp_path: Path) -> None:
     """A change is soon in force everywhere, and going back to an older build does not undo it."""
-    client, other = (Client(store.location, str(tmp_path / name), 1_000_000) for name in ("one", "other"))
+    client, other = (WsgiClient(store.location, str(tmp_path / name), 1_000_000) for name in ("one", "other"))
     key, record = issue("a partner", SCOPES, 100, None, 0)
     file = open_key_file(store.location)
     file.add(record)
@@ -361,7 +363,7 @@ def test_a_reader_who_may_not_list(servers: Callable, tmp_path: Path, monkeypatc
     bucket = ceph.bucket()
     store = open_store(f"s3://{bucket}/out")
     small_store.add_build(store)
-    client = Client(store.location, str(tmp_path / "state"), 1_000_000)
+    client = WsgiClient(store.location, str(tmp_path / "state"), 1_000_000)
     allowed = f'"Action": "s3:GetObject", "Resource": "arn:aws:s3:::{bucket}/*"'
     who = f'"Effect": "Allow", "Principal": {{"AWS": ["arn:aws:iam:::user/{READER}"]}}'
     policy = f'{{"Version": "2012-10-17", "Statement": [{{{who}, {allowed}}}]}}'

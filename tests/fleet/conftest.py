@@ -12,7 +12,7 @@ from tests.support.fleet import Fleet, make, running, surroundings
 from tests.support.keys import KEYS
 from tests.support.redis_server import RedisServer
 from tests.support.s3_proxy import Proxy
-from tests.support.s3_servers import Server, ceph, installed, moto
+from tests.support.s3_servers import S3Server, ceph, installed, moto
 from tests.support.service import PLENTY
 from tests.support.target_fixtures import fixed_key, fixed_oracle, live_build  # noqa: F401
 
@@ -26,7 +26,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="package")
-def s3() -> Iterator[Server]:
+def s3() -> Iterator[S3Server]:
     """Start Ceph, or moto if Ceph is not installed."""
     with (ceph if installed() else moto)() as server:
         yield server
@@ -47,21 +47,21 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def found(s3: Server, cache: Path) -> Iterator[None]:
+def found(s3: S3Server, cache: Path) -> Iterator[None]:
     """Point boto3 to the S3 server during each test."""
     with surroundings(s3, cache):
         yield
 
 
 @pytest.fixture
-def proxy(s3: Server, cache: Path) -> Iterator[Proxy]:
+def proxy(s3: S3Server, cache: Path) -> Iterator[Proxy]:
     """Start a proxy between boto3 and the server. It records the requests."""
     with Proxy(s3.endpoint) as between, surroundings(s3, cache, between.endpoint):
         yield between
 
 
 @pytest.fixture(scope="package")
-def fixed_store(s3: Server, cache: Path, fixed_lake: Path) -> str:
+def fixed_store(s3: S3Server, cache: Path, fixed_lake: Path) -> str:
     """Return a prefix of a bucket with one live build, of the fixed lake."""
     store = f"s3://{s3.bucket()}/cards"
     with surroundings(s3, cache):
@@ -70,7 +70,7 @@ def fixed_store(s3: Server, cache: Path, fixed_lake: Path) -> str:
 
 
 @pytest.fixture(scope="package")
-def keys(s3: Server, cache: Path, fixed_store: str) -> dict[str, str]:
+def keys(s3: S3Server, cache: Path, fixed_store: str) -> dict[str, str]:
     """Issue all keys that the tests use. Return them by name."""
     issued = {}
     with surroundings(s3, cache):

@@ -19,7 +19,7 @@ from pathlib import Path
 from tests.real import pokemon_lake
 from tests.support.fleet import surroundings
 from tests.support.s3_proxy import Proxy
-from tests.support.s3_servers import Server, ceph
+from tests.support.s3_servers import S3Server, ceph
 from tests.support.service import API, Client, Service, build, issue, run
 
 # What a shim asks again and again, whatever is asked of it.
@@ -69,13 +69,13 @@ def main(data: Path, exports: bool = False) -> None:
             _answers(proxy, f"s3://{bucket}/store", Path(folder) / "state")
 
 
-def _night(server: Server, proxy: Proxy, lake: Path, bucket: str) -> None:
+def _night(server: S3Server, proxy: Proxy, lake: Path, bucket: str) -> None:
     stored = _size(server, bucket)
     night = during(proxy, lambda: run("nightly", "--lake", lake, "--store", f"s3://{bucket}/store"))
     print(f"first build {stored / 1e6:.0f} MB; a night {dict(night)}, {(_size(server, bucket) - stored) / 1e6:.0f} MB")
 
 
-def _exports(server: Server, proxy: Proxy, folder: Path, store: str) -> None:
+def _exports(server: S3Server, proxy: Proxy, folder: Path, store: str) -> None:
     bucket = server.bucket()
     for night in ("first", "next"):
         for target in (folder / "tree", f"s3://{bucket}/tree"):
@@ -105,12 +105,12 @@ def _answers(proxy: Proxy, store: str, state: Path) -> None:
 
 
 @contextmanager
-def _on_ceph(folder: Path) -> Iterator[tuple[Server, Proxy]]:
+def _on_ceph(folder: Path) -> Iterator[tuple[S3Server, Proxy]]:
     with ceph() as server, Proxy(server.endpoint) as proxy, surroundings(server, folder / "cache", proxy.endpoint):
         yield server, proxy
 
 
-def _size(server: Server, bucket: str) -> int:
+def _size(server: S3Server, bucket: str) -> int:
     pages = server.client().get_paginator("list_objects_v2").paginate(Bucket=bucket)
     return sum(entry["Size"] for page in pages for entry in page.get("Contents", ()))
 

@@ -20,7 +20,7 @@ from tests.support.fleet import Fleet, make
 from tests.support.hammer import hammer
 from tests.support.nights import demo_lake
 from tests.support.rate_limits import assert_exact, fallbacks
-from tests.support.service import Answer, Client, until, window_left
+from tests.support.service import Client, HttpAnswer, until, window_left
 
 API = "/api/v1"
 PROCESSES, EACH, LIMIT = 8, 40, 150
@@ -36,7 +36,7 @@ def test_processes_on_all_shims_get_exactly_the_limit(fleet: Fleet) -> None:
             told = list(chain.from_iterable(pool.map(hammer, ports, cycle([key]), [EACH] * PROCESSES)))
             if [fallbacks(shim) for shim in fleet.shims] == before:
                 break  # else this machine was so busy that Redis took longer than the shims wait
-    windows: dict[int, list[Answer]] = {}
+    windows: dict[int, list[HttpAnswer]] = {}
     for answer in told:
         windows.setdefault(window_left(answer)[0], []).append(answer)
     assert len(told) == PROCESSES * EACH
@@ -51,7 +51,7 @@ def test_a_revoked_key_is_refused_by_every_shim(fleet: Fleet) -> None:
     until(lambda: {answer.code for answer in asked_anew(fleet, f"{API}/me", key)} == refused, IN_FORCE, "all refuse it")
 
 
-def asked_anew(fleet: Fleet, target: str, key: str) -> list[Answer]:
+def asked_anew(fleet: Fleet, target: str, key: str) -> list[HttpAnswer]:
     """Answers to as many connections as reach every worker of every shim: each stays with the one that took it."""
     ports = [fleet.port, *(shim.port for shim in fleet.shims)] * CONNECTIONS
     return [Client(port, key).get(target) for port in ports]

@@ -15,7 +15,7 @@ from tests.support.commands import build
 from tests.support.fleet import QUIET, make
 from tests.support.nights import demo_lake
 from tests.support.s3_proxy import ALWAYS, Proxy
-from tests.support.s3_servers import Server
+from tests.support.s3_servers import S3Server
 from tests.support.service import ROOT, environment, until
 
 KILLS = 2
@@ -40,7 +40,7 @@ def _more_than(writes: int, requests: list[str]) -> bool:
     return sum(count >= writes for count in counts) > 1
 
 
-def test_a_build_killed_in_its_upload_is_completed_by_the_next(s3: Server, proxy: Proxy, tmp_path: Path) -> None:
+def test_a_build_killed_in_its_upload_is_completed_by_the_next(s3: S3Server, proxy: Proxy, tmp_path: Path) -> None:
     store, lake = f"s3://{s3.bucket()}/cards", demo_lake(tmp_path / "lake", 7)
     before = make(lake, store)
     new = _undisturbed(demo_lake(lake, 8), tmp_path / "calm")

@@ -18,7 +18,7 @@ from edge_auth.errors import StoreError
 from generator.releases.publish import publish, rollback
 from tests.support.fleet import make
 from tests.support.nights import demo_lake
-from tests.support.s3_servers import READER, Server
+from tests.support.s3_servers import READER, S3Server
 from tests.support.service import ROOT, Service, run
 
 API = "/api/v1"
@@ -26,7 +26,7 @@ KEYS_NAME = "private/keys.json"
 
 
 @pytest.fixture
-def bucket(s3: Server, tmp_path: Path) -> str:
+def bucket(s3: S3Server, tmp_path: Path) -> str:
     """A bucket of the owner's with a store of two builds and a key, and a lake that has grown by a day since."""
     if s3.name != "ceph":
         pytest.skip("no server here that enforces policies (Debian: apt-get install radosgw ceph-mon ceph-osd)")
@@ -42,7 +42,7 @@ def bucket(s3: Server, tmp_path: Path) -> str:
 
 
 @contextmanager
-def playing(role: str, bucket: str, s3: Server) -> Iterator[Store]:
+def playing(role: str, bucket: str, s3: S3Server) -> Iterator[Store]:
     """Everything within is done by another user, who has no more than the role's policy; the store as he sees it."""
     policy = json.loads((ROOT / "docs" / "deploy" / "iam" / f"{role}.json").read_text().replace("BUCKET", bucket))
     if any("s3:DeleteObject" in statement["Action"] for statement in policy["Statement"]):
@@ -69,7 +69,7 @@ def refused(work: Callable[[], object]) -> bool:
     return False
 
 
-def test_each_role_can_do_its_work_and_nothing_else(bucket: str, s3: Server, tmp_path: Path) -> None:
+def test_each_role_can_do_its_work_and_nothing_else(bucket: str, s3: S3Server, tmp_path: Path) -> None:
     """The builder makes the third build and prunes the first; the operator steps back and forth; the reader serves."""
     key, record = issued("a client", SCOPES, 120, None, 0)
     open_key_file(f"s3://{bucket}/store").add(record)

@@ -12,7 +12,7 @@ from tests.fleet.counting import asked, during
 from tests.support.fleet import make
 from tests.support.nights import demo_lake
 from tests.support.s3_proxy import Proxy
-from tests.support.s3_servers import Server
+from tests.support.s3_servers import S3Server
 from tests.support.service import API, Service, run
 
 # Besides its layers' files a night writes: the server's trial (4), its lock and report (3 and renewals), two intents,
@@ -21,7 +21,7 @@ WRITES_BESIDES = 16
 
 
 @pytest.fixture
-def store(s3: Server) -> str:
+def store(s3: S3Server) -> str:
     return f"s3://{s3.bucket()}/store"
 
 

@@ -16,7 +16,7 @@ DOCUMENTS += [path for folder in ("build", "bench", "tests") for path in (ROOT /
 PATH = re.compile(rf"`((?:{'|'.join(PACKAGES)}|tests)/[a-z][a-z0-9_./-]+)`")
 QUOTED = re.compile(r"`([A-Za-z0-9_./-]+)`")
 # They make people of modules and machines. Say which part of the system you mean.
-UNWANTED = re.compile(r"\b(whoever|nobody|somebody)\b", re.IGNORECASE)
+UNWANTED = re.compile(r"\b(whoever|nobody|somebody|anybody|everybody)\b", re.IGNORECASE)
 TEXT = {".py", ".md", ".sql", ".j2", ".js", ".mjs", ".sh", ".css", ".lua", ".conf", ".yaml", ".service", ".timer"}
 
 
@@ -72,6 +72,30 @@ def test_documents_name_only_paths_that_exist(document: Path) -> None:
 @pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=relative)
 def test_the_first_lines_of_a_page_say_for_whom_it_is(page: Path) -> None:
     assert "*For " in "".join(page.read_text("utf-8").splitlines(keepends=True)[:4])
+
+
+DECISIONS = sorted(path for path in (ROOT / "docs" / "decisions").glob("*.md") if path.name != "README.md")
+
+
+@pytest.mark.parametrize("page", DECISIONS, ids=relative)
+def test_a_decision_has_a_date_and_a_status(page: Path) -> None:
+    head = page.read_text("utf-8").partition("\n## ")[0]
+    [day] = re.findall(r"^- Date: (\d{4}-\d{2}-\d{2})", head, re.MULTILINE)
+    assert re.search(r"^- Status: \w+", head, re.MULTILINE)
+    listed = (page.parent / "README.md").read_text("utf-8")
+    assert re.search(rf"^\| {day} \| \[.*\]\({page.name}\) \|", listed, re.MULTILINE), "the list has it with its date"
+
+
+def test_the_documents_say_how_long_each_target_takes() -> None:
+    targets = re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    rows = {name: cells[2] for cells in target_rows() for name in re.findall(r"`make ([a-z-]+)`", cells[0])}
+    assert [target for target in targets if not rows.get(target)] == []
+
+
+def target_rows() -> Iterator[list[str]]:
+    """Yield the cells of the table of targets in the first README."""
+    table = (ROOT / "README.md").read_text("utf-8").partition("\n| target |")[2].partition("\n\n")[0]
+    yield from ([cell.strip() for cell in line.split("|")[1:]] for line in table.splitlines()[2:])
 
 
 def texts() -> list[Path]:

@@ -52,11 +52,16 @@ def test_functions_are_short() -> None:
 
 def test_no_two_classes_share_a_name() -> None:
     places = defaultdict(list)
-    for path in FILES:
+    for path in [*CODE, *sorted((ROOT / "tests").rglob("*.py"))]:
         for node in ast.walk(parsed(path)):
             if isinstance(node, ast.ClassDef):
                 places[node.name].append(relative(path))
     assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}
+
+
+def test_each_ignored_type_error_states_its_reason() -> None:
+    ignores = [line for path in CODE for line in path.read_text("utf-8").splitlines() if "# type: ignore" in line]
+    assert [line for line in ignores if not re.search(r"# type: ignore\[[\w,-]+\]  # \w+", line)] == []
 
 
 def texts(path: Path) -> Iterator[str]:

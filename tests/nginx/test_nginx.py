@@ -13,8 +13,8 @@ from tests.support.commands import build, issue, run
 from tests.support.lakes import FIXED, write
 from tests.support.rate_limits import in_one_window
 from tests.support.s3_proxy import ALWAYS, Proxy
-from tests.support.s3_servers import Server
-from tests.support.service import API, Answer, Client, Service, until, window_left
+from tests.support.s3_servers import S3Server
+from tests.support.service import API, Client, HttpAnswer, Service, until, window_left
 
 CARDS = f"{API}/cards?limit=7"
 UNREAD = f"{API}/watchlist/charizard-base/history?view=weekly"
@@ -191,7 +191,7 @@ def assert_only_cached_answers(client: Client, broken: Callable[[], None], repai
     until(lambda: client.get(UNREAD).status == 200, LIMIT, "the shim reads the store again")
 
 
-def failure(answer: Answer) -> Answer | None:
+def failure(answer: HttpAnswer) -> HttpAnswer | None:
     return answer if answer.status == 500 else None
 
 
@@ -200,7 +200,7 @@ def test_a_folder_that_is_gone(service: Service, store: Path, key: str) -> None:
     assert_only_cached_answers(service.client(key), lambda: store.rename(aside), lambda: aside.rename(store))
 
 
-def test_a_store_on_s3(server: Server, proxy: Proxy, tmp_path: Path) -> None:
+def test_a_store_on_s3(server: S3Server, proxy: Proxy, tmp_path: Path) -> None:
     store = f"s3://{server.bucket()}/cards"
     live = build(write(FIXED, tmp_path / "lake"), store)
     key = issue(store)

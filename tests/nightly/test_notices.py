@@ -21,7 +21,7 @@ from tests.support.nights import demo_lake, published
 pytestmark = pytest.mark.xdist_group("nights")
 
 
-class Service:
+class NoticeService:
     """A server that keeps the requests it receives."""
 
     def __init__(self, status: int = 200) -> None:
@@ -42,8 +42,8 @@ class Service:
 
 
 @pytest.fixture
-def service() -> Iterator[Service]:
-    one = Service()
+def service() -> Iterator[NoticeService]:
+    one = NoticeService()
     yield one
     one.server.shutdown()
     one.server.server_close()
@@ -53,7 +53,7 @@ def night(lake: Path, store: Path, *options: str, status: int = 0):
     return run("nightly", "--lake", lake, "--store", store, "--json", *options, status=status)
 
 
-def test_a_run_is_announced_and_its_end_told(service: Service, tmp_path: Path) -> None:
+def test_a_run_is_announced_and_its_end_told(service: NoticeService, tmp_path: Path) -> None:
     store, lake, _ = published(tmp_path, 7, 8)
     demo_lake(lake, 9)
     empty("watchlist")(lake)
@@ -78,7 +78,7 @@ def test_a_run_is_announced_and_its_end_told(service: Service, tmp_path: Path) -
     assert json.loads(service.received[2][1])["gates"][0]["forced"]
 
 
-def test_a_run_that_finds_another_one_tells_nothing(service: Service, tmp_path: Path) -> None:
+def test_a_run_that_finds_another_one_tells_nothing(service: NoticeService, tmp_path: Path) -> None:
     store, lake, _ = published(tmp_path, 7)
     with Lease(store, NIGHTLY_LOCK, what="nightly", run="the-first", clock=utc_now, seconds=60):
         night(lake, store.root, f"--ping={service.url}", f"--notify={service.url}", status=1)
@@ -89,7 +89,7 @@ def test_services_that_fail_or_hang_do_not_fail_a_night(tmp_path: Path, monkeypa
     monkeypatch.setattr(notices, "_TIMEOUT_SECONDS", 0.2)
     monkeypatch.setattr(notices, "_TOTAL_SECONDS", 0.4)
     store, lake, _ = published(tmp_path, 7)
-    broken = Service(status=500)
+    broken = NoticeService(status=500)
     with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts, and never answers
         hanging = f"http://127.0.0.1:{silent.getsockname()[1]}/secret-hook"
         done = night(lake, store.root, "--no-pages", f"--ping={broken.url}/secret-check", f"--notify={hanging}")

@@ -46,7 +46,7 @@ main()
 
 
 @dataclass
-class Place:
+class StorePlace:
     """A store with two published builds, the older one with a closed year, its lake, its shim, and a client."""
 
     store: FolderStore
@@ -83,14 +83,14 @@ class Place:
         assert current_holder(self.store, layout.NIGHTLY_LOCK, utc_now) is None
 
 
-def served(folder: Path, store: FolderStore, lake: Path, stack: ExitStack) -> Place:
+def served(folder: Path, store: FolderStore, lake: Path, stack: ExitStack) -> StorePlace:
     key = issue(store.root)
     service = stack.enter_context(Service(store.root, folder / "state"))
-    return Place(store, lake, service.client(key), stack.enter_context(Reader(service.client(key), READ)))
+    return StorePlace(store, lake, service.client(key), stack.enter_context(Reader(service.client(key), READ)))
 
 
 @pytest.fixture(scope="module")
-def shared_place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+def shared_place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StorePlace]:
     folder = tmp_path_factory.mktemp("disasters")
     store, lake, _ = published(folder, DAYS - 1, DAYS)
     with ExitStack() as stack:
@@ -98,13 +98,13 @@ def shared_place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
 
 
 @pytest.fixture
-def place(shared_place: Place) -> Place:
+def place(shared_place: StorePlace) -> StorePlace:
     """The shared place, whose client begins anew."""
     shared_place.reader.forget()
     return shared_place
 
 
-def test_a_damaged_shared_layer_is_repaired_and_reported(place: Place) -> None:
+def test_a_damaged_shared_layer_is_repaired_and_reported(place: StorePlace) -> None:
     products = [card["id_product"] for card in place.client.get(f"{API}/cards?limit=60").json["data"]]
     details = [f"{API}/cards/{product}" for product in products]
     assert {place.client.get(path).status for path in details} == {200}
@@ -132,7 +132,7 @@ def processor_seconds(pid: int) -> float:
         pytest.param(signal.SIGKILL, "sources/price_guide", id="SIGKILL-build"),
     ],
 )
-def test_a_signal_inside_a_long_query(number: int, file: str, place: Place, tmp_path: Path) -> None:
+def test_a_signal_inside_a_long_query(number: int, file: str, place: StorePlace, tmp_path: Path) -> None:
     temporary, marker, live = tmp_path / "temporary", tmp_path / "marker", place.reader.builds.copy()
     temporary.mkdir()
     place.new_prices()
@@ -160,7 +160,7 @@ def test_a_signal_inside_a_long_query(number: int, file: str, place: Place, tmp_
     place.ordinary_night()
 
 
-def test_the_lock_of_a_night_whose_clock_was_ahead(place: Place) -> None:
+def test_the_lock_of_a_night_whose_clock_was_ahead(place: StorePlace) -> None:
     leave_lock(place.store, host=os.uname().nodename, pid=int(ended_process()))
     assert "another nightly is running" in run(*place.arguments(), status=1).stderr
     assert "lock" in run("doctor", "--store", place.store.root, "--read-only", status=1).stdout
@@ -168,7 +168,7 @@ def test_the_lock_of_a_night_whose_clock_was_ahead(place: Place) -> None:
     place.ordinary_night()
 
 
-def test_a_prune_that_fails_after_the_publish(place: Place) -> None:
+def test_a_prune_that_fails_after_the_publish(place: StorePlace) -> None:
     record = next(path for path in sorted((place.store.root / "builds").iterdir()))
     content = record.read_bytes()
     record.write_text("{")
@@ -180,7 +180,7 @@ def test_a_prune_that_fails_after_the_publish(place: Place) -> None:
     place.ordinary_night()
 
 
-def test_a_full_folder_of_temporary_files(place: Place, tmp_path: Path) -> None:
+def test_a_full_folder_of_temporary_files(place: StorePlace, tmp_path: Path) -> None:
     place.new_prices()
     with small_disk(tmp_path / "disk", 16 << 10) as temporary:
         done = subprocess.run(

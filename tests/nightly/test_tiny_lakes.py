@@ -11,7 +11,7 @@ from tests.support.commands import run
 from tests.support.lakes import Rows, write
 from tests.support.nights import assert_whole
 from tests.support.oracle import Oracle, bulk
-from tests.support.wsgi import Client
+from tests.support.wsgi import WsgiClient
 
 DAY = "2026-03-01"
 ONE = Rows(
@@ -34,7 +34,7 @@ def test_every_command_and_answer(rows: Rows, tmp_path: Path) -> None:
     assert night(lake, store)["outcome"] == "unchanged"
     assert_whole(FolderStore(str(store)))
     oracle = Oracle(lake, None, report["build"])
-    shim = Client(str(store), str(tmp_path / "state"), 1000)
+    shim = WsgiClient(str(store), str(tmp_path / "state"), 1000)
     manifest = shim.get("/api/v1/bulk").json()
     run("export", tmp_path / "tree", "--store", store)
     tree = tmp_path / "tree" / "api" / "v1"

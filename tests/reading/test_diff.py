@@ -17,7 +17,7 @@ from generator.reading.diff.compare import RESOURCES
 from tests.support import plain_diff as plainly
 from tests.support import service
 from tests.support.commands import run
-from tests.support.two_nights import Night, days
+from tests.support.two_nights import NightLake, days
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.xdist_group("diff")  # one process: the builds are made once
@@ -68,7 +68,7 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Pair]:
     @cache
     def of(name: str) -> Pair:
         seed, earlier, night, as_of = NIGHTS[name]
-        before = Night(seed, earlier)
+        before = NightLake(seed, earlier)
         later = before.next(days(night, 1)[0]) if night else before
         return built(tmp_path_factory.mktemp("nights"), before, later, as_of)
 
@@ -85,7 +85,7 @@ def month(pairs: Callable[[str], Pair]) -> Pair:
     return pairs("month")
 
 
-def built(folder: Path, before: Night, later: Night, as_of: str | None) -> Pair:
+def built(folder: Path, before: NightLake, later: NightLake, as_of: str | None) -> Pair:
     store, ids = folder / "store", []
     for name, night in (("old", before), ("new", later)):
         lake = night.write(folder / name)

@@ -26,7 +26,7 @@ from tests.support.commands import run
 from tests.support.lakes import Rows, write
 from tests.support.nights import in_hours, make, temporary_folder
 from tests.support.service import until
-from tests.support.wsgi import Client
+from tests.support.wsgi import WsgiClient
 
 NIGHTS = 8
 PRICES = {"price_guide", "filtered_price", "listing"}
@@ -71,11 +71,11 @@ def nights(tmp_path: Path) -> tuple[FolderStore, tuple[str, ...]]:
     return FolderStore(str(tmp_path / "store")), ids
 
 
-def client(store: FolderStore) -> Client:
-    return Client(store.location, str(store.root.parent / "state"), 100_000)
+def client(store: FolderStore) -> WsgiClient:
+    return WsgiClient(store.location, str(store.root.parent / "state"), 100_000)
 
 
-def asked(shim: Client, target: str) -> dict:
+def asked(shim: WsgiClient, target: str) -> dict:
     answer = shim.get(f"/api/v1/{target}")
     assert answer.status == 200, answer.body
     assert "X-Build" not in answer.headers
@@ -142,7 +142,7 @@ def test_thirty_random_nights_bring_a_mirror_from_the_first_build_to_the_last(ni
     assert verify_steps(store) == len(set(pairwise(live)))
 
 
-def since_each_build_was_live(shim: Client, live: list[str]) -> None:
+def since_each_build_was_live(shim: WsgiClient, live: list[str]) -> None:
     for build in set(live):
         last = len(live) - 1 - live[::-1].index(build)
         found = asked(shim, f"changes?since={build}&limit=100")["data"]
@@ -150,7 +150,7 @@ def since_each_build_was_live(shim: Client, live: list[str]) -> None:
 
 
 @pytest.fixture
-def published(nights) -> Iterator[tuple[FolderStore, tuple[str, ...], Client]]:
+def published(nights) -> Iterator[tuple[FolderStore, tuple[str, ...], WsgiClient]]:
     """A store with three builds published one after the other, and its shim."""
     store, ids = nights
     for build in ids[:3]:

@@ -1,4 +1,4 @@
-"""The files of the site as they are served and exported: who may have them, under which headers, saying what."""
+"""The files of the site as they are served and exported: their readers, headers and content."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from edge_auth.contract.names import MEDIA_TYPES
 from generator.site import pages as site
 from generator.site.openapi import strict_document
 from tests.support.commands import run
-from tests.support.service import ROOT, Answer, Client, Service
+from tests.support.service import ROOT, Client, HttpAnswer, Service
 
 FILES = site.documents()
 HOME = {"index.html", "index.json"}  # the two forms of /
@@ -60,7 +60,7 @@ class Markup(HTMLParser):
 
 
 @pytest.fixture
-def anybody(site_service: Service) -> Client:
+def visitor(site_service: Service) -> Client:
     return site_service.client()
 
 
@@ -75,13 +75,13 @@ def reference(site_service: Service) -> Markup:
     return Markup(site_service.client().get("/docs").text)
 
 
-def asked(anybody: Client, path: str, **headers: str) -> Answer:
-    return anybody.get(path, **headers)
+def fetched(visitor: Client, path: str, **headers: str) -> HttpAnswer:
+    return visitor.get(path, **headers)
 
 
 @pytest.mark.parametrize(("path", "key"), PATHS.items())
-def test_every_file_is_there_for_everybody(anybody: Client, path: str, key: str) -> None:
-    answer = asked(anybody, path)
+def test_every_file_is_sent_without_a_key(visitor: Client, path: str, key: str) -> None:
+    answer = fetched(visitor, path)
     assert answer.status == 200
     assert answer.body == FILES[key] or key in WITH_EXAMPLES
     assert answer["Content-Type"] == MEDIA_TYPES[Path(key).suffix]
@@ -91,10 +91,10 @@ def test_every_file_is_there_for_everybody(anybody: Client, path: str, key: str)
     assert set(answer["Content-Security-Policy"].split("; ")) == POLICY
     assert answer["X-Build"] and answer["Access-Control-Allow-Origin"] == "*"
     assert answer["X-RateLimit-Limit"] is None
-    packed = asked(anybody, path, Accept_Encoding="gzip")
+    packed = fetched(visitor, path, Accept_Encoding="gzip")
     assert packed["Content-Encoding"] == "gzip" and packed.text == answer.text
     for tag in (answer["ETag"], packed["ETag"]):
-        again = asked(anybody, path, If_None_Match=tag)
+        again = fetched(visitor, path, If_None_Match=tag)
         assert (again.status, again.body) == (304, b"")
         assert again["Content-Security-Policy"] == answer["Content-Security-Policy"]
 
@@ -105,46 +105,46 @@ def test_every_file_is_there_for_everybody(anybody: Client, path: str, key: str)
      "/docs/openapi.json", "/explore/index", "/docss", "/docs.html", "/index.html", "/index.json", "/docs/%ff",
      "/docs/%00", "/explore/status.json", "/explore/scan/index"],
 )  # fmt: skip
-def test_what_is_no_file_is_no_path(anybody: Client, path: str) -> None:
-    answer = asked(anybody, path)
+def test_what_is_no_file_is_no_path(visitor: Client, path: str) -> None:
+    answer = fetched(visitor, path)
     assert (answer.status, answer.code) == (404, "not_found")
     assert answer["Content-Type"] == "application/json" and answer["Cache-Control"] == "no-store"
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "OPTIONS", "DELETE"])
-def test_only_get(anybody: Client, method: str) -> None:
-    answer = anybody.send(method, "/docs")
+def test_only_get(visitor: Client, method: str) -> None:
+    answer = visitor.send(method, "/docs")
     assert (answer.status, answer["Allow"]) == (405, "GET, HEAD")
 
 
-def test_the_query_and_the_name_of_a_build_are_ignored(anybody: Client) -> None:
-    live = asked(anybody, "/docs")["X-Build"]
-    assert asked(anybody, "/docs?v=abc&v=abc&x").status == 200
+def test_the_query_and_the_name_of_a_build_are_ignored(visitor: Client) -> None:
+    live = fetched(visitor, "/docs")["X-Build"]
+    assert fetched(visitor, "/docs?v=abc&v=abc&x").status == 200
     for named in ("2020-01-01-000000000000", "nothing", "", live):
-        answer = asked(anybody, "/docs", X_Build=named)
+        answer = fetched(visitor, "/docs", X_Build=named)
         assert (answer.status, answer["X-Build"]) == (200, live)
 
 
 @pytest.mark.parametrize("path", ["/docs", "/docs/theme.css", "/explore/"])
-def test_head_is_get_without_a_body(anybody: Client, path: str) -> None:
-    get, head = asked(anybody, path), anybody.send("HEAD", path)
+def test_head_is_get_without_a_body(visitor: Client, path: str) -> None:
+    get, head = fetched(visitor, path), visitor.send("HEAD", path)
     assert (head.status, head.body) == (200, b"")
     for header in ("Content-Length", "Content-Type", "ETag", "Cache-Control", "Content-Security-Policy"):
         assert head[header] == get[header]
-    assert anybody.send("HEAD", "/docs/nothing.html").status == 404
+    assert visitor.send("HEAD", "/docs/nothing.html").status == 404
 
 
-def test_a_preflight_of_a_page_is_refused(anybody: Client) -> None:
-    asked_for = {"Origin": "https://a.example", "Access-Control-Request-Method": "GET"}
-    answer = anybody.send("OPTIONS", "/docs", asked_for)
+def test_a_preflight_of_a_page_is_refused(visitor: Client) -> None:
+    headers = {"Origin": "https://a.example", "Access-Control-Request-Method": "GET"}
+    answer = visitor.send("OPTIONS", "/docs", headers)
     assert (answer.status, answer["Allow"]) == (405, "GET, HEAD")
 
 
-def test_nobody_is_counted(anybody: Client) -> None:
-    before = asked(anybody, "/api/v1/openapi.json")
+def test_requests_for_pages_are_not_counted(visitor: Client) -> None:
+    before = fetched(visitor, "/api/v1/openapi.json")
     for _ in range(130):
-        assert asked(anybody, "/docs/theme.css").status == 200
-    after = asked(anybody, "/api/v1/openapi.json")
+        assert fetched(visitor, "/docs/theme.css").status == 200
+    after = fetched(visitor, "/api/v1/openapi.json")
     if before["X-RateLimit-Reset"] == after["X-RateLimit-Reset"]:
         assert int(after["X-RateLimit-Remaining"]) == int(before["X-RateLimit-Remaining"]) - 1
 
@@ -182,13 +182,13 @@ def test_pages_name_no_other_host_and_hold_no_script_or_style() -> None:
 
 
 @pytest.mark.parametrize("path", ["/", "/docs", "/explore", "/explore/scan"])
-def test_a_page_is_at_most_150_kb_before_images(anybody: Client, path: str) -> None:
+def test_a_page_is_at_most_150_kb_before_images(visitor: Client, path: str) -> None:
     parts = [f"/{key}" for key in FILES if key.endswith((".css", ".js"))]  # no page needs more than all of them
-    sizes = [len(asked(anybody, part, Accept_Encoding="gzip").body) for part in (path, *parts)]
+    sizes = [len(fetched(visitor, part, Accept_Encoding="gzip").body) for part in (path, *parts)]
     assert sum(sizes) < 150_000
 
 
-def test_links_inside_the_pages_lead_somewhere(anybody: Client) -> None:
+def test_links_inside_the_pages_lead_somewhere(visitor: Client) -> None:
     for key in (key for key in FILES if key.endswith(".html")):
         page = Markup(FILES[key].decode())
         identifiers = [given["id"] for _, given in page.elements if "id" in given]
@@ -197,7 +197,7 @@ def test_links_inside_the_pages_lead_somewhere(anybody: Client) -> None:
             if link.startswith("#") and not link.startswith("#/"):
                 assert link[1:] in identifiers, (key, link)
             elif link.startswith("/"):
-                assert asked(anybody, link).status == 200, (key, link)
+                assert fetched(visitor, link).status == 200, (key, link)
 
 
 def test_the_reference_says_all_that_the_description_says(description: dict, reference: Markup) -> None:
@@ -226,15 +226,15 @@ def plain(markdown: str) -> str:
     return markdown.replace("`", "")
 
 
-def test_the_changelog_is_the_repository_s(anybody: Client) -> None:
-    text = Markup(asked(anybody, "/docs/changelog.html").text).text
+def test_the_changelog_is_the_repository_s(visitor: Client) -> None:
+    text = Markup(fetched(visitor, "/docs/changelog.html").text).text
     for line in (ROOT / "CHANGELOG.md").read_text().splitlines():
         if line.startswith("#"):
             assert re.sub(r"[#\[\]]", "", line).strip() in text
 
 
-def test_llms_txt_foundeverything(description: dict, anybody: Client, request: pytest.FixtureRequest) -> None:
-    text = asked(anybody, "/docs/llms.txt").text
+def test_llms_txt_names_everything(description: dict, visitor: Client, request: pytest.FixtureRequest) -> None:
+    text = fetched(visitor, "/docs/llms.txt").text
     assert text.startswith("# ") and text.splitlines()[2].startswith("> ")
     for path, item in description["paths"].items():
         assert f"GET {path}\n" in text

@@ -23,7 +23,7 @@ from generator.tree.export import export
 from tests.support.commands import build, issue, run
 from tests.support.s3_fixtures import on_s3
 from tests.support.s3_proxy import ALWAYS, Proxy
-from tests.support.s3_servers import Server, installed
+from tests.support.s3_servers import S3Server, installed
 from tests.support.service import Failed, Service, until
 
 pytestmark = on_s3
@@ -62,7 +62,7 @@ def built(servers, lake: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture
-def bucket(server: Server, built: str) -> str:
+def bucket(server: S3Server, built: str) -> str:
     """A copy of that bucket, for tests that change it."""
     client, copy = server.client(), server.bucket()
     with ThreadPoolExecutor(8) as pool:
@@ -82,7 +82,7 @@ def store(bucket: str) -> str:
     return f"s3://{bucket}/out"
 
 
-def test_the_same_build_as_on_disk(built: str, server: Server, on_disk: Path, tmp_path: Path) -> None:
+def test_the_same_build_as_on_disk(built: str, server: S3Server, on_disk: Path, tmp_path: Path) -> None:
     store = f"s3://{built}/out"
     [newest] = _ids(on_disk)
     assert live_build_id(open_store(store)) == newest
@@ -124,7 +124,7 @@ def test_of_two_publishers_one_wins(store: str) -> None:
     assert (pointer.build, len(pointer.previous)) == (other, 1)
 
 
-def test_serve(store: str, server: Server, tmp_path: Path) -> None:
+def test_serve(store: str, server: S3Server, tmp_path: Path) -> None:
     key = issue(store)
     with Service(store, tmp_path / "state") as service:
         client = service.client(key)
@@ -139,7 +139,7 @@ def test_serve(store: str, server: Server, tmp_path: Path) -> None:
         until(lambda: client.get("/api/v1/me").status == 401, 60, "a revoked key is refused")
 
 
-def test_what_is_there_is_not_sent_again(s3_lake: str, store: str, bucket: str, server: Server) -> None:
+def test_what_is_there_is_not_sent_again(s3_lake: str, store: str, bucket: str, server: S3Server) -> None:
     """A build that was killed has left packs without an index; they stay as they are, unless they are not whole."""
     client = server.client()
     written = _written(client, bucket)
@@ -154,7 +154,7 @@ def test_what_is_there_is_not_sent_again(s3_lake: str, store: str, bucket: str, 
     verify(open_build(open_store(store), live_build_id(open_store(store))), QUIET)
 
 
-def test_verify_reads_what_is_in_the_bucket(store: str, bucket: str, server: Server) -> None:
+def test_verify_reads_what_is_in_the_bucket(store: str, bucket: str, server: S3Server) -> None:
     """A damaged object is found, whatever good copies of it there are on this machine."""
     opened, client = open_store(store), server.client()
     build_id, written = live_build_id(opened), _written(client, bucket)
@@ -176,7 +176,7 @@ def test_verify_reads_what_is_in_the_bucket(store: str, bucket: str, server: Ser
         client.put_object(Bucket=bucket, Key=key, Body=data, Metadata=good["Metadata"])
 
 
-def test_what_rotted_is_sent_again_by_a_repair(s3_lake: str, store: str, bucket: str, server: Server) -> None:
+def test_what_rotted_is_sent_again_by_a_repair(s3_lake: str, store: str, bucket: str, server: S3Server) -> None:
     """Bytes that changed where they lie, under the hash that was noted for them."""
     client, folder = server.client(), _folder(store, "cards")
     pack = next(key for key in _written(client, bucket) if key.startswith(folder) and key.endswith("jsonl.gz"))
@@ -199,7 +199,7 @@ def test_unchanged_indexes_are_not_fetched_again(built: str, proxy: Proxy) -> No
 
 
 def test_the_content_of_a_lake_is_what_it_is_on_disk(
-    s3_lake: str, lake: Path, bucket: str, server: Server, proxy: Proxy
+    s3_lake: str, lake: Path, bucket: str, server: S3Server, proxy: Proxy
 ) -> None:
     """Whatever the files are called, and whether S3 knows their SHA-256 or not; unchanged they are read only once."""
     tables = (*FLAT_TABLES, *DAILY_TABLES)
@@ -217,7 +217,7 @@ def test_the_content_of_a_lake_is_what_it_is_on_disk(
     assert len(set(changed) & set(here.content("price_guide"))) == len(names) - 2
 
 
-def test_the_cache_of_a_lake_is_bounded(s3_lake: str, server: Server, tmp_path: Path) -> None:
+def test_the_cache_of_a_lake_is_bounded(s3_lake: str, server: S3Server, tmp_path: Path) -> None:
     """What one table asks for is all there, and of the rest no more than the limit."""
     cache = tmp_path / "cache" / "cardpress" / "lake"
     place = BucketFiles(s3_lake, max_cache_bytes=1)
@@ -231,7 +231,7 @@ def test_the_cache_of_a_lake_is_bounded(s3_lake: str, server: Server, tmp_path: 
     assert len(there) <= 3
 
 
-def test_a_lake_that_is_written_to_meanwhile(s3_lake: str, bucket: str, server: Server) -> None:
+def test_a_lake_that_is_written_to_meanwhile(s3_lake: str, bucket: str, server: S3Server) -> None:
     place = BucketFiles(s3_lake)
     [name] = [name for name in place.list_names([]) if name.startswith("products")]
     server.client().put_object(Bucket=bucket, Key=f"in/{name}", Body=b"another")
@@ -239,7 +239,7 @@ def test_a_lake_that_is_written_to_meanwhile(s3_lake: str, bucket: str, server: 
         list(place.with_hashes([LakeFile(name, "products", None)], QUIET))
 
 
-def test_what_is_wrong_with_a_lake_is_told(s3_lake: str, store: str, bucket: str, server: Server) -> None:
+def test_what_is_wrong_with_a_lake_is_told(s3_lake: str, store: str, bucket: str, server: S3Server) -> None:
     client = server.client()
     key = next(key for key in _written(client, bucket) if key.startswith(f"in/price_guide/day={LAST_DAY}/"))
     client.put_object(Bucket=bucket, Key=key, Body=b"no parquet")

@@ -20,7 +20,7 @@ from tests.support.commands import run
 from tests.support.nights import published
 from tests.support.s3_fixtures import on_s3
 from tests.support.s3_proxy import ALWAYS, Proxy
-from tests.support.s3_servers import Server
+from tests.support.s3_servers import S3Server
 
 pytestmark = on_s3
 RECORD = ".cardpress-export.json"
@@ -36,7 +36,7 @@ def written(store: FolderStore, build: str, location: str) -> ExportResult:
     return export(open_build(store, build), location, gzip=False, progress=Progress(quiet=True))
 
 
-def objects(server: Server, bucket: str) -> dict[str, dict]:
+def objects(server: S3Server, bucket: str) -> dict[str, dict]:
     pages = server.client().get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix="tree/")
     return {entry["Key"].removeprefix("tree/"): entry for page in pages for entry in page.get("Contents", ())}
 
@@ -45,7 +45,7 @@ def modified(listed: dict[str, dict], name: str) -> datetime:
     return listed[name]["LastModified"]
 
 
-def test_the_objects_are_those_of_a_folder_compressed(two, server: Server, tmp_path: Path) -> None:
+def test_the_objects_are_those_of_a_folder_compressed(two, server: S3Server, tmp_path: Path) -> None:
     store, (first, second) = two
     bucket, client = server.bucket(), server.client()
     location = f"s3://{bucket}/tree"
@@ -81,7 +81,7 @@ def test_the_objects_are_those_of_a_folder_compressed(two, server: Server, tmp_p
     assert json.loads(gzip.decompress(status))["build"]["id"] == second
 
 
-def test_foreign_objects_and_gone_ones(two, server: Server) -> None:
+def test_foreign_objects_and_gone_ones(two, server: S3Server) -> None:
     store, (first, _) = two
     bucket, client = server.bucket(), server.client()
     client.put_object(Bucket=bucket, Key="tree/mine", Body=b"mine")
@@ -102,7 +102,7 @@ def test_foreign_objects_and_gone_ones(two, server: Server) -> None:
     assert "mine" in objects(server, bucket) and "api/v1/gone.json" not in objects(server, bucket)
 
 
-def test_an_export_that_breaks_off_is_completed_by_the_next(two, server: Server, proxy: Proxy) -> None:
+def test_an_export_that_breaks_off_is_completed_by_the_next(two, server: S3Server, proxy: Proxy) -> None:
     store, (_, second) = two
     bucket = server.bucket()
     proxy.break_next("deny", ALWAYS, after_writes=40)
@@ -118,7 +118,7 @@ def test_an_export_that_breaks_off_is_completed_by_the_next(two, server: Server,
     }
 
 
-def test_of_two_exports_at_once_one_is_refused(server: Server) -> None:
+def test_of_two_exports_at_once_one_is_refused(server: S3Server) -> None:
     location = f"s3://{server.bucket()}/tree"
     one, other = BucketTarget(location), BucketTarget(location)
     assert one.read_record() is None and other.read_record() is None

@@ -16,7 +16,7 @@ from edge_auth.errors import Conflict, MissingObject, StoreError
 from tests.support.nginx import certified
 from tests.support.s3_fixtures import on_s3
 from tests.support.s3_proxy import ALWAYS, Proxy
-from tests.support.s3_servers import Server
+from tests.support.s3_servers import S3Server
 
 pytestmark = on_s3
 
@@ -33,7 +33,7 @@ READS: dict[str, tuple[Callable[[Store], object], object]] = {
 
 
 @pytest.fixture
-def store(server: Server, proxy: Proxy) -> Store:
+def store(server: S3Server, proxy: Proxy) -> Store:
     """A store behind the proxy, with one object in it."""
     opened = open_store(f"s3://{server.bucket()}/prefix", timeout_seconds=5)
     opened.put("one", CONTENT)
@@ -80,7 +80,7 @@ def test_wrong_bytes_are_read_again(store: Store, proxy: Proxy) -> None:
         proxy.break_next("", 0)
 
 
-def test_wrong_bytes_on_the_way_in_are_refused(server: Server, proxy: Proxy, store: Store) -> None:
+def test_wrong_bytes_on_the_way_in_are_refused(server: S3Server, proxy: Proxy, store: Store) -> None:
     """A body that does not have the MD5 that was sent with it; moto does not look."""
     if server.name == "moto":
         pytest.skip("moto does not compare Content-MD5")
@@ -117,7 +117,7 @@ def test_a_slow_answer_is_waited_for_and_a_hung_one_is_not(store: Store, proxy: 
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl here (Debian: apt-get install openssl)")
-def test_over_https(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_over_https(server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """There boto3 by itself sends checksums behind chunked bodies, which Ceph refuses and others store."""
     certificate, key = certified(tmp_path)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -140,7 +140,7 @@ def test_over_https(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("fault", ["deafen", "unknown"])
 @pytest.mark.parametrize("server", ["moto"], indirect=True)  # Ceph would find the signature wrong
-def test_a_server_without_conditions_is_refused_at_the_first_write(server: Server, proxy: Proxy, fault: str) -> None:
+def test_a_server_without_conditions_is_refused_at_the_first_write(server: S3Server, proxy: Proxy, fault: str) -> None:
     store = open_store(f"s3://{server.bucket()}/prefix")
     proxy.break_next(fault, ALWAYS)
     for write in (

@@ -10,7 +10,7 @@ from edge_auth.contract.keys import issue, open_key_file
 from edge_auth.contract.store.folder import FolderStore
 from tests.support.nights import demo_lake, published
 from tests.support.service import PLENTY, run, until
-from tests.support.wsgi import Client
+from tests.support.wsgi import WsgiClient
 
 
 def modes(folder: Path) -> set[tuple[str, int]]:
@@ -102,7 +102,7 @@ def test_a_build_that_lost_data_does_not_answer(tmp_path: Path, kind: str, loss:
     for number, name in enumerate(files):
         content = store.get(name)
         store.put(name, LOSSES[loss](content))
-        client = Client(str(store.root), str(tmp_path / str(number)), PLENTY)
+        client = WsgiClient(str(store.root), str(tmp_path / str(number)), PLENTY)
         answers = [client.get(f"/api/v1/{path}") for path in ASKED]
         assert {(answer.status, answer.headers["X-Build"]) for answer in answers} == {(200, before)}, name
         store.put(name, content)

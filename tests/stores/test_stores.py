@@ -22,7 +22,7 @@ from generator.commands.build import build
 from generator.reading.doctor.store import check_writing
 from tests.stores.conftest import KINDS
 from tests.support.s3_fixtures import on_s3
-from tests.support.s3_servers import OWNER, READER, SECRET, Server
+from tests.support.s3_servers import OWNER, READER, SECRET, S3Server
 from tests.support.service import ROOT, environment
 
 pytestmark = on_s3
@@ -89,7 +89,7 @@ def test_names(store: Store) -> None:
     assert list(store.list("")) == ["oddly"]
 
 
-def test_more_than_a_page_of_a_listing(server: Server) -> None:
+def test_more_than_a_page_of_a_listing(server: S3Server) -> None:
     store = open_store(f"s3://{server.bucket()}/prefix")
     names = [f"many/{number:04}" for number in range(1005)]
     store.put("other", b"")
@@ -170,7 +170,7 @@ def test_no_key_is_lost_between_operators(location: str) -> None:
 
 
 def test_a_key_is_added_once_though_the_answer_was_lost(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And though another operator changed the records before anybody could look whose write had won."""
+    """Another operator changes the records before the writer can see whose write won."""
     one, other = (issue(name, SCOPES, 120, None, 0)[1] for name in ("one", "other"))
     file = open_key_file(location)
     swap = file.store.swap
@@ -207,7 +207,7 @@ def test_readers_never_see_half_a_write(store: Store) -> None:
     assert all(race(work))
 
 
-def test_a_large_object_goes_in_parts(server: Server) -> None:
+def test_a_large_object_goes_in_parts(server: S3Server) -> None:
     store = open_store(f"s3://{server.bucket()}")
     data = os.urandom(1 << 20) * 65
     store.put("large", data)
@@ -216,7 +216,7 @@ def test_a_large_object_goes_in_parts(server: Server) -> None:
     assert store.get("large") == data
 
 
-def test_a_bucket_that_is_not_there(server: Server) -> None:
+def test_a_bucket_that_is_not_there(server: S3Server) -> None:
     store = open_store("s3://no-such-bucket-at-all/prefix")
     for work in (store.stat, store.get, store.get_versioned, store.digest, lambda _: list(store.list(""))):
         with pytest.raises(StoreError, match="no such bucket") as caught:
@@ -226,7 +226,7 @@ def test_a_bucket_that_is_not_there(server: Server) -> None:
         store.put_new("anything", b"")
 
 
-def test_an_endpoint_that_is_not_there(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endpoint_that_is_not_there(server: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
     store = open_store("s3://bucket/prefix", timeout_seconds=5)
     for work in (store.stat, store.get, store.get_versioned, lambda _: list(store.list(""))):
@@ -235,7 +235,7 @@ def test_an_endpoint_that_is_not_there(server: Server, monkeypatch: pytest.Monke
         assert not isinstance(caught.value, MissingObject)
 
 
-def test_a_profile(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_profile(server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bucket, config = server.bucket(), tmp_path / "config"
     config.write_text(
         f"[profile cards]\naws_access_key_id = {OWNER}\naws_secret_access_key = {SECRET}\n"

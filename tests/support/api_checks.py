@@ -1,6 +1,6 @@
 """Requests and facts that tests of the API share, whether one shim answers or a fleet."""
 
-from tests.support.service import API, Answer, Client
+from tests.support.service import API, Client, HttpAnswer
 
 EXPOSED = {
     "x-ratelimit-limit",
@@ -32,7 +32,7 @@ def crawl(client: Client, target: str, limit: int) -> list[dict]:
     return rows
 
 
-def both(client: Client, path: str) -> tuple[Answer, Answer]:
+def both(client: Client, path: str) -> tuple[HttpAnswer, HttpAnswer]:
     """Return the same answer twice: plain and compressed."""
     plain, packed = client.get(f"{API}/{path}"), client.get(f"{API}/{path}", Accept_Encoding="gzip, br")
     assert (plain["Content-Encoding"], packed["Content-Encoding"]) == (None, "gzip")

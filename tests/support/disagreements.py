@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from tests.support.oracle import Oracle, differences
-from tests.support.service import Answer, Client
+from tests.support.service import Client, HttpAnswer
 
 
 def disagreements(client: Client, oracle: Oracle, targets: Iterable[str], most: int = 8) -> list[str]:
@@ -16,7 +16,7 @@ def disagreements(client: Client, oracle: Oracle, targets: Iterable[str], most: 
     return found
 
 
-def _compare(oracle: Oracle, target: str, answer: Answer) -> list[str]:
+def _compare(oracle: Oracle, target: str, answer: HttpAnswer) -> list[str]:
     status, expected = oracle.ask(target)
     if answer.status != status:
         wanted = "" if status == 200 else expected

@@ -16,7 +16,7 @@ from generator.progress import Progress
 from generator.releases.publish import publish
 from tests.support.nginx import Nginx
 from tests.support.redis_server import RedisServer
-from tests.support.s3_servers import Server
+from tests.support.s3_servers import S3Server
 from tests.support.service import Client, Service
 
 WORKERS = 2
@@ -24,7 +24,7 @@ QUIET = Progress(quiet=True)
 
 
 @contextmanager
-def surroundings(server: Server, cache: Path, endpoint: str | None = None) -> Iterator[None]:
+def surroundings(server: S3Server, cache: Path, endpoint: str | None = None) -> Iterator[None]:
     """Set the environment so that boto3 finds the server, in this process and in processes started meanwhile."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in (server.environment(endpoint=endpoint) | {"XDG_CACHE_HOME": str(cache)}).items():

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 from urllib.request import urlopen
 
-from tests.support.service import Answer, Client, Service, until, window_left
+from tests.support.service import Client, HttpAnswer, Service, until, window_left
 
 T = TypeVar("T")
 FALLBACKS = re.compile(r"(?m)^cardpress_rate_limit_fallbacks_total ([0-9.]+)$")
@@ -23,14 +23,14 @@ def in_one_window(attempt: Callable[[], tuple[set[int], T]]) -> T:
     raise AssertionError("no attempt fitted into one minute")
 
 
-def flood(client_for: Callable[[], Client], path: str, threads: int, each: int) -> dict[int, list[Answer]]:
+def flood(client_for: Callable[[], Client], path: str, threads: int, each: int) -> dict[int, list[HttpAnswer]]:
     """Send requests from many threads at once. Return the answers by the end of their window."""
 
-    def send(_: int) -> list[Answer]:
+    def send(_: int) -> list[HttpAnswer]:
         client = client_for()
         return [client.get(path) for _ in range(each)]
 
-    windows: dict[int, list[Answer]] = defaultdict(list)
+    windows: dict[int, list[HttpAnswer]] = defaultdict(list)
     with ThreadPoolExecutor(threads) as pool:
         for answers in pool.map(send, range(threads)):
             for answer in answers:
@@ -38,7 +38,7 @@ def flood(client_for: Callable[[], Client], path: str, threads: int, each: int) 
     return windows
 
 
-def assert_exact(windows: dict[int, list[Answer]], limit: int) -> None:
+def assert_exact(windows: dict[int, list[HttpAnswer]], limit: int) -> None:
     """Check that no window accepted more than the limit, and that a window with refusals accepted exactly the limit."""
     assert any(answer.status == 429 for answers in windows.values() for answer in answers)
     for reset, answers in windows.items():
@@ -51,7 +51,7 @@ def assert_exact(windows: dict[int, list[Answer]], limit: int) -> None:
             _assert_refusal(answer, limit)
 
 
-def _assert_refusal(answer: Answer, limit: int) -> None:
+def _assert_refusal(answer: HttpAnswer, limit: int) -> None:
     assert answer.code == "rate_limited"
     assert (answer["X-RateLimit-Limit"], answer["X-RateLimit-Remaining"]) == (str(limit), "0")
     wait = int(answer["Retry-After"])

@@ -13,7 +13,7 @@ import pytest
 from botocore import endpoint
 
 from tests.support.s3_proxy import Proxy
-from tests.support.s3_servers import SERVERS, Server, Unavailable, installed
+from tests.support.s3_servers import SERVERS, S3Server, Unavailable, installed
 
 # The marks of a module of tests on S3. One process runs all of them, so that each server is started once and
 # races are not run against each other.
@@ -21,12 +21,12 @@ on_s3 = [pytest.mark.xdist_group("s3"), pytest.mark.usefixtures("short_pauses", 
 
 
 @pytest.fixture(scope="session")
-def servers() -> Iterator[Callable[[str], Server]]:
+def servers() -> Iterator[Callable[[str], S3Server]]:
     """Start a server by its name when a test first needs it; skip the test on a machine that does not have it."""
     with ExitStack() as stack:
-        running: dict[str, Server | Unavailable] = {}
+        running: dict[str, S3Server | Unavailable] = {}
 
-        def get(name: str) -> Server:
+        def get(name: str) -> S3Server:
             if name not in running:
                 try:
                     running[name] = stack.enter_context(SERVERS[name]())
@@ -52,7 +52,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(params=["best"])
-def server(request: pytest.FixtureRequest, servers, monkeypatch: pytest.MonkeyPatch) -> Server:
+def server(request: pytest.FixtureRequest, servers, monkeypatch: pytest.MonkeyPatch) -> S3Server:
     """Start the server that a test names, by default Ceph if it is installed, else moto. Point boto3 to it."""
     name = ("ceph" if installed() else "moto") if request.param == "best" else request.param
     found = servers(name)
@@ -62,7 +62,7 @@ def server(request: pytest.FixtureRequest, servers, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.fixture
-def proxy(server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Proxy]:
+def proxy(server: S3Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Proxy]:
     """Start a proxy between boto3 and the server."""
     with Proxy(server.endpoint) as between:
         monkeypatch.setenv("AWS_ENDPOINT_URL", between.endpoint)

@@ -12,7 +12,7 @@ ALWAYS = 1_000_000_000
 
 
 @dataclass(frozen=True)
-class Span:
+class ByteSpan:
     """When a request was under way; the times are those of `time.monotonic`."""
 
     request: str
@@ -52,7 +52,7 @@ class Proxy:
         self.latency = 0.2
         self.requests: list[str] = []
         self.heads: list[bytes] = []
-        self.spans: list[Span] = []
+        self.spans: list[ByteSpan] = []
 
     def __enter__(self) -> "Proxy":
         threading.Thread(target=self._accept, daemon=True).start()
@@ -104,7 +104,7 @@ class Proxy:
         answer = self._forward(head, body)
         if fault == "delay":
             threading.Event().wait(self.latency)
-        self.spans.append(Span(head.split(b"\r\n", 1)[0].decode(), begun, time.monotonic()))
+        self.spans.append(ByteSpan(head.split(b"\r\n", 1)[0].decode(), begun, time.monotonic()))
         _AFTER.get(fault, lambda to, data: to.sendall(data))(connection, answer)
 
     def _forward(self, head: bytes, body: bytes) -> bytes:

@@ -30,7 +30,7 @@ class Unavailable(Exception):
 
 
 @dataclass
-class Server:
+class S3Server:
     """A running server. `environment` returns the variables that point boto3 to it."""
 
     name: str
@@ -70,20 +70,20 @@ class Server:
 
 
 @contextmanager
-def moto() -> Iterator[Server]:
+def moto() -> Iterator[S3Server]:
     """Start moto, an emulation of AWS in memory."""
     port = free_port()
     command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cardpress-moto-")))
         process = _start(stack, command, folder / "log")
-        server = Server("moto", f"http://127.0.0.1:{port}")
+        server = S3Server("moto", f"http://127.0.0.1:{port}")
         _until_up(server, process, folder / "log")
         yield server
 
 
 @contextmanager
-def ceph() -> Iterator[Server]:
+def ceph() -> Iterator[S3Server]:
     """Start Ceph's RADOS Gateway with one monitor and one store in memory, without systemd, in one folder.
 
     Raises:
@@ -109,7 +109,7 @@ def ceph() -> Iterator[Server]:
             admin = ("radosgw-admin", "-n", "client.rgw", "--conf", str(conf))
             named = ("--uid", user, "--display-name", user, "--access-key", user, "--secret-key", SECRET)
             _run(*admin, "user", "create", *named)
-        server = Server("ceph", f"http://127.0.0.1:{port}")
+        server = S3Server("ceph", f"http://127.0.0.1:{port}")
         _until_up(server, gateway, log)
         yield server
 
@@ -193,7 +193,7 @@ def _stop(process: subprocess.Popen) -> None:
     process.wait()
 
 
-def _until_up(server: Server, process: subprocess.Popen, log: Path) -> None:
+def _until_up(server: S3Server, process: subprocess.Popen, log: Path) -> None:
     deadline = time.monotonic() + _SECONDS
     while True:
         try:

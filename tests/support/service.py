@@ -74,7 +74,7 @@ def until(check: Callable[[], Any], seconds: float, what: str) -> Any:
 
 
 @dataclass
-class Answer:
+class HttpAnswer:
     """One HTTP answer. `body` holds the bytes as sent; `text` and `json` are decoded."""
 
     status: int
@@ -124,7 +124,7 @@ class Client:
     def __post_init__(self) -> None:
         self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
 
-    def get(self, target: str, **headers: str) -> Answer:
+    def get(self, target: str, **headers: str) -> HttpAnswer:
         """Send a GET with this client's key. `X_Build="..."` sends the header `X-Build`."""
         return self.send("GET", target, headers={name.replace("_", "-"): v for name, v in headers.items()})
 
@@ -135,7 +135,7 @@ class Client:
         headers: dict[str, str] | Iterable[tuple[str, str]] = (),
         *,
         key: bool = True,
-    ) -> Answer:
+    ) -> HttpAnswer:
         """Send any request. `key=False` leaves out this client's key."""
         pairs = list(self.headers.items()) + list(headers.items() if isinstance(headers, dict) else headers)
         if key and self.key is not None:
@@ -146,13 +146,13 @@ class Client:
             self.connection.close()  # the server may have closed an idle connection: try once more
             return self._once(method, target, pairs)
 
-    def _once(self, method: str, target: str, pairs: list[tuple[str, str]]) -> Answer:
+    def _once(self, method: str, target: str, pairs: list[tuple[str, str]]) -> HttpAnswer:
         self.connection.putrequest(method, target, skip_accept_encoding=True)
         for name, value in pairs:
             self.connection.putheader(name, value)
         self.connection.endheaders()
         response = self.connection.getresponse()
-        return Answer(response.status, response.headers, response.read())
+        return HttpAnswer(response.status, response.headers, response.read())
 
     def close(self) -> None:
         self.connection.close()
@@ -248,7 +248,7 @@ class Service:
             return False
 
 
-def window_left(answer: Answer) -> tuple[int, int]:
+def window_left(answer: HttpAnswer) -> tuple[int, int]:
     """Return the reset time and the remaining requests of the rate limit headers; check the headers' shape."""
     for name in ("Limit", "Remaining", "Reset"):
         assert re.fullmatch("[0-9]+", answer[f"X-RateLimit-{name}"] or ""), (name, dict(answer.headers))

@@ -19,7 +19,7 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess:
     )
 
 
-class Server:
+class RunningShim:
     """A `serve` process. Its standard error is read line by line."""
 
     def __init__(self, location: str, state: str, *arguments: str):

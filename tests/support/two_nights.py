@@ -39,7 +39,7 @@ SCHEMAS = {
 NAMES = ("Ember Fox", "Déjà Vu", 'Say "hi"', "Tab\tand \x1b[31mred", "<script>alert(1)</script>", "100 %_", "ナッシー")
 
 
-class Night:
+class NightLake:
     """The rows of a lake: `flat` by table, `daily` by table and day."""
 
     def __init__(self, seed: int, days: list[date], products: int = 240):
@@ -106,7 +106,7 @@ class Night:
         ]
         return {"id_product": id_, "checked_at": at, "offers": len(offers), "offer_list": offers}
 
-    def next(self, day: date | None) -> "Night":
+    def next(self, day: date | None) -> "NightLake":
         """Return a later night with changes to catalogue, watchlist and fingerprints; with a day, also prices of it."""
         night = copy.deepcopy(self)
         products = night.flat["products"]

@@ -32,7 +32,7 @@ class Response:
         return self.json()["error"]["message"]
 
 
-class Client:
+class WsgiClient:
     """Requests to an application in this process, as a WSGI server makes them."""
 
     def __init__(self, location: str, state: str, rate_limit: int, build: str = "", **settings: Any):

@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime
 
 from tests.support.oracle import games, watchlist
 from tests.support.oracle.cards import Cards, market_url
-from tests.support.oracle.lake import Lake, Row
+from tests.support.oracle.lake import OracleLake, Row
 from tests.support.oracle.rounding import number
 
 GUIDE = tuple(f"{name}{holo}" for holo in ("", "_holo") for name in ("low", "avg", "trend", "avg1", "avg7", "avg30"))
@@ -20,7 +20,7 @@ COLUMNS = {
 }
 
 
-def rows(lake: Lake, table: str) -> list[Row]:
+def rows(lake: OracleLake, table: str) -> list[Row]:
     """Every row of a table in its order, over all its files."""
     if table in ("products", "sets"):
         return [_product(lake, id_) for id_ in sorted(lake.products)] if table == "products" else _sets(lake)
@@ -36,20 +36,20 @@ def _key(found: tuple[int, date, Row]) -> tuple[int, date]:
     return found[:2]
 
 
-def _guide(_: Lake, __: int, ___: date, row: Row) -> Row:
+def _guide(_: OracleLake, __: int, ___: date, row: Row) -> Row:
     return {name: number(row[name]) for name in GUIDE}
 
 
-def _listing(_: Lake, __: int, ___: date, row: Row) -> Row:
+def _listing(_: OracleLake, __: int, ___: date, row: Row) -> Row:
     return {name: row[name] if name.startswith("available") else number(row[name]) for name in LISTING}
 
 
-def _check(lake: Lake, id_: int, day: date, _: Row) -> Row:
+def _check(lake: OracleLake, id_: int, day: date, _: Row) -> Row:
     [found] = [point for point in Cards(lake).detail(id_, None)["history"]["filtered"] if point["day"] == str(day)]
     return {"lowest": found["lowest"], "offers": found["offers"]}
 
 
-def _product(lake: Lake, id_: int) -> Row:
+def _product(lake: OracleLake, id_: int) -> Row:
     row = lake.products[id_]
     card = Cards(lake).card(id_)
     added = row.get("date_added")
@@ -63,7 +63,7 @@ def _product(lake: Lake, id_: int) -> Row:
     }
 
 
-def _sets(lake: Lake) -> list[Row]:
+def _sets(lake: OracleLake) -> list[Row]:
     products = lake.products.values()
     return [
         {
@@ -78,11 +78,11 @@ def _sets(lake: Lake) -> list[Row]:
     ]
 
 
-def _game(lake: Lake, key: str | None) -> str | None:
+def _game(lake: OracleLake, key: str | None) -> str | None:
     return next((game["name"] for game in games.listed(lake) if games.key(game["name"]) == key), None) if key else None
 
 
-def _watched(lake: Lake) -> list[Row]:
+def _watched(lake: OracleLake) -> list[Row]:
     return [
         {"slug": slug, "day": date.fromisoformat(point["date"]), "lowest_price": point["price"], "checks": checks}
         for slug in lake.watchlist

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.support.oracle import games
 from tests.support.oracle.clock import stamp, within_last
-from tests.support.oracle.lake import CONDITIONS, GUIDE_PRICES, Lake, Row
+from tests.support.oracle.lake import CONDITIONS, GUIDE_PRICES, OracleLake, Row
 from tests.support.oracle.rounding import number
 from tests.support.oracle.text import fold, nfc, number_match_key, number_sort_key
 
@@ -32,7 +32,7 @@ class UnknownSet(Exception):
 class Cards:
     """The catalogue of one lake. Bodies are made once per product; searches look at every product."""
 
-    def __init__(self, lake: Lake) -> None:
+    def __init__(self, lake: OracleLake) -> None:
         self.lake = lake
         self._bodies: dict[int, Row] = {}
         self._names = {id_: fold(row["name"]) for id_, row in lake.products.items()}

@@ -32,7 +32,7 @@ DAILY_TABLES = ("price_guide", "listings", "filtered_checks", "watch_checks")
 PRICES = {*GUIDE[1:], "from_price", "from_price_foil", "lowest", "lowest_price"}
 
 
-class Lake:
+class OracleLake:
     """The lake as of one day. Rows of unknown products and slugs are gone, prices are rounded.
 
     `guide`, `listings`, `checks`: id_product -> day -> the row that stands for the day.

@@ -5,14 +5,14 @@ from decimal import Decimal
 from typing import Any
 
 from tests.support.oracle import games
-from tests.support.oracle.lake import Lake, Row
+from tests.support.oracle.lake import OracleLake, Row
 from tests.support.oracle.rounding import change_pct, number
 from tests.support.oracle.text import fold
 
 LONGEST = 500
 
 
-def listed(lake: Lake, asked: dict[str, Any]) -> list[Row]:
+def listed(lake: OracleLake, asked: dict[str, Any]) -> list[Row]:
     window = int(asked["window"].removesuffix("d"))
     days = {}
     moves = []
@@ -29,7 +29,7 @@ def listed(lake: Lake, asked: dict[str, Any]) -> list[Row]:
     return [_shown(lake, move) for move in wanted[:LONGEST]]
 
 
-def _move(lake: Lake, id_product: int, day_now: date | None, window: int) -> Row | None:
+def _move(lake: OracleLake, id_product: int, day_now: date | None, window: int) -> Row | None:
     """Both prices of a product with their days; None where one is missing or the old one is 0."""
     trends = {day: row["trend"] for day, row in lake.guide.get(id_product, {}).items() if row["trend"] is not None}
     if day_now is None or (lake.as_of - day_now).days > 3 or day_now not in trends:
@@ -54,7 +54,7 @@ def _is_wanted(move: Row, asked: dict[str, Any]) -> bool:
     return move["change"] > 0 if asked["direction"] == "up" else move["change"] < 0
 
 
-def _shown(lake: Lake, move: Row) -> Row:
+def _shown(lake: OracleLake, move: Row) -> Row:
     product = lake.products[move["id_product"]]
     expansion = product.get("id_expansion")
     return {

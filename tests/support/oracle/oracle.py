@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.support.oracle import games, movers, params, sets, watchlist
 from tests.support.oracle.cards import Cards, UnknownSet
-from tests.support.oracle.lake import Lake, Row
+from tests.support.oracle.lake import OracleLake, Row
 from tests.support.oracle.status import status
 
 Answer = tuple[int, Any]
@@ -24,7 +24,7 @@ class Oracle:
     """
 
     def __init__(self, lake_path: Path, as_of: str | None = None, build_id: str | None = None) -> None:
-        self.lake = Lake(lake_path, as_of)
+        self.lake = OracleLake(lake_path, as_of)
         self.cards = Cards(self.lake)
         self.build_id = build_id
 
@@ -54,7 +54,7 @@ class Oracle:
             return INVALID
         except (UnknownSet, watchlist.NoSuchSlug):
             return NOT_FOUND
-        except watchlist.AmbiguousSlug:
+        except watchlist.SeveralSlugs:
             return 409, "ambiguous_slug"
 
     def _body(self, endpoint: str, subject: str, asked: dict[str, Any]) -> Row:
@@ -138,7 +138,7 @@ def page(rows: list[Row], limit: int, offset: int) -> Row:
     }
 
 
-def fingerprints(lake: Lake) -> Row:
+def fingerprints(lake: OracleLake) -> Row:
     """Entries by key: the contract names no order, so both sides are compared sorted."""
     names = ("key", "art_p", "art_d", "card_p", "colour", "products")
     entries = [{name: row[name] for name in names} for row in lake.fingerprints]

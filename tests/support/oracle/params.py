@@ -12,7 +12,7 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True)
-class Int:
+class IntegerParameter:
     default: int | None
     least: int
     most: int | None
@@ -27,7 +27,7 @@ class Int:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ChoiceParameter:
     default: str | None
     allowed: tuple[str, ...]
 
@@ -38,7 +38,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Text:
+class TextParameter:
     default: str = ""
     most: int | None = None
 
@@ -49,7 +49,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Price:
+class PriceParameter:
     """A price of at most two decimals and 18 digits, exactly."""
 
     default: None = None
@@ -61,7 +61,7 @@ class Price:
 
 
 @dataclass(frozen=True)
-class Ids:
+class IdsParameter:
     """Up to 100 integers, repeated ones among them."""
 
     default: None = None
@@ -70,48 +70,48 @@ class Ids:
         parts = text.split(",")
         if len(parts) > 100:
             raise ValueError
-        return [Int(None, -(10**18), None).read(part) for part in parts]
+        return [IntegerParameter(None, -(10**18), None).read(part) for part in parts]
 
 
-OFFSET = Int(0, 0, None)
+OFFSET = IntegerParameter(0, 0, None)
 SORTS = ("trend", "low", "avg", "filtered", "name", "number", "newest")
-GAME = Text(most=200)
-PARAMETERS: dict[str, dict[str, Int | Choice | Text | Price | Ids]] = {
+GAME = TextParameter(most=200)
+PARAMETERS: dict[str, dict[str, IntegerParameter | ChoiceParameter | TextParameter | PriceParameter | IdsParameter]] = {
     "status": {},
     "fingerprints": {},
-    "watchlist": {"limit": Int(100, 1, 500), "offset": OFFSET},
+    "watchlist": {"limit": IntegerParameter(100, 1, 500), "offset": OFFSET},
     "item": {},
     "offers": {},
     "history": {
-        "view": Choice("daily", ("daily", "weekly", "monthly")),
-        "range": Choice("all", ("all", "30d", "90d", "365d")),
+        "view": ChoiceParameter("daily", ("daily", "weekly", "monthly")),
+        "range": ChoiceParameter("all", ("all", "30d", "90d", "365d")),
     },
     "cards": {
-        "ids": Ids(),
-        "min_price": Price(),
-        "max_price": Price(),
+        "ids": IdsParameter(),
+        "min_price": PriceParameter(),
+        "max_price": PriceParameter(),
         "game": GAME,
-        "q": Text(most=100),
-        "set": Text(),
-        "number": Text(),
-        "rarity": Text(),
-        "kind": Choice("all", ("all", "single", "sealed")),
-        "sort": Choice("trend", SORTS),
-        "order": Choice(None, ("asc", "desc")),
-        "limit": Int(50, 1, 100),
+        "q": TextParameter(most=100),
+        "set": TextParameter(),
+        "number": TextParameter(),
+        "rarity": TextParameter(),
+        "kind": ChoiceParameter("all", ("all", "single", "sealed")),
+        "sort": ChoiceParameter("trend", SORTS),
+        "order": ChoiceParameter(None, ("asc", "desc")),
+        "limit": IntegerParameter(50, 1, 100),
         "offset": OFFSET,
     },
-    "card": {"days": Int(None, 1, 3650)},
-    "sets": {"q": Text(), "game": GAME, "limit": Int(100, 1, 1000), "offset": OFFSET},
-    "games": {"limit": Int(100, 1, 500), "offset": OFFSET},
+    "card": {"days": IntegerParameter(None, 1, 3650)},
+    "sets": {"q": TextParameter(), "game": GAME, "limit": IntegerParameter(100, 1, 1000), "offset": OFFSET},
+    "games": {"limit": IntegerParameter(100, 1, 500), "offset": OFFSET},
     "movers": {
-        "window": Choice("7d", ("1d", "7d", "30d")),
-        "by": Choice("percent", ("percent", "euros")),
-        "direction": Choice("up", ("up", "down")),
-        "kind": Choice("all", ("all", "single", "sealed")),
-        "min_price": Choice("1", ("0", "1", "5", "20", "100")),
+        "window": ChoiceParameter("7d", ("1d", "7d", "30d")),
+        "by": ChoiceParameter("percent", ("percent", "euros")),
+        "direction": ChoiceParameter("up", ("up", "down")),
+        "kind": ChoiceParameter("all", ("all", "single", "sealed")),
+        "min_price": ChoiceParameter("1", ("0", "1", "5", "20", "100")),
         "game": GAME,
-        "limit": Int(50, 1, 100),
+        "limit": IntegerParameter(50, 1, 100),
         "offset": OFFSET,
     },
 }

@@ -2,11 +2,11 @@
 
 from tests.support.oracle import games
 from tests.support.oracle.cards import market_url
-from tests.support.oracle.lake import Lake, Row
+from tests.support.oracle.lake import OracleLake, Row
 from tests.support.oracle.text import fold
 
 
-def search(lake: Lake, q: str, game: str) -> list[Row]:
+def search(lake: OracleLake, q: str, game: str) -> list[Row]:
     """Sets whose folded name holds the folded, trimmed text, by folded name and id; of one game if it is given."""
     wanted = fold(q.strip())
     rows = [row for row in lake.expansions.values() if wanted in fold(row["name"])]
@@ -15,7 +15,7 @@ def search(lake: Lake, q: str, game: str) -> list[Row]:
     return [_set(lake, row) for row in sorted(rows, key=lambda row: (fold(row["name"]), row["id"]))]
 
 
-def _set(lake: Lake, row: Row) -> Row:
+def _set(lake: OracleLake, row: Row) -> Row:
     kinds = [p["kind"] for p in lake.products.values() if p.get("id_expansion") == row["id"]]
     return {
         "id": row["id"],

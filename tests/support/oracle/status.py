@@ -4,10 +4,10 @@ from datetime import date
 
 from tests.support.oracle.cards import FILTER
 from tests.support.oracle.clock import DAY, stamp
-from tests.support.oracle.lake import Lake, Row
+from tests.support.oracle.lake import OracleLake, Row
 
 
-def status(lake: Lake, build_id: str | None) -> Row:
+def status(lake: OracleLake, build_id: str | None) -> Row:
     return {
         "build": {"id": build_id, "as_of": lake.as_of.isoformat()},
         "watchlist": _watchlist(lake),
@@ -16,13 +16,13 @@ def status(lake: Lake, build_id: str | None) -> Row:
     }
 
 
-def _watchlist(lake: Lake) -> Row:
+def _watchlist(lake: OracleLake) -> Row:
     newest = [checks[-1]["checked_at"] for checks in lake.watch_checks.values() if checks]
     last = stamp(max(newest, default=None))
     return {"products": len(lake.watchlist), "checked": len(newest), "last_checked": last}
 
 
-def _catalogue(lake: Lake) -> Row:
+def _catalogue(lake: OracleLake) -> Row:
     kinds = [row["kind"] for row in lake.products.values()]
     guide_day = max((max(days) for days in lake.guide.values()), default=None)
     return {
@@ -35,7 +35,7 @@ def _catalogue(lake: Lake) -> Row:
     }
 
 
-def _filtered_price(lake: Lake) -> Row:
+def _filtered_price(lake: OracleLake) -> Row:
     newest = _newest_times(lake.checks, "checked_at")
     latest = max(newest, default=None)
     return {

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from tests.support.oracle.cards import bare_url, market_url
 from tests.support.oracle.clock import DAY, HOUR, bucket, stamp, within_last
-from tests.support.oracle.lake import Lake, Row
+from tests.support.oracle.lake import OracleLake, Row
 from tests.support.oracle.rounding import average, change_pct, number
 from tests.support.oracle.text import fold
 
@@ -14,11 +14,11 @@ class NoSuchSlug(Exception):
     """Nothing matches."""
 
 
-class AmbiguousSlug(Exception):
+class SeveralSlugs(Exception):
     """More than one product matches."""
 
 
-def find(lake: Lake, asked: str) -> str:
+def find(lake: OracleLake, asked: str) -> str:
     """The product's own slug: by slug first, else as a part of exactly one product's URL."""
     wanted = fold(asked)
     for slug in lake.watchlist:
@@ -28,15 +28,15 @@ def find(lake: Lake, asked: str) -> str:
     if not found:
         raise NoSuchSlug
     if len(found) > 1:
-        raise AmbiguousSlug
+        raise SeveralSlugs
     return found[0]
 
 
-def items(lake: Lake) -> list[Row]:
+def items(lake: OracleLake) -> list[Row]:
     return [item(lake, slug) for slug in sorted(lake.watchlist, key=fold)]
 
 
-def item(lake: Lake, slug: str) -> Row:
+def item(lake: OracleLake, slug: str) -> Row:
     row, checks = lake.watchlist[slug], lake.watch_checks[slug]
     newest = checks[-1] if checks else None
     return {
@@ -53,7 +53,7 @@ def item(lake: Lake, slug: str) -> Row:
     }
 
 
-def history(lake: Lake, slug: str, view: str, range_: str) -> Row:
+def history(lake: OracleLake, slug: str, view: str, range_: str) -> Row:
     days = None if range_ == "all" else int(range_.removesuffix("d"))
     buckets: dict[date, list[Decimal | None]] = {}
     for check in lake.watch_checks[slug]:
@@ -70,7 +70,7 @@ def history(lake: Lake, slug: str, view: str, range_: str) -> Row:
     }
 
 
-def offers(lake: Lake, slug: str) -> Row:
+def offers(lake: OracleLake, slug: str) -> Row:
     newest = lake.watch_checks[slug][-1] if lake.watch_checks[slug] else None
     listed = (newest["offer_list"] or []) if newest else []
     by_price = sorted(listed, key=lambda offer: (offer["price"] is None, offer["price"] or 0))
