@@ -62,8 +62,8 @@ def recognised(cards: list[int], index: Path, modules: Path) -> list[list[Any]]:
     """Return the results of some cards by card and way."""
     messages = [message(index.read_bytes()), *(one for number in cards for one in photo_messages(number))]
     command = ["node", str(_RUNNER), str(modules)]
-    done = subprocess.run(command, input=b"".join(messages), stdout=subprocess.PIPE, check=True)
-    results = [json.loads(line) for line in done.stdout.splitlines()][1:]
+    process = subprocess.run(command, input=b"".join(messages), stdout=subprocess.PIPE, check=True)
+    results = [json.loads(line) for line in process.stdout.splitlines()][1:]
     return [results[at : at + len(PHOTOS)] for at in range(0, len(results), len(PHOTOS))]
 
 

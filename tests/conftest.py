@@ -103,9 +103,9 @@ def fixed_oracle(fixed_lake: Path, live_build: str) -> Oracle:
 def golden(request: pytest.FixtureRequest) -> Callable[[str, str, HttpAnswer], None]:
     """Return a check that compares an answer with `golden/<name>.json`; `--update-golden` writes the file and skips."""
 
-    def check(name: str, asked: str, answer: HttpAnswer) -> None:
+    def check(name: str, path: str, answer: HttpAnswer) -> None:
         file = Path(__file__).parent / "golden" / f"{name}.json"
-        got = {"request": asked, "status": answer.status, "body": _settled(answer.json)}
+        got = {"request": path, "status": answer.status, "body": _settled(answer.json)}
         if request.config.getoption("--update-golden"):
             file.parent.mkdir(exist_ok=True)
             file.write_text(json.dumps(got, ensure_ascii=False, indent=1) + "\n", "utf-8")

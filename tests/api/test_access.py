@@ -28,12 +28,12 @@ def me(service: Service, key: str) -> dict:
 def in_force(client: Client, status: int, code: str | None, path: str = "me") -> float:
     """Waits for an answer; seconds until it came."""
 
-    def told() -> bool:
+    def is_reported() -> bool:
         answer = client.get(f"{API}/{path}")
         return (answer.status, answer.code) == (status, code)
 
     begun = time.monotonic()
-    until(told, AT_MOST, f"{status} {code}")
+    until(is_reported, AT_MOST, f"{status} {code}")
     return time.monotonic() - begun
 
 

@@ -39,9 +39,9 @@ def file(files: list[dict]) -> dict:
 
 
 def test_the_manifest_tells_what_the_files_hold(bulk_client: Client, files: list[dict]) -> None:
-    said = bulk_client.get(BULK)
-    assert list(said.json) == ["build", "as_of", "files"]
-    assert said["X-Build"] == said.json["build"] and said["Cache-Control"] == "private, no-cache"
+    manifest = bulk_client.get(BULK)
+    assert list(manifest.json) == ["build", "as_of", "files"]
+    assert manifest["X-Build"] == manifest.json["build"] and manifest["Cache-Control"] == "private, no-cache"
     assert [file["name"] for file in files] == sorted(file["name"] for file in files)
     for file in files:
         got = bulk_client.get(file["url"])
@@ -96,12 +96,12 @@ def test_cards_are_the_lines_of_the_list(bulk_client: Client, files: list[dict],
 def test_headers_of_a_file(bulk_client: Client, file: dict) -> None:
     got = bulk_client.get(file["url"], Accept_Encoding="gzip", X_Build="2026-01-01-000000000000")
     head = bulk_client.send("HEAD", file["url"], {"Range": "bytes=0-1"})
-    for said in (got, head):
-        assert said.status == 200 and said["Content-Length"] == str(file["bytes"])
-        assert said["Accept-Ranges"] == "bytes" and re.fullmatch('"[^"]+"', said["ETag"])
-        assert said["Cache-Control"] == "private, max-age=31536000, immutable"
-        assert said["Vary"] == "Authorization, X-API-Key" and said["X-RateLimit-Limit"] == "1000000"
-        assert said["Content-Encoding"] is None and said["X-Build"] is None and said["Content-Range"] is None
+    for answer in (got, head):
+        assert answer.status == 200 and answer["Content-Length"] == str(file["bytes"])
+        assert answer["Accept-Ranges"] == "bytes" and re.fullmatch('"[^"]+"', answer["ETag"])
+        assert answer["Cache-Control"] == "private, max-age=31536000, immutable"
+        assert answer["Vary"] == "Authorization, X-API-Key" and answer["X-RateLimit-Limit"] == "1000000"
+        assert answer["Content-Encoding"] is None and answer["X-Build"] is None and answer["Content-Range"] is None
     assert head.body == b"" and head["ETag"] == got["ETag"]
     refused = bulk_client.send("POST", file["url"])
     assert (refused.status, refused["Allow"]) == (405, "GET, HEAD")

@@ -45,7 +45,7 @@ def test_curl_resumes_a_broken_download(fixed_service: Service, key: str, file: 
     begun = tmp_path / file["name"]
     begun.write_bytes(content[:1000])
     command = ["curl", "-sS", "--fail", "-C", "-", "-O", "-w", "%{http_code} %{size_download}"]
-    done = subprocess.run(
+    result = subprocess.run(
         [*command, "-H", f"Authorization: Bearer {key}", url(fixed_service, file)],
         cwd=tmp_path,
         capture_output=True,
@@ -53,7 +53,7 @@ def test_curl_resumes_a_broken_download(fixed_service: Service, key: str, file: 
         timeout=30,
         check=True,
     )
-    assert done.stdout == f"206 {len(content) - 1000}"
+    assert result.stdout == f"206 {len(content) - 1000}"
     assert begun.read_bytes() == content
 
 
@@ -90,17 +90,17 @@ def test_one_product_is_read_by_ranges(reading: Client, catalogue: Path, reader:
     month = max(files, key=lambda file: file["bytes"])
     before = len(requests_until(reading, f"before-{reader}"))
     urls = [f"http://127.0.0.1:{reading.port}{file['url']}" for file in files]
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, bulk_readers.__file__, reader, reading.key, str(ONE), *urls],
         env=os.environ | {"PYTHONPATH": str(CLIENTS)},
         capture_output=True,
         text=True,
         timeout=60,
     )
-    assert done.returncode == 0, done.stderr[-3000:]
+    assert result.returncode == 0, result.stderr[-3000:]
     prices = f"read_parquet('{catalogue}/lake/price_guide/*/*.parquet')"
     expected = duckdb.sql(f"select day::text, low, trend from {prices} where id_product = {ONE} order by day")
-    assert json.loads(done.stdout) == [list(row) for row in expected.fetchall()]
+    assert json.loads(result.stdout) == [list(row) for row in expected.fetchall()]
     sent = [line for line in requests_until(reading, f"after-{reader}")[before:] if line["path"] == month["url"]]
     assert {line["status"] for line in sent if line["method"] == "GET"} == {206}
     assert len(sent) <= 12 and sum(line["bytes"] for line in sent) < month["bytes"] / 3, sent

@@ -89,8 +89,8 @@ def test_cache_headers_of_the_public_description(client: Client) -> None:
 
 def test_only_the_fingerprint_index_goes_without_rate_headers(client: Client) -> None:
     for path in [*KEYED, "cards/1", "cards?limit=0", "watchlist/charizard-ex"]:
-        told = [client.get(f"{API}/{path}")[header] is not None for header in RATE]
-        assert told == [path != "fingerprints"] * 3, path
+        actual = [client.get(f"{API}/{path}")[header] is not None for header in RATE]
+        assert actual == [path != "fingerprints"] * 3, path
 
 
 @pytest.mark.parametrize("path", [*FROM_A_BUILD, "cards/1", "watchlist/unknown", "watchlist/charizard-ex"])

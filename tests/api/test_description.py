@@ -37,5 +37,5 @@ def test_the_api_is_as_described(fixed_service: Service, fixed_key: str, live_bu
         *("--header", f"Authorization: Bearer {fixed_key}"),
         *("--max-examples", "40", "--seed", "1", "--phases", "examples,coverage,fuzzing", "--no-color"),
     ]
-    done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+    result = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, result.stdout[-6000:] + result.stderr[-2000:]

@@ -53,8 +53,10 @@ def table(document: str, head: str) -> str:
 
 def test_the_documents_name_every_endpoint() -> None:
     assert set(OPERATIONS) == set(every_endpoint())
-    told = dict(re.findall(r"^\| `(/api/v1/\S+)` \|.*\| `?([\w:]+)`? \|$", table("docs/api.md", "path"), re.MULTILINE))
-    assert told == {path: endpoint.scope or "none" for path, endpoint in every_endpoint().items()}
+    documented = dict(
+        re.findall(r"^\| `(/api/v1/\S+)` \|.*\| `?([\w:]+)`? \|$", table("docs/api.md", "path"), re.MULTILINE)
+    )
+    assert documented == {path: endpoint.scope or "none" for path, endpoint in every_endpoint().items()}
     answered = set(re.findall(r"`/([\w.]+)", table("README.md", "request")))
     assert {path.removeprefix(API).partition("/")[0] for path in every_endpoint()} - answered == {"me"}
 
@@ -74,10 +76,10 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[FolderStore, str]:
 
 
 def test_the_smoke_test_reaches_every_endpoint(built: tuple[FolderStore, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-    monkeypatch.setattr(smoke, "_check_answer", lambda _, path, __: asked.append(API + path))
+    paths_sent: list[str] = []
+    monkeypatch.setattr(smoke, "_check_answer", lambda _, path, __: paths_sent.append(API + path))
     smoke.smoke_test(*built)
-    assert reached(asked) == set(every_endpoint()) - OF_THE_STORE - {f"{API}me", BULK_FILE}
+    assert reached(paths_sent) == set(every_endpoint()) - OF_THE_STORE - {f"{API}me", BULK_FILE}
 
 
 def test_diff_and_documents_know_every_layer(built: tuple[FolderStore, str]) -> None:
@@ -85,6 +87,6 @@ def test_diff_and_documents_know_every_layer(built: tuple[FolderStore, str]) -> 
     layers = {name for name in opened if not name.startswith(names.HISTORY) and not names.holds_bulk_files(name)}
     assert layers == {names.CATALOGUE, names.MOVERS, *names.EXPORTED_LAYERS}
     assert set(RESOURCES) >= set(names.EXPORTED_LAYERS)
-    told = set(re.findall(r"^\| `([\w-]+)[<`]", table("docs/store.md", "layer"), re.MULTILINE))
+    documented = set(re.findall(r"^\| `([\w-]+)[<`]", table("docs/store.md", "layer"), re.MULTILINE))
     parts = {names.bulk_layer(part) for part in ("", *names.BULK_PART_OF_TABLE.values())}
-    assert told == {*layers, f"{names.HISTORY}-", *parts}
+    assert documented == {*layers, f"{names.HISTORY}-", *parts}

@@ -63,13 +63,13 @@ def test_errors_share_one_schema() -> None:
 def test_contact_and_licence_are_the_operators(monkeypatch: pytest.MonkeyPatch) -> None:
     assert DOCUMENT["info"]["contact"] == {"name": "The operator of this service"}
     assert set(DOCUMENT["info"]["license"]) == {"name", "identifier"}
-    told = {
+    actual = {
         "CONTACT_NAME": 'A "shop"',
         "CONTACT_URL": "https://a.example",
         "LICENSE_NAME": "L",
         "LICENSE_URL": "https://l.example",
     }
-    for name, value in told.items():
+    for name, value in actual.items():
         monkeypatch.setenv(f"CARDPRESS_API_{name}", value)
     info = json.loads(document())["info"]
     assert info["contact"] == {"name": 'A "shop"', "url": "https://a.example"}
@@ -87,9 +87,9 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     (folder / "config.json").write_text(json.dumps({"post_hooks": [], "content_type_overrides": files}))
     command = [sys.executable, "-m", "openapi_python_client", "generate", "--path", "openapi.json"]
     more = ["--config", "config.json", "--meta", "none", "--output-path", "card_prices", "--fail-on-warning"]
-    done = subprocess.run([*command, *more], cwd=folder, env=os.environ, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "warning" not in (done.stdout + done.stderr).lower(), done.stdout
+    result = subprocess.run([*command, *more], cwd=folder, env=os.environ, capture_output=True, text=True, timeout=120)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "warning" not in (result.stdout + result.stderr).lower(), result.stdout
     sys.path.insert(0, str(folder))
     yield "card_prices"
     sys.path.remove(str(folder))

@@ -450,8 +450,8 @@ def test_parameter(path, name, place, type_, required, default, limits):
 
 
 def test_every_parameter_has_a_row_above():
-    told = {("/api/v1" + path, name) for path, name, *_ in rows(PARAMETERS)}
-    assert told == {(path, name) for path in OPERATIONS for name in parameters(path, "query", "path")}
+    listed = {("/api/v1" + path, name) for path, name, *_ in rows(PARAMETERS)}
+    assert listed == {(path, name) for path in OPERATIONS for name in parameters(path, "query", "path")}
 
 
 @pytest.mark.parametrize("path", OPERATIONS)
@@ -472,9 +472,9 @@ def test_field(schema, field, type_):
 
 @pytest.mark.parametrize("schema", dict.fromkeys(row[0] for row in rows(FIELDS)))
 def test_fields_are_all_required_and_no_others_exist(schema):
-    told = {field for name, field, _ in rows(FIELDS) if name == schema}
-    assert set(named(schema)["properties"]) == told
-    assert set(named(schema)["required"]) == told - OPTIONAL.get(schema, set())
+    listed = {field for name, field, _ in rows(FIELDS) if name == schema}
+    assert set(named(schema)["properties"]) == listed
+    assert set(named(schema)["required"]) == listed - OPTIONAL.get(schema, set())
     assert named(schema)["additionalProperties"] is False
 
 
@@ -540,7 +540,7 @@ def test_error_responses_tell_their_codes_with_examples(path):
     for status, response in OPERATIONS[path]["responses"].items():
         if status in SUCCESSES:
             continue
-        codes = {code for told, code in rows(ERRORS) if told == status}
+        codes = {code for listed, code in rows(ERRORS) if listed == status}
         content = response["content"]["application/json"]
         assert set(content["examples"]) == codes
         for code, example in content["examples"].items():
@@ -587,11 +587,11 @@ def test_headers_of_errors(path):
 
 
 def test_how_long_answers_may_be_kept():
-    told = {p: o["responses"]["200"]["headers"]["Cache-Control"]["schema"]["const"] for p, o in OPERATIONS.items()}
-    assert told.pop("/api/v1/fingerprints") == "private, max-age=3600"
-    assert told.pop(PUBLIC) == "public, max-age=300"
-    assert told.pop(FILE) == "private, max-age=31536000, immutable"
-    assert set(told.values()) == {"private, no-cache"}
+    listed = {p: o["responses"]["200"]["headers"]["Cache-Control"]["schema"]["const"] for p, o in OPERATIONS.items()}
+    assert listed.pop("/api/v1/fingerprints") == "private, max-age=3600"
+    assert listed.pop(PUBLIC) == "public, max-age=300"
+    assert listed.pop(FILE) == "private, max-age=31536000, immutable"
+    assert set(listed.values()) == {"private, no-cache"}
 
 
 def test_a_key_goes_into_either_header_and_the_description_needs_none():
@@ -625,8 +625,8 @@ def test_each_sort_is_explained_and_tested():
     assert set(re.findall(r"`(\w+)`", described["sort"]["description"])) == set(names.SORTS)
     ascending = {sort for sort in names.SORTS if names.SORTS[sort].ascending}
     assert set(re.findall(r"`(\w+)`", described["order"]["description"].partition("`asc`")[2])) == ascending
-    told = table_in_api_md("sort")
-    assert {sort: cells[-1] for sort, cells in told.items()} == {s: names.SORTS[s].default_order for s in names.SORTS}
+    listed = table_in_api_md("sort")
+    assert {sort: cells[-1] for sort, cells in listed.items()} == {s: names.SORTS[s].default_order for s in names.SORTS}
     assert {params.SORTS, targets.SORTS, test_paging.SORTS} == {tuple(names.SORTS)}
 
 

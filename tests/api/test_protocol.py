@@ -206,8 +206,8 @@ def test_slugs_that_match_nothing(client: Client, path: str) -> None:
 
 @pytest.mark.parametrize("path", [f"{API}/cards", f"{API}/watchlist/a%2Fb/history", f"{API}/openapi.json"])
 def test_preflight(client: Client, path: str) -> None:
-    asked = PREFLIGHT | {"Access-Control-Request-Headers": "authorization, x-api-key, if-none-match, x-build"}
-    answer = client.send("OPTIONS", path, asked, key=False)
+    headers = PREFLIGHT | {"Access-Control-Request-Headers": "authorization, x-api-key, if-none-match, x-build"}
+    answer = client.send("OPTIONS", path, headers, key=False)
     assert (answer.status, answer.body) == (204, b"")
     assert answer["Access-Control-Allow-Origin"] == "*"
     assert "get" in answer.listed("Access-Control-Allow-Methods")
@@ -219,8 +219,8 @@ def test_preflight(client: Client, path: str) -> None:
 
 @pytest.mark.parametrize("missing", list(PREFLIGHT))
 def test_options_that_are_no_preflight(client: Client, missing: str) -> None:
-    asked = {name: value for name, value in PREFLIGHT.items() if name != missing}
-    answer = client.send("OPTIONS", f"{API}/cards", asked)
+    headers = {name: value for name, value in PREFLIGHT.items() if name != missing}
+    answer = client.send("OPTIONS", f"{API}/cards", headers)
     assert (answer.status, answer.code, answer["Allow"]) == (405, "method_not_allowed", "GET")
 
 

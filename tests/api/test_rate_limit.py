@@ -121,11 +121,11 @@ def test_two_shims_and_a_restart_share_one_count(fixed_store: Path, keys: dict[s
     def attempt() -> tuple[set[int], list[int]]:
         with Service(fixed_store, tmp_path / "state") as one:
             with Service(fixed_store, tmp_path / "state") as other:
-                told = [left(one), left(other), left(one), left(other)]
-            told.append(left(one))
+                actual = [left(one), left(other), left(one), left(other)]
+            actual.append(left(one))
         with Service(fixed_store, tmp_path / "state") as again:
-            told.append(left(again))
-        return {reset for reset, _ in told}, [first[1] - second[1] for first, second in pairwise(told)]
+            actual.append(left(again))
+        return {reset for reset, _ in actual}, [first[1] - second[1] for first, second in pairwise(actual)]
 
     assert in_one_window(attempt) == [1] * 5
 

@@ -70,8 +70,8 @@ def test_threads_and_names_of_files_do_not_count(demo: Path, tmp_path: Path) -> 
     how = ((run, demo, 1), (service.run, demo, 2), (run, shuffled, 2))
     for number, (started, lake, threads) in enumerate(how):
         store = tmp_path / f"store-{number}"
-        done = started("build", "--lake", lake, "--store", store, "--threads", threads, "--publish")
-        ids.append(done.stdout.splitlines()[-1])
+        result = started("build", "--lake", lake, "--store", store, "--threads", threads, "--publish")
+        ids.append(result.stdout.splitlines()[-1])
         trees.append(exported(store, tmp_path / f"tree-{number}"))
     assert len(set(ids)) == 1
     assert trees[0] == trees[1] == trees[2]

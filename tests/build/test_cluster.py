@@ -124,8 +124,8 @@ def test_two_workers_and_a_bucket(lake: Path, alone, dask: Dask, server: S3Serve
     for path in (path for path in lake.rglob("*.*") if path.is_file()):
         server.client().put_object(Bucket=bucket, Key=f"in/{path.relative_to(lake)}", Body=path.read_bytes())
     store = f"s3://{bucket}/out"
-    done = run("build", "--lake", f"s3://{bucket}/in", "--store", store, "--scheduler", dask.address)
-    assert done.stdout.strip() == alone[0]
+    result = run("build", "--lake", f"s3://{bucket}/in", "--store", store, "--scheduler", dask.address)
+    assert result.stdout.strip() == alone[0]
     assert contents(open_store(store)) == alone[1]
 
 
@@ -133,10 +133,10 @@ def test_a_worker_killed_at_work(lake: Path, alone, dask: Dask, tmp_path: Path) 
     store = FolderStore(str(tmp_path / "store"))
     with building(lake, store, dask) as process:
         dask.workers.pop().kill()
-        said, errors = process.communicate(timeout=120)
+        output, errors = process.communicate(timeout=120)
     dask.workers += dask.more(1)
     assert process.returncode == 0, errors
-    assert said.splitlines()[-1] == alone[0]
+    assert output.splitlines()[-1] == alone[0]
     assert contents(store) == alone[1]
 
 
@@ -166,10 +166,10 @@ def test_a_scheduler_that_is_gone(lake: Path, alone, dask: Dask, tmp_path: Path)
     before = notes(store)
     with building(lake, store, dask) as process:
         during = notes(store)
-        said, errors = process.communicate(timeout=120)
+        output, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
     assert before and before.items() <= during.items()
-    assert said.splitlines()[-1] == alone[0]
+    assert output.splitlines()[-1] == alone[0]
     assert contents(store) == alone[1]
 
 
@@ -177,7 +177,7 @@ def test_no_scheduler_there(lake: Path, tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(cluster, "_CONNECT_SECONDS", 1)
     opened, store = open_lake(str(lake)), FolderStore(str(tmp_path))
     address = f"tcp://127.0.0.1:{free_port()}"
-    for scheduler, said in ((address, f"no Dask scheduler answers at {address}"), ("local:none", "such as local:2")):
-        with pytest.raises(BuildError, match=said):
+    for scheduler, output in ((address, f"no Dask scheduler answers at {address}"), ("local:none", "such as local:2")):
+        with pytest.raises(BuildError, match=output):
             make_build(opened, store, threads=1, memory=None, progress=QUIET, scheduler=scheduler)
     assert list(store.list("builds/")) == []

@@ -98,15 +98,15 @@ def test_a_product_becomes_known_and_unknown(year_turned) -> None:
 def test_explain_says_which_input_differs(tmp_path: Path) -> None:
     store, lake, ids = published(tmp_path, 7, 8)
     demo_lake(lake, 9)
-    said = json.loads(run("build", "--lake", lake, "--store", store.root, "--explain", "--json").stdout)
-    why = {layer["layer"]: (layer["make"], layer["why"]) for layer in said["layers"]}
-    assert said["base"] == ids[1]
+    reasons = json.loads(run("build", "--lake", lake, "--store", store.root, "--explain", "--json").stdout)
+    why = {layer["layer"]: (layer["make"], layer["why"]) for layer in reasons["layers"]}
+    assert reasons["base"] == ids[1]
     assert why["catalogue"] == (True, f"changed since {ids[1]}: prices")
     assert why["watchlist"] == (True, f"changed since {ids[1]}: as of, watch")
     assert why["sets"] == (False, f"unchanged since {ids[1]}")
     before = names(store)
     lines = run("build", "--lake", lake, "--store", store.root, "--explain").stdout.splitlines()
-    assert lines[-1] == said["build"] == make(lake, store)
+    assert lines[-1] == reasons["build"] == make(lake, store)
     assert {"make  catalogue", "keep  sets"} <= {" ".join(line.split()[:2]).replace(" ", "  ") for line in lines[:-1]}
     assert names(store) != before, "explain made nothing, the build did"
     again = json.loads(run("build", "--lake", lake, "--store", store.root, "--explain", "--json").stdout)
@@ -156,8 +156,8 @@ def test_a_build_that_meets_its_layer_with_other_bytes_says_so(tmp_path: Path) -
     store, lake, _ = published(tmp_path, 8)
     [pack] = (store.root / "layers/sets").glob("*/*.jsonl.gz")
     other = pack.rename(pack.with_name("0123456789abcdef.jsonl.gz"))
-    said = run("build", "--lake", lake, "--store", store.root).stderr
-    assert f"{other.relative_to(store.root)} is of an earlier run: the same inputs gave other bytes then" in said
+    reasons = run("build", "--lake", lake, "--store", store.root).stderr
+    assert f"{other.relative_to(store.root)} is of an earlier run: the same inputs gave other bytes then" in reasons
     assert "of an earlier run" not in run("build", "--lake", lake, "--store", store.root).stderr
     assert_whole(store)
 
@@ -195,8 +195,8 @@ def test_show_begins_with_a_hold_and_warns_of_old_sources(tmp_path: Path) -> Non
     held = run("show", ids[1], "--store", store.root).stdout.splitlines()
     assert held[0].startswith(f"HOLD: a rollback to {ids[0]} holds")
     assert held[1] == f"{ids[1]}, as of 2025-11-22"
-    said = json.loads(run("show", "--store", store.root, "--json").stdout)
-    assert said["hold"] is True and said["live"] == ids[0]
+    reasons = json.loads(run("show", "--store", store.root, "--json").stdout)
+    assert reasons["hold"] is True and reasons["live"] == ids[0]
 
 
 @pytest.fixture(scope="module")

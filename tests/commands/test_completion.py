@@ -40,7 +40,7 @@ def test_the_command_gives_each_shell_its_script(shell: str) -> None:
 
 
 def test_the_command_answers_a_shell() -> None:
-    asked = {"_CARDPRESS_COMPLETE": "bash_complete", "COMP_WORDS": "cardpress bui", "COMP_CWORD": "1"}
+    variables = {"_CARDPRESS_COMPLETE": "bash_complete", "COMP_WORDS": "cardpress bui", "COMP_CWORD": "1"}
     command = [sys.executable, "-m", "generator"]
-    done = subprocess.run(command, cwd=ROOT, env=environment() | asked, capture_output=True, text=True)
-    assert (done.stdout, done.stderr) == ("plain,build\nplain,builds\n", "")
+    result = subprocess.run(command, cwd=ROOT, env=environment() | variables, capture_output=True, text=True)
+    assert (result.stdout, result.stderr) == ("plain,build\nplain,builds\n", "")

@@ -66,10 +66,10 @@ def run_until_it_serves(place: Path, port: int) -> str:
 
 
 def test_a_taken_port_is_noticed_before_anything_is_made(place: Path, port: int) -> None:
-    done = subprocess.run(command(place, port), env=small(place), capture_output=True, text=True, timeout=60)
-    assert done.returncode != 0
-    assert f"port {port} of 127.0.0.1 is taken" in done.stderr
-    assert "PORT=" in done.stderr
+    result = subprocess.run(command(place, port), env=small(place), capture_output=True, text=True, timeout=60)
+    assert result.returncode != 0
+    assert f"port {port} of 127.0.0.1 is taken" in result.stderr
+    assert "PORT=" in result.stderr
     assert not (place / "lake").exists() and not (place / "store").exists()
 
 

@@ -17,9 +17,9 @@ from tests.support.service import ROOT, environment
 
 def test_a_key_for_a_store_that_does_not_exist(tmp_path: Path) -> None:
     store = tmp_path / "stroe"
-    done = run("keys", "issue", "--store", store, "--name", "n", status=1)
-    assert (done.stdout, store.exists()) == ("", False)
-    assert re.fullmatch(rf"cardpress: there is no store {store}: .*--create.*\n", done.stderr)
+    result = run("keys", "issue", "--store", store, "--name", "n", status=1)
+    assert (result.stdout, store.exists()) == ("", False)
+    assert re.fullmatch(rf"cardpress: there is no store {store}: .*--create.*\n", result.stderr)
     assert run("keys", "issue", "--store", store, "--name", "n", "--create").stdout.startswith("cpm_live_")
     assert run("keys", "issue", "--store", store, "--name", "n").stdout.startswith("cpm_live_")
 
@@ -38,15 +38,15 @@ def test_a_kept_key_is_used_again_until_it_is_revoked(tmp_path: Path) -> None:
 
 def test_show_of_a_missing_store_fails(tmp_path: Path) -> None:
     for more in ((), ("--json",)):
-        done = run("show", "--store", tmp_path / "none", *more, status=1)
-        assert (done.stdout, done.stderr.count("\n")) == ("", 1)
-        assert "does not exist" in done.stderr
+        result = run("show", "--store", tmp_path / "none", *more, status=1)
+        assert (result.stdout, result.stderr.count("\n")) == ("", 1)
+        assert "does not exist" in result.stderr
     assert "no builds" in run("show", "--store", tmp_path).stdout
 
 
 def test_one_build_is_kept_not_one_builds(fixed_store: Path) -> None:
-    done = run("prune", "--store", fixed_store, "--keep", 1, "--grace", 0, "--dry-run")
-    assert re.search(r"\b1 build kept", done.stderr), done.stderr
+    result = run("prune", "--store", fixed_store, "--keep", 1, "--grace", 0, "--dry-run")
+    assert re.search(r"\b1 build kept", result.stderr), result.stderr
 
 
 def test_the_demo_says_that_it_replaces_an_older_one(tmp_path: Path) -> None:
@@ -78,21 +78,21 @@ def test_a_permission_error_names_the_owner_and_the_remedy(others_file: Path) ->
     modules = "generator.cli, generator.commands.keys, generator.commands.permissions"  # root alone may read the code
     code = f"import os, {modules}; os.setuid(12345); generator.cli.main()"
     command = [sys.executable, "-c", code, "keys", "list", "--store", str(others_file)]
-    done = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=60)
+    result = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=60)
     owner = pwd.getpwuid(65534).pw_name
-    assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
-    assert f"{others_file}/private belongs to {owner}, and you are user 12345" in done.stderr
-    assert f"sudo -u {owner}" in done.stderr and "sudo chown" in done.stderr
+    assert (result.returncode, result.stderr.count("\n")) == (1, 1), result.stderr
+    assert f"{others_file}/private belongs to {owner}, and you are user 12345" in result.stderr
+    assert f"sudo -u {owner}" in result.stderr and "sudo chown" in result.stderr
 
 
 def test_the_lines_that_install_optional_libraries_are_those_of_the_package() -> None:
     """No index has the package, so the lines name the libraries."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    said = {
+    output = {
         "dask": ("generator/build/make.py", "docs/scale.md"),
         "fingerprint": ("recognition/pictures.py", "docs/fingerprint.md", "generator/reading/doctor/versions.py"),
     }
-    for extra, files in said.items():
+    for extra, files in output.items():
         for file in files:
             text = (ROOT / file).read_text("utf-8")
             assert f"pip install '{extras[extra][0]}'" in text, file

@@ -25,8 +25,8 @@ def evil_rows(day: str, name: str) -> Rows:
 
 
 def printed(*arguments: object, status: int = 0) -> str:
-    done = run(*arguments, status=status)
-    return done.stdout + done.stderr
+    result = run(*arguments, status=status)
+    return result.stdout + result.stderr
 
 
 def test_build_show_and_diff(tmp_path: Path) -> None:

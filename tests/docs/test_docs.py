@@ -22,9 +22,9 @@ def commands() -> Iterator[tuple[str, str]]:
         for _, block in BLOCK.findall(text):
             for line in block.splitlines():
                 if found := COMMAND.search(line):
-                    said = re.split(r" +#| 2>| &| \||>| \|\|", found[1])[0].strip()
-                    if said != "cardpress":
-                        yield document.name, said
+                    output = re.split(r" +#| 2>| &| \||>| \|\|", found[1])[0].strip()
+                    if output != "cardpress":
+                        yield document.name, output
 
 
 @pytest.mark.parametrize(("document", "line"), sorted(set(commands())))

@@ -116,10 +116,10 @@ def check_transcript(
     with ExitStack() as stack:
         shell = Shell(tmp_path, capfd, monkeypatch, stack)
         for command, lines in parts(document.read_text("utf-8")):
-            said = shortened(shell.run(command)) if command else lines
-            written += [f"$ {command}", *said] if command else said
+            output = shortened(shell.run(command)) if command else lines
+            written += [f"$ {command}", *output] if command else output
             if not request.config.getoption("--update-golden"):
-                assert settled(said) == settled(lines), command
+                assert settled(output) == settled(lines), command
     if request.config.getoption("--update-golden"):
         document.write_text("\n".join(itertools.chain(written, [""])), "utf-8")
         pytest.skip("wrote the transcript: read the difference")

@@ -93,8 +93,8 @@ def test_a_connection_inherits_the_limit_for_stalled_clients() -> None:
         with socket.create_connection(server.getsockname()):
             accepted, _ = server.accept()
             with accepted:
-                told = accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
-    assert told == stalled_clients.STALLED_SECONDS * 1000
+                actual = accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
+    assert actual == stalled_clients.STALLED_SECONDS * 1000
 
 
 def test_a_file_that_vanishes_while_it_is_live_is_a_failure(client: WsgiClient) -> None:

@@ -114,9 +114,9 @@ def test_a_word_is_found_wherever_it_stands(seed):
     table = pa.table({"word": pa.array(words, pa.string()), "products": pa.array(lists, pa.list_(pa.uint32()))})
     suffixes = suffix_table(pa.array(words, pa.string()))
     vocabulary = Vocabulary(table, suffixes, substring_table(table, suffixes, products), products)
-    for asked in [*"abé日x-", "ab", "é日", "xx", "abx", "zz", *words[:5]]:
-        expected = {ordinal for word, found in zip(words, lists, strict=True) if asked in word for ordinal in found}
-        assert set(np.flatnonzero(vocabulary.mask(asked)).tolist()) == expected
+    for part in [*"abé日x-", "ab", "é日", "xx", "abx", "zz", *words[:5]]:
+        expected = {ordinal for word, found in zip(words, lists, strict=True) if part in word for ordinal in found}
+        assert set(np.flatnonzero(vocabulary.mask(part)).tolist()) == expected
 
 
 def test_a_build_of_another_format_is_refused_with_what_to_do(tmp_path):

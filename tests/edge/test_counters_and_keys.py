@@ -58,8 +58,8 @@ def test_a_lowered_limit_counts_at_once(tmp_path):
 
 @pytest.mark.parametrize("broken", ["folder in the way", "no space", "no folder"])
 def test_a_failing_file_is_said_once_and_counting_goes_on(tmp_path, broken):
-    said, file = [], tmp_path / "state" / "c"
-    counter = FileCounter(file, said.append)
+    messages, file = [], tmp_path / "state" / "c"
+    counter = FileCounter(file, messages.append)
     if broken == "folder in the way":
         file.mkdir(parents=True)
     elif broken == "no folder":
@@ -69,18 +69,18 @@ def test_a_failing_file_is_said_once_and_counting_goes_on(tmp_path, broken):
         file.symlink_to("/dev/full")
     assert [counter.hit("k", 2, NOW).allowed for _ in range(3)] == [True, True, False]
     assert counter.hit("k", 2, NOW + 60).allowed
-    assert len(said) == 1
+    assert len(messages) == 1
 
 
 def test_a_stopped_process_that_holds_the_lock_is_not_waited_for(tmp_path):
-    said, file = [], tmp_path / "c"
-    counter = FileCounter(file, said.append)
+    messages, file = [], tmp_path / "c"
+    counter = FileCounter(file, messages.append)
     assert counter.hit("k", 2, NOW).allowed
     holds = "import fcntl, sys; f = open(sys.argv[1], 'r+'); fcntl.lockf(f, fcntl.LOCK_EX); print(flush=True); input()"
     with subprocess.Popen([sys.executable, "-c", holds, file], stdin=-1, stdout=-1) as holder:
         holder.stdout.readline()
         assert counter.hit("k", 2, NOW).allowed
-        assert "counting in this process alone" in said[0]
+        assert "counting in this process alone" in messages[0]
         holder.communicate(b"\n")
 
 

@@ -113,14 +113,14 @@ def test_ages(store, state):
         server.stop()
     assert seen("live_build_info", build=build, as_of="2026-08-22") == 1
 
-    def told(age: float | None, *moment: int) -> bool:
+    def is_logged(age: float | None, *moment: int) -> bool:
         since = datetime(*moment, tzinfo=UTC).timestamp()
         return before - since <= age <= after - since
 
-    assert told(seen("build_age_seconds"), 2026, 8, 22)
-    assert told(seen("source_age_seconds", source="price_guide"), 2026, 8, 21)
-    assert told(seen("source_age_seconds", source="listings"), 2026, 8, 20, 6)
-    assert told(seen("source_age_seconds", source="filtered_checks"), 2026, 8, 22, 12)
+    assert is_logged(seen("build_age_seconds"), 2026, 8, 22)
+    assert is_logged(seen("source_age_seconds", source="price_guide"), 2026, 8, 21)
+    assert is_logged(seen("source_age_seconds", source="listings"), 2026, 8, 20, 6)
+    assert is_logged(seen("source_age_seconds", source="filtered_checks"), 2026, 8, 22, 12)
     assert seen("source_age_seconds", source="watch_checks") is None
 
 
@@ -209,10 +209,10 @@ def test_request_ids_in_the_log(store, state):
         _, log = server.stop()
     assert "x-request-id" not in {name.lower() for _, headers, _ in answers for name in headers}
     lines = [json.loads(line) for line in log.splitlines()]
-    told = [line["request"] for line in lines]
-    assert told[:3] == taken
-    assert len(set(told[3:])) == len(refused)
-    assert not set(told[3:]) & set(refused)
+    is_logged = [line["request"] for line in lines]
+    assert is_logged[:3] == taken
+    assert len(set(is_logged[3:])) == len(refused)
+    assert not set(is_logged[3:]) & set(refused)
     assert key[9:] not in log
     for line, (status, headers, body) in zip(lines, answers, strict=True):
         assert datetime.fromisoformat(line.pop("time")).tzinfo is not None

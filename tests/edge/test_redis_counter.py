@@ -37,12 +37,12 @@ class CountingShim:
     """
 
     def __init__(self, url: str, machine: Path, store: str = "store"):
-        self.said, self.alone = [], 0
+        self.messages, self.alone = [], 0
         self.seconds = threading.Semaphore(0)
-        fallback = FileCounter(machine, self.said.append)
+        fallback = FileCounter(machine, self.messages.append)
         metrics = NoMetrics()
         metrics.fallback = self._fell_back
-        self.counter = RedisCounter(url, store, fallback, self.said.append, metrics, self.seconds.acquire)
+        self.counter = RedisCounter(url, store, fallback, self.messages.append, metrics, self.seconds.acquire)
 
     def _fell_back(self) -> None:
         self.alone += 1
@@ -100,10 +100,10 @@ def test_windows_limits_and_stores(server, tmp_path):
     ]
     for attempt in range(5):
         shims = {store: CountingShim(server.url, tmp_path / "c", f"{store} {attempt}") for store in ("one", "other")}
-        told = [shims[store].hit("k", limit, now) for store, limit, now, _ in steps]
+        usages = [shims[store].hit("k", limit, now) for store, limit, now, _ in steps]
         if not any(shim.alone for shim in shims.values()):  # else the server was slower than the timeout
             break
-    assert told == [expected for *_, expected in steps]
+    assert usages == [expected for *_, expected in steps]
     client = redis.Redis.from_url(server.url)
     lives = [client.ttl(name) for name in client.scan_iter(f"one {attempt}:[0-9]*")]
     assert len(lives) == 2
@@ -116,13 +116,13 @@ def test_a_frozen_server_costs_its_timeout_once(own, tmp_path):
     own.freeze()
     try:
         began = time.monotonic()
-        told = [shim.hit("k", 1000).remaining for _ in range(200)]
+        usages = [shim.hit("k", 1000).remaining for _ in range(200)]
         took = time.monotonic() - began
         assert TIMEOUT_SECONDS <= took < 20 * TIMEOUT_SECONDS  # the machine may be busy
-        assert told == list(range(998, 798, -1))  # the machine's own count, which goes on from the server's
+        assert usages == list(range(998, 798, -1))  # the machine's own count, which goes on from the server's
         shim.seconds.release(2)
-        assert eventually(lambda: shim.said)
-        assert (shim.alone, len(shim.said)) == (200, 1)
+        assert eventually(lambda: shim.messages)
+        assert (shim.alone, len(shim.messages)) == (200, 1)
     finally:
         own.thaw()
     recovers(shim)
@@ -137,8 +137,8 @@ def test_a_killed_server_comes_back_by_itself(own, tmp_path):
     assert not shim.hit("full", 0).allowed
     shim.seconds.release(2)
     assert not shim.hit("k", 4).allowed
-    assert eventually(lambda: shim.said)
-    assert (shim.alone, len(shim.said)) == (6, 1)
+    assert eventually(lambda: shim.messages)
+    assert (shim.alone, len(shim.messages)) == (6, 1)
     assert shim.hit("k", 4, NOW + 60) == (4, 3, int(NOW) + 120, True)
     own.start()
     recovers(shim)
@@ -147,15 +147,15 @@ def test_a_killed_server_comes_back_by_itself(own, tmp_path):
 def recovers(shim: CountingShim) -> None:
     """The server counts again, which is said once."""
     assert eventually(lambda: shared(shim))
-    assert len(shim.said) == 2
+    assert len(shim.messages) == 2
 
 
 def shared(shim: CountingShim) -> bool:
     """Whether the server counts three requests in a row; a second passes for the shim."""
     shim.seconds.release()
     alone, name = shim.alone, f"{time.monotonic()}"
-    told = [shim.hit(name, 2).allowed for _ in range(3)]
-    return shim.alone == alone and told == [True, True, False]
+    usages = [shim.hit(name, 2).allowed for _ in range(3)]
+    return shim.alone == alone and usages == [True, True, False]
 
 
 def test_a_server_that_may_not_be_written_is_no_counter(own, tmp_path):
@@ -164,8 +164,8 @@ def test_a_server_that_may_not_be_written_is_no_counter(own, tmp_path):
     shim = CountingShim(own.url, tmp_path / "c")
     shim.seconds.release(3)
     assert [shim.hit("k", 2).allowed for _ in range(3)] == [True, True, False]
-    assert eventually(lambda: shim.said)
-    assert (shim.alone, len(shim.said)) == (3, 1)
+    assert eventually(lambda: shim.messages)
+    assert (shim.alone, len(shim.messages)) == (3, 1)
     client.replicaof("no", "one")
     recovers(shim)
 
@@ -176,7 +176,7 @@ def test_a_restart_between_requests_goes_unnoticed(own, tmp_path):
     own.kill()
     own.start()
     if shim.hit("k", 5).remaining == 4:
-        assert (shim.alone, shim.said) == (0, [])
+        assert (shim.alone, shim.messages) == (0, [])
     else:  # on a busy machine the new server may take longer than the timeout
         assert eventually(lambda: shared(shim))
 
@@ -224,8 +224,8 @@ def test_a_flood_of_addresses_forgets_no_key(own, tmp_path, monkeypatch):
 def test_no_server_at_all(tmp_path):
     shim = CountingShim("redis://127.0.0.1:1/0", tmp_path / "c")
     assert [shim.hit("k", 2).allowed for _ in range(3)] == [True, True, False]
-    assert eventually(lambda: shim.said)
-    assert len(shim.said) == 1
+    assert eventually(lambda: shim.messages)
+    assert len(shim.messages) == 1
 
 
 def test_sockets_passwords_and_what_is_said_of_them(own, tmp_path):
@@ -237,8 +237,8 @@ def test_sockets_passwords_and_what_is_said_of_them(own, tmp_path):
     assert eventually(lambda: shared(good))
     assert bad.hit("k", 2).allowed
     assert bad.alone == 1
-    assert eventually(lambda: bad.said)
-    assert "wr0ng" not in bad.said[0]
+    assert eventually(lambda: bad.messages)
+    assert "wr0ng" not in bad.messages[0]
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl here")
@@ -257,8 +257,8 @@ def test_tls(tmp_path):
         assert eventually(lambda: shared(trusting))
         strict.hit("k", 2)
         assert strict.alone == 1
-        assert eventually(lambda: strict.said)
-        assert "certificate" in strict.said[0].lower()
+        assert eventually(lambda: strict.messages)
+        assert "certificate" in strict.messages[0].lower()
     finally:
         server.kill()
 
@@ -267,9 +267,9 @@ def test_tls(tmp_path):
     "url", ["", "localhost:6379", "http://x", "redis", "redis://:s3cret@x:notaport", "redis://x?odd=1"]
 )
 def test_what_is_no_url(url):
-    with pytest.raises(ValueError, match="redis://host") as told:
+    with pytest.raises(ValueError, match="redis://host") as usages:
         plain_url(url)
-    assert "s3cret" not in str(told.value)
+    assert "s3cret" not in str(usages.value)
 
 
 class Between:
@@ -324,10 +324,10 @@ def test_what_networks_do(server, tmp_path, fault):
         shim.counter._server.connection_pool.disconnect()
     assert [shim.hit("k", 50).allowed for _ in range(60)] == [True] * 50 + [False] * 10
     assert shim.alone - alone >= 49  # all but one that was counted but not answered
-    assert eventually(lambda: len(shim.said) % 2)
+    assert eventually(lambda: len(shim.messages) % 2)
     between.fault = ""
     assert eventually(lambda: shared(shim))
-    assert len(shim.said) % 2 == 0
+    assert len(shim.messages) % 2 == 0
     between.close()
 
 
@@ -335,19 +335,19 @@ def test_a_server_that_is_always_slow_costs_its_timeout_once_a_second(server, tm
     """It answers the looks in time, and requests never: it is forgiven once a second."""
     shim = CountingShim(server.url, tmp_path / "c")
     assert eventually(lambda: shared(shim))
-    asked, count = [], shim.counter._count
+    calls, count = [], shim.counter._count
 
     def slow(key, limit, *known):
         if key.endswith(":look"):
             return count(key, limit, *known)
-        asked.append(key)
+        calls.append(key)
         raise redis.TimeoutError("Timeout reading from socket")
 
     while shim.seconds.acquire(blocking=False):
         pass
     began = time.monotonic()
     shim.counter._count = slow
-    assert eventually(lambda: shim.hit("k", 1_000_000) and shim.said)
-    assert len(asked) <= 2 + 2 * (time.monotonic() - began)
+    assert eventually(lambda: shim.hit("k", 1_000_000) and shim.messages)
+    assert len(calls) <= 2 + 2 * (time.monotonic() - began)
     shim.counter._count = count
     assert eventually(lambda: shared(shim))

@@ -116,7 +116,7 @@ def ready(location: str, folder: Path, store_seconds: float = 30) -> WsgiClient:
 
 
 @contextmanager
-def asked(proxy: Proxy) -> Iterator[list[str]]:
+def object_requests(proxy: Proxy) -> Iterator[list[str]]:
     """The requests for objects of a build that are made meanwhile; looks at pointer and keys are not among them."""
     seen, made = len(proxy.requests), []
     yield made
@@ -128,7 +128,7 @@ def test_what_an_answer_costs(client: WsgiClient, proxy: Proxy, right: dict[str,
     costs, warm = {}, {}
     for path in COSTS:
         for found in (costs, warm):
-            with asked(proxy) as made:
+            with object_requests(proxy) as made:
                 answer = client.get(API + path)
             assert answer.status == 200
             assert path == "me" or answer.body == right[path]
@@ -136,7 +136,7 @@ def test_what_an_answer_costs(client: WsgiClient, proxy: Proxy, right: dict[str,
     assert [path for path in COSTS if costs[path] > COSTS[path]] == []
     assert costs["fingerprints"] == 1  # that requests are seen at all
     assert set(warm.values()) == {0}
-    with asked(proxy) as made:
+    with object_requests(proxy) as made:
         assert [client.get(API + path).status for path in NOT_THERE] == [404, 404, 404]
     assert made == []
 
@@ -149,7 +149,7 @@ def test_a_restart_fetches_nothing_again(
     for damaged in (False, True):
         if damaged:
             largest.write_bytes(b"x" * largest.stat().st_size)
-        with asked(proxy) as made:
+        with object_requests(proxy) as made:
             reader.reopen()
             assert reader.get(f"{API}cards?q=pika&limit=100").body == right["cards?q=pika&limit=100"]
         whole = [line for line in made if line.startswith("GET")]
@@ -165,7 +165,7 @@ def test_many_who_ask_for_one_object_make_one_request(
     proxy.break_next("delay", ALWAYS)
     proxy.spans.clear()
     path = f"cards/{CLOSED}"
-    with asked(proxy) as made, ThreadPoolExecutor(8) as pool:
+    with object_requests(proxy) as made, ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda _: reader.get(API + path), range(8)))
     first, second = (span for span in proxy.spans if "/layers/" in span.request)
     assert first.begun < second.ended and second.begun < first.ended  # both ranges were read at the same time
@@ -309,7 +309,7 @@ def test_a_pinned_build(client: WsgiClient, store: Store, proxy: Proxy) -> None:
     new = small_store.add_build(store, 50)
     assert client.get(f"{API}cards?q=pika", x_build=new).headers["X-Build"] == new
     until(lambda: client.get(f"{API}cards?q=pika").headers["X-Build"] == new, LIMIT, "it follows")
-    with asked(proxy) as made:
+    with object_requests(proxy) as made:
         assert client.get(f"{API}cards?q=e", x_build=old).headers["X-Build"] == old
     assert made == []  # a crawl that goes on with the old build costs nothing more
     assert client.get(f"{API}cards", x_build="2020-01-01-0123456789ab").code == "invalid_parameter"

@@ -46,7 +46,7 @@ def during(proxy: Proxy, work: Callable[[], object], **more: bool) -> Counter[st
     return counted(proxy.requests[begun:], **more)
 
 
-def asked(client: Client, *paths: str) -> Callable[[], None]:
+def sends(client: Client, *paths: str) -> Callable[[], None]:
     def work() -> None:
         for path in paths:
             answer = client.get(f"{API}/{path}")
@@ -80,9 +80,9 @@ def _exports(server: S3Server, proxy: Proxy, folder: Path, store: str) -> None:
     for night in ("first", "next"):
         for target in (folder / "tree", f"s3://{bucket}/tree"):
             begun, before = time.monotonic(), len(proxy.requests)
-            said = run("export", target, "--store", store).stdout.strip()
+            output = run("export", target, "--store", store).stdout.strip()
             requests = dict(counted(proxy.requests[before:]))
-            print(f"{night} export to {target}: {said}; {requests}, {time.monotonic() - begun:.0f} s")
+            print(f"{night} export to {target}: {output}; {requests}, {time.monotonic() - begun:.0f} s")
         if night == "first":
             run("nightly", "--lake", folder / "lake", "--store", store)
 
@@ -100,7 +100,7 @@ def _answers(proxy: Proxy, store: str, state: Path) -> None:
             "searches, 50 rows": [f"cards?q={word}&limit=50" for word in WORDS],
             "the other lists": ["sets", "watchlist", "fingerprints", "status"],
         }.items():
-            first, again = (during(proxy, asked(client, *paths)) for _ in range(2))
+            first, again = (during(proxy, sends(client, *paths)) for _ in range(2))
             print(f"{len(paths)} {what}: {dict(first)}, again {dict(again)}")
 
 

@@ -33,13 +33,13 @@ def test_processes_on_all_shims_get_exactly_the_limit(fleet: Fleet) -> None:
     with ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as pool:
         for _ in range(5):
             before, key = [fallbacks(shim) for shim in fleet.shims], issue(fleet.store, rate_limit=LIMIT)
-            told = list(chain.from_iterable(pool.map(hammer, ports, cycle([key]), [EACH] * PROCESSES)))
+            actual = list(chain.from_iterable(pool.map(hammer, ports, cycle([key]), [EACH] * PROCESSES)))
             if [fallbacks(shim) for shim in fleet.shims] == before:
                 break  # else this machine was so busy that Redis took longer than the shims wait
     windows: dict[int, list[HttpAnswer]] = {}
-    for answer in told:
+    for answer in actual:
         windows.setdefault(window_left(answer)[0], []).append(answer)
-    assert len(told) == PROCESSES * EACH
+    assert len(actual) == PROCESSES * EACH
     assert_exact(windows, LIMIT)
 
 

@@ -8,7 +8,7 @@ from edge_auth.contract import names
 from edge_auth.contract.builds import live_build_id, open_build
 from edge_auth.contract.keys import SCOPES, issue, open_key_file
 from edge_auth.contract.store.open import open_store
-from tests.fleet.counting import asked, during
+from tests.fleet.counting import during, sends
 from tests.support.fleet import make
 from tests.support.nights import demo_lake
 from tests.support.s3_proxy import Proxy
@@ -49,11 +49,11 @@ def test_answers_read_what_they_need_once(store: str, proxy: Proxy, tmp_path: Pa
     with Service(store, tmp_path / "state") as service:
         client = service.client(key)
         ids = [card["id_product"] for card in client.get(f"{API}/cards?limit=20").json["data"]]
-        asked(client, f"cards/{ids[0]}", "cards?q=e&limit=1")()  # the layers' indexes are there
+        sends(client, f"cards/{ids[0]}", "cards?q=e&limit=1")()  # the layers' indexes are there
         for paths, most in (
             ([f"cards/{id_}" for id_ in ids[1:]], 1 + periods),
             (["cards?sort=name&limit=100", "cards?sort=low&order=desc&limit=10", "cards?q=e&limit=5&sort=name"], 0),
         ):
-            first, again = (during(proxy, asked(client, *paths)) for _ in range(2))
+            first, again = (during(proxy, sends(client, *paths)) for _ in range(2))
             assert first["GET"] <= most * len(paths) and not first.keys() - {"GET"}, (paths, first)
             assert not again, (paths, again)

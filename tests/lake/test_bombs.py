@@ -18,9 +18,9 @@ LINE = json.dumps({"slug": "a", "checked_at": "2026-07-26T12:00:00Z"}).encode()
 
 def refusal(*arguments: object) -> str:
     """The one line that a refused command prints."""
-    done = run(*arguments, status=1)
-    [line] = [line for line in done.stderr.splitlines() if line.startswith("cardpress: ")]
-    assert done.stdout == "" and len(line) < 500
+    result = run(*arguments, status=1)
+    [line] = [line for line in result.stderr.splitlines() if line.startswith("cardpress: ")]
+    assert result.stdout == "" and len(line) < 500
     return line
 
 

@@ -147,9 +147,9 @@ def test_the_sources_read_every_column() -> None:
 
 
 def test_the_operators_read_of_every_column() -> None:
-    told = {cells[1].strip(): cells[3] for line in operators() if len(cells := line.split("|")) > 3}
+    documented = {cells[1].strip(): cells[3] for line in operators() if len(cells := line.split("|")) > 3}
     for table in TABLES:
-        assert [name for name in declared(table) if not re.search(rf"\b{name}\b", told[table])] == [], table
+        assert [name for name in declared(table) if not re.search(rf"\b{name}\b", documented[table])] == [], table
 
 
 def operators() -> list[str]:
@@ -177,8 +177,8 @@ def test_the_oracle_reads_every_column() -> None:
 def test_the_imports_document_every_key() -> None:
     """Every key of a scraped line that a parser reads is in the tables of docs/ingest.md."""
     keys = set(re.findall(r'\.get\("(\w+)"', inspect.getsource(scraped_formats)))
-    told = set(re.findall(r"`(\w+)`", (ROOT / "docs" / "ingest.md").read_text("utf-8")))
-    assert keys - told == set()
+    documented = set(re.findall(r"`(\w+)`", (ROOT / "docs" / "ingest.md").read_text("utf-8")))
+    assert keys - documented == set()
 
 
 def test_price_figures() -> None:
@@ -187,6 +187,15 @@ def test_price_figures() -> None:
     shown = ["day", *PRICE_FIGURES, *(f"holo.{figure}" for figure in PRICE_FIGURES)]
     fields = compared_fields()["products"]
     assert [field for field in fields if field.startswith("price_guide.")] == [f"price_guide.{name}" for name in shown]
+
+
+@pytest.mark.parametrize(
+    ("array", "table"), [("price_guide", "price_guide"), ("filtered", "filtered"), ("listing", "listings")]
+)
+def test_the_bulk_files_have_every_column_of_a_history(array: str, table: str) -> None:
+    [history] = re.findall(rf"view month_{array} as\s+select (.*)", sql_text("views/month_rows"))
+    [bulk] = re.findall(rf"view bulk_{table} as\s+select(.*?)\nfrom", sql_text("views/bulk_prices"), re.DOTALL)
+    assert set(history.split(", ")) <= set(re.findall(r"\w+", bulk))
 
 
 def test_price_tables() -> None:

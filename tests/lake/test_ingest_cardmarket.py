@@ -526,8 +526,8 @@ def test_a_missing_file_and_a_broken_lake_are_refused(lake, tmp_path, write):
     assert "no column id_product" in refused(lake, "--singles", write("products", [product(1)]))
     file = write("products", [product(1)])
     assert call(file, "--singles", file)[0] == 1  # a file for a lake
-    done = run(lake, "--singles", tmp_path / "none.json")
-    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (1, "", 1)
+    completed = run(lake, "--singles", tmp_path / "none.json")
+    assert (completed.returncode, completed.stdout, len(completed.stderr.splitlines())) == (1, "", 1)
 
 
 def test_wrong_usage_exits_2(lake, write):
@@ -537,15 +537,15 @@ def test_wrong_usage_exits_2(lake, write):
 
 def test_options_can_be_set_by_environment_variables(lake, write):
     one, two = write("products", [product(1)]), write("products", [product(2)], packed=True)
-    done = run(None, CARDPRESS_LAKE=str(lake), CARDPRESS_SINGLES=f"{one}{os.pathsep}{two}", CARDPRESS_JSON="1")
-    assert json.loads(done.stdout)["products-cardmarket.parquet"]["new"] == 2
+    completed = run(None, CARDPRESS_LAKE=str(lake), CARDPRESS_SINGLES=f"{one}{os.pathsep}{two}", CARDPRESS_JSON="1")
+    assert json.loads(completed.stdout)["products-cardmarket.parquet"]["new"] == 2
 
 
 def test_the_summary_for_people_and_progress_apart(lake, write):
     file = write("priceGuides", [guide_row(1, low=1)])
-    done = run(lake, "--price-guide", file)
-    assert done.stdout == "price_guide/day=2026-07-26/cardmarket.parquet: 1 rows, 1 new, 0 changed, 0 unchanged\n"
-    assert done.stderr == f"read {file}: price guide of 2026-07-26, 1 rows\n"
+    completed = run(lake, "--price-guide", file)
+    assert completed.stdout == "price_guide/day=2026-07-26/cardmarket.parquet: 1 rows, 1 new, 0 changed, 0 unchanged\n"
+    assert completed.stderr == f"read {file}: price guide of 2026-07-26, 1 rows\n"
 
 
 # Real files, where they are at hand.

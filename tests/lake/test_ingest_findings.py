@@ -35,9 +35,9 @@ class Imports:
 
     def refused(self, *rows: dict, at: str = MORNING) -> str:
         before = self.content()
-        done = self.guide(*rows, at=at, status=1)
-        assert (done.stdout, self.content()) == ("", before)
-        [line] = [line for line in done.stderr.splitlines() if not line.startswith("read ")]
+        process = self.guide(*rows, at=at, status=1)
+        assert (process.stdout, self.content()) == ("", before)
+        [line] = [line for line in process.stderr.splitlines() if not line.startswith("read ")]
         return line
 
     def content(self) -> dict[Path, bytes]:
@@ -109,9 +109,9 @@ def test_a_price_column_that_the_guide_before_it_had(imports: Imports) -> None:
 
 
 def test_a_price_column_that_a_first_guide_lacks_is_reported(imports: Imports) -> None:
-    done = imports.guide({"idProduct": 1, "low": 1})
-    assert "no row has the prices avg, trend, avg1, avg7, avg30" in done.stderr
-    assert json.loads(done.stdout)[GUIDE]["missing-prices"] == 5
+    process = imports.guide({"idProduct": 1, "low": 1})
+    assert "no row has the prices avg, trend, avg1, avg7, avg30" in process.stderr
+    assert json.loads(process.stdout)[GUIDE]["missing-prices"] == 5
 
 
 @pytest.mark.parametrize("missing", [("trend",), ("avg1", "avg30")])
@@ -187,8 +187,8 @@ def test_a_day_is_withdrawn(imports: Imports) -> None:
     imports.guide(row(1), row(2))
     imports.guide(row(1), at=NEXT_MORNING)
     before = imports.content()
-    done = run("ingest", "withdraw", "2026-07-27", "--lake", imports.lake)
-    assert done.stdout == "price_guide/day=2026-07-27/cardmarket.parquet: 1 row withdrawn\n"
+    process = run("ingest", "withdraw", "2026-07-27", "--lake", imports.lake)
+    assert process.stdout == "price_guide/day=2026-07-27/cardmarket.parquet: 1 row withdrawn\n"
     assert not (imports.lake / "price_guide/day=2026-07-27").exists()
     run("ingest", "withdraw", "2026-07-27", "--lake", imports.lake, status=1)
     imports.guide(row(1), at=NEXT_MORNING)

@@ -90,10 +90,10 @@ def test_it_says_what_is_missing_and_what_that_means(folder: Path) -> None:
 
 
 def test_what_is_said_for_people(folder: Path) -> None:
-    done = run("ingest", "cardmarket", folder, "--lake", folder.parent / "lake")
-    assert f"read {folder}/price_guide_17.json: price guide of 2026-07-26, 3 rows\n" in done.stderr
-    assert f"left {folder}/other.json: it has no list of products, prices or expansions\n" in done.stderr
-    assert "missing: watchlist: /watchlist is empty; " in done.stdout
+    imported = run("ingest", "cardmarket", folder, "--lake", folder.parent / "lake")
+    assert f"read {folder}/price_guide_17.json: price guide of 2026-07-26, 3 rows\n" in imported.stderr
+    assert f"left {folder}/other.json: it has no list of products, prices or expansions\n" in imported.stderr
+    assert "missing: watchlist: /watchlist is empty; " in imported.stdout
 
 
 def test_the_same_folder_again_changes_nothing(folder: Path) -> None:
@@ -159,9 +159,9 @@ def test_a_newer_name_wins_and_a_game_stays(folder: Path) -> None:
     import_folder(folder)
     path = folder / "sets.csv"
     path.write_text("id,name,game,updated_at\n7,Old name,Digimon TCG,2026-01-01T00:00:00Z\n12,,Digimon,\n")
-    done = run("ingest", "expansions", path, "--lake", folder.parent / "lake")
+    imported = run("ingest", "expansions", path, "--lake", folder.parent / "lake")
     assert expansions(folder) == {7: ("New name", "Digimon TCG", None)}
-    assert "1 unknown ids skipped, because they have no name, such as 12" in done.stderr
+    assert "1 unknown ids skipped, because they have no name, such as 12" in imported.stderr
 
 
 def test_attributes_reach_the_cards(folder: Path) -> None:
@@ -174,9 +174,9 @@ def test_attributes_reach_the_cards(folder: Path) -> None:
     words = ("ingest", "attributes", path, "--lake", folder.parent / "lake")
     assert "3 unknown ids kept until a list has them" in run(*words).stderr
     import_folder(folder)
-    done = run(*words)
-    assert "1 unknown ids kept until a list has them, such as 44" in done.stderr
-    assert "products-cardmarket.parquet: 3 rows, 0 new, 0 changed, 3 unchanged" in done.stdout
+    imported = run(*words)
+    assert "1 unknown ids kept until a list has them, such as 44" in imported.stderr
+    assert "products-cardmarket.parquet: 3 rows, 0 new, 0 changed, 3 unchanged" in imported.stdout
     build(folder.parent / "lake", folder.parent / "store")
     card = json.loads(run("cat", "cards/1.json", "--store", folder.parent / "store").stdout)
     assert (card["number"], card["rarity"], card["image"]) == ("004", "Secret Rare", "https://img.example/1.png")

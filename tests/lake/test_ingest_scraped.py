@@ -162,8 +162,8 @@ def test_a_list_page_row_in_all_its_columns(lake, tmp_path, write):
         }
     ]
     (product,) = rows_of(lake, "products")
-    told = {name: product[name] for name in ("number", "rarity", "url", "image", "image_large", "name")}
-    assert told == {
+    actual = {name: product[name] for name in ("number", "rarity", "url", "image", "image_large", "name")}
+    assert actual == {
         "number": "010",
         "rarity": "Holo Rare",
         "url": URL,
@@ -368,8 +368,8 @@ GOOD = {"list-pages": page(9), "offers": check(9, offers=0), "watch-checks": wat
 @pytest.mark.parametrize(("kind", "line", "reason"), BAD)
 def test_a_bad_line_is_refused_with_its_number_and_kept_where_asked(lake, tmp_path, write, kind, line, reason):
     lines, bad = write(GOOD[kind], "", line, GOOD[kind]), tmp_path / "bad.jsonl"
-    said = refused(lake, kind, lines)
-    assert said.startswith(f"cardpress: {lines}: line 3: ") and reason in said and "more refused" not in said
+    message = refused(lake, kind, lines)
+    assert message.startswith(f"cardpress: {lines}: line 3: ") and reason in message and "more refused" not in message
     result = ingest(lake, kind, lines, "--bad-lines", bad)
     assert (result["lines"], result["refused"]) == (3, 1)
     assert sum(len(rows_of(lake, table)) for table in DAILY if (lake / table).is_dir()) == 1
@@ -383,9 +383,9 @@ def test_a_bad_line_is_refused_with_its_number_and_kept_where_asked(lake, tmp_pa
 def test_many_bad_lines_are_counted_over_all_files_and_added_once(lake, tmp_path, write):
     one = write(page(1), "x", "y", name="one.jsonl")
     two = write("z", page(2), name="two.jsonl.gz")
-    said = refused(lake, "list-pages", one, two)
-    assert said.startswith(f"cardpress: {one}: line 2: not JSON")
-    assert "(and 2 more refused lines)" in said and "--bad-lines FILE" in said
+    message = refused(lake, "list-pages", one, two)
+    assert message.startswith(f"cardpress: {one}: line 2: not JSON")
+    assert "(and 2 more refused lines)" in message and "--bad-lines FILE" in message
     bad = tmp_path / "bad.jsonl"
     bad.write_text("from last night\n")
     for _ in range(2):
@@ -476,8 +476,8 @@ def test_overlapping_files_in_any_order_give_the_same_bytes(tmp_path, write):
     assert listed == {(1, 21): 1, (2, 21): 3, (2, 22): None, (3, 21): None}
     assert [row["offers"] for row in rows_of(lake, "filtered_checks")] == [1, 2]
     assert rows_of(lake, "filtered_checks")[0]["offer_list"][0]["price"] == 1.5  # null least, in a list too
-    told = {row["id_product"]: (row["rarity"], row["number"]) for row in rows_of(lake, "products")}
-    assert told == {1: (None, None), 2: ("B", "2"), 3: (None, None)}
+    actual = {row["id_product"]: (row["rarity"], row["number"]) for row in rows_of(lake, "products")}
+    assert actual == {1: (None, None), 2: ("B", "2"), 3: (None, None)}
 
 
 def test_lines_left_out_for_a_greater_one_are_counted(lake, write):
@@ -540,9 +540,9 @@ def test_plain_gzip_and_standard_input_say_the_same(tmp_path, write):
     ingest(tmp_path / "plain", "offers", plain)
     ingest(tmp_path / "packed", "offers", packed)
     for number, data in enumerate((plain.read_bytes(), packed.read_bytes())):
-        done = run("ingest", "offers", "--lake", tmp_path / str(number), "-", input=data)
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.decode().splitlines()[0] == "1 lines, 0 refused"
+        completed = run("ingest", "offers", "--lake", tmp_path / str(number), "-", input=data)
+        assert completed.returncode == 0, completed.stderr
+        assert completed.stdout.decode().splitlines()[0] == "1 lines, 0 refused"
         assert content(tmp_path / str(number)) == content(tmp_path / "plain") == content(tmp_path / "packed")
 
 
@@ -675,9 +675,9 @@ def test_the_examples_of_the_page_are_true(tmp_path):
             (tmp_path / name).write_text(text, "utf-8")
             continue
         for line, expected in re.findall(r"^\$ (.*)\n((?:[^$].*\n)*)", text, re.MULTILINE):
-            done = subprocess.run(
+            completed = subprocess.run(
                 line, shell=True, cwd=tmp_path, env={**os.environ, **paths}, capture_output=True, text=True, timeout=60
             )
-            assert (done.returncode, done.stdout) == (0, expected), done.stderr
+            assert (completed.returncode, completed.stdout) == (0, expected), completed.stderr
             shown += 1
     assert shown == 11

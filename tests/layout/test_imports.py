@@ -66,9 +66,9 @@ def test_imports_point_downwards() -> None:
 def loaded_by(module: str) -> set[str]:
     """Return the names of all modules that are loaded after an import in a new process."""
     script = f"import sys, {module}; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=environment(), capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return set(done.stdout.split())
+    result = subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=environment(), capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    return set(result.stdout.split())
 
 
 def test_the_shim_loads_nothing_of_the_generator() -> None:

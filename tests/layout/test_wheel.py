@@ -23,5 +23,5 @@ def test_the_wheel_carries_the_sql(tmp_path: Path) -> None:
     ):
         run = [sys.executable, "-P", "-m", "generator", *words]
         variables = environment() | {"PYTHONPATH": str(tmp_path / "installed")}
-        done = subprocess.run(run, cwd=tmp_path, env=variables, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
+        result = subprocess.run(run, cwd=tmp_path, env=variables, capture_output=True, text=True)
+        assert result.returncode == 0, result.stderr

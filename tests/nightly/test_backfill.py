@@ -40,21 +40,21 @@ def history(store: Path, build_id: str) -> list[str]:
 
 def test_many_days_make_one_build_and_one_diff(store: Path) -> None:
     live = json.loads(run("builds", "--store", store, "--json").stdout)["live"]
-    done = backfill(store, "2026-07-06", "2026-07-09")
-    new = done.stdout.splitlines()[-1]
+    result = backfill(store, "2026-07-06", "2026-07-09")
+    new = result.stdout.splitlines()[-1]
     assert history(store, new) == ["2026-07-07", "2026-07-08", "2026-07-10"], "without the days around them"
     listed = json.loads(run("builds", "--store", store, "--json").stdout)
     assert ({row["id"] for row in listed["builds"]}, listed["live"]) == ({live, new}, live)
-    assert live in done.stdout and new in done.stdout.splitlines()[0] + done.stdout
-    assert "no guide for 2 of 4 days: 2026-07-06, 2026-07-09" in done.stderr
+    assert live in result.stdout and new in result.stdout.splitlines()[0] + result.stdout
+    assert "no guide for 2 of 4 days: 2026-07-06, 2026-07-09" in result.stderr
 
 
 def test_it_publishes_on_demand_and_says_what_changed(store: Path) -> None:
-    done = backfill(store, "2026-07-12", "2026-07-12", "--publish")
-    new = done.stdout.splitlines()[-1]
+    result = backfill(store, "2026-07-12", "2026-07-12", "--publish")
+    new = result.stdout.splitlines()[-1]
     assert new.startswith("2026-07-12-")
     assert json.loads(run("builds", "--store", store, "--json").stdout)["live"] == new
-    assert "trend" in done.stdout, "the diff names the prices that changed"
+    assert "trend" in result.stdout, "the diff names the prices that changed"
 
 
 def test_no_guide_in_these_days(store: Path) -> None:
@@ -67,6 +67,6 @@ def test_no_guide_in_these_days(store: Path) -> None:
 
 def test_without_a_live_build(store: Path) -> None:
     words = ("--lake", store.parent / "new", "--store", store.parent / "other")
-    done = run("backfill", "2026-07-01", "2026-07-31", store.parent / "downloads", *words)
-    assert "no build is live" in done.stderr
-    assert len(history(store.parent / "other", done.stdout.strip())) == 5
+    result = run("backfill", "2026-07-01", "2026-07-31", store.parent / "downloads", *words)
+    assert "no build is live" in result.stderr
+    assert len(history(store.parent / "other", result.stdout.strip())) == 5

@@ -221,8 +221,8 @@ def test_an_older_guide_with_other_prices_changes_nothing_and_is_counted(place: 
     until_served(place.client, report["build"])
     before = place.bodies()
     older = [row | {"low": 99} for row in rows]
-    said = json.loads(run(*import_words(place, older, f"{TODAY}T02:00:00")).stdout)
-    assert [counts["older"] for name, counts in said.items() if name.startswith("price_guide")] == [len(rows)]
+    output = json.loads(run(*import_words(place, older, f"{TODAY}T02:00:00")).stdout)
+    assert [counts["older"] for name, counts in output.items() if name.startswith("price_guide")] == [len(rows)]
     assert json.loads(run(*place.arguments()).stdout)["outcome"] == "unchanged"
     assert place.bodies() == before
     assert_read_well(place, report["build"])

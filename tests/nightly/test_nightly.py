@@ -76,22 +76,22 @@ def test_a_lake_s_first_night_and_the_next(tmp_path: Path) -> None:
     first = service.run("nightly", "--lake", lake, "--store", store, "--textfile", metrics)
     demo_lake(lake, 9)
     second = service.run("nightly", "--lake", lake, "--store", store, "--textfile", metrics, "--json")
-    said = json.loads(second.stdout)
+    summary = json.loads(second.stdout)
     opened = FolderStore(str(store))
-    assert said == report(opened)
-    assert said["outcome"] == "published" and said["error"] is None
-    assert said["live_before"] == first.stdout.strip()
-    assert said["live"] == said["build"] == live_build_id(opened)
-    assert set(said["seconds"]) == {"build", "verify", "gates", "publish", "smoke", "prune"}
-    assert said["judgement"]["differences"]["trends_changed"] > 0
-    assert all(line.startswith(f"[{said['run']}] ") for line in second.stderr.splitlines())
+    assert summary == report(opened)
+    assert summary["outcome"] == "published" and summary["error"] is None
+    assert summary["live_before"] == first.stdout.strip()
+    assert summary["live"] == summary["build"] == live_build_id(opened)
+    assert set(summary["seconds"]) == {"build", "verify", "gates", "publish", "smoke", "prune"}
+    assert summary["judgement"]["differences"]["trends_changed"] > 0
+    assert all(line.startswith(f"[{summary['run']}] ") for line in second.stderr.splitlines())
     values = prometheus(metrics)
     assert values["cardpress_nightly_success"] == 1
     assert values['cardpress_nightly_outcome{outcome="published"}'] == 1
     assert (
         values["cardpress_nightly_last_success_timestamp_seconds"] == values["cardpress_nightly_run_timestamp_seconds"]
     )
-    assert values['cardpress_nightly_build_objects{layer="cards"}'] == said["record"]["objects"]["cards"]
+    assert values['cardpress_nightly_build_objects{layer="cards"}'] == summary["record"]["objects"]["cards"]
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
     assert_whole(opened)
 
@@ -113,9 +113,9 @@ def test_a_breach_leaves_the_live_build_and_a_report(two) -> None:
     last = refused.stderr.splitlines()[-1]
     assert "was built but not published: gate tables-emptied: nothing is left of the tables" in last
     assert store.get("current.json") == pointer
-    said = report(store)
-    assert said["outcome"] == "refused" and said["error"] in last and said["live"] == ids[1]
-    assert [v["gate"] for v in said["judgement"]["verdicts"] if v["breached"]] == ["tables-emptied"]
+    summary = report(store)
+    assert summary["outcome"] == "refused" and summary["error"] in last and summary["live"] == ids[1]
+    assert [v["gate"] for v in summary["judgement"]["verdicts"] if v["breached"]] == ["tables-emptied"]
 
 
 def test_a_forced_gate_lets_pass_and_is_recorded(two) -> None:
@@ -123,11 +123,11 @@ def test_a_forced_gate_lets_pass_and_is_recorded(two) -> None:
     empty("watchlist")(lake)
     with pytest.raises(GateError):
         night(lake, store, forced=("prices-lost",))
-    said = night(lake, store, forced=("tables-emptied",))
-    assert said.outcome == "published"
-    kept = read_judgement(store, said.build)
+    summary = night(lake, store, forced=("tables-emptied",))
+    assert summary.outcome == "published"
+    kept = read_judgement(store, summary.build)
     assert [v["gate"] for v in kept["verdicts"] if v["forced"]] == ["tables-emptied"]
-    record = open_build(store, said.build).record
+    record = open_build(store, summary.build).record
     assert "tables-emptied" not in json.dumps(record), "a record is the same on every night and machine"
 
 
@@ -154,12 +154,12 @@ def test_a_hold_lets_build_and_report_but_not_publish(two) -> None:
     assert rollback(store) == ids[0]
     with pytest.raises(HoldError, match=f"a rollback to {ids[0]} holds publishing back; `cardpress publish"):
         night(lake, store)
-    said = report(store)
-    assert said["outcome"] == "held" and said["live"] == ids[0]
-    assert said["judgement"]["against"] == ids[0]
+    summary = report(store)
+    assert summary["outcome"] == "held" and summary["live"] == ids[0]
+    assert summary["judgement"]["against"] == ids[0]
     with pytest.raises(Failed, match="exit 1"):
         run("nightly", "--lake", lake, "--store", store.root)
-    publish(store, said["build"], by_hand=True)
+    publish(store, summary["build"], by_hand=True)
     assert night(lake, store).outcome == "unchanged"
     demo_lake(lake, 10)
     assert night(lake, store).outcome == "published"
@@ -202,8 +202,8 @@ def test_a_terminated_run_releases_its_lock(two) -> None:
     process = subprocess.Popen(command, cwd=ROOT, env=environment(), stderr=subprocess.PIPE, text=True)
     until(lambda: current_holder(store, NIGHTLY_LOCK, utc_now), 60, "the night holds its lock")
     process.terminate()
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 1 and "was ended by SIGTERM" in said.splitlines()[-1]
+    _, summary = process.communicate(timeout=60)
+    assert process.returncode == 1 and "was ended by SIGTERM" in summary.splitlines()[-1]
     assert current_holder(store, NIGHTLY_LOCK, utc_now) is None
     assert live_build_id(store) == ids[1] and report(store)["outcome"] == "failed"
     assert night(lake, store).outcome == "published"
@@ -228,12 +228,12 @@ def test_two_at_once_publish_once(two) -> None:
         )
         for _ in range(2)
     ]
-    said = [process.communicate(timeout=120) for process in both]
+    summary = [process.communicate(timeout=120) for process in both]
     codes = sorted(process.returncode for process in both)
-    assert codes == [0, 1] or (codes == [0, 0] and len([*store.list("reports/")]) == 2), said
+    assert codes == [0, 1] or (codes == [0, 0] and len([*store.list("reports/")]) == 2), summary
     assert all(
         "is running" in err or "began at the same moment" in err
-        for (_, err), p in zip(said, both, strict=True)
+        for (_, err), p in zip(summary, both, strict=True)
         if p.returncode
     )
     assert live_build_id(store) == report(store)["build"]

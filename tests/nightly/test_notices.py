@@ -57,23 +57,23 @@ def test_a_run_is_announced_and_its_end_told(service: NoticeService, tmp_path: P
     store, lake, _ = published(tmp_path, 7, 8)
     demo_lake(lake, 9)
     empty("watchlist")(lake)
-    asked = [
+    paths = [
         f"--ping={service.url}/0123?x=1",
         f"--notify={service.url}/hook",
         "--pages-url=https://intranet.example/n/",
     ]
-    refused = json.loads(night(lake, store.root, *asked, status=1).stdout)
+    refused = json.loads(night(lake, store.root, *paths, status=1).stdout)
     assert [path for path, _ in service.received] == ["/0123/start?x=1", "/0123/fail?x=1", "/hook"]
     assert service.received[1][1].decode() == refused["error"]
-    told = json.loads(service.received[2][1])
-    assert told["outcome"] == "refused" and told["error"] == refused["error"] and not told["succeeded"]
-    assert told["differences"] == refused["judgement"]["differences"]
-    assert [gate["gate"] for gate in told["gates"]] == ["tables-emptied"] and not told["gates"][0]["forced"]
-    assert {game["game"] for game in told["games"]} == {game["game"] for game in refused["games"]}
-    assert told["report"] == f"https://intranet.example/n/{refused['run']}/report.html"
-    assert told["text"].startswith("cardpress: refused, live ") and told["report"] in told["content"]
+    message = json.loads(service.received[2][1])
+    assert message["outcome"] == "refused" and message["error"] == refused["error"] and not message["succeeded"]
+    assert message["differences"] == refused["judgement"]["differences"]
+    assert [gate["gate"] for gate in message["gates"]] == ["tables-emptied"] and not message["gates"][0]["forced"]
+    assert {game["game"] for game in message["games"]} == {game["game"] for game in refused["games"]}
+    assert message["report"] == f"https://intranet.example/n/{refused['run']}/report.html"
+    assert message["text"].startswith("cardpress: refused, live ") and message["report"] in message["content"]
     service.received.clear()
-    night(lake, store.root, *asked, "--no-pages", "--force", "tables-emptied")
+    night(lake, store.root, *paths, "--no-pages", "--force", "tables-emptied")
     assert [path for path, _ in service.received] == ["/0123/start?x=1", "/0123?x=1", "/hook"]
     assert json.loads(service.received[2][1])["gates"][0]["forced"]
 
@@ -92,19 +92,19 @@ def test_services_that_fail_or_hang_do_not_fail_a_night(tmp_path: Path, monkeypa
     broken = NoticeService(status=500)
     with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts, and never answers
         hanging = f"http://127.0.0.1:{silent.getsockname()[1]}/secret-hook"
-        done = night(lake, store.root, "--no-pages", f"--ping={broken.url}/secret-check", f"--notify={hanging}")
-    assert json.loads(done.stdout)["outcome"] == "unchanged"
-    assert len(re.findall(r"127\.0\.0\.1 was not told: ", done.stderr)) == 3
-    assert "secret" not in done.stderr
+        result = night(lake, store.root, "--no-pages", f"--ping={broken.url}/secret-check", f"--notify={hanging}")
+    assert json.loads(result.stdout)["outcome"] == "unchanged"
+    assert len(re.findall(r"127\.0\.0\.1 was not told: ", result.stderr)) == 3
+    assert "secret" not in result.stderr
 
 
 def test_texts_are_cut_and_cannot_call_everyone() -> None:
     report = notices.RunReport(
         "r", "lake", "store", "now", outcome="failed", error="<!channel> @everyone " + "x" * 3000
     )
-    told = notices.notice(report, None)
-    assert "<!channel>" not in told["text"] and len(told["content"]) == 2000
-    assert told["allowed_mentions"] == {"parse": []}
+    message = notices.notice(report, None)
+    assert "<!channel>" not in message["text"] and len(message["content"]) == 2000
+    assert message["allowed_mentions"] == {"parse": []}
 
 
 @pytest.mark.parametrize("option", ["--ping", "--notify", "--pages-url"])

@@ -183,12 +183,12 @@ def test_a_prune_that_fails_after_the_publish(place: StorePlace) -> None:
 def test_a_full_folder_of_temporary_files(place: StorePlace, tmp_path: Path) -> None:
     place.new_prices()
     with small_disk(tmp_path / "disk", 16 << 10) as temporary:
-        done = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-m", "generator", *map(str, place.arguments())],
             cwd=ROOT, env=environment() | {"TMPDIR": str(temporary)}, capture_output=True, text=True,
         )  # fmt: skip
-        assert done.returncode == 1
-        assert f"the folder of temporary files {temporary} is full" in done.stderr.splitlines()[-1]
+        assert result.returncode == 1
+        assert f"the folder of temporary files {temporary} is full" in result.stderr.splitlines()[-1]
     place.unchanged_by(place.reader.builds)
     place.ordinary_night()
 

@@ -24,8 +24,8 @@ pytestmark = pytest.mark.xdist_group("diff")  # one process: the builds are made
 
 
 def cardpress(*arguments: object, code: int = 0) -> str:
-    done = run(*arguments, status=code)
-    return done.stdout if code == 0 else done.stderr
+    result = run(*arguments, status=code)
+    return result.stdout if code == 0 else result.stderr
 
 
 @dataclass
@@ -36,15 +36,15 @@ class Pair:
     old: str
     new: str
     trees: tuple[plainly.Tree, plainly.Tree]
-    told: dict[tuple, str] = field(default_factory=dict)
+    reported: dict[tuple, str] = field(default_factory=dict)
 
     def diff(self, *options: object, back: bool = False) -> str:
         """What the command says, asked once."""
         asked = (back, *options)
-        if asked not in self.told:
+        if asked not in self.reported:
             ids = (self.new, self.old) if back else (self.old, self.new)
-            self.told[asked] = cardpress("diff", *ids, "--store", self.store, *options)
-        return self.told[asked]
+            self.reported[asked] = cardpress("diff", *ids, "--store", self.store, *options)
+        return self.reported[asked]
 
     def document(self, back: bool = False) -> dict:
         return json.loads(self.diff("--json", back=back), parse_float=Decimal)
@@ -117,29 +117,31 @@ class TestAgainstExports:
             [counted] = [row for row in document["resources"] if row["name"] == name]
             assert {how: len(keys) for how, keys in found.items()} == {how: counted[how] for how in found}, name
             for how in ("added", "removed", "changed"):
-                told = [row["key"] for row in document["objects"] if (row["resource"], row["change"]) == (name, how)]
-                assert sorted(told) == found[how]
+                reported = [
+                    row["key"] for row in document["objects"] if (row["resource"], row["change"]) == (name, how)
+                ]
+                assert sorted(reported) == found[how]
 
     def test_products(self, pair: Pair) -> None:
         old, new = (tree.products() for tree in pair.trees)
-        found, told = plainly.changes(old, new), pair.document()["products"]
+        found, reported = plainly.changes(old, new), pair.document()["products"]
         for how in ("added", "removed"):
             side = new if how == "added" else old
             shown = [{name: side[id_][name] for name in ("id_product", "name", "kind", "set")} for id_ in found[how]]
-            assert told[how] == shown
+            assert reported[how] == shown
         fields = {id_: plainly.fields(old[id_], new[id_]) for id_ in found["changed"]}
-        assert keyed(told["changed"], "id_product") == found["changed"]
-        assert changed_fields(told["changed"], "id_product") == fields
+        assert keyed(reported["changed"], "id_product") == found["changed"]
+        assert changed_fields(reported["changed"], "id_product") == fields
         renamed = [
             {"id_product": id_, "old": f["name"][0], "new": f["name"][1]} for id_, f in fields.items() if "name" in f
         ]
-        assert told["renamed"] == renamed
+        assert reported["renamed"] == renamed
         moved = [
             {"id_product": id_, "name": new[id_]["name"], "old": old[id_]["set"], "new": new[id_]["set"]}
             for id_, f in fields.items()
             if "set.id" in f
         ]
-        assert told["moved"] == moved
+        assert reported["moved"] == moved
 
     def test_prices(self, pair: Pair) -> None:
         old, new = (tree.products() for tree in pair.trees)
@@ -166,11 +168,11 @@ class TestAgainstExports:
     @pytest.mark.parametrize(("what", "key"), [("sets", "id"), ("watchlist", "slug"), ("fingerprints", "key")])
     def test_other_things(self, pair: Pair, what: str, key: str) -> None:
         old, new = (getattr(tree, what)() for tree in pair.trees)
-        found, told = plainly.changes(old, new), pair.document()[what]
-        assert sorted(told["added"], key=lambda row: row[key]) == [new[name] for name in found["added"]]
-        assert sorted(told["removed"], key=lambda row: row[key]) == [old[name] for name in found["removed"]]
+        found, reported = plainly.changes(old, new), pair.document()[what]
+        assert sorted(reported["added"], key=lambda row: row[key]) == [new[name] for name in found["added"]]
+        assert sorted(reported["removed"], key=lambda row: row[key]) == [old[name] for name in found["removed"]]
         fields = {name: plainly.fields(old[name], new[name]) for name in found["changed"]}
-        assert changed_fields(told["changed"], key) == fields
+        assert changed_fields(reported["changed"], key) == fields
 
     def test_counts_of_fields(self, pair: Pair) -> None:
         document = pair.document()
@@ -234,13 +236,13 @@ def test_only_layers_that_differ_are_read(month: Pair, tmp_path: Path) -> None:
 class TestCommand:
     @pytest.mark.parametrize("format_", ["text", "json", "html"])
     def test_a_build_does_not_differ_from_itself(self, month: Pair, format_: str) -> None:
-        told = cardpress("diff", month.new, month.new, "--store", month.store, "--format", format_)
+        reported = cardpress("diff", month.new, month.new, "--store", month.store, "--format", format_)
         if format_ == "json":
-            document = json.loads(told)
+            document = json.loads(reported)
             assert all(row["changed"] == 0 for row in document["layers"] + document["resources"])
             assert document["objects"] == document["products"]["changed"] == []
         else:
-            assert "nothing differs" in told.lower()
+            assert "nothing differs" in reported.lower()
 
     def test_names_of_builds(self, month: Pair) -> None:
         named = cardpress("diff", "previous", "live", "--store", month.store, "--json")
@@ -300,32 +302,34 @@ class TestJson:
 
 class TestText:
     def test_says_what_changed(self, month: Pair) -> None:
-        told, document = month.diff(), month.document()
-        assert told.startswith(f"{month.old} → {month.new}\n")
+        reported, document = month.diff(), month.document()
+        assert reported.startswith(f"{month.old} → {month.new}\n")
         for row in document["products"]["added"] + document["products"]["removed"]:
-            assert f"{row['id_product']}  {row['kind']}" in told
+            assert f"{row['id_product']}  {row['kind']}" in reported
         [renamed] = document["products"]["renamed"]
-        assert re.search(rf"{renamed['id_product']}  .* → .* \(renamed\)", told)
-        assert re.search(r"^  added .*  new one$", told, re.MULTILINE)
-        assert re.search(r"  removed +img-0000$", told, re.MULTILINE)
+        assert re.search(rf"{renamed['id_product']}  .* → .* \(renamed\)", reported)
+        assert re.search(r"^  added .*  new one$", reported, re.MULTILINE)
+        assert re.search(r"  removed +img-0000$", reported, re.MULTILINE)
 
     def test_prices_come_first_and_counts_last(self, month: Pair) -> None:
-        told = month.diff()
-        assert "earlier nights (0)" in told.splitlines()[1]
+        reported = month.diff()
+        assert "earlier nights (0)" in reported.splitlines()[1]
         places = [
-            told.index(text) for text in ("\nprices ", "\ntrend up", "\nproducts added", "\nobjects ", "\nfields ")
+            reported.index(text) for text in ("\nprices ", "\ntrend up", "\nproducts added", "\nobjects ", "\nfields ")
         ]
         assert places == sorted(places)
 
     def test_percent_lists_have_a_floor(self, month: Pair) -> None:
-        told = month.diff("--top", 1000)
+        reported = month.diff("--top", 1000)
         for way, sign in (("up", 1), ("down", -1)):
             moves = [
                 row for row in month.document()["prices"]["moves"]
                 if row["price"] == "trend" and row["change"] * sign > 0 and row["old"] >= 1
             ]  # fmt: skip
             expected = sorted(moves, key=lambda row: (-abs(row["change_pct"]), row["id_product"]))
-            [listed] = re.findall(rf"\ntrend {way}, largest in percent of prices from 1 euro on: (\d+)\n([^\n]*)", told)
+            [listed] = re.findall(
+                rf"\ntrend {way}, largest in percent of prices from 1 euro on: (\d+)\n([^\n]*)", reported
+            )
             assert int(listed[0]) == len(expected)
             assert listed[1].split()[0] == str(expected[0]["id_product"])
 

@@ -57,8 +57,8 @@ def everything(folder: Path) -> set[tuple[str, bytes]]:
 
 def test_a_sound_place(place: Path) -> None:
     before = everything(place)
-    done = run("doctor", "--store", place / "store", "--lake", place / "lake", "--state", place / "state")
-    levels = [line.split()[0] for line in done.stdout.splitlines()]
+    result = run("doctor", "--store", place / "store", "--lake", place / "lake", "--state", place / "state")
+    levels = [line.split()[0] for line in result.stdout.splitlines()]
     assert "problem" not in levels and levels.count("ok") >= 8
     assert everything(place) == before, "nothing was changed, and the probe is gone"
     assert {check for check, (level, _) in found(place).items() if level == "warning"} == {"sources", "days"}, "is old"
@@ -145,14 +145,14 @@ def test_what_is_wrong_is_said_with_what_to_do(place: Path, case: str) -> None:
     spoil(place)
     said = found(place)
     assert said[check][0] == level and text in said[check][1], said
-    done = doctor(place)
-    problems = [line for line in done.stdout.splitlines() if line.startswith("problem")]
-    assert (done.exit_code == 0) == (level != "problem") == (not problems)
+    result = doctor(place)
+    problems = [line for line in result.stdout.splitlines() if line.startswith("problem")]
+    assert (result.exit_code == 0) == (level != "problem") == (not problems)
 
 
 def test_a_counter_out_of_reach_is_told_without_its_password(place: Path) -> None:
-    done = doctor(place, "--rate-limit-url", "redis://:secret@127.0.0.1:1/0")
-    assert "problem  rate limit 127.0.0.1:1 does not answer" in done.stdout and "secret" not in done.output
+    result = doctor(place, "--rate-limit-url", "redis://:secret@127.0.0.1:1/0")
+    assert "problem  rate limit 127.0.0.1:1 does not answer" in result.stdout and "secret" not in result.output
     assert doctor(place, "--rate-limit-url", "http://x").exit_code == 2
 
 

@@ -40,8 +40,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         f"from rows where id_product not in {of} where game = '{late}')",
     )
     gates = [f"--force={gate}" for gate in ("guide-shrank", "game-shrank", "game-prices-lost", "set-prices-lost")]
-    said = run("nightly", "--lake", lake, "--store", store.root, "--json", "--textfile", folder / "prom", *gates)
-    (folder / "said.json").write_text(said.stdout)
+    output = run("nightly", "--lake", lake, "--store", store.root, "--json", "--textfile", folder / "prom", *gates)
+    (folder / "said.json").write_text(output.stdout)
     return folder
 
 
@@ -95,8 +95,8 @@ def test_a_late_game_and_a_missing_column_are_seen(place: Path) -> None:
     assert f'cardpress_nightly_game_prices{{game="{incomplete}",column="avg7"}} ' in metrics
     seconds = int(datetime.fromisoformat(YESTERDAY).replace(tzinfo=UTC).timestamp())
     assert f'cardpress_nightly_game_guide_timestamp_seconds{{game="{late}"}} {seconds}\n' in metrics
-    said = json.loads((place / "said.json").read_text())
-    assert said["games"] == json.loads(run("show", "live", "--store", place / "store", "--json").stdout)["games"]
+    output = json.loads((place / "said.json").read_text())
+    assert output["games"] == json.loads(run("show", "live", "--store", place / "store", "--json").stdout)["games"]
 
 
 def test_the_report_has_a_row_for_each_game(place: Path) -> None:

@@ -92,11 +92,11 @@ def test_counts_and_coverage_are_those_of_the_cards(night: tuple[FolderStore, Pa
     assert len(expected) > 6
     rows = Tables(page(store, said["run"])).rows
     start = next(at for at, row in enumerate(rows) if row[0] == "Game") + 1
-    told = {(row[0], row[1]): row[2:] for row in rows[start : start + len(expected)]}
+    shown = {(row[0], row[1]): row[2:] for row in rows[start : start + len(expected)]}
     for key, counts in expected.items():
         columns = [counts[name] for name in ("trend", "low", "avg", "checked", "filtered", "from_price")]
         shares = [f"{100 * many / counts['products']:.1f} %" for many in columns]
-        assert told[key] == [str(counts["products"]), *(text.replace("00.0", "00") for text in _short(shares))]
+        assert shown[key] == [str(counts["products"]), *(text.replace("00.0", "00") for text in _short(shares))]
 
 
 def _short(shares: list[str]) -> list[str]:
@@ -145,8 +145,8 @@ def test_a_refused_night_says_why_on_its_page(before: tuple[FolderStore, Path]) 
     with pytest.raises(GateError):
         one_night(lake, store, pages=True)
     [name] = (name for name in store.list("private/nights/") if name.endswith("report.html"))
-    told = store.get(name).decode()
-    assert "1 breached" in told and "breached: nothing is left of the tables" in told and "refused" in told
+    shown = store.get(name).decode()
+    assert "1 breached" in shown and "breached: nothing is left of the tables" in shown and "refused" in shown
 
 
 def test_a_page_that_cannot_be_written_fails_no_night(

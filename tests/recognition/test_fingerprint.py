@@ -90,12 +90,12 @@ def photos_of(n: int) -> dict[str, Image.Image]:
 @pytest.mark.xdist_group("drawn cards")
 @pytest.mark.parametrize("way", PHOTOS)
 def test_photos_are_recognised(drawn: References, way: str) -> None:
-    asked = range(0, CARDS, 20)
-    found = [match_photo(np.asarray(photos_of(n)[way]), drawn, 5) for n in asked]
-    first = sum(matches[0].products == [n] for n, matches in zip(asked, found, strict=True))
-    among = sum(any(m.products == [n] for m in matches) for n, matches in zip(asked, found, strict=True))
-    assert first >= 0.92 * len(asked), first
-    assert among == len(asked), among
+    sample = range(0, CARDS, 20)
+    found = [match_photo(np.asarray(photos_of(n)[way]), drawn, 5) for n in sample]
+    first = sum(matches[0].products == [n] for n, matches in zip(sample, found, strict=True))
+    among = sum(any(m.products == [n] for m in matches) for n, matches in zip(sample, found, strict=True))
+    assert first >= 0.92 * len(sample), first
+    assert among == len(sample), among
 
 
 @pytest.mark.xdist_group("drawn cards")
@@ -155,9 +155,9 @@ def entries(lake: Path) -> dict[str, dict]:
 
 
 def test_index_build_serve_and_match(images: Path, lake: Path, tmp_path: Path) -> None:
-    done = json.loads(index(images, lake, "--image-url", "https://i.example/{key}.webp", "--json").stdout)
-    assert {name for name, count in done.items() if count} == {"entries", "new", "without_products"}
-    assert (done["entries"], done["new"], done["without_products"]) == (12, 12, 4)
+    result = json.loads(index(images, lake, "--image-url", "https://i.example/{key}.webp", "--json").stdout)
+    assert {name for name, count in result.items() if count} == {"entries", "new", "without_products"}
+    assert (result["entries"], result["new"], result["without_products"]) == (12, 12, 4)
     store, photo = tmp_path / "store", tmp_path / "photo.jpg"
     build(lake, store, as_of="2026-01-01")
     served = json.loads(run("cat", "fingerprints.json", "--store", store).stdout)
@@ -195,17 +195,17 @@ def test_index_is_idempotent_merges_and_prunes(images: Path, lake: Path) -> None
     index(images, lake, "--workers", 1)
     assert {path.name: path.read_bytes() for path in lake.iterdir()} == before
     one = images / "abc-4.png"
-    done = json.loads(index(one, lake, "--json").stdout)
-    assert (done["entries"], done["unchanged"], done["kept"]) == (12, 1, 11)
-    done = json.loads(index(one, lake, "--prune", "--json").stdout)
-    assert (done["entries"], done["pruned"]) == (1, 11)
+    result = json.loads(index(one, lake, "--json").stdout)
+    assert (result["entries"], result["unchanged"], result["kept"]) == (12, 1, 11)
+    result = json.loads(index(one, lake, "--prune", "--json").stdout)
+    assert (result["entries"], result["pruned"]) == (1, 11)
     assert list(entries(lake)) == ["abc-4"]
 
 
 def test_products_from_a_file(images: Path, lake: Path, tmp_path: Path) -> None:
-    said = {"abc-1": [7, 5, 7], "abc-2": 9, "unused": [1]}
+    listed = {"abc-1": [7, 5, 7], "abc-2": 9, "unused": [1]}
     by_json, by_csv, wrong = tmp_path / "p.json", tmp_path / "p.csv", tmp_path / "wrong.json"
-    by_json.write_text(json.dumps(said))
+    by_json.write_text(json.dumps(listed))
     by_csv.write_text("\ufeffkey,id_product\nabc-1,7\nabc-1,5\nabc-2,9\n")
     for file in (by_json, by_csv):
         index(images, lake, "--products", file, "--prune")
@@ -235,9 +235,9 @@ def test_broken_images(images: Path, lake: Path, tmp_path: Path) -> None:
     assert "cut.png" in refused.stderr
     assert "3 such images" in refused.stderr
     assert not (lake / "fingerprints.parquet").exists()
-    done = index(broken, lake, "--skip-broken", "--json")
-    assert json.loads(done.stdout)["broken"] == 3
-    assert all(name in done.stderr for name in ("cut.png", "text.jpg", "small.png: 31 × 40"))
+    result = index(broken, lake, "--skip-broken", "--json")
+    assert json.loads(result.stdout)["broken"] == 3
+    assert all(name in result.stderr for name in ("cut.png", "text.jpg", "small.png: 31 × 40"))
     assert list(entries(lake)) == ["fine"]
 
 
@@ -289,18 +289,18 @@ def test_another_recipe_is_not_mixed(images: Path, lake: Path) -> None:
 def test_match_refuses_what_is_no_index(images: Path, tmp_path: Path, content: str) -> None:
     file = tmp_path / "index.json"
     file.write_text(content)
-    done = run("fingerprint", "match", images / "abc-4.png", "--index", file, status=1)
-    assert str(file) in done.stderr
-    assert done.stderr.count("\n") == 1
+    result = run("fingerprint", "match", images / "abc-4.png", "--index", file, status=1)
+    assert str(file) in result.stderr
+    assert result.stderr.count("\n") == 1
 
 
 def test_without_pillow_one_line_names_the_extra(images: Path, lake: Path) -> None:
     code = "import sys; sys.modules['PIL'] = None; from generator.cli import main; main()"
     command = [sys.executable, "-c", code, "fingerprint", "index", str(images), "--lake", str(lake)]
-    done = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=60)
-    assert done.returncode == 1
-    assert "pip install 'pillow>=12.1'" in done.stderr
-    assert done.stderr.count("\n") == 1
+    result = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=60)
+    assert result.returncode == 1
+    assert "pip install 'pillow>=12.1'" in result.stderr
+    assert result.stderr.count("\n") == 1
 
 
 def test_products_option_has_its_own_variable(images: Path, lake: Path) -> None:

@@ -75,7 +75,7 @@ def client(store: FolderStore) -> WsgiClient:
     return WsgiClient(store.location, str(store.root.parent / "state"), 100_000)
 
 
-def asked(shim: WsgiClient, target: str) -> dict:
+def get_json(shim: WsgiClient, target: str) -> dict:
     answer = shim.get(f"/api/v1/{target}")
     assert answer.status == 200, answer.body
     assert "X-Build" not in answer.headers
@@ -128,11 +128,11 @@ def test_thirty_random_nights_bring_a_mirror_from_the_first_build_to_the_last(ni
             publish(store, live[-1], by_hand=True)
     content = {build: cards(store, build) for build in ids}
     shim = client(store)
-    steps = asked(shim, "changes?limit=100")["data"]
+    steps = get_json(shim, "changes?limit=100")["data"]
     assert [(step["from"], step["to"]) for step in steps] == list(pairwise(live))[::-1]
     mirror = {id_: dict(card) for id_, card in content[live[0]].items()}
     for step in reversed(steps):
-        document = asked(shim, step["url"].removeprefix("/api/v1/"))
+        document = get_json(shim, step["url"].removeprefix("/api/v1/"))
         expected = brute_force(content[step["from"]], content[step["to"]])
         assert document == {"from": step["from"], "to": step["to"], "as_of": step["to"][:10]} | expected
         assert {name: step[name] for name in expected} == {name: len(expected[name]) for name in expected}
@@ -145,7 +145,7 @@ def test_thirty_random_nights_bring_a_mirror_from_the_first_build_to_the_last(ni
 def since_each_build_was_live(shim: WsgiClient, live: list[str]) -> None:
     for build in set(live):
         last = len(live) - 1 - live[::-1].index(build)
-        found = asked(shim, f"changes?since={build}&limit=100")["data"]
+        found = get_json(shim, f"changes?since={build}&limit=100")["data"]
         assert [(step["from"], step["to"]) for step in found] == list(pairwise(live))[last:]
 
 
@@ -165,7 +165,7 @@ def test_the_contract_of_both_paths(published) -> None:
     assert first.json()["pagination"] == {
         "limit": 1, "offset": 0, "returned": 1, "has_more": True, "next_offset": 1
     }  # fmt: skip
-    assert asked(shim, f"changes?since={ids[2]}")["data"] == []
+    assert get_json(shim, f"changes?since={ids[2]}")["data"] == []
     assert shim.get("/api/v1/changes", If_None_Match=shim.get("/api/v1/changes").headers["ETag"]).status == 304
     for query in (
         "since=",
@@ -190,16 +190,16 @@ def test_a_step_shows_and_a_rollback_needs_no_comparison(published, monkeypatch:
     store, ids, shim = published
     monkeypatch.setattr(changes, "_made", lambda *_: pytest.fail("a rollback compared two builds"))
     rollback(store)
-    until(lambda: asked(shim, "changes?limit=1")["data"][0]["to"] == ids[1], 5, "the step shows")
-    assert asked(shim, f"changes/{ids[2]}...{ids[1]}")["as_of"] == ids[1][:10]
+    until(lambda: get_json(shim, "changes?limit=1")["data"][0]["to"] == ids[1], 5, "the step shows")
+    assert get_json(shim, f"changes/{ids[2]}...{ids[1]}")["as_of"] == ids[1][:10]
 
 
 def test_a_build_that_another_worker_made_live_is_known_at_once(published) -> None:
     store, ids, shim = published
     publish(store, ids[3], by_hand=True)
-    assert asked(shim, f"changes?since={ids[3]}")["data"] == []
+    assert get_json(shim, f"changes?since={ids[3]}")["data"] == []
     publish(store, ids[4], by_hand=True)
-    assert asked(shim, f"changes/{ids[3]}...{ids[4]}")["to"] == ids[4]
+    assert get_json(shim, f"changes/{ids[3]}...{ids[4]}")["to"] == ids[4]
 
 
 def test_a_killed_command_leaves_no_gap(published, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,16 +212,16 @@ def test_a_killed_command_leaves_no_gap(published, monkeypatch: pytest.MonkeyPat
         publish(store, ids[4], by_hand=True)
     assert [step.to for step in missing_steps(store)] == [ids[3], ids[4]]
     shim = client(store)
-    assert [step["to"] for step in asked(shim, "changes")["data"]] == [ids[2], ids[1]]  # it ends before them
-    assert asked(shim, f"changes?since={ids[3]}")["data"] == []
+    assert [step["to"] for step in get_json(shim, "changes")["data"]] == [ids[2], ids[1]]  # it ends before them
+    assert get_json(shim, f"changes?since={ids[3]}")["data"] == []
     assert shim.get(f"/api/v1/changes/{ids[2]}...{ids[3]}").status == 404
     assert [finding.check for finding in check_store(store, utc_now)].count("changes") == 1
     run("prune", "--store", store.location, "--keep", "1", "--grace", "0")
     assert missing_steps(store) == []
-    until(lambda: len(asked(shim, "changes")["data"]) == 4, 5, "all steps show")
+    until(lambda: len(get_json(shim, "changes")["data"]) == 4, 5, "all steps show")
     assert (
         brute_force(*(cards(lakes()[0], id_) for id_ in ids[2:4])).items()
-        <= asked(shim, f"changes/{ids[2]}...{ids[3]}").items()
+        <= get_json(shim, f"changes/{ids[2]}...{ids[3]}").items()
     )
 
 
@@ -234,8 +234,8 @@ def test_a_step_whose_build_is_lost_ends_the_list(published, monkeypatch: pytest
     store.delete([layout.record_name(ids[2])])
     publish(store, ids[4], by_hand=True)
     shim = client(store)
-    assert [(step["from"], step["to"]) for step in asked(shim, "changes")["data"]] == [(ids[3], ids[4])]
-    assert asked(shim, f"changes?since={ids[3]}")["data"] != []
+    assert [(step["from"], step["to"]) for step in get_json(shim, "changes")["data"]] == [(ids[3], ids[4])]
+    assert get_json(shim, f"changes?since={ids[3]}")["data"] != []
     assert shim.get(f"/api/v1/changes?since={ids[2]}").status == 400
     assert missing_steps(store) == []
 
@@ -255,7 +255,7 @@ def test_a_hundred_steps_are_listed_and_older_documents_pruned(nights) -> None:
     pairs = {layout.pair(*pair) for pair in ((ids[5], ids[6]), (ids[6], ids[5]))}
     assert read_index(store)[0].keys() == pairs
     assert (
-        asked(shim, "changes?since=" + ids[5])["data"][0]["to"] == ids[6]
+        get_json(shim, "changes?since=" + ids[5])["data"][0]["to"] == ids[6]
         if ids[5] != read_pointer(store)[0].build
         else True
     )
@@ -282,8 +282,8 @@ def test_a_pointer_of_an_older_version_has_no_steps(published) -> None:
     del pointer["moved_from"]
     store.put(layout.POINTER, json.dumps(pointer).encode())
     shim = client(store)
-    assert asked(shim, "changes")["data"] == []
-    assert asked(shim, f"changes?since={ids[2]}")["data"] == []
+    assert get_json(shim, "changes")["data"] == []
+    assert get_json(shim, f"changes?since={ids[2]}")["data"] == []
     assert shim.get(f"/api/v1/changes?since={ids[1]}").status == 400
 
 
@@ -293,7 +293,7 @@ def test_nothing_is_listed_before_the_second_publish(nights) -> None:
     assert shim.get("/api/v1/changes").status == 500
     publish(store, ids[0], by_hand=True)
     until(lambda: shim.get("/api/v1/changes").status == 200, 5, "the build goes live")
-    assert asked(shim, "changes") == {
+    assert get_json(shim, "changes") == {
         "data": [],
         "pagination": {"limit": 50, "offset": 0, "returned": 0, "has_more": False, "next_offset": None},
     }

@@ -99,8 +99,8 @@ def test_prune_works_at_0_bytes(disk: Path, tmp_path: Path) -> None:
     run("prune", "--store", store.root)
     fill(disk)
     with patch("generator.settings.PRUNE_WAIT_SECONDS", 0):
-        done = run("prune", "--store", store.root, "--keep", "2", "--grace", "0")
-    assert ids[0] in done.stdout and free(disk) > 0 and store.stat(RESERVE)
+        result = run("prune", "--store", store.root, "--keep", "2", "--grace", "0")
+    assert ids[0] in result.stdout and free(disk) > 0 and store.stat(RESERVE)
     assert_whole(store)
 
 
@@ -122,10 +122,10 @@ def test_a_full_temporary_folder_is_not_the_lakes_fault(size: int, tmp_path: Pat
     with ExitStack() as stack:
         temporary = stack.enter_context(small_disk(tmp_path / "disk", size))
         command = ["build", "--lake", str(lake), "--store", str(tmp_path / "store")]
-        done = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-m", "generator", *command],
             cwd=ROOT, env=environment() | {"TMPDIR": str(temporary)}, capture_output=True, text=True,
         )  # fmt: skip
-    assert done.returncode == 1
-    last = done.stderr.splitlines()[-1]
+    assert result.returncode == 1
+    last = result.stderr.splitlines()[-1]
     assert last == f"cardpress: the folder of temporary files {temporary} is full: free some space there, or set TMPDIR"

@@ -48,9 +48,9 @@ def test_a_lock_of_the_future_is_found_and_released(store: FolderStore, tmp_path
     assert "run of-2030" in refused.stderr and "`cardpress unlock`" in refused.stderr
     findings = run("doctor", "--store", store.root, "--read-only", "--state", tmp_path / "state", status=1).stdout
     assert "problem  lock       private/nightly.lock is of a run whose clock was ahead: run of-2030" in findings
-    done = run("unlock", "--store", store.root)
-    assert done.stdout.splitlines()[0].startswith("private/nightly.lock: released; run of-2030 on ")
-    assert done.stdout.splitlines()[1] == "private/prune.lock: no run holds it"
+    result = run("unlock", "--store", store.root)
+    assert result.stdout.splitlines()[0].startswith("private/nightly.lock: released; run of-2030 on ")
+    assert result.stdout.splitlines()[1] == "private/prune.lock: no run holds it"
     assert "run holds it" in run("unlock", "--store", store.root).stdout.splitlines()[0]
     run("nightly", "--lake", lake, "--store", store.root, "--no-pages")
 

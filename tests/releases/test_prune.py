@@ -44,8 +44,8 @@ def four(tmp_path: Path) -> tuple[FolderStore, Path, list[str]]:
 
 def test_keeps_as_many_as_asked_and_deletes_the_rest(four) -> None:
     store, _, ids = four
-    done = sweep(store)
-    assert done.builds == ids[:2]
+    deleted = sweep(store)
+    assert deleted.builds == ids[:2]
     assert builds(store) == ids[2:]
     assert_whole(store, ids[2])
     assert_whole(store, ids[3])
@@ -185,8 +185,8 @@ def test_a_doomed_build_that_is_published_meanwhile_stays(four) -> None:
             pool.submit(publish, store, ids[0], by_hand=True)
             until(lambda: [*store.list("intents/")] or live_build_id(store) == ids[0], 60, "the publisher is at work")
 
-        done = sweep(store, AT_ONCE, NOW, wait=publish_now)
-    assert ids[0] not in done.builds
+        deleted = sweep(store, AT_ONCE, NOW, wait=publish_now)
+    assert ids[0] not in deleted.builds
     assert live_build_id(store) == ids[0]
     assert_whole(store)
 

@@ -15,7 +15,7 @@ from edge_auth.contract.store.folder import FolderStore
 from generator.errors import PublishError
 from generator.releases.changes import missing_steps, verify_steps
 from generator.releases.publish import publish, rollback
-from tests.releases.test_changes import asked, brute_force, cards, client, lakes
+from tests.releases.test_changes import brute_force, cards, client, get_json, lakes
 from tests.support import service
 from tests.support.commands import run
 from tests.support.service import Failed
@@ -53,14 +53,14 @@ def at_once(*actions: Callable[[], object]) -> list[str]:
 def assert_a_chain(store: FolderStore, at_least: int) -> None:
     """Check that each step begins where the one before it ended, and that all documents are right."""
     shim = client(store)
-    steps = asked(shim, "changes?limit=100")["data"]
+    steps = get_json(shim, "changes?limit=100")["data"]
     assert len(steps) >= at_least and steps[0]["to"] == live_build_id(store)
     assert all(newer["from"] == older["to"] for newer, older in pairwise(steps))
     assert missing_steps(store) == []
     assert verify_steps(store) == len({(step["from"], step["to"]) for step in steps})
     content = {build: cards(store, build) for step in steps for build in (step["from"], step["to"])}
     for step in steps:
-        document = asked(shim, step["url"].removeprefix("/api/v1/"))
+        document = get_json(shim, step["url"].removeprefix("/api/v1/"))
         assert brute_force(content[step["from"]], content[step["to"]]).items() <= document.items()
 
 

@@ -107,7 +107,7 @@ def _start(arguments: list[str]) -> subprocess.Popen:
 def _finish(arguments: list[str]) -> None:
     """Run a command to its end, waiting for the lock of the one that was killed; a prune need not wait for others."""
 
-    def done() -> bool:
+    def is_over() -> bool:
         try:
             run(*arguments)
         except Failed as failed:
@@ -116,15 +116,15 @@ def _finish(arguments: list[str]) -> None:
         return True
 
     with patch.object(settings, "PRUNE_WAIT_SECONDS", 0):
-        until(done, 60, f"{arguments[0]} ends")
+        until(is_over, 60, f"{arguments[0]} ends")
 
 
 def _undisturbed(about: Pattern, command: str) -> float:
     store = _begin(about, command, "timing")
     started = time.monotonic()
     process = _start(_arguments(about, command, store))
-    _, said = process.communicate(timeout=120)
-    assert process.returncode == 0, said
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
     return time.monotonic() - started
 
 

@@ -290,8 +290,8 @@ def test_folders_do_not_wait_for_boto3() -> None:
     """It takes a fifth of a second to import: only who opens an s3:// location pays."""
     loads = "import sys; from generator.cli import cli; from edge_auth.host.app import create_app; "
     loads += "from edge_auth.contract.store.open import open_store; open_store('.'); print('boto3' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", loads], cwd=ROOT, env=environment(), capture_output=True, text=True)
-    assert done.stdout.strip() == "False", done.stderr
+    result = subprocess.run([sys.executable, "-c", loads], cwd=ROOT, env=environment(), capture_output=True, text=True)
+    assert result.stdout.strip() == "False", result.stderr
 
 
 def test_locations() -> None:
@@ -305,6 +305,6 @@ def test_locations() -> None:
 def test_the_doctor_probes_and_leaves_nothing(location: str) -> None:
     store = open_store(location)
     store.put("private/other", b"stays")
-    said = {finding.check: finding.level for finding in check_writing(location, utc_now)}
-    assert said == {"writing": "ok", "clock": "ok"}
+    levels = {finding.check: finding.level for finding in check_writing(location, utc_now)}
+    assert levels == {"writing": "ok", "clock": "ok"}
     assert list(store.list("")) == ["private/other"]

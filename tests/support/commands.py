@@ -24,10 +24,10 @@ def run(*arguments: object, status: int = 0) -> subprocess.CompletedProcess[str]
             code = int(end.code or 0)
         sys.stdout.flush()
         sys.stderr.flush()
-        done = subprocess.CompletedProcess(command, code, output.getvalue().decode(), errors.getvalue().decode())
+        result = subprocess.CompletedProcess(command, code, output.getvalue().decode(), errors.getvalue().decode())
     if code != status:
-        raise Failed(f"{' '.join(command[1:])}: exit {code}\n{done.stdout[-500:]}\n{done.stderr[-3000:]}")
-    return done
+        raise Failed(f"{' '.join(command[1:])}: exit {code}\n{result.stdout[-500:]}\n{result.stderr[-3000:]}")
+    return result
 
 
 build = partial(service.build, by=run)

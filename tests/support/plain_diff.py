@@ -96,7 +96,7 @@ def percent(old: Decimal, new: Decimal) -> Decimal | None:
 
 def price_changes(old: dict[int, dict], new: dict[int, dict]) -> dict[str, list[dict]]:
     """Return the prices that changed, appeared or disappeared, ordered by name (trend first) and id."""
-    told: dict[str, list[dict]] = {"moves": [], "appeared": [], "went": []}
+    reported: dict[str, list[dict]] = {"moves": [], "appeared": [], "went": []}
     for name in PRICES:
         for id_ in sorted(old.keys() & new.keys()):
             before, after = price(old[id_], name), price(new[id_], name)
@@ -104,8 +104,8 @@ def price_changes(old: dict[int, dict], new: dict[int, dict]) -> dict[str, list[
                 continue
             row = {"price": name, "id_product": id_, "old": before, "new": after, "change": None, "change_pct": None}
             if before is None or after is None:
-                told["appeared" if before is None else "went"].append(row)
+                reported["appeared" if before is None else "went"].append(row)
             else:
                 row |= {"change": after - before, "change_pct": percent(before, after)}
-                told["moves"].append(row)
-    return told
+                reported["moves"].append(row)
+    return reported

@@ -177,8 +177,8 @@ rgw frontends = beast endpoint=127.0.0.1:{port} tcp_nodelay=1
 
 
 def _run(*command: str) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS)
-    assert done.returncode == 0, f"{' '.join(command)}: {done.stderr[-2000:]}"
+    result = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS)
+    assert result.returncode == 0, f"{' '.join(command)}: {result.stderr[-2000:]}"
 
 
 def _start(stack: ExitStack, command: list[str], log: Path) -> subprocess.Popen:

@@ -32,10 +32,12 @@ class Failed(Exception):
 def run(*arguments: object, status: int = 0) -> subprocess.CompletedProcess[str]:
     """Run `cardpress <arguments>`. Raise Failed with the end of its output if it exits with another status."""
     command = [sys.executable, "-m", "generator", *map(str, arguments)]
-    done = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=300)
-    if done.returncode != status:
-        raise Failed(f"{' '.join(command[2:])}: exit {done.returncode}\n{done.stdout[-500:]}\n{done.stderr[-3000:]}")
-    return done
+    result = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=300)
+    if result.returncode != status:
+        raise Failed(
+            f"{' '.join(command[2:])}: exit {result.returncode}\n{result.stdout[-500:]}\n{result.stderr[-3000:]}"
+        )
+    return result
 
 
 def environment() -> dict[str, str]:
@@ -60,8 +62,8 @@ def issue(
 ) -> str:
     """Issue a key, with every scope if none is named. Return it."""
     more = [part for scope in scopes for part in ("--scope", scope)] + ["--expires", expires] * bool(expires)
-    done = by("keys", "issue", "--store", store, "--name", name, "--rate-limit", rate_limit, *more)
-    return done.stdout.strip()
+    result = by("keys", "issue", "--store", store, "--name", name, "--rate-limit", rate_limit, *more)
+    return result.stdout.strip()
 
 
 def until(check: Callable[[], Any], seconds: float, what: str) -> Any:

@@ -59,7 +59,7 @@ class Targets:
         return fixed + [self.rng.choice(makers)() for _ in range(count - len(fixed))]
 
     def cards(self) -> str:
-        asked = self._paging((1, 2, 3, 5, 50, 100))
+        query = self._paging((1, 2, 3, 5, 50, 100))
         filters: dict[str, Callable[[], str]] = {
             "q": self._words,
             "set": self._set,
@@ -72,8 +72,8 @@ class Targets:
         filters |= {"game": self._game, "min_price": self._price, "max_price": self._price}
         shares = {"q": 0.3, "set": 0.2, "number": 0.2, "rarity": 0.15, "kind": 0.3, "sort": 0.7, "order": 0.5}
         shares |= {"game": 0.15, "min_price": 0.25, "max_price": 0.25}
-        asked |= {name: make() for name, make in filters.items() if self.rng.random() < shares[name]}
-        return self._target("cards", asked)
+        query |= {name: make() for name, make in filters.items() if self.rng.random() < shares[name]}
+        return self._target("cards", query)
 
     def cards_with_ids(self) -> str:
         """Ids known and unknown, in several spellings, some twice; now and then too many, or something beside them."""
@@ -84,11 +84,11 @@ class Targets:
         ids = [f"00{id_}" if id_[0] != "-" and len(id_) < 16 and self.rng.random() < 0.1 else id_ for id_ in ids]
         if self.rng.random() < 0.1:
             ids[self.rng.randrange(count)] = self.rng.choice((*BAD_INTEGERS[:-3], "9" * 19))
-        asked = {"ids": ",".join(ids)}
+        query = {"ids": ",".join(ids)}
         if self.rng.random() < 0.1:
             name, value = self.rng.choice((("limit", "5"), ("q", ""), ("sort", "trend"), ("game", "x")))
-            asked[name] = value
-        return self._target("cards", asked)
+            query[name] = value
+        return self._target("cards", query)
 
     def card(self) -> str:
         known = [str(row["id_product"]) for row in self.rows.products]
@@ -117,19 +117,19 @@ class Targets:
         return self._target(f"cards/{id_}", {"days": days} if self.rng.random() < 0.6 else {})
 
     def sets(self) -> str:
-        asked = self._paging((1, 2, 3, 100, 1000))
+        query = self._paging((1, 2, 3, 100, 1000))
         if self.rng.random() < 0.7:
             name = self._of("name", self.rows.expansions or []) or "Base"
-            asked["q"] = self._twist(self._piece(name)) + self.rng.choice(("", "", " ", "\u3000"))
+            query["q"] = self._twist(self._piece(name)) + self.rng.choice(("", "", " ", "\u3000"))
         if self.rng.random() < 0.3:
-            asked["game"] = self._game()
-        return self._target("sets", asked)
+            query["game"] = self._game()
+        return self._target("sets", query)
 
     def games(self) -> str:
         return self._target("games", self._paging((1, 2, 3, 100, 500)))
 
     def movers(self) -> str:
-        asked = self._paging((1, 2, 3, 50, 100))
+        query = self._paging((1, 2, 3, 50, 100))
         options: dict[str, Callable[[], str]] = {
             "window": lambda: self._enumerated("1d", "7d", "30d"),
             "by": lambda: self._enumerated("percent", "euros"),
@@ -139,8 +139,8 @@ class Targets:
             "game": self._game,
         }
         shares = {"window": 0.7, "by": 0.5, "direction": 0.5, "kind": 0.4, "min_price": 0.7, "game": 0.3}
-        asked |= {name: make() for name, make in options.items() if self.rng.random() < shares[name]}
-        return self._target("movers", asked)
+        query |= {name: make() for name, make in options.items() if self.rng.random() < shares[name]}
+        return self._target("movers", query)
 
     def watchlist(self) -> str:
         return self._target("watchlist", self._paging((1, 2, 3, 100, 500)))
@@ -150,17 +150,17 @@ class Targets:
         kind = self.rng.choice(("", "/history", "/history", "/offers"))
         if kind != "/history":
             return self._target(path + kind, {})
-        asked = {}
+        query = {}
         if self.rng.random() < 0.7:
-            asked["view"] = self._enumerated("daily", "weekly", "monthly")
+            query["view"] = self._enumerated("daily", "weekly", "monthly")
         if self.rng.random() < 0.7:
-            asked["range"] = self._enumerated("all", "30d", "90d", "365d")
-        return self._target(path + kind, asked)
+            query["range"] = self._enumerated("all", "30d", "90d", "365d")
+        return self._target(path + kind, query)
 
-    def _target(self, path: str, asked: dict[str, str]) -> str:
+    def _target(self, path: str, query: dict[str, str]) -> str:
         """Return the query in any order, sometimes with one fault, percent-encoded in either style."""
         encode = self.rng.choice((lambda text: quote(text, safe=""), quote_plus))
-        pairs = [f"{name}={encode(value)}" for name, value in asked.items()]
+        pairs = [f"{name}={encode(value)}" for name, value in query.items()]
         self.rng.shuffle(pairs)
         if self.rng.random() < 0.05:
             faults = [
@@ -177,14 +177,14 @@ class Targets:
         return f"{API}/{path}" + ("?" + "&".join(pairs) if pairs or self.rng.random() < 0.1 else "")
 
     def _paging(self, limits: tuple[int, ...]) -> dict[str, str]:
-        asked = {}
+        query = {}
         if self.rng.random() < 0.5:
-            asked["limit"] = str(self.rng.choice(limits))
+            query["limit"] = str(self.rng.choice(limits))
         if self.rng.random() < 0.3:
-            asked["offset"] = self.rng.choice(("0", "1", "2", "7", "24", "25", "26", "0010", "-0", "9" * 18))
-        if asked and self.rng.random() < 0.08:
-            asked[self.rng.choice(list(asked))] = self.rng.choice(("101", "501", "1001", "0", *BAD_INTEGERS))
-        return asked
+            query["offset"] = self.rng.choice(("0", "1", "2", "7", "24", "25", "26", "0010", "-0", "9" * 18))
+        if query and self.rng.random() < 0.08:
+            query[self.rng.choice(list(query))] = self.rng.choice(("101", "501", "1001", "0", *BAD_INTEGERS))
+        return query
 
     def _enumerated(self, *allowed: str) -> str:
         wrong = ("", allowed[0].upper(), allowed[0] + " ", "none")

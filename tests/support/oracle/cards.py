@@ -51,11 +51,11 @@ class Cards:
             }
         }
 
-    def search(self, asked: dict[str, Any]) -> list[Row]:
+    def search(self, query: dict[str, Any]) -> list[Row]:
         """Every card that passes the filters, in the order asked for; raises UnknownSet."""
-        tests = self._filters(asked)
+        tests = self._filters(query)
         ids = [id_ for id_, row in self.lake.products.items() if all(test(row) for test in tests)]
-        return [self.card(id_) for id_ in self._ordered(ids, asked["sort"], asked["order"])]
+        return [self.card(id_) for id_ in self._ordered(ids, query["sort"], query["order"])]
 
     def _body(self, id_product: int) -> Row:
         row = self.lake.products[id_product].get
@@ -81,37 +81,37 @@ class Cards:
         kept = sorted(day for day in rows if within_last(day, days, self.lake.as_of))
         return [{"day": day.isoformat()} | point(rows[day]) for day in kept]
 
-    def _filters(self, asked: dict[str, Any]) -> list[Callable[[Row], bool]]:
+    def _filters(self, query: dict[str, Any]) -> list[Callable[[Row], bool]]:
         """One test for each filter that is present."""
         tests: list[Callable[[Row], bool]] = []
-        if asked["kind"] != "all":
-            tests.append(lambda row: row["kind"] == asked["kind"])
-        if asked["q"]:
-            words = fold(asked["q"]).split()
+        if query["kind"] != "all":
+            tests.append(lambda row: row["kind"] == query["kind"])
+        if query["q"]:
+            words = fold(query["q"]).split()
             tests.append(lambda row: all(word in self._names[row["id_product"]] for word in words))
-        if asked["set"]:
-            sets = self._sets_meant(asked["set"])
+        if query["set"]:
+            sets = self._sets_meant(query["set"])
             tests.append(lambda row: row.get("id_expansion") in sets)
-        if asked["number"]:
-            wanted = number_match_key(asked["number"])
+        if query["number"]:
+            wanted = number_match_key(query["number"])
             tests.append(lambda row: row.get("number") is not None and number_match_key(row["number"]) == wanted)
-        if asked["rarity"]:
-            rarity = fold(asked["rarity"])
+        if query["rarity"]:
+            rarity = fold(query["rarity"])
             tests.append(lambda row: row.get("rarity") is not None and fold(row["rarity"]) == rarity)
-        if asked["game"]:
-            game = fold(asked["game"])
+        if query["game"]:
+            game = fold(query["game"])
             tests.append(lambda row: games.of_product(self.lake, row["id_product"]) == game)
-        if asked["min_price"] is not None or asked["max_price"] is not None:
-            tests.append(lambda row: self._is_priced(row["id_product"], asked))
+        if query["min_price"] is not None or query["max_price"] is not None:
+            tests.append(lambda row: self._is_priced(row["id_product"], query))
         return tests
 
-    def _is_priced(self, id_product: int, asked: dict[str, Any]) -> bool:
+    def _is_priced(self, id_product: int, query: dict[str, Any]) -> bool:
         """Whether the price of the sort, or the trend, is within the bounds asked for."""
-        price = self._sort_key(id_product, asked["sort"] if asked["sort"] in PRICE_SORTS else "trend")
+        price = self._sort_key(id_product, query["sort"] if query["sort"] in PRICE_SORTS else "trend")
         if price is None:
             return False
         exact = Decimal(repr(price))
-        low, high = asked["min_price"], asked["max_price"]
+        low, high = query["min_price"], query["max_price"]
         return (low is None or low <= exact) and (high is None or exact <= high)
 
     @cached_property

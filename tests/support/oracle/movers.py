@@ -12,19 +12,19 @@ from tests.support.oracle.text import fold
 LONGEST = 500
 
 
-def listed(lake: OracleLake, asked: dict[str, Any]) -> list[Row]:
-    window = int(asked["window"].removesuffix("d"))
+def listed(lake: OracleLake, query: dict[str, Any]) -> list[Row]:
+    window = int(query["window"].removesuffix("d"))
     days = {}
     moves = []
     for id_, product in lake.products.items():
         game = games.of_product(lake, id_)
-        if (asked["game"] and game != fold(asked["game"])) or asked["kind"] not in ("all", product["kind"]):
+        if (query["game"] and game != fold(query["game"])) or query["kind"] not in ("all", product["kind"]):
             continue
         if game not in days:
             days[game] = games.guide_day(lake, game)
         moves.append(_move(lake, id_, days[game], window))
-    wanted = [move for move in moves if move and _is_wanted(move, asked)]
-    size = "change_pct" if asked["by"] == "percent" else "change"
+    wanted = [move for move in moves if move and _is_wanted(move, query)]
+    size = "change_pct" if query["by"] == "percent" else "change"
     wanted.sort(key=lambda move: (-abs(move[size]), move["id_product"]))
     return [_shown(lake, move) for move in wanted[:LONGEST]]
 
@@ -48,10 +48,10 @@ def _with_change(id_product: int, day_then: date, then: Decimal, day_now: date, 
     return move | {"change": now - then, "change_pct": change_pct(now, then)}
 
 
-def _is_wanted(move: Row, asked: dict[str, Any]) -> bool:
-    if move["then"] < Decimal(asked["min_price"]):
+def _is_wanted(move: Row, query: dict[str, Any]) -> bool:
+    if move["then"] < Decimal(query["min_price"]):
         return False
-    return move["change"] > 0 if asked["direction"] == "up" else move["change"] < 0
+    return move["change"] > 0 if query["direction"] == "up" else move["change"] < 0
 
 
 def _shown(lake: OracleLake, move: Row) -> Row:

@@ -48,8 +48,8 @@ class Oracle:
         if endpoint is None:
             return NOT_FOUND
         try:
-            asked = params.read(endpoint, pairs)
-            return 200, self._body(endpoint, subject, asked)
+            parameters = params.read(endpoint, pairs)
+            return 200, self._body(endpoint, subject, parameters)
         except params.Refused:
             return INVALID
         except (UnknownSet, watchlist.NoSuchSlug):
@@ -57,28 +57,28 @@ class Oracle:
         except watchlist.SeveralSlugs:
             return 409, "ambiguous_slug"
 
-    def _body(self, endpoint: str, subject: str, asked: dict[str, Any]) -> Row:
-        if asked.get("ids") is not None:
-            return self._cards_with_ids(asked["ids"])
+    def _body(self, endpoint: str, subject: str, parameters: dict[str, Any]) -> Row:
+        if parameters.get("ids") is not None:
+            return self._cards_with_ids(parameters["ids"])
         if endpoint in LISTS:
-            return page(self._rows(endpoint, asked), asked["limit"], asked["offset"])
+            return page(self._rows(endpoint, parameters), parameters["limit"], parameters["offset"])
         if endpoint == "status":
             return status(self.lake, self.build_id)
         if endpoint == "fingerprints":
             return fingerprints(self.lake)
         if endpoint == "card":
-            return self._card(subject, asked["days"])
-        return self._watched(endpoint, watchlist.find(self.lake, subject), asked)
+            return self._card(subject, parameters["days"])
+        return self._watched(endpoint, watchlist.find(self.lake, subject), parameters)
 
     def total(self, target: str) -> int:
         """What X-Total-Count must say for a target that is answered with a list."""
         path, _, query = target.partition("?")
         endpoint, _ = route(params.decode(path))
         assert endpoint in LISTS
-        asked = params.read(endpoint, params.split_query(query))
-        if asked.get("ids") is not None:
-            return len(self._cards_with_ids(asked["ids"])["data"])
-        return len(self._rows(endpoint, asked))
+        parameters = params.read(endpoint, params.split_query(query))
+        if parameters.get("ids") is not None:
+            return len(self._cards_with_ids(parameters["ids"])["data"])
+        return len(self._rows(endpoint, parameters))
 
     def _cards_with_ids(self, ids: list[int]) -> Row:
         different = list(dict.fromkeys(ids))
@@ -86,14 +86,14 @@ class Oracle:
         body = page([self.cards.card(id_) for id_ in known], len(different), 0)
         return body | {"not_found": [id_ for id_ in different if id_ not in self.lake.products]}
 
-    def _rows(self, endpoint: str, asked: dict[str, Any]) -> list[Row]:
+    def _rows(self, endpoint: str, parameters: dict[str, Any]) -> list[Row]:
         if endpoint == "cards":
-            return self.cards.search(asked)
+            return self.cards.search(parameters)
         if endpoint == "sets":
-            return sets.search(self.lake, asked["q"], asked["game"])
+            return sets.search(self.lake, parameters["q"], parameters["game"])
         if endpoint == "games":
             return games.listed(self.lake)
-        return movers.listed(self.lake, asked) if endpoint == "movers" else watchlist.items(self.lake)
+        return movers.listed(self.lake, parameters) if endpoint == "movers" else watchlist.items(self.lake)
 
     def _card(self, text: str, days: int | None) -> Row:
         if not re.fullmatch("-?[0-9]+", text):
@@ -102,9 +102,9 @@ class Oracle:
             raise watchlist.NoSuchSlug
         return self.cards.detail(int(text), days)
 
-    def _watched(self, endpoint: str, slug: str, asked: dict[str, Any]) -> Row:
+    def _watched(self, endpoint: str, slug: str, parameters: dict[str, Any]) -> Row:
         if endpoint == "history":
-            return watchlist.history(self.lake, slug, asked["view"], asked["range"])
+            return watchlist.history(self.lake, slug, parameters["view"], parameters["range"])
         return watchlist.offers(self.lake, slug) if endpoint == "offers" else watchlist.item(self.lake, slug)
 
 
