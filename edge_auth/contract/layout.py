@@ -79,7 +79,7 @@ def pair(from_: str, to: str) -> str:
 
 
 def changes_name(from_: str, to: str) -> str:
-    """Return the name of the document that tells what differs between two builds."""
+    """Return the name of the document that says what differs between two builds."""
     return f"{CHANGES}{pair(from_, to)}{_JSON}"
 
 

@@ -46,7 +46,7 @@ def list_changes(log: StepLog, _: str, values: Mapping[str, Any]) -> Body:
     steps, since = log.known(), values["since"]
     found: Sequence[Step] | None = steps.documented
     if since is not None:
-        if since not in steps.builds:  # another worker may have told the client of a newer build
+        if since not in steps.builds:  # another worker may know a newer build, and so may the client
             steps = log.refreshed()
         found = steps.since(since)
     if found is None:

@@ -116,11 +116,11 @@ class RedisCounter:
         """Count on this machine, which goes on from the server's last count."""
         before = known.counted - known.alone  # is part of the server's count
         own_limit = limit - known.used + before
-        told = self._fallback.hit(name, own_limit, now)
-        if window_of(told.reset - 1) == known.window:
-            counted = own_limit - told.remaining
+        own_usage = self._fallback.hit(name, own_limit, now)
+        if window_of(own_usage.reset - 1) == known.window:
+            counted = own_limit - own_usage.remaining
             self._remember(name, known._replace(alone=counted - before, counted=counted))
-        return told._replace(limit=limit)
+        return own_usage._replace(limit=limit)
 
     def _known(self, name: str, window: int) -> _Known:
         names = self._known_addresses if is_address(name) else self._known_keys

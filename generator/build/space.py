@@ -63,7 +63,7 @@ def _last_sizes(store: Store) -> dict[str, int]:
         last = live_build_id(store)
     except NoLiveBuild:
         last = max(layout.build_ids(store.list(layout.BUILDS)), default="")
-    with suppress(EdgeError):  # a damaged record tells no size
+    with suppress(EdgeError):  # a damaged record has no size
         sizes: dict[str, int] = open_build(store, last).record["bytes"]
         return sizes
     return {}

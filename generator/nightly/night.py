@@ -74,7 +74,7 @@ class Night:
 
     Args:
         run: The id of the run.
-        notices: The services that are told about the run.
+        notices: The services that get notices of the run.
     """
 
     def __init__(

@@ -21,7 +21,7 @@ _MAX_GAMES = 20
 
 @dataclass(frozen=True)
 class Notices:
-    """The services that are told about a run.
+    """The services that get notices of a run.
 
     Attributes:
         ping: Base URL of a check that raises an alarm when no ping comes: `…/start`, `…` and `…/fail` are requested.
@@ -75,7 +75,7 @@ class Notices:
         if thread.is_alive():
             problems.append("no answer in time")
         if problems:  # the path of the URL is often a secret
-            self.progress.say(f"{urlsplit(url).hostname} was not told: {problems[0]}")
+            self.progress.say(f"{urlsplit(url).hostname} got no notice: {problems[0]}")
 
 
 def notice(report: RunReport, link: str | None) -> dict[str, Any]:

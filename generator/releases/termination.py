@@ -64,7 +64,7 @@ def end_by_error(what: str) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    end = TerminatedError(f"the {what} was ended by SIGTERM; `cardpress show` tells which build is live")
+    end = TerminatedError(f"the {what} was ended by SIGTERM; `cardpress show` says which build is live")
     handler = _Raising(end)
     before = signal.signal(signal.SIGTERM, handler)
     try:

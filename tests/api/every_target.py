@@ -27,7 +27,7 @@ from tests.api.test_caching import (  # noqa: F401
     test_no_build_on_me,
     test_not_modified,
     test_only_the_fingerprint_index_goes_without_rate_headers,
-    test_who_gets_gzip,
+    test_which_clients_get_gzip,
     test_x_build_names_the_build,
 )
 from tests.api.test_golden import test_answer, test_method, test_no_key, test_scope, test_wrong_key  # noqa: F401
@@ -44,7 +44,7 @@ from tests.api.test_protocol import (  # noqa: F401
     test_preflight,
     test_slugs_as_they_come,
     test_the_order_of_checks,
-    test_unknown_paths_are_told_before_the_key,
+    test_unknown_paths_are_404_before_the_key_is_read,
 )
 from tests.support.disagreements import disagreements
 from tests.support.lakes import FIXED

@@ -1,4 +1,4 @@
-"""Keys: how they are sent, what is told when they are not good, and how soon a change is in force."""
+"""Keys: how clients send them, the errors for bad ones, and how soon a change takes effect."""
 
 import re
 import time
@@ -122,7 +122,7 @@ def test_keys_that_will_not_do(fixed_service: Service, fixed_key: str, headers: 
 
 
 @pytest.mark.parametrize("value", ["KEY", "Token KEY", "token=KEY", "ApiKey  KEY"])
-def test_a_key_without_bearer_is_told(fixed_service: Service, fixed_key: str, value: str) -> None:
+def test_a_key_without_bearer_is_named_in_the_message(fixed_service: Service, fixed_key: str, value: str) -> None:
     answer = fixed_service.client(Authorization=value.replace("KEY", fixed_key)).get(f"{API}/me")
     assert (answer.status, answer.code) == (401, "unauthorized")
     assert ("without the word Bearer" in answer.message) == ("=" not in value)
@@ -134,7 +134,7 @@ def test_upper_case_of_a_key_is_another_key(fixed_service: Service, fixed_key: s
 
 
 def test_expired_then_revoked(fixed_service: Service, fixed_store: Path) -> None:
-    """Valid up to and including its moment; revoked is told before expired."""
+    """A key is valid up to and including its moment. The error "revoked" comes before "expired"."""
     client = fixed_service.client(issue(fixed_store))
     record = client.get(f"{API}/me").json
     moment = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=4)

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.xdist_group("answers")  # one process: one shim
 
 @dataclass
 class Bench:
-    """A shim that stays up while one lake after the other is built into its store; `before` is the last lake asked."""
+    """A shim whose store gets a build of one lake after the other. `before` is the lake of the last requests."""
 
     service: Service
     key: str
@@ -60,7 +60,7 @@ def test_the_fixed_lake(client: Client, fixed_oracle: Oracle, seed: int) -> None
 
 @given(rows=lakes(), seed=st.integers(0, 2**32 - 1), earlier=st.booleans())
 def test_awkward_lakes(bench: Bench, rows: Rows, seed: int, earlier: bool) -> None:
-    """Each lake is asked while it is live, and once more by its name after the next one took its place."""
+    """Send requests to each build while it is live, and once more with X-Build after the next one is live."""
     days = sorted(day for _, day, _ in rows.daily())
     as_of = days[len(days) // 2] if earlier else None
     lake, build_id = bench.build(rows, seed, as_of)
@@ -74,7 +74,7 @@ def test_awkward_lakes(bench: Bench, rows: Rows, seed: int, earlier: bool) -> No
 
 
 def assert_answered_by_name(bench: Bench, rows: Rows, oracle: Oracle) -> None:
-    """A build that is not live any more answers those who name it."""
+    """A build that is not live any more answers requests that name it."""
     pinned = bench.service.client(bench.key, X_Build=oracle.build_id)
     assert not disagreements(pinned, oracle, Targets(rows, random.Random(3)).some(80))
 
@@ -95,7 +95,7 @@ def test_the_demo_lake(bench: Bench, demo_lake: Path) -> None:
 
 
 def _rows_of(lake: Path) -> Rows:
-    """What random requests need to know of a lake that others wrote."""
+    """Return the rows of a lake from which random requests are drawn."""
     tables = {
         table: [
             row for file in sorted(lake.glob(f"{table}*.parquet")) for row in pq.ParquetFile(file).read().to_pylist()

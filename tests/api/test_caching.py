@@ -64,7 +64,7 @@ def test_errors_are_never_not_modified(client: Client) -> None:
      ("GZIP", "gzip"), ("deflate,gzip", "gzip"), ("gzip;q=0", None), ("gzip;q=0.000, identity", None),
      ("identity", None), ("br", None), ("", None), ("gzipped", None), ("*;q=0, gzip;q=0", None)],
 )  # fmt: skip
-def test_who_gets_gzip(client: Client, accepted: str, encoding: str | None) -> None:
+def test_which_clients_get_gzip(client: Client, accepted: str, encoding: str | None) -> None:
     for path in ("cards", "cards/100", "status"):
         answer = client.get(f"{API}/{path}", Accept_Encoding=accepted)
         assert (answer.status, answer["Content-Encoding"]) == (200, encoding)
@@ -157,7 +157,7 @@ def test_the_old_build_by_name(two_builds: tuple[Client, str, str]) -> None:
 
 
 def test_the_same_lake_is_the_same_build(fixed_store: Path, live_build: str, tmp_path: Path) -> None:
-    """Wherever it is built, whatever its files are called."""
+    """The same lake gives the same bytes in another folder and with other names of files."""
     plain = write(FIXED, tmp_path / "plain")
     (plain / "products.parquet").rename(plain / "products-part-7.parquet")
     assert build(plain, tmp_path / "store") == build(plain, tmp_path / "store", publish=False) == live_build

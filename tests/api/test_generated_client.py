@@ -1,4 +1,4 @@
-"""The published description as clients live with it: open schemas, names, and a client generated from it."""
+"""The published description: open schemas, names, and a client generated from it."""
 
 import importlib
 import json

@@ -1,4 +1,4 @@
-"""The answers about the fixed lake, kept as files: `--update-golden` rewrites them, a reader judges them."""
+"""The answers for the fixed lake, compared with recorded files, which `--update-golden` rewrites."""
 
 from collections.abc import Callable
 from pathlib import Path

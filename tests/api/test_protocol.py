@@ -69,7 +69,7 @@ def test_other_methods_are_refused(client: Client, method: str) -> None:
      "/api/v1//me", "//api/v1/me", "/API/v1/me", "/api/v1/Me", "/api/v1/sets/1", "/api/v1/status/x",
      "/favicon.ico", "/api/v1/openapi.yaml", "/api/v1/../healthz", "/api/v1/%2e%2e/healthz"],
 )  # fmt: skip
-def test_unknown_paths_are_told_before_the_key(client: Client, path: str) -> None:
+def test_unknown_paths_are_404_before_the_key_is_read(client: Client, path: str) -> None:
     for with_key in (False, True):
         answer = client.send("GET", path, key=with_key)
         assert (answer.status, answer.code) == (404, "not_found")
@@ -78,7 +78,7 @@ def test_unknown_paths_are_told_before_the_key(client: Client, path: str) -> Non
 
 
 def test_the_order_of_checks(client: Client, cards_only: Client, keys: dict[str, str], fixed_service: Service) -> None:
-    """Each request has every fault from its own line on; the first fault is told."""
+    """Each request has all faults from its own line on; the answer is the error of the first one."""
     spent = fixed_service.client(keys["spent"])
     spent.get(f"{API}/me")
     without_key = fixed_service.client()

@@ -82,7 +82,7 @@ def test_the_fingerprint_index_counts_without_saying(service: Service, keys: dic
 
 
 def test_a_refused_request_does_not_count_again(service: Service, fixed_store: Path, keys: dict[str, str]) -> None:
-    """Seen when the limit is raised within the minute: only what was let through is gone."""
+    """Refused requests do not count: if the limit is raised within the minute, only answered requests are used up."""
     client = service.client(keys["to raise"])
     id_ = client.get(f"{API}/me").json["id"]
     low, high = 3, 100
@@ -147,7 +147,7 @@ def test_the_description_is_limited_by_address(service: Service) -> None:
     assert in_one_window(attempt) == 1
 
 
-def test_nobody_else_is_believed(fixed_service: Service) -> None:
+def test_other_proxies_are_not_trusted(fixed_service: Service) -> None:
     def attempt() -> tuple[set[int], int]:
         first = window_left(fixed_service.client(X_Forwarded_For="203.0.113.1").get(DESCRIPTION))
         last = window_left(fixed_service.client(X_Forwarded_For="203.0.113.2").get(DESCRIPTION))

@@ -66,7 +66,7 @@ class Patient:
     oracle: Oracle
 
     def ask(self) -> list[int]:
-        """Every path once; fails on an answer that is neither right nor an honest 500. The statuses."""
+        """Request every path once and return the statuses. Fail on an answer that is neither right nor 500."""
         return [self.judge(path) for path in PATHS]
 
     def recovered(self) -> bool:
@@ -91,13 +91,13 @@ class Patient:
 
 
 def store_files(store: Path) -> list[Path]:
-    """What a store holds but for the records of keys."""
+    """Return the names of all objects of a store, without the key records."""
     found = [file for file in store.rglob("*") if file.is_file() and file.stat().st_size]
     return sorted(file for file in found if "key" not in str(file.relative_to(store)))
 
 
 def kind_of(file: Path) -> str:
-    """The name of a file less whatever in it is an id, a number or a hash."""
+    """Return the name of a file without ids, numbers and hashes."""
     return re.sub("[0-9a-f-]{8,}|[0-9]+", "*", file.name)
 
 
@@ -115,7 +115,7 @@ def patient(store: Path, fixed_key: str, fixed_oracle: Oracle, tmp_path: Path) -
 
 @contextmanager
 def damaged(files: list[Path], damage: Callable[[Path, bytes], None]) -> Iterator[None]:
-    """The files damaged in place, and as they were afterwards."""
+    """Damage files in the `with` block, and restore them afterwards."""
     contents = {file: file.read_bytes() for file in files}
     for file, content in contents.items():
         damage(file, content)
@@ -160,7 +160,7 @@ DAMAGES = {function.__name__: function for function in (delete, empty, halve, ze
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_ruined_store(patient: Patient, damage: str) -> None:
-    """Every file at once, before the first request: nothing can come from memory but what was loaded."""
+    """Every file is damaged at once before the first request, so no answer can come from memory."""
     with damaged(store_files(patient.store), DAMAGES[damage]):
         statuses = patient.ask() + patient.ask()
     assert 500 in statuses or damage == "delete"  # an open file outlives its name
@@ -183,7 +183,7 @@ def test_each_file_by_itself(patient: Patient) -> None:
 def test_each_kind_of_file(
     store: Path, fixed_oracle: Oracle, tmp_path: Path, damage: str, subtests: pytest.Subtests
 ) -> None:
-    """All files of one kind, before a shim has loaded any of them: what it holds or has copied must not hide it."""
+    """All files of one kind are damaged before a shim loads them, so no copy in memory can hide the damage."""
     files, failures = store_files(store), 0
     for kind in sorted({kind_of(file) for file in files}):
         of_kind = [file for file in files if kind_of(file) == kind]

@@ -1,4 +1,4 @@
-"""What a build is: the same for the same lake, made only where something is missing, and one write to go live."""
+"""Builds: the same lake gives the same build, only missing layers are made, and one write makes a build live."""
 
 import hashlib
 import json
@@ -193,7 +193,7 @@ def contents(layer: Layer) -> Iterator[str]:
 
 
 def test_bytes_change_only_with_a_new_recipe(fixed_store: Path, request: pytest.FixtureRequest) -> None:
-    """The objects of each layer of the fixed lake, against what its SQL and its recipe number made before."""
+    """The objects of each layer of the fixed lake keep their bytes while its SQL and recipe number stay the same."""
     store = FolderStore(str(fixed_store))
     opened = open_build(store, live_build_id(store))
     found = {

@@ -1,4 +1,4 @@
-"""A build by several worker processes: the same bytes as by one, whatever happens to the workers and the scheduler."""
+"""A build by several worker processes has the same bytes as a build by one, also if workers or the scheduler die."""
 
 import shutil
 import subprocess
@@ -67,7 +67,7 @@ class Dask:
         self.workers = self.more(workers)
 
     def more(self, count: int) -> list[subprocess.Popen]:
-        """So many more workers, ready for work."""
+        """Start more workers, and wait until they are ready."""
         started = [
             self._start("worker", self.address, "--nthreads=1", "--no-nanny", "--no-dashboard") for _ in range(count)
         ]
@@ -96,7 +96,7 @@ def dask(servers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dask]:
 
 @contextmanager
 def building(lake: Path, store: FolderStore, dask: Dask) -> Iterator[subprocess.Popen]:
-    """A build that has begun: a task is done."""
+    """Start a build, and wait until its first task is complete."""
     command = [sys.executable, "-m", "generator", "build", "--lake", lake, "--store", store.root]
     with subprocess.Popen(
         [*map(str, command), "--publish", "--scheduler", dask.address],
@@ -114,7 +114,7 @@ def building(lake: Path, store: FolderStore, dask: Dask) -> Iterator[subprocess.
 
 
 def notes(store: FolderStore) -> dict[Path, int]:
-    """When which task was noted as done."""
+    """Return when each task was recorded as complete."""
     return {path: path.stat().st_mtime_ns for path in (store.root / FOLDER).glob("*/*.arrow")}
 
 
@@ -140,7 +140,7 @@ def test_a_worker_killed_at_work(lake: Path, alone, dask: Dask, tmp_path: Path) 
     assert contents(store) == alone[1]
 
 
-def test_bad_input_is_told_as_on_one_machine(lake: Path, tmp_path: Path) -> None:
+def test_bad_input_gives_the_same_error_as_on_one_machine(lake: Path, tmp_path: Path) -> None:
     broken = tmp_path / "lake"
     shutil.copytree(lake, broken)
     [file] = (broken / "price_guide" / "day=2025-12-03").glob("*.parquet")
@@ -153,7 +153,7 @@ def test_bad_input_is_told_as_on_one_machine(lake: Path, tmp_path: Path) -> None
 
 
 def test_a_scheduler_that_is_gone(lake: Path, alone, dask: Dask, tmp_path: Path) -> None:
-    """Nothing is published, and the next run goes on: what is noted is not done again."""
+    """Nothing is published. The next run continues and does not repeat the recorded tasks."""
     store = FolderStore(str(tmp_path / "store"))
     with ExitStack() as stack:
         other = Dask(tmp_path, stack, 1)

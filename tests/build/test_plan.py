@@ -1,4 +1,4 @@
-"""The plan of a build: what `--plan` prints, and that the ranges into which it is cut do not show in what is made."""
+"""The plan of a build: what `--plan` prints, and that the cuts into ranges do not change any bytes."""
 
 import json
 from dataclasses import replace
@@ -28,7 +28,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Everything that is cut, cut small."""
+    """Cut the work into very small tasks."""
     monkeypatch.setattr(tasks, "PRODUCTS_PER_TASK", 16)
     monkeypatch.setattr(month_tasks, "MAX_ROWS_PER_TASK", 3000)
 
@@ -102,7 +102,7 @@ def test_a_worker_that_is_not_like_the_client_refuses(lake: Path, tmp_path: Path
 
 
 def test_every_task_stands_alone(lake: Path, tmp_path: Path) -> None:
-    """Each by a worker that has done nothing before."""
+    """Run each task in a new worker."""
     store = FolderStore(str(tmp_path / "store"))
     work, plan = job(lake, store), plan_only(open_lake(str(lake)), store)
     store.put(f"{work.prefix}job", b"")
@@ -116,7 +116,7 @@ def test_every_task_stands_alone(lake: Path, tmp_path: Path) -> None:
 
 
 def test_a_task_is_done_once(lake: Path, tmp_path: Path) -> None:
-    """What is noted as done is not done again while all of it is there."""
+    """A recorded task does not run again while all its files exist."""
     store = FolderStore(str(tmp_path / "store"))
     work = job(lake, store)
     store.put(f"{work.prefix}job", b"")

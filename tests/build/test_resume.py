@@ -1,4 +1,4 @@
-"""What is made again and what is not; kills at random moments; damage, and how it is mended."""
+"""Which layers a run makes again; kills at random moments; damage and its repair."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""Texts of the data must not control the terminal of the operator, whatever command prints them."""
+"""No command lets texts of the data control the terminal."""
 
 import json
 import re

@@ -51,7 +51,7 @@ def test_the_image_copies_what_there_is_and_what_the_wheel_needs() -> None:
     )
 
 
-def test_the_image_runs_as_nobody_special_and_tells_its_health() -> None:
+def test_the_image_runs_without_privileges_and_has_a_health_check() -> None:
     names = [step.name for step in containerfile.steps()]
     last = names[len(names) - names[::-1].index("FROM") :]
     assert last.index("USER") < last.index("ENTRYPOINT") and "HEALTHCHECK" in last

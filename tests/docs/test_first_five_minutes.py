@@ -1,4 +1,4 @@
-"""docs/first-five-minutes.md: its lines are run again in order, and say what they said. `--update-golden` writes it."""
+"""docs/first-five-minutes.md: its commands run again in order and print the same. `--update-golden` writes it."""
 
 import itertools
 import os

@@ -71,7 +71,7 @@ def test_a_range_of_a_file_is_a_range_of_its_object(client: Client, proxy: Proxy
     assert ranges_of(proxy, lambda: client.send("HEAD", file["url"])) == []
 
 
-def test_clients_that_do_not_read_cost_little_memory_and_delay_nobody(
+def test_clients_that_do_not_read_cost_little_memory_and_delay_no_request(
     service: Service, client: Client, proxy: Proxy, file: dict
 ) -> None:
     client.get(file["url"])  # the worker has its buffers

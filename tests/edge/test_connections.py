@@ -54,7 +54,7 @@ def test_a_request_has_one_host(server: RunningShim, head: bytes, status: bytes)
     assert b'{"error":{"code":' in answer and b"access-control-allow-origin: *" in answer.lower()
 
 
-def test_many_idle_connections_hold_nobody_up(server: RunningShim) -> None:
+def test_many_idle_connections_delay_no_request(server: RunningShim) -> None:
     silent = [socket.create_connection(("127.0.0.1", server.port), 20) for _ in range(1_300)]
     for half in silent[::2]:
         half.sendall(ASK[:20])

@@ -57,7 +57,7 @@ def test_a_lowered_limit_counts_at_once(tmp_path):
 
 
 @pytest.mark.parametrize("broken", ["folder in the way", "no space", "no folder"])
-def test_a_failing_file_is_said_once_and_counting_goes_on(tmp_path, broken):
+def test_a_failing_file_is_logged_once_and_counting_goes_on(tmp_path, broken):
     messages, file = [], tmp_path / "state" / "c"
     counter = FileCounter(file, messages.append)
     if broken == "folder in the way":
@@ -101,7 +101,7 @@ def test_a_deleted_file_is_left_within_the_minute(tmp_path):
     assert not after.hit("k", 2, NOW + 60).allowed
 
 
-def test_a_clock_that_was_far_ahead_holds_nobody_up(tmp_path):
+def test_a_clock_that_was_far_ahead_blocks_no_request(tmp_path):
     counter = FileCounter(tmp_path / "c", print)
     assert [counter.hit("k", 1, NOW + 86_400).allowed for _ in range(2)] == [True, False]
     assert counter.hit("k", 1, NOW) == (1, 0, int(NOW) + 60, True)
@@ -167,7 +167,7 @@ def test_key_records(tmp_path):
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"{}", b'{"format":2,"keys":[]}', b'{"format":1,"keys":[{}]}', b"\xff"])
-def test_broken_key_files_are_told(data):
+def test_broken_key_files_are_errors(data):
     with pytest.raises(KeyFormatError):
         parse_records(data)
 

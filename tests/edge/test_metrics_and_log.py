@@ -124,7 +124,7 @@ def test_ages(store, state):
     assert seen("source_age_seconds", source="watch_checks") is None
 
 
-def test_failures_are_counted_by_key_and_told_in_the_log(store, state):
+def test_failures_are_counted_by_key_and_logged(store, state):
     key, id_ = issued(store, 100_000)
     server = RunningShim(store, state, "--metrics-port", "0", "--workers", "1")
     try:

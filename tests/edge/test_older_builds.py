@@ -1,4 +1,4 @@
-"""Builds that version 1.0 made: all that it could answer is answered, what is new is refused with a reason."""
+"""Builds of version 1.0 still answer its requests. Requests for newer data are refused with a reason."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Builds that requests name in X-Build: what they cost others, and what ids cost that clients made up."""
+"""Builds that requests name in X-Build: their cost for other requests, and the cost of invented ids."""
 
 import os
 import threading

@@ -102,7 +102,7 @@ def test_where_a_key_is_read(client, headers, code):
     assert (answer.status, code) == (200, None) or (answer.status, answer.code) == (401, code)
 
 
-def test_revoked_is_told_before_expired_and_scopes_hold(own):
+def test_revoked_comes_before_expired_and_scopes_hold(own):
     location = own.location
     past, cards = parse_expiry("2020-01-01"), ("cards:read",)
     expired, narrow = issued(location, expires_at=past), issued(location, scopes=cards)
@@ -329,7 +329,7 @@ def test_bodies_are_json_of_the_contract(client, products):
     assert len(json.loads(body)["data"]) == 2
 
 
-def test_a_new_key_is_good_for_all_who_send_it_at_once(own):
+def test_a_new_key_is_valid_in_many_requests_at_once(own):
     """A request that arrives while another thread reads the new records must not be answered from the old ones."""
     for _ in range(5):
         key = issued(own.location)

@@ -145,7 +145,7 @@ def test_a_killed_server_comes_back_by_itself(own, tmp_path):
 
 
 def recovers(shim: CountingShim) -> None:
-    """The server counts again, which is said once."""
+    """The server counts again; one message says so."""
     assert eventually(lambda: shared(shim))
     assert len(shim.messages) == 2
 
@@ -228,7 +228,7 @@ def test_no_server_at_all(tmp_path):
     assert len(shim.messages) == 1
 
 
-def test_sockets_passwords_and_what_is_said_of_them(own, tmp_path):
+def test_sockets_and_passwords_and_their_messages(own, tmp_path):
     for url in (f"unix://{own.socket}?db=1", f"valkey://127.0.0.1:{own.port}/1"):
         shim = CountingShim(url, tmp_path / "c")
         assert eventually(lambda shim=shim: shared(shim))

@@ -67,7 +67,7 @@ def test_a_change_to_a_key_is_in_force_soon_and_counts_survive_a_restart(store, 
         server.stop()
 
 
-def test_a_log_that_nobody_reads_holds_nothing_up(store, tmp_path):
+def test_a_log_without_a_reader_delays_no_request(store, tmp_path):
     key = run("keys", "issue", "--store", store, "--name", "a", "--rate-limit", "100000").stdout.strip()
     server = RunningShim(store, str(tmp_path / "state"), "--workers", "1")
     try:

@@ -33,7 +33,7 @@ pytestmark = on_s3
 API = "/api/v1/"
 PRODUCTS = small_store.products()
 CLOSED, OPEN = PRODUCTS[0]["id_product"], PRODUCTS[1]["id_product"]  # with and without a closed period
-# What is asked, and what it costs at most in requests for objects.
+# Requests, and the most requests for objects that each may cost.
 COSTS = {
     "me": 0,
     "sets?q=b": 0,
@@ -157,7 +157,7 @@ def test_a_restart_fetches_nothing_again(
         assert any(".gz" in line or ".arrow" in line for line in whole) or not damaged
 
 
-def test_many_who_ask_for_one_object_make_one_request(
+def test_many_requests_for_one_object_make_one_request_to_s3(
     built: str, proxy: Proxy, tmp_path: Path, right: dict[str, bytes]
 ) -> None:
     reader = ready(built, tmp_path)
@@ -173,7 +173,7 @@ def test_many_who_ask_for_one_object_make_one_request(
     assert len(made) == COSTS[path]
 
 
-def test_what_nobody_waits_for_any_more_is_not_begun() -> None:
+def test_a_read_without_a_waiting_request_is_not_begun() -> None:
     """A store that hangs takes all threads; what queued up behind them must not be in the way when it is back."""
     flights, back, begun, jobs = SingleFlight(seconds=0.5), Event(), [], 100
 
@@ -234,7 +234,7 @@ def test_what_is_at_hand_is_answered_and_the_rest_refused(
         took.append(time.monotonic() - begun)
         for known in warm:
             assert reader.get(API + known).body == right[known]
-    # The first one waits to the end, 1.2 seconds and more; then one a second does, and the others are told at once.
+    # The first one waits to the end, 1.2 seconds and more; then one a second does, and the others fail at once.
     assert min(took) < 1 and max(took) < 9
     assert [reader.get(API + path).status for path in NOT_THERE] == [404, 404, 404]
     until(
@@ -355,7 +355,7 @@ def test_key_records_that_cannot_be_read_are_good_for_a_while(
     until(lambda: client.get(f"{API}me").status == 200, LIMIT, "they are read again")
 
 
-def test_a_reader_who_may_not_list(servers: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reader_without_the_right_to_list(servers: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """S3 denies such a one what is not there: a failure, and the log says at the start what to grant."""
     ceph = servers("ceph")
     for name, value in ceph.environment().items():

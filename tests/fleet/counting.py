@@ -22,7 +22,7 @@ from tests.support.s3_proxy import Proxy
 from tests.support.s3_servers import S3Server, ceph
 from tests.support.service import API, Client, Service, build, issue, run
 
-# What a shim asks again and again, whatever is asked of it.
+# The objects that a shim reads again and again, without a request.
 POLLED = ("/current.json", "/private/keys.json")
 WORDS = ("pikachu", "char", "mew", "eevee", "gen", "lugia", "dark")
 
@@ -40,7 +40,7 @@ def counted(requests: list[str], *, polls: bool = False) -> Counter[str]:
 
 
 def during(proxy: Proxy, work: Callable[[], object], **more: bool) -> Counter[str]:
-    """What was asked while `work` ran."""
+    """Return the requests that were sent while `work` ran."""
     begun = len(proxy.requests)
     work()
     return counted(proxy.requests[begun:], **more)

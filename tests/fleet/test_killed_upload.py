@@ -72,5 +72,5 @@ def _publish(lake: Path, store: str) -> list[object]:
 
 
 def _undisturbed(lake: Path, store: Path) -> str:
-    """The id of the lake's build, as a run on disk tells it."""
+    """Return the id of the lake's build, from a run into a folder."""
     return make_build(open_lake(str(lake)), open_store(str(store)), threads=2, memory="1GB", progress=QUIET).id

@@ -35,7 +35,7 @@ def bucket(s3: S3Server, tmp_path: Path) -> str:
         make(demo_lake(lake, days), f"s3://{bucket}/store")
     s3.client().put_object(
         Bucket=bucket, Key="store/reports/owners.json", Body=b"{}"
-    )  # Ceph lets who wrote one read it
+    )  # Ceph lets the writer of an object read it
     for path in (path for path in demo_lake(lake, 6).rglob("*") if path.is_file()):
         s3.client().upload_file(str(path), bucket, f"lake/{path.relative_to(lake)}")
     return bucket
@@ -43,7 +43,7 @@ def bucket(s3: S3Server, tmp_path: Path) -> str:
 
 @contextmanager
 def playing(role: str, bucket: str, s3: S3Server) -> Iterator[Store]:
-    """Everything within is done by another user, who has no more than the role's policy; the store as he sees it."""
+    """Run the block as another user with only the role's policy. Yield the store of this user."""
     policy = json.loads((ROOT / "docs" / "deploy" / "iam" / f"{role}.json").read_text().replace("BUCKET", bucket))
     if any("s3:DeleteObject" in statement["Action"] for statement in policy["Statement"]):
         policy["Statement"].append(_of_ceph(bucket))

@@ -1,4 +1,4 @@
-"""One place for each fact: whatever repeats a lake's columns, price figures or conditions agrees with its source."""
+"""One place for each fact: every copy of a lake's columns, price figures or conditions agrees with its source."""
 
 import inspect
 import re

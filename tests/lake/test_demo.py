@@ -68,7 +68,7 @@ def run(*arguments: object) -> subprocess.CompletedProcess:
 
 
 def files_of(lake: Path) -> dict[str, str]:
-    """Every file's path and hash, but for the note, which tells the arguments."""
+    """Return the path and hash of every file except the note with the arguments."""
     paths = sorted(path for path in lake.rglob("*") if path.is_file() and path.name != "demo.json")
     return {p.relative_to(lake).as_posix(): hashlib.sha256(p.read_bytes()).hexdigest() for p in paths}
 

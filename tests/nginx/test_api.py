@@ -1,3 +1,3 @@
-"""What `tests/api` asks of a shim, asked of the nginx of `edge_auth/nginx` in front of it."""
+"""The tests of `tests/api` against the nginx of `edge_auth/nginx` in front of a shim."""
 
 from tests.api.every_target import *  # noqa: F403

@@ -275,7 +275,7 @@ def test_the_first_build_is_judged_by_the_clock_alone(live: tuple[FolderStore, B
 
 
 @together
-def test_what_was_said_of_a_build_is_kept_beside_its_record(
+def test_a_judgement_is_stored_beside_the_record_of_its_build(
     live: tuple[FolderStore, Build], judged: Callable[..., Judgement]
 ) -> None:
     store, old = live

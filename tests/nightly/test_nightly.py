@@ -189,7 +189,7 @@ def test_a_lake_that_breaks_a_rule_fails_the_night(two, tmp_path: Path) -> None:
     assert values["cardpress_nightly_last_success_timestamp_seconds"] == earlier
 
 
-def test_a_finished_run_releases_its_lock_whatever_its_clock_said(two) -> None:
+def test_a_finished_run_releases_its_lock_also_with_a_wrong_clock(two) -> None:
     store, lake, _ = two
     with Lease(store, NIGHTLY_LOCK, what="nightly", run="of 2030", clock=in_hours(40_000), seconds=60):
         run("nightly", "--lake", lake, "--store", store.root, status=1)

@@ -53,7 +53,7 @@ def night(lake: Path, store: Path, *options: str, status: int = 0):
     return run("nightly", "--lake", lake, "--store", store, "--json", *options, status=status)
 
 
-def test_a_run_is_announced_and_its_end_told(service: NoticeService, tmp_path: Path) -> None:
+def test_the_begin_and_the_end_of_a_run_are_announced(service: NoticeService, tmp_path: Path) -> None:
     store, lake, _ = published(tmp_path, 7, 8)
     demo_lake(lake, 9)
     empty("watchlist")(lake)
@@ -94,7 +94,7 @@ def test_services_that_fail_or_hang_do_not_fail_a_night(tmp_path: Path, monkeypa
         hanging = f"http://127.0.0.1:{silent.getsockname()[1]}/secret-hook"
         result = night(lake, store.root, "--no-pages", f"--ping={broken.url}/secret-check", f"--notify={hanging}")
     assert json.loads(result.stdout)["outcome"] == "unchanged"
-    assert len(re.findall(r"127\.0\.0\.1 was not told: ", result.stderr)) == 3
+    assert len(re.findall(r"127\.0\.0\.1 got no notice: ", result.stderr)) == 3
     assert "secret" not in result.stderr
 
 

@@ -39,7 +39,7 @@ class Pair:
     reported: dict[tuple, str] = field(default_factory=dict)
 
     def diff(self, *options: object, back: bool = False) -> str:
-        """What the command says, asked once."""
+        """Return the output of the command, which runs once for each set of options."""
         asked = (back, *options)
         if asked not in self.reported:
             ids = (self.new, self.old) if back else (self.old, self.new)
@@ -217,7 +217,7 @@ def test_history_that_only_changed_its_place_is_no_change(pairs: Callable[[str],
 
 
 def test_only_layers_that_differ_are_read(month: Pair, tmp_path: Path) -> None:
-    """Packs of equal layers may be gone; a pack that is needed and gone is told in one line."""
+    """Packs of equal layers may be missing. A missing pack that is needed gives an error of one line."""
     store = tmp_path / "store"
     shutil.copytree(month.store, store)
     records = [json.loads((store / "builds" / f"{id_}.json").read_text())["layers"] for id_ in (month.old, month.new)]
@@ -372,7 +372,7 @@ class Page(HTMLParser):
 
 
 class TestHtml:
-    def test_asks_nothing_of_anybody(self, month: Pair) -> None:
+    def test_the_page_sends_no_requests(self, month: Pair) -> None:
         page = Page(month.diff("--format", "html", "--top", 1000))
         for tag, attributes in page.tags:
             for name in ("src", "srcset", "href", "xlink:href", "data", "action", "poster", "background"):

@@ -44,7 +44,7 @@ def doctor(place: Path, *more: object) -> Result:
 
 
 def found(place: Path, *more: object) -> dict[str, tuple[str, str]]:
-    """Per check its level and what was said, of the worst where there are several."""
+    """Return the level and the message of each check; of several findings the worst."""
     lines = json.loads(doctor(place, "--json", *more).stdout)
     lines.sort(key=lambda line: ["ok", "warning", "problem"].index(line["level"]))
     assert all(line["advice"] or line["level"] == "ok" or line["check"] == "lake" for line in lines)

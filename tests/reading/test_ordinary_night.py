@@ -1,4 +1,4 @@
-"""Whether a night was ordinary: its figures beside those of the nights before, as their reports tell them."""
+"""Whether a night was ordinary: its figures compared with the reports of earlier nights."""
 
 import json
 import shutil

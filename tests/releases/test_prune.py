@@ -1,4 +1,4 @@
-"""Pruning: what stays, what goes, and what happens to those who build and publish meanwhile."""
+"""Pruning: which builds stay, which are deleted, and runs that build and publish at the same time."""
 
 import json
 import os
@@ -243,7 +243,7 @@ def test_a_lock_left_behind_ends_by_itself(four) -> None:
     store, _, ids = four
     lease = Lease(store, layout.PRUNE_LOCK, what="prune", run="killed", clock=LATER, seconds=120)
     lease.__enter__()
-    lease._stop.set()  # as if its process had been killed: it is renewed no more, and not given back
+    lease._stop.set()  # as after a kill: the lease is neither renewed nor released
     with pytest.raises(BusyError, match="run killed"):
         sweep(store)
     sweep(store, clock=in_hours(49.1))

@@ -24,7 +24,7 @@ def sheets(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """A page; afterwards: nothing on the console, and nothing was asked for but files that were opened."""
+    """Open a page. Afterwards the console is empty, and the page requested only the files that the test opened."""
     context = browser.new_context()
     context.add_init_script(REMEMBER_VIOLATIONS)
     page = context.new_page()

@@ -63,7 +63,7 @@ def pattern(folder: Path) -> Pattern:
 
 
 def kill_once(about: Pattern, command: str, rng: random.Random) -> str:
-    """One round; tells when it killed. Raises AssertionError where what is left is not right."""
+    """Run one round, and return when it killed. Raise AssertionError if the store is not right afterwards."""
     store = _begin(about, command, "round")
     delay = rng.uniform(0.2, 1.1) * about.seconds[command]
     with _reader(store, {about.live, about.new}):

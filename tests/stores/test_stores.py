@@ -159,7 +159,7 @@ def test_one_of_many_swaps(store: Store) -> None:
 
 
 def test_no_key_is_lost_between_operators(location: str) -> None:
-    """Several operators who issue and revoke at once: every change is kept."""
+    """Several operators issue and revoke keys at once. No change is lost."""
     issued = [issue(f"operator {number}", SCOPES, 120, None, 0)[1] for number in range(WRITERS)]
     file = open_key_file(location)
     race(lambda writer: file.add(issued[writer]))
@@ -287,7 +287,7 @@ def test_each_backend_is_tested_and_explained() -> None:
 
 
 def test_folders_do_not_wait_for_boto3() -> None:
-    """It takes a fifth of a second to import: only who opens an s3:// location pays."""
+    """boto3 takes a fifth of a second to import, so only s3:// locations import it."""
     loads = "import sys; from generator.cli import cli; from edge_auth.host.app import create_app; "
     loads += "from edge_auth.contract.store.open import open_store; open_store('.'); print('boto3' in sys.modules)"
     result = subprocess.run([sys.executable, "-c", loads], cwd=ROOT, env=environment(), capture_output=True, text=True)

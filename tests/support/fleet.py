@@ -46,7 +46,7 @@ def make(lake: Path | str, store: str, as_of: str | None = None, *, live: bool =
 class Fleet:
     """Two shims of one store behind one nginx. Tests use it like a single service.
 
-    `port` is nginx's, `shims` can be asked past it.
+    `port` is nginx's. Requests can also go to the `shims` directly.
     """
 
     store: str

@@ -45,7 +45,7 @@ class Job:
     """The values that all tasks of a run share.
 
     Attributes:
-        run: Random text that tells two runs apart.
+        run: Random text, another one for each run.
         threads: The threads of each task.
         memory: What DuckDB may use on a worker before it spills to disk.
         resend: Execute tasks and upload files again, even if the store has their output.

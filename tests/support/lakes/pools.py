@@ -1,4 +1,4 @@
-"""What nasty lakes are made of: texts, numbers, prices and names on which readings differ."""
+"""Difficult texts, numbers, prices and names, of which generated lakes are made."""
 
 import random
 

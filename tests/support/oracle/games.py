@@ -8,7 +8,7 @@ from tests.support.oracle.text import fold
 
 
 def key(game: str | None) -> str | None:
-    """What tells games apart; None for no game."""
+    """Return the text by which games differ; None for no game."""
     return fold(game or "") or None
 
 

@@ -35,7 +35,7 @@ class Oracle:
             decoded = params.decode(path)
         except UnicodeDecodeError:
             return NOT_FOUND
-        if route(decoded)[0] is None:  # told before the parameters are looked at
+        if route(decoded)[0] is None:  # this error comes before those of parameters
             return NOT_FOUND
         try:
             return self.answer(decoded, params.split_query(query))
@@ -109,7 +109,7 @@ class Oracle:
 
 
 def route(path: str) -> tuple[str | None, str]:
-    """The endpoint and what it is about (an id, a slug); (None, "") for a path that is none of ours."""
+    """The endpoint and what it is about (an id, a slug); (None, "") for an unknown path."""
     if not path.startswith(ROOT):
         return None, ""
     head, slash, rest = path.removeprefix(ROOT).partition("/")
