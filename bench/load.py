@@ -21,7 +21,7 @@ from bench.stats import quantile
 _SCRIPT = Path(__file__).with_name("load.lua")
 _SLOW_SECONDS = 0.06  # slower answers are measured better by a few requests in turn than by wrk in the same time
 _MAX_SECONDS = 60
-_FEW = 3
+_FEW_REQUESTS = 3
 
 
 class LoadFailed(Exception):
@@ -83,7 +83,7 @@ def load(
     ]
     figures, cpu_seconds = _run_wrk(command, seconds)
     if not figures["requests"] and not figures["failed"]:  # slower than it seemed
-        return request_in_turn(port, targets[:_FEW], headers)
+        return request_in_turn(port, targets[:_FEW_REQUESTS], headers)
     return _read(figures, cpu_seconds, len(targets), connections)
 
 

@@ -11,7 +11,7 @@ from bench.stats import Spread, spread
 _PLOTTED = (
     "default list page", "page at 90 %", "two words, new", "one letter, new", "rarity + kind + sort", "card detail",
 )  # fmt: skip
-_BUSY = 0.9
+_BUSY_SHARE = 0.9
 _INTRODUCTION = """# Benchmarks
 
 *For engineers.* Written by `{command}` on {date}; do not edit. Figures are medians over {rounds} rounds, the lowest
@@ -82,7 +82,7 @@ def _page(results: Results, drawn: dict[str, str]) -> Iterator[str]:
     yield from _serving(results)
     yield from _shim(results)
     yield from _generation(results)
-    yield "\n" + _NOTES.format(busy=_BUSY, details=raw["size"]["details"])
+    yield "\n" + _NOTES.format(busy=_BUSY_SHARE, details=raw["size"]["details"])
     yield "## The machine\n"
     yield from (f"- {name}: {text}" for name, text in raw["machine"].items())
     yield f"- sizes: {', '.join(f'{name} {value}' for name, value in raw['size'].items())}\n"
@@ -112,7 +112,7 @@ def _serving(results: Results) -> Iterator[str]:
             )
             figures = [number(other.median) for other in others[:4]]
             busy = others[4].median
-            marked = f"**{busy:.0%}**" if busy > _BUSY else f"{busy:.0%}"
+            marked = f"**{busy:.0%}**" if busy > _BUSY_SHARE else f"{busy:.0%}"
             rows.append([*named, number(rate.median) + _range(rate), *figures, marked])
     head = ("case", "server", "encoding", "requests/s", "p50 ms", "p99 ms", "CPU µs", "bytes", "wrk busy")
     yield from table(head, rows)

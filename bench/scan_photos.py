@@ -12,7 +12,7 @@ from bench.drawn_cards import HEIGHT, WIDTH, Random, compressed, cut, lit, strea
 
 PHOTO_WIDTH, PHOTO_HEIGHT = 720, 960
 _CARD_HEIGHT = (430, 640)  # pixels on the photo
-_ROUND = 12  # radius of the corners of a card
+_CORNER_PIXELS = 12  # radius of the corners of a card
 
 
 def turned(card: Image.Image, rng: Random) -> Image.Image:
@@ -108,7 +108,7 @@ def _corners(rng: Random, tilt: float, degrees: float) -> np.ndarray:
 def _scene(card: Image.Image, table: Image.Image, corners: np.ndarray) -> tuple[Image.Image, np.ndarray]:
     """Return a table with a card whose corners appear at these places."""
     shape = Image.new("L", card.size, 0)
-    ImageDraw.Draw(shape).rounded_rectangle((0, 0, card.width - 1, card.height - 1), _ROUND, 255)
+    ImageDraw.Draw(shape).rounded_rectangle((0, 0, card.width - 1, card.height - 1), _CORNER_PIXELS, 255)
     size, way, how = (PHOTO_WIDTH, PHOTO_HEIGHT), Image.Transform.PERSPECTIVE, Image.Resampling.BICUBIC
     back = _backwards(corners, card.size)
     table.paste(card.transform(size, way, back, how), (0, 0), shape.transform(size, way, back, how))

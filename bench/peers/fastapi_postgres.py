@@ -41,7 +41,7 @@ _SETTINGS = {
 }
 _TYPES = {"id": "bigint", "offers": "bigint", "available": "bigint", "available_foil": "bigint", "newest_key": "bigint"}
 _TEXTS = {"kind", "rarity", "number", "name_key", "number_key", "json", "day"}
-_POOL = 8
+_POOL_CONNECTIONS = 8
 
 
 class FastapiPostgres(Peer):
@@ -74,7 +74,9 @@ def create(folder: str) -> "FastAPI":
 
     detail = sql.detail_sql(_array, _DIALECT.marker)
     settings = {"prepare_threshold": None, "autocommit": True}
-    pool = AsyncConnectionPool(_address(folder), kwargs=settings, min_size=_POOL, max_size=_POOL, open=False)
+    pool = AsyncConnectionPool(
+        _address(folder), kwargs=settings, min_size=_POOL_CONNECTIONS, max_size=_POOL_CONNECTIONS, open=False
+    )
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -12,7 +12,7 @@ from granian.http import HTTP1Settings
 
 # Connections that one worker holds at most. granian would allow backlog / workers, and wait with all others.
 MAX_CONNECTIONS_PER_WORKER = 16_384
-_BACKLOG = 4096
+_BACKLOG_CONNECTIONS = 4096
 # How long a client may take to send the head of a request, and how long it may stay idle between two of them.
 HEADER_TIMEOUT_MILLISECONDS = 30_000
 _MAX_RESTART_DELAY_SECONDS = 8.0
@@ -47,7 +47,7 @@ class Server(Granian):  # type: ignore[misc,valid-type]  # granian chooses its c
             *arguments,
             http=HTTPModes.http1,  # with HTTP/2 on, granian does not close connections that send nothing
             http1_settings=HTTP1Settings(header_read_timeout=HEADER_TIMEOUT_MILLISECONDS),
-            backlog=_BACKLOG,
+            backlog=_BACKLOG_CONNECTIONS,
             backpressure=MAX_CONNECTIONS_PER_WORKER,
             respawn_failed_workers=True,
             **more,

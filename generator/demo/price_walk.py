@@ -5,7 +5,7 @@ import numpy as np
 from generator.demo.draw import Integers, Words, chance, draw, field
 
 _MOVED_SHARE = 0.36  # 30 % in effect, because the cheapest prices have no room to move
-_PULL = 30  # thousandths of the way back to the product's own level
+_PULL_THOUSANDTHS = 30  # thousandths of the way back to the product's own level
 _MIN_CENTS = 2
 
 
@@ -38,7 +38,7 @@ class PriceWalk:
         """Move to this day. Return the day's random words, whose upper 24 bits are free for the table."""
         words = draw(self._seed, self._stream, len(self.cents), day)
         self.moved = chance(words, 0, _MOVED_SHARE)
-        thousandths = self.cents * _MOVES[field(words, 16, 8)] + (self._level - self.cents) * _PULL
+        thousandths = self.cents * _MOVES[field(words, 16, 8)] + (self._level - self.cents) * _PULL_THOUSANDTHS
         # A random remainder: rounding down every day would push cheap prices to the bottom.
         change = (thousandths + ((field(words, 24, 16) * 1000) >> 16)) // 1000
         self.cents = np.where(self.moved, np.maximum(self.cents + change, _MIN_CENTS), self.cents)

@@ -28,7 +28,7 @@ from generator.demo.names import has_odd_name, numbers, sealed_names, single_nam
 from generator.demo.words import GAMES, RARITIES, RARITY_WEIGHTS, SEALED, SEALED_FOLDERS
 from generator.drawings.design import Texts, drawing_keys
 
-GHOSTS = 2  # products that only the daily tables have
+UNKNOWN_PRODUCTS = 2  # products that only the daily tables have
 _UNKNOWN_EXPANSION = 999_001
 _SEALED_SHARE, _LATE_SHARE, _LATE_DAYS = 0.06, 0.03, 120
 
@@ -40,7 +40,7 @@ _PRICE_CURVE = [
 
 
 class DemoCatalogue(NamedTuple):
-    """The products by ascending id. The arrays have GHOSTS more entries than the table, for unknown products."""
+    """The products by ascending id. The arrays have UNKNOWN_PRODUCTS more entries than the table."""
 
     table: pa.Table
     expansions: Expansions
@@ -66,9 +66,9 @@ class DemoCatalogue(NamedTuple):
 
 def make_catalogue(seed: int, count: int, expansions: Expansions) -> DemoCatalogue:
     """Make `count` products with ids grouped by expansion. About 6 % are sealed."""
-    words = draw_rows(seed, "products", 8, count + GHOSTS)
+    words = draw_rows(seed, "products", 8, count + UNKNOWN_PRODUCTS)
     ids = 10_000 + np.cumsum(1 + below(words[0], 0, 4))
-    sealed = chance(words[0], 16, _SEALED_SHARE) & ~has_odd_name(count + GHOSTS)
+    sealed = chance(words[0], 16, _SEALED_SHARE) & ~has_odd_name(count + UNKNOWN_PRODUCTS)
     expansion = _expansion_of(words[1], expansions)
     level = by_quantile(_PRICE_CURVE, millionths(words[2]))
     starts = np.where(chance(words[3], 0, _LATE_SHARE), 1 + below(words[3], 16, _LATE_DAYS), 0)
@@ -185,7 +185,7 @@ def _rarities(words: Words) -> pa.Array:
 
 def texts_of(expansion: Integers, expansions: Expansions, name: pa.Array, rarity: pa.Array) -> Texts:
     """Return the texts that drawings are made from, as a build reads them: no set and game if the set is unknown."""
-    unknown = pa.nulls(GHOSTS, pa.string())
+    unknown = pa.nulls(UNKNOWN_PRODUCTS, pa.string())
     places = pa.array(expansion[: len(name)])
     sets, games = (pa.concat_arrays([known, unknown]) for known in (expansions.names, expansions.games))
     return Texts(name, sets.take(places), rarity, games.take(places))

@@ -19,7 +19,7 @@ from recognition.recipe import COLOURS, LOW, SIDE
 
 WIDTH, HEIGHT = 252, 352
 _ART = (20, 39, 232, 176)  # left, top, right, bottom: the recipe's art box of such a picture
-_POINTS = 64  # samples each way
+_SAMPLES_PER_SIDE = 64  # samples each way
 _CARDS_AT_ONCE = 64
 _HSL = re.compile(r"hsl\((.+),(.+)%,(.+)%\)")
 _NAMESPACE = "{http://www.w3.org/2000/svg}"
@@ -61,7 +61,7 @@ def _some(numbers: Mapping[str, Numbers]) -> Hashes:
     )
 
 
-def sampled(numbers: Mapping[str, Numbers], box: Box, points: int = _POINTS) -> Values:
+def sampled(numbers: Mapping[str, Numbers], box: Box, points: int = _SAMPLES_PER_SIDE) -> Values:
     """Return drawings as (cards, points, points, 3) samples of a part of the picture, RGB from 0 to 255."""
     left, top, right, bottom = box
     middles = (np.arange(points, dtype=np.float32) + np.float32(0.5)) / np.float32(points)
@@ -135,9 +135,9 @@ def _rgb(hue: Values, saturation: Values, light: Values) -> Values:
 
 def _average(pictures: Values, columns: int, rows: int) -> Values:
     """Return the means of equal cells, rounded: (cards, rows, columns, 3)."""
-    bands = _shares(rows) @ pictures.reshape(len(pictures), _POINTS, _POINTS * 3)
-    sums = _shares(columns) @ bands.reshape(len(pictures), rows, _POINTS, 3)
-    rounded: Values = (2 * sums + _POINTS**2) // (2 * _POINTS**2)
+    bands = _shares(rows) @ pictures.reshape(len(pictures), _SAMPLES_PER_SIDE, _SAMPLES_PER_SIDE * 3)
+    sums = _shares(columns) @ bands.reshape(len(pictures), rows, _SAMPLES_PER_SIDE, 3)
+    rounded: Values = (2 * sums + _SAMPLES_PER_SIDE**2) // (2 * _SAMPLES_PER_SIDE**2)
     return rounded
 
 
@@ -147,8 +147,8 @@ def _shares(cells: int) -> Values:
 
     These are whole numbers, and sums of pixels stay below 2**24. So every processor gives the same means.
     """
-    edges = np.arange(cells + 1) * _POINTS / cells
-    samples = np.arange(_POINTS)
+    edges = np.arange(cells + 1) * _SAMPLES_PER_SIDE / cells
+    samples = np.arange(_SAMPLES_PER_SIDE)
     overlap = np.minimum(samples + 1, edges[1:, None]) - np.maximum(samples, edges[:-1, None])
     shares: Values = np.rint(np.clip(overlap, 0, 1) * cells).astype(np.float32)
     return shares

@@ -17,7 +17,7 @@ from generator.pack.writer import Member, Writer, compress_objects
 
 RECIPE = 1
 SQL = ("sources/products", "sources/expansions", "views/drawings")
-_PER_THREAD = 500
+_DRAWINGS_PER_THREAD = 500
 
 
 def drawings_layer(lake: Lake) -> LayerSpec:
@@ -36,7 +36,7 @@ def _drawings(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
     context.open_catalogue()
     context.db.run("views/drawings")
     rows = context.db.table("select * from drawings order by image").combine_chunks()
-    parts = (rows.slice(start, end - start) for start, end in slices(len(rows), _PER_THREAD))
+    parts = (rows.slice(start, end - start) for start, end in slices(len(rows), _DRAWINGS_PER_THREAD))
     for members in context.in_order(_pictures, parts):
         writer.add(members)
 

@@ -10,11 +10,11 @@ from edge_auth.contract.store.interface import Store
 from generator.releases.run_reports import PUBLISHED, read_reports
 
 # What may be called ordinary: figures up to twice the greatest, and down to half of the least, of so many nights.
-_NIGHTS = 14
-_FEWEST_NIGHTS = 3
+_MAX_NIGHTS = 14
+_MIN_NIGHTS = 3
 _FACTOR = 2
 # Counts that differ by less are small in any case.
-_SMALL = 10
+_SMALL_COUNT = 10
 # How many reports are read to find these nights.
 _MAX_REPORTS = 60
 _WEEK = timedelta(days=7)
@@ -48,7 +48,7 @@ def compare_night(store: Store, as_of: date, tonight: Figures) -> NightCompariso
     Raises:
         StoreError: The reports cannot be read.
     """
-    nights = list(itertools.islice(_earlier_nights(store, as_of), _NIGHTS))
+    nights = list(itertools.islice(_earlier_nights(store, as_of), _MAX_NIGHTS))
     yesterday = nights[0][1] if nights else {}
     week_ago = next((figures for day, figures in nights if day <= as_of - _WEEK), {})
     rows = []
@@ -69,13 +69,13 @@ def _earlier_nights(store: Store, as_of: date) -> Iterator[tuple[date, Figures]]
 
 
 def _is_ordinary(figure: int, earlier: list[int]) -> bool:
-    if len(earlier) < _FEWEST_NIGHTS:
+    if len(earlier) < _MIN_NIGHTS:
         return True
-    return min(earlier) / _FACTOR - _SMALL <= figure <= max(earlier) * _FACTOR + _SMALL
+    return min(earlier) / _FACTOR - _SMALL_COUNT <= figure <= max(earlier) * _FACTOR + _SMALL_COUNT
 
 
 def _sentence(rows: list[FigureRow], nights: int) -> str:
-    if nights < _FEWEST_NIGHTS:
+    if nights < _MIN_NIGHTS:
         return f"There are too few earlier nights ({nights}) to say whether this one is ordinary."
     unusual = [f"{row.tonight:,} {title(row.name)}" for row in rows if not row.ordinary]
     if unusual:
