@@ -47,7 +47,7 @@ GATES = {
     "sets-renamed": 0.05,  # share
 }
 PRICE_FACTOR = 10
-# The gates judge a game or a set by itself if it has so many prices.
+# The gates judge a game or a set on its own if it has at least this many prices.
 ENOUGH_PRICES = 30
 
 # How many bytes a folder store keeps free for `rollback`, `publish` and `prune` on a full disk.

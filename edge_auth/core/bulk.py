@@ -12,7 +12,7 @@ from edge_auth.core.bodies import matches_tag
 from edge_auth.core.request import Answer, Request
 from edge_auth.errors import RangeNotSatisfiable
 
-# A key may send so many times more requests for bulk files than others, and they count on their own.
+# Requests for bulk files have a limit of their own: this many times the limit of the key.
 LIMIT_FACTOR = 10
 # A body up to this size is read at once. A larger one is streamed.
 MAX_READ_BYTES = 1 << 20

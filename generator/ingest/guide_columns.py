@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 from generator.ingest.findings import MISSING_PRICES, UNKNOWN_KEYS, ImportFinding
 from generator.lake.vocabulary import PRICE_FIGURES
 
-# A guide that lacks so many of the six columns lacks them by mistake, not by its nature.
-_MAX_HOLES = 2
+# A guide that lacks at most this many of the six columns lacks them by mistake. One that lacks more never had them.
+_MAX_MISSING_COLUMNS = 2
 _FOIL_SUFFIXES = ("-holo", "-foil")
 _KNOWN_KEYS = frozenset({"idProduct", "idCategory"}) | {
     figure + suffix for figure in PRICE_FIGURES for suffix in ("", *_FOIL_SUFFIXES)
@@ -59,7 +59,7 @@ def find_missing(
     elif missing:
         renamed = f"; perhaps renamed: {', '.join(columns.unknown)}" if columns.unknown else ""
         message = f"no row has {_listed(missing)}{renamed}"
-        is_refused = len(missing) <= _MAX_HOLES or any(_is_like(name, columns.unknown) for name in missing)
+        is_refused = len(missing) <= _MAX_MISSING_COLUMNS or any(_is_like(name, columns.unknown) for name in missing)
         yield ImportFinding(MISSING_PRICES, source, target, len(missing), message, is_refused)
 
 

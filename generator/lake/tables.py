@@ -111,7 +111,7 @@ def _types_of_files(database: Database, table: str, files: Sequence[LakeFile]) -
 
 
 def _schema(path: str) -> str:
-    """Return the Parquet schema of a file as text. '' for a file that DuckDB shall examine."""
+    """Return the Parquet schema of a file as text. '' for a file that DuckDB should examine."""
     try:
         return str(pq.read_metadata(path).schema).partition("\n")[2]  # the first line is the address of the object
     except (pa.ArrowException, OSError):

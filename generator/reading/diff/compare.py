@@ -29,8 +29,8 @@ RESOURCES = (
     *(names.FINGERPRINTS, names.STATUS, names.BULK, names.DRAWINGS, names.SITE),
 )
 _VIEWS = ("products", "prices", "distribution", "counts", "for_people")
-# The list of the largest moves in percent holds prices from so many euros on.
-PERCENT_FLOOR = 1
+# The list of the largest moves in percent leaves out prices below this.
+PERCENT_FLOOR_EUROS = 1
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Comparison:
     def _compare(self, progress: Progress) -> None:
         differing = [name for name, old, new in self._layer_digests() if old != new]
         self.db.run("diff/tables")
-        self.db.set(resources=RESOURCES, old_build=self.old.id, new_build=self.new.id, floor=PERCENT_FLOOR)
+        self.db.set(resources=RESOURCES, old_build=self.old.id, new_build=self.new.id, floor=PERCENT_FLOOR_EUROS)
         with progress.bar("compare", len(differing) + 2) as bar:
             for name in differing:
                 self._compare_objects(name, [self._object_hashes(build, name) for build in (self.old, self.new)])

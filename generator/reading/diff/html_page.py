@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from generator.reading.diff.compare import PERCENT_FLOOR
+from generator.reading.diff.compare import PERCENT_FLOOR_EUROS
 from generator.reading.diff.ordinary import title
 from generator.reading.diff.price_plots import price_plots
 from generator.reading.diff.report import DiffReport
@@ -23,7 +23,7 @@ def as_html(report: DiffReport, build_report: str | None = None) -> Iterator[str
         sets=_set_names(report),
         plots=price_plots(report.bands),
         build_report=build_report,
-        floor=PERCENT_FLOOR,
+        floor=PERCENT_FLOOR_EUROS,
     )
 
 

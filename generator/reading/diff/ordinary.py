@@ -1,4 +1,4 @@
-"""Says whether a night was ordinary: its figures beside those of earlier nights, which their reports tell."""
+"""Says whether a night was ordinary: its figures are compared with the reports of earlier nights."""
 
 import itertools
 from collections.abc import Iterator
@@ -9,11 +9,12 @@ from typing import Any
 from edge_auth.contract.store.interface import Store
 from generator.releases.run_reports import PUBLISHED, read_reports
 
-# What may be called ordinary: figures up to twice the greatest, and down to half of the least, of so many nights.
+# A figure is ordinary if it is at most _FACTOR times the greatest one of the last _MAX_NIGHTS nights, and at least the
+# least one divided by _FACTOR. Fewer than _MIN_NIGHTS nights say nothing.
 _MAX_NIGHTS = 14
 _MIN_NIGHTS = 3
 _FACTOR = 2
-# Counts that differ by less are small in any case.
+# A count may differ by this much in any case.
 _SMALL_COUNT = 10
 # How many reports are read to find these nights.
 _MAX_REPORTS = 60

@@ -6,7 +6,7 @@ Names come last in a row, at full length.
 from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 
-from generator.reading.diff.compare import PERCENT_FLOOR, ObjectCounts
+from generator.reading.diff.compare import PERCENT_FLOOR_EUROS, ObjectCounts
 from generator.reading.diff.ordinary import title
 from generator.reading.diff.report import DiffReport, PriceMoves, Row, RowList
 from generator.reading.html.render import set_name
@@ -90,7 +90,7 @@ def _products(report: DiffReport) -> Iterator[str]:
 def _price_moves(moves: PriceMoves) -> Iterator[str]:
     price = _PRICE_TITLES[moves.price]
     for (way, measure), list_ in moves.largest.items():
-        floor = f" of prices from {PERCENT_FLOOR} euro on" if measure == "percent" else ""
+        floor = f" of prices from {PERCENT_FLOOR_EUROS} euro on" if measure == "percent" else ""
         yield from _list(f"{price} {way}, largest in {measure}{floor}", list_, _move)
     for way, list_ in moves.nulls.items():
         yield from _list(f"{price} {way}, highest price first", list_, _null)
