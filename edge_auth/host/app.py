@@ -29,8 +29,8 @@ from edge_auth.host.wsgi import Gateway
 
 MAX_WAITING_REQUESTS = 24
 # On a local disk a request waits only if it names a build that is not open. So requests take turns, and the other
-# threads are for those that wait. Across a network a request may wait for the counter, or longer for the store. Requests
-# that need neither must not wait with it.
+# threads are for those that wait. Across a network a request may wait for the counter, or longer for the store. The
+# others must not wait with it.
 _REQUESTS_AT_ONCE = MAX_WAITING_REQUESTS + 8
 _REQUESTS_AT_ONCE_WITH_REDIS = 4
 _REQUESTS_AT_ONCE_ON_S3 = 16
