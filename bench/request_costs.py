@@ -1,4 +1,4 @@
-"""Times the dearest requests that a client can make, parameter by parameter, in a shim without a server.
+"""Times the most expensive requests that a client can make, parameter by parameter, in a shim without a server.
 
 python -m bench.request_costs STORE: prints a table of the milliseconds of a worker's time. Each request is sent a few
 times, each time to a fresh application, so that no cache helps. The least time counts: the machine may do other work.

@@ -65,7 +65,7 @@ from prices as m
 join products using (id)
 where way in ('up', 'down');
 
--- One row per price that appeared or went, ranked from 1 among those of its price and way, the dearest first.
+-- One row per price that appeared or went, ranked from 1 among those of its price and way, the highest price first.
 create view ranked_nulls as
 select
     m.*,

@@ -49,7 +49,7 @@ class StoredBulkFiles:
         self._single_flight = single_flight
         self._waiting = waiting
         self._downloads = Downloads()
-        self._kept: dict[str, dict[str, BulkFile]] = {}  # the files of each build by name
+        self._files_by_build: dict[str, dict[str, BulkFile]] = {}  # the files of each build by name
         self._listed_at = float("-inf")
         self._whole: set[tuple[str, int, int]] = set()  # name, inode and time of change of files with the right hash
 
@@ -62,7 +62,7 @@ class StoredBulkFiles:
             return file
         if monotonic() > self._listed_at + _LISTED_SECONDS:
             self._single_flight.get({"kept builds": self._list_builds})
-        file = next((files[name] for files in self._kept.values() if name in files), None)
+        file = next((files[name] for files in self._files_by_build.values() if name in files), None)
         if file is None:
             raise NotFound(_NO_FILE)
         return file
@@ -95,13 +95,13 @@ class StoredBulkFiles:
     def _list_builds(self) -> None:
         """Read which builds the store keeps, and the manifests of those that are new."""
         ids = list(layout.build_ids(self._store.list(layout.BUILDS)))
-        kept = {}
+        known, files_by_build = self._files_by_build, {}
         for id_ in ids:
             try:
-                kept[id_] = self._kept[id_] if id_ in self._kept else open_build(self._store, id_).bulk_files
+                files_by_build[id_] = known[id_] if id_ in known else open_build(self._store, id_).bulk_files
             except UnknownBuild:  # a prune has just deleted it
                 continue
-        self._kept, self._listed_at = kept, monotonic()
+        self._files_by_build, self._listed_at = files_by_build, monotonic()
 
     def _require_whole(self, file: BulkFile) -> None:
         """Check the size of a file of a folder and, once, its hash; a power cut or a bad disk may have damaged it.

@@ -98,7 +98,7 @@ def _values(build: OpenBuild) -> Iterator[tuple[str, str]]:
 
 
 def _example_card(build: OpenBuild) -> _Json:
-    """Return the single that rose most, with a picture if possible; else the dearest product, else None."""
+    """Return the single that rose most, with a picture if possible; else the most expensive product, or None."""
     movers = _answer(build, f"{API}movers?kind=single&min_price=5&limit={_CANDIDATES}")["data"]
     risen = [_card(build, mover["id_product"]) for mover in movers]
     if risen:
