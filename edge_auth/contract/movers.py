@@ -5,8 +5,8 @@ The Arrow files:
     lines   a row per product and window that any list shows: line (a Mover as JSON)
     lists   a row per list that has Movers, sorted by its key: key, lines (rows in `lines`, in the order of the list)
 
-Beside them is `week`, a JSON file for the page `/explore`: {"steps": [integer], "changes": [number]}. It has the change of
-each product over 7 days in percent, in the order of the ids. A step is by how much an id is above the one before.
+Beside them is `week`, a JSON file for the page `/explore`: {"steps": [integer], "changes": [number]}. It has the change
+of each product over 7 days in percent, in the order of the ids. A step is by how much an id is above the one before.
 
 The key of a list is `{window}/{by}/{direction}/{kind}/{floor}`, followed by `/` and the folded name of a game in a list
 of one game. The floor is the lowest price that `then` may have.

@@ -46,7 +46,11 @@ def test_words_that_collectors_do_not_know_are_explained(visit: Visit) -> None:
     expect(meaning).to_be_visible()
     page.goto(f"{visit.base}/explore#/cards/{EMBERFOX}")
     prices = page.get_by_label("Prices", exact=True)
-    for words in ("across Europe", "Sellers in one country, English cards, any condition.", "Every country and language"):
+    for words in (
+        "across Europe",
+        "Sellers in one country, English cards, any condition.",
+        "Every country and language",
+    ):
         expect(prices).to_contain_text(words)
 
 

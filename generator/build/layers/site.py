@@ -1,7 +1,7 @@
 """The layer `site`: `openapi.json` and the pages at /, /docs and /explore.
 
-The pages show the freshness of the data, examples with their real answers, and how prices changed. So this layer is made last, from the
-other layers of the build, by the process that runs the build. No task of the plan makes it.
+The pages show the freshness of the data, examples with their real answers, and how prices changed. So this layer is
+made last, from the other layers of the build, by the process that runs the build. No task of the plan makes it.
 """
 
 import hashlib
@@ -60,7 +60,7 @@ def make_site(context: BuildContext, build_id: str, layers: Sequence[LayerSpec])
 
 
 def _week(build: OpenBuild) -> bytes:
-    """Return how each price changed over 7 days, with the id of the build: the page compares it with that of its list."""
+    """Return how each price changed over 7 days, with the id of the build, which has to be that of a list."""
     changes = json.loads(build.objects.layers[names.MOVERS].file(WEEK).read_bytes())
     return json.dumps({"build": build.id, **changes}, separators=(",", ":")).encode()
 
