@@ -60,6 +60,8 @@ EXPORTED_LAYERS = (CARDS, SETS, GAMES, WATCHLIST, FINGERPRINTS, STATUS, BULK, DR
 CARD_PATTERN = "cards/{}.json"
 FINGERPRINTS_KEY, STATUS_KEY, OPENAPI_KEY = "fingerprints.json", "status.json", "openapi.json"
 BULK_KEY = "bulk.json"
+# Stems of files: the prices in the layer catalogue, and the part of the status object that a layer contributes.
+PRICES_FILE, FACTS_FILE = "prices", "facts"
 SITE_FOLDERS = ("docs", "explore")
 SITE_PAGES = ("docs", "explore", "explore/scan")  # folders whose path means their index.html
 WEEK_KEY = "explore/week.json"  # how each price changed over 7 days, for the tiles of the explorer
