@@ -1,7 +1,12 @@
-"""Movers format: the largest price moves of a build, as Arrow files of the layer `movers`.
+"""Movers format: the largest price moves of a build, as files of the layer `movers`.
+
+The Arrow files:
 
     lines   a row per product and window that any list shows: line (a Mover as JSON)
     lists   a row per list that has Movers, sorted by its key: key, lines (rows in `lines`, in the order of the list)
+
+Beside them is `week`, a JSON file for the page `/explore`: {"steps": [integer], "changes": [number]}. It has the change
+of each product over 7 days in percent, in the order of the ids. A step is by how much an id is above the one before.
 
 The key of a list is `{window}/{by}/{direction}/{kind}/{floor}`, followed by `/` and the folded name of a game in a list
 of one game. The floor is the lowest price that `then` may have.
@@ -17,7 +22,7 @@ from edge_auth.contract.layers import Layer
 from edge_auth.contract.names import KINDS, MOVER_DIRECTIONS, MOVER_FLOORS, MOVER_MEASURES, MOVER_WINDOWS
 from edge_auth.errors import StoreError
 
-LINES, LISTS = "lines", "lists"
+LINES, LISTS, WEEK = "lines", "lists", "week"
 MAX_MOVERS = 500  # in a list
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.support.commands import build, issue
 from tests.support.disagreements import disagreements
 from tests.support.lakes import Rows, write
-from tests.support.oracle import Oracle
+from tests.support.oracle import Oracle, movers
 from tests.support.service import Client, Service
 
 MOVERS = "/api/v1/movers"
@@ -80,3 +80,14 @@ def test_the_days_are_those_of_the_game(client: Client) -> None:
         for game in ("early", "late")
     }
     assert days == {"early": {"2024-03-03"}, "late": {"2024-03-02"}}
+
+
+def test_the_explorer_knows_the_change_of_each_product_over_7_days(lake: Path, client: Client) -> None:
+    """The file for the tiles needs no key. It has percentages by id: no name and no price."""
+    answer = client.get("/explore/week.json?build=any", Authorization="")
+    week = answer.json
+    assert answer.status == 200 and week.keys() == {"build", "steps", "changes"}
+    assert week["build"] == answer["X-Build"]
+    expected = movers.week_changes(Oracle(lake, AS_OF.isoformat()).lake)
+    assert len(expected) > 1500 and 0 in expected.values()
+    assert dict(zip(itertools.accumulate(week["steps"]), week["changes"], strict=True)) == expected

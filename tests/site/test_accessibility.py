@@ -13,7 +13,9 @@ def key_asked(visit: Visit) -> None:
 
 
 def cards(visit: Visit) -> None:
-    visit.enter().locator(".picture img").first.wait_for()
+    page = visit.enter()
+    page.get_by_text("What do the prices mean?").click()
+    page.get_by_text("in 7 days").first.wait_for()
 
 
 def card(visit: Visit) -> None:
@@ -50,8 +52,12 @@ def home(visit: Visit) -> None:
     visit.keeps_key = True
 
 
-def start(visit: Visit) -> None:
-    visit.enter("").locator(".thumb img").first.wait_for()
+def movers(visit: Visit) -> None:
+    visit.enter("#/movers").locator(".thumb img").first.wait_for()
+
+
+def downloads(visit: Visit) -> None:
+    visit.enter("#/downloads").locator("tbody tr").first.wait_for()
 
 
 def changelog(visit: Visit) -> None:
@@ -59,7 +65,7 @@ def changelog(visit: Visit) -> None:
 
 
 COLOURS = ["color-contrast", "link-in-text-block"]
-VIEWS = [home, start, reference, changelog, key_asked, cards, card, watchlist, watched]
+VIEWS = [home, reference, changelog, key_asked, cards, movers, card, watchlist, watched, downloads]
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.__name__)

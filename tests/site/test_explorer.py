@@ -9,8 +9,53 @@ from tests.support.service import Service
 from tests.support.site_lake import DAYS, EMBERFOX, IMAGES, SLUG
 
 
-def test_the_start_page_shows_what_rose_and_fell(visit: Visit) -> None:
+def test_it_opens_on_the_cards(visit: Visit) -> None:
     page = visit.enter("")
+    expect(page.locator(".card")).to_have_count(50)
+    expect(page.get_by_role("searchbox")).to_be_focused()
+    expect(page.get_by_role("link", name="Cards", exact=True)).to_have_attribute("aria-current", "page")
+
+
+def test_a_tile_shows_how_the_price_changed_in_7_days(visit: Visit) -> None:
+    """The same as the page of the card says, from one request for all tiles."""
+    page = visit.enter("")
+    expect(page.locator(".card", has_text="Emberfox").locator(".change")).to_have_text("+3.27 % in 7 days")
+    expect(page.locator(".card", has_text="Filler 129").locator(".change")).to_have_text("")  # no price 7 days ago
+    page.mouse.wheel(0, 20_000)
+    expect(page.locator(".card")).to_have_count(100)
+    asked = [request.url for request in visit.requests]
+    assert sum("/explore/week.json" in url for url in asked) == 1
+    assert not any("/api/v1/cards/" in url for url in asked)
+
+
+def test_a_tile_shows_no_change_of_another_build(visit: Visit) -> None:
+    """A page that was loaded before a new build was published goes on with the cards of the older one."""
+    week = {"build": "2020-01-01-000000000000", "steps": [EMBERFOX], "changes": [50.0]}
+    visit.page.context.route("**/explore/week.json*", lambda route: route.fulfill(json=week))
+    page = visit.enter("")
+    expect(page.locator(".card")).to_have_count(50)
+    page.wait_for_load_state("networkidle")
+    assert set(page.locator(".change").all_text_contents()) == {""}
+
+
+def test_words_that_collectors_do_not_know_are_explained(visit: Visit) -> None:
+    page = visit.enter()
+    meaning = page.get_by_text("The cheapest offer of the English card, in any condition, by sellers in one country.")
+    expect(meaning).to_be_hidden()
+    page.get_by_text("What do the prices mean?").click()
+    expect(meaning).to_be_visible()
+    page.goto(f"{visit.base}/explore#/cards/{EMBERFOX}")
+    prices = page.get_by_label("Prices", exact=True)
+    for words in (
+        "across Europe",
+        "Sellers in one country, English cards, any condition.",
+        "Every country and language",
+    ):
+        expect(prices).to_contain_text(words)
+
+
+def test_price_moves_show_what_rose_and_fell(visit: Visit) -> None:
+    page = visit.enter("#/movers")
     expect(page.get_by_role("heading", name="Largest price moves")).to_be_focused()
     rose = page.get_by_role("table", name="Rose").locator("tbody tr")
     expect(rose).to_have_count(1)
@@ -212,7 +257,7 @@ def test_a_key_in_the_fragment_is_read_and_removed(browser: Browser, site_servic
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url.partition("#")[0]))
     page.goto(f"http://127.0.0.1:{site_service.port}/explore#key={site_key}")
-    expect(page.get_by_role("heading", name="Largest price moves")).to_be_visible()
+    expect(page.locator(".card")).to_have_count(50)
     assert site_key not in page.url and page.evaluate("history.length") <= 2
     assert not any(site_key in url for url in asked)
     context.close()
@@ -260,7 +305,7 @@ def test_on_a_phone_filters_fold_and_prices_stand_above_the_fold(visit: Visit) -
 def test_downloads_are_listed_and_saved(visit: Visit) -> None:
     page = visit.enter("#/downloads")
     expect(page.get_by_role("heading", name="Downloads")).to_be_visible()
-    rows = page.get_by_role("region", name="Bulk files").locator("tbody tr")
+    rows = page.get_by_role("table", name="Bulk files").locator("tbody tr")
     expect(rows.filter(has_text="cards-")).to_have_count(1)
     query = f"SELECT * FROM '{visit.base}/api/v1/bulk/price_guide-"
     expect(page.get_by_label("A query for DuckDB")).to_contain_text(query)
@@ -268,3 +313,5 @@ def test_downloads_are_listed_and_saved(visit: Visit) -> None:
         rows.filter(has_text="sets-").get_by_role("button").click()
     assert saving.value.suggested_filename.startswith("sets-")
     assert b"PAR1" in saving.value.path().read_bytes()
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(rows.first).to_have_css("display", "grid")  # cells stand one below the other, so nothing scrolls sideways

@@ -85,6 +85,20 @@ def test_it_says_what_is_there_and_how_fresh(anonymous: Client, site_service: Se
     assert "cardpress keys issue" in text
 
 
+def test_it_speaks_to_collectors_first(visit: Visit) -> None:
+    """The first screen of a phone: a plain sentence, and two buttons."""
+    visit.page.set_viewport_size({"width": 390, "height": 844})
+    page = visit.open("/")
+    lead = page.locator(".lead")
+    expect(lead).to_contain_text("See what any card costs today")
+    assert not re.search("API|JSON|endpoint|request", lead.inner_text())
+    for name, path in (("Look at the cards", "/explore"), ("Scan a card", "/explore/scan")):
+        button = page.get_by_role("link", name=name, exact=True)
+        expect(button).to_have_attribute("href", path)
+        box = button.bounding_box()
+        assert box is not None and box["y"] + box["height"] < 600
+
+
 def test_its_three_requests_work(anonymous: Client, site_service: Service, site_key: str) -> None:
     targets = [given["data-url"] for _, given in Markup(anonymous.get("/").text).elements if "data-url" in given]
     assert len(targets) == 3 and f"/api/v1/cards/{EMBERFOX}?days=3" in targets

@@ -3,6 +3,7 @@
 import base64
 import io
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -137,27 +138,49 @@ def test_a_turned_card_seen_from_the_side_is_found(
         expect(first.get_by_role("link")).to_have_attribute("href", f"/explore#/cards/{card['id_product']}")
         price = (card["price_guide"] or {}).get("trend") or (card["filtered_price"] or {}).get("lowest")
         expect(first.locator(".price")).to_have_text(f"€{price:,.2f}" if price else "No price yet")
-        expect(first.locator(".distance")).to_contain_text("near")
+        expect(first.locator(".sureness")).to_have_text(re.compile(r"^(Very sure|Likely) difference \d+\.\d$"))
         expect(page.locator("#caption")).to_contain_text("The outline of the card.")
     asked = [request.url.partition("/api/v1/")[2] for request in requests if "/api/" in request.url]
     assert asked[:2] == ["me", "fingerprints"]
     assert len(asked) == 2 + 3 and all(path.startswith("cards?ids=") for path in asked[2:])
 
 
+def test_a_sample_photo_can_be_tried(page: Page, demo_service: tuple[Service, str], requests: list[Request]) -> None:
+    """It is a picture of the index, turned, so the page finds that picture and is sure."""
+    scanner(page, demo_service)
+    page.get_by_role("button", name="Try a sample photo").click()
+    expect(matches(page)).to_have_count(5)
+    (drawn,) = {r.url.partition("drawn/")[2] for r in requests if "/drawn/" in r.url} - {
+        (matches(page).nth(at).locator("img").get_attribute("src") or "").partition("drawn/")[2] for at in range(1, 5)
+    }
+    expect(matches(page).first.locator("img")).to_have_attribute("src", f"/explore/drawn/{drawn}")
+    expect(matches(page).first.locator(".sureness")).to_have_text(re.compile("^(Very sure|Likely) difference"))
+    expect(page.locator("#caption")).to_contain_text("The outline of the card.")
+
+
+def test_no_sample_from_another_host(page: Page, demo_service: tuple[Service, str], client: Client) -> None:
+    """A page may not read the pictures of other hosts, so there is none to try."""
+    index = client.get("/api/v1/fingerprints").json | {"image_url": "https://images.example.com/{key}.png"}
+    page.context.route("**/api/v1/fingerprints", lambda route: route.fulfill(json=index))
+    scanner(page, demo_service)
+    expect(page.locator("#index-size")).to_contain_text("pictures of cards")
+    expect(page.get_by_role("button", name="Try a sample photo")).to_be_hidden()
+
+
 def test_a_picture_without_a_card(page: Page, demo_service: tuple[Service, str]) -> None:
     scanner(page, demo_service)
     noise = Image.fromarray(np.random.default_rng(1).integers(0, 256, (30, 21, 3), np.uint8)).resize((420, 600))
     page.get_by_label("Choose a picture").set_input_files(as_file(noise))
-    expect(page.get_by_role("status")).to_contain_text("No card is near")
+    expect(page.get_by_role("status")).to_contain_text("No card looks like this one.")
     expect(matches(page)).to_have_count(5)
-    expect(matches(page).first).to_contain_text("probably another card")
+    expect(matches(page).first).to_contain_text("Probably another card")
 
 
 def test_a_pasted_and_a_dropped_picture(
     page: Page, demo_service: tuple[Service, str], cards: list[dict], drawings: list[Image.Image]
 ) -> None:
     scanner(page, demo_service)
-    expect(page.locator("#index-size")).to_contain_text("pictures in the index")
+    expect(page.locator("#index-size")).to_contain_text("pictures of cards")
     for event, field, card, drawing in (
         ("paste", "clipboardData", cards[0], drawings[0]),
         ("drop", "dataTransfer", cards[1], drawings[1]),
@@ -225,8 +248,9 @@ def test_a_card_whose_artwork_another_shares(
     page.context.route("**/api/v1/fingerprints", lambda route: route.fulfill(json=index))
     scanner(page, demo_service)
     page.get_by_label("Choose a picture").set_input_files(as_file(drawings[0]))
-    expect(page.get_by_role("status")).to_contain_text("Another one is nearly as near: compare the pictures.")
-    expect(matches(page).nth(1)).to_contain_text("A close second")
+    expect(page.get_by_role("status")).to_contain_text("Another card looks nearly the same: compare the pictures.")
+    expect(matches(page).first.locator(".sureness")).to_contain_text("Likely")  # not sure, however near it is
+    expect(matches(page).nth(1)).to_contain_text("It looks nearly the same")
     expect(page.locator(".second")).to_have_count(1)
 
 
@@ -255,8 +279,8 @@ def test_accessible_in_both_themes_at_all_widths(
 def test_pages_link_to_it(page: Page, demo_service: tuple[Service, str]) -> None:
     service, key = demo_service
     page.goto(f"http://127.0.0.1:{service.port}/")
-    page.get_by_role("link", name="Find a card by its photo").click()
-    expect(page.get_by_role("heading", name="Find a card by its photo")).to_be_visible()
+    page.get_by_role("link", name="Scan a card").click()
+    expect(page.get_by_role("heading", name="Scan a card")).to_be_visible()
     page.goto(f"http://127.0.0.1:{service.port}/explore#key={key}")
     page.get_by_role("link", name="Scan a card").click()
     expect(page.get_by_label("Choose a picture")).to_be_focused()

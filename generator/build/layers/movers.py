@@ -1,10 +1,11 @@
 """The layer `movers`: the largest price moves, as lists over stored lines; see `edge_auth.contract.movers`."""
 
+import json
 from datetime import timedelta
 
 from edge_auth.contract import names
 from edge_auth.contract.index import to_bytes
-from edge_auth.contract.movers import LINES, LISTS, MAX_MOVERS
+from edge_auth.contract.movers import LINES, LISTS, MAX_MOVERS, WEEK
 from generator.build.context import BuildContext
 from generator.build.layers.spec import LayerSpec, define_layer
 from generator.build.tasks import BuildScope, Task
@@ -13,7 +14,7 @@ from generator.lake.tables import open_table
 from generator.pack.output import Inputs
 from generator.pack.writer import Writer
 
-RECIPE = 1
+RECIPE = 2
 _MAX_AGE_DAYS = 3  # of a game's newest guide, and how much older than a window the price before may be
 _GUIDE = "price_guide"
 
@@ -55,3 +56,8 @@ def _movers(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
         'from mover_lists join mover_lines using ("window", id_product) group by key order by key'
     )
     writer.add_file(f"{LISTS}.arrow", to_bytes(lists))
+    week = context.db.table(
+        "select coalesce(list(step order by id_product), []) as steps, "
+        "coalesce(list(change_pct order by id_product), []) as changes from week_changes"
+    )
+    writer.add_file(f"{WEEK}.json", json.dumps(week.to_pylist()[0]).encode())

@@ -1,10 +1,11 @@
 """The layer `site`: `openapi.json` and the pages at /, /docs and /explore.
 
-The pages show the freshness of the data, and examples with their real answers. So this layer is made last, from the
-other layers of the build, by the process that runs the build. No task of the plan makes it.
+The pages show the freshness of the data, examples with their real answers, and how prices changed. So this layer is
+made last, from the other layers of the build, by the process that runs the build. No task of the plan makes it.
 """
 
 import hashlib
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date
@@ -13,6 +14,7 @@ from tempfile import TemporaryDirectory
 
 from edge_auth.contract import layout, names
 from edge_auth.contract.builds import Build
+from edge_auth.contract.movers import WEEK
 from edge_auth.contract.store.file_cache import FileCache
 from edge_auth.contract.store.interface import Store
 from edge_auth.core.cache import LruCache
@@ -24,7 +26,7 @@ from generator.pack.writer import Writer, compress_objects
 from generator.site import openapi, pages
 from generator.site.live_examples import live_examples
 
-RECIPE = 2
+RECIPE = 3
 _CACHE_BYTES = 16 << 20
 
 
@@ -49,11 +51,18 @@ def make_site(context: BuildContext, build_id: str, layers: Sequence[LayerSpec])
     folder = layout.layer_folder(names.SITE, digests.pop(names.SITE))
     with _opened(context.store, build_id, context.lake.as_of, digests) as build:
         documents = {names.OPENAPI_KEY: openapi.document(), **pages.documents(live_examples(build))}
+        documents[names.WEEK_KEY] = _week(build)
     writer = Writer(context.uploads, context.intermediates, names.SITE, folder)
     writer.add(compress_objects(documents.items()))
     output = writer.output()
     context.uploads.finish()
     return output
+
+
+def _week(build: OpenBuild) -> bytes:
+    """Return how each price changed over 7 days, with the id of the build, which has to be that of a list."""
+    changes = json.loads(build.objects.layers[names.MOVERS].file(WEEK).read_bytes())
+    return json.dumps({"build": build.id, **changes}, separators=(",", ":")).encode()
 
 
 @contextmanager

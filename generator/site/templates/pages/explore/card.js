@@ -54,7 +54,7 @@ const fact = (name, value) => h("div", {}, h("dt", {}, name), h("dd", {}, value)
 function headline({price_guide: guide, filtered_price: filtered, history}) {
   const price = guide?.trend ?? filtered?.lowest ?? null;
   if (price === null) return h("p", {class: "headline"}, "No price yet");
-  const what = guide?.trend != null ? `Trend, EU-wide, ${day(guide.day)}` : SELLER_FILTER;
+  const what = guide?.trend != null ? `Trend price across Europe, ${day(guide.day)}` : SELLER_FILTER;
   const moves = guide?.trend == null ? [] : [7, 30].map((days) => [days, before(history.price_guide, guide.day, days)]);
   return h("div", {class: "headline"}, h("p", {class: "price"}, euros(price)), h("p", {class: "when"}, what),
     h("dl", {class: "moves"}, moves.map(([days, then]) => fact(`Against ${days} days ago`, then ? moved(price, then) : "–"))));
@@ -73,14 +73,14 @@ function moved(now, {trend, day: then}) {
 
 function prices({price_guide: guide, filtered_price: filtered, listing}) {
   return h("section", {class: "tiles", "aria-label": "Prices"},
-    tile("Price guide", guide && `EU-wide, ${day(guide.day)}`, guide && [
+    tile("Price guide", guide && `The marketplace’s own prices across Europe, ${day(guide.day)}`, guide && [
       ["Trend", euros(guide.trend)], ["Average", euros(guide.avg)], ["Lowest", euros(guide.low)],
       ["Average, 1 day", euros(guide.avg1)], ["7 days", euros(guide.avg7)], ["30 days", euros(guide.avg30)],
       ...(guide.holo.trend === null ? [] : [["Holo trend", euros(guide.holo.trend)]])]),
-    tile(SELLER_FILTER, filtered && `Checked ${time(filtered.checked_at)}`, filtered && [
+    tile("Cheapest offers", filtered && `${SELLER_FILTER}, any condition. Checked ${time(filtered.checked_at)}`, filtered && [
       ["Lowest", euros(filtered.lowest)], ["Offers", count(filtered.offers)],
       ["Cheapest", filtered.cheapest_seller ?? "–"], ["Condition", condition(filtered.cheapest_condition)]]),
-    tile("List page", listing && `All sellers, ${time(listing.scraped_at)}`, listing && [
+    tile("All sellers", listing && `Every country and language, as the page of the set lists them, ${time(listing.scraped_at)}`, listing && [
       ["From", euros(listing.from_price)], ["Available", count(listing.available)],
       ["Foil from", euros(listing.from_price_foil)], ["Foil available", count(listing.available_foil)]]));
 }

@@ -1,12 +1,13 @@
 // The catalogue: search as you type, filters, sorting, and a list that loads more cards as you scroll.
 import {h, picture} from "./dom.js";
-import {SELLER_FILTER, count, direction, euros, percent} from "./words.js";
+import {count, direction, euros, percent} from "./words.js";
+import {weekChanges} from "./week.js";
 
 const PAGE = 50;
 const TYPING_MILLISECONDS = 250;
 const DEFAULTS = {kind: "all", sort: "trend"}; // of the API
 const SORTS = {
-  trend: "Trend price", low: "Lowest price", avg: "Average price", filtered: SELLER_FILTER, name: "Name",
+  trend: "Trend price", low: "Lowest price", avg: "Average price", filtered: "Cheapest offer", name: "Name",
   number: "Collector number", newest: "Newest",
 };
 const FOLDED = "(max-width: 40rem)"; // where the filters are closed at first
@@ -17,7 +18,7 @@ export function cardsView({api, route, announce, sets}) {
   const list = h("ul", {class: "grid", "aria-label": "Cards"});
   const more = h("button", {type: "button", class: "more", hidden: true}, "More cards");
   const total = h("p", {class: "total"});
-  const view = h("div", {}, filters.form, total, list, more);
+  const view = h("div", {}, filters.form, h("div", {class: "above"}, total, MEANING()), list, more);
   let asking = new AbortController();
   let next = 0;
   let build;
@@ -33,7 +34,7 @@ export function cardsView({api, route, announce, sets}) {
       const [page, from, rows] = await api.get("cards", {...filters.values(), limit: PAGE, offset}, {signal, build});
       [next, build] = [page.pagination.next_offset, from];
       if (offset === 0) list.replaceChildren();
-      list.append(...page.data.map(card));
+      list.append(...page.data.map((product) => card(product, weekChanges(from))));
       shown = offset + page.data.length;
       total.textContent = Number(rows) === 1 ? "1 card" : `${count(Number(rows))} cards`;
       announce(summary(shown, Number(rows)));
@@ -119,9 +120,18 @@ function filterForm(params, sets) {
   return Object.assign(filters, {form});
 }
 
-function card(product) {
+/** What the prices of a tile are, for people who see them for the first time. */
+const MEANING = () => h("details", {class: "meaning"}, h("summary", {}, "What do the prices mean?"), h("dl", {},
+  h("div", {}, h("dt", {}, "The large price"), h("dd", {}, "The marketplace’s trend price: what the card goes for across Europe, over all sellers and languages.")),
+  h("div", {}, h("dt", {}, "In 7 days"), h("dd", {}, "How that price changed: now against 7 days before. It is empty if there was no price then.")),
+  h("div", {}, h("dt", {}, "Offers from"), h("dd", {}, "The cheapest offer of the English card, in any condition, by sellers in one country. This service checks them every day."))));
+
+/** A tile. `changes` is a promise of how prices changed over 7 days, by id; the tile does not wait for it. */
+function card(product, changes) {
   const {price_guide: guide, filtered_price: filtered} = product;
   const about = [product.number && `No. ${product.number}`, product.rarity].filter(Boolean).join(", ");
+  const change = h("span", {class: "change"});
+  if (guide?.trend != null) changes.then((known) => change.append(...changed(known.get(product.id_product))));
   return h("li", {},
     h("a", {class: "card", href: `#/cards/${product.id_product}`},
       picture(product.image, product, {loading: "lazy"}),
@@ -129,14 +139,10 @@ function card(product) {
       h("span", {class: "where"}, product.set.name ?? product.category ?? ""),
       h("span", {class: "where"}, about),
       h("span", {class: "prices"},
-        h("span", {class: "main"}, h("b", {}, euros(guide?.trend ?? filtered?.lowest)), change(guide)),
-        filtered?.lowest != null && h("span", {}, h("span", {class: "label"}, "One country, English "), h("span", {}, euros(filtered.lowest))))));
+        h("b", {}, euros(guide?.trend ?? filtered?.lowest)),
+        change,
+        h("span", {class: "offer"}, filtered?.lowest == null ? [] : [h("span", {class: "label"}, "Offers from "), euros(filtered.lowest)]))));
 }
 
-/** The trend against the guide's average of the last 7 days, or null without one: a Card has no older prices. */
-function change(guide) {
-  if (!guide?.avg7 || guide.trend === null) return null;
-  const value = ((guide.trend - guide.avg7) / guide.avg7) * 100;
-  return h("span", {class: direction(value), title: "Trend against the average of the last 7 days"}, percent(value),
-    h("span", {class: "label"}, " vs 7-day average"));
-}
+const changed = (percents) => (percents === undefined ? [] : [
+  h("span", {class: direction(percents)}, percent(percents)), h("span", {class: "label"}, " in 7 days")]);

@@ -33,6 +33,15 @@ export function picture(address, product, properties = {}) {
   return h("span", {class: "picture"}, image);
 }
 
+/** A table whose rows are blocks on a small screen, so that it needs no scrolling. Its roles are named, since blocks lose theirs. */
+export function stackedTable(caption, columns, rows) {
+  const cell = (content, at) => h(at ? "td" : "th", {class: columns[at][1], role: at ? "cell" : "rowheader", scope: at ? null : "row", "data-label": columns[at][0]}, content);
+  return h("table", {class: "stacks", role: "table", "aria-label": caption},
+    h("thead", {role: "rowgroup"}, h("tr", {role: "row"}, columns.map(([heading, kind]) =>
+      h("th", {scope: "col", role: "columnheader", class: kind}, heading)))),
+    h("tbody", {role: "rowgroup"}, rows.map((cells) => h("tr", {role: "row"}, cells.map(cell)))));
+}
+
 /** A table with a caption; `columns` are [heading, class]; `rows` are arrays of cells, the first one its heading. */
 export function table(caption, columns, rows) {
   return h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": caption},

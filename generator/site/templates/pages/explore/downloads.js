@@ -1,5 +1,5 @@
 // The page of downloads: the bulk files of the live build, and a line for DuckDB that reads one of them.
-import {h, table} from "./dom.js";
+import {h, stackedTable} from "./dom.js";
 import {bytes, count, day, NONE} from "./words.js";
 
 const COLUMNS = [["File", ""], ["Size", "number"], ["Rows", "number"], ["First day", ""], ["Last day", ""]];
@@ -31,7 +31,7 @@ export function downloadsView({api, announce}) {
       const [{files}] = await api.get("bulk", {}, {signal: asking.signal});
       const total = files.reduce((sum, file) => sum + file.bytes, 0);
       const newest = files.filter(({table, format}) => table === "price_guide" && format === "parquet").at(-1) ?? files.find(({format}) => format === "parquet");
-      place.replaceChildren(...(newest ? lines(newest) : []), table("Bulk files", COLUMNS, files.map(row)));
+      place.replaceChildren(...(newest ? lines(newest) : []), stackedTable("Bulk files", COLUMNS, files.map(row)));
       announce(`${count(files.length)} files, ${bytes(total)}.`);
     } catch (error) {
       if (!asking.signal.aborted) announce(error.message, true);

@@ -1,16 +1,17 @@
 // The explorer: it asks for the key, then shows the view that the address names after its #.
-import {keepKey, readKey} from "../docs/key.js";
 import {Api} from "./api.js";
 import {cardView} from "./card.js";
 import {cardsView} from "./cards.js";
 import {downloadsView} from "./downloads.js";
+import {keyForm} from "./key-form.js";
 import {moversView} from "./movers.js";
 import {Tracked} from "./tracked.js";
 import {watchedView, watchlistView} from "./watchlist.js";
+import {weekChanges} from "./week.js";
 import {day} from "./words.js";
 
 const byId = (id) => document.getElementById(id);
-const [place, status, form, bar] = [byId("view"), byId("status"), byId("key-form"), byId("bar")];
+const [place, status, bar] = ["view", "status", "bar"].map(byId);
 const TITLE = document.title;
 let api = null;
 let sets = null;
@@ -32,7 +33,7 @@ function routeOf(hash) {
   if (name === "watchlist") return last ? {name, view: watchedView, slug: last} : {name, view: watchlistView};
   if (name === "cards" && last) return {name, view: cardView, id: encodeURIComponent(last)};
   if (name === "downloads") return {name, view: downloadsView};
-  if (name !== "cards") return {name: "movers", view: moversView};
+  if (name === "movers") return {name, view: moversView};
   return {name: "cards", view: cardsView, params: Object.fromEntries(new URLSearchParams(query)), replace: (params) => {
     const text = new URLSearchParams(params).toString();
     history.replaceState(null, "", `#/cards${text ? `?${text}` : ""}`);
@@ -60,60 +61,31 @@ function show() {
   scrollTo(0, scroll);
 }
 
+/** Enter with a key, show the view of the address, and return the name of the key. */
 async function enter(key) {
   const client = new Api(key, (seconds) => announce(seconds === null ? "" : `The rate limit is reached: waiting ${seconds} s.`));
   const [me] = await client.get("me");
   const [{build}] = await client.get("status");
   api = client;
+  weekChanges(build.id); // it comes while the first cards come
   sets = me.scopes.includes("cards:read") ? api.all("sets", {limit: 1000}).then((all) => all.map(({name}) => name)) : Promise.resolve([]);
   cards = new Tracked(api, me.scopes);
-  keepKey(key);
-  byId("key-name").textContent = `Key: ${me.name}.`;
   byId("freshness").textContent = `As of ${day(build.as_of)}.`;
+  bar.hidden = false;
+  show();
+  place.querySelector("input[type=search], h2")?.focus();
+  return me.name;
 }
 
-/** Enter with a key and show the view of the address, or the form and what is wrong with the key. */
-async function begin(key) {
-  const button = form.querySelector("button");
-  button.disabled = true;
-  byId("key-error").textContent = "";
-  try {
-    await enter(key);
-    byId("key").value = "";
-    form.hidden = true;
-    bar.hidden = false;
-    show();
-    place.querySelector("input[type=search], h2")?.focus();
-  } catch (error) {
-    if (error.status === 401) keepKey("");
-    form.hidden = false;
-    byId("key-error").textContent = error.message;
-  }
-  button.disabled = false;
-}
-
-form.addEventListener("submit", (event) => {
-  event.preventDefault();
-  begin(byId("key").value.trim());
-});
-
-byId("forget").addEventListener("click", () => {
+function leave() {
   current?.view.leave?.();
   list?.view.leave();
-  keepKey("");
   [api, sets, cards, current, list] = [null, null, null, null, null];
   place.replaceChildren();
   announce("");
   bar.hidden = true;
-  form.hidden = false;
-  byId("key").focus();
-});
+}
 
 addEventListener("hashchange", show);
 addEventListener("scroll", () => { if (current) current.scroll = scrollY; }, {passive: true});
-if (readKey()) {
-  begin(readKey());
-} else {
-  form.hidden = false;
-  byId("key").focus();
-}
+keyForm(enter, leave);

@@ -5,6 +5,7 @@ import {onWhite, readIndex, recognise} from "./fingerprint.js";
 const MOST_PIXELS = 25_000_000; // larger pictures are scaled down
 const LEAST_SIDE = 32;
 const TOP = 5;
+const SAMPLES = 100;
 let index = null; // a promise
 
 async function load(key) {
@@ -41,9 +42,16 @@ async function find(number, file) {
   }
 }
 
+/** Return addresses of some pictures of the index, if they are on this host: others may not be read by a page. */
+function samples({imageUrl, keys}) {
+  if (!/^\/(?!\/)/.test(imageUrl)) return [];
+  const step = Math.ceil(keys.length / SAMPLES);
+  return keys.filter((_, row) => row % step === 0).map((key) => imageUrl.replace("{key}", () => key));
+}
+
 addEventListener("message", ({data: {key, number, file}}) => {
   if (file) return find(number, file);
   index = load(key);
-  index.then(({keys}) => postMessage({type: "index", entries: keys.length}),
+  index.then((found) => postMessage({type: "index", entries: found.keys.length, pictures: samples(found)}),
     (error) => postMessage({type: "wrong", number: 0, message: error.message}));
 });

@@ -1,19 +1,21 @@
 // The scanner: it takes a picture, lets a worker find the nearest cards, and shows them with their prices.
-import {keepKey, readKey} from "../docs/key.js";
 import {Api} from "./api.js";
 import {h, picture} from "./dom.js";
+import {keyForm} from "./key-form.js";
+import {samplePhoto} from "./sample.js";
 import {count, euros} from "./words.js";
 
 const WORKER = "/explore/scan-worker.js";
 const SCOPE = "fingerprints:read";
 const CLOSE = 10; // a second that is less farther than the first may be the right card: the same artwork, as a rule
+const SURE = 20; // nearer, and without a close second, it is hardly ever another card
 const FAR = 45; // a card that is farther is probably another one
-const NEARNESS = [[12, "very near"], [30, "near"], [FAR, "perhaps"], [Infinity, "probably another card"]];
+const SURENESS = [[30, "Likely"], [FAR, "Maybe"], [Infinity, "Probably another card"]];
 const MOST_PRODUCTS = 4; // of an entry
 const PREVIEW_PIXELS = 640;
 
 const byId = (id) => document.getElementById(id);
-const [form, scanner, status, drop, answer] = ["key-form", "scanner", "status", "drop", "answer"].map(byId);
+const [scanner, status, drop, answer, sample] = ["scanner", "status", "drop", "answer", "sample"].map(byId);
 let api = null;
 let scopes = [];
 let worker = null;
@@ -35,8 +37,10 @@ function startWorker(key) {
 }
 
 const received = {
-  index({entries}) {
-    byId("index-size").textContent = `${count(entries)} pictures in the index.`;
+  index({entries, pictures}) {
+    byId("index-size").textContent = `It knows ${count(entries)} pictures of cards.`;
+    sample.hidden = pictures.length === 0;
+    sample.pictures = pictures;
   },
   waiting({seconds}) {
     announce(seconds === null ? "One moment …" : `The rate limit is reached: waiting ${seconds} s.`);
@@ -94,13 +98,14 @@ function showPhoto({photo, outline}) {
 
 function showMatches({matches, milliseconds}, products) {
   const [first] = matches;
-  byId("matches").replaceChildren(...matches.map((match, at) => matchItem(match, at > 0 && match.distance - first.distance < CLOSE, products)));
+  const close = matches.map(({distance}) => distance - first.distance < CLOSE);
+  const seconds = close.filter(Boolean).length - 1;
+  byId("matches").replaceChildren(...matches.map((match, at) => matchItem(match, seconds === 0, at > 0 && close[at], products)));
   answer.hidden = false;
   byId("caption").append(` It took ${count(Math.round(milliseconds))} ms.`);
-  const seconds = matches.filter(({distance}, at) => at > 0 && distance - first.distance < CLOSE).length;
-  if (first.distance > FAR) return announce("No card is near. The index probably does not have this one.");
-  const others = seconds === 1 ? "Another one is" : `${seconds} others are`;
-  announce(`Nearest: ${nameAndPrice(first, products)}, ${nearness(first.distance)}.${seconds ? ` ${others} nearly as near: compare the pictures.` : ""}`);
+  if (first.distance > FAR) return announce("No card looks like this one. The index probably does not have it.");
+  const others = seconds === 1 ? "Another card looks" : `${seconds} other cards look`;
+  announce(`${sureness(first.distance, seconds === 0)}: ${nameAndPrice(first, products)}.${seconds ? ` ${others} nearly the same: compare the pictures.` : ""}`);
 }
 
 /** What the status line says of a match. */
@@ -109,9 +114,10 @@ function nameAndPrice({key, products: ids}, products) {
   return product ? `${product.name}, ${priceOf(product)}` : key;
 }
 
-const nearness = (distance) => NEARNESS.find(([most]) => distance <= most)[1];
+/** How sure a match is, in words. `alone`: no other card is nearly as near. */
+const sureness = (distance, alone) => (alone && distance <= SURE ? "Very sure" : SURENESS.find(([most]) => distance <= most)[1]);
 
-function matchItem({key, distance, products: ids, image}, second, products) {
+function matchItem({key, distance, products: ids, image}, alone, second, products) {
   const known = ids.map((id) => products.get(id)).filter(Boolean);
   const more = ids.length - known.length;
   return h("li", {class: "match"},
@@ -123,8 +129,10 @@ function matchItem({key, distance, products: ids, image}, second, products) {
         h("p", {class: "price"}, priceOf(product)))),
       known.length === 0 && h("p", {class: "name"}, key),
       more > 0 && h("p", {class: "where"}, known.length ? `and ${count(more)} more` : `Products ${ids.slice(0, MOST_PRODUCTS).join(", ")}`),
-      h("p", {class: "distance"}, `Distance ${distance.toFixed(1)}, ${nearness(distance)}`),
-      second && h("p", {class: "second"}, "A close second")));
+      h("p", {class: "sureness"}, h("b", {}, sureness(distance, alone)), " ",
+        h("span", {class: "where", title: "How much the pictures differ. 0: not at all. More than 45: it is probably another card."},
+          `difference ${distance.toFixed(1)}`)),
+      second && h("p", {class: "second"}, "It looks nearly the same: compare the pictures")));
 }
 
 function priceOf({price_guide: guide, filtered_price: filtered}) {
@@ -132,43 +140,24 @@ function priceOf({price_guide: guide, filtered_price: filtered}) {
   return price === null ? "No price yet" : euros(price);
 }
 
-/** Enter with a key and start the worker, or show the form and what is wrong with the key. */
-async function begin(key) {
-  const button = form.querySelector("button");
-  button.disabled = true;
-  byId("key-error").textContent = "";
-  try {
-    const client = new Api(key, (seconds) => received.waiting({seconds}));
-    const [me] = await client.get("me");
-    if (!me.scopes.includes(SCOPE)) throw new Error(`The key “${me.name}” may not read the index: it lacks the scope ${SCOPE}.`);
-    [api, scopes] = [client, me.scopes];
-    keepKey(key);
-    byId("key").value = "";
-    byId("key-name").textContent = `Key: ${me.name}.`;
-    [form.hidden, scanner.hidden] = [true, false];
-    startWorker(key);
-    byId("file").focus();
-  } catch (error) {
-    if (error.status === 401) keepKey("");
-    form.hidden = false;
-    byId("key-error").textContent = error.message;
-  }
-  button.disabled = false;
+/** Enter with a key, start the worker, and return the name of the key. */
+async function enter(key) {
+  const client = new Api(key, (seconds) => received.waiting({seconds}));
+  const [me] = await client.get("me");
+  if (!me.scopes.includes(SCOPE)) throw new Error(`The key “${me.name}” may not read the index: it lacks the scope ${SCOPE}.`);
+  [api, scopes] = [client, me.scopes];
+  scanner.hidden = false;
+  startWorker(key);
+  byId("file").focus();
+  return me.name;
 }
 
-form.addEventListener("submit", (event) => {
-  event.preventDefault();
-  begin(byId("key").value.trim());
-});
-
-byId("forget").addEventListener("click", () => {
+function leave() {
   worker?.terminate();
-  keepKey("");
   [api, worker, latest] = [null, null, latest + 1];
   announce("");
-  [answer.hidden, scanner.hidden, form.hidden] = [true, true, false];
-  byId("key").focus();
-});
+  [answer.hidden, scanner.hidden, sample.hidden] = [true, true, true];
+}
 
 for (const id of ["file", "camera"]) {
   byId(id).addEventListener("change", ({target}) => {
@@ -176,6 +165,16 @@ for (const id of ["file", "camera"]) {
     target.value = ""; // the same file may be chosen again
   });
 }
+
+sample.addEventListener("click", async () => {
+  sample.disabled = true;
+  try {
+    recognise(await samplePhoto(sample.pictures));
+  } catch (error) {
+    announce(error.message, true);
+  }
+  sample.disabled = false;
+});
 
 const imageOf = (transfer) => [...(transfer?.files ?? [])].find(({type}) => type.startsWith("image/"));
 addEventListener("paste", (event) => recognise(imageOf(event.clipboardData)));
@@ -187,9 +186,4 @@ addEventListener("drop", (event) => {
   recognise(imageOf(event.dataTransfer));
 });
 
-if (readKey()) {
-  begin(readKey());
-} else {
-  form.hidden = false;
-  byId("key").focus();
-}
+keyForm(enter, leave);
