@@ -24,6 +24,7 @@ from tests.support.service import API, Client, Service, build, issue, run
 
 # What a shim asks again and again, whatever is asked of it.
 POLLED = ("/current.json", "/private/keys.json")
+_EXPORT_SECONDS = 3600
 WORDS = ("pikachu", "char", "mew", "eevee", "gen", "lugia", "dark")
 
 
@@ -80,9 +81,9 @@ def _exports(server: Server, proxy: Proxy, folder: Path, store: str) -> None:
     for night in ("first", "next"):
         for target in (folder / "tree", f"s3://{bucket}/tree"):
             begun, before = time.monotonic(), len(proxy.requests)
-            said = run("export", target, "--store", store).stdout.strip()
+            said = run("export", target, "--store", store, seconds=_EXPORT_SECONDS).stdout.strip()
             requests = dict(counted(proxy.requests[before:]))
-            print(f"{night} export to {target}: {said}; {requests}, {time.monotonic() - begun:.0f} s")
+            print(f"{night} export to {target}: {said}; {requests}, {time.monotonic() - begun:.0f} s", flush=True)
         if night == "first":
             run("nightly", "--lake", folder / "lake", "--store", store)
 
