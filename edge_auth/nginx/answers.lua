@@ -25,20 +25,18 @@ local function parsed(text)
     }
 end
 
--- Returns the scope, tag, header lines and body of an answer, or nil. The body is false if only the tag is known.
+-- Returns the scope, tag, header lines and body of an answer, or nil. The body is false if only the tag is known. Without
+-- an answer, the second result says whether the same was requested here before: only then it is worth being kept.
 function answers.find(build, encoding, uri)
     if build ~= recent_build or recent_bytes > RECENT_BYTES then
         recent, recent_bytes, recent_build = { gzip = {}, plain = {} }, 0, build
     end
-    local found = recent[encoding][uri]
-    if found then return found end
-    local text = shared:get(name_of(build, encoding, uri))
-    if not text then return nil end
-    found = parsed(text)
-    if found.body then
-        recent[encoding][uri], recent_bytes = found, recent_bytes + #text + ENTRY_BYTES
-    end
-    return found
+    local known = recent[encoding]
+    if known[uri] then return known[uri] end
+    local text, again = shared:get(name_of(build, encoding, uri)), known[uri] == false
+    local found = text and parsed(text)
+    known[uri], recent_bytes = found and found.body and found or false, recent_bytes + ENTRY_BYTES + (text and #text or 0)
+    return found, again
 end
 
 -- Begins to keep an answer of the shim, if the shim allows it by naming the scope.
@@ -55,7 +53,7 @@ function answers.begin()
         scope, (tag:match('"(.*)"'):gsub("%-gzip$", "")), table.concat(lines),
         coding and "\r\ncontent-encoding: " .. coding or "", "",
     }, "\0")
-    ngx.ctx.answer = { head = head, length = length, parts = {}, status = ngx.status }
+    ngx.ctx.answer = { parts = { head }, length = #head + length, status = ngx.status }
 end
 
 -- Takes a part of its body. Keeps the answer when it is complete.
@@ -64,12 +62,12 @@ function answers.take()
     if not answer then return end
     answer.parts[#answer.parts + 1] = ngx.arg[1]
     if not ngx.arg[2] then return end
-    local body, var = table.concat(answer.parts), ngx.var
+    local text, var = table.concat(answer.parts), ngx.var
     local name = name_of(var.edge_build, var.edge_encoding, var.request_uri)
     if answer.status == 304 then
-        shared:add(name, answer.head)
-    elseif #body == answer.length then
-        shared:set(name, answer.head .. body)
+        shared:add(name, text)
+    elseif #text == answer.length then
+        shared:set(name, text)
     end
 end
 

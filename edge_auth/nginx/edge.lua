@@ -50,11 +50,12 @@ function edge.answer()
     if not record or (pin and pin ~= "" and pin ~= build) or #uri > MAX_URI_BYTES then
         return ngx.exec("@shim")
     end
-    local answer, condition = answers.find(build, encoding, uri), var.http_if_none_match
+    local answer, again = answers.find(build, encoding, uri)
+    local condition = var.http_if_none_match
     local not_modified = answer and condition and matches(condition, answer.tag)
     if not answer or (not answer.body and not not_modified) then
         var.edge_build = build
-        return ngx.exec("@new")
+        return ngx.exec((answer or again) and "@new" or "@shim")
     end
     if answer.scope ~= "-" and not record.may[answer.scope] then return ngx.exec("@shim") end
     local remaining, reset = counter.hit(record.id, record.rate_limit, now)
