@@ -10,7 +10,7 @@ import click
 
 from edge_auth.errors import EdgeError
 from generator.errors import GeneratorError, message_of
-from generator.terminal import say
+from generator.terminal.output import say
 from recognition.errors import RecognitionError
 
 # The commands in the order of use, with the first line of their help. Each is the function of that name in the module

@@ -16,6 +16,7 @@ import pyarrow as pa
 from edge_auth.contract.text import fold, number_filter_key, number_sort_key, word_text
 from generator.errors import BuildError, GeneratorError, LakeError, SpaceError, is_disk_full
 from generator.settings import MEMORY
+from generator.templates import compiled_templates
 
 _OPEN: "WeakSet[Database]" = WeakSet()
 
@@ -32,10 +33,17 @@ def sql_text(name: str) -> str:
     plain = sql_root() / f"{name}.sql"
     if plain.is_file():
         return plain.read_text(encoding="utf-8")
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(sql_root()), undefined=jinja2.StrictUndefined, autoescape=False
+    return _environment().get_template(f"{name}.sql.j2").render()
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(sql_root()),
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,
+        bytecode_cache=compiled_templates(),
     )
-    return environment.get_template(f"{name}.sql.j2").render()
 
 
 def sql_literal(text: str | Path) -> str:

@@ -20,6 +20,7 @@ _LEVEL = 1
 _NEVER_IN_TEXT = b"\xff"
 _PRESET = _NEVER_IN_TEXT * 8
 _CHUNK_BYTES = 4 << 20
+_BUFFER_BYTES = 16 << 10
 _GZIP_WBITS = 31  # zlib's number for a gzip header and a 32 KiB window
 _RAW_WBITS = -15  # the same for a deflate stream without header and trailer
 
@@ -57,14 +58,17 @@ def _compressor(data: bytes, wbits: int) -> "isal_zlib.Compress | zlib._Compress
     return isal_zlib.compressobj(_LEVEL, isal_zlib.DEFLATED, wbits, zdict=_PRESET)
 
 
-def decompress(member: bytes) -> bytes:
+def decompress(member: bytes, size: int = _BUFFER_BYTES) -> bytes:
     """Return the content of a gzip member.
+
+    Args:
+        size: Bytes of the content, if they are known. Its memory is then taken once, instead of being doubled.
 
     Raises:
         OSError: The bytes are not a complete gzip member.
     """
     try:
-        data: bytes = isal_zlib.decompress(member, wbits=_GZIP_WBITS)
+        data: bytes = isal_zlib.decompress(member, wbits=_GZIP_WBITS, bufsize=size + 1)  # a full buffer is doubled
     except isal_zlib.error as error:  # type: ignore[misc]  # isal's stub declares it as an instance
         raise OSError(f"not a gzip member: {error}") from error
     return data

@@ -60,6 +60,8 @@ EXPORTED_LAYERS = (CARDS, SETS, GAMES, WATCHLIST, FINGERPRINTS, STATUS, BULK, DR
 CARD_PATTERN = "cards/{}.json"
 FINGERPRINTS_KEY, STATUS_KEY, OPENAPI_KEY = "fingerprints.json", "status.json", "openapi.json"
 BULK_KEY = "bulk.json"
+# Stems of files: the prices in the layer catalogue, and the part of the status object that a layer contributes.
+PRICES_FILE, FACTS_FILE = "prices", "facts"
 SITE_FOLDERS = ("docs", "explore")
 SITE_PAGES = ("docs", "explore", "explore/scan")  # folders whose path means their index.html
 HOME_PAGE, HOME_JSON = "index.html", "index.json"  # the two forms of the page at /

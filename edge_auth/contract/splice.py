@@ -8,6 +8,7 @@ where the fragments lie; other readers skip it.
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 from struct import Struct
 from typing import NamedTuple
 
@@ -23,7 +24,10 @@ _EXTRA_FIELD = Struct("<H2sH")
 _SUBFIELD_ID = b"CP"
 # For the head and each array: offset in the member and length of the fragment, size and CRC-32 of its text.
 _FRAGMENT_TABLE = Struct("<" + "IIII" * (1 + len(HISTORY_ARRAYS)))
-_TABLE_OFFSET = len(_HEADER_WITH_EXTRA) + _EXTRA_FIELD.size
+_HEADER_OF_FRAGMENTS = _HEADER_WITH_EXTRA + _EXTRA_FIELD.pack(
+    _EXTRA_FIELD.size - 2 + _FRAGMENT_TABLE.size, _SUBFIELD_ID, _FRAGMENT_TABLE.size
+)
+_TABLE_OFFSET = len(_HEADER_OF_FRAGMENTS)
 _TRAILER = Struct("<II")
 _ARRAY_DIGEST = Struct("<QI")
 _FINAL_BLOCK = b"\x03\x00"
@@ -81,16 +85,19 @@ def encode_fragments(head: bytes, arrays: Sequence[bytes], tail: bytes) -> tuple
         arrays: The rows of the three history arrays, each joined by `,\\n`, or empty.
         tail: The text after the history object.
     """
-    texts, ends = [head + b"{" + HISTORY_MARKS[0], *arrays], _array_ends(arrays, tail)
-    deflated, table, offset = _Deflated(), [], _TABLE_OFFSET + _FRAGMENT_TABLE.size
-    for text, end in zip(texts, (b"", *ends), strict=True):
-        fragment, end_fragment = _deflate(text), _deflate_constant(end)
-        deflated.add(fragment)
-        deflated.add(end_fragment)
-        table += [offset, len(fragment.data), fragment.size, fragment.crc]
-        offset += len(fragment.data) + len(end_fragment.data)
-    extra = _EXTRA_FIELD.pack(_EXTRA_FIELD.size - 2 + _FRAGMENT_TABLE.size, _SUBFIELD_ID, _FRAGMENT_TABLE.size)
-    return _join_texts(texts, ends), deflated.member(_HEADER_WITH_EXTRA + extra + _FRAGMENT_TABLE.pack(*table))
+    texts, ends = (head + b"{" + HISTORY_MARKS[0], *arrays), (b"", *_array_ends(arrays, tail))
+    deflated: list[bytes] = []
+    table: list[int] = []
+    offset = _TABLE_OFFSET + _FRAGMENT_TABLE.size
+    for text, end in zip(texts, ends, strict=True):
+        data = deflate(text) if text else b""
+        table += (offset, len(data), len(text), isal_zlib.crc32(text))
+        end_data = _deflate_constant(end).data
+        deflated += (data, end_data)
+        offset += len(data) + len(end_data)
+    plain = b"".join(chain.from_iterable(zip(texts, ends, strict=True)))
+    trailer = _TRAILER.pack(isal_zlib.crc32(plain), len(plain) & 0xFFFFFFFF)
+    return plain, b"".join((_HEADER_OF_FRAGMENTS, _FRAGMENT_TABLE.pack(*table), *deflated, _FINAL_BLOCK, trailer))
 
 
 def splice(card: bytes, periods: Sequence[bytes]) -> SplicedCard:

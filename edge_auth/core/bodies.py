@@ -88,7 +88,7 @@ class Body:
     @property
     def plain(self) -> bytes:
         """The content without compression."""
-        return decompress(self.gzipped) if self._plain is None else self._plain
+        return decompress(self.gzipped, self._size) if self._plain is None else self._plain
 
     def inflated(self, waiting: Callable[[], AbstractContextManager[None]]) -> bytes:
         """Return the content without compression. A large one is inflated while other requests run.
@@ -100,7 +100,7 @@ class Body:
             return self.plain
         gzipped = self.gzipped
         with waiting(), _inflating:  # one at a time, since each takes memory; inflating does not hold the interpreter
-            return decompress(gzipped)
+            return decompress(gzipped, self._size)
 
     def headers(self, gzip: bool) -> dict[str, str]:
         """Return the headers that describe the content in one encoding, with its strong ETag."""

@@ -52,10 +52,10 @@ from generator.lake.lake import Lake
 from generator.pack.intermediate_store import IntermediateStore
 from generator.pack.output import TaskOutput
 from generator.pack.writer import join_index
-from generator.progress import Progress
 from generator.releases.intents import declare_intent
 from generator.releases.rotation import Rotation
 from generator.releases.verify import damage, visible_damage
+from generator.terminal.progress import Progress
 
 MISSING = "it is not in the store"
 

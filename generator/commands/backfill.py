@@ -20,12 +20,12 @@ from generator.ingest.cardmarket_import import CardmarketFiles, import_cardmarke
 from generator.ingest.findings import REFUSED
 from generator.lake.lake import open_lake
 from generator.lake.writer import LakeWriter
-from generator.progress import Progress
 from generator.reading.diff.compare import compare
 from generator.reading.diff.report import make_report
 from generator.reading.diff.terminal_text import as_text
 from generator.releases.publish import publish
-from generator.terminal import say, say_lines
+from generator.terminal.output import say, say_lines
+from generator.terminal.progress import Progress
 
 _DAY = click.DateTime(["%Y-%m-%d"])
 

@@ -20,12 +20,12 @@ from generator.commands.options import (
     threads_option,
 )
 from generator.lake.lake import absolute, open_lake
-from generator.progress import Progress
 from generator.reading.explain import Explanation, explain_build
 from generator.releases.publish import publish
 from generator.releases.reserve import keep_reserve
 from generator.releases.termination import end_by_error, hold_back
-from generator.terminal import say, say_json
+from generator.terminal.output import say, say_json
+from generator.terminal.progress import Progress
 
 
 @click.command()

@@ -9,7 +9,7 @@ from generator.clock import utc_now
 from generator.commands.build_names import no_builds_message
 from generator.commands.options import json_option, store_option
 from generator.reading.overview import LIVE, PREVIOUS, BuildRow, overview
-from generator.terminal import say, say_json
+from generator.terminal.output import say, say_json
 
 
 @click.command()

@@ -11,7 +11,7 @@ from edge_auth.contract.store.open import is_folder
 from generator.demo.draw import MAX_SEED
 from generator.demo.files import older_demo
 from generator.demo.lake import TableSize, write_demo
-from generator.terminal import say
+from generator.terminal.output import say
 
 _PROGRESS_LINES = 10
 

@@ -8,13 +8,13 @@ import click
 from edge_auth.contract.store.open import open_store
 from generator.commands.build_names import BuildName, named_build
 from generator.commands.options import store_option
-from generator.progress import Progress
 from generator.reading.diff.compare import Comparison, compare
 from generator.reading.diff.html_page import as_html
 from generator.reading.diff.json_document import as_json
 from generator.reading.diff.report import make_report
 from generator.reading.diff.terminal_text import as_text
-from generator.terminal import clean
+from generator.terminal.output import clean
+from generator.terminal.progress import Progress
 
 _FORMATS: dict[str, Callable[[Comparison, int], Iterator[str]]] = {
     "text": lambda comparison, top: (clean(line) + "\n" for line in as_text(make_report(comparison, top))),

@@ -7,7 +7,7 @@ import click
 from edge_auth.host.nginx_config import NginxOptions, ShimPlaces, configuration, own_user
 from generator.commands.options import store_option
 from generator.commands.serving_options import default_state_folder
-from generator.terminal import say_lines
+from generator.terminal.output import say_lines
 
 
 @click.group()

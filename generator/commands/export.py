@@ -6,8 +6,8 @@ from edge_auth.contract.store.open import open_store
 from generator.commands.build_names import named_build
 from generator.commands.options import build_option, store_option
 from generator.pack.read_ahead import ReadAhead
-from generator.progress import Progress
-from generator.terminal import say
+from generator.terminal.output import say
+from generator.terminal.progress import Progress
 from generator.tree.export import export as write_files
 
 

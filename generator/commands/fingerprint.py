@@ -13,8 +13,8 @@ from generator.fingerprints.load import load_index
 from generator.fingerprints.table import check_recipe, table_rows, update
 from generator.fingerprints.verify import verify_entries
 from generator.lake.writer import LakeWriter
-from generator.progress import Progress
-from generator.terminal import say, say_json, say_lines
+from generator.terminal.output import say, say_json, say_lines
+from generator.terminal.progress import Progress
 from recognition.collect import Collected, collect, find_images
 from recognition.errors import RecognitionError
 from recognition.match import Match, match_photo

@@ -22,7 +22,7 @@ from generator.ingest.findings import REFUSED
 from generator.ingest.gaps import find_gaps
 from generator.ingest.numbers_from_names import DEFAULT_PATTERN
 from generator.lake.writer import LakeWriter
-from generator.terminal import say, say_json, say_lines
+from generator.terminal.output import say, say_json, say_lines
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Paths = tuple[Path, ...]

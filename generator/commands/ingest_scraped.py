@@ -25,7 +25,7 @@ from generator.ingest.scraped_import import (
     import_watch_checks,
 )
 from generator.lake.writer import LakeWriter
-from generator.terminal import say, say_json, say_lines
+from generator.terminal.output import say, say_json, say_lines
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _OPTIONS = (

@@ -10,7 +10,7 @@ import click
 from edge_auth.contract.keys import DEFAULT_RATE_LIMIT, SCOPES, KeyFile, KeyRecord, issue, open_key_file, parse_expiry
 from generator.commands.kept_key import check_store_exists, keep_key, read_kept_key
 from generator.commands.options import json_option, store_option
-from generator.terminal import say, say_json
+from generator.terminal.output import say, say_json
 
 NEVER = "never"
 _Function = TypeVar("_Function", bound=Callable[..., Any])

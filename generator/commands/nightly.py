@@ -27,9 +27,9 @@ from generator.nightly.metrics import write_textfile
 from generator.nightly.night import Night, new_run_id
 from generator.nightly.notices import Notices
 from generator.nightly.options import NightOptions
-from generator.progress import Progress
 from generator.releases.prune import RetentionRules
-from generator.terminal import say, say_json
+from generator.terminal.output import say, say_json
+from generator.terminal.progress import Progress
 
 
 class GateThreshold(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click

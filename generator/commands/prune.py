@@ -12,7 +12,7 @@ from generator.releases.prune import RetentionRules, describe, find_deletions, t
 from generator.releases.prune import prune as delete
 from generator.releases.reserve import keep_reserve, with_reserve
 from generator.releases.termination import end_by_error, hold_back
-from generator.terminal import say
+from generator.terminal.output import say
 
 keep_option = click.option(
     "--keep",

@@ -7,7 +7,7 @@ from generator.commands.build_names import BuildName
 from generator.commands.options import store_option
 from generator.releases.publish import publish as move_to
 from generator.releases.reserve import with_reserve
-from generator.terminal import say
+from generator.terminal.output import say
 
 
 @click.command()

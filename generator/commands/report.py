@@ -8,12 +8,12 @@ import click
 from edge_auth.contract.store.open import open_store
 from generator.commands.build_names import BuildName, named_build
 from generator.commands.options import memory_option, store_option, threads_option
-from generator.progress import Progress
 from generator.reading.report.html_page import as_html
 from generator.reading.report.summary import summarize_build
 from generator.reading.report.write_pages import DIFF_ROWS, diff_page
 from generator.releases.run_reports import DIFF_PAGE
-from generator.terminal import say
+from generator.terminal.output import say
+from generator.terminal.progress import Progress
 
 
 @click.command()

@@ -7,7 +7,7 @@ from generator.commands.options import store_option
 from generator.releases.changes import complete_steps
 from generator.releases.publish import rollback as move_back
 from generator.releases.reserve import with_reserve
-from generator.terminal import say
+from generator.terminal.output import say
 
 
 @click.command()

@@ -19,7 +19,7 @@ from generator.reading.game_coverage import GameCoverage, cover_games, table_of
 from generator.reading.overview import BuildRow, Overview, SourceAge, overview, source_ages
 from generator.releases.judgements import read_judgement
 from generator.releases.run_reports import newest_report
-from generator.terminal import say, say_json, say_lines
+from generator.terminal.output import say, say_json, say_lines
 
 _Json = dict[str, Any]
 

@@ -7,7 +7,7 @@ from edge_auth.contract.store.open import open_store
 from generator.clock import utc_now
 from generator.commands.options import store_option
 from generator.releases.lease import Holder, release_lock
-from generator.terminal import say
+from generator.terminal.output import say
 
 
 @click.command()

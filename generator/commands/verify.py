@@ -5,10 +5,10 @@ import click
 from edge_auth.contract.store.open import open_store
 from generator.commands.build_names import BuildName, named_build
 from generator.commands.options import json_option, store_option
-from generator.progress import Progress
 from generator.releases.changes import verify_steps
 from generator.releases.verify import verify as read_again
-from generator.terminal import say, say_json
+from generator.terminal.output import say, say_json
+from generator.terminal.progress import Progress
 
 
 @click.command()

@@ -21,7 +21,7 @@ from edge_auth.errors import Conflict, MissingObject, StoreError
 from generator.errors import LakeError
 from generator.lake.file_hashes import FileHashes
 from generator.lake.files import LakeFile
-from generator.progress import Progress
+from generator.terminal.progress import Progress
 from generator.threads import in_order
 
 MAX_CACHE_BYTES = 16 << 30

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from edge_auth.contract.store.open import scheme_of
 from generator.errors import LakeError
-from generator.progress import Progress
+from generator.terminal.progress import Progress
 
 # URL scheme ('' for a folder): module of this folder, and its class, which takes the location.
 BACKENDS = {

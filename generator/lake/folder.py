@@ -10,7 +10,7 @@ from generator.errors import LakeError
 from generator.lake import journal
 from generator.lake.file_hashes import FileHashes
 from generator.lake.files import LakeFile
-from generator.progress import Progress
+from generator.terminal.progress import Progress
 
 
 class FolderFiles:

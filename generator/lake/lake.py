@@ -13,7 +13,7 @@ from typing import Any
 from edge_auth.contract.store.open import is_folder
 from generator.errors import LakeError
 from generator.lake.files import LakeFile, LakeFiles, open_files
-from generator.progress import Progress
+from generator.terminal.progress import Progress
 
 FLAT_TABLES = ("expansions", "products", "watchlist", "fingerprints")
 PRICE_TABLES = ("price_guide", "listings", "filtered_checks")

@@ -19,7 +19,6 @@ from edge_auth.contract.index import map_table
 from edge_auth.contract.layers import Layer
 from edge_auth.errors import StoreError
 from generator import settings
-from generator.build.layers.catalogue import PRICES
 from generator.database import Database, sql_text
 from generator.lake.vocabulary import PRICE_FIGURES
 from generator.releases.judgements import Judgement, Verdict
@@ -99,10 +98,10 @@ def _open_side(db: Database, side: str, build: Build | None) -> None:
 def _prices(layer: Layer) -> pa.Table:
     """Return the prices of a build. Columns that the build's version did not keep are null, or the table is empty."""
     try:
-        table = pq.read_table(layer.file(PRICES))
+        table = pq.read_table(layer.file(names.PRICES_FILE))
         return pa.table({field.name: _column(table, field) for field in _PRICES})
     except StoreError:
-        if any(file.name.startswith(f"{PRICES}-") for file in layer.index.files):
+        if any(file.name.startswith(f"{names.PRICES_FILE}-") for file in layer.index.files):
             raise
         return _PRICES.empty_table()
     except (OSError, pa.ArrowException) as error:

@@ -40,7 +40,6 @@ from generator.nightly.options import NightOptions
 from generator.nightly.results import write_night_pages, write_report
 from generator.nightly.smoke import smoke_test
 from generator.pack.read_ahead import ReadAhead
-from generator.progress import Progress
 from generator.releases.judgements import Judgement, write_judgement
 from generator.releases.lease import Lease
 from generator.releases.prune import describe, prune
@@ -61,6 +60,7 @@ from generator.releases.run_reports import (
 )
 from generator.releases.termination import end_by_error, hold_back
 from generator.releases.verify import verify
+from generator.terminal.progress import Progress
 from generator.tree.export import export
 
 

@@ -8,8 +8,8 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from edge_auth.contract import layout
-from generator.progress import Progress
 from generator.releases.run_reports import REPORT_PAGE, UNCHANGED, RunReport
+from generator.terminal.progress import Progress
 
 # How long a service may take: for each read of its answer, and in all.
 _TIMEOUT_SECONDS = 5.0

@@ -11,11 +11,11 @@ from generator.clock import Clock, timestamp
 from generator.errors import GeneratorError
 from generator.nightly.data_day import record_data_day
 from generator.nightly.options import NightOptions
-from generator.progress import Progress
 from generator.reading.game_coverage import cover_games
 from generator.reading.report.write_pages import write_pages
 from generator.releases.run_reports import UNCHANGED, RunReport
 from generator.releases.termination import end_by_error
+from generator.terminal.progress import Progress
 
 
 def write_report(report: RunReport, store: Store, options: NightOptions, *, clock: Clock, progress: Progress) -> None:

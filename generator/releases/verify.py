@@ -19,7 +19,7 @@ from edge_auth.contract.index import INDEX_NAME, Entry, LayerFile
 from edge_auth.contract.layers import Layer
 from edge_auth.errors import StoreError
 from generator.errors import BuildError, DamageError
-from generator.progress import Progress
+from generator.terminal.progress import Progress
 from generator.threads import in_order
 
 _THREADS = 4  # each holds a pack in memory

@@ -13,6 +13,7 @@ from edge_auth.contract import names
 from edge_auth.contract.bulk import FORMATS
 from edge_auth.contract.keys import SCOPES
 from generator.site.open_schemas import open_schemas
+from generator.templates import compiled_templates
 
 # The words that parameters and fields accept, as the templates name them.
 _WORDS = {
@@ -61,7 +62,12 @@ def strict_document() -> bytes:
 
 @lru_cache(1)
 def _strict_document(operator: tuple[tuple[str, str], ...]) -> bytes:
-    environment = Environment(loader=PackageLoader("generator.site"), undefined=StrictUndefined, autoescape=False)
+    environment = Environment(
+        loader=PackageLoader("generator.site"),
+        undefined=StrictUndefined,
+        autoescape=False,
+        bytecode_cache=compiled_templates(),
+    )
     environment.globals |= _WORDS
     environment.globals |= dict(operator)
     text = environment.get_template("openapi.json.j2").render()

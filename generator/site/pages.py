@@ -23,6 +23,7 @@ from generator.drawings import svg
 from generator.site import openapi
 from generator.site.api_reference import Reference
 from generator.site.live_examples import NO_EXAMPLES, LiveExamples
+from generator.templates import compiled_templates
 
 _TEMPLATES = Path(__file__).with_name("templates") / "pages"
 _WITH_EXAMPLES = (names.HOME_PAGE, "docs/index.html")
@@ -71,6 +72,7 @@ def _environment() -> Environment:
         autoescape=lambda name: not (name or "").endswith(".txt.j2"),
         trim_blocks=True,
         lstrip_blocks=True,
+        bytecode_cache=compiled_templates(),
     )
     environment.globals |= {
         "changelog": _changelog(),

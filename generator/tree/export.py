@@ -18,7 +18,7 @@ from threading import Lock
 from edge_auth.contract.builds import Build
 from edge_auth.contract.store.open import is_folder
 from generator.errors import ExportError
-from generator.progress import Progress, ProgressBar
+from generator.terminal.progress import Progress, ProgressBar
 from generator.threads import in_order
 from generator.tree.documents import TreeBody, TreeDocument, read_body, tree_documents
 from generator.tree.folder import FolderTarget

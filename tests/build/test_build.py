@@ -17,7 +17,7 @@ from edge_auth.contract.store.folder import FolderStore
 from generator.build.make import make_build
 from generator.errors import LakeError
 from generator.lake.lake import PRICE_TABLES, open_lake
-from generator.progress import Progress
+from generator.terminal.progress import Progress
 from tests.support import service
 from tests.support.commands import run
 

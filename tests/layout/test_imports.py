@@ -17,7 +17,7 @@ DIRECTION: list[list[tuple[str, ...]]] = [
     [("edge_auth.core",)],
     [("edge_auth.host",)],
     [
-        tuple(f"generator.{name}" for name in ("errors", "clock", "settings", "terminal", "progress", "threads")),
+        tuple(f"generator.{name}" for name in ("errors", "clock", "settings", "terminal", "templates", "threads")),
     ],
     [("generator.database",)],
     [("generator.pack",), ("generator.releases",), ("generator.drawings",)],

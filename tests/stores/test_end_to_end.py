@@ -16,9 +16,9 @@ from generator.errors import BuildError, LakeError, PublishError
 from generator.lake.bucket import BucketFiles
 from generator.lake.files import LakeFile
 from generator.lake.lake import DAILY_TABLES, FLAT_TABLES, open_lake
-from generator.progress import Progress
 from generator.releases.publish import publish
 from generator.releases.verify import verify
+from generator.terminal.progress import Progress
 from generator.tree.export import export
 from tests.support.commands import build, issue, run
 from tests.support.s3_fixtures import on_s3

@@ -12,7 +12,7 @@ from edge_auth.contract.names import STATUS_KEY, media_type
 from edge_auth.contract.store.folder import FolderStore
 from edge_auth.errors import StoreError
 from generator.errors import ExportError
-from generator.progress import Progress
+from generator.terminal.progress import Progress
 from generator.tree.bucket import BucketTarget
 from generator.tree.export import ExportResult, export
 from generator.tree.record import TreeRecord

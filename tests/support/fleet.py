@@ -12,8 +12,8 @@ import pytest
 from edge_auth.contract.store.open import open_store
 from generator.build.make import make_build
 from generator.lake.lake import open_lake
-from generator.progress import Progress
 from generator.releases.publish import publish
+from generator.terminal.progress import Progress
 from tests.support.nginx import Nginx
 from tests.support.redis_server import RedisServer
 from tests.support.s3_servers import Server

@@ -14,9 +14,9 @@ from generator.build.make import make_build
 from generator.clock import Clock, utc_now
 from generator.demo.lake import write_demo
 from generator.lake.lake import open_lake
-from generator.progress import Progress
 from generator.releases.publish import publish
 from generator.releases.verify import verify
+from generator.terminal.progress import Progress
 
 QUIET = Progress(quiet=True)
 PRODUCTS = 60

@@ -36,7 +36,6 @@ from generator.pack.output import Inputs
 from generator.pack.writer import Writer
 
 RECIPE = 3
-FACTS, PRICES = "facts", "prices"  # stems of files
 _LINES_PER_MEMBER = 500
 _INDEX_SQL = tuple(
     f"views/{view}"
@@ -85,12 +84,12 @@ def _catalogue(context: BuildContext, writer: Writer, inputs: Inputs, closed: di
         writer.add_file(f"{COLUMNS}.arrow", to_bytes(_columns(context, lines, digest)))
         _write_words(context, writer)
         writer.add_file(f"{SETS}.arrow", to_bytes(_sets(context)))
-        writer.add_file(f"{PRICES}.parquet", to_parquet(db.table("from prices order by id_product")))
+        writer.add_file(f"{names.PRICES_FILE}.parquet", to_parquet(db.table("from prices order by id_product")))
         [(status,)] = db.rows("select json from catalogue_status")
         left_out = db.rows("from prices_left_out")
         games = [json.loads(game) for (game,) in db.rows("select json from games order by name_folded")]
     facts = {"status": json.loads(status), "left_out": left_out, "games": games}
-    writer.add_file(f"{FACTS}.json", json.dumps(facts).encode())
+    writer.add_file(f"{names.FACTS_FILE}.json", json.dumps(facts).encode())
 
 
 def _write_lines(context: BuildContext, writer: Writer, cards: pa.ChunkedArray) -> tuple[pa.Table, str]:

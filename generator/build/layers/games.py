@@ -4,7 +4,6 @@ import json
 
 from edge_auth.contract import names, pages
 from generator.build.context import BuildContext
-from generator.build.layers.catalogue import FACTS
 from generator.build.layers.sets import paged
 from generator.build.layers.spec import LayerSpec, define_layer
 from generator.build.tasks import BuildScope, Task
@@ -32,6 +31,6 @@ def _task(scope: BuildScope, digest: str) -> Task:
 
 
 def _games(context: BuildContext, writer: Writer, inputs: Inputs, digest: str) -> None:
-    facts = json.loads(context.layer_file(inputs, names.CATALOGUE, digest, FACTS).read_bytes())
+    facts = json.loads(context.layer_file(inputs, names.CATALOGUE, digest, names.FACTS_FILE).read_bytes())
     lines = (json.dumps(game, ensure_ascii=False, separators=(",", ":")) for game in facts["games"])
     writer.add(compress_objects(paged(lines, pages.GAMES_PER_PAGE, names.games_page)))

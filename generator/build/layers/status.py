@@ -6,7 +6,6 @@ from typing import Any
 from edge_auth.contract import names
 from edge_auth.contract.layers import Layer
 from generator.build.context import BuildContext
-from generator.build.layers.catalogue import FACTS
 from generator.build.layers.spec import LayerSpec, define_layer
 from generator.build.tasks import BuildScope, Task
 from generator.pack.output import Inputs
@@ -37,12 +36,12 @@ def _task(scope: BuildScope, digests: dict[str, str]) -> Task:
 def _status(context: BuildContext, writer: Writer, inputs: Inputs, digests: dict[str, str]) -> None:
     status: dict[str, Any] = {}
     for name in LAYERS_WITH_FACTS:
-        status |= json.loads(context.layer_file(inputs, name, digests[name], FACTS).read_bytes())["status"]
+        status |= json.loads(context.layer_file(inputs, name, digests[name], names.FACTS_FILE).read_bytes())["status"]
     text = json.dumps(status, ensure_ascii=False, separators=(",", ":"))
     writer.add(compress_objects([(names.STATUS_KEY, text.encode() + b"\n")]))
 
 
 def facts(layer: Layer) -> dict[str, Any]:
     """Return the facts of a layer: `status`, its part of the status object, and `left_out`, counts of left-out rows."""
-    parsed: dict[str, Any] = json.loads(checked_file(layer, FACTS).read_bytes())
+    parsed: dict[str, Any] = json.loads(checked_file(layer, names.FACTS_FILE).read_bytes())
     return parsed

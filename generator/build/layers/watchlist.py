@@ -4,7 +4,6 @@ import json
 
 from edge_auth.contract import names, pages
 from generator.build.context import BuildContext
-from generator.build.layers.catalogue import FACTS
 from generator.build.layers.sets import paged
 from generator.build.layers.spec import LayerSpec, define_layer, one_task
 from generator.lake.lake import Lake
@@ -49,7 +48,9 @@ def _watchlist(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
     writer.add(compress_objects((names.watchlist_history(*key), _line(json)) for *key, json in histories))
     [(status,)] = db.rows("select json from watchlist_status")
     left_out = db.rows("from watch_left_out")
-    writer.add_file(f"{FACTS}.json", json.dumps({"status": json.loads(status), "left_out": left_out}).encode())
+    writer.add_file(
+        f"{names.FACTS_FILE}.json", json.dumps({"status": json.loads(status), "left_out": left_out}).encode()
+    )
 
 
 def _line(text: str) -> bytes:

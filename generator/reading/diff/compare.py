@@ -15,10 +15,10 @@ from edge_auth.contract import names
 from edge_auth.contract.builds import Build
 from generator.database import Database
 from generator.errors import BuildError
-from generator.progress import Progress
 from generator.reading.diff.fields import compared_fields
 from generator.reading.diff.object_reader import HashedKeys, index_table, object_hashes, page_hashes
 from generator.reading.diff.values import read_histories, read_values
+from generator.terminal.progress import Progress
 
 # The pages of /cards. They are cut from the catalogue; version 1.0 also stored them, as a layer of this name.
 LIST_PAGES = "lists"

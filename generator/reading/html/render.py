@@ -8,6 +8,7 @@ from typing import Any
 import jinja2
 
 from generator.reading.html import plot
+from generator.templates import compiled_templates
 
 _TEMPLATES = Path(__file__).with_name("templates")
 
@@ -20,6 +21,7 @@ def render(name: str, filters: dict[str, Callable[..., str]], **values: object) 
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        bytecode_cache=compiled_templates(),
     )
     environment.filters |= {
         "euros": euros,

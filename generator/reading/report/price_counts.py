@@ -9,7 +9,6 @@ import duckdb
 
 from edge_auth.contract import names
 from edge_auth.contract.builds import Build
-from generator.build.layers.catalogue import PRICES
 from generator.database import Database, sql_literal
 from generator.errors import BuildError
 from generator.lake.vocabulary import PRICE_FIGURES
@@ -57,7 +56,7 @@ def prices_database(build: Build, threads: int | None, memory: str | None) -> It
     Raises:
         StoreError: The prices cannot be fetched.
     """
-    path = build.layers[names.CATALOGUE].file(PRICES)
+    path = build.layers[names.CATALOGUE].file(names.PRICES_FILE)
     db = Database(threads, memory)
     try:
         db.set(as_of=build.as_of.isoformat())

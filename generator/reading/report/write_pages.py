@@ -5,13 +5,13 @@ from collections.abc import Iterable
 from edge_auth.contract import layout
 from edge_auth.contract.builds import Build, open_build
 from edge_auth.contract.store.interface import Store
-from generator.progress import Progress
 from generator.reading.diff.compare import compare
 from generator.reading.diff.html_page import as_html as diff_as_html
 from generator.reading.diff.report import make_report
 from generator.reading.report.html_page import as_html as report_as_html
 from generator.reading.report.summary import summarize_build
 from generator.releases.run_reports import DIFF_PAGE, REPORT_PAGE, RunReport
+from generator.terminal.progress import Progress
 
 # Rows of each list of the diff.
 DIFF_ROWS = 50

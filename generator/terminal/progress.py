@@ -7,7 +7,7 @@ from typing import Protocol
 
 import click
 
-from generator.terminal import say
+from generator.terminal.output import say
 
 
 class ProgressBar(Protocol):

@@ -1,0 +1,37 @@
+"""Compiled templates in the user's cache folder, so that a command need not compile them each time.
+
+Compiling the templates of the site and of the SQL takes longer than a build after a new watch check. Losing the cache
+only costs time.
+"""
+
+from contextlib import suppress
+from functools import cache
+
+from jinja2.bccache import Bucket, FileSystemBytecodeCache
+
+from edge_auth.contract.store.file_cache import user_cache
+
+
+class _Compiled(FileSystemBytecodeCache):
+    """jinja2's own cache, which names a compiled template by its file and checks a hash of its text."""
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        with suppress(OSError):  # a full or read-only disk
+            super().dump_bytecode(bucket)
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        try:
+            super().load_bytecode(bucket)
+        except Exception:  # a damaged file; reading pickles and code fails in many ways
+            bucket.reset()
+
+
+@cache
+def compiled_templates() -> FileSystemBytecodeCache | None:
+    """Return the cache of compiled templates for an environment; None if there can be no folder for it."""
+    folder = user_cache() / "templates"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return _Compiled(str(folder))

@@ -1,0 +1,1 @@
+"""The terminal of the operator: what commands print, and the progress of long work."""

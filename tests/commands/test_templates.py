@@ -1,0 +1,59 @@
+"""Compiled templates are kept in the user's cache folder. Without the folder, or with damaged files, all works."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import jinja2
+import pytest
+
+from generator.templates import compiled_templates
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Set the user's cache folder."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+    compiled_templates.cache_clear()
+    yield folder
+    compiled_templates.cache_clear()
+
+
+def rendered(folder: Path) -> str:
+    loader = jinja2.FileSystemLoader(folder)
+    environment = jinja2.Environment(loader=loader, autoescape=False, bytecode_cache=compiled_templates())
+    return environment.get_template("text.j2").render(n=2)
+
+
+def test_a_template_is_compiled_once(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "text.j2").write_text("{{ n }} cards")
+    assert rendered(tmp_path) == "2 cards"
+    monkeypatch.setattr(jinja2.Environment, "compile", None)
+    assert rendered(tmp_path) == "2 cards"
+    assert len(list(cache.rglob("*.cache"))) == 1
+
+
+def test_a_changed_template_is_compiled_again(cache: Path, tmp_path: Path) -> None:
+    (tmp_path / "text.j2").write_text("{{ n }} cards")
+    rendered(tmp_path)
+    (tmp_path / "text.j2").write_text("{{ n }} sets")
+    assert rendered(tmp_path) == "2 sets"
+
+
+@pytest.mark.parametrize("content", [b"", b"j2", b"\x00" * 400], ids=["empty", "cut", "zeros"])
+def test_a_damaged_file_is_written_again(cache: Path, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "text.j2").write_text("{{ n }} cards")
+    rendered(tmp_path)
+    [file] = cache.rglob("*.cache")
+    whole = file.read_bytes()
+    for damaged in (content, whole[: len(whole) // 2], whole[:20]):
+        file.write_bytes(damaged)
+        assert rendered(tmp_path) == "2 cards"
+        assert file.read_bytes() == whole
+
+
+def test_no_folder_is_needed(cache: Path, tmp_path: Path) -> None:
+    cache.write_text("a file where the folder should be")
+    (tmp_path / "text.j2").write_text("{{ n }} cards")
+    assert compiled_templates() is None
+    assert rendered(tmp_path) == "2 cards"
