@@ -135,7 +135,7 @@ class Shim:
                 self._count(address_name(request.client), DEFAULT_RATE_LIMIT, now, context)
         else:
             context.key_id = record.id
-            self._count_keyed(endpoint, record, request, now, context)
+            self._count_keyed(endpoint, record, now, context)
             if endpoint.scope is not None and endpoint.scope not in record.scopes:
                 raise InsufficientScope(f"this key may not read this: it lacks the scope {endpoint.scope}")
             if endpoint.steps_body is not None:
@@ -152,12 +152,8 @@ class Shim:
                 return self._success(endpoint, _key_body(record), request, context)
         return self._answer_from_build(endpoint, subject, request, context)
 
-    def _count_keyed(
-        self, endpoint: Endpoint, record: KeyRecord, request: Request, now: float, context: ResponseContext
-    ) -> None:
-        if request.usage is not None:
-            context.headers.update(request.usage.headers())
-        elif endpoint.bulk_file:
+    def _count_keyed(self, endpoint: Endpoint, record: KeyRecord, now: float, context: ResponseContext) -> None:
+        if endpoint.bulk_file:
             self._count(bulk.limit_name(record.id), record.rate_limit * bulk.LIMIT_FACTOR, now, context)
         else:
             self._count(key_name(record.id), record.rate_limit, now, context)

@@ -4,8 +4,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from edge_auth.core.rate_limit import Usage
-
 
 class Request(NamedTuple):
     """A request.
@@ -16,7 +14,6 @@ class Request(NamedTuple):
         headers: The headers that the shim reads, by lower-case name.
         client: Address of the client, behind any trusted proxies.
         id: Identifies the request in the log.
-        usage: The use of the key's limit, if the nginx in front of the shim has counted the request already.
     """
 
     method: str
@@ -25,7 +22,6 @@ class Request(NamedTuple):
     headers: Mapping[str, str]
     client: str
     id: str
-    usage: Usage | None = None
 
 
 @dataclass

@@ -20,7 +20,7 @@ _WRITTEN = {
     "socket": re.compile(r'server "unix:(.+)";'),
     "listen": re.compile(r"listen (.+) backlog="),
     "folder": re.compile(r'pid "(.+)/nginx\.pid";'),
-    "cache_size": re.compile(r"max_size=(\S+)"),
+    "cache_size": re.compile(r"lua_shared_dict answers (\S+);"),
     "workers": re.compile(r"(?m)^worker_processes (.+);"),
 }
 _USER = re.compile(r"(?m)^user (.+);")

@@ -14,7 +14,7 @@ from edge_auth.core.request import Request
 from edge_auth.host.client_address import Network, client_address
 from edge_auth.host.log import Log, clean
 from edge_auth.host.metrics import Metrics
-from edge_auth.host.nginx_edge import allow_caching, counted_usage
+from edge_auth.host.nginx_edge import allow_caching
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -103,7 +103,6 @@ class Gateway:
             headers={name: environ[variable] for variable, name in _HEADERS.items() if variable in environ},
             client=client_address(peer, forwarded, self._trusted) if self._trusted else peer,
             id=usable_id(environ.get("HTTP_X_REQUEST_ID", "")) or f"{self._process}-{next(self._numbers)}",
-            usage=counted_usage(environ) if self._behind_nginx else None,
         )
 
 

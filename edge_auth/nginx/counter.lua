@@ -1,129 +1,126 @@
 -- Counts requests of keys in the file that the shims count in, so that the limit is exact over all of them.
--- The layout of the file and the rules are those of edge_auth/host/file_counter.py; a test compares the two.
+-- The layout of the file and the rules are those of edge_auth/host/file_counter.py; a test compares the two. The file is
+-- mapped into memory, which is safe because it never shrinks and only slots that exist are written.
 
 local ffi = require "ffi"
 
 ffi.cdef [[
-    typedef struct { uint64_t tag; uint32_t window; uint32_t used; } cardpress_slot;
+    typedef struct { uint32_t tag_low, tag_high, window, used; } cardpress_slot;
+    typedef struct { int16_t type, whence; int64_t start, length; int32_t process; } cardpress_lock;
     typedef struct { const char *key; unsigned int type; void *data; size_t size; size_t returned; } cardpress_parameter;
     int open(const char *path, int flags, ...);
     int close(int file);
     int64_t lseek(int file, int64_t offset, int whence);
-    int lockf(int file, int command, int64_t length);
     int64_t pread(int file, void *data, size_t size, int64_t offset);
-    int64_t pwrite(int file, const void *data, size_t size, int64_t offset);
+    int fcntl(int file, int command, cardpress_lock *lock);
+    void *mmap(void *address, size_t size, int protection, int flags, int file, int64_t offset);
+    int munmap(void *address, size_t size);
     unsigned char *EVP_Q_mac(void *library, const char *name, const char *properties, const char *algorithm,
         const cardpress_parameter *parameters, const void *key, size_t key_size, const unsigned char *data,
         size_t data_size, unsigned char *out, size_t out_size, size_t *out_length);
 ]]
 
 local C = ffi.C
-local O_RDWR, F_ULOCK, F_TLOCK = 2, 0, 2
-local SECRET_BYTES, HEADER_BYTES = 32, 4096
-local BUCKETS, SLOTS, MAX_KEY_TABLES = 8192, 8, 64
-local SLOT_BYTES = 16
-local BUCKET_BYTES = SLOTS * SLOT_BYTES
-local TABLE_BYTES = BUCKETS * BUCKET_BYTES
+local O_RDWR, SEEK_END, READ_AND_WRITE, SHARED = 2, 2, 3, 1
+local F_SETLK, F_WRLCK, F_UNLCK = 6, 1, 2
+local SECRET_BYTES, HEADER_BYTES, SLOT_BYTES = 32, 4096, 16
+local BUCKETS, SLOTS = 8192, 8
 local WINDOW_SECONDS, MAX_WINDOWS_AHEAD = 60, 60
 local MAX_LOCK_ATTEMPTS = 2000
 
-local slots = ffi.new("cardpress_slot[?]", SLOTS)
-local digest = ffi.new("union { unsigned char bytes[12]; uint32_t numbers[3]; }")
-local file, secret, path
-local places = {} -- by key id: the offset of its first bucket, and its tag
+local byte = ffi.new("cardpress_lock", { length = 1 })
+local file, secret
+local slots, slot_count = nil, 0 -- the file in memory
+local places = {}                -- by key id: where it is counted
 
 local counter = {}
 
--- Opens the counter's file, again if it was replaced. Returns whether there is one.
-function counter.open(new_path)
-    path = new_path
-    local opened = C.open(path, O_RDWR)
-    if opened < 0 then return file ~= nil end
-    local data = ffi.new("unsigned char[?]", SECRET_BYTES)
-    local found = C.pread(opened, data, SECRET_BYTES, 0) == SECRET_BYTES and ffi.string(data, SECRET_BYTES)
-    if not found or found == secret then
+-- Opens the counter's file, again if it was replaced or has grown.
+function counter.open(path)
+    local opened, data = C.open(path, O_RDWR), ffi.new("char[?]", SECRET_BYTES)
+    if opened < 0 then return end
+    local read = C.pread(opened, data, SECRET_BYTES, 0)
+    local count = math.floor(tonumber(C.lseek(opened, 0, SEEK_END)) / SLOT_BYTES)
+    local found = ffi.string(data, SECRET_BYTES)
+    local current = found == secret and count == slot_count
+    local memory = not current and read == SECRET_BYTES
+        and C.mmap(nil, count * SLOT_BYTES, READ_AND_WRITE, SHARED, opened, 0)
+    if not memory or ffi.cast("intptr_t", memory) == -1 then
         C.close(opened)
-        return file ~= nil
+        return
     end
-    if file then C.close(file) end
-    file, secret, places = opened, found, {}
-    return true
+    if file then
+        C.munmap(slots, slot_count * SLOT_BYTES)
+        C.close(file)
+    end
+    file, secret, slots, slot_count, places = opened, found, ffi.cast("cardpress_slot *", memory), count, {}
 end
 
 -- Returns where a key is counted: a keyed BLAKE2b of its name gives the bucket and the tag.
 local function place_of(id)
-    local place = places[id]
-    if place then return place end
-    local name = "key " .. id
+    local name, digest = "key " .. id, ffi.new("uint32_t[3]")
     local size, length = ffi.new("size_t[1]", 12), ffi.new("size_t[1]")
     local parameters = ffi.new("cardpress_parameter[2]")
     local key = "size"
     parameters[0].key, parameters[0].type = key, 2 -- an unsigned integer
     parameters[0].data, parameters[0].size = size, ffi.sizeof("size_t")
     if C.EVP_Q_mac(nil, "BLAKE2BMAC", nil, nil, parameters, secret, SECRET_BYTES, name, #name,
-                   digest.bytes, 12, length) == nil then
+                   ffi.cast("unsigned char *", digest), 12, length) == nil then
         return nil
     end
-    local tag = ffi.new("uint64_t", digest.numbers[2]) * 4294967296ULL + digest.numbers[1]
-    place = {
-        bucket = HEADER_BYTES + TABLE_BYTES + digest.numbers[0] % BUCKETS * BUCKET_BYTES,
-        tag = tag ~= 0 and tag or ffi.new("uint64_t", 1),
-    }
-    places[id] = place
-    return place
+    local bucket = HEADER_BYTES / SLOT_BYTES + BUCKETS * SLOTS + digest[0] % BUCKETS * SLOTS
+    local low = (digest[1] ~= 0 or digest[2] ~= 0) and digest[1] or 1
+    places[id] = { bucket = bucket, slot = bucket, low = low, high = digest[2] }
+    return places[id]
 end
 
-local function lock(offset)
-    C.lseek(file, offset, 0)
+local function set_lock(kind, place)
+    byte.type, byte.start = kind, place.bucket * SLOT_BYTES
+    return C.fcntl(file, F_SETLK, byte) == 0
+end
+
+local function lock(place)
     for _ = 1, MAX_LOCK_ATTEMPTS do
-        if C.lockf(file, F_TLOCK, 1) == 0 then return true end
+        if set_lock(F_WRLCK, place) then return true end
     end
     return false
 end
 
-local function unlock(offset)
-    C.lseek(file, offset, 0)
-    C.lockf(file, F_ULOCK, 1)
+local function has(place, slot)
+    return slot < slot_count and slots[slot].tag_low == place.low and slots[slot].tag_high == place.high
 end
 
--- Returns the window and the count that a slot has now. The count of a past window is 0.
-local function current(slot, window)
-    if slot.window >= window and slot.window < window + MAX_WINDOWS_AHEAD then
-        return slot.window, slot.used
-    end
-    return window, 0
-end
-
--- Returns the offset, window and count of the slot that has the tag, or nil. A key without a slot is left to the shim.
-local function find(place, window)
-    for table_number = 0, MAX_KEY_TABLES - 1 do
-        local bucket, full = place.bucket + table_number * TABLE_BYTES, true
-        local read = tonumber(C.pread(file, slots, BUCKET_BYTES, bucket))
-        for number = 0, SLOTS - 1 do
-            if read < (number + 1) * SLOT_BYTES or slots[number].tag == 0 then
-                full = false
-            elseif slots[number].tag == place.tag then
-                return bucket + number * SLOT_BYTES, current(slots[number], window)
-            end
+-- Returns the slot that has the tag of a key, or nil. The shim counts a key that has no slot in the first table of keys.
+local function find(place)
+    if has(place, place.slot) then return slots[place.slot] end
+    for slot = place.bucket, place.bucket + SLOTS - 1 do
+        if has(place, slot) then
+            place.slot = slot
+            return slots[slot]
         end
-        if not full then return nil end
     end
+end
+
+-- Counts a request in a slot that is locked. The count of a past window is 0.
+local function count(slot, limit, window)
+    local used = 0
+    if slot.window >= window and slot.window < window + MAX_WINDOWS_AHEAD then
+        window, used = slot.window, slot.used
+    end
+    if used >= limit then return nil end
+    slot.window, slot.used = window, used + 1
+    return limit - used - 1, (window + 1) * WINDOW_SECONDS
 end
 
 -- Counts a request of a key at `now` (Unix time). Returns the remaining requests and the end of the minute, or nil if
 -- the shim has to decide: the key is over its limit, has no slot yet, or the file cannot be used.
 function counter.hit(id, limit, now)
-    local place = file and place_of(id)
-    if not place or not lock(place.bucket) then return nil end
-    local offset, window, used = find(place, math.floor(now / WINDOW_SECONDS))
-    local counted = offset and used < limit
-    if counted then
-        slots[0].tag, slots[0].window, slots[0].used = place.tag, window, used + 1
-        counted = C.pwrite(file, slots, SLOT_BYTES, offset) == SLOT_BYTES
-    end
-    unlock(place.bucket)
-    if not counted then return nil end
-    return limit - used - 1, (window + 1) * WINDOW_SECONDS
+    local place = file and (places[id] or place_of(id))
+    if not place or not lock(place) then return nil end
+    local slot, remaining, reset = find(place), nil, nil
+    if slot then remaining, reset = count(slot, limit, math.floor(now / WINDOW_SECONDS)) end
+    set_lock(F_UNLCK, place)
+    return remaining, reset
 end
 
 return counter

@@ -1,14 +1,12 @@
--- Decides for each request of the API whether nginx answers it from its cache. An answer comes from the cache if the
--- shim gave the same 200 for the live build before, the key is valid and has the scope, and the limit allows it.
--- Everything else goes to the shim, which alone writes errors.
+-- Answers a request of the API from nginx's memory, if the shim gave the same answer for the live build before, the key
+-- is valid and has the scope, and the limit allows it. Everything else goes to the shim, which alone writes errors.
 
+local answers = require "answers"
 local counter = require "counter"
 local state = require "state"
 
 local MAX_URI_BYTES = 2000
 local POLL_SECONDS = 1
-local shared = ngx.shared.scopes -- for each cached answer: the scope that it needs, or "-"
-local encodings, encodings_left = {}, 100
 
 local edge = {}
 
@@ -23,86 +21,46 @@ function edge.start(places, keys_max_age)
     ngx.timer.every(POLL_SECONDS, read)
 end
 
--- Returns "gzip" or "plain", or nil for an Accept-Encoding with weights, which the shim reads.
-local function encoding_of(accepted)
-    if not accepted then return "plain" end
-    local known = encodings[accepted]
-    if known ~= nil then return known or nil end
-    local list = "," .. accepted:lower():gsub("%s*,%s*", ","):gsub("^%s+", ""):gsub("%s+$", "") .. ","
-    local encoding = "plain"
-    if list:find("[;*]") then
-        encoding = false
-    elseif list:find(",gzip,", 1, true) or list:find(",x-gzip,", 1, true) then
-        encoding = "gzip"
+-- Returns whether If-None-Match names an answer, in either encoding.
+local function matches(condition, tag)
+    if condition:find("^%s*%*%s*$") then return true end
+    for found in condition:gmatch('"([^"]*)"') do
+        if found:gsub("%-gzip$", "") == tag then return true end
     end
-    if encodings_left > 0 and #accepted <= 100 then
-        encodings[accepted], encodings_left = encoding, encodings_left - 1
-    end
-    return encoding or nil
+    return false
 end
 
--- Returns the key as the shim finds it, or nil.
-local function sent_key(var)
-    local authorization = var.http_authorization
-    if authorization then
-        local scheme, key = authorization:match("^ *([^ ]*) *(.-) *$")
-        if scheme:lower() == "bearer" or scheme == "" then return key end
+local function send(answer, not_modified, record, remaining, reset)
+    local var = ngx.var
+    var.edge_usage = record.rate_limit .. "\r\nx-ratelimit-remaining: " .. remaining .. "\r\nx-ratelimit-reset: " .. reset
+    var.edge_head = not_modified and answer.head or answer.full_head
+    if not_modified then
+        ngx.status = 304
+    else
+        ngx.header["Content-Length"] = answer.length
+        ngx.print(answer.body)
     end
-    local key = var.http_x_api_key
-    return key and key:match("^ *(.-) *$")
 end
 
--- Returns the encoding of a request whose answer may be cached, or nil.
-local function cacheable(var)
-    local pin = var.http_x_build
-    if ngx.req.get_method() ~= "GET" or not state.build or #var.request_uri > MAX_URI_BYTES
-        or var.http_range or var.http_content_length or var.http_transfer_encoding
-        or (pin and pin ~= "" and pin ~= state.build) then
-        return nil
+-- Answers a request, or passes it on.
+function edge.answer()
+    local var, now, build = ngx.var, ngx.time(), state.build
+    local encoding, uri, pin = var.edge_encoding, var.request_uri, var.http_x_build
+    local record = encoding ~= "" and build and state.record(var, now)
+    if not record or (pin and pin ~= "" and pin ~= build) or #uri > MAX_URI_BYTES then
+        return ngx.exec("@shim")
     end
-    return encoding_of(var.http_accept_encoding)
-end
-
--- Names the cached variant in If-None-Match, since clients may hold the other one.
-local function normalise_condition(var, encoding)
+    local answer, again = answers.find(build, encoding, uri)
     local condition = var.http_if_none_match
-    if not condition or condition:match("^%s*%*%s*$") then return end
-    local tags, suffix = {}, encoding == "gzip" and "-gzip" or ""
-    for tag in condition:gmatch('"([^"]*)"') do
-        tags[#tags + 1] = '"' .. tag:gsub("%-gzip$", "") .. suffix .. '"'
+    local not_modified = answer and condition and matches(condition, answer.tag)
+    if not answer or (not answer.body and not not_modified) then
+        var.edge_build = build
+        return ngx.exec((answer or again) and "@new" or "@shim")
     end
-    ngx.req.set_header("If-None-Match", table.concat(tags, ", "))
-end
-
--- Chooses between the cache and the shim.
-function edge.access()
-    local var, now = ngx.var, ngx.time()
-    local encoding = cacheable(var)
-    local record = encoding and state.record(sent_key(var), now)
-    if not record then return ngx.exec("@shim") end
-    local name = state.build .. " " .. encoding .. " " .. var.request_uri
-    local scope = shared:get(name)
-    if scope and (scope == "-" or record.may[scope]) then
-        local remaining, reset = counter.hit(record.id, record.rate_limit, now)
-        if not remaining then return ngx.exec("@shim") end
-        ngx.ctx.usage = { record.rate_limit, remaining, reset }
-        var.edge_counted = record.rate_limit .. " " .. remaining .. " " .. reset
-        var.edge_unknown = ""
-    end
-    var.edge_name, var.edge_build = name, state.build
-    normalise_condition(var, encoding)
-end
-
--- Writes the usage of this request's key over that of the request that filled the cache.
-function edge.headers()
-    local usage, header = ngx.ctx.usage, ngx.header
-    if usage then
-        header["X-RateLimit-Limit"], header["X-RateLimit-Remaining"], header["X-RateLimit-Reset"] = unpack(usage)
-    end
-    local scope = ngx.var.upstream_http_x_edge_scope
-    if scope and not (usage and ngx.var.upstream_cache_status == "HIT") then
-        shared:set(ngx.var.edge_name, scope)
-    end
+    if answer.scope ~= "-" and not record.may[answer.scope] then return ngx.exec("@shim") end
+    local remaining, reset = counter.hit(record.id, record.rate_limit, now)
+    if not remaining then return ngx.exec("@shim") end
+    send(answer, not_modified, record, remaining, reset)
 end
 
 return edge

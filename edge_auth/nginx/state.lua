@@ -7,9 +7,11 @@ ffi.cdef [[ unsigned char *SHA256(const unsigned char *data, size_t size, unsign
 
 local KEY_FORMAT = 1
 local LOG_SECONDS = 60
+local MAX_REMEMBERED = 10000
 local digest = ffi.new("unsigned char[32]")
 local texts, failed_at, read_at = {}, {}, 0
-local by_hash, by_key = {}, {}
+local by_hash = {}
+local by_authorization, by_api_key, remembered = {}, {}, 0 -- records by the header that held the key
 local paths, max_age
 
 local state = { build = nil }
@@ -47,7 +49,7 @@ end
 local function read_keys()
     local document, readable = changed(paths.keys, function(found) return found.format == KEY_FORMAT end)
     if document then
-        by_hash, by_key = {}, {}
+        by_hash, by_authorization, by_api_key, remembered = {}, {}, {}, 0
         for _, record in ipairs(document.keys) do
             record.may = {}
             for _, scope in ipairs(record.scopes) do record.may[scope] = true end
@@ -75,15 +77,21 @@ local function hash(key)
     return (ffi.string(digest, 32):gsub(".", function(byte) return string.format("%02x", byte:byte()) end))
 end
 
--- Returns the record of a key that is valid now, or nil: then the shim decides.
-function state.record(key, now)
-    if not key or now > read_at + max_age then return nil end
-    local record = by_key[key]
-    if not record then
-        if #key > 64 then return nil end
-        record = by_hash[hash(key)]
-        by_key[key] = record
+-- Returns the record of the key in a header, and remembers it.
+local function find(known, header)
+    local key = header:match(known == by_api_key and "^ *([^ ]+) *$" or "^ *[Bb][Ee][Aa][Rr][Ee][Rr] +([^ ]+) *$")
+    local record = key and #header <= 100 and by_hash[hash(key)]
+    if record and remembered < MAX_REMEMBERED then
+        known[header], remembered = record, remembered + 1
     end
+    return record
+end
+
+-- Returns the record of the key of a request if it is valid now, or nil: then the shim decides.
+function state.record(var, now)
+    local known, header = by_authorization, var.http_authorization
+    if not header then known, header = by_api_key, var.http_x_api_key end
+    local record = header and now <= read_at + max_age and (known[header] or find(known, header))
     if not record or record.revoked then return nil end
     if record.expires_at and os.date("!%Y-%m-%dT%H:%M:%SZ", now) > record.expires_at then return nil end
     return record

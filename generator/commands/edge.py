@@ -26,7 +26,7 @@ def edge() -> None:
 @click.option(
     "--folder", required=True, type=click.Path(file_okay=False, path_type=Path), help="A folder for nginx's own files."
 )
-@click.option("--cache-size", default="2g", show_default=True, help="Disk space of the cache.")
+@click.option("--cache-size", default="256m", show_default=True, help="Memory for answers.")
 @click.option("--workers", default="auto", show_default=True, help="Number of nginx's processes.")
 def config(
     store: str, keys: str | None, state: str, socket: Path, listen: str, folder: Path, cache_size: str, workers: str

@@ -1,9 +1,10 @@
 """Reads packs in blocks of 4 MB, for sequential readers of a build."""
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from typing import Any
 
-from edge_auth.contract.store.interface import Store
+from edge_auth.contract.store.interface import Span, Store
 
 BLOCK_BYTES = 4 << 20
 _MAX_BLOCKS = 64
@@ -28,6 +29,10 @@ class ReadAhead:
         blocks = [self._block(name, number) for number in range(first, (offset + length - 1) // BLOCK_BYTES + 1)]
         start = offset - first * BLOCK_BYTES
         return b"".join(blocks)[start : start + length] if len(blocks) > 1 else blocks[0][start : start + length]
+
+    def get_many(self, spans: Sequence[Span]) -> list[bytes]:
+        """Return ranges, each from its blocks; raises what the store raises."""
+        return [self.get(*span) for span in spans]
 
     def _size(self, name: str) -> int:
         if name not in self._sizes:

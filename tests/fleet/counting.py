@@ -24,6 +24,7 @@ from tests.support.service import API, Client, Service, build, issue, run
 
 # The objects that a shim reads again and again, without a request.
 POLLED = ("/current.json", "/private/keys.json")
+_EXPORT_SECONDS = 3600
 WORDS = ("pikachu", "char", "mew", "eevee", "gen", "lugia", "dark")
 
 
@@ -80,9 +81,9 @@ def _exports(server: S3Server, proxy: Proxy, folder: Path, store: str) -> None:
     for night in ("first", "next"):
         for target in (folder / "tree", f"s3://{bucket}/tree"):
             begun, before = time.monotonic(), len(proxy.requests)
-            output = run("export", target, "--store", store).stdout.strip()
+            output = run("export", target, "--store", store, seconds=_EXPORT_SECONDS).stdout.strip()
             requests = dict(counted(proxy.requests[before:]))
-            print(f"{night} export to {target}: {output}; {requests}, {time.monotonic() - begun:.0f} s")
+            print(f"{night} export to {target}: {output}; {requests}, {time.monotonic() - begun:.0f} s", flush=True)
         if night == "first":
             run("nightly", "--lake", folder / "lake", "--store", store)
 

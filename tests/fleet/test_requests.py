@@ -57,3 +57,10 @@ def test_answers_read_what_they_need_once(store: str, proxy: Proxy, tmp_path: Pa
             first, again = (during(proxy, sends(client, *paths)) for _ in range(2))
             assert first["GET"] <= most * len(paths) and not first.keys() - {"GET"}, (paths, first)
             assert not again, (paths, again)
+
+
+def test_an_export_reads_packs_in_blocks(store: str, proxy: Proxy, tmp_path: Path) -> None:
+    make(demo_lake(tmp_path / "lake", 5, 200), store)
+    reading = during(proxy, lambda: run("export", tmp_path / "tree", "--store", store))
+    cards = len(list((tmp_path / "tree/api/v1/cards").glob("[0-9]*.json")))
+    assert cards >= 150 and sum(reading.values()) < cards, (cards, reading)

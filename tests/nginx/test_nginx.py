@@ -67,6 +67,20 @@ def test_either_etag_is_accepted_from_the_cache(service: Service, key: str) -> N
     assert client.get(CARDS, If_None_Match='"x"').status == 200
 
 
+def test_what_clients_only_ask_about_is_answered_too(service: Service, key: str) -> None:
+    """nginx keeps a 304 without having the body, and still sends the body to a client that needs it."""
+    client = service.client(key)
+    first = client.get(UNREAD)
+    tag = first["ETag"]
+    until(lambda: client.get(UNREAD, If_None_Match=tag)["X-Cache"] == "HIT", LIMIT, "nginx knows the ETag")
+    unchanged = client.get(UNREAD, If_None_Match=tag)
+    assert (unchanged.status, unchanged.body, unchanged["ETag"]) == (304, b"", tag)
+    full = client.get(UNREAD, If_None_Match='"x"')
+    assert (full.status, full.body, full["X-Cache"]) == (200, first.body, "MISS")
+    again = client.get(UNREAD)
+    assert (again.status, again.body, again["X-Cache"]) == (200, first.body, "HIT")
+
+
 def test_scopes_hold_for_what_is_cached(service: Service, store: Path, key: str) -> None:
     cached(service.client(key))
     assert service.client(issue(store, "watchlist:read")).get(CARDS).code == "insufficient_scope"

@@ -3,13 +3,16 @@
 from collections.abc import Iterable
 
 from tests.support.oracle import Oracle, differences
-from tests.support.service import Client, HttpAnswer
+from tests.support.service import Client, HttpAnswer, Service
+from tests.support.targets import has_nul
 
 
 def disagreements(client: Client, oracle: Oracle, targets: Iterable[str], most: int = 8) -> list[str]:
     """Return a line for each difference, about `most` lines at most; an empty list if service and oracle agree."""
     found: list[str] = []
     for target in targets:
+        if Service.through_nginx and has_nul(target):
+            continue
         found += [f"{target}  {line}" for line in _compare(oracle, target, client.get(target))[:3]]
         if len(found) >= most:
             break

@@ -29,10 +29,10 @@ class Failed(Exception):
     """A command of the product ended with another exit status than 0."""
 
 
-def run(*arguments: object, status: int = 0) -> subprocess.CompletedProcess[str]:
-    """Run `cardpress <arguments>`. Raise Failed with the end of its output if it exits with another status."""
+def run(*arguments: object, status: int = 0, seconds: float = 300) -> subprocess.CompletedProcess[str]:
+    """Run `cardpress <arguments>`, for `seconds` at most. Raise Failed with its last output if its status differs."""
     command = [sys.executable, "-m", "generator", *map(str, arguments)]
-    result = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=300)
+    result = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=seconds)
     if result.returncode != status:
         raise Failed(
             f"{' '.join(command[2:])}: exit {result.returncode}\n{result.stdout[-500:]}\n{result.stderr[-3000:]}"
