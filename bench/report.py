@@ -60,10 +60,22 @@ def write(results: Results, folder: Path) -> Path:
     return page
 
 
-def goal_table(results: Results) -> list[str]:
-    """Return the lines of the table of goals."""
-    rows = [_goal_row(goal, goal.figure(results)) for goal in GOALS]
-    return table(("goal", "bound", "measured", "met", "by CPU time", "of"), rows)
+def goal_tables(results: Results) -> Iterator[str]:
+    """Yield the lines of a table of goals for each state: met, bounded, open, not measured."""
+    groups: dict[str, list[list[str]]] = {"Met": [], "Bounded": [], "Open": [], "Not measured": []}
+    for goal in GOALS:
+        figure = goal.figure(results)
+        groups[_state(goal, figure)].append(_goal_row(goal, figure))
+    for state, rows in groups.items():
+        if rows:
+            yield f"\n### {state}\n"
+            yield from table(("goal", "bound", "by CPU time", "measured", "of", "remark"), rows)
+
+
+def _state(goal: Goal, figure: Figure | None) -> str:
+    if figure is None:
+        return "Not measured"
+    return "Met" if goal.met(figure) else "Bounded" if goal.bounded_by else "Open"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
@@ -76,7 +88,8 @@ def _page(results: Results, drawn: dict[str, str]) -> Iterator[str]:
     raw = results.raw
     yield _INTRODUCTION.format(command=raw["command"], date=raw["date"], rounds=raw["size"]["rounds"])
     yield "## Goals\n"
-    yield from goal_table(results)
+    yield "A goal that is not met is *bounded* if a figure shows why nothing of this kind can reach it, else *open*."
+    yield from goal_tables(results)
     for name in drawn:
         yield f"\n![{name}](benchmarks/{name}.svg)"
     yield from _serving(results)
@@ -90,11 +103,13 @@ def _page(results: Results, drawn: dict[str, str]) -> Iterator[str]:
 
 def _goal_row(goal: Goal, figure: Figure | None) -> list[str]:
     bound = f"{'≥' if goal.at_least else '≤'} {number(goal.bound)} {goal.unit}".rstrip()
+    remark = "; ".join(filter(None, (goal.bounded_by, goal.instead_of and f"instead of {goal.instead_of}")))
     if figure is None:
-        return [goal.what, bound, "not measured", "", "", ""]
-    measured = f"**{number(figure.spread.median)}** {goal.unit}".rstrip() + _range(figure.spread)
-    by_cpu = number(figure.by_cpu) if figure.by_cpu is not None else ""
-    return [goal.what, bound, measured, "yes" if goal.met(figure) else "**no**", by_cpu, figure.of]
+        return [goal.what, bound, "", "", "", remark]
+    measured = f"{number(figure.spread.median)} {goal.unit}".rstrip()
+    by_cpu = "" if figure.by_cpu is None else f"**{number(figure.by_cpu)}**"
+    shown = (measured if by_cpu else f"**{measured}**") + _range(figure.spread)
+    return [goal.what, bound, by_cpu, shown, figure.of, remark]
 
 
 def _range(values: Spread) -> str:
@@ -131,7 +146,7 @@ def _shim(results: Results) -> Iterator[str]:
     if memory := results.part("memory"):
         yield "\n### Memory\n\nProportional set size (PSS) of all processes after a mix of requests; MB.\n"
         yield from table(list(memory), [[number(value) for value in memory.values()]])
-    if found := results.part("searches"):
+    for found in results.part("searches") or ():
         yield f"\n### Searches in the shim, {found['products']:,} products\n"
         yield f"{len(found['ms'])} queries, p50 {number(found['p50 ms'])} ms, p99 {number(found['p99 ms'])} ms.\n"
         slowest = sorted(found["ms"].items(), key=lambda item: -item[1])[:10]

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.data import cardpress, environment, print_progress
+from bench.data import ROOT, cardpress, environment, print_progress
 
 
 @dataclass(frozen=True)
@@ -18,15 +18,23 @@ class Run:
     peak_mb: float
 
 
-def measure_command(*arguments: object) -> Run:
+def measure_command(*arguments: object, code: Path = ROOT) -> Run:
     """Run a command of the product to its end and return its cost.
+
+    Args:
+        code: The folder of the code, such as that of another version.
 
     Raises:
         SystemExit: The command failed.
     """
     began = time.monotonic()
     with subprocess.Popen(
-        cardpress(*arguments), env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        cardpress(*arguments),
+        env=environment(code),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=code,
     ) as process:
         assert process.stderr
         log = process.stderr.read()
@@ -37,13 +45,13 @@ def measure_command(*arguments: object) -> Run:
     return Run(time.monotonic() - began, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e6)
 
 
-def build(lake: Path, store: Path, as_of: str, threads: int) -> Run:
-    """Build and publish, and return the cost."""
+def build(lake: Path, store: Path, as_of: str, threads: int, code: Path = ROOT) -> Run:
+    """Build and publish with the code of a version, and return the cost."""
     run = measure_command(
-        "build", "--lake", lake, "--store", store, "--as-of", as_of, "--threads", threads, "--publish"
+        "build", "--lake", lake, "--store", store, "--as-of", as_of, "--threads", threads, "--publish", code=code
     )
     print_progress(
-        f"build of {lake.name} to {as_of}, {threads} threads: "
+        f"build of {lake.name} to {as_of}, {threads} threads{', version 1.0' * (code != ROOT)}: "
         f"{run.wall:.1f} s, {run.cpu:.1f} s CPU, {run.peak_mb:.0f} MB"
     )
     return run

@@ -8,14 +8,19 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
+
+import pyarrow.parquet as pq
 
 from bench import servers
 from bench.cases import API, cards, mix, new_words
 from bench.data import environment, print_progress, scratch, site
+from bench.in_shim import queries
 from bench.load import load, request_in_turn
 from bench.machine import SERVER_CORE, drop_from_page_cache, memory_mb, pinned
 from bench.peers.ours import Ours
+from bench.peers.peer import Data
 from bench.serving import TestBed, test_bed
 from bench.sizes import FULL, QUICK, Size
 from bench.stats import quantile
@@ -69,25 +74,37 @@ def cold(bed: TestBed, rounds: int) -> dict[str, dict[str, list[float]]]:
     return found
 
 
-def memory(bed: TestBed, seconds: float) -> dict[str, float]:
-    """Return the MB of the shim's processes (PSS) with one worker and with two, after a mix of requests."""
-    targets, found = mix(bed.target_data), {}
+def memory(bed: TestBed, size: Size) -> dict[str, float]:
+    """Return the MB of the shim's processes (PSS) with one worker and with two, after a mix of requests.
+
+    The last figure is that of one worker after searches in a large catalogue.
+    """
+    seconds, found = size.seconds * 5, {}
     for workers in (1, 2):
-        ours = Ours(bed.data(f"memory-{workers}"))
-        ours.workers = workers
-        server = servers.start(ours.command, ours.ready, bed.logs / "memory.log", core=None)
-        try:
-            load(server.port, targets, ours.headers() | _GZIP, seconds, folder=bed.logs, connections=32)
-            found[f"{workers} worker{'s' * (workers > 1)}"] = memory_mb(server.process.pid)
-        finally:
-            server.stop()
+        data = bed.data(f"memory-{workers}")
+        found[f"{workers} worker{'s' * (workers > 1)}"] = _memory_of(data, mix(bed.target_data), workers, seconds, bed)
+    (products, days), *_ = size.search
+    large = site(products, days)
+    names = pq.read_table(large.lake / "products.parquet", columns=["name"])["name"].to_pylist()
+    data = replace(bed.data("memory-large"), store=large.store, key=large.key)
+    found[f"1 worker, {products:,} products"] = _memory_of(data, queries(names, len(names)), 1, seconds, bed)
     print_progress(f"memory: {found}")
     return found
 
 
-def searches(size: Size) -> dict[str, object]:
+def _memory_of(data: Data, targets: list[str], workers: int, seconds: float, bed: TestBed) -> float:
+    ours = Ours(data)
+    ours.workers = workers
+    server = servers.start(ours.command, ours.ready, bed.logs / "memory.log", core=None)
+    try:
+        load(server.port, targets, ours.headers() | _GZIP, seconds, folder=bed.logs, connections=32)
+        return memory_mb(server.process.pid)
+    finally:
+        server.stop()
+
+
+def searches(products: int, days: int) -> dict[str, Any]:
     """Run the searches of `in_shim` over a large catalogue and return the median milliseconds by query."""
-    products, days = size.search
     chosen = site(products, days)
     places = {"store": chosen.store, "lake": chosen.lake, "key": chosen.key, "state": scratch("search")}
     arguments = json.dumps({name: str(place) for name, place in places.items()})
@@ -114,9 +131,9 @@ def _shares(times: Sequence[float]) -> dict[str, float]:
 def shim(bed: TestBed, size: Size) -> Iterator[dict[str, Any]]:
     """Measure the shim and yield each result as soon as it is complete, in values that JSON can hold."""
     yield {"steady": steady(bed, size.rounds, size.seconds * 3)}
-    yield {"memory": memory(bed, size.seconds * 5)}
+    yield {"memory": memory(bed, size)}
     yield {"cold": cold(bed, size.rounds)}
-    yield {"searches": searches(size)}
+    yield {"searches": [searches(*catalogue) for catalogue in size.search]}
 
 
 def main() -> None:
