@@ -41,9 +41,9 @@ def generation(size: Size) -> dict[str, Any]:
         for name, source in (("one", year), ("three", longer)):
             store = _linked(first[name])
             _add(runs, f"{name} year{'s' * (name != 'one')}, second night", build(source, store, last, 2))
-    _compare_versions(runs, year, before, last)
     sizes = _bytes(first["one"])
     _large(runs, size)
+    _compare_versions(runs, size)
     return {"runs": {name: [asdict(run) for run in same] for name, same in runs.items()}, "bytes": sizes}
 
 
@@ -58,17 +58,19 @@ def _add(runs: dict[str, list[Run]], name: str, run: Run) -> None:
     runs.setdefault(name, []).append(run)
 
 
-def _compare_versions(runs: dict[str, list[Run]], source: Path, before: str, last: str) -> None:
-    """Measure a first build and the night after it, by version 1.0 and by this code in turn."""
+def _compare_versions(runs: dict[str, list[Run]], size: Size) -> None:
+    """Measure a first build and the night after it, by version 1.0 and by this code."""
     older = first_version()
     if older is None:
         print_progress("no comparison with version 1.0: its commit is not in this clone")
         return
-    products = f"{source.name.removeprefix('lake-')}"
-    for name, code in (("version 1.0", older), ("now", ROOT)):
-        store = scratch("versions")
-        for what, day in (("first", before), ("night", last)):
-            _add(runs, f"{products}, {what}, {name}", build(source, store, day, 2, code))
+    for products, span in size.versions:
+        source = lake(products, span)
+        *_, before, last = days(source)
+        for name, code in (("version 1.0", older), ("now", ROOT)):
+            store = scratch("versions")
+            for what, day in (("first", before), ("night", last)):
+                _add(runs, f"{products:,} x {span} days, {what}, {name}", build(source, store, day, 2, code))
 
 
 def _linked(store: Path) -> Path:
@@ -85,9 +87,6 @@ def _large(runs: dict[str, list[Run]], size: Size) -> None:
     for span in spans:
         source = lake(products, span)
         _add(runs, f"{products:,} products, {span} days", build(source, scratch("generation"), days(source)[-1], 2))
-    source = lake(products, size.large_versions)
-    *_, before, last = days(source)
-    _compare_versions(runs, source, before, last)
 
 
 def _bytes(store: Path) -> dict[str, float]:

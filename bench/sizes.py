@@ -14,7 +14,7 @@ class Size:
         builds: Rounds of generation.
         year: Products and days of the lake that is built: a year and a day.
         large: Products, and the numbers of days of the lakes whose builds are compared in memory, the fewest first.
-        large_versions: Days of the lake of as many products, whose builds are compared with those of version 1.0.
+        versions: Products and days of the lakes whose builds are compared with those of version 1.0.
         search: Products and days of the lakes that are searched in the shim alone, the largest last.
     """
 
@@ -26,23 +26,15 @@ class Size:
     builds: int
     year: tuple[int, int]
     large: tuple[int, tuple[int, ...]]
-    large_versions: int
+    versions: tuple[tuple[int, int], ...]
     search: tuple[tuple[int, int], ...]
 
 
 QUICK = Size(
-    8000,
-    45,
-    200,
-    rounds=2,
-    seconds=0.12,
-    builds=1,
-    year=(1000, 90),
-    large=(5000, (15, 30)),
-    large_versions=15,
-    search=((8000, 45),),
-)
+    8000, 45, 200, rounds=2, seconds=0.12, builds=1, year=(1000, 90), large=(5000, (15, 30)),
+    versions=((1000, 90),), search=((8000, 45),),
+)  # fmt: skip
 FULL = Size(
     78_000, 366, 2000, rounds=3, seconds=2, builds=1, year=(78_000, 366), large=(450_000, (30, 365)),
-    large_versions=90, search=((450_000, 90), (1_000_000, 3)),
+    versions=((78_000, 366), (450_000, 90)), search=((450_000, 90), (1_000_000, 3)),
 )  # fmt: skip
