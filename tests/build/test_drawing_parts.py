@@ -14,7 +14,7 @@ from tests.support.commands import build
 def test_the_size_of_a_part_does_not_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_demo(tmp_path / "lake", 60, 1, 1)
     expected = _layer(tmp_path, "whole")
-    monkeypatch.setattr(drawings, "_PER_THREAD", 7)
+    monkeypatch.setattr(drawings, "_DRAWINGS_PER_THREAD", 7)
     parts: list[int] = []
     pictures = drawings._pictures
 

@@ -74,7 +74,7 @@ WRONG: dict[str, tuple[Callable[[Edge], object], str]] = {
     "another file": (lambda edge: edge.file.write_text("http {}"), "was not written by `cardpress edge config`"),
     "changed by hand": (replace("tcp_nopush off", "tcp_nopush on"), "is not what this version writes for this shim, f"),
     "of another shim": (another_shim, "> {0}/edge.conf`, then reload nginx"),
-    "broken": (replace("sendfile off;", "sendfile maybe;"), 'nginx refuses it: invalid value "maybe"'),
+    "broken": (replace("server_tokens off;", "sendfile maybe;"), 'nginx refuses it: invalid value "maybe"'),
     "no folder": (lambda edge: edge.folder.rmdir(), "{0}/nginx does not exist: create it"),
     "no keys": (other_keys, "{0}/keys.json does not exist: issue a key"),
     "no socket": (lambda edge: edge.socket.unlink(), "no shim listens on {0}/shim (No such file or directory)"),
