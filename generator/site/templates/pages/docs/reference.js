@@ -3,8 +3,8 @@ import {addCopyButton, colourCode} from "./code.js";
 import "./home.js";
 import {keepKey, readKey} from "./key.js";
 
-const MOST_SHOWN = 200_000;
-const MOST_FOUND = 12;
+const MOST_SHOWN_CHARACTERS = 200_000;
+const MOST_RESULTS = 12;
 const OTHER_PLACES = "h1, h2, h3, h4, article, .fields, .scroll[role]";
 
 /** An element with properties and children. */
@@ -56,7 +56,7 @@ async function ask(url, isPublic) {
 
 function shown(url, {answer, text, took}) {
   const body = pretty(text);
-  const cut = body.length > MOST_SHOWN ? `${body.slice(0, MOST_SHOWN)}\n… cut: ${body.length} characters in all` : body;
+  const cut = body.length > MOST_SHOWN_CHARACTERS ? `${body.slice(0, MOST_SHOWN_CHARACTERS)}\n… cut: ${body.length} characters in all` : body;
   const code = element("code", {}, cut);
   code.dataset.language = "json";
   colourCode(code);
@@ -189,7 +189,7 @@ function showFound() {
   const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
   const ranked = words.length === 0 ? [] : places.map((place) => [rank(place, words), place]).filter(([order]) => order < Infinity);
   const hits = ranked.sort(([a], [b]) => a - b).map(([, place]) => place);
-  found.replaceChildren(...hits.slice(0, MOST_FOUND).map(({name, where, id}) => element("li", {},
+  found.replaceChildren(...hits.slice(0, MOST_RESULTS).map(({name, where, id}) => element("li", {},
     element("a", {href: `#${id}`}, element("b", {}, name), where ? ` ${where}` : ""))));
   if (words.length > 0 && hits.length === 0) found.append(element("li", {className: "none"}, "Nothing found."));
   found.hidden = words.length === 0;

@@ -3,7 +3,7 @@ import {h, outward, picture, table} from "./dom.js";
 import {plot} from "./plot.js";
 import {SELLER_FILTER, condition, count, day, direction, euros, percent, roundEuros, time} from "./words.js";
 
-const DAY = 86_400_000;
+const DAY_MILLISECONDS = 86_400_000;
 const LATE_DAYS = 3; // how much older than its window the price before may be, as in /movers
 const RANGES = [["30", "30 days"], ["90", "90 days"], ["365", "A year"], ["", "All"]];
 
@@ -62,7 +62,7 @@ function headline({price_guide: guide, filtered_price: filtered, history}) {
 
 /** The newest row with a trend price, at least this many days before a day. */
 const before = (rows, newest, days) => rows.findLast((row) => {
-  const age = (Date.parse(newest) - Date.parse(row.day)) / DAY;
+  const age = (Date.parse(newest) - Date.parse(row.day)) / DAY_MILLISECONDS;
   return row.trend && age >= days && age <= days + LATE_DAYS;
 });
 

@@ -3,7 +3,7 @@ import {h, picture} from "./dom.js";
 import {count, direction, euros, percent} from "./words.js";
 import {weekChanges} from "./week.js";
 
-const PAGE = 50;
+const CARDS_PER_PAGE = 50;
 const TYPING_MILLISECONDS = 250;
 const DEFAULTS = {kind: "all", sort: "trend"}; // of the API
 const SORTS = {
@@ -31,7 +31,7 @@ export function cardsView({api, route, announce, sets}) {
     next = null;
     list.setAttribute("aria-busy", "true");
     try {
-      const [page, from, rows] = await api.get("cards", {...filters.values(), limit: PAGE, offset}, {signal, build});
+      const [page, from, rows] = await api.get("cards", {...filters.values(), limit: CARDS_PER_PAGE, offset}, {signal, build});
       [next, build] = [page.pagination.next_offset, from];
       if (offset === 0) list.replaceChildren();
       list.append(...page.data.map((product) => card(product, weekChanges(from))));

@@ -3,10 +3,10 @@
 import {h, svg, table} from "./dom.js";
 import {day as dayInWords} from "./words.js";
 
-const LEFT = 64;
-const RIGHT = 12;
-const GAP = 26; // between panels, and for the days under the last
-const DAY = 86_400_000;
+const LEFT_PIXELS = 64;
+const RIGHT_PIXELS = 12;
+const GAP_PIXELS = 26; // between panels, and for the days under the last
+const DAY_MILLISECONDS = 86_400_000;
 
 /**
  * A figure.
@@ -64,8 +64,8 @@ function inNumbers(title, every, days) {
 
 function draw(width, title, state) {
   const first = Date.parse(state.days[0]);
-  const span = Math.max(Date.parse(state.days.at(-1)) - first, DAY);
-  state.x = (one) => LEFT + ((Date.parse(one) - first) / span) * (width - LEFT - RIGHT);
+  const span = Math.max(Date.parse(state.days.at(-1)) - first, DAY_MILLISECONDS);
+  state.x = (one) => LEFT_PIXELS + ((Date.parse(one) - first) / span) * (width - LEFT_PIXELS - RIGHT_PIXELS);
   state.rows = [];
   let top = 10;
   const drawn = [];
@@ -77,18 +77,18 @@ function draw(width, title, state) {
     const y = (value) => bottom - ((value - low) / (high - low)) * panel.height;
     state.rows.push({y, lines});
     drawn.push(...ticks.map((tick) => [
-      svg("line", {class: "rule", x1: LEFT, x2: width - RIGHT, y1: y(tick), y2: y(tick)}),
-      svg("text", {class: "tick", x: LEFT - 8, y: y(tick) + 4, "text-anchor": "end"}, (panel.round ?? panel.format)(tick)),
+      svg("line", {class: "rule", x1: LEFT_PIXELS, x2: width - RIGHT_PIXELS, y1: y(tick), y2: y(tick)}),
+      svg("text", {class: "tick", x: LEFT_PIXELS - 8, y: y(tick) + 4, "text-anchor": "end"}, (panel.round ?? panel.format)(tick)),
     ]));
     drawn.push(...lines.map(({style, values}) => svg("path", {class: `line ${style}`, d: path(values, state, y)})));
-    top = bottom + GAP;
+    top = bottom + GAP_PIXELS;
   }
   const height = top;
   drawn.push(...dayTicks(state, width).map(([one, anchor]) =>
     svg("text", {class: "tick", x: state.x(one), y: height - 8, "text-anchor": anchor}, dayInWords(one))));
   const label = `${title}, ${dayInWords(state.days[0])} to ${dayInWords(state.days.at(-1))}. The slider below reads it day by day.`;
   return svg("svg", {viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label}, drawn.flat(),
-    svg("g", {class: "mark", "data-height": height - GAP}));
+    svg("g", {class: "mark", "data-height": height - GAP_PIXELS}));
 }
 
 /** A line that breaks where there is no price; a price alone between gaps is a dot. */
@@ -137,7 +137,7 @@ function ticksFor(values, {fromZero}) {
 }
 
 function dayTicks({days}, width) {
-  const some = Math.max(2, Math.min(6, Math.floor((width - LEFT) / 130)));
+  const some = Math.max(2, Math.min(6, Math.floor((width - LEFT_PIXELS) / 130)));
   if (days.length < 2) return [[days[0], "start"]];
   const first = Date.parse(days[0]);
   const span = Date.parse(days.at(-1)) - first;

@@ -4,7 +4,7 @@ import {onWhite, readIndex, recognise} from "./fingerprint.js";
 
 const MOST_PIXELS = 25_000_000; // larger pictures are scaled down
 const LEAST_SIDE = 32;
-const TOP = 5;
+const MOST_MATCHES = 5;
 const SAMPLES = 100;
 let index = null; // a promise
 
@@ -32,7 +32,7 @@ async function find(number, file) {
     const {photo, pixels} = await decode(file);
     const references = await index;
     const start = performance.now();
-    const {outline, matches} = recognise(pixels, references, TOP);
+    const {outline, matches} = recognise(pixels, references, MOST_MATCHES);
     const milliseconds = performance.now() - start;
     const scale = photo.width / pixels.width;
     const corners = outline?.map(([x, y]) => [x * scale, y * scale]) ?? null;
