@@ -4,6 +4,9 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,17 +45,16 @@ def environment(code: Path = ROOT) -> dict[str, str]:
     return others | {"PYTHONPATH": str(code)}
 
 
-def first_version() -> Path | None:
-    """Return a folder with the code of version 1.0; None where this is no clone with the whole history."""
-    folder = cache() / f"code-{VERSION_1_0}"
-    if not folder.is_dir():
-        archive = subprocess.run(["git", "archive", VERSION_1_0], cwd=ROOT, capture_output=True)
-        if archive.returncode:
-            return None
-        unpacked = scratch("version-1.0")
-        subprocess.run(["tar", "-x", "-C", unpacked], input=archive.stdout, check=True)
-        unpacked.rename(folder)
-    return folder
+@contextmanager
+def first_version() -> Iterator[Path | None]:
+    """Yield a folder with the code of version 1.0; None where this is no clone with the whole history."""
+    archive = subprocess.run(["git", "archive", VERSION_1_0], cwd=ROOT, capture_output=True)
+    if archive.returncode:
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="cardpress-1.0-") as folder:
+        subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
+        yield Path(folder)
 
 
 def cardpress(*arguments: object) -> list[str]:

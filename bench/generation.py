@@ -60,17 +60,17 @@ def _add(runs: dict[str, list[Run]], name: str, run: Run) -> None:
 
 def _compare_versions(runs: dict[str, list[Run]], size: Size) -> None:
     """Measure a first build and the night after it, by version 1.0 and by this code."""
-    older = first_version()
-    if older is None:
-        print_progress("no comparison with version 1.0: its commit is not in this clone")
-        return
-    for products, span in size.versions:
-        source = lake(products, span)
-        *_, before, last = days(source)
-        for name, code in (("version 1.0", older), ("now", ROOT)):
-            store = scratch("versions")
-            for what, day in (("first", before), ("night", last)):
-                _add(runs, f"{products:,} x {span} days, {what}, {name}", build(source, store, day, 2, code))
+    with first_version() as older:
+        if older is None:
+            print_progress("no comparison with version 1.0: its commit is not in this clone")
+            return
+        for products, span in size.versions:
+            source = lake(products, span)
+            *_, before, last = days(source)
+            for name, code in (("version 1.0", older), ("now", ROOT)):
+                store = scratch("versions")
+                for what, day in (("first", before), ("night", last)):
+                    _add(runs, f"{products:,} x {span} days, {what}, {name}", build(source, store, day, 2, code))
 
 
 def _linked(store: Path) -> Path:
