@@ -97,7 +97,7 @@ def _over_version(results: Results, what: str, field: str = "cpu") -> Figure | N
     if not found:
         return None
     worst = max(found, key=lambda name: found[name].spread.median)
-    return replace(found[worst], of=worst.partition(",")[0])
+    return replace(found[worst], of=worst.rpartition(", ")[0])
 
 
 def _stored(results: Results) -> Figure | None:
