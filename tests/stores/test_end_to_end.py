@@ -30,7 +30,6 @@ pytestmark = on_s3
 
 QUIET = Progress(quiet=True)
 LAST_DAY, DAY_BEFORE = "2025-11-20", "2025-11-19"
-DAMAGED = (("cards", "jsonl.gz"), ("cards", "index.arrow"), ("catalogue", "columns"), ("catalogue", "rows"))
 
 
 @pytest.fixture(scope="module")
