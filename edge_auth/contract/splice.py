@@ -8,7 +8,6 @@ where the fragments lie; other readers skip it.
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import chain
 from struct import Struct
 from typing import NamedTuple
 
@@ -85,17 +84,17 @@ def encode_fragments(head: bytes, arrays: Sequence[bytes], tail: bytes) -> tuple
         arrays: The rows of the three history arrays, each joined by `,\\n`, or empty.
         tail: The text after the history object.
     """
-    texts, ends = (head + b"{" + HISTORY_MARKS[0], *arrays), (b"", *_array_ends(arrays, tail))
+    texts, ends = (head + b"{" + HISTORY_MARKS[0], *arrays), _array_ends(arrays, tail)
     deflated: list[bytes] = []
     table: list[int] = []
     offset = _TABLE_OFFSET + _FRAGMENT_TABLE.size
-    for text, end in zip(texts, ends, strict=True):
+    for text, end in zip(texts, (b"", *ends), strict=True):
         data = deflate(text) if text else b""
         table += (offset, len(data), len(text), isal_zlib.crc32(text))
         end_data = _deflate_constant(end).data
         deflated += (data, end_data)
         offset += len(data) + len(end_data)
-    plain = b"".join(chain.from_iterable(zip(texts, ends, strict=True)))
+    plain = _join_texts(texts, ends)
     trailer = _TRAILER.pack(isal_zlib.crc32(plain), len(plain) & 0xFFFFFFFF)
     return plain, b"".join((_HEADER_OF_FRAGMENTS, _FRAGMENT_TABLE.pack(*table), *deflated, _FINAL_BLOCK, trailer))
 

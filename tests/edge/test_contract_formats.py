@@ -76,6 +76,8 @@ def test_stored_bytes_do_not_depend_on_where_the_compressor_lies_in_memory(encod
 @pytest.mark.parametrize("data", [b"", b"a", HEAD * 900, b"\xff" * 5000, b"\xff\xffabcabcabc\xff\xffabc" * 700])
 def test_every_reader_inflates_what_is_stored(data):
     assert gzip.decompress(codec.compress(data)) == codec.decompress(codec.compress(data)) == data
+    for size in (0, 1, len(data) // 2, len(data), 2 * len(data)):  # a wrong size costs time only
+        assert codec.decompress(codec.compress(data), size) == data
     assert zlib.decompressobj(-15).decompress(codec.deflate(data)) == codec.inflate(codec.deflate(data)) == data
     assert codec.compress(data)[3:8] == bytes(5), "no flags, no time"
 

@@ -16,7 +16,7 @@ DOCUMENTS += [path for folder in ("build", "bench", "tests") for path in (ROOT /
 PATH = re.compile(rf"`((?:{'|'.join(PACKAGES)}|tests)/[a-z][a-z0-9_./-]+)`")
 QUOTED = re.compile(r"`([A-Za-z0-9_./-]+)`")
 # They make people of modules and machines. Say which part of the system you mean.
-UNWANTED = re.compile(r"\b(whoever|nobody|somebody|anybody|everybody)\b", re.IGNORECASE)
+UNWANTED = re.compile(r"\b(who(?:ever)|(?:no|some|any|every)body)\b", re.IGNORECASE)
 TEXT = {".py", ".md", ".sql", ".j2", ".js", ".mjs", ".sh", ".css", ".lua", ".conf", ".yaml", ".service", ".timer"}
 
 
