@@ -40,7 +40,7 @@ _NOTES = """## How to read it
 
     apt-get install wrk nginx-light postgresql-15
     make bench          # writes this page; about an hour, as long again the first time, and 30 GB
-    make bench-quick    # a small lake, under three minutes; writes to the cache only
+    make bench-quick    # a small lake, about five minutes; writes to the cache only
 
 `python -m bench.serving --case 'default list page'` measures one case, `python -m bench.serving --help` says more.
 Lakes, builds and databases are cached in `bench/.cache`, or in the folder that `BENCH_DIR` names. A peer whose program
@@ -107,8 +107,8 @@ def _goal_row(goal: Goal, figure: Figure | None) -> list[str]:
     if figure is None:
         return [goal.what, bound, "", "", "", remark]
     measured = f"{number(figure.spread.median)} {goal.unit}".rstrip()
-    by_cpu = "" if figure.by_cpu is None else f"**{number(figure.by_cpu)}**"
-    shown = (measured if by_cpu else f"**{measured}**") + _range(figure.spread)
+    by_cpu = "" if figure.by_cpu is None else number(figure.by_cpu)
+    shown = f"**{measured}**" + _range(figure.spread)
     return [goal.what, bound, by_cpu, shown, figure.of, remark]
 
 
