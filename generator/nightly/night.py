@@ -65,8 +65,9 @@ from generator.tree.export import export
 
 
 def new_run_id(clock: Clock) -> str:
-    """Return the id of a new run. Ids sort by time."""
-    return f"{clock():%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
+    """Return the id of a new run. Ids sort by time, also those of runs that begin in the same second."""
+    now = clock()
+    return f"{now:%Y%m%dT%H%M%S}.{now.microsecond // 1000:03}Z-{secrets.token_hex(3)}"
 
 
 class Night:

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from unittest.mock import patch
 
@@ -17,7 +17,7 @@ from generator import settings
 from generator.clock import Clock, utc_now
 from generator.errors import BusyError, GateError, HoldError, SmokeError
 from generator.nightly.metrics import write_textfile
-from generator.nightly.night import Night
+from generator.nightly.night import Night, new_run_id
 from generator.nightly.options import NightOptions
 from generator.releases.judgements import read_judgement
 from generator.releases.lease import Lease, current_holder
@@ -69,6 +69,14 @@ def two(tmp_path: Path) -> tuple[FolderStore, Path, list[str]]:
     store, lake, ids = published(tmp_path, 7, 8)
     demo_lake(lake, 9)
     return store, lake, ids
+
+
+def test_ids_of_runs_sort_by_time_within_a_second() -> None:
+    begin = datetime(2030, 1, 1, tzinfo=UTC)
+    moments = [begin + timedelta(milliseconds=n) for n in range(0, 3000, 7)]
+    clock = iter(moments).__next__
+    ids = [new_run_id(clock) for _ in moments]
+    assert ids == sorted(ids)
 
 
 def test_a_lake_s_first_night_and_the_next(tmp_path: Path) -> None:

@@ -110,6 +110,18 @@ def test_filters_and_sorting(visit: Visit) -> None:
     visit.excused += ("404 (Not Found)",)
 
 
+def test_the_list_goes_on_if_the_end_stays_in_view(visit: Visit) -> None:
+    """The browser reports a button that comes into view. It reports nothing if the scroll is as fast as the cards."""
+    page = visit.enter()
+    expect(page.locator(".card")).to_have_count(50)
+    page.evaluate("""() => {
+        const toTheEnd = () => scrollTo(0, document.documentElement.scrollHeight);
+        new MutationObserver(toTheEnd).observe(document.querySelector("ul.grid"), {childList: true});
+        toTheEnd();
+    }""")
+    expect(page.locator(".card")).to_have_count(137)
+
+
 def test_the_list_goes_on_and_is_found_again(visit: Visit) -> None:
     page = visit.enter()
     expect(page.locator(".card")).to_have_count(50)

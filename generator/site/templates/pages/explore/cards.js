@@ -47,7 +47,8 @@ export function cardsView({api, route, announce, sets}) {
     }
     list.removeAttribute("aria-busy");
     more.hidden = next === null;
-    if (!more.hidden && nearby(more)) load();
+    watch.unobserve(more);
+    watch.observe(more); // The observer reports only changes. A new observation reports whether the end is still near.
   }
 
   function restart() {
@@ -64,14 +65,12 @@ export function cardsView({api, route, announce, sets}) {
     typing = setTimeout(() => { route.replace(filters.values()); restart(); }, wait);
   };
   more.addEventListener("click", load);
-  const watch = new IntersectionObserver(([entry]) => entry.isIntersecting && load(), {rootMargin: "800px"});
-  watch.observe(more);
+  const watch = new IntersectionObserver((entries) => entries.at(-1).isIntersecting && load(), {rootMargin: "800px"});
   load();
   view.leave = () => { asking.abort(); watch.disconnect(); clearTimeout(typing); };
   return view;
 }
 
-const nearby = (element) => element.getBoundingClientRect().top < innerHeight + 800;
 const summary = (many, total) => (many === 0 ? "No cards found. Try fewer words, or clear the filters." : many === total ? "These are all." : `${count(many)} of ${count(total)} cards shown.`);
 
 /** The form of the filters. It calls `changed` after a change, with the milliseconds to wait for more typing. */
