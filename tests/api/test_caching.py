@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.api_checks import both
+from tests.support.commands import build, issue
+from tests.support.copies import copy_of_fixed
 from tests.support.lakes import FIXED, write
-from tests.support.service import Client, Service, build, issue, until
+from tests.support.service import Client, Service, until
 
 API = "/api/v1"
 KEYED = ("me", "status", "watchlist", "watchlist/never", "watchlist/never/history", "watchlist/never/offers",
@@ -122,7 +124,7 @@ def two_builds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Clien
     """A client of a shim that saw two builds; the second differs in one card's name."""
     folder = tmp_path_factory.mktemp("two")
     store = folder / "store"
-    old = build(write(FIXED, folder / "old"), store)
+    old = copy_of_fixed(store)
     key = issue(store)
     with Service(store, folder / "state") as service:
         client = service.client(key)

@@ -24,8 +24,9 @@ from generator.releases.prune import RetentionRules, prune
 from generator.releases.publish import publish, rollback
 from tests.support.commands import run
 from tests.support.lakes import Rows, write
-from tests.support.nights import in_hours, make, temporary_folder
+from tests.support.nights import in_hours, make
 from tests.support.service import until
+from tests.support.temporary import temporary_folder
 from tests.support.wsgi import WsgiClient
 
 NIGHTS = 8
