@@ -90,10 +90,10 @@ def test_axe_finds_nothing(visit: Visit, view) -> None:
 
 
 def assert_accessible(page: Page) -> None:
-    """Check the page against all of axe's rules, and the colours in both themes. The dark theme differs in nothing else.
+    """Check the page against all of axe's rules, and its colours in both themes, which differ in nothing else.
 
-    Axe takes most of its time for colours, so it looks at one element of each kind. Elements are of one kind if they and
-    all elements around them have the same tags, classes and states: style sheets give such elements the same colours.
+    Axe takes most of its time for colours, so it looks at one element of each kind. Elements are of one kind if they
+    and all elements around them have the same tags, classes and states: style sheets give them the same colours.
     """
     others = {rule: {"enabled": False} for rule in COLOURS}
     assert_no_violations(page, {"rules": others})
