@@ -191,7 +191,7 @@ def test_a_step_shows_and_a_rollback_needs_no_comparison(published, monkeypatch:
     store, ids, shim = published
     monkeypatch.setattr(changes, "_made", lambda *_: pytest.fail("a rollback compared two builds"))
     rollback(store)
-    until(lambda: get_json(shim, "changes?limit=1")["data"][0]["to"] == ids[1], 5, "the step shows")
+    until(lambda: get_json(shim, "changes?limit=1")["data"][0]["to"] == ids[1], 60, "the step shows")
     assert get_json(shim, f"changes/{ids[2]}...{ids[1]}")["as_of"] == ids[1][:10]
 
 
@@ -219,7 +219,7 @@ def test_a_killed_command_leaves_no_gap(published, monkeypatch: pytest.MonkeyPat
     assert [finding.check for finding in check_store(store, utc_now)].count("changes") == 1
     run("prune", "--store", store.location, "--keep", "1", "--grace", "0")
     assert missing_steps(store) == []
-    until(lambda: len(get_json(shim, "changes")["data"]) == 4, 5, "all steps show")
+    until(lambda: len(get_json(shim, "changes")["data"]) == 4, 60, "all steps show")
     assert (
         brute_force(*(cards(lakes()[0], id_) for id_ in ids[2:4])).items()
         <= get_json(shim, f"changes/{ids[2]}...{ids[3]}").items()
@@ -293,7 +293,7 @@ def test_nothing_is_listed_before_the_second_publish(nights) -> None:
     shim = client(store)
     assert shim.get("/api/v1/changes").status == 500
     publish(store, ids[0], by_hand=True)
-    until(lambda: shim.get("/api/v1/changes").status == 200, 5, "the build goes live")
+    until(lambda: shim.get("/api/v1/changes").status == 200, 60, "the build goes live")
     assert get_json(shim, "changes") == {
         "data": [],
         "pagination": {"limit": 50, "offset": 0, "returned": 0, "has_more": False, "next_offset": None},

@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, FilePayload, Locator, Page, Request, ex
 from bench.scan_photos import photo_of
 from recognition.recipe import fingerprint
 from recognition.views import views
+from tests.site.conftest import PATIENCE
 from tests.site.test_accessibility import assert_accessible, overflow
 from tests.support.commands import issue
 from tests.support.service import ROOT, Client, Service
@@ -47,7 +48,7 @@ def page(browser: Browser, demo_service: tuple[Service, str], requests: list[Req
     """A page in a new profile. Afterwards check console and requests: GETs to our host only."""
     context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     page = context.new_page()
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(PATIENCE)
     wrong: list[str] = []
     page.on("console", lambda message: wrong.append(message.text))
     page.on("pageerror", lambda error: wrong.append(str(error)))
