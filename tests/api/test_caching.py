@@ -17,6 +17,7 @@ KEYED = ("me", "status", "watchlist", "watchlist/never", "watchlist/never/histor
          "cards", "cards?q=charizard&limit=1", "cards/100", "sets", "fingerprints")  # fmt: skip
 FROM_A_BUILD = [path for path in KEYED if path != "me"]
 VARY = {"authorization", "x-api-key", "accept-encoding", "x-build"}
+of_two_builds = pytest.mark.xdist_group("two builds")  # one process: they are built once
 RATE = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 
 
@@ -137,6 +138,7 @@ def two_builds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Clien
         yield client, old, new
 
 
+@of_two_builds
 def test_what_did_not_change_keeps_its_etag(two_builds: tuple[Client, str, str]) -> None:
     client, old, new = two_builds
     assert old != new
@@ -145,6 +147,7 @@ def test_what_did_not_change_keeps_its_etag(two_builds: tuple[Client, str, str])
     assert changed == {"status", "cards"}
 
 
+@of_two_builds
 def test_the_old_build_by_name(two_builds: tuple[Client, str, str]) -> None:
     client, old, new = two_builds
     for named, name in ((old, "Never priced"), (new, "Renamed"), (None, "Renamed")):

@@ -27,7 +27,7 @@ IN_FORCE = 5
 
 
 @dataclass(frozen=True)
-class Edge:
+class CachedEdge:
     """A store with one live build, its key, and a shim of two workers behind nginx."""
 
     store: Path
@@ -39,22 +39,22 @@ class Edge:
 
 
 @contextmanager
-def started(folder: Path) -> Iterator[Edge]:
+def started(folder: Path) -> Iterator[CachedEdge]:
     copy_of_fixed(folder / "store")
     key = issue(folder / "store")
     with Service(folder / "store", folder / "state", workers=2, through_nginx=True) as service:
-        yield Edge(folder / "store", key, service)
+        yield CachedEdge(folder / "store", key, service)
 
 
 @pytest.fixture(scope="module")
-def edge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Edge]:
+def edge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CachedEdge]:
     """Start the edge of the tests that leave store and shim as they are."""
     with started(tmp_path_factory.mktemp("edge")) as edge:
         yield edge
 
 
 @pytest.fixture
-def own_edge(tmp_path: Path) -> Iterator[Edge]:
+def own_edge(tmp_path: Path) -> Iterator[CachedEdge]:
     """Start an edge for a test that changes the store or the shim."""
     with started(tmp_path) as edge:
         yield edge
@@ -65,7 +65,7 @@ def cached(client: Client) -> None:
     until(lambda: client.get(CARDS)["X-Cache"] == "HIT", LIMIT, "nginx has the answer")
 
 
-def test_a_repeated_request_does_not_reach_the_shim(edge: Edge) -> None:
+def test_a_repeated_request_does_not_reach_the_shim(edge: CachedEdge) -> None:
     client = edge.client()
     first = client.get(CARDS)
     cached(client)
@@ -76,7 +76,7 @@ def test_a_repeated_request_does_not_reach_the_shim(edge: Edge) -> None:
     assert (gzipped["Content-Encoding"], gzipped.json) == ("gzip", first.json)
 
 
-def test_either_etag_is_accepted_from_the_cache(edge: Edge) -> None:
+def test_either_etag_is_accepted_from_the_cache(edge: CachedEdge) -> None:
     client = edge.client()
     tags = [client.get(CARDS, Accept_Encoding=coding)["ETag"] for coding in ("gzip", "identity")]
     cached(client)
@@ -87,7 +87,7 @@ def test_either_etag_is_accepted_from_the_cache(edge: Edge) -> None:
     assert client.get(CARDS, If_None_Match='"x"').status == 200
 
 
-def test_what_clients_only_ask_about_is_answered_too(edge: Edge) -> None:
+def test_what_clients_only_ask_about_is_answered_too(edge: CachedEdge) -> None:
     """nginx keeps a 304 without having the body, and still sends the body to a client that needs it."""
     client = edge.client()
     first = client.get(UNREAD)
@@ -101,14 +101,14 @@ def test_what_clients_only_ask_about_is_answered_too(edge: Edge) -> None:
     assert (again.status, again.body, again["X-Cache"]) == (200, first.body, "HIT")
 
 
-def test_scopes_hold_for_what_is_cached(edge: Edge) -> None:
+def test_scopes_hold_for_what_is_cached(edge: CachedEdge) -> None:
     cached(edge.client())
     assert edge.service.client(issue(edge.store, "watchlist:read")).get(CARDS).code == "insufficient_scope"
     assert edge.service.client("cpm_live_" + "x" * 32).get(CARDS).code == "invalid_api_key"
     assert edge.service.client().get(CARDS).code == "unauthorized"
 
 
-def test_the_limit_is_exact_over_nginx_and_the_shim_and_a_reload(edge: Edge) -> None:
+def test_the_limit_is_exact_over_nginx_and_the_shim_and_a_reload(edge: CachedEdge) -> None:
     """Hits are counted by nginx, misses and refusals by the shim, from many connections at once."""
     cached(edge.client())
     numbers = iter(range(10_000))
@@ -132,11 +132,11 @@ def test_the_limit_is_exact_over_nginx_and_the_shim_and_a_reload(edge: Edge) -> 
     assert in_one_window(attempt) == 150
 
 
-def test_a_revoked_key_is_refused_within_five_seconds(edge: Edge) -> None:
+def test_a_revoked_key_is_refused_within_five_seconds(edge: CachedEdge) -> None:
     assert any(seconds_until_refused(edge) <= IN_FORCE for _ in range(3))  # the machine may be busy during one of them
 
 
-def seconds_until_refused(edge: Edge) -> float:
+def seconds_until_refused(edge: CachedEdge) -> float:
     client = edge.service.client(issue(edge.store))
     cached(client)
     run("keys", "revoke", client.get(f"{API}/me").json["id"], "--store", edge.store)
@@ -145,7 +145,7 @@ def seconds_until_refused(edge: Edge) -> float:
     return time.monotonic() - begun
 
 
-def test_a_new_build_is_served_at_once_and_a_rollback_too(own_edge: Edge, tmp_path: Path) -> None:
+def test_a_new_build_is_served_at_once_and_a_rollback_too(own_edge: CachedEdge, tmp_path: Path) -> None:
     client = own_edge.client()
     cached(client)
     old = client.get(CARDS)["X-Build"]
@@ -163,7 +163,7 @@ def test_a_new_build_is_served_at_once_and_a_rollback_too(own_edge: Edge, tmp_pa
     assert not client.get(CARDS).json["data"][0]["name"].startswith("New ")
 
 
-def test_without_a_shim_what_is_cached_is_answered(own_edge: Edge) -> None:
+def test_without_a_shim_what_is_cached_is_answered(own_edge: CachedEdge) -> None:
     client = own_edge.client()
     cached(client)
     own_edge.service.process.kill()  # its workers end within a second
@@ -176,7 +176,7 @@ def test_without_a_shim_what_is_cached_is_answered(own_edge: Edge) -> None:
     until(lambda: client.get(f"{API}/cards?limit=9").status == 200, LIMIT, "a new shim answers")
 
 
-def test_key_records_that_cannot_be_read_stay_in_force(own_edge: Edge) -> None:
+def test_key_records_that_cannot_be_read_stay_in_force(own_edge: CachedEdge) -> None:
     client = own_edge.client()
     cached(client)
     (own_edge.store / "private" / "keys.json").write_text("{")
@@ -185,9 +185,9 @@ def test_key_records_that_cannot_be_read_stay_in_force(own_edge: Edge) -> None:
     assert client.get(CARDS).status == 200
 
 
-def test_a_client_cannot_claim_to_be_counted(edge: Edge) -> None:
+def test_a_client_cannot_claim_to_be_counted(edge: CachedEdge) -> None:
     limited = edge.service.client(issue(edge.store, rate_limit=2))
-    forged = {"X-Edge-Counted": "9 9 9999999999", "X-Edge-Build": "x"}
+    forged = {"X-CachedEdge-Counted": "9 9 9999999999", "X-CachedEdge-Build": "x"}
 
     def attempt() -> tuple[set[int], list[int]]:
         answers = [limited.get(f"{API}/sets", **forged) for _ in range(4)]
@@ -196,7 +196,7 @@ def test_a_client_cannot_claim_to_be_counted(edge: Edge) -> None:
     assert in_one_window(attempt) == [200, 200, 429, 429]
 
 
-def test_both_counters_use_the_same_slots(edge: Edge) -> None:
+def test_both_counters_use_the_same_slots(edge: CachedEdge) -> None:
     """A count of the shim's own code is seen by nginx, and the other way round."""
     client = edge.client()
     cached(client)
@@ -233,7 +233,7 @@ def failure(answer: HttpAnswer) -> HttpAnswer | None:
     return answer if answer.status == 500 else None
 
 
-def test_a_folder_that_is_gone(own_edge: Edge) -> None:
+def test_a_folder_that_is_gone(own_edge: CachedEdge) -> None:
     store = own_edge.store
     aside = store.with_name("aside")
     assert_only_cached_answers(own_edge.client(), lambda: store.rename(aside), lambda: aside.rename(store))
@@ -256,7 +256,7 @@ def test_serve_refuses_a_socket_together_with_redis(tmp_path: Path) -> None:
     assert "exclude each other" in run("serve", "--store", tmp_path, *more, status=1).stderr
 
 
-def test_serve_refuses_a_socket_that_it_cannot_use(edge: Edge, tmp_path: Path) -> None:
+def test_serve_refuses_a_socket_that_it_cannot_use(edge: CachedEdge, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     used = edge.service.folder / "shim"
     for place, reason in (

@@ -4,7 +4,6 @@ import json
 import random
 import shutil
 from collections.abc import Iterator
-from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -26,7 +25,7 @@ from tests.support.commands import run
 from tests.support.lakes import Rows, write
 from tests.support.nights import in_hours, make
 from tests.support.service import until
-from tests.support.temporary import temporary_folder
+from tests.support.shared import shared_folder
 from tests.support.wsgi import WsgiClient
 
 NIGHTS = 8
@@ -34,11 +33,15 @@ PRICES = {"price_guide", "filtered_price", "listing"}
 Cards = dict[int, dict]
 
 
-@cache
 def lakes() -> tuple[FolderStore, tuple[str, ...]]:
-    """A store with a build for each of some random nights, none of them published."""
-    folder, rng = temporary_folder(), random.Random(4)
-    store = FolderStore(str(folder / "store"))
+    """A store with a build for each of some random nights, none of them published, and their ids."""
+    folder = shared_folder("random-nights", build_nights)
+    return FolderStore(str(folder / "store")), tuple((folder / "ids").read_text().split())
+
+
+def build_nights(folder: Path) -> None:
+    """Build the lakes of some random nights, each from the one before. Keep the ids of their builds."""
+    rng, store = random.Random(4), FolderStore(str(folder / "store"))
     rows = {id_: drawn(id_, rng) for id_ in range(-3, 40)}
     ids = []
     for night in range(NIGHTS):
@@ -51,7 +54,7 @@ def lakes() -> tuple[FolderStore, tuple[str, ...]]:
             del rows[id_]
         for id_ in rng.sample(range(-3, 60), rng.choice((0, 3, 9))):
             rows[id_] = drawn(id_, rng)
-    return store, tuple(ids)
+    (folder / "ids").write_text("\n".join(ids))
 
 
 def drawn(id_: int, rng: random.Random) -> dict:
