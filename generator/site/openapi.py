@@ -48,7 +48,7 @@ def document() -> bytes:
     Raises:
         ValueError: The template does not render to JSON, or an object in it has two members of the same name.
     """
-    return _canonical(open_schemas(json.loads(strict_document())))
+    return _opened(strict_document())
 
 
 def strict_document() -> bytes:
@@ -58,6 +58,11 @@ def strict_document() -> bytes:
         ValueError: As for `document`.
     """
     return _strict_document(tuple((name, os.environ.get(key) or text) for name, (key, text) in _OPERATOR.items()))
+
+
+@lru_cache(1)
+def _opened(strict: bytes) -> bytes:
+    return _canonical(open_schemas(json.loads(strict)))
 
 
 @lru_cache(1)
