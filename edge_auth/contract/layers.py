@@ -97,6 +97,15 @@ class Layer:
                 return self.local(file.name, file.sha256, inflated_sha256)
         raise StoreError(f"{self.folder} has no file {stem}")
 
+    def inflated(self, entry: Entry) -> Path:
+        """Return a local file with the JSON of an object.
+
+        Raises:
+            StoreError: The object cannot be read or is damaged, or the file cannot be written.
+        """
+        file_cache = self._file_cache or user_file_cache()
+        return file_cache.inflated(entry.json_sha256.hex(), lambda: self.read_member(entry))
+
     def local(self, name: str, sha256: str | None = None, inflated_sha256: str | None = None) -> Path:
         """Return a local file with the content of a file of the layer, for mapping into memory.
 
