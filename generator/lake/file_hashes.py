@@ -32,7 +32,6 @@ class FileHashes:
         self.path = user_cache() / "hashes.json"
         self._stored: dict[str, list[int | str]] = {}  # state and hash, by name
         self._used: dict[str, list[int | str]] = {}
-        self._real: dict[Path, Path] = {}  # the real paths of folders: finding them takes longer than the rest
         with suppress(OSError, ValueError):  # an absent or broken cache is empty
             self._stored = json.loads(self.path.read_bytes())
 
@@ -51,11 +50,14 @@ class FileHashes:
     def of_file(self, path: Path) -> str:
         """Return the hash of a local file.
 
+        Args:
+            path: Its path, always the same one: the hash is found by it.
+
         Raises:
             OSError: The file cannot be read.
         """
         stat = path.stat()
-        name, state = f"{self._real_path(path.parent)}/{path.name}", [stat.st_size, stat.st_mtime_ns, stat.st_ino]
+        name, state = str(path), [stat.st_size, stat.st_mtime_ns, stat.st_ino]
         sha256 = self.find(name, state)
         if sha256 is None:
             with path.open("rb") as file:
@@ -63,11 +65,6 @@ class FileHashes:
             if stat.st_mtime_ns < time.time_ns() - _SETTLED_NS:
                 self.add(name, state, sha256)
         return sha256
-
-    def _real_path(self, folder: Path) -> Path:
-        if folder not in self._real:
-            self._real[folder] = folder.resolve()
-        return self._real[folder]
 
     def save(self) -> None:
         """Write all hashes that were found or added, and as many of the others as there is room for."""

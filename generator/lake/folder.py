@@ -44,11 +44,12 @@ class FolderFiles:
 
     def with_hashes(self, files: list[LakeFile], progress: Progress) -> Iterator[LakeFile]:
         hashes = FileHashes()
+        root = self._root.resolve()
         for file in files:
             path = self._root / file.name
             try:
                 self._states[path] = _state(path)
-                sha256, size = hashes.of_file(path), self._states[path][0]
+                sha256, size = hashes.of_file(root / file.name), self._states[path][0]
             except OSError as error:
                 raise LakeError(f"{path}: {error.strerror or error}") from error
             yield LakeFile(file.name, file.table, file.day, sha256, str(path), size)
