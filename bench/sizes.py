@@ -16,6 +16,7 @@ class Size:
         large: Products, and the numbers of days of the lakes whose builds are compared in memory, the fewest first.
         versions: Products and days of the lakes whose builds are compared with those of version 1.0.
         search: Products and days of the lakes that are searched in the shim alone, the largest last.
+        left_out: Names of peers that are not measured.
     """
 
     products: int
@@ -28,11 +29,13 @@ class Size:
     large: tuple[int, tuple[int, ...]]
     versions: tuple[tuple[int, int], ...]
     search: tuple[tuple[int, int], ...]
+    left_out: tuple[str, ...] = ()
 
 
 QUICK = Size(
-    8000, 45, 200, rounds=2, seconds=0.12, builds=1, year=(1000, 90), large=(5000, (15, 30)),
-    versions=((1000, 90),), search=((8000, 45),),
+    8000, 45, 200, rounds=1, seconds=0.12, builds=1, year=(500, 60), large=(2000, (15, 30)),
+    versions=(), search=((8000, 45),),
+    left_out=("FastAPI + PostgreSQL", "Flask + DuckDB", "Datasette", "Flask + SQLite, plain LIMIT OFFSET"),
 )  # fmt: skip
 FULL = Size(
     78_000, 366, 2000, rounds=3, seconds=2, builds=1, year=(78_000, 366), large=(450_000, (30, 365)),

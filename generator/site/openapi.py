@@ -80,6 +80,11 @@ def _strict_document(operator: tuple[tuple[str, str], ...]) -> bytes:
     return _canonical(parsed)
 
 
+@lru_cache(1)
+def _opened(strict: bytes) -> bytes:
+    return _canonical(open_schemas(json.loads(strict)))
+
+
 def _canonical(parsed: object) -> bytes:
     return json.dumps(parsed, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode() + b"\n"
 
