@@ -61,11 +61,6 @@ def strict_document() -> bytes:
 
 
 @lru_cache(1)
-def _opened(strict: bytes) -> bytes:
-    return _canonical(open_schemas(json.loads(strict)))
-
-
-@lru_cache(1)
 def _strict_document(operator: tuple[tuple[str, str], ...]) -> bytes:
     environment = Environment(
         loader=PackageLoader("generator.site"),
