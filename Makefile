@@ -66,7 +66,8 @@ $(CLIENTS)/.ready: $(READY) tests/bulk-clients.lock
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --timeout 20 --retries 1 --require-hashes --target $(CLIENTS) -r tests/bulk-clients.lock \
 	&& touch $@ || { rm -rf $(CLIENTS); echo "cannot install the clients of bulk files: their tests will be skipped" >&2; }
 
-soak: $(READY) ## kill build, publish, prune and nightly 200 times at random moments (ROUNDS=…)
+soak: $(READY) ## judge thirty nights; kill build, publish, prune and nightly 200 times at random moments (ROUNDS=…)
+	$(BIN)/python -m tests.soak.nights
 	$(BIN)/python -m tests.soak.kill $(or $(ROUNDS),200)
 
 soak-bytes: $(READY) ## build the same lake 200 times beside busy processes and compare the stored bytes (NIGHTS=…)

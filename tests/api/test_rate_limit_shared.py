@@ -10,7 +10,10 @@ from tests.support.rate_limits import assert_exact, fallbacks, flood
 from tests.support.redis_server import ABSENT, BINARY, RedisServer
 from tests.support.service import API, Service, issue, until
 
-pytestmark = pytest.mark.skipif(BINARY is None, reason=ABSENT)
+pytestmark = [
+    pytest.mark.skipif(BINARY is None, reason=ABSENT),
+    pytest.mark.xdist_group("two machines"),  # one process: the shims are started once
+]
 ALONE = "counting on this machine alone"
 
 
