@@ -2,47 +2,20 @@
 
 import copy
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-
-import pytest
 
 from edge_auth.host.file_counter import FileCounter, counter_file
 from tests.support.commands import build, issue, run
 from tests.support.lakes import FIXED, write
+from tests.support.nginx_edge import CARDS, LIMIT, cached
 from tests.support.rate_limits import in_one_window
 from tests.support.s3_proxy import ALWAYS, Proxy
 from tests.support.s3_servers import S3Server
 from tests.support.service import API, Client, HttpAnswer, Service, until, window_left
 
-CARDS = f"{API}/cards?limit=7"
 UNREAD = f"{API}/watchlist/charizard-base/history?view=weekly"
-LIMIT = 60
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Path:
-    """Return a store with one live build."""
-    build(write(FIXED, tmp_path / "lake"), tmp_path / "store")
-    return tmp_path / "store"
-
-
-@pytest.fixture
-def key(store: Path) -> str:
-    return issue(store)
-
-
-@pytest.fixture
-def service(store: Path, key: str, tmp_path: Path) -> Iterator[Service]:
-    """Start a shim of two workers behind nginx."""
-    with Service(store, tmp_path / "state", workers=2, through_nginx=True) as service:
-        yield service
-
-
-def cached(client: Client) -> None:
-    """Request a page until nginx answers it."""
-    until(lambda: client.get(CARDS)["X-Cache"] == "HIT", LIMIT, "nginx has the answer")
 
 
 def test_a_repeated_request_does_not_reach_the_shim(service: Service, key: str) -> None:
