@@ -52,8 +52,11 @@ class RunningShim:
             self.port = int(listens_at)
 
     def _said(self, line: str) -> tuple[str | None, ...]:
-        found = re.fullmatch(line, self.process.stderr.readline())
-        return found.groups()
+        """Read up to a line. Return its groups. A store that is damaged is logged before it."""
+        for text in self.process.stderr:
+            if found := re.fullmatch(line, text):
+                return found.groups()
+        raise AssertionError(f"the shim ended without {line}")
 
     def get(self, target: str, key: str = "", method: str = "GET", **headers: str):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
