@@ -71,7 +71,8 @@ $(CLIENTS)/.ready: $(READY) tests/bulk-clients.lock
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --timeout 20 --retries 1 --require-hashes --target $(CLIENTS) -r tests/bulk-clients.lock \
 	&& touch $@ || { rm -rf $(CLIENTS); echo "cannot install the clients of bulk files: their tests will be skipped" >&2; }
 
-soak: $(READY) ## kill build, publish, prune and nightly 200 times at random moments (ROUNDS=…)
+soak: $(READY) ## judge thirty nights; kill build, publish, prune and nightly 200 times at random moments (ROUNDS=…)
+	$(BIN)/python -m tests.soak.nights
 	$(BIN)/python -m tests.soak.kill $(or $(ROUNDS),200)
 
 soak-bytes: $(READY) ## build the same lake 200 times beside busy processes and compare the stored bytes (NIGHTS=…)
@@ -93,10 +94,10 @@ real-nights: $(READY) ## run thirty nights of the real data in DATA and print th
 	$(BIN)/python -m tests.real.nights $(DATA)
 
 # The benchmarks need wrk, nginx and PostgreSQL: apt-get install wrk nginx-light postgresql-15
-bench: $(BENCH_READY) ## run the benchmarks and write docs/benchmarks.md: an hour or two
+bench: $(BENCH_READY) ## run the benchmarks and write docs/benchmarks.md: about an hour
 	$(BIN)/python -m bench
 
-bench-quick: $(BENCH_READY) ## run the benchmarks on a small lake: about five minutes
+bench-quick: $(BENCH_READY) ## run the benchmarks on a small lake: two to three minutes
 	$(BIN)/python -m bench --quick
 
 $(BENCH_READY): $(READY) bench/requirements.lock

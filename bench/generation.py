@@ -37,7 +37,7 @@ def generation(size: Size) -> dict[str, Any]:
     for round_ in range(size.builds):
         for threads in (1, 2) if round_ else (1,):
             store = scratch("generation")
-            _add(runs, f"one year, first, {threads} threads", build(year, store, before, threads))
+            _add(runs, f"one year, first, {threads} thread{'s' * (threads > 1)}", build(year, store, before, threads))
         for name, source in (("one", year), ("three", longer)):
             store = _linked(first[name])
             _add(runs, f"{name} year{'s' * (name != 'one')}, second night", build(source, store, last, 2))
@@ -82,11 +82,10 @@ def _linked(store: Path) -> Path:
 
 
 def _large(runs: dict[str, list[Run]], size: Size) -> None:
-    """Measure builds of many products, with few and with many days, for their memory."""
-    products, spans = size.large
-    for span in spans:
-        source = lake(products, span)
-        _add(runs, f"{products:,} products, {span} days", build(source, scratch("generation"), days(source)[-1], 2))
+    """Measure a build of many products with few days, for its memory."""
+    products, span = size.large
+    source = lake(products, span)
+    _add(runs, f"{products:,} x {span} days", build(source, scratch("generation"), days(source)[-1], 2))
 
 
 def _bytes(store: Path) -> dict[str, float]:

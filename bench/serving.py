@@ -79,7 +79,8 @@ class TestBed:
         self._running: dict[str, servers.ServerProcess] = {}
         self._targets: dict[str, list[str]] = {}
         for kind in wanted:
-            self._add(kind)
+            if kind.name not in size.left_out:
+                self._add(kind)
 
     def _add(self, kind: type[Peer]) -> None:
         peer = kind(self.data(kind.name))

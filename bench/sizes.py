@@ -12,10 +12,13 @@ class Size:
         details: Number of products whose history the peers hold.
         rounds, seconds: Rounds of serving, and seconds of one measurement.
         builds: Rounds of generation.
-        year: Products and days of the lake that is built: a year and a day.
-        large: Products, and the numbers of days of the lakes whose builds are compared in memory, the fewest first.
+        year: Products and days of the lake that is built with one thread and with two, and with three years of history:
+            a year and a day.
+        large: Products and days of a lake with few days. Its build is compared in memory with that of the lake of
+            `versions` with as many products and more days.
         versions: Products and days of the lakes whose builds are compared with those of version 1.0.
         search: Products and days of the lakes that are searched in the shim alone, the largest last.
+        left_out: Names of peers that are not measured.
     """
 
     products: int
@@ -25,16 +28,18 @@ class Size:
     seconds: float
     builds: int
     year: tuple[int, int]
-    large: tuple[int, tuple[int, ...]]
+    large: tuple[int, int]
     versions: tuple[tuple[int, int], ...]
     search: tuple[tuple[int, int], ...]
+    left_out: tuple[str, ...] = ()
 
 
 QUICK = Size(
-    8000, 45, 200, rounds=2, seconds=0.12, builds=1, year=(1000, 90), large=(5000, (15, 30)),
-    versions=((1000, 90),), search=((8000, 45),),
+    8000, 45, 200, rounds=1, seconds=0.12, builds=1, year=(500, 60), large=(2000, 15),
+    versions=(), search=((8000, 45),),
+    left_out=("FastAPI + PostgreSQL", "Flask + DuckDB", "Datasette", "Flask + SQLite, plain LIMIT OFFSET"),
 )  # fmt: skip
 FULL = Size(
-    78_000, 366, 2000, rounds=3, seconds=2, builds=1, year=(78_000, 366), large=(450_000, (30, 365)),
-    versions=((78_000, 366), (450_000, 90)), search=((450_000, 90), (1_000_000, 3)),
+    78_000, 366, 2000, rounds=3, seconds=1, builds=1, year=(20_000, 366), large=(450_000, 30),
+    versions=((78_000, 366), (450_000, 90)), search=((450_000, 90),),
 )  # fmt: skip

@@ -1,5 +1,6 @@
 """Fixtures for tests over HTTP: one lake, one store, one running shim."""
 
+import gc
 import json
 import os
 import re
@@ -11,7 +12,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from tests.support.commands import build, issue
+from tests.support import shared
+from tests.support.commands import issue
+from tests.support.copies import copy_of_fixed
 from tests.support.keys import KEYS
 from tests.support.lakes import FIXED, write
 from tests.support.oracle import Oracle, differences
@@ -31,9 +34,21 @@ def pytest_configure(config: pytest.Config) -> None:
     """Use a new cache folder for each run, and let Python write bytecode, so that commands start faster."""
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     Service.through_nginx = config.getoption("--through-nginx")
-    cache = tempfile.mkdtemp(prefix="cardpress-tests-")
-    os.environ["XDG_CACHE_HOME"] = cache
-    config.add_cleanup(lambda: shutil.rmtree(cache, ignore_errors=True))
+    os.environ["XDG_CACHE_HOME"] = _temporary(config)
+    if not hasattr(config, "workerinput"):  # the processes of xdist have it from the first one
+        os.environ[shared.VARIABLE] = _temporary(config)
+
+
+def _temporary(config: pytest.Config) -> str:
+    folder = tempfile.mkdtemp(prefix="cardpress-tests-")
+    config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    return folder
+
+
+def pytest_collection_finish() -> None:
+    """Keep the collected modules out of each later garbage collection: there are many, and they stay."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(trylast=True)
@@ -69,7 +84,7 @@ def fixed_lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def fixed_store(fixed_lake: Path) -> Path:
     """Return a store with one live build, of the fixed lake. Tests that change a store copy it."""
     store = fixed_lake.parent / "store"
-    build(fixed_lake, store)
+    copy_of_fixed(store)
     return store
 
 

@@ -1,17 +1,11 @@
--- Whether an offer has a price, a seller and a known condition. Only such offers are shown.
-create macro is_usable(offer) as
-    offer.price is not null
-    and offer.seller is not null
-    and offer.condition in ('MT', 'NM', 'EX', 'GD', 'LP', 'PL', 'PO');
-
--- The prices of a check's offers, null for offers that are not usable. Null if the check has no list of offers.
-create macro usable_prices(offer_list) as list_transform(
-    offer_list,
-    lambda offer: case when is_usable(offer) then offer.price end
-);
+-- The checks under the seller filter: one row per product and day, the latest of the day. Of rows with the same time,
+-- the one that is greatest by all its columns; null counts as least.
+--
+-- `lowest` is the lowest price of the usable offers, `dropped` the number of the others. checks_with_lists has the same rows
+-- with their lists of offers, for each product's newest day.
 
 -- The usable offers, cheapest first: by price, seller (code points), place in the list.
-create macro ranked_offers(offer_list) as list_sort(
+create or replace macro ranked_offers(offer_list) as list_sort(
     list_transform(list_filter(offer_list, lambda offer: is_usable(offer)), lambda offer, place: {
         'price': price(offer.price),
         'seller': offer.seller,
@@ -21,59 +15,63 @@ create macro ranked_offers(offer_list) as list_sort(
     })
 );
 
--- The lowest price of a check: the lowest of its usable offers, or the column `lowest` if the check has no list. Null
--- if it has no offers.
-create macro lowest_offer(usable_prices, offers, lowest) as
-    price(case when usable_prices is not null then list_min(usable_prices) when offers > 0 then lowest end);
+-- The lowest price of a check: the lowest of its usable offers, or the column `lowest` if the check has no list. Null if
+-- it has no offers.
+create or replace macro lowest_offer(listed, lowest_usable, offers, lowest) as
+    price(case when listed is not null then lowest_usable when offers > 0 then lowest end);
 
--- The checks under the seller filter: one row per product and day, the latest of the day. Of rows with the same time,
--- the one that is greatest by all its columns; null counts as least.
---
--- `lowest` is the lowest price of the usable offers, `dropped` the number of the others. `lowest_column` is the lake's
--- own column, by which rows with the same time are ordered. The lists of offers are long. So they are read in one pass,
--- and stored only for each product's newest day and for repeated checks.
-create view filtered_checks as
-with repeated as (
-    select day, id_product from raw.filtered_checks group by all having count(*) > 1
-),
-
-newest as (
-    select max(day) as day, id_product from raw.filtered_checks group by id_product
-),
-
-with_list as (
-    select day, id_product, bool_or(repeats) as repeats
-    from (select *, true as repeats from repeated union all select *, false from newest)
-    group by all
-),
-
-typed as materialized (
-    select
-        day,
-        id_product,
+-- The columns of a check, from rows with the columns of check_summaries.
+create or replace macro checks_of(summaries) as table
+select
+    * exclude (listed, lowest_listed, highest_listed, usable, lowest_usable) replace (
         date_trunc('second', checked_at) as checked_at,
-        offers,
-        lowest_offer(prices, offers, lowest) as lowest,
-        coalesce(len(prices) - list_count(prices), 0) as dropped,
-        price(lowest) as lowest_column,
-        coalesce(repeats, false) as repeats,
-        case when repeats is not null then cheapest_seller end as cheapest_seller,
-        case when repeats is not null then cheapest_condition end as cheapest_condition,
-        case when repeats is not null then offer_list end as offer_list
-    from (select *, usable_prices(offer_list) as prices from raw.filtered_checks)
-    left join with_list using (day, id_product)
-)
+        lowest_offer(listed, lowest_usable, offers, lowest) as lowest
+    ),
+    coalesce(listed - usable, 0) as dropped
+from query_table(summaries);
 
-select * exclude (repeats, lowest_column) from (
-    select * from typed where not repeats
-    union all
-    select * from typed where repeats
+-- The rows of products that have several on a day.
+create or replace table repeated_checks as
+from check_summaries
+semi join (select day, id_product from check_summaries group by all having count(*) > 1) using (day, id_product);
+
+-- Of those, the rows that come first by all columns but the list of offers.
+create or replace table first_checks as
+from repeated_checks
+qualify rank() over (
+    partition by day, id_product
+    order by
+        date_trunc('second', checked_at) desc,
+        offers desc,
+        price(lowest) desc nulls last,
+        cheapest_seller desc nulls last,
+        cheapest_condition desc nulls last
+) = 1;
+
+-- The products and days whose lists are read: each product's newest day, and rows that only their lists can order. They
+-- are on few days, and DuckDB opens the files of these days only.
+create or replace table days_with_lists as
+select max(day) as day, id_product from check_summaries group by id_product
+union
+select day, id_product from first_checks group by all having count(distinct (listed, usable, lowest_usable)) > 1;
+
+set variable days_with_lists = (select list(distinct day) from days_with_lists);
+
+create or replace table checks_with_lists as
+with of_these_days as (
+    from raw.filtered_checks
+    semi join days_with_lists using (day, id_product)
+    where list_contains(getvariable('days_with_lists'), day)
+),
+
+summaries as (
+    from summarised('of_these_days')
     qualify row_number() over (
         partition by day, id_product
         order by
-            checked_at desc,
+            date_trunc('second', checked_at) desc,
             offers desc,
-            lowest_column desc nulls last,
+            price(lowest) desc nulls last,
             cheapest_seller desc nulls last,
             cheapest_condition desc nulls last,
             list_transform(offer_list, lambda offer: {
@@ -87,4 +85,21 @@ select * exclude (repeats, lowest_column) from (
                 'seller': coalesce(offer.seller, '')
             }) desc nulls last
     ) = 1
-);
+)
+
+from checks_of('summaries');
+
+-- One row per product and day that has several: the first.
+create or replace table chosen_checks as
+select * exclude (offer_list) from checks_with_lists semi join repeated_checks using (day, id_product)
+union all by name
+select distinct * from checks_of('first_checks') anti join days_with_lists using (day, id_product);
+
+create or replace view filtered_checks as
+with single_checks as (
+    from check_summaries anti join repeated_checks using (day, id_product)
+)
+
+from checks_of('single_checks')
+union all by name
+from chosen_checks;

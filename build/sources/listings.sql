@@ -1,6 +1,6 @@
 -- The rows of the expansions' list pages: one row per product and day, the latest of the day. Of rows with the same
 -- time, the one that is greatest by all its columns; null counts as least. Only repeated products are sorted.
-create view listings as
+create or replace view listings as
 with typed as (
     select
         day,

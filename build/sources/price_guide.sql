@@ -1,6 +1,6 @@
 -- The marketplace's daily price guide: one row per product and day. The macro guide_prices rounds the prices of any
 -- table of such rows, so that a view that needs few rows rounds only those.
-create macro guide_prices(guide_rows) as table
+create or replace macro guide_prices(guide_rows) as table
 select
     day,
     id_product,
@@ -18,5 +18,5 @@ select
     price(avg30_holo) as avg30_holo
 from query_table(guide_rows);
 
-create view price_guide as
+create or replace view price_guide as
 from guide_prices('raw.price_guide');

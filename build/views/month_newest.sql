@@ -2,19 +2,23 @@
 -- of the product in the month: how many there are (`n_rows`), how many have a time outside their day (`n_outside`),
 -- and how many offers were left out (`n_dropped`).
 -- Stored by the task of a month; read back by views/period.sql.j2 and views/newest.sql.j2, so that a night reads the
--- files of the open month only.
-create or replace table newest_in_month_price_guide as
-with counted as (
-    select id_product, max(day) as day, count(*) as n_rows from raw.price_guide group by id_product
-),
+-- files of the open month only. Most products have their newest row on one of the last days: DuckDB opens the files of
+-- these days only.
+create or replace table newest_days as
+select id_product, max(day) as day, count(*) as n_rows from raw.price_guide group by id_product;
 
-newest as (
-    from raw.price_guide semi join counted using (id_product, day)
+set variable newest_days = (select list(distinct day) from newest_days);
+
+create or replace table newest_in_month_price_guide as
+with newest as (
+    from raw.price_guide
+    semi join newest_days using (id_product, day)
+    where list_contains(getvariable('newest_days'), day)
 )
 
 select newest.*, n_rows, 0::bigint as n_outside, 0::bigint as n_dropped
 from guide_prices('newest') as newest
-join counted using (id_product);
+join newest_days using (id_product);
 
 create or replace table newest_in_month_listings as
 with counted as (
@@ -30,20 +34,20 @@ join counted using (id_product, day);
 create or replace table newest_in_month_filtered_checks as
 with counted as (
     select id_product, max(day) as day, count(*) as n_rows, count(*) filter (checked_at::date <> day) as n_outside
-    from raw.filtered_checks
+    from check_summaries
     group by id_product
 ),
 
 left_out as (
-    select id_product, sum(dropped)::bigint as n_dropped from month_checks group by id_product
+    select id_product, sum(dropped)::bigint as n_dropped from filtered_checks group by id_product
 )
 
 select
-    month_checks.* exclude (dropped, offer_list),
+    checks_with_lists.* exclude (dropped, offer_list),
     ranked_offers(offer_list) as ranked_offers,
     n_rows,
     n_outside,
     n_dropped
-from month_checks
+from checks_with_lists
 join counted using (id_product, day)
 join left_out using (id_product);

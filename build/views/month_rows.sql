@@ -2,16 +2,13 @@
 -- month's files are open as raw tables.
 -- Sorted and stored by the task of a month; read back by views/history.sql.
 
--- Checks with their lists of offers are expensive to read: they are read once, and month_newest.sql uses them too.
-create or replace table month_checks as from filtered_checks;
-
 create or replace view month_price_guide as
 select id_product, day, low, avg, trend, low_holo, avg_holo, trend_holo
 from price_guide;
 
 create or replace view month_filtered as
 select id_product, day, lowest, offers
-from month_checks;
+from filtered_checks;
 
 create or replace view month_listing as
 select id_product, day, available, from_price, available_foil, from_price_foil

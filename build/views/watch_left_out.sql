@@ -14,7 +14,7 @@ with reasons as (
             'example': min(concat('slug ', slug)) filter (checked_at::date <> day)
         }
     ], recursive := true)
-    from raw.watch_checks
+    from all_watch_checks
     left join (select slug, true as known from raw.watchlist) using (slug)
 )
 

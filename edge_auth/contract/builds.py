@@ -1,24 +1,30 @@
-"""Builds in a store: the pointer to the live build, the records of builds, and their objects."""
+"""Builds in a store: the pointer to the live build, the records of builds, and their objects.
+
+What reads objects is imported when it is used: it needs numpy and pyarrow, which take longer to import than a command
+such as `cardpress show` takes otherwise. The shim imports it at its start, see `edge_auth.core.open_build`.
+"""
 
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from edge_auth.contract import layout, names, pages
 from edge_auth.contract.bulk import BulkFile, read_manifest
-from edge_auth.contract.catalogue import Catalogue
 from edge_auth.contract.codec import decompress
-from edge_auth.contract.index import Entry
 from edge_auth.contract.layers import Layer, read_members
-from edge_auth.contract.list_pages import ListPages
-from edge_auth.contract.movers import Movers, keys_of_all_products
 from edge_auth.contract.splice import SplicedCard, detail_since, splice
 from edge_auth.contract.store.file_cache import FileCache
 from edge_auth.contract.store.interface import Store
 from edge_auth.errors import MissingObject, NoLiveBuild, StoreError, UnknownBuild
+
+if TYPE_CHECKING:
+    from edge_auth.contract.catalogue import Catalogue
+    from edge_auth.contract.index import Entry
+    from edge_auth.contract.list_pages import ListPages
+    from edge_auth.contract.movers import Movers
 
 FORMAT = 2
 
@@ -144,34 +150,42 @@ class Build:
         return sorted(name.removeprefix(prefix) for name in self.layers if name.startswith(prefix))
 
     @cached_property
-    def catalogue(self) -> Catalogue:
+    def catalogue(self) -> "Catalogue":
         """The search index and the lines of the Cards.
 
         Raises:
             StoreError: The build has no catalogue, or it cannot be read.
         """
+        from edge_auth.contract.catalogue import Catalogue
+
         if names.CATALOGUE not in self.layers:
             raise StoreError(f"build {self.id} has no layer {names.CATALOGUE}")
         return Catalogue(self.layers[names.CATALOGUE])
 
     @cached_property
-    def movers(self) -> Movers:
+    def movers(self) -> "Movers":
         """The lists of price moves.
 
         Raises:
             StoreError: The build has none, or they cannot be read.
         """
+        from edge_auth.contract.movers import Movers
+
         if names.MOVERS not in self.layers:
             raise StoreError(f"build {self.id} has no layer {names.MOVERS}")
         return Movers(self.layers[names.MOVERS])
 
     @cached_property
-    def list_pages(self) -> ListPages:
+    def list_pages(self) -> "ListPages":
         """The pages of /cards as documents."""
+        from edge_auth.contract.list_pages import ListPages
+
         return ListPages(self.catalogue)
 
     def document_keys(self) -> Iterator[str]:
         """Yield the keys of all documents that `export` writes, layer by layer; see `document`."""
+        from edge_auth.contract.movers import keys_of_all_products
+
         for name, layer in self.layers.items():
             if name == names.CATALOGUE:
                 yield from self.list_pages.all_keys()
@@ -180,7 +194,7 @@ class Build:
             elif name in names.EXPORTED_LAYERS:
                 yield from (layer.index.key(position) for position in range(len(layer.index)))
 
-    def find(self, key: str) -> tuple[Layer, Entry] | None:
+    def find(self, key: str) -> "tuple[Layer, Entry] | None":
         """Return the layer and the entry of a logical key, or None if the build has no such object."""
         layer = self.layers.get(names.layer_of(key) or "")
         if layer is None:
@@ -209,7 +223,7 @@ class Build:
         card, *periods = read_members(located)
         return detail_since(card, periods, day)
 
-    def _history_of(self, id_: int, day: str = "") -> list[tuple[Layer, Entry]]:
+    def _history_of(self, id_: int, day: str = "") -> "list[tuple[Layer, Entry]]":
         """Locate the Card of a product, then its closed periods that end on `day` or later, oldest first."""
         layer = self.layers[names.CARDS]
         entry = layer.index.find_id(id_)

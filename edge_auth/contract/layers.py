@@ -3,15 +3,16 @@
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-
-import pyarrow as pa
+from typing import TYPE_CHECKING
 
 from edge_auth.contract import layout
 from edge_auth.contract.codec import decompress, sha256
-from edge_auth.contract.index import INDEX_NAME, Entry, Index
 from edge_auth.contract.store.file_cache import FileCache, user_file_cache
 from edge_auth.contract.store.interface import Span, Store
 from edge_auth.errors import DamagedObject, StoreError
+
+if TYPE_CHECKING:
+    from edge_auth.contract.index import Entry, Index
 
 
 class Layer:
@@ -28,16 +29,18 @@ class Layer:
         self._file_cache = file_cache
 
     @cached_property
-    def index(self) -> Index:
+    def index(self) -> "Index":
         """The index, opened at the first use.
 
         Raises:
             StoreError: It cannot be read.
         """
+        from edge_auth.contract.index import INDEX_NAME, Index  # numpy and pyarrow: some commands read no layer
+
         name = self.folder + INDEX_NAME
         try:
             return Index(self.local(INDEX_NAME))
-        except (OSError, pa.ArrowInvalid, KeyError, ValueError) as error:
+        except (OSError, KeyError, ValueError) as error:  # pyarrow's errors are ValueErrors
             raise StoreError(f"{name} in {self.store.location} cannot be read: {error}") from error
 
     def require_whole_files(self) -> None:
@@ -56,11 +59,11 @@ class Layer:
                 defect = "is missing" if size is None else f"has {size} bytes, not {file.size}"
                 raise StoreError(f"{self.folder}{file.name} in {self.store.location} {defect}")
 
-    def span(self, entry: Entry) -> Span:
+    def span(self, entry: "Entry") -> Span:
         """Return the range of the store that holds an object."""
         return self.folder + entry.pack, entry.offset, entry.length
 
-    def read_member(self, entry: Entry) -> bytes:
+    def read_member(self, entry: "Entry") -> bytes:
         """Return the gzip member of an object, verified.
 
         Raises:
@@ -68,7 +71,7 @@ class Layer:
         """
         return self.verified(entry, self.store.get(*self.span(entry)))
 
-    def verified(self, entry: Entry, member: bytes) -> bytes:
+    def verified(self, entry: "Entry", member: bytes) -> bytes:
         """Return the gzip member of an object after checking its hash.
 
         Raises:
@@ -78,7 +81,7 @@ class Layer:
             raise DamagedObject(f"{self.folder}{entry.pack} at {entry.offset}: the bytes do not match their hash")
         return member
 
-    def read(self, entry: Entry) -> bytes:
+    def read(self, entry: "Entry") -> bytes:
         """Return the JSON of an object."""
         return decompress(self.read_member(entry))
 
@@ -97,6 +100,15 @@ class Layer:
                 return self.local(file.name, file.sha256, inflated_sha256)
         raise StoreError(f"{self.folder} has no file {stem}")
 
+    def inflated(self, entry: "Entry") -> Path:
+        """Return a local file with the JSON of an object.
+
+        Raises:
+            StoreError: The object cannot be read or is damaged, or the file cannot be written.
+        """
+        file_cache = self._file_cache or user_file_cache()
+        return file_cache.inflated(entry.json_sha256.hex(), lambda: self.read_member(entry))
+
     def local(self, name: str, sha256: str | None = None, inflated_sha256: str | None = None) -> Path:
         """Return a local file with the content of a file of the layer, for mapping into memory.
 
@@ -111,7 +123,7 @@ class Layer:
         return file_cache.path(self.store, self.folder + name, sha256, inflated_sha256)
 
 
-def read_members(located: Sequence[tuple[Layer, Entry]]) -> list[bytes]:
+def read_members(located: Sequence[tuple[Layer, "Entry"]]) -> list[bytes]:
     """Return the gzip members of several objects of one store, read at once.
 
     Raises:

@@ -4,7 +4,7 @@ The order is: method, path, key, rate limit, scope, parameters, look-up.
 """
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import lru_cache, partial
 from typing import Protocol
 
@@ -29,6 +29,7 @@ from edge_auth.errors import (
     NoLiveBuild,
     NotFound,
     RateLimited,
+    StoreError,
     UnknownBuild,
 )
 
@@ -203,13 +204,22 @@ class Shim:
         request_headers = request.headers
         gzip = accepts_gzip(request_headers.get("accept-encoding", ""))
         not_modified = "if-none-match" in request_headers and body.matches(request_headers["if-none-match"])
-        content = b"" if not_modified else body.gzipped if gzip else body.inflated(self._waiting)
         headers = {**endpoint.headers, **body.headers(gzip), **context.headers}
         if not endpoint.sends_rate_limit:
             headers = {name: value for name, value in headers.items() if not name.startswith("X-RateLimit-")}
         if not_modified:
             headers = {name: value for name, value in headers.items() if name not in _CONTENT_HEADERS}
-        return Answer(304 if not_modified else 200, headers, content)
+            return Answer(304, headers)
+        if gzip:
+            return Answer(200, headers, body.gzipped)
+        return self._plain(body, headers, context.key_id or "")
+
+    def _plain(self, body: Body, headers: dict[str, str], key_id: str) -> Answer:
+        """Return 200 with the plain content: from its local file, or inflated if that is gone or too many read it."""
+        if body.file is not None:
+            with suppress(StoreError):
+                return Answer(200, headers, stream=self._files.stream_local(body.file, body.size, key_id))
+        return Answer(200, headers, body.inflated(self._waiting))
 
 
 @lru_cache(1024)

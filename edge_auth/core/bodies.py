@@ -3,8 +3,9 @@
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from functools import lru_cache, partial
+from pathlib import Path
 from threading import Lock
 
 from edge_auth.contract.codec import compress, decompress, sha256
@@ -18,7 +19,7 @@ _ENTITY_TAG = re.compile(r'(?:W/)?"([^"]*)"')
 _GZIP_CODINGS = re.compile(r"(?:^|,)\s*(gzip|x-gzip|\*)\s*(?:;([^,]*))?(?=,|$)")
 _GZIP_SUFFIX = "-gzip"
 _OVERHEAD_BYTES = 500
-_LARGE_BYTES = 4 << 20
+LARGE_BYTES = 4 << 20
 _inflating = Lock()
 _MAX_CACHED_HEADER_CHARACTERS = 100
 
@@ -28,7 +29,7 @@ class Body:
 
     A body that was put together for an answer holds its plain content, and its gzip member after a client wanted it. A
     body from the store holds only the gzip member, a tenth of the size. Few clients do not accept gzip, so for these
-    the body is inflated each time.
+    the body is inflated each time, unless a local file holds the plain content.
 
     Args:
         digest: A hash of the content.
@@ -37,6 +38,10 @@ class Body:
         plain: The plain content, if it was put together for an answer.
         cost: Bytes that the body takes in the cache.
         total: Of a page of a list: the number of rows of the whole list.
+        file: A local file with the plain content, for large bodies from the store.
+
+    Attributes:
+        size: Bytes of the plain content.
     """
 
     def __init__(
@@ -48,12 +53,14 @@ class Body:
         plain: bytes | None = None,
         media_type: str = JSON,
         total: int | None = None,
+        file: Path | None = None,
     ):
+        self.file = file
         self.media_type = media_type
         self._total = total
         self.cost = cost + _OVERHEAD_BYTES
         self._tag = digest.hex()[:32]
-        self._size = size
+        self.size = size
         self._plain = plain
         # `read_gzipped` must not refer to this body. Without a reference cycle, a body that the cache drops is freed
         # at once, and not when the garbage collector runs.
@@ -68,10 +75,10 @@ class Body:
         return cls(digest or sha256(plain), size, partial(compress, plain), size + size // 4, plain, total=total)
 
     @classmethod
-    def from_store(cls, layer: Layer, entry: Entry, media_type: str = JSON) -> "Body":
+    def from_store(cls, layer: Layer, entry: Entry, media_type: str = JSON, file: Path | None = None) -> "Body":
         """Return the body of a stored object. Its gzip member is sent unchanged, its hash comes from the index."""
         read_gzipped = partial(layer.read_member, entry)
-        return cls(entry.json_sha256, entry.json_size, read_gzipped, entry.length, media_type=media_type)
+        return cls(entry.json_sha256, entry.json_size, read_gzipped, entry.length, media_type=media_type, file=file)
 
     @classmethod
     def from_card(cls, card: SplicedCard) -> "Body":
@@ -88,7 +95,7 @@ class Body:
     @property
     def plain(self) -> bytes:
         """The content without compression."""
-        return decompress(self.gzipped, self._size) if self._plain is None else self._plain
+        return decompress(self.gzipped, self.size) if self._plain is None else self._plain
 
     def inflated(self, waiting: Callable[[], AbstractContextManager[None]]) -> bytes:
         """Return the content without compression. A large one is inflated while other requests run.
@@ -96,16 +103,19 @@ class Body:
         Args:
             waiting: Returns the context in which other requests run.
         """
-        if self._plain is not None or self._size < _LARGE_BYTES:
+        if self._plain is not None or self.size < LARGE_BYTES:
             return self.plain
+        if self.file is not None:
+            with suppress(OSError), waiting():
+                return self.file.read_bytes()
         gzipped = self.gzipped
         with waiting(), _inflating:  # one at a time, since each takes memory; inflating does not hold the interpreter
-            return decompress(gzipped, self._size)
+            return decompress(gzipped, self.size)
 
     def headers(self, gzip: bool) -> dict[str, str]:
         """Return the headers that describe the content in one encoding, with its strong ETag."""
         if gzip not in self._headers:
-            tag, length = (self._tag + _GZIP_SUFFIX, len(self.gzipped)) if gzip else (self._tag, self._size)
+            tag, length = (self._tag + _GZIP_SUFFIX, len(self.gzipped)) if gzip else (self._tag, self.size)
             headers = {"Content-Type": self.media_type, "ETag": f'"{tag}"', "Content-Length": str(length)}
             if self._total is not None:
                 headers["X-Total-Count"] = str(self._total)

@@ -5,6 +5,7 @@ A large body is not read here. The answer holds a stream, which the host sends a
 
 import re
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from edge_auth.contract.bulk import BulkFile
@@ -53,6 +54,14 @@ class BulkFiles(Protocol):
 
         Raises:
             StoreError: The file cannot be read, or the key or all keys together download too much already.
+        """
+        ...
+
+    def stream_local(self, path: Path, size: int, key_id: str) -> Iterable[bytes]:
+        """Return the chunks of a local file.
+
+        Raises:
+            StoreError: It is missing, or the key or all keys together download too much already.
         """
         ...
 

@@ -37,7 +37,7 @@ def status(build: OpenBuild, _: str, __: Values) -> Body:
 
 def fingerprints(build: OpenBuild, _: str, __: Values) -> Body:
     """Return the index of fingerprints."""
-    return build.stored_body(names.FINGERPRINTS_KEY)
+    return build.stored_body(names.FINGERPRINTS_KEY, build.fingerprints_file)
 
 
 def bulk(build: OpenBuild, _: str, __: Values) -> Body:

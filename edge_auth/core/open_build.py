@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from functools import cached_property
 from itertools import count, takewhile
+from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from edge_auth.contract import builds, names, pages
@@ -13,7 +15,7 @@ from edge_auth.contract.index import Entry
 from edge_auth.contract.layers import Layer, read_members
 from edge_auth.contract.movers import Movers
 from edge_auth.contract.text import fold
-from edge_auth.core.bodies import Body
+from edge_auth.core.bodies import LARGE_BYTES, Body
 from edge_auth.core.cache import LruCache
 from edge_auth.core.slugs import Slugs
 from edge_auth.errors import NotFound, StoreError
@@ -40,6 +42,8 @@ class OpenBuild:
         objects: The stored build.
         last_used: When a request used it last, on the monotonic clock.
         prepared: Whether everything that every answer needs was read.
+        fingerprints_file: A local file with the index of fingerprints, for clients that do not accept gzip. None
+            before `prepare`, for a small index, and if the file cannot be written.
     """
 
     def __init__(self, build: builds.Build, cache: LruCache, on_lookup: Callable[[bool], None]):
@@ -47,6 +51,7 @@ class OpenBuild:
         self.objects = build
         self.last_used = 0.0
         self.prepared = False
+        self.fingerprints_file: Path | None = None
         self._cache = cache
         self._on_lookup = on_lookup
 
@@ -65,6 +70,7 @@ class OpenBuild:
         if names.MOVERS in self.objects.layers:
             self.movers  # noqa: B018
         self.objects.bulk_files  # noqa: B018
+        self.fingerprints_file = self._inflated_if_large(names.FINGERPRINTS_KEY)
         self.prepared = True
 
     @cached_property
@@ -123,13 +129,16 @@ class OpenBuild:
         """The slugs of the watchlist."""
         return Slugs(self.watchlist)
 
-    def stored_body(self, key: str) -> Body:
+    def stored_body(self, key: str, file: Path | None = None) -> Body:
         """Return the body of an object that is sent unchanged.
+
+        Args:
+            file: A local file with the plain content, if there is one.
 
         Raises:
             StoreError: The build has no such object.
         """
-        return Body.from_store(*self._locate(key), names.media_type(key))
+        return Body.from_store(*self._locate(key), names.media_type(key), file)
 
     def cached_body(self, path: bytes, query: str, make: Callable[[], Body]) -> Body:
         """Return the body for a path and a query from the cache. If it is absent, call `make` and store the result."""
@@ -151,6 +160,14 @@ class OpenBuild:
     def _require(self, layer: str) -> None:
         if layer not in self.objects.layers:
             raise NotFound(f"build {self.id} has no {layer}: an older version made it, the next build has them")
+
+    def _inflated_if_large(self, key: str) -> Path | None:
+        """Return a local file with the JSON of a large object. Without one, each request inflates the object."""
+        located = self.objects.find(key)
+        if located is not None and located[1].json_size >= LARGE_BYTES:
+            with suppress(StoreError):  # a full disk, or a damaged object, which requests report
+                return located[0].inflated(located[1])
+        return None
 
     def _locate(self, key: str) -> tuple[Layer, Entry]:
         located = self.objects.find(key)

@@ -82,6 +82,10 @@ class StoredBulkFiles:
             chunks = FolderChunks(path, span) if path else StoreChunks(self._store, file.object, span)
         return Download(self._downloads, key_id, chunks)
 
+    def stream_local(self, path: Path, size: int, key_id: str) -> Iterator[bytes]:
+        """Return the chunks of a local file. They are sent without a turn."""
+        return Download(self._downloads, key_id, FolderChunks(path, Span(0, size)))
+
     @contextmanager
     def _as_not_found(self, name: str) -> Iterator[None]:
         """Raise NotFound for a file that is missing because its last build was pruned a moment ago."""

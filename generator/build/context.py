@@ -24,12 +24,15 @@ from generator.build.step_times import StepTime
 from generator.build.tasks import ProductRange
 from generator.database import Database, sql_literal
 from generator.lake.lake import PRICE_TABLES, Lake
-from generator.lake.tables import check_rules, open_table
+from generator.lake.tables import OFFER_SUMMARIES, check_rules, open_table, summarise_offers
 from generator.pack.intermediate_store import IntermediateStore
 from generator.pack.output import Inputs
 from generator.pack.uploads import Uploads
 from generator.releases.verify import checked_file
 from generator.threads import in_order
+
+PRICE_SOURCES = tuple(f"sources/{table}" for table in PRICE_TABLES)
+PRICE_SQL = (OFFER_SUMMARIES, *PRICE_SOURCES)  # what the layers of prices are made from
 
 _Input = TypeVar("_Input")
 _Result = TypeVar("_Result")
@@ -143,9 +146,9 @@ class BuildContext:
             LakeError: A file breaks a rule.
         """
         self._open_days(days)
+        summarise_offers(self.db)
         check_rules(self.db, PRICE_TABLES)
-        self._open_price_sources()
-        self.db.run("views/month_rows", "views/month_newest")
+        self.db.run(*PRICE_SOURCES, "views/month_rows", "views/month_newest")
 
     def open_day_rows(self, days: Period) -> None:
         """Make the tables day_rows_<array> of some days, in place of other days'.
@@ -154,8 +157,8 @@ class BuildContext:
         """
         if self._days_of_rows != days:
             self._open_days(days)
-            self._open_price_sources()
-            self.db.run("views/month_rows", "views/day_rows")
+            summarise_offers(self.db)
+            self.db.run(*PRICE_SOURCES, "views/month_rows", "views/day_rows")
             self._days_of_rows = days
 
     def price_ids(self, days: Period) -> NDArray[np.int64]:
@@ -252,10 +255,6 @@ class BuildContext:
     def open_history_views(self) -> None:
         """Make the views history_<array>, which read the views sorted_<array>."""
         self.db.run("views/history")
-
-    @once
-    def _open_price_sources(self) -> None:
-        self.db.run(*(f"sources/{table}" for table in PRICE_TABLES))
 
     @once
     def _open_newest_views(self) -> None:

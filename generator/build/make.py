@@ -13,7 +13,7 @@ from typing import Any
 import duckdb
 
 from edge_auth.contract import layout
-from edge_auth.contract.builds import FORMAT
+from edge_auth.contract.builds import FORMAT, Build
 from edge_auth.contract.index import INDEX_NAME
 from edge_auth.contract.layers import Layer
 from edge_auth.contract.store.folder import FolderStore
@@ -22,6 +22,7 @@ from edge_auth.contract.text import UNICODE_VERSION
 from edge_auth.errors import StoreError
 from generator import settings
 from generator.build.context import BuildContext
+from generator.build.game_coverage import games_for_record
 from generator.build.layers.bulk import bulk_layer
 from generator.build.layers.bulk_cards import bulk_cards_layer
 from generator.build.layers.bulk_catalogue import bulk_catalogue_layer
@@ -166,6 +167,7 @@ def make_build(
                     seconds, other_bytes = _make_layers(plan, missing, context, runner, progress)
             with measured(context.step_times, "record"):
                 record = _record(lake, store, layers)
+                record["games"] = games_for_record(Build(store, record), threads, memory)
             data = json.dumps(record, indent=1, ensure_ascii=False).encode() + b"\n"
             store.put_new(layout.record_name(id_), data)
     damaged = {name: reason for name, reason in reasons.items() if reason and reason != MISSING}

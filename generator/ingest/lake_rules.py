@@ -5,8 +5,9 @@ from datetime import date
 import duckdb
 import pyarrow as pa
 
+from generator.database import sql_text
 from generator.lake.schema import declared_tables
-from generator.lake.tables import BrokenRule, broken_rules
+from generator.lake.tables import OFFER_SUMMARIES, BrokenRule, broken_rules
 
 
 def check_rows(table: str, rows: pa.Table, day: date | None = None) -> list[BrokenRule]:
@@ -23,6 +24,8 @@ def check_rows(table: str, rows: pa.Table, day: date | None = None) -> list[Brok
             _expression(column.name, str(column.type), rows, day) for column in declared_tables()[table]
         )
         database.execute(f"create view raw.{table} as select distinct {columns} from incoming")
+        if table == "filtered_checks":
+            database.execute(sql_text(OFFER_SUMMARIES))
         return broken_rules(database, table)
 
 

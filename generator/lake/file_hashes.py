@@ -50,11 +50,14 @@ class FileHashes:
     def of_file(self, path: Path) -> str:
         """Return the hash of a local file.
 
+        Args:
+            path: Its path, always the same one: the hash is found by it.
+
         Raises:
             OSError: The file cannot be read.
         """
         stat = path.stat()
-        name, state = str(path.resolve()), [stat.st_size, stat.st_mtime_ns, stat.st_ino]
+        name, state = str(path), [stat.st_size, stat.st_mtime_ns, stat.st_ino]
         sha256 = self.find(name, state)
         if sha256 is None:
             with path.open("rb") as file:

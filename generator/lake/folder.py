@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from pathlib import Path
 
 from generator.errors import LakeError
@@ -28,12 +27,12 @@ class FolderFiles:
         return journal.read_lock(self._root)
 
     def list_names(self, daily: Iterable[str]) -> Iterator[str]:
-        paths = _parquet_files(self._root)
+        names = _parquet_files(self._root, "")
         for table in daily:
             for day in _entries(self._root / table):
                 if day.name.startswith("day=") and day.is_dir():
-                    paths += _parquet_files(day)
-        return (path.relative_to(self._root).as_posix() for path in sorted(paths))
+                    names += _parquet_files(day.path, f"{table}/{day.name}/")
+        return iter(sorted(names, key=lambda name: name.split("/")))
 
     def read(self, name: str) -> bytes | None:
         try:
@@ -45,14 +44,15 @@ class FolderFiles:
 
     def with_hashes(self, files: list[LakeFile], progress: Progress) -> Iterator[LakeFile]:
         hashes = FileHashes()
+        root = self._root.resolve()
         for file in files:
             path = self._root / file.name
             try:
                 self._states[path] = _state(path)
-                sha256, size = hashes.of_file(path), self._states[path][0]
-                yield replace(file, sha256=sha256, path=os.fspath(path), size=size)
+                sha256, size = hashes.of_file(root / file.name), self._states[path][0]
             except OSError as error:
                 raise LakeError(f"{path}: {error.strerror or error}") from error
+            yield LakeFile(file.name, file.table, file.day, sha256, str(path), size)
         hashes.save()
 
     def fetch(self, table: str, files: list[LakeFile]) -> list[LakeFile]:
@@ -69,14 +69,18 @@ class FolderFiles:
                 raise LakeError(f"{path} changed while the lake was being read: build again")
 
 
-def _parquet_files(folder: Path) -> list[Path]:
-    return [path for path in _entries(folder) if path.suffix == ".parquet" and path.is_file()]
+def _parquet_files(folder: str | Path, prefix: str) -> list[str]:
+    """Return the names of the Parquet files of a folder, with a prefix. A hidden file without a stem is none."""
+    return [
+        prefix + entry.name for entry in _entries(folder) if entry.name[1:].endswith(".parquet") and entry.is_file()
+    ]
 
 
-def _entries(folder: Path) -> list[Path]:
+def _entries(folder: str | Path) -> list[os.DirEntry[str]]:
     """List a folder; an absent one is empty. `glob` would also take an unreadable folder for an empty one."""
     try:
-        return list(folder.iterdir())
+        with os.scandir(folder) as entries:
+            return list(entries)
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:

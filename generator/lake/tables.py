@@ -23,6 +23,8 @@ _TYPES_IN_WORDS = {
     "list": "a list",
 }
 
+OFFER_SUMMARIES = "sources/check_summaries"  # the SQL file that makes the table check_summaries
+
 
 class BrokenRule(NamedTuple):
     """A rule of a lake table that rows break: how many, and an example."""
@@ -55,6 +57,18 @@ def open_table(database: Database, table: str, files: Sequence[LakeFile]) -> Non
     declared = f"select * from lake.{table}"  # the declared table has the columns and no rows
     rows = "\nunion all\n".join([*selects, declared])
     database.connection.execute(f"create or replace view raw.{table} as select * from ({rows})")
+
+
+def summarise_offers(database: Database) -> None:
+    """Make the table check_summaries from the open view raw.filtered_checks. The rules of that table read it.
+
+    Raises:
+        LakeError: A file cannot be read.
+    """
+    try:
+        database.run(OFFER_SUMMARIES)
+    except duckdb.Error as error:
+        raise lake_fault(error, "filtered_checks: cannot be read") from error
 
 
 def check_rules(database: Database, tables: Iterable[str]) -> None:

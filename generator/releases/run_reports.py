@@ -40,7 +40,7 @@ class RunReport:
         record: Excerpt of the build's record.
         judgement: The gate results.
         games: How fresh and complete the price guide of each game is in the live build after the run
-            (`reading.game_coverage`).
+            (`build.game_coverage`).
         exported: The target of the export, and the numbers of objects, of written and of deleted files.
         pruned: The summary of the deletions.
         seconds: By step of the run.

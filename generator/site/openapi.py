@@ -48,7 +48,7 @@ def document() -> bytes:
     Raises:
         ValueError: The template does not render to JSON, or an object in it has two members of the same name.
     """
-    return _canonical(open_schemas(json.loads(strict_document())))
+    return _opened(strict_document())
 
 
 def strict_document() -> bytes:
@@ -73,6 +73,11 @@ def _strict_document(operator: tuple[tuple[str, str], ...]) -> bytes:
     text = environment.get_template("openapi.json.j2").render()
     parsed = json.loads(text, object_pairs_hook=_to_object, parse_constant=_refuse_constant)
     return _canonical(parsed)
+
+
+@lru_cache(1)
+def _opened(strict: bytes) -> bytes:
+    return _canonical(open_schemas(json.loads(strict)))
 
 
 def _canonical(parsed: object) -> bytes:

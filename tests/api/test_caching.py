@@ -7,14 +7,17 @@ from pathlib import Path
 import pytest
 
 from tests.support.api_checks import both
+from tests.support.commands import build, issue
+from tests.support.copies import copy_of_fixed
 from tests.support.lakes import FIXED, write
-from tests.support.service import Client, Service, build, issue, until
+from tests.support.service import Client, Service, until
 
 API = "/api/v1"
 KEYED = ("me", "status", "watchlist", "watchlist/never", "watchlist/never/history", "watchlist/never/offers",
          "cards", "cards?q=charizard&limit=1", "cards/100", "sets", "fingerprints")  # fmt: skip
 FROM_A_BUILD = [path for path in KEYED if path != "me"]
 VARY = {"authorization", "x-api-key", "accept-encoding", "x-build"}
+of_two_builds = pytest.mark.xdist_group("two builds")  # one process: they are built once
 RATE = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 
 
@@ -122,7 +125,7 @@ def two_builds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Clien
     """A client of a shim that saw two builds; the second differs in one card's name."""
     folder = tmp_path_factory.mktemp("two")
     store = folder / "store"
-    old = build(write(FIXED, folder / "old"), store)
+    old = copy_of_fixed(store)
     key = issue(store)
     with Service(store, folder / "state") as service:
         client = service.client(key)
@@ -135,6 +138,7 @@ def two_builds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Clien
         yield client, old, new
 
 
+@of_two_builds
 def test_what_did_not_change_keeps_its_etag(two_builds: tuple[Client, str, str]) -> None:
     client, old, new = two_builds
     assert old != new
@@ -143,6 +147,7 @@ def test_what_did_not_change_keeps_its_etag(two_builds: tuple[Client, str, str])
     assert changed == {"status", "cards"}
 
 
+@of_two_builds
 def test_the_old_build_by_name(two_builds: tuple[Client, str, str]) -> None:
     client, old, new = two_builds
     for named, name in ((old, "Never priced"), (new, "Renamed"), (None, "Renamed")):

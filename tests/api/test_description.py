@@ -35,7 +35,7 @@ def test_the_api_is_as_described(fixed_service: Service, fixed_key: str, live_bu
         *(str(Path(sys.executable).with_name("schemathesis")), "--config-file", str(tmp_path / "schemathesis.toml")),
         *("run", f"http://127.0.0.1:{fixed_service.port}{API}/openapi.json"),
         *("--header", f"Authorization: Bearer {fixed_key}"),
-        *("--max-examples", "40", "--seed", "1", "--phases", "examples,coverage,fuzzing", "--no-color"),
+        *("--max-examples", "20", "--seed", "1", "--phases", "examples,coverage,fuzzing", "--no-color"),
     ]
     result = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=300)
     assert result.returncode == 0, result.stdout[-6000:] + result.stderr[-2000:]

@@ -14,6 +14,7 @@ from tests.support.lakes import Rows, write
 from tests.support.oracle import Oracle, movers
 from tests.support.service import Client, Service
 
+pytestmark = pytest.mark.xdist_group("movers")  # one process: the lake is built once
 MOVERS = "/api/v1/movers"
 AS_OF = date(2024, 3, 3)
 OPTIONS = {

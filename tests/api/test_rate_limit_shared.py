@@ -13,6 +13,7 @@ from tests.support.service import API, Service, issue, until
 pytestmark = [
     pytest.mark.skipif(BINARY is None, reason=ABSENT),
     pytest.mark.shim_only("an nginx that counts excludes Redis"),
+    pytest.mark.xdist_group("two machines"),  # one process: the shims are started once
 ]
 ALONE = "counting on this machine alone"
 

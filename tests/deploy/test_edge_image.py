@@ -88,7 +88,7 @@ def test_the_containers_serve_lists_and_bulk_files(containers: Containers, fixed
     client = Client(containers.port, fixed_key)
     until(lambda: answers(client, "/healthz"), 60, "the edge answers")
 
-    until(lambda: client.get("/api/v1/bulk")["X-Cache"] == "HIT", 10, "nginx has the list of files")
+    until(lambda: client.get("/api/v1/bulk")["X-Cache"] == "HIT", 60, "nginx has the list of files")
     left = int(client.get("/api/v1/bulk")["X-RateLimit-Remaining"])
     file = max(client.get("/api/v1/bulk").json["files"], key=lambda file: file["bytes"])
     answer = client.get(file["url"], Range="bytes=-8")

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import nginx
-from tests.support.commands import build, issue, run
+from edge_auth.contract.store.folder import FolderStore
+from tests.support import nginx, small_store
+from tests.support.commands import issue
 from tests.support.nginx import Nginx
 from tests.support.service import Client, Service
 
@@ -22,8 +23,7 @@ PATHS = ("cards?limit=3", "watchlist/sealed%2Fbooster-box", "watchlist/a//b", "s
 def games(fixed_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Client]]:
     """Clients of two shims by game, and of the nginx before them as ''."""
     folder = tmp_path_factory.mktemp("games")
-    run("demo", folder / "lake", "--products", 20, "--days", 1)
-    build(folder / "lake", folder / "magic")
+    small_store.add_build(FolderStore(str(folder / "magic")))
     stores = {"pokemon": fixed_store, "magic": folder / "magic"}
     with ExitStack() as stack:
         shims = {}

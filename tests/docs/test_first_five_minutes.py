@@ -22,7 +22,7 @@ PORT = "8000"
 # What differs from run to run, or with any change to the product.
 CHANGES = {
     r"(\d{4}-\d{2}-\d{2})-[0-9a-f]{12}": r"\1-<hash>",
-    r"\d{8}T\d{6}Z-[0-9a-f]{6}": "<run>",
+    r"\d{8}T\d{6}\.\d{3}Z-[0-9a-f]{6}": "<run>",
     r"20(2[6-9]|[3-9]\d)-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}( UTC|Z)?": "<now>",
     r"key_[0-9a-f]{12}": "<key>",
     r"cpm_live_\w{4}": "<prefix>",

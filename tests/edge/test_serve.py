@@ -5,7 +5,7 @@ import json
 import os
 import re
 import signal
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from click.testing import CliRunner
@@ -27,15 +27,11 @@ def test_serve(store, tmp_path):
         assert server.get(f"/api/v1/watchlist/a%0Ab%1B{key[1:]}", key)[0] == 404
         status, _, body = server.get("/api/v1/me", key, "HEAD")
         assert (status, body) == (405, b"")
-        statuses = []
-        threads = [
-            threading.Thread(target=lambda: statuses.append(server.get("/api/v1/me", key)[0])) for _ in range(40)
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert 27 <= statuses.count(200) <= 30
+        with ThreadPoolExecutor(40) as pool:
+            answers = list(pool.map(lambda _: server.get("/api/v1/me", key), range(40)))
+        windows = {headers["x-ratelimit-reset"] for _, headers, _ in answers}
+        accepted = [status for status, _, _ in answers].count(200)
+        assert 27 <= accepted <= (30 if len(windows) == 1 else 40)  # a minute may end meanwhile
         assert server.get("/api/v1/watchlist/%ff", key)[0] == 404
         taken = run("serve", "--store", store, "--port", str(server.port))
         assert (taken.returncode, len(taken.stderr.splitlines())) == (1, 1)

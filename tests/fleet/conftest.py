@@ -8,7 +8,8 @@ import pytest
 
 from edge_auth.contract.keys import SCOPES, issue, open_key_file, parse_expiry
 from tests.support import nginx, redis_server
-from tests.support.fleet import Fleet, make, running, surroundings
+from tests.support.copies import copy_of_fixed
+from tests.support.fleet import Fleet, running, surroundings
 from tests.support.keys import KEYS
 from tests.support.redis_server import RedisServer
 from tests.support.s3_proxy import Proxy
@@ -63,11 +64,11 @@ def proxy(s3: S3Server, cache: Path) -> Iterator[Proxy]:
 
 
 @pytest.fixture(scope="package")
-def fixed_store(s3: S3Server, cache: Path, fixed_lake: Path) -> str:
+def fixed_store(s3: S3Server, cache: Path) -> str:
     """Return a prefix of a bucket with one live build, of the fixed lake."""
     store = f"s3://{s3.bucket()}/cards"
     with surroundings(s3, cache):
-        make(fixed_lake, store)
+        copy_of_fixed(store)
     return store
 
 

@@ -16,9 +16,10 @@ from edge_auth.contract.store.open import open_store
 from generator.releases.publish import publish
 from tests.support.api_checks import crawl
 from tests.support.commands import issue
-from tests.support.fleet import Fleet, make
+from tests.support.copies import copy_objects
+from tests.support.fleet import Fleet
 from tests.support.hammer import hammer
-from tests.support.nights import demo_lake
+from tests.support.nights import published
 from tests.support.rate_limits import assert_exact, fallbacks
 from tests.support.service import Client, HttpAnswer, until, window_left
 
@@ -60,8 +61,9 @@ def asked_anew(fleet: Fleet, target: str, key: str) -> list[HttpAnswer]:
 @pytest.fixture(scope="module")
 def nights(fleet: Fleet, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Builds in the fleet's store beside the live one: a demo lake as it was on several days."""
-    lake = tmp_path_factory.mktemp("nights") / "lake"
-    return [make(demo_lake(lake, days), fleet.store, live=False) for days in BUILDS]
+    built, _, ids = published(tmp_path_factory.mktemp("nights"), *BUILDS)
+    copy_objects(built, open_store(fleet.store), keep=lambda name: name.startswith(("builds/", "layers/")))
+    return ids
 
 
 @contextmanager

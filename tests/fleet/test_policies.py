@@ -16,8 +16,8 @@ from edge_auth.contract.store.interface import Store
 from edge_auth.contract.store.open import open_store
 from edge_auth.errors import StoreError
 from generator.releases.publish import publish, rollback
-from tests.support.fleet import make
-from tests.support.nights import demo_lake
+from tests.support.copies import copy_objects
+from tests.support.nights import demo_lake, published
 from tests.support.s3_servers import READER, S3Server
 from tests.support.service import ROOT, Service, run
 
@@ -30,9 +30,9 @@ def bucket(s3: S3Server, tmp_path: Path) -> str:
     """A bucket of the owner's with a store of two builds and a key, and a lake that has grown by a day since."""
     if s3.name != "ceph":
         pytest.skip("no server here that enforces policies (Debian: apt-get install radosgw ceph-mon ceph-osd)")
-    bucket, lake = s3.bucket(), tmp_path / "lake"
-    for days in (4, 5):
-        make(demo_lake(lake, days), f"s3://{bucket}/store")
+    bucket = s3.bucket()
+    built, lake, _ = published(tmp_path, 4, 5)
+    copy_objects(built, open_store(f"s3://{bucket}/store"))
     s3.client().put_object(
         Bucket=bucket, Key="store/reports/owners.json", Body=b"{}"
     )  # Ceph lets the writer of an object read it

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.commands import build, issue
+from tests.support.commands import issue
+from tests.support.copies import copy_of_fixed
 from tests.support.keys import KEYS
-from tests.support.lakes import FIXED, write
 from tests.support.nginx_edge import ABSENT, installed
 from tests.support.service import Service
 from tests.support.target_fixtures import fixed_key, fixed_oracle, live_build  # noqa: F401
@@ -42,7 +42,7 @@ def fixed_service(
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
     """Return a store with one live build."""
-    build(write(FIXED, tmp_path / "lake"), tmp_path / "store")
+    copy_of_fixed(tmp_path / "store")
     return tmp_path / "store"
 
 

@@ -1,17 +1,24 @@
 """`cardpress backfill`: many days in one import, one build and one diff."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.support.commands import build, run
+from tests.support.shared import shared_folder
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
     """A store with a live build of 2026-07-10, and downloads of other days beside it."""
-    downloads = tmp_path / "downloads"
+    shutil.copytree(shared_folder("backfill", prepare), tmp_path, dirs_exist_ok=True)
+    return tmp_path / "store"
+
+
+def prepare(folder: Path) -> None:
+    downloads = folder / "downloads"
     downloads.mkdir()
     write(downloads / "products_singles_17.json", "products", "2026-07-10", [{"idProduct": 1, "name": "Ember"}])
     for day in ("2026-07-05", "2026-07-07", "2026-07-08", "2026-07-10", "2026-07-12"):
@@ -19,9 +26,8 @@ def store(tmp_path: Path) -> Path:
         write(downloads / f"price_guide_17_{day}.json", "priceGuides", day, [{"idProduct": 1} | prices])
     words = ("--singles", downloads / "products_singles_17.json")
     guide = downloads / "price_guide_17_2026-07-10.json"
-    run("ingest", "cardmarket", "--lake", tmp_path / "lake", *words, "--price-guide", guide)
-    build(tmp_path / "lake", tmp_path / "store")
-    return tmp_path / "store"
+    run("ingest", "cardmarket", "--lake", folder / "lake", *words, "--price-guide", guide)
+    build(folder / "lake", folder / "store")
 
 
 def write(path: Path, key: str, day: str, rows: list[dict]) -> None:

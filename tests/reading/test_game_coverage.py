@@ -1,6 +1,8 @@
 """How fresh and complete each game's price guide is: `show`, `report`, the report of a night and its metrics agree."""
 
 import json
+import subprocess
+import sys
 from collections import Counter, defaultdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,6 +14,7 @@ from tests.reading.test_report import Tables
 from tests.support.commands import run
 from tests.support.lake_edits import rewrite
 from tests.support.nights import FIRST_DAY, demo_lake, published
+from tests.support.service import environment
 
 pytestmark = pytest.mark.xdist_group("diff")
 YESTERDAY, TODAY = (f"{FIRST_DAY + timedelta(days=days)}" for days in (7, 8))
@@ -107,3 +110,29 @@ def test_the_report_has_a_row_for_each_game(place: Path) -> None:
     assert {"trend", "low", "avg30", "trend_holo", "avg7_holo"} < set(header[5:]) and len(header) == 5 + 12
     late, _ = json.loads((place / "names.json").read_text())
     assert any(row[:1] == [late] and YESTERDAY in row for row in cells)
+
+
+def test_the_record_says_what_an_older_build_must_count(place: Path) -> None:
+    command = ("show", "live", "--store", place / "store", "--json")
+    shown = json.loads(run(*command).stdout)
+    record = place / "store" / "builds" / f"{shown['live']}.json"
+    fields = json.loads(record.read_text())
+    assert fields.pop("games") == shown["games"]
+    kept = record.read_bytes()
+    record.write_text(json.dumps(fields))
+    try:
+        assert json.loads(run(*command).stdout)["games"] == shown["games"]
+    finally:
+        record.write_bytes(kept)
+
+
+@pytest.mark.parametrize("command", [("--help",), ("show",), ("show", "live"), ("builds",)], ids=" ".join)
+def test_quick_commands_import_no_large_libraries(place: Path, command: tuple[str, ...]) -> None:
+    options = () if command == ("--help",) else ("--store", str(place / "store"))
+    script = f"import sys; sys.argv = ['cardpress', *{[*command, *options]!r}]\nfrom generator.cli import main\n"
+    script += "try: main()\nexcept SystemExit as end: assert not end.code\nprint('modules:', *sys.modules)"
+    output = subprocess.run(
+        [sys.executable, "-c", script], env=environment(), capture_output=True, text=True, check=True
+    )
+    [modules] = [line.split() for line in output.stdout.splitlines() if line.startswith("modules:")]
+    assert not {"numpy", "pyarrow", "duckdb", "jinja2", "flask", "boto3", "PIL"} & set(modules)

@@ -5,7 +5,6 @@ import random
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -26,19 +25,24 @@ from generator.releases.publish import publish, rollback
 from tests.support.commands import run
 from tests.support.lakes import Rows, write
 from tests.support.nginx_client import AnyClient, open_client
-from tests.support.nights import in_hours, make, temporary_folder
+from tests.support.nights import in_hours, make
 from tests.support.service import until
+from tests.support.shared import shared_folder
 
 NIGHTS = 8
 PRICES = {"price_guide", "filtered_price", "listing"}
 Cards = dict[int, dict]
 
 
-@cache
 def lakes() -> tuple[FolderStore, tuple[str, ...]]:
-    """A store with a build for each of some random nights, none of them published."""
-    folder, rng = temporary_folder(), random.Random(4)
-    store = FolderStore(str(folder / "store"))
+    """A store with a build for each of some random nights, none of them published, and their ids."""
+    folder = shared_folder("random-nights", build_nights)
+    return FolderStore(str(folder / "store")), tuple((folder / "ids").read_text().split())
+
+
+def build_nights(folder: Path) -> None:
+    """Build the lakes of some random nights, each from the one before. Keep the ids of their builds."""
+    rng, store = random.Random(4), FolderStore(str(folder / "store"))
     rows = {id_: drawn(id_, rng) for id_ in range(-3, 40)}
     ids = []
     for night in range(NIGHTS):
@@ -51,7 +55,7 @@ def lakes() -> tuple[FolderStore, tuple[str, ...]]:
             del rows[id_]
         for id_ in rng.sample(range(-3, 60), rng.choice((0, 3, 9))):
             rows[id_] = drawn(id_, rng)
-    return store, tuple(ids)
+    (folder / "ids").write_text("\n".join(ids))
 
 
 def drawn(id_: int, rng: random.Random) -> dict:
@@ -194,7 +198,7 @@ def test_a_step_shows_and_a_rollback_needs_no_comparison(published, monkeypatch:
     store, ids, shim = published
     monkeypatch.setattr(changes, "_made", lambda *_: pytest.fail("a rollback compared two builds"))
     rollback(store)
-    until(lambda: get_json(shim, "changes?limit=1")["data"][0]["to"] == ids[1], 5, "the step shows")
+    until(lambda: get_json(shim, "changes?limit=1")["data"][0]["to"] == ids[1], 60, "the step shows")
     assert get_json(shim, f"changes/{ids[2]}...{ids[1]}")["as_of"] == ids[1][:10]
 
 
@@ -222,7 +226,7 @@ def test_a_killed_command_leaves_no_gap(client, published, monkeypatch: pytest.M
     assert [finding.check for finding in check_store(store, utc_now)].count("changes") == 1
     run("prune", "--store", store.location, "--keep", "1", "--grace", "0")
     assert missing_steps(store) == []
-    until(lambda: len(get_json(shim, "changes")["data"]) == 4, 5, "all steps show")
+    until(lambda: len(get_json(shim, "changes")["data"]) == 4, 60, "all steps show")
     assert (
         brute_force(*(cards(lakes()[0], id_) for id_ in ids[2:4])).items()
         <= get_json(shim, f"changes/{ids[2]}...{ids[3]}").items()
@@ -296,7 +300,7 @@ def test_nothing_is_listed_before_the_second_publish(client, nights) -> None:
     shim = client(store)
     assert shim.get("/api/v1/changes").status == 500
     publish(store, ids[0], by_hand=True)
-    until(lambda: shim.get("/api/v1/changes").status == 200, 5, "the build goes live")
+    until(lambda: shim.get("/api/v1/changes").status == 200, 60, "the build goes live")
     assert get_json(shim, "changes") == {
         "data": [],
         "pagination": {"limit": 50, "offset": 0, "returned": 0, "has_more": False, "next_offset": None},

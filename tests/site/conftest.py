@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, Route, sync_playwright
+from playwright.sync_api import Browser, Page, Request, Route, expect, sync_playwright
 
 from edge_auth.contract import layout
 from edge_auth.contract.builds import read_pointer
@@ -24,6 +24,8 @@ from tests.support.site_lake import IMAGES, LAKE
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
 QUIET = ["--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update"]
 PIXEL = base64.b64decode("R0lGODlhAQABAIAAAP///wAAACH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==")
+PATIENCE = 30_000  # milliseconds: a busy machine takes longer than the 5 seconds that `expect` waits by itself
+expect.set_options(timeout=PATIENCE)
 REMEMBER_VIOLATIONS = """
 window.violations = [];
 addEventListener("securitypolicyviolation", (event) => violations.push(event.violatedDirective + event.blockedURI));
@@ -130,7 +132,7 @@ def visit(browser: Browser, site_service: Service, site_key: str) -> Iterator[Vi
     context.add_init_script(REMEMBER_VIOLATIONS)
     context.route(f"{IMAGES}/**", _image)
     page = context.new_page()
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(PATIENCE)
     visit = Visit(page, f"http://127.0.0.1:{site_service.port}", site_key)
     page.on("console", lambda said: visit.console.append(f"{said.type} {said.location['url']} {said.text}"))
     page.on("pageerror", lambda error: visit.console.append(str(error)))

@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, FilePayload, Locator, Page, Request, ex
 from bench.scan_photos import photo_of
 from recognition.recipe import fingerprint
 from recognition.views import views
+from tests.site.conftest import PATIENCE
 from tests.site.test_accessibility import assert_accessible, overflow
 from tests.support.commands import issue
 from tests.support.service import ROOT, Client, Service
@@ -47,7 +48,7 @@ def page(browser: Browser, demo_service: tuple[Service, str], requests: list[Req
     """A page in a new profile. Afterwards check console and requests: GETs to our host only."""
     context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     page = context.new_page()
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(PATIENCE)
     wrong: list[str] = []
     page.on("console", lambda message: wrong.append(message.text))
     page.on("pageerror", lambda error: wrong.append(str(error)))
@@ -98,6 +99,12 @@ def scanner(page: Page, demo_service: tuple[Service, str], key: str = "") -> Pag
     return page
 
 
+def choose(page: Page, file: FilePayload) -> None:
+    """Choose a picture when the scanner shows, which takes none before the key was accepted."""
+    page.locator("#scanner").wait_for()
+    page.get_by_label("Choose a picture").set_input_files(file)
+
+
 def matches(page: Page) -> Locator:
     return page.locator("#matches .match")
 
@@ -132,7 +139,7 @@ def test_a_turned_card_seen_from_the_side_is_found(
 ) -> None:
     scanner(page, demo_service)
     for card, drawing, degrees in zip(cards, drawings, (20, 140, 275), strict=False):
-        page.get_by_label("Choose a picture").set_input_files(as_file(photo_of(drawing, degrees)))
+        choose(page, as_file(photo_of(drawing, degrees)))
         expect(page.get_by_role("status")).to_contain_text(card["name"])
         first = matches(page).first
         expect(first.get_by_role("link")).to_have_attribute("href", f"/explore#/cards/{card['id_product']}")
@@ -170,7 +177,7 @@ def test_no_sample_from_another_host(page: Page, demo_service: tuple[Service, st
 def test_a_picture_without_a_card(page: Page, demo_service: tuple[Service, str]) -> None:
     scanner(page, demo_service)
     noise = Image.fromarray(np.random.default_rng(1).integers(0, 256, (30, 21, 3), np.uint8)).resize((420, 600))
-    page.get_by_label("Choose a picture").set_input_files(as_file(noise))
+    choose(page, as_file(noise))
     expect(page.get_by_role("status")).to_contain_text("No card looks like this one.")
     expect(matches(page)).to_have_count(5)
     expect(matches(page).first).to_contain_text("Probably another card")
@@ -202,9 +209,9 @@ def test_a_pasted_and_a_dropped_picture(
 def test_what_is_no_picture(page: Page, demo_service: tuple[Service, str]) -> None:
     scanner(page, demo_service)
     wrong: FilePayload = {"name": "a.jpg", "mimeType": "image/jpeg", "buffer": b"no picture"}
-    page.get_by_label("Choose a picture").set_input_files(wrong)
+    choose(page, wrong)
     expect(page.get_by_role("status")).to_have_text("This is no picture that your browser can read.")
-    page.get_by_label("Choose a picture").set_input_files(as_file(Image.new("RGB", (20, 300))))
+    choose(page, as_file(Image.new("RGB", (20, 300))))
     expect(page.get_by_role("status")).to_contain_text("too small")
 
 
@@ -247,7 +254,7 @@ def test_a_card_whose_artwork_another_shares(
     other |= shared | {"card_p": f"{int(first['card_p'], 16) ^ 0b11111:016x}"}
     page.context.route("**/api/v1/fingerprints", lambda route: route.fulfill(json=index))
     scanner(page, demo_service)
-    page.get_by_label("Choose a picture").set_input_files(as_file(drawings[0]))
+    choose(page, as_file(drawings[0]))
     expect(page.get_by_role("status")).to_contain_text("Another card looks nearly the same: compare the pictures.")
     expect(matches(page).first.locator(".sureness")).to_contain_text("Likely")  # not sure, however near it is
     expect(matches(page).nth(1)).to_contain_text("It looks nearly the same")
@@ -268,7 +275,7 @@ def test_accessible_in_both_themes_at_all_widths(
     page.goto(f"http://127.0.0.1:{demo_service[0].port}/explore/scan")
     assert_accessible(page)
     scanner(page, demo_service).reload()
-    page.get_by_label("Choose a picture").set_input_files(as_file(photo_of(drawings[0], 20)))
+    choose(page, as_file(photo_of(drawings[0], 20)))
     expect(matches(page)).to_have_count(5)
     assert_accessible(page)
     for width in (390, 600, 768, 1024, 1440):

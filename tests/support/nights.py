@@ -1,12 +1,9 @@
 """Small demo lakes that grow by a day, stores with several builds, and clocks, for tests of builds and nights."""
 
-import atexit
 import shutil
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
-from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
 
 from edge_auth.contract.builds import live_build_id, open_build
 from edge_auth.contract.store.folder import FolderStore
@@ -17,11 +14,13 @@ from generator.lake.lake import open_lake
 from generator.releases.publish import publish
 from generator.releases.verify import verify
 from generator.terminal.progress import Progress
+from tests.support.shared import shared_folder
 
 QUIET = Progress(quiet=True)
 PRODUCTS = 60
 DAYS = 50
 FIRST_DAY = date(2025, 11, 15)
+IDS = "ids"  # the file of a pattern that holds its builds' ids
 
 
 def in_hours(hours: float) -> Clock:
@@ -34,18 +33,8 @@ def at(moment: datetime) -> Clock:
     return lambda: moment
 
 
-def temporary_folder() -> Path:
-    """Return a new folder that is deleted when this process ends."""
-    folder = Path(mkdtemp(prefix="cardpress-tests-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
-
-
-@cache
 def _years(products: int) -> Path:
-    folder = temporary_folder()
-    write_demo(folder, products, DAYS, 1)
-    return folder
+    return shared_folder(f"demo-{products}", lambda folder: write_demo(folder, products, DAYS, 1))
 
 
 def demo_lake(folder: Path, days: int, products: int = PRODUCTS) -> Path:
@@ -65,23 +54,26 @@ def make(lake: Path, store: FolderStore, **more) -> str:
     return make_build(open_lake(str(lake)), store, threads=2, memory="1GB", progress=QUIET, **more).id
 
 
-@cache
-def _pattern(days: tuple[int, ...]) -> tuple[Path, tuple[str, ...]]:
-    """Return the folder that `published` copies, and its builds' ids. It starts as a copy for one build less."""
-    folder = temporary_folder()
-    store, lake, ids = published(folder, *days[:-1])
-    ids.append(make(demo_lake(lake, days[-1]), store))
-    publish(store, ids[-1], by_hand=True)
-    return folder, tuple(ids)
+def _pattern(days: tuple[int, ...]) -> Path:
+    """Return the folder that `published` copies. It starts as a copy for one build less."""
+
+    def fill(folder: Path) -> None:
+        store, lake, ids = published(folder, *days[:-1])
+        ids.append(make(demo_lake(lake, days[-1]), store))
+        publish(store, ids[-1], by_hand=True)
+        (folder / IDS).write_text("\n".join(ids))
+
+    return shared_folder("-".join(map(str, ("published", *days))), fill)
 
 
 def published(folder: Path, *days: int) -> tuple[FolderStore, Path, list[str]]:
     """Publish one build for each number of days, in this order. Return the store, its lake and the builds' ids."""
-    ids: tuple[str, ...] = ()
+    ids: list[str] = []
     if days:
-        pattern, ids = _pattern(days)
-        shutil.copytree(pattern, folder, dirs_exist_ok=True)
-    return FolderStore(str(folder / "store")), folder / "lake", list(ids)
+        pattern = _pattern(days)
+        shutil.copytree(pattern, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns(IDS))
+        ids = (pattern / IDS).read_text().split()
+    return FolderStore(str(folder / "store")), folder / "lake", ids
 
 
 def assert_whole(store: FolderStore, build: str | None = None) -> None:

@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from edge_auth.contract import names
+from edge_auth.contract.layout import BUILDS, build_ids
 from edge_auth.contract.store.folder import FolderStore
 from edge_auth.contract.store.interface import Store
 from edge_auth.contract.text import fold, number_sort_key
 from generator.releases.publish import publish
+from tests.support.copies import copy_objects
 from tests.support.lakes import Rows, write
-from tests.support.nights import make, temporary_folder
+from tests.support.nights import make
+from tests.support.shared import shared_folder
 
 AS_OF = "2026-08-22"  # the day of the newest check
 PRICE_DAY = "2026-08-21"
@@ -103,19 +106,20 @@ def _check(id_product: int, price: float) -> dict[str, Any]:
 
 @cache
 def _built(count: int) -> tuple[FolderStore, str]:
-    """Build the first products once in this process. Return the store, with nothing published, and the build's id."""
-    folder: Path = temporary_folder()
-    store = FolderStore(str(folder / "store"))
-    return store, make(write(rows(products(count)), folder / "lake"), store)
+    """Build the first products once in a run of the tests. Return the store, with nothing published, and the id."""
+
+    def fill(folder: Path) -> None:
+        make(write(rows(products(count)), folder / "lake"), FolderStore(str(folder / "store")))
+
+    store = FolderStore(str(shared_folder(f"small-store-{count}", fill) / "store"))
+    [build] = build_ids(store.list(BUILDS))
+    return store, build
 
 
 def add_build(store: Store, count: int = ALL, *, live: bool = True) -> str:
     """Copy a build of the first products into a store and publish it. Return its id."""
     source, build = _built(count)
-    for name in source.list(""):
-        data = source.get(name)
-        assert data is not None
-        store.put(name, data)
+    copy_objects(source, store)
     if live:
         publish(store, build, by_hand=True)
     return build

@@ -1,6 +1,6 @@
-"""Local copies of the files of a store that are mapped into memory: indexes and the search index.
+"""Local copies of the files of a store that are mapped into memory or streamed.
 
-A mapped file must never change or shrink while a process reads it, whatever happens in the store. So processes map
+Such a file must never change or shrink while a process reads it, whatever happens in the store. So processes read
 copies. A copy is named by the SHA-256 of its content, verified when it is opened, and shared by all processes of a
 machine; one process fetches at a time. Copies survive restarts. When they exceed a number of bytes, the least recently
 used ones are deleted; a process that has mapped one can still read it.
@@ -9,7 +9,7 @@ used ones are deleted; a process that has mapped one can still read it.
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from fcntl import LOCK_EX, flock
 from pathlib import Path
@@ -62,6 +62,24 @@ class FileCache:
             if not (known and self._is_intact(known)):  # another process may have fetched it meanwhile
                 known = self._fetch(store, name, sha256, inflated_sha256)
         return self._folder / known
+
+    def inflated(self, sha256: str, read_member: Callable[[], bytes]) -> Path:
+        """Return the copy of what a gzip member holds. Inflate the member if the copy is missing or damaged.
+
+        Args:
+            sha256: The SHA-256 of the content.
+            read_member: Returns the gzip member.
+
+        Raises:
+            StoreError: The member cannot be read or is damaged, or the copy cannot be written.
+        """
+        if not self._is_intact(sha256):
+            with self._lock():
+                if not self._is_intact(sha256):  # another process may have inflated it meanwhile
+                    self._write(sha256, decompressed_chunks(read_member()))
+            if not self._is_intact(sha256):
+                raise StoreError(f"{self._folder}: the inflated content does not match its hash {sha256}")
+        return self._folder / sha256
 
     def _fetch(self, store: Store, name: str, sha256: str | None, inflated_sha256: str | None) -> str:
         """Copy an object. Return the SHA-256 of the copy."""

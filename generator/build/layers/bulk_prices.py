@@ -10,7 +10,7 @@ from functools import partial
 from edge_auth.contract import names
 from generator.build import estimates
 from generator.build.bulk_files import CONSTANTS, write_entries, write_table
-from generator.build.context import BuildContext
+from generator.build.context import PRICE_SQL, BuildContext
 from generator.build.layers.history import to_parquet
 from generator.build.layers.spec import LayerSpec, define_layer
 from generator.build.month_tasks import month_tasks, row_files, task_names
@@ -24,7 +24,7 @@ from generator.pack.writer import Writer
 RECIPE = 1
 _SQL = (
     "sources/products",
-    *(f"sources/{table}" for table in PRICE_TABLES),
+    *PRICE_SQL,
     *("views/month_rows", "views/day_rows", "views/bulk_prices"),
 )
 # The tables of bulk files, and the arrays of a history whose rows they hold.

@@ -13,7 +13,7 @@ from edge_auth.contract.splice import encode_fragments
 from generator.build import estimates
 from generator.build.arrow_text import text_buffer
 from generator.build.card_tasks import newest_task_name
-from generator.build.context import BuildContext
+from generator.build.context import PRICE_SQL, BuildContext
 from generator.build.layers.spec import LayerSpec, define_layer
 from generator.build.month_tasks import month_tasks, open_history, task_names
 from generator.build.periods import Period
@@ -24,7 +24,7 @@ from generator.pack.writer import EncodedObjects, Writer, hash_objects
 
 RECIPE = 2
 SQL = (
-    *(f"sources/{table}" for table in PRICE_TABLES),
+    *PRICE_SQL,
     *("views/month_rows", "views/month_newest", "views/period", "views/history"),
 )
 CONSTANTS = (pages.BETWEEN, pages.HISTORY_MARKS, pages.PERIOD_TAIL)

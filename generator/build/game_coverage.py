@@ -1,12 +1,16 @@
 """How fresh and how complete the price guide of each game is in a build, column by column."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from edge_auth.contract.builds import Build
+from edge_auth.contract import names
+from edge_auth.contract.builds import Build, live_build_id, open_build
+from edge_auth.contract.store.interface import Store
+from edge_auth.errors import EdgeError
+from generator.errors import GeneratorError
 from generator.lake.vocabulary import PRICE_FIGURES
-from generator.reading.report.price_counts import Row, prices_database, translated_errors
 
 GUIDE_COLUMNS = [f"{figure}{finish}" for finish in ("", "_holo") for figure in PRICE_FIGURES]
 
@@ -52,18 +56,47 @@ class GameCoverage:
 
 
 def cover_games(build: Build, *, threads: int | None = None, memory: str | None = None) -> list[GameCoverage]:
-    """Count the products, rows and prices of each game, the game with most products first.
+    """Return the products, rows and prices of each game, the game with most products first.
+
+    They are in the record of the build, unless an older version made it. Then they are counted.
 
     Raises:
         BuildError: DuckDB cannot read the prices.
         StoreError: The prices cannot be fetched.
     """
-    with translated_errors(build), prices_database(build, threads, memory) as db:
+    recorded = build.record.get("games")
+    return _count(build, threads, memory) if recorded is None else [GameCoverage(**game) for game in recorded]
+
+
+def games_for_record(build: Build, threads: int, memory: str) -> list[dict[str, Any]] | None:
+    """Return the coverage of each game in the form of a record; None if it cannot be counted.
+
+    A build with the catalogue of the live build has its games.
+    """
+    with suppress(GeneratorError, EdgeError, OSError):  # missing figures are no reason to fail a build
+        same = _live_games(build.store, build.record["layers"][names.CATALOGUE])
+        return same or [asdict(game) for game in _count(build, threads, memory)]
+    return None
+
+
+def _live_games(store: Store, catalogue: dict[str, Any]) -> list[dict[str, Any]] | None:
+    with suppress(EdgeError):  # nothing is live, or an older version made it
+        live = open_build(store, live_build_id(store)).record
+        if live["layers"].get(names.CATALOGUE, {}).get("digest") == catalogue["digest"]:
+            games: list[dict[str, Any]] | None = live.get("games")
+            return games
+    return None
+
+
+def _count(build: Build, threads: int | None, memory: str | None) -> list[GameCoverage]:
+    from generator.build.stored_prices import prices_database  # DuckDB: `show` seldom needs it
+
+    with prices_database(build, threads, memory) as db:
         db.run("report/game_columns")
         return list(coverage(db.table("from game_columns").to_pylist()))
 
 
-def coverage(rows: Iterable[Row]) -> Iterator[GameCoverage]:
+def coverage(rows: Iterable[dict[str, Any]]) -> Iterator[GameCoverage]:
     """Yield the rows of the view `report/game_columns` as objects."""
     for row in rows:
         columns = {column: row[column] for column in GUIDE_COLUMNS}

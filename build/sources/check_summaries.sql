@@ -1,0 +1,29 @@
+-- The checks as the lake has them, with numbers in place of their lists of offers. The lists are long: this table is the
+-- one pass over all of them. The rules of checks/filtered_checks.sql.j2 and the table filtered_checks read it.
+
+-- Whether an offer has a price, a seller and a known condition. Only such offers are shown.
+create or replace macro is_usable(offer) as
+    offer.price is not null
+    and offer.seller is not null
+    and offer.condition in ('MT', 'NM', 'EX', 'GD', 'LP', 'PL', 'PO');
+
+-- Checks with numbers of their lists: `listed` counts the offers of a list, `usable` those that are shown. A check without
+-- a list has null.
+create or replace macro summarised(checks) as table
+select
+    * exclude (prices, usable_prices),
+    len(prices) as listed,
+    list_min(prices) as lowest_listed,
+    list_max(prices) as highest_listed,
+    list_count(usable_prices) as usable,
+    list_min(usable_prices) as lowest_usable
+from (
+    select
+        *,
+        list_transform(offer_list, lambda offer: offer.price) as prices,
+        list_transform(offer_list, lambda offer: case when is_usable(offer) then offer.price end) as usable_prices
+    from query_table(checks)
+);
+
+create or replace table check_summaries as
+select * exclude (offer_list) from summarised('raw.filtered_checks');

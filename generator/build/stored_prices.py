@@ -1,0 +1,43 @@
+"""A database over the prices that a build has stored, for the SQL of `build/report/`."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import duckdb
+
+from edge_auth.contract import names
+from edge_auth.contract.builds import Build
+from generator.database import Database, sql_literal
+from generator.errors import BuildError
+from generator.lake.vocabulary import PRICE_FIGURES
+
+# Columns that builds of older versions lack.
+_ADDED_COLUMNS = {"game": "varchar", "listing_day": "date", "from_price": "decimal(18, 2)"} | {
+    f"{figure}{finish}": "decimal(18, 2)" for finish in ("", "_holo") for figure in PRICE_FIGURES
+}
+
+
+@contextmanager
+def prices_database(build: Build, threads: int | None, memory: str | None) -> Iterator[Database]:
+    """Yield a database with the view `prices`, the prices of a build, and the variable `as_of`.
+
+    Raises:
+        BuildError: DuckDB cannot read the prices, before or in the body.
+        StoreError: The prices cannot be fetched.
+    """
+    path = build.layers[names.CATALOGUE].file(names.PRICES_FILE)
+    db = Database(threads, memory)
+    try:
+        db.set(as_of=build.as_of.isoformat())
+        _open_prices(db, sql_literal(path))
+        yield db
+    except duckdb.Error as error:
+        raise BuildError(f"the prices of build {build.id} cannot be read: {str(error).splitlines()[0]}") from error
+    finally:
+        db.close()
+
+
+def _open_prices(db: Database, literal: str) -> None:
+    present = {name for name, *_ in db.rows(f"describe from read_parquet({literal})")}
+    missing = "".join(f", null::{kind} as {name}" for name, kind in _ADDED_COLUMNS.items() if name not in present)
+    db.connection.execute(f"create view prices as select *{missing} from read_parquet({literal})")

@@ -1,0 +1,117 @@
+"""A large index of fingerprints: clients without gzip get it from a local file, whatever happens to the file."""
+
+import gzip
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from edge_auth.contract.store.file_cache import FileCache
+from edge_auth.contract.store.folder import FolderStore
+from edge_auth.errors import StoreError
+from generator.releases.publish import publish
+from tests.support import small_store
+from tests.support.lakes import write
+from tests.support.nights import make
+from tests.support.service import Service, issue
+from tests.support.wsgi import WsgiClient
+
+API = "/api/v1/fingerprints"
+ENTRIES = 20_000  # 5 MB as JSON
+HELD = 40  # more than one key may download at the same time
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the location of a store with a large index; tests change copies of it."""
+    folder = tmp_path_factory.mktemp("large")
+    rows = small_store.rows(small_store.products(20))
+    values = {"art_d": "0" * 16, "card_p": "f" * 16, "colour": "a" * 96, "products": []}
+    rows.fingerprints = [{"key": f"{n:06}", "art_p": f"{n:016x}", **values} for n in range(ENTRIES)]
+    rows.recipe = {"version": "1", "image_url": "https://img.example/{key}.jpg"}
+    store = FolderStore(str(folder / "store"))
+    publish(store, make(write(rows, folder / "lake"), store), by_hand=True)
+    return folder / "store"
+
+
+@pytest.fixture
+def store(large: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(large, tmp_path / "store"))
+
+
+@pytest.fixture
+def client(store: Path, tmp_path: Path) -> WsgiClient:
+    return WsgiClient(str(store), str(tmp_path / "state"), 1000)
+
+
+def right(store: Path) -> bytes:
+    """Return the index as the store holds it."""
+    [pack] = store.rglob("fingerprints/*/*.gz")
+    return gzip.decompress(pack.read_bytes())
+
+
+@pytest.mark.shim_only("measures the memory of a shim on TCP")
+def test_plain_answers_need_no_inflating(store: Path, tmp_path: Path) -> None:
+    expected, state = right(store), tmp_path / "state"
+    with Service(store, state, workers=2, through_nginx=False) as service:
+        client = service.client(issue(store))
+        copy = state / "copies" / hashlib.sha256(expected).hexdigest()
+        assert copy.read_bytes() == expected and copy.stat().st_mode & 0o777 == 0o600
+        zipped = client.get(API, Accept_Encoding="gzip")
+        [pack] = store.rglob("fingerprints/*/*.gz")
+        pack.unlink()
+        for _ in range(10):  # both workers
+            plain = client.get(API)
+            client.close()
+            assert (plain.status, plain.body, plain["Content-Encoding"]) == (200, expected, None)
+            assert plain["Content-Length"] == str(len(expected))
+            assert client.get(API, If_None_Match=plain["ETag"] or "").status == 304
+    assert json.loads(expected)["count"] == ENTRIES and gzip.decompress(zipped.body) == expected
+    assert zipped["ETag"] == (plain["ETag"] or "")[:-1] + '-gzip"'
+    changing = {"etag", "content-length", "content-encoding", "date"}
+    same = [{n.lower(): v for n, v in answer.headers.items() if n.lower() not in changing | {"x-request-id"}}
+            for answer in (plain, zipped)]  # fmt: skip
+    assert same[0] == same[1]
+
+
+@pytest.mark.shim_only("an application in this process")
+def test_a_damaged_copy_is_replaced_and_a_lost_one_is_not_needed(
+    store: Path, client: WsgiClient, tmp_path: Path
+) -> None:
+    expected = right(store)
+    copy = tmp_path / "state" / "copies" / hashlib.sha256(expected).hexdigest()
+    copy.write_bytes(b"x" * len(expected))
+    client.reopen()
+    assert client.get(API).body == expected == copy.read_bytes()
+    copy.unlink()
+    assert client.get(API).body == expected
+
+
+@pytest.mark.shim_only("changes the shim in this process")
+def test_a_full_disk_is_no_reason_to_fail(store: Path, client: WsgiClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> Path:
+        raise StoreError("no space left")
+
+    monkeypatch.setattr(FileCache, "inflated", full)
+    client.reopen()
+    assert client.get(API).body == right(store)
+
+
+@pytest.mark.shim_only("an application in this process")
+def test_clients_that_do_not_read_leave_answers_for_others(store: Path, client: WsgiClient) -> None:
+    environ = {
+        "REQUEST_METHOD": "GET",
+        "PATH_INFO": API,
+        "QUERY_STRING": "",
+        "HTTP_HOST": "a",
+        "HTTP_X_API_KEY": client.key,
+    }
+    held = [client.app.wsgi_app(environ, lambda *_: None) for _ in range(HELD)]
+    assert client.get(API).body == right(store)
+    assert sum(isinstance(body, list) for body in held) == HELD - 32
+    for body in held:
+        if not isinstance(body, list):
+            body.close()
+    assert client.get(API).body == right(store)
