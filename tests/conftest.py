@@ -53,7 +53,16 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Make `xdist_group` work: xdist 3.8 writes groups to an attribute that pytest 9.2 does not read."""
+    """Skip what is about the shim alone, and make `xdist_group` work."""
+    if config.getoption("--through-nginx"):
+        for item in items:
+            if mark := item.get_closest_marker("shim_only"):
+                item.add_marker(pytest.mark.skip(reason=f"about the shim alone: {mark.args[0]}"))
+    _name_groups(config, items)
+
+
+def _name_groups(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Append its group to the id of an item: xdist 3.8 writes it to an attribute that pytest 9.2 does not read."""
     if getattr(config.option, "loadgroup", False):
         for item in (item for item in items if item.get_closest_marker("xdist_group")):
             if "@" not in item.nodeid.rpartition("]")[2]:

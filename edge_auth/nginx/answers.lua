@@ -1,5 +1,5 @@
--- The answers that nginx may send again, by build, encoding and address as sent. All processes of nginx share them; each
--- process keeps those that it sent lately, as Lua values.
+-- The answers that nginx may send again, by build and request: encoding and address as sent. All processes of nginx share
+-- them; each process keeps those that it sent lately, as Lua values.
 
 local shared = ngx.shared.answers
 local MAX_BYTES, RECENT_BYTES, ENTRY_BYTES = 1048576, 33554432, 1000
@@ -12,31 +12,28 @@ local recent, recent_bytes, recent_build = {}, 0, nil
 
 local answers = {}
 
-local function name_of(build, encoding, uri)
-    return build .. " " .. encoding .. " " .. uri
-end
-
 -- Splits the text of an answer, of which NUL ends each field but the body.
 local function parsed(text)
     local scope, tag, head, coding, start = text:match("^(%Z*)%z(%Z*)%z(%Z*)%z(%Z*)%z()")
     return {
-        scope = scope, tag = tag, head = "HIT" .. head, full_head = "HIT" .. head .. coding,
-        body = start <= #text and text:sub(start), length = #text - start + 1,
+        scope = scope, tag = tag, head = "HIT" .. head .. coding, body = start <= #text and text:sub(start),
+        unchanged_head = "HIT" .. head .. "\r\ncontent-type: " .. JSON,
     }
 end
 
 -- Returns the scope, tag, header lines and body of an answer, or nil. The body is false if only the tag is known. Without
 -- an answer, the second result says whether the same was requested here before: only then it is worth being kept.
-function answers.find(build, encoding, uri)
+function answers.find(build, request)
     if build ~= recent_build or recent_bytes > RECENT_BYTES then
-        recent, recent_bytes, recent_build = { gzip = {}, plain = {} }, 0, build
+        recent, recent_bytes, recent_build = {}, 0, build
     end
-    local known = recent[encoding]
-    if known[uri] then return known[uri] end
-    local text, again = shared:get(name_of(build, encoding, uri)), known[uri] == false
+    local known = recent[request]
+    if known then return known end
+    local text = shared:get(build .. " " .. request)
     local found = text and parsed(text)
-    known[uri], recent_bytes = found and found.body and found or false, recent_bytes + ENTRY_BYTES + (text and #text or 0)
-    return found, again
+    recent[request] = found and found.body and found or false
+    recent_bytes = recent_bytes + ENTRY_BYTES + (text and #text or 0)
+    return found, known == false
 end
 
 -- Begins to keep an answer of the shim, if the shim allows it by naming the scope.
@@ -47,6 +44,7 @@ function answers.begin()
     local lines, coding = {}, sent["content-encoding"]
     sent["content-encoding"] = nil
     for name, value in pairs(sent) do
+        if type(value) ~= "string" then return end -- a header that came twice
         if not OWN[name] and not name:find("^x%-ratelimit%-") then lines[#lines + 1] = "\r\n" .. name .. ": " .. value end
     end
     local head = table.concat({
@@ -63,7 +61,7 @@ function answers.take()
     answer.parts[#answer.parts + 1] = ngx.arg[1]
     if not ngx.arg[2] then return end
     local text, var = table.concat(answer.parts), ngx.var
-    local name = name_of(var.edge_build, var.edge_encoding, var.request_uri)
+    local name = var.edge_build .. " " .. var.edge_request
     if answer.status == 304 then
         shared:add(name, text)
     elseif #text == answer.length then

@@ -1,6 +1,6 @@
 -- Counts requests of keys in the file that the shims count in, so that the limit is exact over all of them.
 -- The layout of the file and the rules are those of edge_auth/host/file_counter.py; a test compares the two. The file is
--- mapped into memory, which is safe because it never shrinks and only slots that exist are written.
+-- mapped into memory: the shim never makes it smaller. If another program does, nginx replaces the process that notices.
 
 local ffi = require "ffi"
 
@@ -35,25 +35,28 @@ local places = {}                -- by key id: where it is counted
 
 local counter = {}
 
--- Opens the counter's file, again if it was replaced or has grown.
+local function close()
+    if not file then return end
+    C.munmap(slots, slot_count * SLOT_BYTES)
+    C.close(file)
+    file, slot_count = nil, 0
+end
+
+-- Opens the counter's file anew, since it may have grown or been replaced. Without a whole file the shim counts alone.
 function counter.open(path)
+    close()
     local opened, data = C.open(path, O_RDWR), ffi.new("char[?]", SECRET_BYTES)
     if opened < 0 then return end
     local read = C.pread(opened, data, SECRET_BYTES, 0)
     local count = math.floor(tonumber(C.lseek(opened, 0, SEEK_END)) / SLOT_BYTES)
-    local found = ffi.string(data, SECRET_BYTES)
-    local current = found == secret and count == slot_count
-    local memory = not current and read == SECRET_BYTES
-        and C.mmap(nil, count * SLOT_BYTES, READ_AND_WRITE, SHARED, opened, 0)
+    local memory = read == SECRET_BYTES and C.mmap(nil, count * SLOT_BYTES, READ_AND_WRITE, SHARED, opened, 0)
     if not memory or ffi.cast("intptr_t", memory) == -1 then
         C.close(opened)
         return
     end
-    if file then
-        C.munmap(slots, slot_count * SLOT_BYTES)
-        C.close(file)
-    end
-    file, secret, slots, slot_count, places = opened, found, ffi.cast("cardpress_slot *", memory), count, {}
+    local found = ffi.string(data, SECRET_BYTES)
+    if found ~= secret then places = {} end
+    file, secret, slots, slot_count = opened, found, ffi.cast("cardpress_slot *", memory), count
 end
 
 -- Returns where a key is counted: a keyed BLAKE2b of its name gives the bucket and the tag.

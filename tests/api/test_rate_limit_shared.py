@@ -12,6 +12,7 @@ from tests.support.service import API, Service, issue, until
 
 pytestmark = [
     pytest.mark.skipif(BINARY is None, reason=ABSENT),
+    pytest.mark.shim_only("an nginx that counts excludes Redis"),
     pytest.mark.xdist_group("two machines"),  # one process: the shims are started once
 ]
 ALONE = "counting on this machine alone"
@@ -27,8 +28,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
 @pytest.fixture(scope="module")
 def services(server: RedisServer, fixed_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list]:
     """Two shims of two workers, each with a state folder of its own, as on two machines."""
-    if Service.through_nginx:
-        pytest.skip("an nginx that counts excludes Redis")
     state = tmp_path_factory.mktemp("machines")
     url = ("--rate-limit-url", server.url, "--metrics-port", "0")
     with (

@@ -182,6 +182,7 @@ def test_each_file_by_itself(patient: Patient) -> None:
     assert failures
 
 
+@pytest.mark.shim_only("starts an application in this process for each kind")
 @pytest.mark.parametrize("damage", ["halve", "flip"])
 def test_each_kind_of_file(
     store: Path, fixed_oracle: Oracle, tmp_path: Path, damage: str, subtests: pytest.Subtests

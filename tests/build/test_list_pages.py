@@ -82,6 +82,7 @@ def add_version_1_build(store: FolderStore, build: Build) -> str:
     return id_
 
 
+@pytest.mark.shim_only("an application in this process")
 def test_a_store_of_version_1_is_served_compared_and_pruned(tmp_path: Path) -> None:
     store, _, [new] = published(tmp_path, 8)
     old = add_version_1_build(store, open_build(store, new))

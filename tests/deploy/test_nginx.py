@@ -97,6 +97,7 @@ def test_rate_limit_headers_are_never_those_of_another_request(client: Client, p
     assert in_one_window(attempt) == [0, 1, 2]
 
 
+@pytest.mark.shim_only("both write X-Cache")
 def test_only_the_sites_pages_are_kept(client: Client, front: Nginx) -> None:
     for path in ("/docs", "/docs?again", "/explore/"):
         first, again = client.get(path), client.get(path)

@@ -125,6 +125,7 @@ def check_transcript(
         pytest.skip("wrote the transcript: read the difference")
 
 
+@pytest.mark.shim_only("the transcript names the port of the shim")
 @pytest.mark.skipif(shutil.which("curl") is None, reason="no curl on this machine")
 def test_the_transcript_is_true(
     tmp_path: Path, capfd: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest

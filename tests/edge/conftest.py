@@ -1,10 +1,10 @@
-"""A small store, a key in it, and a client of the application over it."""
+"""A small store, a key in it, and a client of the application over it: behind nginx with --through-nginx."""
 
 import pytest
 
 from edge_auth.contract.store.folder import FolderStore
 from tests.support import small_store
-from tests.support.wsgi import WsgiClient
+from tests.support.nginx_client import open_client
 
 
 @pytest.fixture(scope="session")
@@ -21,14 +21,16 @@ def location(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def client(location, tmp_path_factory):
-    return WsgiClient(location, str(tmp_path_factory.mktemp("state")), 1_000_000)
+    with open_client(location, str(tmp_path_factory.mktemp("state")), 1_000_000, times=3) as client:
+        yield client
 
 
 @pytest.fixture
 def own(tmp_path):
     """Return a client of the application over a new store, for tests that change the store."""
     build = small_store.add_build(FolderStore(str(tmp_path / "store")))
-    return WsgiClient(str(tmp_path / "store"), str(tmp_path / "state"), 50, build)
+    with open_client(str(tmp_path / "store"), str(tmp_path / "state"), 50, build) as client:
+        yield client
 
 
 @pytest.fixture

@@ -15,6 +15,8 @@ from generator.releases.prune import RetentionRules, prune
 from tests.support import nights
 from tests.support.wsgi import WsgiClient
 
+pytestmark = pytest.mark.shim_only("changes constants of the shim in this process")
+
 BULK = "/api/v1/bulk"
 
 

@@ -73,6 +73,7 @@ def test_a_worker_that_fails_again_and_again_is_replaced(server: RunningShim) ->
     assert eventually(lambda: exchange(server.port, ASK).startswith(b"HTTP/1.1 200"))
 
 
+@pytest.mark.shim_only("nginx keeps its own connections to clients")
 def test_the_end_drops_no_request_of_a_client_without_retries(store: str, tmp_path: Path) -> None:
     """Clients keep connections alive and ask all the time; each connection ends after an answer that says so."""
     server = RunningShim(store, str(tmp_path / "state"), "--workers", "2", "--drain", "4")
@@ -101,6 +102,7 @@ def test_the_end_drops_no_request_of_a_client_without_retries(store: str, tmp_pa
     assert server.process.wait(60) == 0
 
 
+@pytest.mark.shim_only("nginx closes them after 30 seconds of its own")
 def test_connections_that_send_nothing_are_closed(store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The real limit is 30 seconds; the test only shortens it."""
     assert granian_server.HEADER_TIMEOUT_MILLISECONDS == 30_000

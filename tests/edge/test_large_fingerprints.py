@@ -52,6 +52,7 @@ def right(store: Path) -> bytes:
     return gzip.decompress(pack.read_bytes())
 
 
+@pytest.mark.shim_only("measures the memory of a shim on TCP")
 def test_plain_answers_need_no_inflating(store: Path, tmp_path: Path) -> None:
     expected, state = right(store), tmp_path / "state"
     with Service(store, state, workers=2, through_nginx=False) as service:
@@ -75,6 +76,7 @@ def test_plain_answers_need_no_inflating(store: Path, tmp_path: Path) -> None:
     assert same[0] == same[1]
 
 
+@pytest.mark.shim_only("an application in this process")
 def test_a_damaged_copy_is_replaced_and_a_lost_one_is_not_needed(
     store: Path, client: WsgiClient, tmp_path: Path
 ) -> None:
@@ -87,6 +89,7 @@ def test_a_damaged_copy_is_replaced_and_a_lost_one_is_not_needed(
     assert client.get(API).body == expected
 
 
+@pytest.mark.shim_only("changes the shim in this process")
 def test_a_full_disk_is_no_reason_to_fail(store: Path, client: WsgiClient, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> Path:
         raise StoreError("no space left")
@@ -96,6 +99,7 @@ def test_a_full_disk_is_no_reason_to_fail(store: Path, client: WsgiClient, monke
     assert client.get(API).body == right(store)
 
 
+@pytest.mark.shim_only("an application in this process")
 def test_clients_that_do_not_read_leave_answers_for_others(store: Path, client: WsgiClient) -> None:
     environ = {
         "REQUEST_METHOD": "GET",

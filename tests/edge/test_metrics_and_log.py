@@ -64,6 +64,7 @@ def state(tmp_path):
     return str(tmp_path / "state")
 
 
+@pytest.mark.shim_only("answers of nginx are in no metric")
 def test_the_counts_of_two_workers_add_up_exactly(store, state):
     (key, id_), (slow, slow_id) = issued(store, 100_000), issued(store, 1)
     server = RunningShim(store, state, "--metrics-port", "0", "--workers", "2")
@@ -198,6 +199,7 @@ def test_where_metrics_are_and_are_not(store, state):
     assert seen("requests_total", endpoint="none", status=404) is None
 
 
+@pytest.mark.shim_only("answers of nginx are in no log")
 def test_request_ids_in_the_log(store, state):
     key, id_ = issued(store, 100_000)
     taken = ["a.b:c_d-1", "0123456789abcdef" * 2, "9b2e0f0c-8a53-4a6e-9d55-2f6d6a1e4d3c"]

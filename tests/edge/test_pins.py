@@ -43,6 +43,7 @@ def unknown_id(number: int) -> str:
     return f"{small_store.AS_OF}-{number:012x}"
 
 
+@pytest.mark.shim_only("counts reads in this process")
 def test_an_unknown_build_is_remembered_for_some_seconds(client, reads, monkeypatch):
     for _ in range(5):
         assert client.get(STATUS, x_build=unknown_id(1)).code == "invalid_parameter"
@@ -53,6 +54,7 @@ def test_an_unknown_build_is_remembered_for_some_seconds(client, reads, monkeypa
     assert len(reads) == 2
 
 
+@pytest.mark.shim_only("counts reads in this process")
 def test_made_up_builds_cost_the_store_little(location, tmp_path, reads, monkeypatch):
     monkeypatch.setattr(unknown_builds, "_MAX_BURST", 20)
     monkeypatch.setattr(unknown_builds, "_MAX_LOOKUPS_PER_SECOND", 0)

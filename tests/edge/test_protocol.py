@@ -209,6 +209,7 @@ def test_accept_encoding(header, takes):
     assert accepts_gzip(header) == takes
 
 
+@pytest.mark.shim_only("clients of other addresses")
 def test_openapi_is_public_and_limited_by_address(own):
     answer = own.get("/api/v1/openapi.json?whatever=1&x", key=None, remote="10.0.0.1")
     assert answer.headers["Cache-Control"] == "public, max-age=300"
@@ -272,6 +273,7 @@ def test_a_failing_store_is_500(own, damage):
     assert own.get("/api/v1/me").status == 200
 
 
+@pytest.mark.shim_only("reads the log of an application in this process")
 def test_a_store_without_a_live_build_says_so_once(tmp_path):
     client = WsgiClient(str(tmp_path / "store"), str(tmp_path / "state"), 1000)
     for _ in range(3):

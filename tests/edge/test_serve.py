@@ -78,6 +78,7 @@ def test_a_log_without_a_reader_delays_no_request(store, tmp_path):
         assert server.process.wait(timeout=30) == 0
 
 
+@pytest.mark.shim_only("the port of a shim that was killed")
 def test_a_killed_worker_is_replaced_and_a_killed_shim_leaves_none(store, tmp_path):
     server = RunningShim(store, str(tmp_path / "state"), "--workers", "1")
     os.kill(server.workers()[0], signal.SIGKILL)

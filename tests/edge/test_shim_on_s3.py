@@ -28,7 +28,7 @@ from tests.support.s3_servers import READER, SERVERS, S3Server, installed
 from tests.support.service import until
 from tests.support.wsgi import Response, WsgiClient
 
-pytestmark = on_s3
+pytestmark = [*on_s3, pytest.mark.shim_only("counts requests and polls in this process")]
 
 API = "/api/v1/"
 PRODUCTS = small_store.products()

@@ -24,6 +24,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker(pytest.mark.xdist_group("fleet"))
+            if "fleet" in item.fixturenames:
+                item.add_marker(pytest.mark.shim_only("an nginx that counts excludes Redis"))
 
 
 @pytest.fixture(scope="package")

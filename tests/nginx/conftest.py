@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.commands import issue
+from tests.support.copies import copy_of_fixed
 from tests.support.keys import KEYS
 from tests.support.nginx_edge import ABSENT, installed
 from tests.support.service import Service
@@ -35,4 +36,23 @@ def fixed_service(
 ) -> Iterator[Service]:
     state = tmp_path_factory.mktemp("nginx") / "state"
     with Service(fixed_store, state, workers=2, through_nginx=True) as service:
+        yield service
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """Return a store with one live build."""
+    copy_of_fixed(tmp_path / "store")
+    return tmp_path / "store"
+
+
+@pytest.fixture
+def key(store: Path) -> str:
+    return issue(store)
+
+
+@pytest.fixture
+def service(store: Path, key: str, tmp_path: Path) -> Iterator[Service]:
+    """Start a shim of two workers behind nginx."""
+    with Service(store, tmp_path / "state", workers=2, through_nginx=True) as service:
         yield service

@@ -15,14 +15,13 @@ from edge_auth.host.file_counter import FileCounter, counter_file
 from tests.support.commands import build, issue, run
 from tests.support.copies import copy_of_fixed
 from tests.support.lakes import FIXED, write
+from tests.support.nginx_edge import CARDS, LIMIT, cached
 from tests.support.rate_limits import in_one_window
 from tests.support.s3_proxy import ALWAYS, Proxy
 from tests.support.s3_servers import S3Server
 from tests.support.service import API, Client, HttpAnswer, Service, until, window_left
 
-CARDS = f"{API}/cards?limit=7"
 UNREAD = f"{API}/watchlist/charizard-base/history?view=weekly"
-LIMIT = 60  # seconds until a test fails
 IN_FORCE = 5
 
 
@@ -58,11 +57,6 @@ def own_edge(tmp_path: Path) -> Iterator[CachedEdge]:
     """Start an edge for a test that changes the store or the shim."""
     with started(tmp_path) as edge:
         yield edge
-
-
-def cached(client: Client) -> None:
-    """Request a page until nginx answers it."""
-    until(lambda: client.get(CARDS)["X-Cache"] == "HIT", LIMIT, "nginx has the answer")
 
 
 def test_a_repeated_request_does_not_reach_the_shim(edge: CachedEdge) -> None:

@@ -9,9 +9,9 @@ import pytest
 from edge_auth.contract.store.folder import FolderStore
 from tests.support.commands import run
 from tests.support.lakes import Rows, write
+from tests.support.nginx_client import open_client
 from tests.support.nights import assert_whole
 from tests.support.oracle import Oracle, bulk
-from tests.support.wsgi import WsgiClient
 
 DAY = "2026-03-01"
 ONE = Rows(
@@ -34,8 +34,11 @@ def test_every_command_and_answer(rows: Rows, tmp_path: Path) -> None:
     assert night(lake, store)["outcome"] == "unchanged"
     assert_whole(FolderStore(str(store)))
     oracle = Oracle(lake, None, report["build"])
-    shim = WsgiClient(str(store), str(tmp_path / "state"), 1000)
-    manifest = shim.get("/api/v1/bulk").json()
+    with open_client(str(store), str(tmp_path / "state"), 1000) as shim:
+        manifest = shim.get("/api/v1/bulk").json()
+        cards = shim.get("/api/v1/cards").json()["data"]
+        for path in ("sets", "movers", "watchlist", "changes", "status", "games"):
+            assert shim.get(f"/api/v1/{path}").status == 200, path
     run("export", tmp_path / "tree", "--store", store)
     tree = tmp_path / "tree" / "api" / "v1"
     assert json.loads((tree / "bulk.json").read_bytes()) == manifest
@@ -44,12 +47,9 @@ def test_every_command_and_answer(rows: Rows, tmp_path: Path) -> None:
         parts = [pq.read_table(tree / "bulk" / file["name"]).to_pylist() for file in files]
         assert [row for part in parts for row in part] == bulk.rows(oracle.lake, table), table
         assert sum(file["records"] for file in files) == len(bulk.rows(oracle.lake, table))
-    cards = shim.get("/api/v1/cards").json()["data"]
     assert cards == [oracle.cards.card(id_) for id_ in oracle.lake.products]
     [lines] = [file for file in manifest["files"] if file["table"] == "cards"]
     assert lines["records"] == len(rows.products)
-    for path in ("sets", "movers", "watchlist", "changes", "status", "games"):
-        assert shim.get(f"/api/v1/{path}").status == 200, path
     run("show", "--store", store)
     run("doctor", "--store", store, "--lake", lake, "--read-only", "--state", tmp_path / "state")
 

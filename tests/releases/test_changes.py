@@ -3,7 +3,8 @@
 import json
 import random
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from itertools import pairwise
 from pathlib import Path
 
@@ -23,10 +24,10 @@ from generator.releases.prune import RetentionRules, prune
 from generator.releases.publish import publish, rollback
 from tests.support.commands import run
 from tests.support.lakes import Rows, write
+from tests.support.nginx_client import AnyClient, open_client
 from tests.support.nights import in_hours, make
 from tests.support.service import until
 from tests.support.shared import shared_folder
-from tests.support.wsgi import WsgiClient
 
 NIGHTS = 8
 PRICES = {"price_guide", "filtered_price", "listing"}
@@ -75,11 +76,14 @@ def nights(tmp_path: Path) -> tuple[FolderStore, tuple[str, ...]]:
     return FolderStore(str(tmp_path / "store")), ids
 
 
-def client(store: FolderStore) -> WsgiClient:
-    return WsgiClient(store.location, str(store.root.parent / "state"), 100_000)
+@pytest.fixture
+def client() -> Iterator[Callable[[FolderStore], AnyClient]]:
+    """Return a function that starts a shim over a store and returns a client of it."""
+    with ExitStack() as stack:
+        yield lambda store: stack.enter_context(open_client(store.location, str(store.root.parent / "state"), 100_000))
 
 
-def get_json(shim: WsgiClient, target: str) -> dict:
+def get_json(shim: AnyClient, target: str) -> dict:
     answer = shim.get(f"/api/v1/{target}")
     assert answer.status == 200, answer.body
     assert "X-Build" not in answer.headers
@@ -120,7 +124,7 @@ def without_prices(some: Cards) -> Cards:
     return {id_: {name: card[name] for name in card.keys() - PRICES} for id_, card in some.items()}
 
 
-def test_thirty_random_nights_bring_a_mirror_from_the_first_build_to_the_last(nights) -> None:
+def test_thirty_random_nights_bring_a_mirror_from_the_first_build_to_the_last(client, nights) -> None:
     store, ids = nights
     rng, live = random.Random(7), [ids[0]]
     publish(store, ids[0], by_hand=True)
@@ -146,7 +150,7 @@ def test_thirty_random_nights_bring_a_mirror_from_the_first_build_to_the_last(ni
     assert verify_steps(store) == len(set(pairwise(live)))
 
 
-def since_each_build_was_live(shim: WsgiClient, live: list[str]) -> None:
+def since_each_build_was_live(shim: AnyClient, live: list[str]) -> None:
     for build in set(live):
         last = len(live) - 1 - live[::-1].index(build)
         found = get_json(shim, f"changes?since={build}&limit=100")["data"]
@@ -154,7 +158,7 @@ def since_each_build_was_live(shim: WsgiClient, live: list[str]) -> None:
 
 
 @pytest.fixture
-def published(nights) -> Iterator[tuple[FolderStore, tuple[str, ...], WsgiClient]]:
+def published(nights, client) -> Iterator[tuple[FolderStore, tuple[str, ...], AnyClient]]:
     """A store with three builds published one after the other, and its shim."""
     store, ids = nights
     for build in ids[:3]:
@@ -206,7 +210,7 @@ def test_a_build_that_another_worker_made_live_is_known_at_once(published) -> No
     assert get_json(shim, f"changes/{ids[3]}...{ids[4]}")["to"] == ids[4]
 
 
-def test_a_killed_command_leaves_no_gap(published, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_command_leaves_no_gap(client, published, monkeypatch: pytest.MonkeyPatch) -> None:
     """The pointer moves in the same write as the step; a document that is missing is made by the next command."""
     store, ids, _ = published
     with monkeypatch.context() as killed:
@@ -229,7 +233,7 @@ def test_a_killed_command_leaves_no_gap(published, monkeypatch: pytest.MonkeyPat
     )
 
 
-def test_a_step_whose_build_is_lost_ends_the_list(published, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_step_whose_build_is_lost_ends_the_list(client, published, monkeypatch: pytest.MonkeyPatch) -> None:
     store, ids, _ = published
     monkeypatch.setattr(publishing, "prepare_step", lambda *_: None)
     monkeypatch.setattr(publishing, "complete_steps", lambda *_: None)
@@ -244,7 +248,7 @@ def test_a_step_whose_build_is_lost_ends_the_list(published, monkeypatch: pytest
     assert missing_steps(store) == []
 
 
-def test_a_hundred_steps_are_listed_and_older_documents_pruned(nights) -> None:
+def test_a_hundred_steps_are_listed_and_older_documents_pruned(client, nights) -> None:
     store, ids = nights
     for number in range(5):
         publish(store, ids[number], by_hand=True)
@@ -280,7 +284,7 @@ def test_verify_and_doctor_find_a_damaged_document(published) -> None:
     ]
 
 
-def test_a_pointer_of_an_older_version_has_no_steps(published) -> None:
+def test_a_pointer_of_an_older_version_has_no_steps(client, published) -> None:
     store, ids, _ = published
     pointer = json.loads(store.get(layout.POINTER))
     del pointer["moved_from"]
@@ -291,7 +295,7 @@ def test_a_pointer_of_an_older_version_has_no_steps(published) -> None:
     assert shim.get(f"/api/v1/changes?since={ids[1]}").status == 400
 
 
-def test_nothing_is_listed_before_the_second_publish(nights) -> None:
+def test_nothing_is_listed_before_the_second_publish(client, nights) -> None:
     store, ids = nights
     shim = client(store)
     assert shim.get("/api/v1/changes").status == 500

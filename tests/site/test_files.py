@@ -103,7 +103,8 @@ def test_every_file_is_sent_without_a_key(visitor: Client, path: str, key: str) 
     "path",
     ["/docs/nothing.html", "/docs/index.html/", "/docs//", "/docs/..", "/docs/%2e%2e/openapi.json",
      "/docs/openapi.json", "/explore/index", "/docss", "/docs.html", "/index.html", "/index.json", "/docs/%ff",
-     "/docs/%00", "/explore/status.json", "/explore/scan/index"],
+     pytest.param("/docs/%00", marks=pytest.mark.shim_only("nginx itself refuses NUL")),
+     "/explore/status.json", "/explore/scan/index"],
 )  # fmt: skip
 def test_what_is_no_file_is_no_path(visitor: Client, path: str) -> None:
     answer = fetched(visitor, path)

@@ -92,6 +92,7 @@ def shared_names(store: FolderStore, build: str) -> set[str]:
     return {f"builds/{build}.json", *loose, *(name for folder in folders for name in store.list(folder))}
 
 
+@pytest.mark.shim_only("starts an application in this process for each file")
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("kind", [".gz", "index.arrow", ".arrow", ".json"])
 def test_a_build_that_lost_data_does_not_answer(tmp_path: Path, kind: str, loss: str) -> None:

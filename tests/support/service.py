@@ -160,6 +160,20 @@ class Client:
         self.connection.close()
 
 
+def start_nginx(
+    folder: Path, port: int, store: Path | str, state: Path | str, keys: str | None = None, *, workers: int
+) -> subprocess.Popen:
+    """Start the nginx of `cardpress edge config` before the shim that listens on `folder/shim`."""
+    places = {"--store": store, "--state": state, "--socket": folder / "shim", "--folder": folder}
+    words = [part for pair in (places | ({"--keys": keys} if keys else {})).items() for part in pair]
+    listen = ("--listen", f"127.0.0.1:{port}", "--workers", workers)
+    (folder / "nginx.conf").write_text(run("edge", "config", *words, *listen).stdout)
+    nginx = shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin")
+    command = [nginx, "-c", folder / "nginx.conf", "-e", folder / "error.log"]
+    with (folder / "error.log").open("wb") as log:
+        return subprocess.Popen(command, stdout=log, stderr=log)
+
+
 class Service:
     """A running shim over a store, as a context manager. It asserts that the shim ends cleanly.
 
@@ -195,7 +209,7 @@ class Service:
         self.state.mkdir(parents=True, exist_ok=True)
         self.start_shim()
         if self.folder:
-            self.nginx = self._start_nginx(self.folder)
+            self.nginx = start_nginx(self.folder, self.port, self.store, self.state, workers=2)
         try:
             until(self._ready, 30, "GET /healthz answers 200")
         except AssertionError:
@@ -230,17 +244,6 @@ class Service:
         with self.log.open("wb") as log:
             command = [sys.executable, "-m", "generator", *self.command]
             self.process = subprocess.Popen(command, cwd=ROOT, env=environment(), stdout=log, stderr=log)
-
-    def _start_nginx(self, folder: Path) -> subprocess.Popen:
-        places = {"--store": self.store, "--state": self.state, "--socket": folder / "shim", "--folder": folder}
-        words = [part for pair in places.items() for part in pair]
-        (folder / "nginx.conf").write_text(
-            run("edge", "config", *words, "--listen", f"127.0.0.1:{self.port}", "--workers", 2).stdout
-        )
-        nginx = shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin")
-        command = [nginx, "-c", folder / "nginx.conf", "-e", folder / "error.log"]
-        with (folder / "error.log").open("wb") as log:
-            return subprocess.Popen(command, stdout=log, stderr=log)
 
     def _ready(self) -> bool:
         assert self.process.poll() is None, f"the shim ended: {self.log.read_text()[-3000:]}"

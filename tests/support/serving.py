@@ -3,12 +3,17 @@
 import http.client
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
+import weakref
 from pathlib import Path
+
+from tests.support.service import Service, free_port, start_nginx
 
 COMMAND = [sys.executable, "-m", "generator"]
 
@@ -20,19 +25,38 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess:
 
 
 class RunningShim:
-    """A `serve` process. Its standard error is read line by line."""
+    """A `serve` process. Its standard error is read line by line.
+
+    With the option --through-nginx of pytest it listens on a unix socket, and `port` is that of an nginx before it.
+    """
 
     def __init__(self, location: str, state: str, *arguments: str):
+        folder = Path(tempfile.mkdtemp(prefix="cardpress-nginx-")) if Service.through_nginx else None
+        place = ("--socket", str(folder / "shim")) if folder else ("--port", "0")
         self.process = subprocess.Popen(
-            [*COMMAND, "serve", "--store", location, "--port", "0", "--drain", "0", "--state", state, *arguments],
+            [*COMMAND, "serve", "--store", location, *place, "--drain", "0", "--state", state, *arguments],
             stderr=subprocess.PIPE,
             text=True,
         )
-        first = self.process.stderr.readline()
-        self.port = int(re.fullmatch(r"cardpress: listening on http://127\.0\.0\.1:([0-9]+)\n", first)[1])
+        [listens_at] = self._said(r"cardpress: listening on (?:http://127\.0\.0\.1:([0-9]+)|.*/shim)\n")
         if "--metrics-port" in arguments:
-            second = self.process.stderr.readline()
-            self.metrics = int(re.fullmatch(r"cardpress: metrics at http://127\.0\.0\.1:([0-9]+)/metrics\n", second)[1])
+            [metrics] = self._said(r"cardpress: metrics at http://127\.0\.0\.1:([0-9]+)/metrics\n")
+            self.metrics = int(metrics)
+        if folder:
+            keys = arguments[arguments.index("--keys") + 1] if "--keys" in arguments else None
+            self.port = free_port()
+            nginx = start_nginx(folder, self.port, location, state, keys, workers=1)
+            self._stop_nginx = weakref.finalize(self, _stop, nginx, folder)
+            assert eventually(lambda: listens(self.port)), (folder / "error.log").read_text()
+        else:
+            self.port = int(listens_at)
+
+    def _said(self, line: str) -> tuple[str | None, ...]:
+        """Read up to a line. Return its groups. A store that is damaged is logged before it."""
+        for text in self.process.stderr:
+            if found := re.fullmatch(line, text):
+                return found.groups()
+        raise AssertionError(f"the shim ended without {line}")
 
     def get(self, target: str, key: str = "", method: str = "GET", **headers: str):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
@@ -47,7 +71,16 @@ class RunningShim:
     def stop(self) -> tuple[int, str]:
         self.process.send_signal(signal.SIGTERM)
         _, log = self.process.communicate(timeout=90)
+        if Service.through_nginx:
+            self._stop_nginx()
         return self.process.returncode, log
+
+
+def _stop(nginx: subprocess.Popen, folder: Path) -> None:
+    """Stop an nginx, also one whose shim a test has killed."""
+    nginx.terminate()
+    nginx.wait(30)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def eventually(holds, seconds: float = 60) -> bool:

@@ -11,6 +11,7 @@ from urllib.parse import unquote_to_bytes
 from edge_auth.contract.keys import SCOPES, issue, open_key_file
 from edge_auth.host.app import Settings, create_app
 from edge_auth.host.log import Log
+from tests.support.service import Service
 
 
 @dataclass
@@ -36,6 +37,7 @@ class WsgiClient:
     """Requests to an application in this process, as a WSGI server makes them."""
 
     def __init__(self, location: str, state: str, rate_limit: int, build: str = "", **settings: Any):
+        assert not Service.through_nginx, "use NginxClient here, or mark the test shim_only"
         self.location = location
         self.settings = Settings(location, state, **settings)
         self.build = build
@@ -43,6 +45,12 @@ class WsgiClient:
         self.key, record = issue("tests", SCOPES, rate_limit, None, 0)
         open_key_file(location).add(record)
         self.reopen()
+
+    def __enter__(self) -> "WsgiClient":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Do nothing: there is no process to end."""
 
     def reopen(self) -> None:
         """Start a new application, with empty memory."""

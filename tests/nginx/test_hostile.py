@@ -1,0 +1,96 @@
+"""Files and answers that nginx does not expect: it stays up, and the shim decides what nginx cannot."""
+
+import os
+import shutil
+import socketserver
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from edge_auth.host.file_counter import FileCounter, counter_file
+from tests.support.nginx_edge import CARDS, LIMIT, cached
+from tests.support.rate_limits import in_one_window
+from tests.support.service import API, Client, Service, free_port, start_nginx, until, window_left
+
+TWICE = b"Warning: 199 - a\r\nWarning: 199 - b\r\n"
+
+
+def test_a_counter_file_that_becomes_smaller(service: Service, store: Path, key: str) -> None:
+    """A process of nginx that reads where the file has ended is killed by the kernel. Its successor answers."""
+    cached(service.client(key))
+    for size in (4096, 20, 0):
+        os.truncate(counter_file(str(service.state), str(store)), size)
+        statuses = [_status(service.client(key)) for _ in range(40)]
+        assert set(statuses) <= {200, None} and statuses.count(None) <= 2, "each of two processes drops one at most"
+    assert service.nginx.poll() is None
+
+
+def _status(client: Client) -> int | None:
+    try:
+        return client.get(CARDS).status
+    except OSError:
+        return None
+
+
+def test_a_counter_file_that_is_replaced_by_a_copy(service: Service, store: Path, key: str) -> None:
+    """The copy has the same secret, so only its place tells that it is another file."""
+    client = service.client(key)
+    cached(client)
+    id_ = client.get(f"{API}/me").json["id"]
+    file = counter_file(str(service.state), str(store))
+    shutil.copyfile(file, file.with_suffix(".copy"))
+    file.with_suffix(".copy").replace(file)
+    counter = FileCounter(file, print)
+
+    def attempt() -> tuple[set[int], int]:
+        answer = client.get(CARDS)
+        reset, left = window_left(answer)
+        ours = counter.hit(f"key {id_}", int(answer["X-RateLimit-Limit"]), reset - 1)
+        return {reset}, left - ours.remaining
+
+    until(lambda: in_one_window(attempt) == 1, LIMIT, "nginx counts in the copy")
+
+
+class Upstream(socketserver.StreamRequestHandler):
+    """A shim that sends a header twice and lets nginx keep its answer."""
+
+    def handle(self) -> None:
+        while (line := self.rfile.readline()) not in (b"\r\n", b""):
+            if line.lower().startswith(b"x-edge-build:"):
+                self.server.asked += 1  # type: ignore[attr-defined]  # counted for the test
+        head = b'Content-Type: application/json\r\nContent-Length: 2\r\nETag: "a"\r\nX-Edge-Scope: -\r\n' + TWICE
+        self.wfile.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n" + head + b"\r\n{}")
+
+
+@pytest.fixture
+def twice(store: Path, tmp_path: Path) -> Iterator[tuple[int, socketserver.ThreadingUnixStreamServer]]:
+    """Start nginx before such a shim. Return its port, and the shim."""
+    port, folder = free_port(), tmp_path / "e"
+    folder.mkdir()
+    with socketserver.ThreadingUnixStreamServer(str(folder / "shim"), Upstream) as upstream:
+        upstream.asked = 0  # type: ignore[attr-defined]
+        threading.Thread(target=upstream.serve_forever).start()
+        nginx = start_nginx(folder, port, store, tmp_path / "state", workers=1)
+        until(lambda: nginx.poll() is None and _listens(port), LIMIT, "nginx listens")
+        yield port, upstream
+        nginx.terminate()
+        nginx.wait(30)
+        upstream.shutdown()
+
+
+def _listens(port: int) -> bool:
+    try:
+        return Client(port).get("/").status == 200
+    except OSError:
+        return False
+
+
+def test_an_answer_with_a_header_twice_is_passed_on_and_not_kept(key: str, twice) -> None:
+    port, upstream = twice
+    for _ in range(4):
+        answer = Client(port, key).get(CARDS)
+        assert (answer.status, answer.body, answer["X-Cache"]) == (200, b"{}", "MISS")
+        assert answer.headers.get_all("Warning") == ["199 - a", "199 - b"]
+    assert upstream.asked == 3, "all but the first were requested so that they could be kept"

@@ -1,0 +1,87 @@
+"""A client with the methods of `wsgi.WsgiClient`, of a shim that stands behind nginx."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from edge_auth.contract.keys import SCOPES, issue, open_key_file
+from tests.support.service import Client, HttpAnswer, Service
+from tests.support.serving import RunningShim
+from tests.support.wsgi import Response, WsgiClient
+
+# Headers of the connection, or different in each answer.
+OWN = {"connection", "date", "server", "x-cache"}
+COUNTS = {"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
+SPELLED = {"etag": "ETag", "www-authenticate": "WWW-Authenticate"} | {name.lower(): name for name in COUNTS}
+
+
+class NginxClient:
+    """Requests to a shim behind nginx, as a context manager.
+
+    Args:
+        times: How often it sends each request. All answers must be equal, and the third one can be nginx's own.
+    """
+
+    def __init__(
+        self,
+        location: str,
+        state: str,
+        rate_limit: int,
+        build: str = "",
+        trusted_proxies: Sequence[object] = (),
+        times: int = 1,
+    ):
+        self.location, self.build = location, build
+        self._times = times
+        options = [word for network in trusted_proxies for word in ("--trusted-proxy", str(network))]
+        self._start = lambda: RunningShim(location, state, "--workers", "1", *options)
+        self.key, record = issue("tests", SCOPES, rate_limit, None, 0)
+        open_key_file(location).add(record)
+        self._shim = self._start()
+
+    def __enter__(self) -> "NginxClient":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._shim.stop()
+
+    def reopen(self) -> None:
+        """Start shim and nginx again, with empty memory."""
+        self._shim.stop()
+        self._shim = self._start()
+
+    def get(self, target: str, method: str = "GET", key: str | None = "", **headers: str) -> Response:
+        """Send a request. In names of `headers` _ stands for -; `key` None sends no key, "" the client's own."""
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        if key is not None:
+            sent["X-API-Key"] = key or self.key
+        client = Client(self._shim.port)
+        answers = [_response(client.send(method, target, sent)) for _ in range(self._times)]
+        client.close()
+        assert all(_settled(answer) == _settled(answers[0]) for answer in answers), (target, answers)
+        return answers[-1]
+
+
+AnyClient = WsgiClient | NginxClient
+
+
+def open_client(location: str, state: str, rate_limit: int, build: str = "", **more: Any) -> AnyClient:
+    """Return a client of a new shim: in this process, or behind nginx with the option --through-nginx of pytest.
+
+    Args:
+        more: `trusted_proxies`, a tuple of networks; and `times`, which only an NginxClient uses.
+    """
+    if Service.through_nginx:
+        return NginxClient(location, state, rate_limit, build, **more)
+    more.pop("times", None)
+    return WsgiClient(location, state, rate_limit, build, **more)
+
+
+def _response(answer: HttpAnswer) -> Response:
+    pairs = {name.lower(): value for name, value in answer.headers.items()}
+    named = {SPELLED.get(name, name.title()): value for name, value in pairs.items() if name not in OWN}
+    return Response(answer.status, named, answer.body)
+
+
+def _settled(answer: Response) -> tuple[Any, ...]:
+    headers = {name: value for name, value in answer.headers.items() if name not in COUNTS}
+    return answer.status, headers, answer.body
