@@ -52,7 +52,6 @@ def right(store: Path) -> bytes:
     return gzip.decompress(pack.read_bytes())
 
 
-@pytest.mark.shim_only("measures the memory of a shim on TCP")
 def test_plain_answers_need_no_inflating(store: Path, tmp_path: Path) -> None:
     expected, state = right(store), tmp_path / "state"
     with Service(store, state, workers=2, through_nginx=False) as service:
