@@ -23,7 +23,7 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 ASKING := tests/api tests/edge tests/fleet tests/site tests/deploy/test_nginx.py tests/deploy/test_nginx_games.py \
   tests/deploy/test_prometheus.py tests/docs/test_first_five_minutes.py tests/nightly/test_disasters.py \
   tests/nightly/test_store_disasters.py tests/nightly/test_tiny_lakes.py tests/recognition/test_fingerprint.py \
-  tests/releases/test_changes.py tests/stores/test_end_to_end.py
+  tests/releases/test_changes.py tests/releases/test_two_publishers.py tests/stores/test_end_to_end.py
 QUICK := tests/layout tests/oracle tests/commands/test_help.py tests/edge/test_contract_formats.py \
   tests/edge/test_search.py tests/edge/test_protocol.py tests/lake/test_lake.py tests/lake/test_ingest_cardmarket.py \
   tests/build/test_build.py::test_bytes_change_only_with_a_new_recipe tests/api/test_golden.py tests/api/test_paging.py \

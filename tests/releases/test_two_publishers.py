@@ -15,9 +15,10 @@ from edge_auth.contract.store.folder import FolderStore
 from generator.errors import PublishError
 from generator.releases.changes import missing_steps, verify_steps
 from generator.releases.publish import publish, rollback
-from tests.releases.test_changes import brute_force, cards, client, get_json, lakes
+from tests.releases.test_changes import brute_force, cards, get_json, lakes
 from tests.support import service
 from tests.support.commands import run
+from tests.support.nginx_client import open_client
 from tests.support.service import Failed
 
 LOST = "another publisher moved the pointer meanwhile"
@@ -52,16 +53,16 @@ def at_once(*actions: Callable[[], object]) -> list[str]:
 
 def assert_a_chain(store: FolderStore, at_least: int) -> None:
     """Check that each step begins where the one before it ended, and that all documents are right."""
-    shim = client(store)
-    steps = get_json(shim, "changes?limit=100")["data"]
-    assert len(steps) >= at_least and steps[0]["to"] == live_build_id(store)
-    assert all(newer["from"] == older["to"] for newer, older in pairwise(steps))
-    assert missing_steps(store) == []
-    assert verify_steps(store) == len({(step["from"], step["to"]) for step in steps})
-    content = {build: cards(store, build) for step in steps for build in (step["from"], step["to"])}
-    for step in steps:
-        document = get_json(shim, step["url"].removeprefix("/api/v1/"))
-        assert brute_force(content[step["from"]], content[step["to"]]).items() <= document.items()
+    with open_client(store.location, str(store.root.parent / "state"), 100_000) as shim:
+        steps = get_json(shim, "changes?limit=100")["data"]
+        assert len(steps) >= at_least and steps[0]["to"] == live_build_id(store)
+        assert all(newer["from"] == older["to"] for newer, older in pairwise(steps))
+        assert missing_steps(store) == []
+        assert verify_steps(store) == len({(step["from"], step["to"]) for step in steps})
+        content = {build: cards(store, build) for step in steps for build in (step["from"], step["to"])}
+        for step in steps:
+            document = get_json(shim, step["url"].removeprefix("/api/v1/"))
+            assert brute_force(content[step["from"]], content[step["to"]]).items() <= document.items()
 
 
 def test_publishes_and_rollbacks_at_the_same_moment(nights) -> None:

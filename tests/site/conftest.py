@@ -1,6 +1,7 @@
 """Fixtures for tests of the site: a shim over the lake of the examples, and a browser that records violations."""
 
 import base64
+import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -38,6 +39,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker(pytest.mark.xdist_group("site"))
+
+
+def ending(text: str) -> re.Pattern[str]:
+    """Return a pattern of addresses that end in a text, for `to_have_url`, which waits."""
+    return re.compile(re.escape(text) + "$")
 
 
 @dataclass

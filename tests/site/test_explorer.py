@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Browser, expect
 
-from tests.site.conftest import Visit
+from tests.site.conftest import Visit, ending
 from tests.support.service import Service
 from tests.support.site_lake import DAYS, EMBERFOX, IMAGES, SLUG
 
@@ -85,7 +85,7 @@ def test_search_as_one_types(visit: Visit) -> None:
     expect(page.locator(".card")).to_contain_text("€18.50")
     expect(page.locator(".total")).to_have_text("1 card")
     expect(page.get_by_role("status")).to_have_text("These are all.")
-    assert page.url.endswith("#/cards?q=emberfox")
+    expect(page).to_have_url(ending("#/cards?q=emberfox"))
     page.get_by_role("searchbox").fill("nothing of that name")
     expect(page.get_by_role("status")).to_contain_text("No cards found.")
 
@@ -213,7 +213,7 @@ def test_the_watchlist(visit: Visit) -> None:
     expect(page.get_by_role("table", name="Offers")).to_contain_text("<i>sleeved</i>")
     page.get_by_text("Weeks", exact=True).click()
     expect(page.get_by_role("slider", name="Day")).to_have_attribute("max", "3")
-    assert page.url.endswith(SLUG)
+    expect(page).to_have_url(ending(SLUG))
 
 
 def test_a_slug_with_a_slash(visit: Visit) -> None:
@@ -294,10 +294,10 @@ def test_card_and_watchlist_lead_to_each_other(visit: Visit) -> None:
     page = visit.enter(f"#/cards/{EMBERFOX}")
     page.get_by_role("link", name="Tracked, with offers").click()
     expect(page.get_by_role("table", name="Offers")).to_contain_text("Near Mint")
-    assert page.url.endswith(f"#/watchlist/{SLUG}")
+    expect(page).to_have_url(ending(f"#/watchlist/{SLUG}"))
     page.get_by_role("link", name="Card with its prices").click()
     expect(page.get_by_role("heading", name="Emberfox ex")).to_be_focused()
-    assert page.url.endswith(f"#/cards/{EMBERFOX}")
+    expect(page).to_have_url(ending(f"#/cards/{EMBERFOX}"))
 
 
 def test_on_a_phone_filters_fold_and_prices_stand_above_the_fold(visit: Visit) -> None:

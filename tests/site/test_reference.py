@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Browser, Error, Locator, expect
 
 from edge_auth.contract import names
-from tests.site.conftest import Visit
+from tests.site.conftest import Visit, ending
 from tests.support.service import Service
 
 
@@ -102,7 +102,7 @@ def test_it_is_read_without_javascript(browser: Browser, site_service: Service) 
     page.get_by_label("JavaScript", exact=True).check()
     assert page.get_by_label("Catalogue search, in JavaScript").is_visible()
     page.get_by_role("link", name="Expansions").click()
-    assert page.url.endswith("#listSets")
+    expect(page).to_have_url(ending("#listSets"))
     page.goto(f"http://127.0.0.1:{site_service.port}/explore")
     assert "needs JavaScript" in page.locator("main").inner_text()
     context.close()
@@ -128,7 +128,7 @@ def test_the_reference_is_searched(visit: Visit) -> None:
     page.keyboard.press("ArrowDown")
     expect(page.get_by_role("link", name="sparkline_14d WatchlistItem")).to_be_focused()
     page.keyboard.press("Enter")
-    assert page.url.endswith("#WatchlistItem.sparkline_14d")
+    expect(page).to_have_url(ending("#WatchlistItem.sparkline_14d"))
     expect(page.locator("#found")).to_be_hidden()
     page.keyboard.press("Control+k")
     page.keyboard.type("away from zero")  # words of the text, not of a name
@@ -174,10 +174,10 @@ def test_each_field_is_described_in_one_table(visit: Visit) -> None:
 def test_each_heading_and_field_has_an_address(visit: Visit) -> None:
     page = visit.open("/docs")
     page.get_by_role("heading", name="Rate limits").get_by_role("link").click()
-    assert page.url.endswith("/docs#rate-limits")
+    expect(page).to_have_url(ending("/docs#rate-limits"))
     assert page.locator("main :is(dt, tbody th) > code > a:not([href^='#'])").count() == 0
     page.locator(r"#Card\.rarity").get_by_role("link", name="rarity", exact=True).click()
-    assert page.url.endswith("/docs#Card.rarity")
+    expect(page).to_have_url(ending("/docs#Card.rarity"))
     ids = page.evaluate("[...document.querySelectorAll('[id]')].map(({id}) => id)")
     assert len(ids) == len(set(ids))
 
