@@ -1,10 +1,11 @@
 """Operators' pages in a browser, opened as files: they ask for nothing, read well in both themes, and fit."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from tests.site.conftest import REMEMBER_VIOLATIONS
 from tests.site.test_accessibility import assert_accessible, overflow
@@ -59,7 +60,7 @@ def test_the_report_s_filter_and_links(sheets: Path, page: Page) -> None:
     assert page.get_by_role("heading", name="Left out").is_visible()
     page.get_by_role("link", name="what it changed").click()
     page.get_by_role("link", name="report of the newer build").click()
-    assert page.title().startswith("Build of ")
+    expect(page).to_have_title(re.compile("^Build of "))
 
 
 def test_no_page_of_a_night_is_served(site_service: Service, site_key: str) -> None:
