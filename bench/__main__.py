@@ -34,7 +34,7 @@ def measure(size: Size, parts: list[str]) -> Iterator[dict[str, Any]]:
             if "shim" in parts:
                 yield from shim(bed, size)
     if "generation" in parts:
-        yield {"generation": generation(size)}
+        yield from ({"generation": found} for found in generation(size))
 
 
 def main() -> None:

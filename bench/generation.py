@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import time
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -23,11 +24,10 @@ from edge_auth.contract.codec import compress
 _ZSTD_LEVEL = 3
 
 
-def generation(size: Size) -> dict[str, Any]:
-    """Measure all builds.
+def generation(size: Size) -> Iterator[dict[str, Any]]:
+    """Measure all builds. Yield all results so far whenever there are new ones, in values that JSON can hold.
 
-    Returns:
-        `runs`: per name a list over the rounds. `bytes`: sizes of the build of a year. JSON can hold all values.
+    `runs`: per name a list over the rounds. `bytes`: sizes of the build of a year.
     """
     runs: dict[str, list[Run]] = {}
     year = lake(*size.year)
@@ -42,8 +42,15 @@ def generation(size: Size) -> dict[str, Any]:
             store = _linked(first[name])
             _add(runs, f"{name} year{'s' * (name != 'one')}, second night", build(source, store, last, 2))
     sizes = _bytes(first["one"])
+    yield _results(runs, sizes)
     _large(runs, size)
-    _compare_versions(runs, size)
+    yield _results(runs, sizes)
+    for products, span in size.versions:
+        _compare_versions(runs, products, span)
+        yield _results(runs, sizes)
+
+
+def _results(runs: dict[str, list[Run]], sizes: dict[str, float]) -> dict[str, Any]:
     return {"runs": {name: [asdict(run) for run in same] for name, same in runs.items()}, "bytes": sizes}
 
 
@@ -58,19 +65,18 @@ def _add(runs: dict[str, list[Run]], name: str, run: Run) -> None:
     runs.setdefault(name, []).append(run)
 
 
-def _compare_versions(runs: dict[str, list[Run]], size: Size) -> None:
+def _compare_versions(runs: dict[str, list[Run]], products: int, span: int) -> None:
     """Measure a first build and the night after it, by version 1.0 and by this code."""
     with first_version() as older:
         if older is None:
             print_progress("no comparison with version 1.0: its commit is not in this clone")
             return
-        for products, span in size.versions:
-            source = lake(products, span)
-            *_, before, last = days(source)
-            for name, code in (("version 1.0", older), ("now", ROOT)):
-                store = scratch("versions")
-                for what, day in (("first", before), ("night", last)):
-                    _add(runs, f"{products:,} x {span} days, {what}, {name}", build(source, store, day, 2, code))
+        source = lake(products, span)
+        *_, before, last = days(source)
+        for name, code in (("version 1.0", older), ("now", ROOT)):
+            store = scratch("versions")
+            for what, day in (("first", before), ("night", last)):
+                _add(runs, f"{products:,} x {span} days, {what}, {name}", build(source, store, day, 2, code))
 
 
 def _linked(store: Path) -> Path:
@@ -118,7 +124,8 @@ def main() -> None:
     """Measure, and print the results as JSON."""
     parser = argparse.ArgumentParser(description="Measure builds.")
     parser.add_argument("--quick", action="store_true", help="A smaller lake, fewer rounds.")
-    print(json.dumps(generation(QUICK if parser.parse_args().quick else FULL), indent=1))
+    *_, results = generation(QUICK if parser.parse_args().quick else FULL)
+    print(json.dumps(results, indent=1))
 
 
 if __name__ == "__main__":
