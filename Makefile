@@ -94,7 +94,7 @@ real-nights: $(READY) ## run thirty nights of the real data in DATA and print th
 	$(BIN)/python -m tests.real.nights $(DATA)
 
 # The benchmarks need wrk, nginx and PostgreSQL: apt-get install wrk nginx-light postgresql-15
-bench: $(BENCH_READY) ## run the benchmarks and write docs/benchmarks.md: about an hour
+bench: $(BENCH_READY) ## run the benchmarks and write docs/benchmarks.md: an hour or more
 	$(BIN)/python -m bench
 
 bench-quick: $(BENCH_READY) ## run the benchmarks on a small lake: two to three minutes
