@@ -40,7 +40,7 @@ def measure(size: Size, parts: list[str]) -> Iterator[dict[str, Any]]:
 def main() -> None:
     """Measure, write the raw results and the report, and print the goals."""
     parser = argparse.ArgumentParser(description="Run all benchmarks.")
-    parser.add_argument("--quick", action="store_true", help="A smaller lake, fewer peers: two to three minutes.")
+    parser.add_argument("--quick", action="store_true", help="A smaller lake, fewer peers: two to four minutes.")
     parser.add_argument("--only", choices=PARTS, action="append", help="Only this part; may repeat.")
     parser.add_argument(
         "--report",

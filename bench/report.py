@@ -40,7 +40,7 @@ _NOTES = """## How to read it
 
     apt-get install wrk nginx-light postgresql-15
     make bench          # writes this page; an hour or more; 20 GB and half an hour more the first time
-    make bench-quick    # a small lake, fewer peers, two to three minutes; writes to the cache only
+    make bench-quick    # a small lake, fewer peers, two to four minutes; writes to the cache only
 
 `python -m bench.serving --case 'default list page'` measures one case, `python -m bench.serving --help` says more.
 Lakes, builds and databases are cached in `bench/.cache`, or in the folder that `BENCH_DIR` names. A peer whose program
