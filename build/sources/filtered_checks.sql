@@ -30,6 +30,18 @@ select
     coalesce(listed - usable, 0) as dropped
 from query_table(summaries);
 
+-- What orders the rows of a product and a day, but for their lists of offers.
+create or replace macro place_without_list(checked_at, offers, lowest, seller, condition) as {
+    'checked_at': date_trunc('second', checked_at),
+    'offers': offers,
+    'has_lowest': lowest is not null,
+    'lowest': coalesce(price(lowest), 0),
+    'has_seller': seller is not null,
+    'seller': coalesce(seller, ''),
+    'has_condition': condition is not null,
+    'condition': coalesce(condition, '')
+};
+
 -- The rows of products that have several on a day.
 create or replace table repeated_checks as
 from check_summaries
@@ -40,12 +52,7 @@ create or replace table first_checks as
 from repeated_checks
 qualify rank() over (
     partition by day, id_product
-    order by
-        date_trunc('second', checked_at) desc,
-        offers desc,
-        price(lowest) desc nulls last,
-        cheapest_seller desc nulls last,
-        cheapest_condition desc nulls last
+    order by place_without_list(checked_at, offers, lowest, cheapest_seller, cheapest_condition) desc
 ) = 1;
 
 -- The products and days whose lists are read: each product's newest day, and rows that only their lists can order. They
@@ -69,11 +76,7 @@ summaries as (
     qualify row_number() over (
         partition by day, id_product
         order by
-            date_trunc('second', checked_at) desc,
-            offers desc,
-            price(lowest) desc nulls last,
-            cheapest_seller desc nulls last,
-            cheapest_condition desc nulls last,
+            place_without_list(checked_at, offers, lowest, cheapest_seller, cheapest_condition) desc,
             list_transform(offer_list, lambda offer: {
                 'has_price': offer.price is not null,
                 'price': coalesce(price(offer.price), 0),
