@@ -5,6 +5,10 @@
 create macro price(x) as
     case when round(x * 100) / 100 = x then x::decimal(18, 2) else x::varchar::decimal(18, 2) end;
 
+-- price(x) as a double. Adding 0.0 turns a negative zero into zero.
+create macro price_double(x) as
+    case when round(x * 100) / 100 = x then x + 0.0 else price(x)::double end;
+
 -- total / items, rounded to 2 decimals, half away from zero; exact, for a total that is not negative.
 create macro average(total, items) as
     (((2 * (total * 100)::hugeint + items) // nullif(2 * items, 0)) * 0.01::decimal(2, 2))::decimal(18, 2);
