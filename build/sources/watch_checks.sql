@@ -1,61 +1,65 @@
 -- The monitor's checks: one row per check in all_watch_checks, also of products that are not tracked; one row per check
 -- of a tracked product in watch_checks, and the newest check of each product with its offers in newest_watch_checks.
 -- `newness` numbers a product's checks from the newest, which is 1: by day, then time. Of rows with the same time, the
--- one that is greatest by all its columns comes first. Only the offers of such rows, and of the newest checks, are read
--- as a whole: texts of offers are most of the bytes.
-create table all_watch_checks as
-select
-    day,
-    slug,
-    date_trunc('second', checked_at) as checked_at,
-    num_offers as given_offers,
-    price(lowest_price) as given_price,
-    coalesce(num_offers, len(offer_list)) as num_offers,
-    coalesce(price(lowest_price), list_min(list_transform(offer_list, lambda offer: price(offer.price))))
-        as lowest_price
-from raw.watch_checks;
+-- one that is greatest by all its columns comes first. Only such rows, and the newest checks, are read with their offers:
+-- texts of offers are most of the bytes.
 
-create table repeated_watch_checks as
-with repeated as (
-    select slug, day, checked_at from all_watch_checks group by all having count(*) > 1
+-- The columns of a check, from rows with the columns of watch_summaries.
+create macro watch_checks_of(summaries) as table
+select
+    * exclude (lowest_listed, highest_listed, listed) replace (
+        date_trunc('second', checked_at) as checked_at,
+        coalesce(num_offers, listed) as num_offers,
+        coalesce(price(lowest_price), price(lowest_listed)) as lowest_price
+    ),
+    num_offers as given_offers,
+    price(lowest_price) as given_price
+from query_table(summaries);
+
+create table all_watch_checks as
+from watch_checks_of('watch_summaries');
+
+-- The times of checks that are read with their offers. They are on few days, and DuckDB opens the files of these days only.
+create table watch_times_with_offers as
+select slug, day, checked_at
+from all_watch_checks
+semi join raw.watchlist using (slug)
+group by slug, day, checked_at
+qualify count(*) > 1 or row_number() over (partition by slug order by day desc, checked_at desc) = 1;
+
+set variable watch_days_with_offers = (select list(distinct day) from watch_times_with_offers);
+
+create table watch_checks_with_offers as
+with of_these_days as (
+    from raw.watch_checks where list_contains(getvariable('watch_days_with_offers'), day)
 ),
 
-whole as (
-    select * replace (date_trunc('second', checked_at) as checked_at) from raw.watch_checks
+summaries as (
+    from watch_summaries_of('of_these_days')
 )
 
-select
-    day,
-    slug,
-    checked_at,
-    num_offers as given_offers,
-    price(lowest_price) as given_price,
-    coalesce(num_offers, len(offer_list)) as num_offers,
-    coalesce(price(lowest_price), list_min(list_transform(offer_list, lambda offer: price(offer.price))))
-        as lowest_price,
-    list_transform(offer_list, lambda offer: {
-        'has_seller': offer.seller is not null,
-        'seller': coalesce(offer.seller, ''),
-        'has_condition': offer.condition is not null,
-        'condition': coalesce(offer.condition, ''),
-        'has_quantity': offer.quantity is not null,
-        'quantity': coalesce(offer.quantity, ''),
-        'has_price': offer.price is not null,
-        'price': coalesce(price(offer.price), 0),
-        'has_comment': offer.comment is not null,
-        'comment': coalesce(offer.comment, '')
-    }) as compared_offers,
-    offer_list,
-    true as repeats
-from whole
-semi join repeated using (slug, day, checked_at);
+select *, list_transform(offer_list, lambda offer: {
+    'has_seller': offer.seller is not null,
+    'seller': coalesce(offer.seller, ''),
+    'has_condition': offer.condition is not null,
+    'condition': coalesce(offer.condition, ''),
+    'has_quantity': offer.quantity is not null,
+    'quantity': coalesce(offer.quantity, ''),
+    'has_price': offer.price is not null,
+    'price': coalesce(price(offer.price), 0),
+    'has_comment': offer.comment is not null,
+    'comment': coalesce(offer.comment, '')
+}) as compared_offers
+from watch_checks_of('summaries')
+semi join watch_times_with_offers using (slug, day, checked_at);
 
 create table numbered_watch_checks as
 with checks as (
     from all_watch_checks
-    anti join repeated_watch_checks using (slug, day, checked_at)
+    semi join raw.watchlist using (slug)
+    anti join watch_times_with_offers using (slug, day, checked_at)
     union all by name
-    from repeated_watch_checks
+    from watch_checks_with_offers
 )
 
 select
@@ -73,24 +77,11 @@ select
             given_price desc nulls last,
             compared_offers desc nulls last
     ) as newness,
-    case when newness = 1 then offer_list end as offer_list,
-    coalesce(repeats, false) as repeats
-from checks
-semi join raw.watchlist using (slug);
+    case when newness = 1 then offer_list end as offer_list
+from checks;
 
 create view watch_checks as
-select * exclude (offer_list, repeats) from numbered_watch_checks;
+select * exclude (offer_list) from numbered_watch_checks;
 
-set variable first_newest_check = (select min(checked_at) from numbered_watch_checks where newness = 1);
-
-create table newest_watch_checks as
-with offers as (
-    select slug, day, date_trunc('second', checked_at) as checked_at, offer_list
-    from raw.watch_checks
-    where checked_at >= getvariable('first_newest_check')::timestamp
-)
-
-select n.* exclude (repeats) replace (case when repeats then n.offer_list else o.offer_list end as offer_list)
-from numbered_watch_checks as n
-left join offers as o on not n.repeats and n.slug = o.slug and n.day = o.day and n.checked_at = o.checked_at
-where n.newness = 1;
+create view newest_watch_checks as
+from numbered_watch_checks where newness = 1;

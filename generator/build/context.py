@@ -32,7 +32,9 @@ from generator.releases.verify import checked_file
 from generator.threads import in_order
 
 PRICE_SOURCES = tuple(f"sources/{table}" for table in PRICE_TABLES)
-PRICE_SQL = (OFFER_SUMMARIES, *PRICE_SOURCES)  # what the layers of prices are made from
+PRICE_SQL = (OFFER_SUMMARIES["filtered_checks"], *PRICE_SOURCES)  # what the layers of prices are made from
+WATCH_SOURCES = ("sources/watchlist", "sources/watch_checks")
+WATCH_SQL = (OFFER_SUMMARIES["watch_checks"], *WATCH_SOURCES)  # what the layers of the tracked products are made from
 
 _Input = TypeVar("_Input")
 _Result = TypeVar("_Result")
@@ -118,7 +120,7 @@ class BuildContext:
     def open_watchlist(self) -> None:
         """Make the views watchlist and watch_checks."""
         self._open("watchlist", "watch_checks")
-        self.db.run("sources/watchlist", "sources/watch_checks")
+        self.db.run(*WATCH_SOURCES)
 
     @once
     def open_fingerprints(self) -> None:
@@ -146,7 +148,7 @@ class BuildContext:
             LakeError: A file breaks a rule.
         """
         self._open_days(days)
-        summarise_offers(self.db)
+        summarise_offers(self.db, "filtered_checks")
         check_rules(self.db, PRICE_TABLES)
         self.db.run(*PRICE_SOURCES, "views/month_rows", "views/month_newest")
 
@@ -157,7 +159,7 @@ class BuildContext:
         """
         if self._days_of_rows != days:
             self._open_days(days)
-            summarise_offers(self.db)
+            summarise_offers(self.db, "filtered_checks")
             self.db.run(*PRICE_SOURCES, "views/month_rows", "views/day_rows")
             self._days_of_rows = days
 
@@ -267,4 +269,6 @@ class BuildContext:
     def _open(self, *tables: str) -> None:
         for table in tables:
             open_table(self.db, table, self.lake.fetch(table))
+            if table in OFFER_SUMMARIES:
+                summarise_offers(self.db, table)
         check_rules(self.db, tables)

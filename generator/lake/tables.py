@@ -23,7 +23,8 @@ _TYPES_IN_WORDS = {
     "list": "a list",
 }
 
-OFFER_SUMMARIES = "sources/check_summaries"  # the SQL file that makes the table check_summaries
+# Tables with long lists of offers: the SQL file that makes a table of their numbers, which the rules of the table read.
+OFFER_SUMMARIES = {"filtered_checks": "sources/check_summaries", "watch_checks": "sources/watch_summaries"}
 
 
 class BrokenRule(NamedTuple):
@@ -59,16 +60,16 @@ def open_table(database: Database, table: str, files: Sequence[LakeFile]) -> Non
     database.connection.execute(f"create or replace view raw.{table} as select * from ({rows})")
 
 
-def summarise_offers(database: Database) -> None:
-    """Make the table check_summaries from the open view raw.filtered_checks. The rules of that table read it.
+def summarise_offers(database: Database, table: str) -> None:
+    """Make the table of numbers from the open view raw.<table> of a table in `OFFER_SUMMARIES`. Its rules read it.
 
     Raises:
         LakeError: A file cannot be read.
     """
     try:
-        database.run(OFFER_SUMMARIES)
+        database.run(OFFER_SUMMARIES[table])
     except duckdb.Error as error:
-        raise lake_fault(error, "filtered_checks: cannot be read") from error
+        raise lake_fault(error, f"{table}: cannot be read") from error
 
 
 def check_rules(database: Database, tables: Iterable[str]) -> None:
