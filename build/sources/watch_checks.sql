@@ -21,14 +21,21 @@ from watch_checks_of('watch_summaries');
 
 -- The times of checks that are read with their offers. They are on few days, and DuckDB opens the files of these days only.
 create table watch_times_with_offers as
-select slug, day, checked_at
-from all_watch_checks
-semi join raw.watchlist using (slug)
-group by slug, day, checked_at
-qualify count(*) > 1 or row_number() over (partition by slug order by day desc, checked_at desc) = 1;
+with tracked as (
+    select slug, day, checked_at, count(*) as checks
+    from all_watch_checks
+    semi join raw.watchlist using (slug)
+    group by all
+)
+
+select slug, day, checked_at from tracked where checks > 1
+union
+select slug, newest.day, newest.checked_at
+from (select slug, max({'day': day, 'checked_at': checked_at}) as newest from tracked group by slug);
 
 set variable watch_days_with_offers = (select list(distinct day) from watch_times_with_offers);
 
+-- Their checks. `place` orders those of one time: the greatest by all columns has 1.
 create table watch_checks_with_offers as
 with of_these_days as (
     from raw.watch_checks where list_contains(getvariable('watch_days_with_offers'), day)
@@ -38,28 +45,35 @@ summaries as (
     from watch_summaries_of('of_these_days')
 )
 
-select *, list_transform(offer_list, lambda offer: {
-    'has_seller': offer.seller is not null,
-    'seller': coalesce(offer.seller, ''),
-    'has_condition': offer.condition is not null,
-    'condition': coalesce(offer.condition, ''),
-    'has_quantity': offer.quantity is not null,
-    'quantity': coalesce(offer.quantity, ''),
-    'has_price': offer.price is not null,
-    'price': coalesce(price(offer.price), 0),
-    'has_comment': offer.comment is not null,
-    'comment': coalesce(offer.comment, '')
-}) as compared_offers
+select *, row_number() over (
+    partition by slug, day, checked_at
+    order by
+        given_offers desc nulls last,
+        given_price desc nulls last,
+        list_transform(offer_list, lambda offer: {
+            'has_seller': offer.seller is not null,
+            'seller': coalesce(offer.seller, ''),
+            'has_condition': offer.condition is not null,
+            'condition': coalesce(offer.condition, ''),
+            'has_quantity': offer.quantity is not null,
+            'quantity': coalesce(offer.quantity, ''),
+            'has_price': offer.price is not null,
+            'price': coalesce(price(offer.price), 0),
+            'has_comment': offer.comment is not null,
+            'comment': coalesce(offer.comment, '')
+        }) desc nulls last
+) as place
 from watch_checks_of('summaries')
 semi join watch_times_with_offers using (slug, day, checked_at);
 
-create table numbered_watch_checks as
+create table watch_checks as
 with checks as (
+    select *, 1 as place
     from all_watch_checks
     semi join raw.watchlist using (slug)
     anti join watch_times_with_offers using (slug, day, checked_at)
     union all by name
-    from watch_checks_with_offers
+    select * exclude (offer_list) from watch_checks_with_offers
 )
 
 select
@@ -68,20 +82,23 @@ select
     checked_at,
     num_offers,
     lowest_price,
-    row_number() over (
-        partition by slug
-        order by
-            day desc,
-            checked_at desc,
-            given_offers desc nulls last,
-            given_price desc nulls last,
-            compared_offers desc nulls last
-    ) as newness,
-    case when newness = 1 then offer_list end as offer_list
+    place,
+    row_number() over (partition by slug order by day desc, checked_at desc, place) as newness
 from checks;
 
-create view watch_checks as
-select * exclude (offer_list) from numbered_watch_checks;
-
 create view newest_watch_checks as
-from numbered_watch_checks where newness = 1;
+select n.*, o.offer_list
+from watch_checks as n
+join watch_checks_with_offers as o using (slug, day, checked_at, place)
+where n.newness = 1;
+
+-- One row per tracked product and day with a check: the sum of the lowest prices, how many there are, and all checks.
+create table watch_days as
+select
+    slug,
+    day,
+    sum(lowest_price) as total,
+    count(lowest_price) as priced,
+    count(*) as checks
+from watch_checks
+group by all;

@@ -82,6 +82,7 @@ class BuildContext:
         self.opened: set[str] = set()
         self.step_times: list[StepTime] = []
         self._days_of_rows: Period | None = None
+        self._layers: dict[str, Layer] = {}  # by digest
         self.tick: Callable[[int], object] = lambda objects: None  # called with the number of new objects
         self._make_intermediates = intermediates
 
@@ -229,6 +230,14 @@ class BuildContext:
         files = (output.intermediates.get(name) for output in inputs.values())
         return [self.intermediates.path(file) for file in files if file is not None]
 
+    def layer(self, name: str, digest: str) -> Layer:
+        """Return a layer of the store. Each index is read once, however many steps of the build need it."""
+        return self._layers.setdefault(digest, Layer(self.store, name, digest))
+
+    def forget_layer(self, digest: str) -> None:
+        """Read the index of a layer again when it is next needed: it was made anew."""
+        self._layers.pop(digest, None)
+
     def layer_file(self, inputs: Inputs, layer: str, digest: str, stem: str) -> Path:
         """Return a local copy of a file of a layer, which an input has just written or the store has.
 
@@ -236,7 +245,7 @@ class BuildContext:
             BuildError: The file in the store is damaged.
             StoreError: It cannot be read.
         """
-        opened = Layer(self.store, layer, digest)
+        opened = self.layer(layer, digest)
         for output in inputs.values():
             for file in output.files if output.layer == layer else ():
                 if file.name.startswith(f"{stem}-"):

@@ -11,7 +11,7 @@ from duckdb.sqltypes import DuckDBPyType
 from generator.database import Database, lake_fault, sql_literal, sql_text
 from generator.errors import LakeError
 from generator.lake.files import LakeFile
-from generator.lake.schema import LakeColumn, cast_expression, declared_tables, is_accepted
+from generator.lake.schema import LakeColumn, cast_expression, declared_columns, is_accepted
 
 _DAY_OF_FILE = r"regexp_extract(lake_file, '/day=([0-9]{4}-[0-9]{2}-[0-9]{2})/[^/]*$', 1)::date"
 _ONE_FILE = "read_parquet($1, hive_partitioning = false)"
@@ -140,12 +140,12 @@ def _described(database: Database, table: str, path: str) -> _Types:
         ).fetchall()
     except duckdb.Error as error:
         raise lake_fault(error, f"{table}: {path} cannot be read as Parquet") from error
-    return {name.lower(): duckdb.sqltype(type_) for name, type_ in described}
+    return {name.lower(): database.connection.sqltype(type_) for name, type_ in described}
 
 
 def _expressions(database: Database, table: str, path: str, types: _Types) -> _Expressions:
     expressions = {}
-    for column in declared_tables()[table]:
+    for column in declared_columns(database.connection, table):
         actual = types.get(column.name)
         if column.name == "day":
             expressions["day"] = _DAY_OF_FILE  # the day of the partition, also where the file has such a column
