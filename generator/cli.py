@@ -89,7 +89,6 @@ def _load_command(name: str) -> click.Command:
     gc.disable()
     try:
         command: click.Command = getattr(import_module(f"generator.commands.{name}"), name)
-        gc.freeze()
     finally:
         gc.enable()
     settable_by_environment(command)

@@ -1,48 +1,13 @@
--- The monitor's checks: one row per check in all_watch_checks, also of products that are not tracked; one row per check
--- of a tracked product in watch_checks, and the newest check of each product with its offers in newest_watch_checks.
+-- The monitor's checks of tracked products: one row per check in watch_checks, and the newest check of each product with
+-- its offers in newest_watch_checks. raw.watch_checks holds the days of watch_times_with_offers.
+--
 -- `newness` numbers a product's checks from the newest, which is 1: by day, then time. Of rows with the same time, the
--- one that is greatest by all its columns comes first. Only such rows, and the newest checks, are read with their offers:
--- texts of offers are most of the bytes.
+-- one that is greatest by all its columns comes first.
 
--- The columns of a check, from rows with the columns of watch_summaries.
-create macro watch_checks_of(summaries) as table
-select
-    * exclude (lowest_listed, highest_listed, listed) replace (
-        date_trunc('second', checked_at) as checked_at,
-        coalesce(num_offers, listed) as num_offers,
-        coalesce(price(lowest_price), price(lowest_listed)) as lowest_price
-    ),
-    num_offers as given_offers,
-    price(lowest_price) as given_price
-from query_table(summaries);
-
-create table all_watch_checks as
-from watch_checks_of('watch_summaries');
-
--- The times of checks that are read with their offers. They are on few days, and DuckDB opens the files of these days only.
-create table watch_times_with_offers as
-with tracked as (
-    select slug, day, checked_at, count(*) as checks
-    from all_watch_checks
-    semi join raw.watchlist using (slug)
-    group by all
-)
-
-select slug, day, checked_at from tracked where checks > 1
-union
-select slug, newest.day, newest.checked_at
-from (select slug, max({'day': day, 'checked_at': checked_at}) as newest from tracked group by slug);
-
-set variable watch_days_with_offers = (select list(distinct day) from watch_times_with_offers);
-
--- Their checks. `place` orders those of one time: the greatest by all columns has 1.
+-- The checks of these times with their offers. `place` orders those of one time: the greatest by all columns has 1.
 create table watch_checks_with_offers as
-with of_these_days as (
-    from raw.watch_checks where list_contains(getvariable('watch_days_with_offers'), day)
-),
-
-summaries as (
-    from watch_summaries_of('of_these_days')
+with summaries as (
+    from watch_summaries_of('raw.watch_checks')
 )
 
 select *, row_number() over (

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from edge_auth.contract.index import map_table
 from edge_auth.contract.layers import Layer
 from edge_auth.contract.store.interface import Store
+from generator.build.kept_summaries import summarise_watch_checks
 from generator.build.periods import Period
 from generator.build.step_times import StepTime
 from generator.build.tasks import ProductRange
@@ -33,8 +34,11 @@ from generator.threads import in_order
 
 PRICE_SOURCES = tuple(f"sources/{table}" for table in PRICE_TABLES)
 PRICE_SQL = (OFFER_SUMMARIES["filtered_checks"], *PRICE_SOURCES)  # what the layers of prices are made from
-WATCH_SOURCES = ("sources/watchlist", "sources/watch_checks")
-WATCH_SQL = (OFFER_SUMMARIES["watch_checks"], *WATCH_SOURCES)  # what the layers of the tracked products are made from
+# What the layers of the tracked products are made from.
+WATCH_SQL = (
+    OFFER_SUMMARIES["watch_checks"],
+    *(f"sources/{name}" for name in ("watchlist", "all_watch_checks", "watch_checks")),
+)
 
 _Input = TypeVar("_Input")
 _Result = TypeVar("_Result")
@@ -120,8 +124,13 @@ class BuildContext:
     @once
     def open_watchlist(self) -> None:
         """Make the views watchlist and watch_checks."""
-        self._open("watchlist", "watch_checks")
-        self.db.run(*WATCH_SOURCES)
+        self._open("watchlist")
+        files = summarise_watch_checks(self.db, self.lake)
+        check_rules(self.db, ("watch_checks",))
+        self.db.run("sources/watchlist", "sources/all_watch_checks")
+        days = {day for (day,) in self.db.rows("select distinct day from watch_times_with_offers")}
+        open_table(self.db, "watch_checks", [file for file in files if file.day in days])
+        self.db.run("sources/watch_checks")
 
     @once
     def open_fingerprints(self) -> None:
@@ -278,6 +287,4 @@ class BuildContext:
     def _open(self, *tables: str) -> None:
         for table in tables:
             open_table(self.db, table, self.lake.fetch(table))
-            if table in OFFER_SUMMARIES:
-                summarise_offers(self.db, table)
         check_rules(self.db, tables)
