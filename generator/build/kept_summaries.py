@@ -1,8 +1,8 @@
 """Keeps the numbers of the closed months' watch checks in the user's cache.
 
 A lake has a file of watch checks for each day. To open hundreds of them takes longer than the rest of a build after a
-new check. The table watch_summaries of the closed months depends only on the content of their files and on SQL, so a
-file under the hash of both holds it. Losing the cache only costs time.
+new check. The table watch_summaries of the closed months depends only on the content of their files and on the code, so
+a file under the hash of both holds it. Losing the cache only costs time.
 """
 
 import hashlib
@@ -17,13 +17,13 @@ import duckdb
 from edge_auth.contract.store.file_cache import user_cache
 from generator.build.layers.spec import digest_of
 from generator.build.periods import open_month
-from generator.database import Database, sql_literal, sql_text
+from generator.build.provenance import code_sha256
+from generator.database import Database, sql_literal
 from generator.lake.files import LakeFile
 from generator.lake.lake import Lake
-from generator.lake.tables import OFFER_SUMMARIES, open_table, summarise_offers
+from generator.lake.tables import open_table, summarise_offers
 
 _TABLE = "watch_checks"
-_SQL = ("lake", OFFER_SUMMARIES[_TABLE])
 MIN_FILES = 32  # fewer files are read at once
 MAX_KEPT = 8  # for this many lakes and months
 
@@ -32,17 +32,18 @@ def summarise_watch_checks(db: Database, lake: Lake) -> list[LakeFile]:
     """Make the table watch_summaries, and return the files of the checks. Those with kept summaries are not opened.
 
     Raises:
-        LakeError: A file cannot be read, or has wrong columns.
+        LakeError: A file cannot be read, has wrong columns, or changed meanwhile.
     """
     files, month = lake.fetch(_TABLE), open_month(lake.as_of).first
     closed = lake.with_days({file.day for file in files if file.day and file.day < month}).content(_TABLE)
-    key = digest_of([*closed, *map(sql_text, _SQL), duckdb.__version__]) if len(closed) >= MIN_FILES else None
+    key = digest_of([*closed, code_sha256(), duckdb.__version__]) if len(closed) >= MIN_FILES else None
     kept = _find(key) if key else None
     open_table(db, _TABLE, [file for file in files if not kept or (file.day and file.day >= month)])
     summarise_offers(db, _TABLE)
     if kept:
         db.connection.execute(f"insert into watch_summaries by name from read_parquet({sql_literal(kept)})")
     elif key:
+        lake.backend.check_unchanged()  # or the rows would be kept under the hash of other files
         _keep(db, key, month)
     return files
 

@@ -13,7 +13,7 @@ from edge_auth.contract.store.folder import FolderStore
 from generator.build.kept_summaries import MAX_KEPT, MIN_FILES
 from generator.build.make import local_context
 from generator.errors import LakeError
-from generator.lake.lake import open_lake
+from generator.lake.lake import Lake, open_lake
 from generator.settings import MEMORY
 from tests.support.lakes.rows import Row, Rows
 from tests.support.lakes.writer import Plain, write
@@ -67,10 +67,10 @@ def _kept(lake: Path) -> list[Path]:
     return sorted((lake.parent / "cache" / "cardpress" / "summaries").glob("*"))
 
 
-def _read(lake: Path) -> list[list[tuple[Any, ...]]]:
+def _read(lake: Path, opened: Lake | None = None) -> list[list[tuple[Any, ...]]]:
     """Return the checks as the layers of the tracked products read them."""
     store = FolderStore(str(lake.parent / "store"))
-    with closing(local_context(open_lake(str(lake)), store, threads=1, memory=MEMORY)) as context:
+    with closing(local_context(opened or open_lake(str(lake)), store, threads=1, memory=MEMORY)) as context:
         context.open_watchlist()
         tables = ("all_watch_checks", "watch_checks", "newest_watch_checks", "watch_days")
         return [context.db.rows(f"from {table} order by all") for table in tables]
@@ -121,6 +121,14 @@ def test_a_correction_of_a_closed_month_is_read(lake: Path) -> None:
     for kept in _kept(lake):
         kept.unlink()
     assert first != with_kept == _read(lake)
+
+
+def test_nothing_is_kept_of_a_lake_that_changes_while_it_is_read(lake: Path) -> None:
+    opened = open_lake(str(lake))
+    _add_check(lake, DAYS[7])
+    with pytest.raises(LakeError, match="changed while the lake was being read"):
+        _read(lake, opened)
+    assert _kept(lake) == []
 
 
 def test_damaged_summaries_are_not_used(lake: Path) -> None:
