@@ -4,7 +4,6 @@ create or replace view bulk_watchlist as
 select
     slug,
     day,
-    average(sum(lowest_price), count(lowest_price))::double as lowest_price,
-    count(*) as checks
-from watch_checks
-group by slug, day;
+    average(total, priced)::double as lowest_price,
+    checks
+from watch_days;

@@ -21,8 +21,8 @@ points as (
             when 'weekly' then date_trunc('week', day)::date
             else date_trunc('month', day)::date
         end as bucket,
-        average(sum(lowest_price), count(lowest_price)) as price
-    from watch_checks
+        average(sum(total), sum(priced)) as price
+    from watch_days
     join wanted on day >= first_day
     group by all
 ),

@@ -28,17 +28,11 @@ last_days as (
     select (getvariable('as_of')::date - back::integer) as day from range(14) as days(back)
 ),
 
-daily as (
-    select slug, day, average(sum(lowest_price), count(lowest_price)) as price
-    from watch_checks
-    group by all
-),
-
 sparkline as (
-    select slug, list(price::double order by day) as prices
+    select slug, list(average(total, priced)::double order by day) as prices
     from watchlist
     cross join last_days
-    left join daily using (slug, day)
+    left join watch_days using (slug, day)
     group by all
 )
 

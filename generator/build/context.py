@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from edge_auth.contract.index import map_table
 from edge_auth.contract.layers import Layer
 from edge_auth.contract.store.interface import Store
+from generator.build.kept_summaries import summarise_watch_checks
 from generator.build.periods import Period
 from generator.build.step_times import StepTime
 from generator.build.tasks import ProductRange
@@ -32,7 +33,12 @@ from generator.releases.verify import checked_file
 from generator.threads import in_order
 
 PRICE_SOURCES = tuple(f"sources/{table}" for table in PRICE_TABLES)
-PRICE_SQL = (OFFER_SUMMARIES, *PRICE_SOURCES)  # what the layers of prices are made from
+PRICE_SQL = (OFFER_SUMMARIES["filtered_checks"], *PRICE_SOURCES)  # what the layers of prices are made from
+# What the layers of the tracked products are made from.
+WATCH_SQL = (
+    OFFER_SUMMARIES["watch_checks"],
+    *(f"sources/{name}" for name in ("watchlist", "all_watch_checks", "watch_checks")),
+)
 
 _Input = TypeVar("_Input")
 _Result = TypeVar("_Result")
@@ -80,6 +86,7 @@ class BuildContext:
         self.opened: set[str] = set()
         self.step_times: list[StepTime] = []
         self._days_of_rows: Period | None = None
+        self._layers: dict[str, Layer] = {}  # by digest
         self.tick: Callable[[int], object] = lambda objects: None  # called with the number of new objects
         self._make_intermediates = intermediates
 
@@ -117,8 +124,13 @@ class BuildContext:
     @once
     def open_watchlist(self) -> None:
         """Make the views watchlist and watch_checks."""
-        self._open("watchlist", "watch_checks")
-        self.db.run("sources/watchlist", "sources/watch_checks")
+        self._open("watchlist")
+        files = summarise_watch_checks(self.db, self.lake)
+        check_rules(self.db, ("watch_checks",))
+        self.db.run("sources/watchlist", "sources/all_watch_checks")
+        days = {day for (day,) in self.db.rows("select distinct day from watch_times_with_offers")}
+        open_table(self.db, "watch_checks", [file for file in files if file.day in days])
+        self.db.run("sources/watch_checks")
 
     @once
     def open_fingerprints(self) -> None:
@@ -146,7 +158,7 @@ class BuildContext:
             LakeError: A file breaks a rule.
         """
         self._open_days(days)
-        summarise_offers(self.db)
+        summarise_offers(self.db, "filtered_checks")
         check_rules(self.db, PRICE_TABLES)
         self.db.run(*PRICE_SOURCES, "views/month_rows", "views/month_newest")
 
@@ -157,7 +169,7 @@ class BuildContext:
         """
         if self._days_of_rows != days:
             self._open_days(days)
-            summarise_offers(self.db)
+            summarise_offers(self.db, "filtered_checks")
             self.db.run(*PRICE_SOURCES, "views/month_rows", "views/day_rows")
             self._days_of_rows = days
 
@@ -227,6 +239,14 @@ class BuildContext:
         files = (output.intermediates.get(name) for output in inputs.values())
         return [self.intermediates.path(file) for file in files if file is not None]
 
+    def layer(self, name: str, digest: str) -> Layer:
+        """Return a layer of the store. Each index is read once, however many steps of the build need it."""
+        return self._layers.setdefault(digest, Layer(self.store, name, digest))
+
+    def forget_layer(self, digest: str) -> None:
+        """Read the index of a layer again when it is next needed: it was made anew."""
+        self._layers.pop(digest, None)
+
     def layer_file(self, inputs: Inputs, layer: str, digest: str, stem: str) -> Path:
         """Return a local copy of a file of a layer, which an input has just written or the store has.
 
@@ -234,7 +254,7 @@ class BuildContext:
             BuildError: The file in the store is damaged.
             StoreError: It cannot be read.
         """
-        opened = Layer(self.store, layer, digest)
+        opened = self.layer(layer, digest)
         for output in inputs.values():
             for file in output.files if output.layer == layer else ():
                 if file.name.startswith(f"{stem}-"):

@@ -155,8 +155,8 @@ def make_build(
             layers = define_layers(context)
         id_ = build_id(lake, layers)
         with declare_intent(store, id_, (layer.folder for layer in layers), clock):
-            reasons = {layer.name: rebuild_reason(store, layer, repair) for layer in layers}
-            present = [Layer(store, spec.name, spec.digest) for spec in layers if not reasons[spec.name]]
+            reasons = {layer.name: rebuild_reason(context.layer(layer.name, layer.digest), repair) for layer in layers}
+            present = [context.layer(spec.name, spec.digest) for spec in layers if not reasons[spec.name]]
             unreadable = rotation.damaged(present) if rotation else {}
             reasons |= unreadable
             missing = [name for name, reason in reasons.items() if reason]
@@ -166,7 +166,7 @@ def make_build(
                 with _runner(scheduler, context, plan) as runner:
                     seconds, other_bytes = _make_layers(plan, missing, context, runner, progress)
             with measured(context.step_times, "record"):
-                record = _record(lake, store, layers)
+                record = _record(context, layers)
                 record["games"] = games_for_record(Build(store, record), threads, memory)
             data = json.dumps(record, indent=1, ensure_ascii=False).encode() + b"\n"
             store.put_new(layout.record_name(id_), data)
@@ -183,7 +183,7 @@ def plan_only(lake: Lake, store: Store, *, repair: bool = False) -> BuildPlan:
     """
     with closing(local_context(lake, store, 1, settings.MEMORY)) as context:
         layers = define_layers(context)
-        missing = [layer.name for layer in layers if rebuild_reason(store, layer, repair)]
+        missing = [layer.name for layer in layers if rebuild_reason(context.layer(layer.name, layer.digest), repair)]
         return plan_build(build_id(lake, layers), lake, layers, missing, context)
 
 
@@ -201,15 +201,14 @@ def build_id(lake: Lake, layers: list[LayerSpec]) -> str:
     return layout.build_id(lake.as_of.isoformat(), {layer.name: layer.digest for layer in layers})
 
 
-def rebuild_reason(store: Store, spec: LayerSpec, repair: bool = False) -> str | None:
+def rebuild_reason(layer: Layer, repair: bool = False) -> str | None:
     """Return why a layer has to be made: MISSING, or how it is damaged. None if the store has it.
 
     Args:
         repair: Read every object of the layer, instead of only listing it.
     """
-    if not any(True for _ in store.entries(spec.folder)):
+    if not any(True for _ in layer.store.entries(layer.folder)):
         return MISSING
-    layer = Layer(store, spec.name, spec.digest)
     return damage(layer) if repair else visible_damage(layer)
 
 
@@ -250,17 +249,17 @@ def _make_layers(
             started = time.perf_counter()
             _make_layer(plan, layer, context, runner, progress)
             seconds[layer.name] = round(time.perf_counter() - started, 3)
-            if other := _file_of_an_earlier_run(context.store, layer):
+            if other := _file_of_an_earlier_run(context.layer(layer.name, layer.digest)):
                 other_bytes[layer.name] = other
                 progress.say(f"{other} is of an earlier run: the same inputs gave other bytes then; please report it")
     return seconds, other_bytes
 
 
-def _file_of_an_earlier_run(store: Store, spec: LayerSpec) -> str | None:
+def _file_of_an_earlier_run(layer: Layer) -> str | None:
     """Return a pack or file in the folder of a new layer that the layer does not name, or None."""
-    index = Layer(store, spec.name, spec.digest).index
-    named = {spec.folder + file.name for file in (*index.packs, *index.files)} | {spec.folder + INDEX_NAME}
-    return min((entry.name for entry in store.entries(spec.folder) if entry.name not in named), default=None)
+    named = {file.name for file in (*layer.index.packs, *layer.index.files)} | {INDEX_NAME}
+    found = (entry.name for entry in layer.store.entries(layer.folder))
+    return min((name for name in found if name.removeprefix(layer.folder) not in named), default=None)
 
 
 def _make_layer(plan: BuildPlan, layer: LayerSpec, context: BuildContext, runner: Runner, progress: Progress) -> None:
@@ -271,6 +270,7 @@ def _make_layer(plan: BuildPlan, layer: LayerSpec, context: BuildContext, runner
     progress.add_stored_bytes(sum(pack.size for output in outputs for pack in output.packs))
     context.lake.backend.check_unchanged()  # if the lake changed, the layer's content is not what its digest says
     context.store.put(layer.folder + INDEX_NAME, join_index(layer.pattern, outputs))
+    context.forget_layer(layer.digest)
 
 
 def _make_site(plan: BuildPlan, context: BuildContext) -> TaskOutput:
@@ -278,8 +278,9 @@ def _make_site(plan: BuildPlan, context: BuildContext) -> TaskOutput:
         return make_site(context, plan.build, plan.layers)
 
 
-def _record(lake: Lake, store: Store, specs: list[LayerSpec]) -> dict[str, Any]:
-    layers = {spec.name: Layer(store, spec.name, spec.digest) for spec in specs}
+def _record(context: BuildContext, specs: list[LayerSpec]) -> dict[str, Any]:
+    lake, store = context.lake, context.store
+    layers = {spec.name: context.layer(spec.name, spec.digest) for spec in specs}
     try:
         watchlist, catalogue = (facts(layers[name]) for name in LAYERS_WITH_FACTS)
     except OSError as error:

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from edge_auth.contract import names
 from edge_auth.contract.builds import open_build, read_pointer
-from edge_auth.contract.layers import Layer
 from edge_auth.errors import EdgeError
 from generator.build.context import BuildContext
 from generator.build.layers.spec import digest_of
@@ -91,7 +90,7 @@ class UnknownProducts:
         if live is None or _input(live, PRICES) != digest_of(prices):
             return None
         try:
-            file = checked_file(Layer(self._context.store, layer, live["digest"]), IDS)
+            file = checked_file(self._context.layer(layer, live["digest"]), IDS)
             ids: NDArray[np.int64] = pq.read_table(file)["id_product"].to_numpy()
         except (EdgeError, BuildError, OSError):
             return None

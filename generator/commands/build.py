@@ -93,7 +93,7 @@ def build(
     else:
         say(result.id)
     if publish_it:
-        publish(opened, result.id, by_hand=False)
+        publish(opened, result.id, by_hand=False, just_made=True)
         keep_reserve(opened)
         progress.say(f"published: {result.id} is live in {store}")
 

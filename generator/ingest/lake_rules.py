@@ -24,8 +24,8 @@ def check_rows(table: str, rows: pa.Table, day: date | None = None) -> list[Brok
             _expression(column.name, str(column.type), rows, day) for column in declared_tables()[table]
         )
         database.execute(f"create view raw.{table} as select distinct {columns} from incoming")
-        if table == "filtered_checks":
-            database.execute(sql_text(OFFER_SUMMARIES))
+        if table in OFFER_SUMMARIES:
+            database.execute(sql_text(OFFER_SUMMARIES[table]))
         return broken_rules(database, table)
 
 

@@ -138,7 +138,7 @@ class BucketFiles:
 
     def _is_cached(self, file: LakeFile) -> bool:
         try:
-            is_cached = self._hashes.of_file(Path(file.path)) == file.sha256
+            is_cached = self._hashes.of_file(file.path) == file.sha256
             os.utime(self._cache / file.sha256)  # the cache deletes the longest unused first
         except OSError:
             return False

@@ -47,7 +47,7 @@ class FileHashes:
         """Add the hash of a file in this state."""
         self._used[name] = [*state, sha256]
 
-    def of_file(self, path: Path) -> str:
+    def of_file(self, path: str) -> str:
         """Return the hash of a local file.
 
         Args:
@@ -56,14 +56,14 @@ class FileHashes:
         Raises:
             OSError: The file cannot be read.
         """
-        stat = path.stat()
-        name, state = str(path), [stat.st_size, stat.st_mtime_ns, stat.st_ino]
-        sha256 = self.find(name, state)
+        stat = os.stat(path)  # noqa: PTH116  (a lake has thousands of files)
+        state = [stat.st_size, stat.st_mtime_ns, stat.st_ino]
+        sha256 = self.find(path, state)
         if sha256 is None:
-            with path.open("rb") as file:
+            with Path(path).open("rb") as file:
                 sha256 = hashlib.file_digest(file, "sha256").hexdigest()
             if stat.st_mtime_ns < time.time_ns() - _SETTLED_NS:
-                self.add(name, state, sha256)
+                self.add(path, state, sha256)
         return sha256
 
     def save(self) -> None:

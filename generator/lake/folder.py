@@ -21,7 +21,7 @@ class FolderFiles:
             raise LakeError(
                 f"lake {location} is not a folder: make one with `cardpress demo {location}` or `cardpress ingest`"
             )
-        self._states: dict[Path, tuple[int, ...]] = {}  # of the hashed files
+        self._states: dict[str, tuple[int, ...]] = {}  # of the hashed files, by path
 
     def read_lock(self) -> AbstractContextManager[None]:
         return journal.read_lock(self._root)
@@ -44,15 +44,16 @@ class FolderFiles:
 
     def with_hashes(self, files: list[LakeFile], progress: Progress) -> Iterator[LakeFile]:
         hashes = FileHashes()
-        root = self._root.resolve()
+        # A lake has thousands of files. Path objects would take ten times as long as texts.
+        root, resolved = os.fspath(self._root), os.fspath(self._root.resolve())
         for file in files:
-            path = self._root / file.name
+            path = f"{root}/{file.name}"
             try:
                 self._states[path] = _state(path)
-                sha256, size = hashes.of_file(root / file.name), self._states[path][0]
+                sha256, size = hashes.of_file(f"{resolved}/{file.name}"), self._states[path][0]
             except OSError as error:
                 raise LakeError(f"{path}: {error.strerror or error}") from error
-            yield LakeFile(file.name, file.table, file.day, sha256, str(path), size)
+            yield LakeFile(file.name, file.table, file.day, sha256, path, size)
         hashes.save()
 
     def fetch(self, table: str, files: list[LakeFile]) -> list[LakeFile]:
@@ -87,7 +88,7 @@ def _entries(folder: str | Path) -> list[os.DirEntry[str]]:
         raise LakeError(f"{folder} in the lake cannot be read: {error.strerror}") from error
 
 
-def _state(path: Path) -> tuple[int, ...]:
+def _state(path: str) -> tuple[int, ...]:
     """Return the size, time of change and inode of a file: a changed file differs in one of them."""
-    stat = path.stat()
+    stat = os.stat(path)  # noqa: PTH116
     return stat.st_size, stat.st_mtime_ns, stat.st_ino

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,14 @@ class Lake:
 
     def files_of(self, table: str, first: date = date.min, last: date = date.max) -> list[LakeFile]:
         """Return the files of a table. Of a daily table, only the days from `first` to `last`."""
-        return [f for f in self.files if f.table == table and (f.day is None or first <= f.day <= last)]
+        return [f for f in self._files_by_table.get(table, ()) if f.day is None or first <= f.day <= last]
+
+    @cached_property
+    def _files_by_table(self) -> dict[str, list[LakeFile]]:
+        files: dict[str, list[LakeFile]] = {}
+        for file in self.files:
+            files.setdefault(file.table, []).append(file)
+        return files
 
     def with_days(self, days: Collection[date]) -> "Lake":
         """Return the lake with only these days of its daily tables."""

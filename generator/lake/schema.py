@@ -47,14 +47,18 @@ def declared_tables() -> dict[str, list[LakeColumn]]:
     """Return the columns of every lake table, in the order of `build/lake.sql`."""
     with duckdb.connect(config={"threads": 1}) as database:
         database.execute(sql_text("lake"))
-        declared = database.execute(
-            "select table_name, column_name, data_type, not is_nullable from duckdb_columns() "
-            "where schema_name = 'lake' order by table_name, column_index"
+        tables = database.execute(
+            "select table_name from duckdb_tables() where schema_name = 'lake' order by table_name"
         ).fetchall()
-    tables: dict[str, list[LakeColumn]] = {}
-    for table, name, type_, required in declared:
-        tables.setdefault(table, []).append(LakeColumn(name, duckdb.sqltype(type_), required))
-    return tables
+        return {table: declared_columns(database, table) for (table,) in tables}
+
+
+def declared_columns(database: duckdb.DuckDBPyConnection, table: str) -> list[LakeColumn]:
+    """Return the columns of a lake table, from a database that has run `build/lake.sql`."""
+    declared = database.execute(
+        'select name, type, "notnull" from pragma_table_info($1) order by cid', [f"lake.{table}"]
+    ).fetchall()
+    return [LakeColumn(name, database.sqltype(type_), required) for name, type_, required in declared]
 
 
 def arrow_schema(table: str) -> pa.Schema:

@@ -11,7 +11,7 @@ from duckdb.sqltypes import DuckDBPyType
 from generator.database import Database, lake_fault, sql_literal, sql_text
 from generator.errors import LakeError
 from generator.lake.files import LakeFile
-from generator.lake.schema import LakeColumn, cast_expression, declared_tables, is_accepted
+from generator.lake.schema import LakeColumn, cast_expression, declared_columns, is_accepted
 
 _DAY_OF_FILE = r"regexp_extract(lake_file, '/day=([0-9]{4}-[0-9]{2}-[0-9]{2})/[^/]*$', 1)::date"
 _ONE_FILE = "read_parquet($1, hive_partitioning = false)"
@@ -23,7 +23,8 @@ _TYPES_IN_WORDS = {
     "list": "a list",
 }
 
-OFFER_SUMMARIES = "sources/check_summaries"  # the SQL file that makes the table check_summaries
+# Tables with long lists of offers: the SQL file that makes a table of their numbers, which the rules of the table read.
+OFFER_SUMMARIES = {"filtered_checks": "sources/check_summaries", "watch_checks": "sources/watch_summaries"}
 
 
 class BrokenRule(NamedTuple):
@@ -59,16 +60,16 @@ def open_table(database: Database, table: str, files: Sequence[LakeFile]) -> Non
     database.connection.execute(f"create or replace view raw.{table} as select * from ({rows})")
 
 
-def summarise_offers(database: Database) -> None:
-    """Make the table check_summaries from the open view raw.filtered_checks. The rules of that table read it.
+def summarise_offers(database: Database, table: str) -> None:
+    """Make the table of numbers from the open view raw.<table> of a table in `OFFER_SUMMARIES`. Its rules read it.
 
     Raises:
         LakeError: A file cannot be read.
     """
     try:
-        database.run(OFFER_SUMMARIES)
+        database.run(OFFER_SUMMARIES[table])
     except duckdb.Error as error:
-        raise lake_fault(error, "filtered_checks: cannot be read") from error
+        raise lake_fault(error, f"{table}: cannot be read") from error
 
 
 def check_rules(database: Database, tables: Iterable[str]) -> None:
@@ -139,12 +140,12 @@ def _described(database: Database, table: str, path: str) -> _Types:
         ).fetchall()
     except duckdb.Error as error:
         raise lake_fault(error, f"{table}: {path} cannot be read as Parquet") from error
-    return {name.lower(): duckdb.sqltype(type_) for name, type_ in described}
+    return {name.lower(): database.connection.sqltype(type_) for name, type_ in described}
 
 
 def _expressions(database: Database, table: str, path: str, types: _Types) -> _Expressions:
     expressions = {}
-    for column in declared_tables()[table]:
+    for column in declared_columns(database.connection, table):
         actual = types.get(column.name)
         if column.name == "day":
             expressions["day"] = _DAY_OF_FILE  # the day of the partition, also where the file has such a column

@@ -6,6 +6,7 @@ from typing import Any
 
 from edge_auth.contract import layout
 from edge_auth.contract.builds import open_build, read_pointer
+from edge_auth.contract.layers import Layer
 from edge_auth.contract.store.interface import Store
 from generator import settings
 from generator.build.layers.spec import LayerSpec
@@ -42,8 +43,12 @@ def explain_build(lake: Lake, store: Store, repair: bool = False) -> Explanation
         specs = define_layers(context)
     base = _base(store)
     layers = open_build(store, base).record["layers"] if base else {}
-    reasons = [_reason(spec, layers.get(spec.name), base, rebuild_reason(store, spec, repair)) for spec in specs]
+    reasons = [_reason(spec, layers.get(spec.name), base, _defect(store, spec, repair)) for spec in specs]
     return Explanation(build_id(lake, specs), base, reasons)
+
+
+def _defect(store: Store, spec: LayerSpec, repair: bool) -> str | None:
+    return rebuild_reason(Layer(store, spec.name, spec.digest), repair)
 
 
 def _base(store: Store) -> str | None:

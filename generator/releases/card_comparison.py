@@ -16,6 +16,7 @@ from generator.releases.card_reader import IdArray, card_hashes, read_cards
 
 # Members of a Card that change for nearly every product every night, and the key.
 _NOT_COMPARED = {"id_product", "price_guide", "filtered_price", "listing"}
+_EMPTY_LISTS = '"added":[],"removed":[\n\n],"changed":[\n\n]}\n'
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ def compare_cards(old: Build, new: Build) -> list[ChangesDocument]:
         BuildError: DuckDB failed.
         StoreError: A build cannot be read.
     """
+    if _catalogue(old).folder == _catalogue(new).folder:  # as after a new watch check
+        return [_nothing_changed(old, new), _nothing_changed(new, old)]
     db = Database()
     try:
         layers = _catalogue(old), _catalogue(new)
@@ -56,6 +59,12 @@ def compare_cards(old: Build, new: Build) -> list[ChangesDocument]:
         raise BuildError(f"{old.id} and {new.id} cannot be compared: {str(error).splitlines()[0]}") from error
     finally:
         db.close()
+
+
+def _nothing_changed(old: Build, new: Build) -> ChangesDocument:
+    """Return the document of two builds with the same Cards, as `build/changes/documents.sql` writes it."""
+    head = json.dumps({"from": old.id, "to": new.id, "as_of": str(new.as_of)}, separators=(",", ":"))
+    return ChangesDocument(old.id, new.id, 0, 0, 0, f"{head[:-1]},{_EMPTY_LISTS}".encode())
 
 
 def _read_names(db: Database, layer: Layer, change: str) -> None:

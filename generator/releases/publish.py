@@ -19,17 +19,18 @@ from generator.releases.intents import declare_intent
 MAX_PREVIOUS_BUILDS = 50
 
 
-def publish(store: Store, build_id: str, *, by_hand: bool, clock: Clock = utc_now) -> None:
+def publish(store: Store, build_id: str, *, by_hand: bool, just_made: bool = False, clock: Clock = utc_now) -> None:
     """Make a build the live one. If it is live already, only a hold may change.
 
     Args:
         by_hand: Whether a person chose this build by its id. That lifts the hold which a rollback sets.
+        just_made: Whether this process made the build, and so has opened all its indexes.
 
     Raises:
         PublishError: A rollback holds publishing back, or another publisher moved the pointer meanwhile.
         UnknownBuild, StoreError: The build is missing or incomplete.
     """
-    with _protected(store, build_id, clock):
+    with _protected(store, build_id, clock, just_made):
         prepare_step(store, build_id)
         pointer, etag = read_pointer(store)
         if pointer and pointer.hold and not by_hand:
@@ -91,12 +92,14 @@ def _ended(pointer: Pointer, clock: Clock, target: str) -> dict[str, str]:
 
 
 @contextmanager
-def _protected(store: Store, build_id: str, clock: Clock) -> Iterator[None]:
+def _protected(store: Store, build_id: str, clock: Clock, just_made: bool = False) -> Iterator[None]:
     """Protect a build from a prune inside the `with` block, and check that all its indexes can be opened."""
     layers = open_build(store, build_id).layers.values()
     with declare_intent(store, build_id, (layer.folder for layer in layers), clock):
-        for layer in open_build(store, build_id).layers.values():  # opened again: a prune may just have finished
-            _ = layer.index
+        # Opened again: a prune may just have finished. It deletes the record of a build before the layers.
+        for layer in open_build(store, build_id).layers.values():
+            if not just_made:
+                _ = layer.index
         yield
 
 

@@ -85,11 +85,12 @@ def _canonical(parsed: object) -> bytes:
 
 
 def _to_object(members: list[tuple[str, object]]) -> dict[str, object]:
-    names_ = [name for name, _ in members]
-    repeated = sorted({name for name in names_ if names_.count(name) > 1})
-    if repeated:
+    found = dict(members)
+    if len(found) < len(members):
+        names_ = [name for name, _ in members]
+        repeated = sorted({name for name in names_ if names_.count(name) > 1})
         raise ValueError(f"openapi.json.j2: an object has more than one member named {', '.join(repeated)}")
-    return dict(members)
+    return found
 
 
 def _refuse_constant(constant: str) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from edge_auth.contract.builds import open_build, read_pointer
+from edge_auth.contract.index import Index
 from edge_auth.contract.store.folder import FolderStore
 from edge_auth.errors import EdgeError
 from generator.build.make import BuildResult, make_build
@@ -53,14 +54,24 @@ def test_an_unchanged_lake_makes_no_new_objects(year_turned) -> None:
     assert {name: (store.root / name).stat().st_mtime_ns for name in names(store)} == before
 
 
-def test_a_new_watch_check_makes_the_watchlist_the_status_and_the_site_alone(year_turned) -> None:
+def test_a_new_watch_check_makes_the_watchlist_the_status_and_the_site_alone(
+    year_turned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The build and its publish open each index once."""
     store, lake = year_turned
+    publish(store, built(lake, store).id, by_hand=False)
     newest = max((lake / "watch_checks").iterdir())
     [file] = newest.glob("*.parquet")
     more = newest / "more.parquet"
     more.write_bytes(file.read_bytes())
     rewrite(more, "select * replace (checked_at + interval 1 minute as checked_at) from rows limit 1")
-    assert sorted(built(lake, store).made) == ["bulk", "bulk-watchlist", "site", "status", "watchlist"]
+    opened: list[Path] = []
+    open_index = Index.__init__
+    monkeypatch.setattr(Index, "__init__", lambda self, path: opened.append(path) or open_index(self, path))
+    result = built(lake, store)
+    publish(store, result.id, by_hand=False, just_made=True)
+    assert sorted(result.made) == ["bulk", "bulk-watchlist", "site", "status", "watchlist"]
+    assert len(opened) == len(set(opened)) == len(result.record["layers"])
 
 
 def test_a_closed_year_is_built_once(year_turned) -> None:

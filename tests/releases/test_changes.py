@@ -5,6 +5,7 @@ import random
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from generator.errors import BuildError
 from generator.reading.doctor.store import check_store
 from generator.releases import changes
 from generator.releases import publish as publishing
+from generator.releases.card_comparison import compare_cards
 from generator.releases.changes import missing_steps, verify_steps
 from generator.releases.prune import RetentionRules, prune
 from generator.releases.publish import publish, rollback
@@ -282,6 +284,25 @@ def test_verify_and_doctor_find_a_damaged_document(published) -> None:
     assert [finding.message for finding in check_store(store, utc_now) if finding.check == "changes"] == [
         f"{name} is missing"
     ]
+
+
+def test_builds_with_one_catalogue_have_the_documents_of_builds_with_equal_cards(tmp_path: Path) -> None:
+    """Builds before and after a new watch check have the same catalogue, and no Card of them is read."""
+    store, rng = FolderStore(str(tmp_path / "store")), random.Random(6)
+    rows = Rows(products=[drawn(id_, rng) for id_ in range(9)], price_guide={"2026-03-01": []})
+    slug = {"slug": "fox", "name": "Fox", "url": "https://market.example/fox"}
+    first = make(write(rows, tmp_path / "first"), store)
+    watched = make(write(replace(rows, watchlist=[slug]), tmp_path / "watched"), store)
+    in_other_files = make(write(rows, tmp_path / "in-other-files", seed=1), store)
+    catalogues = [open_build(store, build).layers["catalogue"].folder for build in (first, watched, in_other_files)]
+    assert catalogues[0] == catalogues[1] != catalogues[2]
+    assert documents(store, first, watched) == documents(store, first, in_other_files)
+
+
+def documents(store: FolderStore, old: str, new: str) -> list[str]:
+    """Return the documents of two builds, as text without the id of the second build."""
+    compared = compare_cards(open_build(store, old), open_build(store, new))
+    return [f"{made} {made.json.decode()}".replace(new, "new") for made in compared]
 
 
 def test_a_pointer_of_an_older_version_has_no_steps(client, published) -> None:

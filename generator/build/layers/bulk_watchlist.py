@@ -2,7 +2,7 @@
 
 from edge_auth.contract import names
 from generator.build.bulk_files import CONSTANTS, write_entries, write_table
-from generator.build.context import BuildContext
+from generator.build.context import WATCH_SQL, BuildContext
 from generator.build.layers.spec import LayerSpec, define_layer, one_task
 from generator.lake.lake import Lake
 from generator.pack.output import Inputs
@@ -18,7 +18,7 @@ def bulk_watchlist_layer(lake: Lake) -> LayerSpec:
         LAYER,
         one_task(LAYER, _bulk_watchlist),
         recipe=RECIPE,
-        sql=("sources/watchlist", "sources/watch_checks", "views/bulk_watchlist"),
+        sql=(*WATCH_SQL, "views/bulk_watchlist"),
         content={"watch": lake.content("watchlist", "watch_checks")},
         constants=CONSTANTS,
     )

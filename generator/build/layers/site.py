@@ -16,7 +16,6 @@ from edge_auth.contract import layout, names
 from edge_auth.contract.builds import Build
 from edge_auth.contract.movers import WEEK
 from edge_auth.contract.store.file_cache import FileCache
-from edge_auth.contract.store.interface import Store
 from edge_auth.core.cache import LruCache
 from edge_auth.core.open_build import OpenBuild
 from generator.build.context import BuildContext
@@ -49,7 +48,7 @@ def make_site(context: BuildContext, build_id: str, layers: Sequence[LayerSpec])
     """
     digests = {layer.name: layer.digest for layer in layers}
     folder = layout.layer_folder(names.SITE, digests.pop(names.SITE))
-    with _opened(context.store, build_id, context.lake.as_of, digests) as build:
+    with _opened(context, build_id, digests) as build:
         documents = {names.OPENAPI_KEY: openapi.document(), **pages.documents(live_examples(build))}
         documents[names.WEEK_KEY] = _week(build)
     writer = Writer(context.uploads, context.intermediates, names.SITE, folder)
@@ -69,10 +68,12 @@ def _week(build: OpenBuild) -> bytes:
 
 
 @contextmanager
-def _opened(store: Store, build_id: str, as_of: date, digests: Mapping[str, str]) -> Iterator[OpenBuild]:
+def _opened(context: BuildContext, build_id: str, digests: Mapping[str, str]) -> Iterator[OpenBuild]:
     """Open the layers of a build that has no record yet. Files of a bucket are copied for the time being."""
     layers = {name: {"digest": digest} for name, digest in digests.items()}
-    record = {"id": build_id, "as_of": as_of.isoformat(), "layers": layers}
+    record = {"id": build_id, "as_of": context.lake.as_of.isoformat(), "layers": layers}
     with TemporaryDirectory(prefix="cardpress-") as folder:
-        build = Build(store, record, None if store.local_path("") else FileCache(Path(folder)))
+        build = Build(context.store, record, FileCache(Path(folder)))
+        if context.store.local_path(""):
+            build.layers = {name: context.layer(name, digest) for name, digest in digests.items()}
         yield OpenBuild(build, LruCache(_CACHE_BYTES), lambda hit: None)

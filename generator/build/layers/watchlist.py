@@ -3,7 +3,7 @@
 import json
 
 from edge_auth.contract import names, pages
-from generator.build.context import BuildContext
+from generator.build.context import WATCH_SQL, BuildContext
 from generator.build.layers.sets import paged
 from generator.build.layers.spec import LayerSpec, define_layer, one_task
 from generator.lake.lake import Lake
@@ -29,7 +29,7 @@ def watchlist_layer(lake: Lake) -> LayerSpec:
         names.WATCHLIST,
         one_task(names.WATCHLIST, _watchlist),
         recipe=RECIPE,
-        sql=("sources/watchlist", "sources/watch_checks", *_VIEWS),
+        sql=(*WATCH_SQL, *_VIEWS),
         content={"watch": lake.content("watchlist", "watch_checks"), "as of": [lake.as_of.isoformat()]},
         constants=(pages.WATCHLIST_PER_PAGE, pages.OPEN, pages.BETWEEN, pages.CLOSE),
     )
