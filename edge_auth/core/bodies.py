@@ -168,15 +168,9 @@ def list_body(
         more: Members that follow the Pagination.
     """
     end = offset + len(lines)
-    has_more = end < total
-    pagination = dumps(
-        {
-            "limit": limit,
-            "offset": offset,
-            "returned": len(lines),
-            "has_more": has_more,
-            "next_offset": end if has_more else None,
-        }
+    more_fields = f'true,"next_offset":{end}' if end < total else 'false,"next_offset":null'
+    pagination = (
+        f'{{"limit":{limit},"offset":{offset},"returned":{len(lines)},"has_more":{more_fields}}}'.encode()
     )
     tail = b",".join((pagination, *(dumps(name) + b":" + dumps(value) for name, value in (more or {}).items())))
     # Joining copies the text once, so the text around the items goes into the first and the last item.

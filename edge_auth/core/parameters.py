@@ -173,7 +173,7 @@ def read_query(query: str, rules: Mapping[str, Rule]) -> dict[str, Any]:
     for name in values:
         if isinstance(rules[name], IdList) and len(values) > 1:
             raise InvalidParameter(f"{name} allows no other parameter beside it")
-    return {name: values.get(name, rule.default) for name, rule in rules.items()}
+    return {name: rule.default for name, rule in rules.items()} | values
 
 
 def is_integer(text: str) -> bool:
@@ -187,6 +187,8 @@ def quote_input(text: str) -> str:
 
 
 def _decode(raw: str) -> str | None:
+    if raw.isalnum() and raw.isascii():  # nearly every name and value
+        return raw
     try:
         return unquote_to_bytes(raw.replace("+", " ").encode("latin-1")).decode()
     except UnicodeError:
