@@ -46,7 +46,7 @@ class CardLines:
 
     def digest(self, ordinals: np.ndarray) -> bytes:
         """Return a hash of some lines in this order."""
-        return hashlib.sha256(self._digests.take(ordinals, axis=0)).digest()
+        return hashlib.sha256(self._digests.take(ordinals, axis=0).tobytes()).digest()
 
 
 def _map(file: Path) -> mmap.mmap:

@@ -11,7 +11,7 @@ import json
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -117,7 +117,7 @@ class Index:
         if _content_hash(table, *texts) != metadata[b"content"].decode():
             raise ValueError("the content does not match its hash")
         self.packs, self.files = ([LayerFile(*fields) for fields in json.loads(text)] for text in (packs, files))
-        self._keys = _integers(table, "key") if self.pattern else only_chunk(table, "key")
+        self._keys: Any = _integers(table, "key") if self.pattern else only_chunk(table, "key")
         self._pack, self._offset, self._length, self._size = (
             _integers(table, name) for name in ("pack", "offset", "length", "json_size")
         )

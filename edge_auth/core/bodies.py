@@ -175,9 +175,7 @@ def list_body(
     """
     end = offset + len(lines)
     more_fields = f'true,"next_offset":{end}' if end < total else 'false,"next_offset":null'
-    pagination = (
-        f'{{"limit":{limit},"offset":{offset},"returned":{len(lines)},"has_more":{more_fields}}}'.encode()
-    )
+    pagination = f'{{"limit":{limit},"offset":{offset},"returned":{len(lines)},"has_more":{more_fields}}}'.encode()
     tail = b",".join((pagination, *(dumps(name) + b":" + dumps(value) for name, value in (more or {}).items())))
     # Joining copies the text once, so the text around the items goes into the first and the last item.
     items = [*lines] or [b""]
