@@ -27,10 +27,10 @@ _MAX_CACHED_HEADER_CHARACTERS = 100
 class Body:
     """The content of an answer, plain and as a gzip member.
 
-    A list that was put together for an answer holds its plain content, and its gzip member after a client wanted it. A
-    body from the store, and a card detail, holds only the gzip member, a fifth of the size or less, so that the cache
-    holds thousands. Few clients do not accept gzip, so for these the body is inflated each time, unless a local file
-    holds the plain content.
+    A body that was put together for an answer holds its plain content, and its gzip member after a client wanted it; a
+    card detail then gives up the plain content, so that the cache holds more of them. A body from the store holds only
+    the gzip member, a tenth of the size. Few clients do not accept gzip, so for these the body is inflated each time,
+    unless a local file holds the plain content.
 
     Args:
         digest: A hash of the content.
@@ -40,6 +40,7 @@ class Body:
         cost: Bytes that the body takes in the cache.
         total: Of a page of a list: the number of rows of the whole list.
         file: A local file with the plain content, for large bodies from the store.
+        one_form: Whether the plain content is given up when there is a gzip member.
 
     Attributes:
         size: Bytes of the plain content.
@@ -55,6 +56,7 @@ class Body:
         media_type: str = JSON,
         total: int | None = None,
         file: Path | None = None,
+        one_form: bool = False,
     ):
         self.file = file
         self.media_type = media_type
@@ -67,6 +69,7 @@ class Body:
         # at once, and not when the garbage collector runs.
         self._read_gzipped = read_gzipped
         self._gzipped: bytes | None = None
+        self._one_form = one_form
         self._headers: dict[bool, dict[str, str]] = {}
 
     @classmethod
@@ -84,7 +87,7 @@ class Body:
     @classmethod
     def from_detail(cls, plain: bytes) -> "Body":
         """Return the body of a card detail that was cut from the history."""
-        return cls.from_card(SplicedCard(compress(plain), len(plain), sha256(plain)))
+        return cls(sha256(plain), len(plain), partial(compress, plain), len(plain), plain, one_form=True)
 
     @classmethod
     def from_card(cls, card: SplicedCard) -> "Body":
@@ -94,14 +97,17 @@ class Body:
     @property
     def gzipped(self) -> bytes:
         """The content as a gzip member."""
-        if self._gzipped is None:
-            self._gzipped = self._read_gzipped()
-        return self._gzipped
+        if (gzipped := self._gzipped) is None:
+            gzipped = self._gzipped = self._read_gzipped()
+            if self._one_form:
+                self._plain, self._read_gzipped = None, lambda: gzipped
+        return gzipped
 
     @property
     def plain(self) -> bytes:
         """The content without compression."""
-        return decompress(self.gzipped, self.size) if self._plain is None else self._plain
+        plain = self._plain  # another thread may give it up meanwhile
+        return decompress(self.gzipped, self.size) if plain is None else plain
 
     def inflated(self, waiting: Callable[[], AbstractContextManager[None]]) -> bytes:
         """Return the content without compression. A large one is inflated while other requests run.
@@ -109,7 +115,7 @@ class Body:
         Args:
             waiting: Returns the context in which other requests run.
         """
-        if self._plain is not None or self.size < LARGE_BYTES:
+        if self.size < LARGE_BYTES or self._plain is not None:
             return self.plain
         if self.file is not None:
             with suppress(OSError), waiting():

@@ -57,15 +57,18 @@ class Integer:
 
     def read(self, name: str, text: str) -> int:
         """Return the integer."""
-        allowed = f"from {self.low} to {self.high}" if self.high is not None else f"of at least {self.low}"
         if not is_integer(text):
-            raise InvalidParameter(f"{name} must be an integer {allowed}, not {quote_input(text)}")
+            raise InvalidParameter(f"{name} must be an integer {self._allowed}, not {quote_input(text)}")
         if len(text.lstrip("-")) > MAX_DIGITS:
-            raise InvalidParameter(f"{name} must be an integer {allowed}, of at most {MAX_DIGITS} digits")
+            raise InvalidParameter(f"{name} must be an integer {self._allowed}, of at most {MAX_DIGITS} digits")
         value = int(text)
         if value < self.low or (self.high is not None and value > self.high):
-            raise InvalidParameter(f"{name} must be an integer {allowed}, not {value}")
+            raise InvalidParameter(f"{name} must be an integer {self._allowed}, not {value}")
         return value
+
+    @property
+    def _allowed(self) -> str:
+        return f"from {self.low} to {self.high}" if self.high is not None else f"of at least {self.low}"
 
 
 @dataclass(frozen=True)
