@@ -196,7 +196,7 @@ def _sorted(catalogue: Catalogue, search: Search, ordinals: np.ndarray) -> np.nd
 def _scan(ranking: list[np.ndarray], mask: np.ndarray, count: int) -> np.ndarray:
     """Return the first `count` or more matches of a ranking."""
     matches: list[np.ndarray] = []
-    for block in _growing_blocks(ranking):
+    for block in _growing_blocks(ranking, max(_FIRST_BLOCK_PRODUCTS, count)):
         matches.append(_matching(block, mask))
         count -= len(matches[-1])
         if count <= 0:
@@ -209,10 +209,10 @@ def _matching(ordinals: np.ndarray, mask: np.ndarray) -> np.ndarray:
     return ordinals.compress(mask.take(ordinals.astype(np.intp)))
 
 
-def _growing_blocks(ranking: list[np.ndarray]) -> Iterator[np.ndarray]:
-    """Yield a ranking in blocks, each twice as long as the one before."""
+def _growing_blocks(ranking: list[np.ndarray], first: int) -> Iterator[np.ndarray]:
+    """Yield a ranking in blocks: the first one of so many products, each other one twice as long as the one before."""
     for section in ranking:
-        start, size = 0, _FIRST_BLOCK_PRODUCTS
+        start, size = 0, first
         while start < len(section):
             yield section[start : start + size]
             start, size = start + size, size * 2
