@@ -1,9 +1,20 @@
 -- Expressions that more than one file needs.
 
 -- A price as the lake's files give it, in euros with 2 decimals: half away from zero of its shortest decimal form.
--- A double that is nearest to a price of 2 decimals is cast directly. Only other doubles are converted through text.
-create macro price(x) as
-    case when round(x * 100) / 100 = x then x::decimal(18, 2) else x::varchar::decimal(18, 2) end;
+-- A double that is nearest to a price of 2 decimals is cast directly. Only other doubles are converted through text,
+-- which is slow: nulls do not go that way.
+create macro price(x) as case
+    when x is null then null
+    when round(x * 100) / 100 = x then x::decimal(18, 2)
+    else x::varchar::decimal(18, 2)
+end;
+
+-- price(x) as a double. Adding 0.0 turns a negative zero into zero.
+create macro price_double(x) as case
+    when x is null then null
+    when round(x * 100) / 100 = x then x + 0.0
+    else x::varchar::decimal(18, 2)::double
+end;
 
 -- total / items, rounded to 2 decimals, half away from zero; exact, for a total that is not negative.
 create macro average(total, items) as

@@ -8,20 +8,22 @@ create or replace macro is_usable(offer) as
     and offer.condition in ('MT', 'NM', 'EX', 'GD', 'LP', 'PL', 'PO');
 
 -- Checks with numbers of their lists: `listed` counts the offers of a list, `usable` those that are shown. A check without
--- a list has null.
+-- a list has null. `lowest_usable` and `highest_usable` are prices of usable offers; an offer of another kind whose price
+-- is none counts as one at -1, so that a rule needs no second pass over the lists.
 create or replace macro summarised(checks) as table
 select
-    * exclude (prices, usable_prices),
-    len(prices) as listed,
-    list_min(prices) as lowest_listed,
-    list_max(prices) as highest_listed,
-    list_count(usable_prices) as usable,
-    list_min(usable_prices) as lowest_usable
+    * exclude (prices),
+    len(offer_list) as listed,
+    list_count(prices) as usable,
+    list_min(prices) as lowest_usable,
+    list_max(prices) as highest_usable
 from (
     select
         *,
-        list_transform(offer_list, lambda offer: offer.price) as prices,
-        list_transform(offer_list, lambda offer: case when is_usable(offer) then offer.price end) as usable_prices
+        list_transform(offer_list, lambda offer: case
+            when is_usable(offer) then offer.price
+            when offer.price < 0 or offer.price > 1e13 then -1
+        end) as prices
     from query_table(checks)
 );
 

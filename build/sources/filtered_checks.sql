@@ -23,7 +23,7 @@ create or replace macro lowest_offer(listed, lowest_usable, offers, lowest) as
 -- The columns of a check, from rows with the columns of check_summaries.
 create or replace macro checks_of(summaries) as table
 select
-    * exclude (listed, lowest_listed, highest_listed, usable, lowest_usable) replace (
+    * exclude (listed, usable, lowest_usable, highest_usable) replace (
         date_trunc('second', checked_at) as checked_at,
         lowest_offer(listed, lowest_usable, offers, lowest) as lowest
     ),
@@ -71,8 +71,9 @@ with of_these_days as (
     where list_contains(getvariable('days_with_lists'), day)
 ),
 
-summaries as (
-    from summarised('of_these_days')
+ordered_checks as (
+    from of_these_days
+    semi join repeated_checks using (day, id_product)
     qualify row_number() over (
         partition by day, id_product
         order by
@@ -88,6 +89,16 @@ summaries as (
                 'seller': coalesce(offer.seller, '')
             }) desc nulls last
     ) = 1
+),
+
+one_per_day as (
+    from of_these_days anti join repeated_checks using (day, id_product)
+    union all
+    from ordered_checks
+),
+
+summaries as (
+    from summarised('one_per_day')
 )
 
 from checks_of('summaries');

@@ -1,5 +1,5 @@
--- The marketplace's daily price guide: one row per product and day. The macro guide_prices rounds the prices of any
--- table of such rows, so that a view that needs few rows rounds only those.
+-- The marketplace's daily price guide: one row per product and day. The macro rounds the prices of any table of such
+-- rows, so that a view that needs few rows rounds only those.
 create or replace macro guide_prices(guide_rows) as table
 select
     day,
@@ -17,6 +17,3 @@ select
     price(avg7_holo) as avg7_holo,
     price(avg30_holo) as avg30_holo
 from query_table(guide_rows);
-
-create or replace view price_guide as
-from guide_prices('raw.price_guide');

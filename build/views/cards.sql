@@ -2,7 +2,7 @@
 -- sorted. Read by the layers catalogue and cards.
 create or replace table cards as
 with guide as (
-    select id_product, {
+    select id_product, trend, low, avg, {
         'day': day,
         'low': low::double,
         'avg': avg::double,
@@ -34,7 +34,7 @@ listing as (
 ),
 
 filtered as (
-    select id_product, {
+    select id_product, lowest, {
         'filter': seller_filter(),
         'lowest': lowest::double,
         'offers': offers,
@@ -71,10 +71,10 @@ select
     nullif(number_filter_key(p.number), '') as number_filter_key,
     nullif(number_sort_key(p.number), '') as number_sort_key,
     p.date_added,
-    guide_row.trend,
-    guide_row.low,
-    guide_row.avg,
-    check_row.lowest as filtered,
+    guide.trend,
+    guide.low,
+    guide.avg,
+    filtered.lowest as filtered,
     to_json({
         'id_product': p.id_product,
         'name': p.name,
@@ -92,8 +92,6 @@ select
     })::varchar as json
 from task_products as p
 left join expansions as e on p.id_expansion = e.id
-left join newest_price_guide as guide_row using (id_product)
-left join newest_filtered_checks as check_row using (id_product)
 left join guide using (id_product)
 left join listing using (id_product)
 left join filtered using (id_product);

@@ -4,26 +4,26 @@
 create view history_price_guide as
 select id_product, day, to_json({
     'day': day,
-    'low': low::double,
-    'avg': avg::double,
-    'trend': trend::double,
-    'low_holo': low_holo::double,
-    'avg_holo': avg_holo::double,
-    'trend_holo': trend_holo::double
+    'low': low,
+    'avg': avg,
+    'trend': trend,
+    'low_holo': low_holo,
+    'avg_holo': avg_holo,
+    'trend_holo': trend_holo
 })::varchar as json
 from sorted_price_guide;
 
 create view history_filtered as
-select id_product, day, to_json({'day': day, 'lowest': lowest::double, 'offers': offers})::varchar as json
+select id_product, day, to_json({'day': day, 'lowest': lowest, 'offers': offers})::varchar as json
 from sorted_filtered;
 
 create view history_listing as
 select id_product, day, to_json({
     'day': day,
     'available': available,
-    'from_price': from_price::double,
+    'from_price': from_price,
     'available_foil': available_foil,
-    'from_price_foil': from_price_foil::double
+    'from_price_foil': from_price_foil
 })::varchar as json
 from sorted_listing;
 

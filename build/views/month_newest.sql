@@ -4,32 +4,34 @@
 -- Stored by the task of a month; read back by views/period.sql.j2 and views/newest.sql.j2, so that a night reads the
 -- files of the open month only. Most products have their newest row on one of the last days: DuckDB opens the files of
 -- these days only.
-create or replace table newest_days as
+create or replace table newest_guide_days as
 select id_product, max(day) as day, count(*) as n_rows from raw.price_guide group by id_product;
 
-set variable newest_days = (select list(distinct day) from newest_days);
+set variable newest_guide_days = (select list(distinct day) from newest_guide_days);
 
 create or replace table newest_in_month_price_guide as
 with newest as (
     from raw.price_guide
-    semi join newest_days using (id_product, day)
-    where list_contains(getvariable('newest_days'), day)
+    semi join newest_guide_days using (id_product, day)
+    where list_contains(getvariable('newest_guide_days'), day)
 )
 
 select newest.*, n_rows, 0::bigint as n_outside, 0::bigint as n_dropped
 from guide_prices('newest') as newest
-join newest_days using (id_product);
+join newest_guide_days using (id_product);
+
+create or replace table newest_listing_days as
+select id_product, max(day) as day, count(*) as n_rows, count(*) filter (scraped_at::date <> day) as n_outside
+from raw.listings
+group by id_product;
+
+set variable newest_listing_days = (select list(distinct day) from newest_listing_days);
 
 create or replace table newest_in_month_listings as
-with counted as (
-    select id_product, max(day) as day, count(*) as n_rows, count(*) filter (scraped_at::date <> day) as n_outside
-    from raw.listings
-    group by id_product
-)
-
 select listings.*, n_rows, n_outside, 0::bigint as n_dropped
 from listings
-join counted using (id_product, day);
+join newest_listing_days using (id_product, day)
+where list_contains(getvariable('newest_listing_days'), day);
 
 create or replace table newest_in_month_filtered_checks as
 with counted as (

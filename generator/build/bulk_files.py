@@ -1,11 +1,7 @@
-"""Writes bulk files into a layer, with their entries of the manifest.
-
-One thread writes a Parquet file, in row groups of a fixed number of rows. So the bytes depend on the rows and on the
-version of pyarrow only. Statistics tell a reader which row groups hold a product.
-"""
+"""Writes bulk files into a layer, with their entries of the manifest."""
 
 import json
-from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -13,13 +9,11 @@ import pyarrow.parquet as pq
 
 from edge_auth.contract.bulk import FORMATS, STORED_DIGITS, URL_FOLDER, file_name
 from edge_auth.contract.index import LayerFile
+from generator.build.sorted_parquet import ROWS_PER_GROUP, ZSTD_LEVEL, SortedParquet
 from generator.database import Database
 from generator.pack.writer import Writer
 
 ENTRIES = "entries"  # the stem of a layer's file with the entries of its files
-# About 650 products of a month: a reader of one product fetches little beyond it.
-ROWS_PER_GROUP = 20_480
-ZSTD_LEVEL = 3
 # The constants of the format, for the digests of layers.
 CONSTANTS = (ROWS_PER_GROUP, ZSTD_LEVEL, STORED_DIGITS, *FORMATS.items())
 
@@ -35,14 +29,17 @@ _TYPES = {
 Entry = dict[str, Any]  # of the manifest
 
 
-def write_table(db: Database, writer: Writer, table: str, stem: str, sorted_by: tuple[str, ...]) -> Entry:
+def write_table(
+    db: Database, writer: Writer, table: str, stem: str, sorted_by: tuple[str, ...], ready: Path | None = None
+) -> Entry:
     """Write the view `bulk_<table>` as a Parquet file and return its entry.
 
     Args:
         stem: The name of the file without hash and format.
         sorted_by: Columns that no two rows have in common.
+        ready: A file of `SortedParquet` with these rows, if another task has made it.
     """
-    data = _sorted_parquet(db, f"from bulk_{table} order by {', '.join(sorted_by)}", sorted_by)
+    data = ready.read_bytes() if ready else _sorted_parquet(db, f"bulk_{table}", sorted_by)
     file, metadata = writer.add_file(f"{stem}.parquet", data), pq.read_metadata(pa.BufferReader(data))
     schema = metadata.schema.to_arrow_schema()
     return (
@@ -66,35 +63,14 @@ def write_entries(writer: Writer, entries: list[Entry]) -> None:
     writer.add_file(f"{ENTRIES}.json", json.dumps(entries).encode())
 
 
-def _sorted_parquet(db: Database, query: str, sorted_by: tuple[str, ...]) -> bytes:
-    """Return the result of a query as a Parquet file. Few row groups are in memory at once, besides the file."""
+def _sorted_parquet(db: Database, view: str, sorted_by: tuple[str, ...]) -> bytes:
     sink = pa.BufferOutputStream()
-    reader = db.connection.sql(query).to_arrow_reader(ROWS_PER_GROUP)
-    with pq.ParquetWriter(
-        sink,
-        reader.schema,
-        compression="zstd",
-        compression_level=ZSTD_LEVEL,
-        write_statistics=list(sorted_by),
-        store_schema=False,
-    ) as writer:
-        for group in _groups(reader):
-            writer.write_table(group, row_group_size=ROWS_PER_GROUP)
+    reader = db.connection.sql(f"from {view} order by {', '.join(sorted_by)}").to_arrow_reader(ROWS_PER_GROUP)
+    with SortedParquet(sink, reader.schema, sorted_by) as file:
+        for batch in reader:
+            file.add(batch)
     data: bytes = sink.getvalue().to_pybytes()
     return data
-
-
-def _groups(reader: pa.RecordBatchReader) -> Iterator[pa.Table]:
-    """Yield the rows of a reader, ROWS_PER_GROUP at a time, whatever the sizes of its batches."""
-    waiting: list[pa.RecordBatch] = []
-    for batch in reader:
-        waiting.append(batch)
-        while sum(map(len, waiting)) >= ROWS_PER_GROUP:
-            rows = pa.Table.from_batches(waiting)
-            yield rows.slice(0, ROWS_PER_GROUP).combine_chunks()
-            waiting = rows.slice(ROWS_PER_GROUP).to_batches()
-    if any(map(len, waiting)):
-        yield pa.Table.from_batches(waiting).combine_chunks()
 
 
 def _first_and_last_day(metadata: pq.FileMetaData) -> Entry:

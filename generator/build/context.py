@@ -241,9 +241,15 @@ class BuildContext:
                     return opened.local(file.name, file.sha256)
         return checked_file(opened, stem)
 
-    def in_order(self, work: Callable[[_Input], _Result], inputs: Iterable[_Input]) -> Iterator[_Result]:
-        """Run `work` over inputs on the threads, with results in input order."""
-        return in_order(self.pool, 2 * self.threads, work, inputs)
+    def in_order(
+        self, work: Callable[[_Input], _Result], inputs: Iterable[_Input], ahead: int | None = None
+    ) -> Iterator[_Result]:
+        """Run `work` over inputs on the threads, with results in input order.
+
+        Args:
+            ahead: How many calls may start before their result is due. None: two per thread.
+        """
+        return in_order(self.pool, 2 * self.threads if ahead is None else ahead, work, inputs)
 
     @once
     def open_bulk_prices(self) -> None:

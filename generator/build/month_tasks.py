@@ -7,11 +7,15 @@ table, and the rows that histories show, sorted by product and day.
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+
 from edge_auth.contract import names
 from edge_auth.contract.pages import HISTORY_ARRAYS
 from generator.build import estimates
 from generator.build.context import BuildContext
 from generator.build.periods import Period
+from generator.build.sorted_parquet import ROWS_PER_GROUP, SortedParquet
 from generator.build.tasks import BuildScope, ProductRange, Task
 from generator.database import Database, sql_literal
 from generator.lake.lake import PRICE_TABLES
@@ -21,6 +25,7 @@ from generator.pack.writer import Writer
 MAX_ROWS_PER_TASK = 40_000_000  # of price tables: some minutes of one thread
 # About 1,500 products of a month: a range of products reads little beyond its own rows.
 _ROWS_PER_GROUP = 40_960
+SORTED_BY = ("id_product", "day")
 GUIDE = "price_guide"  # the table, and the array of a history
 
 
@@ -39,17 +44,20 @@ def task_names(tasks: Iterable[Task]) -> tuple[str, ...]:
 def row_files(context: BuildContext, inputs: Inputs, array: str) -> list[Path]:
     """Return the files with the rows of all products of the months among the inputs."""
     found = {name for output in inputs.values() for name in output.intermediates}
-    rows = sorted(name for name in found if name.startswith(_whole_name(array)))
+    rows = sorted(name for name in found if name.startswith(f"{array} rows "))
     return [file for name in rows for file in context.intermediate_files(inputs, name)]
+
+
+def known_rows(context: BuildContext, inputs: Inputs, array: str) -> list[Path]:
+    """Return the files with the rows of known products, one per task of a month. A range of products has none."""
+    return context.intermediate_files(inputs, _known_name(array))
 
 
 def open_history(context: BuildContext, inputs: Inputs, ids: ProductRange) -> None:
     """Make the views history_<array> over the months among the inputs, for at least a range of products."""
     for array in HISTORY_ARRAYS:
-        files = [
-            *context.intermediate_files(inputs, _whole_name(array)),
-            *context.intermediate_files(inputs, _range_name(array, ids)),
-        ]
+        rows = (_known_name(array), _unknown_name(array), _range_name(array, ids))
+        files = [file for name in rows for file in context.intermediate_files(inputs, name)]
         context.open_files(f"sorted_{array}", files)
     context.open_history_views()
 
@@ -83,18 +91,43 @@ def _month(
         newest = f"from newest_in_month_{table} order by id_product"
         writer.add_intermediate(table, _write_parquet(context.db, table, newest))
     for array in HISTORY_ARRAYS:
-        view = GUIDE if array == GUIDE and all_prices else f"month_{array}"
-        rows = _write_parquet(context.db, array, f"from {view} order by id_product, day")
+        view = "month_all_prices" if array == GUIDE and all_prices else f"month_{array}"
+        query = f"from {view} order by {', '.join(SORTED_BY)}"
         if writer.intermediates.in_place:
-            writer.add_intermediate(_whole_name(array), rows)
+            _write_rows(context, writer, array, query)
         else:  # another machine fetches a range, not the month
+            rows = _write_parquet(context.db, array, query)
             for ids, path in _split(context.db, rows, ranges):
                 writer.add_intermediate(_range_name(array, ids), path)
             rows.unlink()
 
 
-def _whole_name(array: str) -> str:
-    return f"{array} rows"
+def _write_rows(context: BuildContext, writer: Writer, array: str, query: str) -> None:
+    """Write sorted rows as two files: those of products that the catalogue knows, and the others."""
+    known_ids = context.product_ids()
+    known, unknown = (context.db.scratch / f"{array}-{name}.parquet" for name in ("known", "unknown"))
+    reader = context.db.connection.sql(query).to_arrow_reader(ROWS_PER_GROUP)
+    with (
+        SortedParquet(known, reader.schema, SORTED_BY) as rows,
+        SortedParquet(unknown, reader.schema, SORTED_BY) as other_rows,
+    ):
+        for batch in reader:
+            is_known = np.isin(batch["id_product"].to_numpy(), known_ids)
+            if is_known.all():
+                rows.add(batch)
+            else:
+                rows.add(batch.filter(pa.array(is_known)))
+                other_rows.add(batch.filter(pa.array(~is_known)))
+    writer.add_intermediate(_known_name(array), known)
+    writer.add_intermediate(_unknown_name(array), unknown)
+
+
+def _known_name(array: str) -> str:
+    return f"{array} rows of known products"
+
+
+def _unknown_name(array: str) -> str:
+    return f"{array} rows of unknown products"
 
 
 def _range_name(array: str, ids: ProductRange) -> str:

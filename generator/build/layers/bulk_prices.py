@@ -4,8 +4,10 @@ A file holds the rows of known products. So a layer also depends on the ids that
 not know; `generator.build.unknown_products` finds them. A new product without earlier prices changes no closed month.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
+from pathlib import Path
+from types import MappingProxyType
 
 from edge_auth.contract import names
 from generator.build import estimates
@@ -13,7 +15,7 @@ from generator.build.bulk_files import CONSTANTS, write_entries, write_table
 from generator.build.context import PRICE_SQL, BuildContext
 from generator.build.layers.history import to_parquet
 from generator.build.layers.spec import LayerSpec, define_layer
-from generator.build.month_tasks import month_tasks, row_files, task_names
+from generator.build.month_tasks import SORTED_BY, known_rows, month_tasks, row_files, task_names
 from generator.build.periods import Period, closed_periods, open_month
 from generator.build.tasks import BuildScope, Task
 from generator.build.unknown_products import IDS, PRICES, UNKNOWN, UnknownProducts
@@ -29,7 +31,6 @@ _SQL = (
 )
 # The tables of bulk files, and the arrays of a history whose rows they hold.
 _ARRAYS = {"price_guide": "price_guide", "listings": "listing", "filtered": "filtered"}
-_SORTED_BY = ("id_product", "day")
 _MAX_ROWS_TOGETHER = 1_000_000  # of days that are read together
 
 
@@ -76,7 +77,8 @@ def _read_together(scope: BuildScope, day: Period) -> Period:
 def _month(context: BuildContext, writer: Writer, inputs: Inputs, month: Period) -> None:
     for array in _ARRAYS.values():
         context.open_files(f"rows_{array}", row_files(context, inputs, array))
-    _write(context, writer, month.span)
+    rows = {table: known_rows(context, inputs, array) for table, array in _ARRAYS.items()}
+    _write(context, writer, month.span, {table: files[0] for table, files in rows.items() if len(files) == 1})
 
 
 def _day(context: BuildContext, writer: Writer, inputs: Inputs, day: Period, together: Period) -> None:
@@ -87,8 +89,15 @@ def _day(context: BuildContext, writer: Writer, inputs: Inputs, day: Period, tog
     _write(context, writer, day.span)
 
 
-def _write(context: BuildContext, writer: Writer, span: str) -> None:
+def _write(context: BuildContext, writer: Writer, span: str, ready: Mapping[str, Path] = MappingProxyType({})) -> None:
+    """Write the bulk files of a span of days.
+
+    Args:
+        ready: The files of tables that the task of the month has made already.
+    """
     context.open_bulk_prices()
-    entries = [write_table(context.db, writer, table, f"{table}-{span}", _SORTED_BY) for table in _ARRAYS]
+    entries = [
+        write_table(context.db, writer, table, f"{table}-{span}", SORTED_BY, ready.get(table)) for table in _ARRAYS
+    ]
     write_entries(writer, [entry for entry in entries if entry["records"]])
     writer.add_file(f"{IDS}.parquet", to_parquet(context.db.table("from bulk_ids order by id_product")))

@@ -1,6 +1,7 @@
 """The layer `cards`: `cards/{id}.json`, the Card with the history of the open month."""
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -67,15 +68,13 @@ def _tasks(scope: BuildScope) -> Iterator[Task]:
 def _cards(context: BuildContext, writer: Writer, inputs: Inputs, ids: ProductRange) -> None:
     open_history(context, inputs, ids)
     cards = context.mapped(inputs, CARDS).select(["id_product", "json"])
-    history.write_objects(
-        context, writer, cards["id_product"].to_numpy(), lambda chunk: _objects(context, cards, chunk)
-    )
+    history.write_objects(context, writer, cards["id_product"].to_numpy(), partial(_objects, cards))
 
 
-def _objects(context: BuildContext, cards: pa.Table, ids: NDArray[np.int64]) -> EncodedObjects:
+def _objects(cards: pa.Table, ids: NDArray[np.int64], rows: history.HistoryRows) -> EncodedObjects:
     first = int(np.searchsorted(cards["id_product"].to_numpy(), ids[0]))
     buffer, starts = text_buffer(cards["json"].slice(first, len(ids)))
     cuts = starts.tolist()
-    for place, arrays in enumerate(history.history_arrays(context, ids)):
+    for place, arrays in enumerate(rows):
         card = bytes(buffer[cuts[place] : cuts[place + 1] - 1])  # without its closing brace
         yield int(ids[place]), *encode_fragments(card + b',"history":', arrays, pages.CARD_TAIL)

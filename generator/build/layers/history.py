@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -89,11 +90,11 @@ def _newest(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
 def _history(context: BuildContext, writer: Writer, inputs: Inputs, ids: ProductRange) -> None:
     open_history(context, inputs, ids)
     products = context.db.table(f"from history_products where {ids.condition} order by id_product")
-    write_objects(context, writer, products[0].to_numpy(), lambda chunk: _objects(context, chunk))
+    write_objects(context, writer, products[0].to_numpy(), _objects)
 
 
-def _objects(context: BuildContext, ids: NDArray[np.int64]) -> EncodedObjects:
-    for id_, arrays in zip(ids.tolist(), history_arrays(context, ids), strict=True):
+def _objects(ids: NDArray[np.int64], rows: "HistoryRows") -> EncodedObjects:
+    for id_, arrays in zip(ids.tolist(), rows, strict=True):
         yield id_, *encode_fragments(b"", arrays, pages.PERIOD_TAIL)
 
 
@@ -109,31 +110,48 @@ def write_objects(
     context: BuildContext,
     writer: Writer,
     ids: NDArray[np.int64],
-    make_objects: Callable[[NDArray[np.int64]], EncodedObjects],
+    make_objects: Callable[[NDArray[np.int64], "HistoryRows"], EncodedObjects],
 ) -> None:
-    """Write the objects of products in the order of their ids, several chunks of products at a time.
+    """Write the objects of products in the order of their ids, a chunk of products at a time.
+
+    One thread encodes a chunk while another one reads the next. Two threads that encode would mostly wait for the
+    interpreter's lock: each object takes several short calls that release it.
 
     Args:
         ids: The sorted ids of the products.
-        make_objects: Makes the objects of consecutive ids.
+        make_objects: Makes the objects of consecutive ids from the rows of their histories.
     """
     chunks = [ids[start : start + _PRODUCTS_PER_CHUNK] for start in range(0, len(ids), _PRODUCTS_PER_CHUNK)]
-    for members in context.in_order(lambda chunk: hash_objects(make_objects(chunk)), chunks):
+    for chunk, rows in zip(chunks, context.in_order(partial(HistoryRows, context), chunks, ahead=1), strict=True):
+        members = hash_objects(make_objects(chunk, rows))
         writer.add(members)
         context.tick(len(members))
 
 
-def history_arrays(context: BuildContext, ids: NDArray[np.int64]) -> Iterator[tuple[bytes, ...]]:
-    """Yield for each product the rows of its history arrays, in the order of `pages.HISTORY_ARRAYS`.
+class HistoryRows:
+    """The rows of the histories of some products as JSON, in memory.
+
+    Iterating gives for each product the rows of its arrays, in the order of `pages.HISTORY_ARRAYS`. The rows of an
+    array are joined by `pages.BETWEEN`.
 
     Args:
         ids: The sorted ids of the products.
     """
-    return zip(*(_rows_of_products(context, array, ids) for array in pages.HISTORY_ARRAYS), strict=True)
+
+    def __init__(self, context: BuildContext, ids: NDArray[np.int64]):
+        self._arrays = [_rows_of_products(context, array, ids) for array in pages.HISTORY_ARRAYS]
+
+    def __iter__(self) -> Iterator[tuple[bytes, ...]]:
+        return zip(*(_texts(buffer, cuts) for buffer, cuts in self._arrays), strict=True)
 
 
-def _rows_of_products(context: BuildContext, array: str, ids: NDArray[np.int64]) -> Iterator[bytes]:
-    """Yield for each product its rows of one array, joined by `pages.BETWEEN`."""
+def _texts(buffer: memoryview, cuts: list[int]) -> Iterator[bytes]:
+    for start, end in itertools.pairwise(cuts):
+        yield bytes(buffer[start : max(start, end - len(pages.BETWEEN))])
+
+
+def _rows_of_products(context: BuildContext, array: str, ids: NDArray[np.int64]) -> tuple[memoryview, list[int]]:
+    """Return the rows of one array, each followed by `pages.BETWEEN`, and where the rows of each product begin."""
     with context.db.connection.cursor() as cursor:
         rows = context.db.table(
             f"select id_product, json || ',\n' as json from history_{array} "
@@ -146,6 +164,4 @@ def _rows_of_products(context: BuildContext, array: str, ids: NDArray[np.int64])
         rows, place = rows.filter(pa.array(known)), place[known]
     ends = np.cumsum(np.bincount(place, minlength=len(ids)))
     buffer, offsets = text_buffer(rows["json"])
-    cuts = offsets[np.concatenate(([0], ends))].tolist()
-    for start, end in itertools.pairwise(cuts):
-        yield bytes(buffer[start : max(start, end - len(pages.BETWEEN))])
+    return buffer, offsets[np.concatenate(([0], ends))].tolist()

@@ -1,0 +1,59 @@
+"""Writes sorted rows as Parquet files, in row groups of a fixed number of rows.
+
+One thread writes a file, so its bytes depend on the rows and on the version of pyarrow only. Statistics tell a reader
+which row groups hold a product.
+"""
+
+from pathlib import Path
+from types import TracebackType
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+# About 650 products of a month: a reader of one product fetches little beyond it.
+ROWS_PER_GROUP = 20_480
+ZSTD_LEVEL = 3
+
+
+class SortedParquet:
+    """A Parquet file that is written batch by batch. Few row groups are in memory at once.
+
+    Args:
+        sink: A path, or a stream of Arrow.
+        sorted_by: The columns that have statistics.
+    """
+
+    def __init__(self, sink: Path | pa.NativeFile, schema: pa.Schema, sorted_by: tuple[str, ...]):
+        self._writer = pq.ParquetWriter(
+            sink,
+            schema,
+            compression="zstd",
+            compression_level=ZSTD_LEVEL,
+            write_statistics=list(sorted_by),
+            store_schema=False,
+        )
+        self._waiting: list[pa.RecordBatch] = []
+        self._rows_waiting = 0
+
+    def __enter__(self) -> "SortedParquet":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if error is None and self._rows_waiting:
+            self._write(pa.Table.from_batches(self._waiting))
+        self._writer.close()
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Append rows, of any number."""
+        self._waiting.append(batch)
+        self._rows_waiting += len(batch)
+        while self._rows_waiting >= ROWS_PER_GROUP:
+            rows = pa.Table.from_batches(self._waiting)
+            self._write(rows.slice(0, ROWS_PER_GROUP))
+            self._waiting = rows.slice(ROWS_PER_GROUP).to_batches()
+            self._rows_waiting -= ROWS_PER_GROUP
+
+    def _write(self, rows: pa.Table) -> None:
+        self._writer.write_table(rows.combine_chunks(), row_group_size=ROWS_PER_GROUP)
