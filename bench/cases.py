@@ -160,6 +160,7 @@ CASES = (
     Case("rarity + kind + sort, new", "lists", _filters(10), fresh=True),
     Case("card detail", "details", _details()),
     Case("card detail, days=30", "details", _details(days=30)),
+    Case("first cards/{id}", "endpoints", _details(), fresh=True, check=False),
     Case("nothing", "floor", _same(f"{API}/me"), check=False),
     Case("page", "page", _same(cards()), check=False),
     Case("page, card detail", "page", lambda data: [f"{API}/cards/{data.details[0]}"], check=False),

@@ -11,7 +11,7 @@ from bench.results import OURS, Figure, Results, SeriesName, single
 from bench.stats import spread
 
 DEFAULT, DEEP = "default list page", "page at 90 %"
-CARD_ENDPOINT = "endpoint cards/{id}"
+FIRST_CARDS = "first cards/{id}"
 FIRST, NIGHT = "one year, first, 2 threads", "one year, second night"
 
 
@@ -141,12 +141,14 @@ GOALS = (
         for text, encoding, bound in (("gzip", "gzip", 0.5), ("not compressed", "identity", 0.65))
     ),
     Goal("First answers of different cards ÷ an endpoint that does nothing but key and limit in Flask", True, 2,
-         _ratio((CARD_ENDPOINT, OURS, "gzip"), ("nothing", KeyedNothing.name)),
+         _ratio((FIRST_CARDS, OURS, "gzip"), ("nothing", KeyedNothing.name)),
+         bounded_by="cards from memory reach 1.8 to 2.0; to find, read, check and join three members takes 100 µs more",
          instead_of="3 times for every endpoint: the server alone allows 2.2 to 2.6"),
     *_rivals("Default list page", 5, DEFAULT),
     Goal("Page at 90 % of the catalogue ÷ own default page", True, 0.8, _ratio((DEEP, OURS), (DEFAULT, OURS))),
     Goal("Pages around 90 %, never seen before, gzip ÷ SQLite", True, 8,
          _ratio(("pages about 90 %, new", OURS, "gzip"), ("pages about 90 %, new", _SQLITE, "gzip")),
+         bounded_by="the same pages uncompressed take 200 µs, 7.1 times; compressing 66 kB takes 105 µs",
          instead_of=f"1,000 times the best peer: {_SQLITE_INDEX}"),
     *_rivals("Two words never seen before", 10, "two words, new",
              f"FTS5 trigrams answer in 1.0 ms; {_PYTHON}"),
@@ -154,6 +156,7 @@ GOALS = (
     *_rivals("Rarity + kind + sort", 5, "rarity + kind + sort"),
     Goal("Rarity + kind + sort, never seen before ÷ SQLite", True, 4,
          _ratio(("rarity + kind + sort, new", OURS), ("rarity + kind + sort, new", _SQLITE)),
+         bounded_by="50 lines that were never joined take 200 µs without any search, 3.0 times",
          instead_of="5 times the best peer: SQLite got an index for exactly this order"),
     *_rivals("Card detail, whole history", 30, "card detail",
              "SQLite assembles a year in 1.0 ms; the server alone, without any answer, would be 33 times"),

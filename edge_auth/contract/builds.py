@@ -150,6 +150,11 @@ class Build:
         return sorted(name.removeprefix(prefix) for name in self.layers if name.startswith(prefix))
 
     @cached_property
+    def _closed(self) -> list[tuple[str, Layer]]:
+        """The closed periods with their layers."""
+        return [(period, self.layers[names.history_layer(period)]) for period in self.periods]
+
+    @cached_property
     def catalogue(self) -> "Catalogue":
         """The search index and the lines of the Cards.
 
@@ -229,7 +234,7 @@ class Build:
         entry = layer.index.find_id(id_)
         if entry is None:
             return []
-        closed = [self.layers[names.history_layer(p)] for p in self.periods if p >= day[: len(p)]]
+        closed = [layer for period, layer in self._closed if period >= day[: len(period)]]
         return [(layer, entry), *((period, found) for period in closed if (found := period.index.find_id(id_)))]
 
     def status(self) -> bytes:

@@ -41,13 +41,12 @@ class CardLines:
 
     def lines(self, ordinals: np.ndarray) -> list[memoryview]:
         """Return the JSON of some Cards without their line feeds, as views into the mapped file."""
-        starts, ends = self._starts[ordinals].tolist(), (self._starts[ordinals + 1] - 1).tolist()
-        text = self._text
-        return [text[start:end] for start, end in zip(starts, ends, strict=True)]
+        starts, ends, text = self._starts.take(ordinals), self._starts.take(ordinals + 1) - 1, self._text
+        return [text[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
 
     def digest(self, ordinals: np.ndarray) -> bytes:
         """Return a hash of some lines in this order."""
-        return hashlib.sha256(self._digests[ordinals]).digest()
+        return hashlib.sha256(self._digests.take(ordinals, axis=0).tobytes()).digest()
 
 
 def _map(file: Path) -> mmap.mmap:

@@ -27,9 +27,10 @@ _MAX_CACHED_HEADER_CHARACTERS = 100
 class Body:
     """The content of an answer, plain and as a gzip member.
 
-    A body that was put together for an answer holds its plain content, and its gzip member after a client wanted it. A
-    body from the store holds only the gzip member, a tenth of the size. Few clients do not accept gzip, so for these
-    the body is inflated each time, unless a local file holds the plain content.
+    A body that was put together for an answer holds its plain content, and its gzip member after a client wanted it; a
+    card detail then gives up the plain content, so that the cache holds more of them. A body from the store holds only
+    the gzip member, a tenth of the size. Few clients do not accept gzip, so for these the body is inflated each time,
+    unless a local file holds the plain content.
 
     Args:
         digest: A hash of the content.
@@ -39,6 +40,7 @@ class Body:
         cost: Bytes that the body takes in the cache.
         total: Of a page of a list: the number of rows of the whole list.
         file: A local file with the plain content, for large bodies from the store.
+        one_form: Whether the plain content is given up when there is a gzip member.
 
     Attributes:
         size: Bytes of the plain content.
@@ -54,6 +56,7 @@ class Body:
         media_type: str = JSON,
         total: int | None = None,
         file: Path | None = None,
+        one_form: bool = False,
     ):
         self.file = file
         self.media_type = media_type
@@ -66,6 +69,7 @@ class Body:
         # at once, and not when the garbage collector runs.
         self._read_gzipped = read_gzipped
         self._gzipped: bytes | None = None
+        self._one_form = one_form
         self._headers: dict[bool, dict[str, str]] = {}
 
     @classmethod
@@ -81,6 +85,11 @@ class Body:
         return cls(entry.json_sha256, entry.json_size, read_gzipped, entry.length, media_type=media_type, file=file)
 
     @classmethod
+    def from_detail(cls, plain: bytes) -> "Body":
+        """Return the body of a card detail that was cut from the history."""
+        return cls(sha256(plain), len(plain), partial(compress, plain), len(plain), plain, one_form=True)
+
+    @classmethod
     def from_card(cls, card: SplicedCard) -> "Body":
         """Return the body of a card detail."""
         return cls(card.digest, card.size, lambda: card.member, len(card.member))
@@ -88,14 +97,17 @@ class Body:
     @property
     def gzipped(self) -> bytes:
         """The content as a gzip member."""
-        if self._gzipped is None:
-            self._gzipped = self._read_gzipped()
-        return self._gzipped
+        if (gzipped := self._gzipped) is None:
+            gzipped = self._gzipped = self._read_gzipped()
+            if self._one_form:
+                self._plain, self._read_gzipped = None, lambda: gzipped
+        return gzipped
 
     @property
     def plain(self) -> bytes:
         """The content without compression."""
-        return decompress(self.gzipped, self.size) if self._plain is None else self._plain
+        plain = self._plain  # another thread may give it up meanwhile
+        return decompress(self.gzipped, self.size) if plain is None else plain
 
     def inflated(self, waiting: Callable[[], AbstractContextManager[None]]) -> bytes:
         """Return the content without compression. A large one is inflated while other requests run.
@@ -103,7 +115,7 @@ class Body:
         Args:
             waiting: Returns the context in which other requests run.
         """
-        if self._plain is not None or self.size < LARGE_BYTES:
+        if self.size < LARGE_BYTES or self._plain is not None:
             return self.plain
         if self.file is not None:
             with suppress(OSError), waiting():
@@ -168,16 +180,8 @@ def list_body(
         more: Members that follow the Pagination.
     """
     end = offset + len(lines)
-    has_more = end < total
-    pagination = dumps(
-        {
-            "limit": limit,
-            "offset": offset,
-            "returned": len(lines),
-            "has_more": has_more,
-            "next_offset": end if has_more else None,
-        }
-    )
+    more_fields = f'true,"next_offset":{end}' if end < total else 'false,"next_offset":null'
+    pagination = f'{{"limit":{limit},"offset":{offset},"returned":{len(lines)},"has_more":{more_fields}}}'.encode()
     tail = b",".join((pagination, *(dumps(name) + b":" + dumps(value) for name, value in (more or {}).items())))
     # Joining copies the text once, so the text around the items goes into the first and the last item.
     items = [*lines] or [b""]

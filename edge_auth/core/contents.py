@@ -127,7 +127,7 @@ def card(build: OpenBuild, subject: str, values: Values) -> Body:
     if (days := values["days"]) is not None:
         first_day = build.objects.as_of - timedelta(days=days - 1)
         if (detail := build.objects.card_since(id_, first_day.isoformat())) is not None:
-            return Body.from_json(detail)
+            return Body.from_detail(detail)
     elif (card := build.objects.card(id_)) is not None:
         return Body.from_card(card)
     raise NotFound(_NO_PRODUCT)

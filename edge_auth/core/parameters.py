@@ -57,15 +57,18 @@ class Integer:
 
     def read(self, name: str, text: str) -> int:
         """Return the integer."""
-        allowed = f"from {self.low} to {self.high}" if self.high is not None else f"of at least {self.low}"
         if not is_integer(text):
-            raise InvalidParameter(f"{name} must be an integer {allowed}, not {quote_input(text)}")
+            raise InvalidParameter(f"{name} must be an integer {self._allowed}, not {quote_input(text)}")
         if len(text.lstrip("-")) > MAX_DIGITS:
-            raise InvalidParameter(f"{name} must be an integer {allowed}, of at most {MAX_DIGITS} digits")
+            raise InvalidParameter(f"{name} must be an integer {self._allowed}, of at most {MAX_DIGITS} digits")
         value = int(text)
         if value < self.low or (self.high is not None and value > self.high):
-            raise InvalidParameter(f"{name} must be an integer {allowed}, not {value}")
+            raise InvalidParameter(f"{name} must be an integer {self._allowed}, not {value}")
         return value
+
+    @property
+    def _allowed(self) -> str:
+        return f"from {self.low} to {self.high}" if self.high is not None else f"of at least {self.low}"
 
 
 @dataclass(frozen=True)
@@ -173,7 +176,7 @@ def read_query(query: str, rules: Mapping[str, Rule]) -> dict[str, Any]:
     for name in values:
         if isinstance(rules[name], IdList) and len(values) > 1:
             raise InvalidParameter(f"{name} allows no other parameter beside it")
-    return {name: values.get(name, rule.default) for name, rule in rules.items()}
+    return {name: rule.default for name, rule in rules.items()} | values
 
 
 def is_integer(text: str) -> bool:
@@ -187,6 +190,8 @@ def quote_input(text: str) -> str:
 
 
 def _decode(raw: str) -> str | None:
+    if raw.isalnum() and raw.isascii():  # nearly every name and value
+        return raw
     try:
         return unquote_to_bytes(raw.replace("+", " ").encode("latin-1")).decode()
     except UnicodeError:

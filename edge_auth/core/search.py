@@ -16,8 +16,10 @@ from edge_auth.core.open_build import OpenBuild
 from edge_auth.core.parameters import MAX_DIGITS
 from edge_auth.errors import InvalidParameter, NotFound
 
-# Up to this many matches are sorted by rank. For more, the ranking is scanned until the page is full.
-_MAX_SORTED_MATCHES = 1000
+# Matches are sorted by rank, or the ranking is scanned until enough are found. To sort a match takes as long as to scan
+# this many products.
+_SCANNED_PER_SORTED = 10
+_LEAST_KEPT_MATCHES = 1024
 _FIRST_BLOCK_PRODUCTS = 512
 _OVERHEAD_BYTES = 500
 _LARGEST_INTEGER = 2**63 - 1
@@ -124,23 +126,25 @@ def find_page(build: OpenBuild, search: Search, offset: int, limit: int) -> Resu
     ranking = _ranking(catalogue, search)
     if search.filters == _NO_FILTERS and (search.prices is None or search.sort == search.price_sort):
         return ResultPage(_slice(ranking, offset, limit), sum(map(len, ranking)))
-    if offset:  # a client that is at a later page will probably want the next one too, so find them all
-        ordinals = build.cached(
-            ("search", search),
-            lambda: _find_all(catalogue, search, ranking),
-            lambda ordinals: ordinals.nbytes + _OVERHEAD_BYTES,
-        )
-        return ResultPage(ordinals[offset : offset + limit], len(ordinals))
+    if not offset:
+        return _first_matches(catalogue, search, ranking, limit)
+    # A client that is at a later page will probably want the next one too, so find up to twice as many.
+    count = min(max(_LEAST_KEPT_MATCHES, 1 << (offset + limit).bit_length()), len(catalogue.ids))
+    ordinals, total = build.cached(
+        ("search", search, count),
+        lambda: _first_matches(catalogue, search, ranking, count),
+        lambda found: found.ordinals.nbytes + _OVERHEAD_BYTES,
+    )
+    return ResultPage(ordinals[offset : offset + limit], total)
+
+
+def _first_matches(catalogue: Catalogue, search: Search, ranking: list[np.ndarray], count: int) -> ResultPage:
     mask = _mask(catalogue, search)
     total = int(np.count_nonzero(mask))
-    if total <= _MAX_SORTED_MATCHES:
-        return ResultPage(_sorted(catalogue, search, np.flatnonzero(mask))[:limit], total)
-    return ResultPage(_scan(ranking, mask, min(limit, total))[:limit], total)
-
-
-def _find_all(catalogue: Catalogue, search: Search, ranking: list[np.ndarray]) -> np.ndarray:
-    mask = _mask(catalogue, search)
-    return np.concatenate([_matching(section, mask) for section in ranking])
+    scanned = len(mask) * min(1.0, count / max(1, total))
+    if total * _SCANNED_PER_SORTED <= scanned:
+        return ResultPage(_sorted(catalogue, search, np.flatnonzero(mask))[:count], total)
+    return ResultPage(_scan(ranking, mask, min(count, total))[:count], total)
 
 
 def _ranking(catalogue: Catalogue, search: Search) -> list[np.ndarray]:
@@ -182,17 +186,17 @@ def _slice(ranking: list[np.ndarray], offset: int, limit: int) -> np.ndarray:
 
 
 def _sorted(catalogue: Catalogue, search: Search, ordinals: np.ndarray) -> np.ndarray:
-    ranks = catalogue.rank[search.sort][ordinals].astype(np.int64)
+    ranks = np.sort(catalogue.rank[search.sort].take(ordinals))
     if search.reverse:
-        keyed = catalogue.counts.keyed["all"][search.sort]
-        ranks = np.where(ranks < keyed, -ranks, ranks)
-    return ordinals[np.argsort(ranks)]
+        keyed = int(np.searchsorted(ranks, np.uint32(catalogue.counts.keyed["all"][search.sort])))
+        ranks = np.concatenate((ranks[:keyed][::-1], ranks[keyed:]))
+    return catalogue.order[search.sort].take(ranks)
 
 
 def _scan(ranking: list[np.ndarray], mask: np.ndarray, count: int) -> np.ndarray:
     """Return the first `count` or more matches of a ranking."""
     matches: list[np.ndarray] = []
-    for block in _growing_blocks(ranking):
+    for block in _growing_blocks(ranking, max(_FIRST_BLOCK_PRODUCTS, count)):
         matches.append(_matching(block, mask))
         count -= len(matches[-1])
         if count <= 0:
@@ -205,10 +209,10 @@ def _matching(ordinals: np.ndarray, mask: np.ndarray) -> np.ndarray:
     return ordinals.compress(mask.take(ordinals.astype(np.intp)))
 
 
-def _growing_blocks(ranking: list[np.ndarray]) -> Iterator[np.ndarray]:
-    """Yield a ranking in blocks, each twice as long as the one before."""
+def _growing_blocks(ranking: list[np.ndarray], first: int) -> Iterator[np.ndarray]:
+    """Yield a ranking in blocks: the first one of so many products, each other one twice as long as the one before."""
     for section in ranking:
-        start, size = 0, _FIRST_BLOCK_PRODUCTS
+        start, size = 0, first
         while start < len(section):
             yield section[start : start + size]
             start, size = start + size, size * 2

@@ -63,17 +63,30 @@ def test_search_equals_scan(client, products, seed):
     }
 
 
+def all_pages(client, values):
+    found, offset = [], 0
+    while offset is not None:
+        page, pagination = ids(client, {**values, "offset": offset})
+        assert len(page) == values["limit"] or not pagination["has_more"]
+        found, offset = found + page, pagination["next_offset"]
+    return found
+
+
 @pytest.mark.parametrize("sort", names.SORTS)
 @pytest.mark.parametrize("order", ["asc", "desc"])
 @pytest.mark.parametrize("kind", names.KINDS)
 def test_paging_through_a_ranking(client, products, sort, order, kind):
-    expected = [p["id_product"] for p in scan(products, {"sort": sort, "order": order, "kind": kind})]
-    found, offset = [], 0
-    while offset is not None:
-        values = {"sort": sort, "order": order, "kind": kind, "limit": 37, "offset": offset}
-        page, pagination = ids(client, values)
-        found, offset = found + page, pagination["next_offset"]
-    assert found == expected
+    values = {"sort": sort, "order": order, "kind": kind}
+    assert all_pages(client, {**values, "limit": 37}) == [p["id_product"] for p in scan(products, values)]
+
+
+@pytest.mark.parametrize("sort", ["name", "trend"])
+@pytest.mark.parametrize("order", ["asc", "desc"])
+@pytest.mark.parametrize("search", [{"q": "ex"}, {"rarity": "rare", "kind": "single"}, {"q": "pik", "number": "4"}])
+def test_paging_through_a_search_that_finds_ever_more(client, products, monkeypatch, sort, order, search):
+    monkeypatch.setattr("edge_auth.core.search._LEAST_KEPT_MATCHES", 4)
+    values = {"sort": sort, "order": order, **search}
+    assert all_pages(client, {**values, "limit": 3}) == [p["id_product"] for p in scan(products, values)]
 
 
 def test_a_number_that_is_no_id_is_a_name(client, products):

@@ -42,12 +42,10 @@ class FolderStore:
                     file.seek(offset)
                 return file.read()
         # A card detail reads several ranges for one answer. Path and file objects would triple the time of each.
-        with _translated_errors(self, name):
-            handle = os.open(f"{self.root}/{name}", os.O_RDONLY)
-            try:
-                data = os.pread(handle, length, offset)
-            finally:
-                os.close(handle)
+        try:
+            data = _read_range(f"{self.root}/{name}", offset, length)
+        except OSError as error:
+            raise _translated(error, self, name) from error
         if len(data) != length:
             raise StoreError(
                 f"{name} in {self.location}: ends at {offset + len(data)}, expected {offset + length} bytes"
@@ -199,6 +197,14 @@ def _files(base: Path) -> Iterator[Path]:
         yield from (Path(folder, name) for name in names if not name.startswith("."))
 
 
+def _read_range(path: str, offset: int, length: int) -> bytes:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        return os.pread(handle, length, offset)
+    finally:
+        os.close(handle)
+
+
 def _sync(path: str | Path) -> None:
     """Wait until the content of a file or folder is on the disk."""
     handle = os.open(path, os.O_RDONLY)
@@ -216,7 +222,11 @@ def _etag(data: bytes) -> str:
 def _translated_errors(store: FolderStore, name: str) -> Iterator[None]:
     try:
         yield
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise MissingObject(f"{name} is not in {store.location}") from error
     except OSError as error:
-        raise StoreError(f"{name} in {store.location}: {error.strerror or error}") from error
+        raise _translated(error, store, name) from error
+
+
+def _translated(error: OSError, store: FolderStore, name: str) -> StoreError:
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return MissingObject(f"{name} is not in {store.location}")
+    return StoreError(f"{name} in {store.location}: {error.strerror or error}")
