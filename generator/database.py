@@ -59,11 +59,17 @@ def lake_fault(error: duckdb.Error, what: str) -> GeneratorError:
     """
     first_line = str(error).strip().splitlines()[0]
     if is_disk_full(error):
-        folder = tempfile.gettempdir()
-        return SpaceError(f"the folder of temporary files {folder} is full: free some space there, or set TMPDIR")
+        return temporary_folder_full()
     if isinstance(error, duckdb.OutOfMemoryException):
         return BuildError(f"DuckDB may use too little memory ({first_line}): pass a larger --memory")
     return LakeError(f"{what}: {first_line}")
+
+
+def temporary_folder_full() -> SpaceError:
+    """Return the error for a full folder of temporary files, where a database has its scratch folder."""
+    return SpaceError(
+        f"the folder of temporary files {tempfile.gettempdir()} is full: free some space there, or set TMPDIR"
+    )
 
 
 def interrupt_queries() -> None:

@@ -13,7 +13,8 @@ from generator.build.layers.spec import LayerSpec
 from generator.build.plan import BuildPlan
 from generator.build.step_times import measured
 from generator.build.tasks import Task
-from generator.database import lake_fault
+from generator.database import lake_fault, temporary_folder_full
+from generator.errors import is_disk_full
 from generator.pack.output import Inputs, TaskOutput
 from generator.pack.writer import Writer
 
@@ -94,6 +95,7 @@ def run_task(context: BuildContext, task: Task, folder: str, pattern: str, input
 
     Raises:
         LakeError, BuildError, StoreError: See `Runner.results`.
+        SpaceError: The folder of temporary files is full.
     """
     writer = Writer(context.uploads, context.intermediates, task.layer, folder, pattern)
     try:
@@ -101,4 +103,8 @@ def run_task(context: BuildContext, task: Task, folder: str, pattern: str, input
             task.work(context, writer, inputs, *task.arguments)
     except duckdb.Error as error:
         raise lake_fault(error, f"lake {context.lake.location}") from error
+    except OSError as error:
+        if is_disk_full(error):  # errors of the store are StoreErrors, so this is a temporary file
+            raise temporary_folder_full() from error
+        raise
     return writer.output()

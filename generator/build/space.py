@@ -12,6 +12,7 @@ from edge_auth.contract.store.interface import Store
 from edge_auth.errors import EdgeError, NoLiveBuild
 from generator import settings
 from generator.build.layers.spec import LayerSpec
+from generator.database import temporary_folder_full
 from generator.errors import GeneratorError, SpaceError, is_disk_full
 
 
@@ -80,7 +81,7 @@ def _discard_unfinished(store: Store, specs: list[LayerSpec]) -> None:
 def _full_message(store: Store, error: BaseException) -> str:
     temporary = tempfile.gettempdir()
     if temporary in str(error) and temporary not in store.location:
-        return f"the folder of temporary files {temporary} is full: free some space there, or set TMPDIR"
+        return str(temporary_folder_full())
     return (
         f"{store.location} is full; the unfinished layers were deleted: free some space, or `cardpress prune --keep N`"
     )

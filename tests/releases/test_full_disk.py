@@ -116,7 +116,7 @@ def test_a_disk_that_gets_full_during_a_build_gets_its_room_back(tmp_path: Path)
         assert free(disk) > 4 << 10
 
 
-@pytest.mark.parametrize("size", [16 << 10, 64 << 10])
+@pytest.mark.parametrize("size", [16 << 10, 64 << 10, 192 << 10])
 def test_a_full_temporary_folder_is_not_the_lakes_fault(size: int, tmp_path: Path) -> None:
     lake = demo_lake(tmp_path / "lake", 8)
     with ExitStack() as stack:
