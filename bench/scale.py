@@ -22,11 +22,10 @@ from edge_auth.contract.store.folder import FolderStore
 from generator import settings
 from generator.build.context import BuildContext
 from generator.build.make import build_id, define_layers, local_context
-from generator.build.plan import BuildPlan, plan_build
-from generator.build.runners import ThreadRunner
+from generator.build.plan import plan_build
 from generator.build.tasks import Task
+from generator.build.thread_runner import ThreadRunner
 from generator.lake.lake import open_lake
-from generator.pack.output import TaskOutput
 
 _STATUS = Path("/proc/self/status")
 
@@ -48,31 +47,19 @@ class MeasuringRunner(ThreadRunner):
     def __init__(self, context: BuildContext):
         super().__init__(context)
         self.costs: dict[str, Cost] = {}
-        self._measured: dict[str, TaskOutput] = {}
-        self._by_name: dict[str, Task] = {}
 
-    def begin(self, plan: BuildPlan) -> None:
-        super().begin(plan)
-        self._by_name = {task.name: task for task in plan.tasks}
-
-    def _output(self, task: Task) -> TaskOutput:
-        if task.name in self._measured:
-            return self._measured[task.name]
-        for name in task.needs:
-            self._output(self._by_name[name])
+    def _execute(self, context: BuildContext, task: Task) -> None:
         _reset_peak()
         before = time.process_time()
-        output = super()._output(task)
-        self.settle()
+        super()._execute(context, task)
         cost = self.costs.setdefault(kind(task), Cost())
         cost.tasks += 1
         cost.cpu_seconds += time.process_time() - before
+        output = self._outputs[task.name]
         files = [*output.packs, *output.files, *output.intermediates.values()]
         cost.written_bytes += sum(file.size for file in files)
         cost.puts += len(files)
         cost.peak_bytes = max(cost.peak_bytes, _peak_bytes())
-        self._measured[task.name] = output
-        return output
 
 
 def kind(task: Task) -> str:

@@ -4,11 +4,12 @@ There is one context per process and build. A task opens the tables that it need
 after a new watch check never opens the price tables.
 """
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import date
-from functools import cached_property, wraps
+from functools import cached_property, partial, wraps
 from pathlib import Path
 from typing import TypeVar
 
@@ -89,6 +90,38 @@ class BuildContext:
         self._layers: dict[str, Layer] = {}  # by digest
         self.tick: Callable[[int], object] = lambda objects: None  # called with the number of new objects
         self._make_intermediates = intermediates
+        self._product_ids: NDArray[np.int64] | None = None
+        self._cpu_clock: Callable[[], float] = time.process_time
+        self._pool_seconds = 0.0  # of CPU
+
+    def split(self, count: int) -> list["BuildContext"]:
+        """Give parts of the threads and the memory to new contexts of the same build, for other threads.
+
+        Args:
+            count: The number of parts. One of them remains here.
+        """
+        number, unit = self.db.rows("select current_setting('memory_limit')")[0][0].split()
+        threads, memory = self.threads // count, f"{float(number) / count:.3f}{unit}"
+        self.threads -= threads * (count - 1)
+        self.db.connection.execute(f"set threads = {self.threads}")
+        self.db.connection.execute(f"set memory_limit = '{memory}'")
+        self._cpu_clock = time.thread_time
+        return [self._part(threads, memory) for _ in range(count - 1)]
+
+    def _part(self, threads: int, memory: str) -> "BuildContext":
+        part = BuildContext(self.lake, self.store, threads, memory, lambda _: self.intermediates, self.uploads.resend)
+        part.step_times, part._product_ids, part._cpu_clock = self.step_times, self._product_ids, time.thread_time
+        return part
+
+    def interrupt(self) -> None:
+        """End the query that runs now in another thread."""
+        if "db" in self.__dict__:
+            self.db.connection.interrupt()
+
+    def cpu_seconds(self) -> float:
+        """Return the CPU time so far: of the process, or of this context's threads if there are other contexts."""
+        of_pool = self._pool_seconds if self._cpu_clock is time.thread_time else 0
+        return self._cpu_clock() + of_pool
 
     def close(self) -> None:
         """Stop the threads and drop the database."""
@@ -140,9 +173,10 @@ class BuildContext:
 
     def product_ids(self) -> NDArray[np.int64]:
         """Return the sorted ids of all products."""
-        self.open_catalogue()
-        ids: NDArray[np.int64] = self.db.table("select id_product from products order by id_product")[0].to_numpy()
-        return ids
+        if self._product_ids is None:
+            self.open_catalogue()
+            self._product_ids = self.db.table("select id_product from products order by id_product")[0].to_numpy()
+        return self._product_ids
 
     def open_products(self, ids: ProductRange) -> None:
         """Make the view task_products: the products of a range."""
@@ -269,7 +303,14 @@ class BuildContext:
         Args:
             ahead: How many calls may start before their result is due. None: two per thread.
         """
-        return in_order(self.pool, 2 * self.threads if ahead is None else ahead, work, inputs)
+        return in_order(self.pool, 2 * self.threads if ahead is None else ahead, partial(self._timed, work), inputs)
+
+    def _timed(self, work: Callable[[_Input], _Result], item: _Input) -> _Result:
+        started = time.thread_time()
+        try:
+            return work(item)
+        finally:
+            self._pool_seconds += time.thread_time() - started
 
     @once
     def open_bulk_prices(self) -> None:

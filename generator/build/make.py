@@ -43,9 +43,10 @@ from generator.build.layers.watchlist import watchlist_layer
 from generator.build.periods import closed_periods
 from generator.build.plan import BuildPlan, plan_build
 from generator.build.provenance import provenance
-from generator.build.runners import Runner, ThreadRunner
+from generator.build.runners import Runner
 from generator.build.space import disk_space
 from generator.build.step_times import StepTime, measured
+from generator.build.thread_runner import ThreadRunner
 from generator.build.unknown_products import UnknownProducts
 from generator.clock import Clock, utc_now
 from generator.errors import BuildError, LakeError
@@ -69,7 +70,7 @@ class BuildResult:
         record: The build's record.
         made: The names of the layers that were made. The store had the others.
         damaged: For each layer that was damaged in the store, what was wrong with it.
-        seconds: For each layer that was made, how long that took.
+        seconds: For each layer that was made, how long the build waited for it. Tasks of later layers may run then.
         other_bytes: For each layer that was made before with other bytes, a file of the earlier run.
         step_times: How long each step took in this process, in order.
     """
@@ -239,7 +240,7 @@ def _runner(scheduler: str | None, context: BuildContext, plan: BuildPlan) -> It
 def _make_layers(
     plan: BuildPlan, missing: Collection[str], context: BuildContext, runner: Runner, progress: Progress
 ) -> tuple[dict[str, float], dict[str, str]]:
-    """Make the missing layers. Return the seconds that each took, and `BuildResult.other_bytes`.
+    """Make the missing layers. Return `BuildResult.seconds` and `BuildResult.other_bytes`.
 
     A task that several layers share runs for the first of them, and its time counts there.
     """
@@ -266,7 +267,6 @@ def _make_layer(plan: BuildPlan, layer: LayerSpec, context: BuildContext, runner
     tasks = plan.of(layer.name)
     with progress.bar(layer.name, sum(task.objects for task in tasks)) as bar:
         outputs = runner.results(tasks, bar.update) if tasks else [_make_site(plan, context)]
-    runner.settle()
     progress.add_stored_bytes(sum(pack.size for output in outputs for pack in output.packs))
     context.lake.backend.check_unchanged()  # if the lake changed, the layer's content is not what its digest says
     context.store.put(layer.folder + INDEX_NAME, join_index(layer.pattern, outputs))
@@ -275,7 +275,9 @@ def _make_layer(plan: BuildPlan, layer: LayerSpec, context: BuildContext, runner
 
 def _make_site(plan: BuildPlan, context: BuildContext) -> TaskOutput:
     with measured(context.step_times, "site"):
-        return make_site(context, plan.build, plan.layers)
+        output = make_site(context, plan.build, plan.layers)
+        context.uploads.finish()
+    return output
 
 
 def _record(context: BuildContext, specs: list[LayerSpec]) -> dict[str, Any]:

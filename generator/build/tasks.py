@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from generator.lake.lake import Lake
 
 PRODUCTS_PER_TASK = 25_000
+# A smaller lake is cut too, so that several threads have something to do.
+_RANGES_OF_A_SMALL_LAKE, _MIN_PRODUCTS_PER_TASK = 4, 5_000
 _SMALLEST_ID, _LARGEST_ID = -(2**63), 2**63 - 1
 
 
@@ -66,6 +68,8 @@ class Task:
         rows: An estimate of the rows of the lake, or of intermediate files, that it reads.
         reads: An estimate of the bytes that it reads.
         writes: An estimate of the bytes that it writes.
+        main_thread: Whether only the main thread of a process executes it. It encodes many small objects, so two
+            threads would wait for each other, or it opens the watchlist, which stays open for the next task.
     """
 
     name: str
@@ -77,6 +81,7 @@ class Task:
     rows: int = 0
     reads: int = 0
     writes: int = 0
+    main_thread: bool = False
 
 
 @dataclass(frozen=True)
@@ -105,7 +110,8 @@ def split_products(ids: NDArray[np.int64]) -> tuple[ProductRange, ...]:
 
     The ranges hold every integer, also those that are not ids of products.
     """
-    chunks = np.array_split(ids, max(1, -(-len(ids) // PRODUCTS_PER_TASK)))
+    small = min(_RANGES_OF_A_SMALL_LAKE, len(ids) // _MIN_PRODUCTS_PER_TASK)
+    chunks = np.array_split(ids, max(1, small, -(-len(ids) // PRODUCTS_PER_TASK)))
     firsts = [_SMALLEST_ID, *(int(chunk[0]) for chunk in chunks[1:])]
     lasts = [*(first - 1 for first in firsts[1:]), _LARGEST_ID]
     bounds = [(int(chunk[0]), int(chunk[-1])) if len(chunk) else (0, 0) for chunk in chunks]

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
-from threading import Lock
+from threading import Lock, get_ident
 
 from edge_auth.contract.store.bucket import Bucket
 from edge_auth.contract.store.file_cache import user_cache
@@ -44,7 +44,9 @@ class BucketFiles:
         self._max_cache_bytes = max_cache_bytes
         self._hashes = FileHashes()
         self._states: States = {}
-        self._in_use: dict[str, set[str]] = {}  # hashes by table: a view may still read the files of the last fetch
+        # Hashes by thread and table: a view of the thread's database may still read the files of the last fetch.
+        self._in_use: dict[tuple[int, str], set[str]] = {}
+        self._fetching = Lock()
         self._lock = Lock()
         self._cache_bytes: int | None = None  # None until the cache was measured
 
@@ -82,13 +84,13 @@ class BucketFiles:
 
     def fetch(self, table: str, files: list[LakeFile]) -> list[LakeFile]:
         files = [self._at_local_path(file) for file in files]  # another machine may have hashed them
-        self._in_use[table] = {file.sha256 for file in files}
-        with ThreadPoolExecutor(THREADS) as pool:
+        with self._fetching, ThreadPoolExecutor(THREADS) as pool:
+            self._in_use[get_ident(), table] = {file.sha256 for file in files}
             cached = pool.map(self._is_cached, files)
             missing = [file for file, is_cached in zip(files, cached, strict=True) if not is_cached]
             for _ in in_order(pool, THREADS, self._download, missing):
                 pass
-        self._hashes.save()
+            self._hashes.save()
         return files
 
     def __reduce__(self) -> tuple[Callable[[str, int, States], "BucketFiles"], tuple[str, int, States]]:

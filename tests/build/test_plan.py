@@ -9,7 +9,7 @@ import pytest
 
 from edge_auth.contract.builds import open_build
 from edge_auth.contract.store.folder import FolderStore
-from generator.build import month_tasks, tasks
+from generator.build import month_tasks, tasks, thread_runner
 from generator.build.cluster.worker import Job, run_on_worker
 from generator.build.make import make_build, plan_only
 from generator.errors import BuildError
@@ -28,7 +28,8 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cut the work into very small tasks."""
+    """Cut the work into very small tasks, and execute them in two threads."""
+    monkeypatch.setattr(thread_runner, "_MIN_ROWS_PER_THREAD", 1)
     monkeypatch.setattr(tasks, "PRODUCTS_PER_TASK", 16)
     monkeypatch.setattr(month_tasks, "MAX_ROWS_PER_TASK", 3000)
 

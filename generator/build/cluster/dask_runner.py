@@ -92,9 +92,6 @@ class DaskRunner:
                 tick(len(result.index_rows) if result.index_rows is not None else 0)
         return [outputs[task.name] for task in tasks]
 
-    def settle(self) -> None:
-        """Do nothing: a worker returns an output when all of it is in the store."""
-
     def close(self, *, clear: bool) -> None:
         """Cancel what is left and disconnect; see `Runner.close`."""
         with suppress(*_CONNECTION_ERRORS, OSError):

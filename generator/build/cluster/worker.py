@@ -110,7 +110,6 @@ def _output(context: BuildContext, job: Job, task: Task, folder: str, pattern: s
     if noted:
         return noted
     output = run_task(context, task, folder, pattern, inputs)
-    context.uploads.finish()
     context.store.put(note, _to_bytes(output))
     return output
 

@@ -16,7 +16,7 @@ def bulk_watchlist_layer(lake: Lake) -> LayerSpec:
     """Define the layer of the tracked products' days."""
     return define_layer(
         LAYER,
-        one_task(LAYER, _bulk_watchlist),
+        one_task(LAYER, _bulk_watchlist, main_thread=True),
         recipe=RECIPE,
         sql=(*WATCH_SQL, "views/bulk_watchlist"),
         content={"watch": lake.content("watchlist", "watch_checks")},

@@ -62,13 +62,14 @@ def _tasks(scope: BuildScope) -> Iterator[Task]:
             rows=rows,
             reads=products.writes + rows * estimates.HISTORY_ROW_BYTES,
             writes=ids.count * estimates.STORED_CARD_BYTES + rows * estimates.STORED_HISTORY_ROW_BYTES,
+            main_thread=True,
         )
 
 
 def _cards(context: BuildContext, writer: Writer, inputs: Inputs, ids: ProductRange) -> None:
     open_history(context, inputs, ids)
     cards = context.mapped(inputs, CARDS).select(["id_product", "json"])
-    history.write_objects(context, writer, cards["id_product"].to_numpy(), partial(_objects, cards))
+    history.write_objects(context, writer, cards["id_product"].to_numpy(), partial(_objects, cards), ahead=1)
 
 
 def _objects(cards: pa.Table, ids: NDArray[np.int64], rows: history.HistoryRows) -> EncodedObjects:

@@ -29,7 +29,7 @@ SQL = (
     *("views/month_rows", "views/month_newest", "views/period", "views/history"),
 )
 CONSTANTS = (pages.BETWEEN, pages.HISTORY_MARKS, pages.PERIOD_TAIL)
-_PRODUCTS_PER_CHUNK = 2000
+_PRODUCTS_PER_CHUNK = 1000
 _ROWS_PER_GROUP = 25_000  # of newest rows: a range of products reads little beyond its own
 
 
@@ -90,7 +90,8 @@ def _newest(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
 def _history(context: BuildContext, writer: Writer, inputs: Inputs, ids: ProductRange) -> None:
     open_history(context, inputs, ids)
     products = context.db.table(f"from history_products where {ids.condition} order by id_product")
-    write_objects(context, writer, products[0].to_numpy(), _objects)
+    # With one thread per database, another thread executes another task meanwhile.
+    write_objects(context, writer, products[0].to_numpy(), _objects, ahead=min(context.threads - 1, 1))
 
 
 def _objects(ids: NDArray[np.int64], rows: "HistoryRows") -> EncodedObjects:
@@ -111,18 +112,17 @@ def write_objects(
     writer: Writer,
     ids: NDArray[np.int64],
     make_objects: Callable[[NDArray[np.int64], "HistoryRows"], EncodedObjects],
+    ahead: int,
 ) -> None:
     """Write the objects of products in the order of their ids, a chunk of products at a time.
-
-    One thread encodes a chunk while another one reads the next. Two threads that encode would mostly wait for the
-    interpreter's lock: each object takes several short calls that release it.
 
     Args:
         ids: The sorted ids of the products.
         make_objects: Makes the objects of consecutive ids from the rows of their histories.
+        ahead: How many chunks are read in another thread while one is encoded. Each takes memory.
     """
     chunks = [ids[start : start + _PRODUCTS_PER_CHUNK] for start in range(0, len(ids), _PRODUCTS_PER_CHUNK)]
-    for chunk, rows in zip(chunks, context.in_order(partial(HistoryRows, context), chunks, ahead=1), strict=True):
+    for chunk, rows in zip(chunks, context.in_order(partial(HistoryRows, context), chunks, ahead), strict=True):
         members = hash_objects(make_objects(chunk, rows))
         writer.add(members)
         context.tick(len(members))

@@ -76,9 +76,11 @@ def define_layer(
     return LayerSpec(name, digest_of([name, json.dumps(inputs, sort_keys=True)]), inputs, pattern, tasks)
 
 
-def one_task(layer: str, work: Callable[..., None]) -> Callable[[BuildScope], Iterable[Task]]:
+def one_task(
+    layer: str, work: Callable[..., None], *, main_thread: bool = False
+) -> Callable[[BuildScope], Iterable[Task]]:
     """Return the tasks of a layer that is small enough for one task."""
-    return lambda scope: [Task(layer, layer, work)]
+    return lambda scope: [Task(layer, layer, work, main_thread=main_thread)]
 
 
 def _without_comments(sql: str) -> str:

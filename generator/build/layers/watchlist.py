@@ -27,7 +27,7 @@ def watchlist_layer(lake: Lake) -> LayerSpec:
     """Define the layer of the tracked products. Its ranges of days end with the as-of day, which is part of it."""
     return define_layer(
         names.WATCHLIST,
-        one_task(names.WATCHLIST, _watchlist),
+        one_task(names.WATCHLIST, _watchlist, main_thread=True),
         recipe=RECIPE,
         sql=(*WATCH_SQL, *_VIEWS),
         content={"watch": lake.content("watchlist", "watch_checks"), "as of": [lake.as_of.isoformat()]},
