@@ -42,6 +42,9 @@ COMMANDS = {
 }
 
 
+_INTERRUPTED = "Query interrupted"  # the RuntimeError of DuckDB in place of KeyboardInterrupt
+
+
 class Commands(click.Group):
     """The group of all commands. It imports the module of a command on first use, because all of them take a second."""
 
@@ -129,4 +132,9 @@ def main() -> None:
         if os.environ.get("CARDPRESS_DEBUG"):
             raise
         say(f"cardpress: {_message(error)}", err=True)
+        sys.exit(1)
+    except RuntimeError as error:
+        if str(error) != _INTERRUPTED or os.environ.get("CARDPRESS_DEBUG"):
+            raise
+        say("Aborted!", err=True)  # as click says without a query
         sys.exit(1)

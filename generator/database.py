@@ -3,6 +3,7 @@
 import os
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -79,7 +80,7 @@ def interrupt_queries() -> None:
     finish the query first.
     """
     for database in list(_OPEN):
-        database.connection.interrupt()
+        database.interrupt()
 
 
 class Database:
@@ -116,6 +117,11 @@ class Database:
         _OPEN.discard(self)
         self.connection.close()
         self._folder.cleanup()
+
+    def interrupt(self) -> None:
+        """End the query that runs now, if there is one, with an exception in its thread."""
+        with suppress(duckdb.ConnectionException):  # its thread has just closed it
+            self.connection.interrupt()
 
     def run(self, *names: str) -> None:
         """Run files of `build/`, in this order."""

@@ -116,7 +116,7 @@ class BuildContext:
     def interrupt(self) -> None:
         """End the query that runs now in another thread."""
         if "db" in self.__dict__:
-            self.db.connection.interrupt()
+            self.db.interrupt()
 
     def cpu_seconds(self) -> float:
         """Return the CPU time so far: of the process, or of this context's threads if there are other contexts."""

@@ -106,9 +106,9 @@ class ThreadRunner:
         inputs = {name: self._outputs[name] for name in task.needs}
         try:
             output = run_task(context, task, *self._layers.get(task.layer, ("", "")), inputs)
-        except TerminatedError:
-            raise
         except Exception as error:
+            if context is self._context and isinstance(error, (TerminatedError, RuntimeError)):
+                raise  # a signal: DuckDB turns that of Ctrl-C into a RuntimeError
             with self._changed:
                 self._errors[self._places[task.name]] = error
                 self._changed.notify_all()

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -59,3 +61,21 @@ def test_commands_print_in_one_place() -> None:
     printing = re.compile(r"click\.s?echo\(|(?<![\w.])print\(")
     files = [file for file in (ROOT / "generator").rglob("*.py") if "templates" not in file.parts]
     assert {file.name for file in files if printing.search(file.read_text("utf-8"))} == {"output.py"}
+
+
+def test_ctrl_c_inside_a_query_is_one_line() -> None:
+    """DuckDB raises RuntimeError for it, not KeyboardInterrupt."""
+    script = """
+import os, signal, threading
+from generator import cli
+from generator.database import Database
+
+def command(**_):
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    Database(1).rows("select sum(a.range * b.range) from range(1000000) as a, range(1000000) as b")
+
+cli.cli = command
+cli.main()
+"""
+    ended = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", "Aborted!\n")
