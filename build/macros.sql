@@ -9,10 +9,12 @@ create macro price(x) as case
     else x::varchar::decimal(18, 2)
 end;
 
--- price(x) as a double. Adding 0.0 turns a negative zero into zero.
+-- price(x) as a double. Adding 0.0 turns a negative zero into zero. A number that is no price stays as it is, so that rules
+-- can be checked on the result.
 create macro price_double(x) as case
     when x is null then null
     when round(x * 100) / 100 = x then x + 0.0
+    when x < 0 or x > 1e13 then x
     else x::varchar::decimal(18, 2)::double
 end;
 

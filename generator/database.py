@@ -2,8 +2,8 @@
 
 import os
 import tempfile
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -102,6 +102,8 @@ class Database:
             "memory_limit": memory or MEMORY,
             "temp_directory": self._folder.name,
             "threads": threads or os.cpu_count() or 1,
+            # Never: in memory, a checkpoint only rewrites tables, in the query that follows large inserts.
+            "checkpoint_threshold": "1TB",
         }
         self.connection = duckdb.connect(config=settings)
         self.connection.execute("set TimeZone = 'UTC'")
@@ -122,6 +124,15 @@ class Database:
         """End the query that runs now, if there is one, with an exception in its thread."""
         with suppress(duckdb.ConnectionException):  # its thread has just closed it
             self.connection.interrupt()
+
+    @contextmanager
+    def kept_footers(self) -> Iterator[None]:
+        """Keep the footers of Parquet files while the body runs, for many queries over files that never change."""
+        self.connection.execute("set parquet_metadata_cache = true")
+        try:
+            yield
+        finally:
+            self.connection.execute("set parquet_metadata_cache = false")
 
     def run(self, *names: str) -> None:
         """Run files of `build/`, in this order."""

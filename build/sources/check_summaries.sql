@@ -1,5 +1,8 @@
 -- The checks as the lake has them, with numbers in place of their lists of offers. The lists are long: this table is the
 -- one pass over all of them. The rules of checks/filtered_checks.sql.j2 and the table filtered_checks read it.
+--
+-- generator/lake/offer_numbers.py makes the same rows from files with just the declared columns. A change here is a change
+-- there; tests/lake/test_offer_numbers.py compares them. The order of the rows has no meaning.
 
 -- Whether an offer has a price, a seller and a known condition. Only such offers are shown.
 create or replace macro is_usable(offer) as

@@ -55,19 +55,20 @@ qualify rank() over (
     order by place_without_list(checked_at, offers, lowest, cheapest_seller, cheapest_condition) desc
 ) = 1;
 
--- The products and days whose lists are read: each product's newest day, and rows that only their lists can order. They
--- are on few days, and DuckDB opens the files of these days only.
+-- The products and days whose order depends on their lists. They are on few days, and DuckDB opens the files of these days
+-- only. newest_checks has the lists of each product's newest day.
 create or replace table days_with_lists as
-select max(day) as day, id_product from check_summaries group by id_product
-union
 select day, id_product from first_checks group by all having count(distinct (listed, usable, lowest_usable)) > 1;
 
 set variable days_with_lists = (select list(distinct day) from days_with_lists);
 
 create or replace table checks_with_lists as
 with of_these_days as (
+    from newest_checks
+    union all by name
     from raw.filtered_checks
     semi join days_with_lists using (day, id_product)
+    anti join newest_checks using (day, id_product)
     where list_contains(getvariable('days_with_lists'), day)
 ),
 
@@ -107,7 +108,7 @@ from checks_of('summaries');
 create or replace table chosen_checks as
 select * exclude (offer_list) from checks_with_lists semi join repeated_checks using (day, id_product)
 union all by name
-select distinct * from checks_of('first_checks') anti join days_with_lists using (day, id_product);
+select distinct * from checks_of('first_checks') anti join checks_with_lists using (day, id_product);
 
 create or replace view filtered_checks as
 with single_checks as (

@@ -1,6 +1,6 @@
 -- The rows of one month, or of some days of it: one view per array of a history and one row per product and day, with
 -- prices as doubles. month_all_prices has the whole price guide, also the columns that no history shows. The files of
--- these days are open as raw tables.
+-- these days are open as raw tables. The task of a month checks the rules of the price guide on its rows.
 -- Sorted and stored by the task of a month; read back by views/history.sql. Bulk files hold the same rows.
 
 create or replace view month_all_prices as

@@ -25,8 +25,10 @@ from generator.build.periods import Period
 from generator.build.step_times import StepTime
 from generator.build.tasks import ProductRange
 from generator.database import Database, sql_literal
+from generator.lake.files import LakeFile
+from generator.lake.filtered_checks import NEWEST_CHECKS, summarise_checks
 from generator.lake.lake import PRICE_TABLES, Lake
-from generator.lake.tables import OFFER_SUMMARIES, check_rules, open_table, summarise_offers
+from generator.lake.tables import OFFER_SUMMARIES, check_rules, open_table
 from generator.pack.intermediate_store import IntermediateStore
 from generator.pack.output import Inputs
 from generator.pack.uploads import Uploads
@@ -34,7 +36,8 @@ from generator.releases.verify import checked_file
 from generator.threads import in_order
 
 PRICE_SOURCES = tuple(f"sources/{table}" for table in PRICE_TABLES)
-PRICE_SQL = (OFFER_SUMMARIES["filtered_checks"], *PRICE_SOURCES)  # what the layers of prices are made from
+# What the layers of prices are made from.
+PRICE_SQL = (OFFER_SUMMARIES["filtered_checks"], NEWEST_CHECKS, *PRICE_SOURCES)
 # What the layers of the tracked products are made from.
 WATCH_SQL = (
     OFFER_SUMMARIES["watch_checks"],
@@ -186,15 +189,28 @@ class BuildContext:
         )
 
     def open_month(self, days: Period) -> None:
-        """Make the tables of a month: month_<array> and newest_in_month_<table>, in place of another month's.
+        """Make the views month_<array> of a month, in place of another month's.
+
+        The rules of the price guide are not checked: the reader of its sorted rows does that.
 
         Raises:
             LakeError: A file breaks a rule.
         """
-        self._open_days(days)
-        summarise_offers(self.db, "filtered_checks")
-        check_rules(self.db, PRICE_TABLES)
-        self.db.run(*PRICE_SOURCES, "views/month_rows", "views/month_newest")
+        summarise_checks(self.db, self._open_days(days)["filtered_checks"])
+        check_rules(self.db, [table for table in PRICE_TABLES if table != "price_guide"])
+        self.db.run(*PRICE_SOURCES, "views/month_rows")
+
+    def check_price_guide(self) -> None:
+        """Check the rules of the price guide of the open days.
+
+        Raises:
+            LakeError: A row breaks a rule.
+        """
+        check_rules(self.db, ["price_guide"])
+
+    def open_newest_of_month(self) -> None:
+        """Make the tables newest_in_month_<table> of the open month. Its rows must keep the rules."""
+        self.db.run("views/month_newest")
 
     def open_day_rows(self, days: Period) -> None:
         """Make the tables day_rows_<array> of some days, in place of other days'.
@@ -202,8 +218,7 @@ class BuildContext:
         The rules are not checked: the task of the days' month does that.
         """
         if self._days_of_rows != days:
-            self._open_days(days)
-            summarise_offers(self.db, "filtered_checks")
+            summarise_checks(self.db, self._open_days(days)["filtered_checks"])
             self.db.run(*PRICE_SOURCES, "views/month_rows", "views/day_rows")
             self._days_of_rows = days
 
@@ -327,9 +342,13 @@ class BuildContext:
     def _open_newest_views(self) -> None:
         self.db.run("views/newest")
 
-    def _open_days(self, days: Period) -> None:
+    def _open_days(self, days: Period) -> dict[str, list[LakeFile]]:
+        """Open the price tables over some days, and return their files."""
+        files = {}
         for table in PRICE_TABLES:
-            open_table(self.db, table, self.lake.fetch(table, days.first, days.last))
+            files[table] = self.lake.fetch(table, days.first, days.last)
+            open_table(self.db, table, files[table])
+        return files
 
     def _open(self, *tables: str) -> None:
         for table in tables:

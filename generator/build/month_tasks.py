@@ -6,9 +6,12 @@ table, and the rows that histories show, sorted by product and day.
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from edge_auth.contract import names
 from edge_auth.contract.pages import HISTORY_ARRAYS
@@ -17,8 +20,10 @@ from generator.build.context import BuildContext
 from generator.build.periods import Period
 from generator.build.sorted_parquet import ROWS_PER_GROUP, SortedParquet
 from generator.build.tasks import BuildScope, ProductRange, Task
-from generator.database import Database, sql_literal
+from generator.database import Database, lake_fault, sql_literal
+from generator.errors import BuildError
 from generator.lake.lake import PRICE_TABLES
+from generator.lake.vocabulary import MAX_PRICE
 from generator.pack.output import Inputs
 from generator.pack.writer import Writer
 
@@ -26,6 +31,7 @@ MAX_ROWS_PER_TASK = 40_000_000  # of price tables: some minutes of one thread
 # About 1,500 products of a month: a range of products reads little beyond its own rows.
 _ROWS_PER_GROUP = 40_960
 SORTED_BY = ("id_product", "day")
+_ORDER = ", ".join(SORTED_BY)
 GUIDE = "price_guide"  # the table, and the array of a history
 
 
@@ -87,32 +93,44 @@ def _month(
 ) -> None:
     """Write the rows of a month; with `all_prices`, those of the price guide with columns that no history shows."""
     context.open_month(days)
+    if writer.intermediates.in_place:
+        for array in HISTORY_ARRAYS:
+            _write_rows(context, writer, array, all_prices)
+    else:  # another machine fetches a range, not the month
+        context.check_price_guide()
+        for array in HISTORY_ARRAYS:
+            _write_ranges(context, writer, array, all_prices, ranges)
+    context.open_newest_of_month()
     for table in PRICE_TABLES:
         newest = f"from newest_in_month_{table} order by id_product"
         writer.add_intermediate(table, _write_parquet(context.db, table, newest))
-    for array in HISTORY_ARRAYS:
-        view = "month_all_prices" if array == GUIDE and all_prices else f"month_{array}"
-        query = f"from {view} order by {', '.join(SORTED_BY)}"
-        if writer.intermediates.in_place:
-            _write_rows(context, writer, array, query)
-        else:  # another machine fetches a range, not the month
-            rows = _write_parquet(context.db, array, query)
-            for ids, path in _split(context.db, rows, ranges):
-                writer.add_intermediate(_range_name(array, ids), path)
-            rows.unlink()
 
 
-def _write_rows(context: BuildContext, writer: Writer, array: str, query: str) -> None:
-    """Write sorted rows as two files: those of products that the catalogue knows, and the others."""
+def _write_ranges(
+    context: BuildContext, writer: Writer, array: str, all_prices: bool, ranges: tuple[ProductRange, ...]
+) -> None:
+    """Write sorted rows as one file per range of products."""
+    view = "month_all_prices" if array == GUIDE and all_prices else f"month_{array}"
+    rows = _write_parquet(context.db, array, f"from {view} order by {_ORDER}")
+    for ids, path in _split(context.db, rows, ranges):
+        writer.add_intermediate(_range_name(array, ids), path)
+    rows.unlink()
+
+
+def _write_rows(context: BuildContext, writer: Writer, array: str, all_prices: bool) -> None:
+    """Write sorted rows as two files: those of products that the catalogue knows, and the others.
+
+    Raises:
+        LakeError: A row of the price guide breaks a rule.
+    """
     known_ids = context.product_ids()
     known, unknown = (context.db.scratch / f"{array}-{name}.parquet" for name in ("known", "unknown"))
-    reader = context.db.connection.sql(query).to_arrow_reader(ROWS_PER_GROUP)
-    with (
-        SortedParquet(known, reader.schema, SORTED_BY) as rows,
-        SortedParquet(unknown, reader.schema, SORTED_BY) as other_rows,
-    ):
-        for batch in reader:
-            is_known = np.isin(batch["id_product"].to_numpy(), known_ids)
+    schema, batches = _sorted_rows(context, array, all_prices)
+    with SortedParquet(known, schema, SORTED_BY) as rows, SortedParquet(unknown, schema, SORTED_BY) as other_rows:
+        for batch in batches:
+            ids = batch["id_product"].to_numpy()
+            near = slice(np.searchsorted(known_ids, ids[0]), np.searchsorted(known_ids, ids[-1], "right"))
+            is_known = np.isin(ids, known_ids[near])
             if is_known.all():
                 rows.add(batch)
             else:
@@ -120,6 +138,71 @@ def _write_rows(context: BuildContext, writer: Writer, array: str, query: str) -
                 other_rows.add(batch.filter(pa.array(~is_known)))
     writer.add_intermediate(_known_name(array), known)
     writer.add_intermediate(_unknown_name(array), unknown)
+
+
+def _sorted_rows(context: BuildContext, array: str, all_prices: bool) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    """Return the sorted rows of an array in the open month, and their schema.
+
+    Raises:
+        LakeError: The price guide cannot be read.
+    """
+    if array != GUIDE:
+        reader = _sorted_reader(context, f"month_{array}")
+        return reader.schema, reader
+    shown = context.db.connection.sql(f"from month_{GUIDE}").columns
+    try:
+        reader = _sorted_reader(context, "month_all_prices")
+    except duckdb.Error as error:
+        raise lake_fault(error, f"{GUIDE}: cannot be read") from error
+    if all_prices:
+        return reader.schema, _checked(context, reader)
+    schema = pa.schema([field for field in reader.schema if field.name in shown])
+    return schema, (batch.select(schema.names) for batch in _checked(context, reader))
+
+
+def _sorted_reader(context: BuildContext, view: str) -> pa.RecordBatchReader:
+    return context.db.connection.sql(f"from {view} order by {_ORDER}").to_arrow_reader(ROWS_PER_GROUP)
+
+
+def _checked(context: BuildContext, batches: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+    """Yield the sorted rows of the price guide, with all prices.
+
+    The rules in `build/checks/price_guide.sql.j2` read the files once more, to name what is wrong.
+
+    Raises:
+        LakeError: A row breaks a rule.
+    """
+    last_key = None
+    for batch in batches:
+        if _has_null_id(batch) or _repeats(batch, last_key) or not all(map(_are_prices, batch.columns[2:])):
+            batches.close()  # a connection has one result at a time
+            context.check_price_guide()
+            raise BuildError("rows of the price guide break a rule, and its checks do not say which")
+        yield batch
+        last_key = _key(batch, -1)
+
+
+def _has_null_id(batch: pa.RecordBatch) -> bool:
+    return bool(batch["id_product"].null_count)
+
+
+def _are_prices(numbers: pa.Array) -> bool:
+    """Return whether all numbers are prices or null."""
+    if pc.any(pc.is_nan(numbers)).as_py():
+        return False
+    found = pc.min_max(numbers).as_py()
+    return found["min"] is None or bool(found["min"] >= 0 and found["max"] <= MAX_PRICE)
+
+
+def _key(batch: pa.RecordBatch, place: int) -> tuple[Any, ...]:
+    return tuple(batch[name][place].as_py() for name in SORTED_BY)
+
+
+def _repeats(batch: pa.RecordBatch, last_key: tuple[Any, ...] | None) -> bool:
+    """Return whether a product has two rows of a day, in a sorted batch or in it and the row before it."""
+    ids, days = batch["id_product"].to_numpy(), batch["day"].cast(pa.int32()).to_numpy()
+    repeated = (ids[1:] == ids[:-1]) & (days[1:] == days[:-1])
+    return bool(repeated.any()) or _key(batch, 0) == last_key
 
 
 def _known_name(array: str) -> str:

@@ -1,5 +1,6 @@
 """Broken lakes: each rule ends in one line that names table or file, column, number of rows and an example."""
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from generator.build.sorted_parquet import ROWS_PER_GROUP
 from tests.support.commands import run
 
 Broken = Callable[[Path], None]
@@ -40,6 +42,7 @@ def fingerprints(**changed: object) -> Broken:
 RECIPE = text("fingerprints.json", '{"version": "v", "image_url": "x{key}"}')
 GUIDE, CHECKS = f"price_guide/{DAY}/a.parquet", f"filtered_checks/{DAY}/a.parquet"
 TIME = pa.array([0], pa.timestamp("us"))
+TIMES = pa.array([0, 0], pa.timestamp("us"))
 
 BROKEN: dict[str, tuple[list[Broken], list[str]]] = {
     "a product twice": (
@@ -59,9 +62,69 @@ BROKEN: dict[str, tuple[list[Broken], list[str]]] = {
         [put(GUIDE, id_product=[1, 1], low=[1.0, 2.0])],
         ["price_guide", "id_product", "2 rows", "id_product 1 on 2026-01-05"],
     ),
-    "NaN": ([put(GUIDE, id_product=[1], avg7=[float("nan")])], ["price_guide", "avg7", "1 row", "nan"]),
-    "infinity": ([put(GUIDE, id_product=[1], low_holo=[float("inf")])], ["price_guide", "low_holo", "1 row", "inf"]),
+    "a second guide row at the end of many": (  # where the rows that are read together end
+        [put(GUIDE, id_product=[*range(1, ROWS_PER_GROUP + 1), ROWS_PER_GROUP])],
+        ["price_guide", "id_product", "2 rows", f"id_product {ROWS_PER_GROUP} on 2026-01-05"],
+    ),
+    "NaN": ([put(GUIDE, id_product=[1], avg7=[math.nan])], ["price_guide", "avg7", "1 row", "nan"]),
+    "NaN beside a price": (
+        [put(GUIDE, id_product=[1, 2], avg7=[math.nan, 1.0])],
+        ["price_guide", "avg7", "1 row", "nan"],
+    ),
+    "NaN beside the price of a list page": (
+        [put(f"listings/{DAY}/b.parquet", id_product=[2, 3], scraped_at=TIMES, from_price=[math.nan, 1.0])],
+        ["listings", "from_price", "1 row", "nan"],
+    ),
+    "NaN beside the lowest price of a check": (
+        [put(CHECKS, id_product=[2, 3], checked_at=TIMES, offers=[1, 1], lowest=[math.nan, 1.0])],
+        ["filtered_checks", "lowest", "1 row", "nan"],
+    ),
+    "NaN beside the price of another offer": (
+        [
+            put(
+                CHECKS,
+                id_product=[2, 3],
+                checked_at=TIMES,
+                offers=[1, 1],
+                offer_list=pa.array(
+                    [[{"price": price, "condition": "NM", "seller": "s"}] for price in (math.nan, 1.0)], OFFERS
+                ),
+            )
+        ],
+        ["filtered_checks", "offer_list", "1 row", "id_product 2"],
+    ),
+    "NaN beside the price of a watched offer": (
+        [
+            put("watchlist.parquet", slug=["a", "b"], name=["a", "b"], url=["u", "v"]),
+            put(
+                f"watch_checks/{DAY}/a.parquet",
+                slug=["a", "b"],
+                checked_at=TIMES,
+                lowest_price=[1.0, 1.0],
+                offer_list=pa.array(
+                    [[{"price": price, "condition": "NM", "seller": "s"}] for price in (math.nan, 1.0)], OFFERS
+                ),
+            ),
+        ],
+        ["watch_checks", "offer_list", "1 row"],
+    ),
+    "NaN beside the lowest price of a watched product": (
+        [
+            put("watchlist.parquet", slug=["a", "b"], name=["a", "b"], url=["u", "v"]),
+            put(f"watch_checks/{DAY}/a.parquet", slug=["a", "b"], checked_at=TIMES, lowest_price=[math.nan, 1.0]),
+        ],
+        ["watch_checks", "lowest_price", "1 row", "nan"],
+    ),
+    "infinity": ([put(GUIDE, id_product=[1], low_holo=[math.inf])], ["price_guide", "low_holo", "1 row", "inf"]),
     "a negative price": ([put(GUIDE, id_product=[1, 2], low=[-1.0, -2.0])], ["price_guide", "low", "2 rows", "-1"]),
+    "a negative price that rounds to zero": (
+        [put(GUIDE, id_product=[1, 2], avg30_holo=[-0.001, 1.0])],
+        ["price_guide", "avg30_holo", "1 row", "-0.001"],
+    ),
+    "a price of many digits": (
+        [put(GUIDE, id_product=[1], trend=[1.2345678901234567e16])],
+        ["price_guide", "trend", "1 row", "1.2345678901234568e+16"],
+    ),
     "a negative price of an offer": (
         [
             put(

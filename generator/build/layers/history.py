@@ -30,6 +30,7 @@ SQL = (
 )
 CONSTANTS = (pages.BETWEEN, pages.HISTORY_MARKS, pages.PERIOD_TAIL)
 _PRODUCTS_PER_CHUNK = 1000
+_DAY_BITS = 32  # of a key of product and day
 _ROWS_PER_GROUP = 25_000  # of newest rows: a range of products reads little beyond its own
 
 
@@ -122,10 +123,11 @@ def write_objects(
         ahead: How many chunks are read in another thread while one is encoded. Each takes memory.
     """
     chunks = [ids[start : start + _PRODUCTS_PER_CHUNK] for start in range(0, len(ids), _PRODUCTS_PER_CHUNK)]
-    for chunk, rows in zip(chunks, context.in_order(partial(HistoryRows, context), chunks, ahead), strict=True):
-        members = hash_objects(make_objects(chunk, rows))
-        writer.add(members)
-        context.tick(len(members))
+    with context.db.kept_footers():
+        for chunk, rows in zip(chunks, context.in_order(partial(HistoryRows, context), chunks, ahead), strict=True):
+            members = hash_objects(make_objects(chunk, rows))
+            writer.add(members)
+            context.tick(len(members))
 
 
 class HistoryRows:
@@ -154,14 +156,14 @@ def _rows_of_products(context: BuildContext, array: str, ids: NDArray[np.int64])
     """Return the rows of one array, each followed by `pages.BETWEEN`, and where the rows of each product begin."""
     with context.db.connection.cursor() as cursor:
         rows = context.db.table(
-            f"select id_product, json || ',\n' as json from history_{array} "
-            f"where id_product between {ids[0]} and {ids[-1]} order by id_product, day",
-            cursor=cursor,
+            f"from history_{array} where id_product between {ids[0]} and {ids[-1]}", cursor=cursor
         ).combine_chunks()
     place = np.searchsorted(ids, rows["id_product"].to_numpy())
     known = ids[np.minimum(place, len(ids) - 1)] == rows["id_product"].to_numpy()
     if not known.all():  # rows of products that the lake does not know
         rows, place = rows.filter(pa.array(known)), place[known]
+    # The rows of each file are in order, which makes this many times faster than an order by in SQL.
+    order = np.argsort((place << _DAY_BITS) + rows["day"].cast(pa.int32()).to_numpy(), kind="stable")
     ends = np.cumsum(np.bincount(place, minlength=len(ids)))
-    buffer, offsets = text_buffer(rows["json"])
+    buffer, offsets = text_buffer(rows["line"].take(pa.array(order)))
     return buffer, offsets[np.concatenate(([0], ends))].tolist()
