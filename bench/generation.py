@@ -45,8 +45,8 @@ def generation(size: Size) -> Iterator[dict[str, Any]]:
     yield _results(runs, sizes)
     _large(runs, size)
     yield _results(runs, sizes)
-    for products, span in size.versions:
-        _compare_versions(runs, products, span)
+    for products, span, turns in size.versions:
+        _compare_versions(runs, products, span, turns)
         yield _results(runs, sizes)
 
 
@@ -65,18 +65,20 @@ def _add(runs: dict[str, list[Run]], name: str, run: Run) -> None:
     runs.setdefault(name, []).append(run)
 
 
-def _compare_versions(runs: dict[str, list[Run]], products: int, span: int) -> None:
-    """Measure a first build and the night after it, by version 1.0 and by this code."""
+def _compare_versions(runs: dict[str, list[Run]], products: int, span: int, turns: int) -> None:
+    """Measure a first build and the night after it, by version 1.0 and by this code, each turn in the other order."""
     with first_version() as older:
         if older is None:
             print_progress("no comparison with version 1.0: its commit is not in this clone")
             return
         source = lake(products, span)
         *_, before, last = days(source)
-        for name, code in (("version 1.0", older), ("now", ROOT)):
-            store = scratch("versions")
-            for what, day in (("first", before), ("night", last)):
-                _add(runs, f"{products:,} x {span} days, {what}, {name}", build(source, store, day, 2, code))
+        versions = [("version 1.0", older), ("now", ROOT)]
+        for turn in range(turns):
+            for name, code in versions if turn % 2 == 0 else versions[::-1]:
+                store = scratch("versions")
+                for what, day in (("first", before), ("night", last)):
+                    _add(runs, f"{products:,} x {span} days, {what}, {name}", build(source, store, day, 2, code))
 
 
 def _linked(store: Path) -> Path:

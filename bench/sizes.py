@@ -16,7 +16,8 @@ class Size:
             a year and a day.
         large: Products and days of a lake with few days. Its build is compared in memory with that of the lake of
             `versions` with as many products and more days.
-        versions: Products and days of the lakes whose builds are compared with those of version 1.0.
+        versions: Products and days of the lakes whose builds are compared with those of version 1.0, and in how many
+            turns.
         search: Products and days of the lakes that are searched in the shim alone, the largest last.
         left_out: Names of peers that are not measured.
     """
@@ -29,7 +30,7 @@ class Size:
     builds: int
     year: tuple[int, int]
     large: tuple[int, int]
-    versions: tuple[tuple[int, int], ...]
+    versions: tuple[tuple[int, int, int], ...]
     search: tuple[tuple[int, int], ...]
     left_out: tuple[str, ...] = ()
 
@@ -41,5 +42,5 @@ QUICK = Size(
 )  # fmt: skip
 FULL = Size(
     78_000, 366, 2000, rounds=3, seconds=1, builds=1, year=(20_000, 366), large=(450_000, 30),
-    versions=((78_000, 366), (450_000, 90)), search=((450_000, 90),),
+    versions=((78_000, 366, 2), (450_000, 90, 1)), search=((450_000, 90),),
 )  # fmt: skip
