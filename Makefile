@@ -97,7 +97,7 @@ real-nights: $(READY) ## run thirty nights of the real data in DATA and print th
 bench: $(BENCH_READY) ## run the benchmarks and write docs/benchmarks.md: an hour or more
 	$(BIN)/python -m bench
 
-bench-quick: $(BENCH_READY) ## run the benchmarks on a small lake: two to four minutes
+bench-quick: $(BENCH_READY) ## run the benchmarks on a small lake: about two minutes
 	$(BIN)/python -m bench --quick
 
 $(BENCH_READY): $(READY) bench/requirements.lock

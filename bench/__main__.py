@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.cases import CASES
+from bench.commands import commands
 from bench.data import ROOT, cache, print_progress
 from bench.generation import generation
 from bench.machine import description
@@ -22,7 +23,7 @@ from bench.serving import serving, test_bed
 from bench.shim import shim
 from bench.sizes import FULL, QUICK, Size
 
-PARTS = ("serving", "shim", "generation")
+PARTS = ("serving", "shim", "commands", "generation")
 
 
 def measure(size: Size, parts: list[str]) -> Iterator[dict[str, Any]]:
@@ -33,6 +34,8 @@ def measure(size: Size, parts: list[str]) -> Iterator[dict[str, Any]]:
                 yield {"serving": [asdict(one) for one in serving(bed, CASES, size.rounds, size.seconds)]}
             if "shim" in parts:
                 yield from shim(bed, size)
+    if "commands" in parts:
+        yield {"commands": commands(size)}
     if "generation" in parts:
         yield from ({"generation": found} for found in generation(size))
 
@@ -40,7 +43,7 @@ def measure(size: Size, parts: list[str]) -> Iterator[dict[str, Any]]:
 def main() -> None:
     """Measure, write the raw results and the report, and print the goals."""
     parser = argparse.ArgumentParser(description="Run all benchmarks.")
-    parser.add_argument("--quick", action="store_true", help="A smaller lake, fewer peers: two to four minutes.")
+    parser.add_argument("--quick", action="store_true", help="A smaller lake, fewer peers: about two minutes.")
     parser.add_argument("--only", choices=PARTS, action="append", help="Only this part; may repeat.")
     parser.add_argument(
         "--report",

@@ -39,6 +39,14 @@ def scratch(name: str) -> Path:
     return folder
 
 
+def linked_copy(folder: Path, name: str) -> Path:
+    """Return a copy of a folder, made of hard links, which the next run makes anew."""
+    copy = scratch(name)
+    shutil.rmtree(copy)
+    shutil.copytree(folder, copy, copy_function=os.link)
+    return copy
+
+
 def environment(code: Path = ROOT) -> dict[str, str]:
     """Return the environment without variables that set options of the product, and with this code first."""
     others = {name: value for name, value in os.environ.items() if not name.startswith("CARDPRESS_")}

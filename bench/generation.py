@@ -5,7 +5,6 @@ python -m bench.generation [--quick]
 
 import argparse
 import json
-import os
 import shutil
 import time
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ from typing import Any
 
 import zstandard
 
-from bench.data import ROOT, first_version, lake, print_progress, run, scratch
+from bench.data import ROOT, first_version, lake, linked_copy, print_progress, run, scratch
 from bench.lakes import days, with_earlier_years
 from bench.runs import Run, build
 from bench.sizes import FULL, QUICK, Size
@@ -39,7 +38,7 @@ def generation(size: Size) -> Iterator[dict[str, Any]]:
             store = scratch("generation")
             _add(runs, f"one year, first, {threads} thread{'s' * (threads > 1)}", build(year, store, before, threads))
         for name, source in (("one", year), ("three", longer)):
-            store = _linked(first[name])
+            store = linked_copy(first[name], "generation")
             _add(runs, f"{name} year{'s' * (name != 'one')}, second night", build(source, store, last, 2))
     sizes = _bytes(first["one"])
     yield _results(runs, sizes)
@@ -79,14 +78,6 @@ def _compare_versions(runs: dict[str, list[Run]], products: int, span: int, turn
                 store = scratch("versions")
                 for what, day in (("first", before), ("night", last)):
                     _add(runs, f"{products:,} x {span} days, {what}, {name}", build(source, store, day, 2, code))
-
-
-def _linked(store: Path) -> Path:
-    """Return a copy of a store, made of hard links."""
-    copy = scratch("generation")
-    shutil.rmtree(copy)
-    shutil.copytree(store, copy, copy_function=os.link)
-    return copy
 
 
 def _large(runs: dict[str, list[Run]], size: Size) -> None:

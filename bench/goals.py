@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
+from bench.commands import HELP, SHOW, WATCH_CHECK
 from bench.peers.edge import EdgePeer
 from bench.peers.nginx import NginxPeer
 from bench.peers.nothing import KeyedNothing
@@ -23,7 +24,7 @@ class Goal:
         what: The text of the goal.
         at_least: Whether the bound is a minimum; else it is a maximum.
         figure: Returns the measured figure, or None if it was not measured.
-        unit: Unit of the bound: empty for a ratio, `ms`, `MB`, `GB`.
+        unit: Unit of the bound: empty for a ratio, `s`, `ms`, `MB`, `GB`.
         bounded_by: Why the goal cannot be met, with the figure that bounds it. Empty if it can.
         instead_of: The goal that this one replaces, and why.
     """
@@ -83,6 +84,11 @@ def _search(results: Results) -> Figure | None:
 def _second_worker(results: Results) -> Figure | None:
     found = results.part("memory")
     return single(found["2 workers"] - found["1 worker"]) if found else None
+
+
+def _command(results: Results, name: str) -> Figure | None:
+    runs = (results.part("commands") or {}).get(name)
+    return Figure(spread([run["wall"] for run in runs])) if runs else None
 
 
 def _over_version(results: Results, what: str, field: str = "cpu") -> Figure | None:
@@ -166,6 +172,10 @@ GOALS = (
     Goal("p99 of a mix of all endpoints at half the load that saturates", False, 10, _p99, "ms"),
     Goal("Slowest single search, in the shim", False, 15, _search, "ms"),
     Goal("Memory of a second worker", False, 60, _second_worker, "MB"),
+    Goal("Build and publish after one watch check, Python's start included", False, 1.5,
+         partial(_command, name=WATCH_CHECK), "s"),
+    Goal("`cardpress --help`", False, 0.15, partial(_command, name=HELP), "s"),
+    Goal("`cardpress show`", False, 0.4, partial(_command, name=SHOW), "s"),
     Goal("First build ÷ that of version 1.0, CPU", False, 0.5, partial(_over_version, what="first"),
          instead_of="JSON per CPU second: no pass that sorts, writes and compresses JSON reaches 0.15"),
     Goal("A night ÷ that of version 1.0, CPU", False, 0.5, partial(_over_version, what="night")),

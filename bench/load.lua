@@ -1,7 +1,8 @@
 -- The script that `load.py` gives to wrk: it requests the targets of a file in turn and prints one line of JSON at the end.
 -- Arguments: file, "once" or "again" (stop or begin again after its last line), mean pause of a connection in ms.
 local ffi = require("ffi")
-ffi.cdef("typedef struct { long s; long ns; } moment; int clock_gettime(int, moment *);")
+ffi.cdef("typedef struct { long s; long ns; } moment; int clock_gettime(int, moment *); int getpid(); int kill(int, int);")
+local SIGINT = 2
 
 local function now()
   local moment = ffi.new("moment")
@@ -36,6 +37,7 @@ function request()
   if at > #requests and not again then
     if exhausted == 0 then exhausted = now() - began end
     wrk.thread:stop()
+    ffi.C.kill(ffi.C.getpid(), SIGINT) -- else wrk sleeps for the rest of its duration
   end
   return requests[(at - 1) % #requests + 1]
 end

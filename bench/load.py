@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -118,11 +119,10 @@ def _run_wrk(command: list[str], seconds: float) -> tuple[dict[str, Any], float]
     """Run wrk and return its figures and its CPU seconds. After SIGINT it stops within a tenth of a second."""
     process = subprocess.Popen(pinned(LOAD_CORE, command), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout and process.stderr
-    try:
-        process.wait(seconds + 0.1)
-    except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGINT)
+    end = threading.Timer(seconds + 0.1, os.kill, (process.pid, signal.SIGINT))
+    end.start()
     output = process.stdout.read()
+    end.cancel()
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode == -signal.SIGINT:  # a busy machine had not yet started it

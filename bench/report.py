@@ -40,7 +40,7 @@ _NOTES = """## How to read it
 
     apt-get install wrk nginx-light postgresql-15
     make bench          # writes this page; an hour or more; 20 GB and half an hour more the first time
-    make bench-quick    # a small lake, fewer peers, two to four minutes; writes to the cache only
+    make bench-quick    # a small lake, fewer peers, two minutes; writes to the cache only
 
 `python -m bench.serving --case 'default list page'` measures one case, `python -m bench.serving --help` says more.
 Lakes, builds and databases are cached in `bench/.cache`, or in the folder that `BENCH_DIR` names. A peer whose program
@@ -94,6 +94,7 @@ def _page(results: Results, drawn: dict[str, str]) -> Iterator[str]:
         yield f"\n![{name}](benchmarks/{name}.svg)"
     yield from _serving(results)
     yield from _shim(results)
+    yield from _commands(results)
     yield from _generation(results)
     yield "\n" + _NOTES.format(busy=_BUSY_SHARE, details=raw["size"]["details"])
     yield "## The machine\n"
@@ -153,6 +154,20 @@ def _shim(results: Results) -> Iterator[str]:
         yield from table(("slowest", "ms"), [[f"`{target}`", number(ms)] for target, ms in slowest])
 
 
+def _commands(results: Results) -> Iterator[str]:
+    if not (commands := results.part("commands")):
+        return
+    yield "\n## Commands\n"
+    fields = ("wall", "cpu", "peak_mb")
+    rows = [[name, *(_median([run[field] for run in runs]) for field in fields)] for name, runs in commands.items()]
+    yield from table(("command", "wall s", "CPU s", "peak MB"), rows)
+
+
+def _median(values: list[float]) -> str:
+    figure = spread(values)
+    return number(figure.median) + _range(figure)
+
+
 def _generation(results: Results) -> Iterator[str]:
     generation = results.raw.get("generation")
     if not generation:
@@ -160,8 +175,7 @@ def _generation(results: Results) -> Iterator[str]:
     yield "\n## Generation\n"
     rows = []
     for name in generation["runs"]:
-        figures = [spread(results.runs(name, field)) for field in ("wall", "cpu", "peak_mb")]
-        rows.append([name, *(number(figure.median) + _range(figure) for figure in figures)])
+        rows.append([name, *(_median(results.runs(name, field)) for field in ("wall", "cpu", "peak_mb"))])
     yield from table(("build", "wall s", "CPU s", "peak MB"), rows)
     yield "\nThe build of the year, and its documents as JSON (bytes):\n"
     sizes = generation["bytes"]

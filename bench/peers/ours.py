@@ -18,8 +18,8 @@ class Ours(Peer):
 
     def command(self, port: int) -> list[str]:
         shutil.rmtree(self.data.state, ignore_errors=True)
-        where = ("--store", self.data.store, "--state", self.data.state, "--port", port, "--workers", self.workers)
-        return cardpress("serve", *where)
+        where = ("--store", self.data.store, "--state", self.data.state, "--port", port)
+        return cardpress("serve", *where, "--workers", self.workers, "--drain", 0)
 
     def headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.data.key}"}

@@ -1,5 +1,6 @@
 """The HTTP server: granian runs the application in several processes, replaces failed ones, and stops gracefully."""
 
+import ctypes
 import errno
 import gc
 import os
@@ -10,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 _STOP_TIMEOUT_SECONDS = 30
 _STOP_AGAIN_SECONDS = 4
+_M_ARENA_MAX = -8  # of <malloc.h>
 _HANDLER = {"class": "logging.StreamHandler", "stream": "ext://sys.stderr"}
 _LOGGING = {
     "handlers": {
@@ -109,6 +112,7 @@ def _serve(
     # A worker inherits the signal handlers of this process. Until it sets its own, SIGTERM must end it.
     os.register_at_fork(after_in_child=partial(signal.signal, signal.SIGTERM, signal.SIG_DFL))
     _raise_file_limit()
+    _use_one_heap()
     gc.freeze()  # garbage collection in the workers would copy the memory pages that they share
     try:
         server.serve(target_loader=partial(_worker, settings, os.getpid(), draining), wrap_loader=False)
@@ -187,6 +191,12 @@ def _raise_file_limit() -> None:
     """Allow as many open files as the system lets this process have: each connection is one."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def _use_one_heap() -> None:
+    """Let all threads of a worker allocate from one heap: a heap for each keeps 20 MB more. Only glibc has several."""
+    with suppress(AttributeError):
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
 
 
 def _end_with_parent(parent: int) -> None:
