@@ -154,6 +154,17 @@ class Database:
         """Return the result of a query as one Arrow table."""
         return (cursor or self.connection).sql(query).to_arrow_table()
 
+    @contextmanager
+    def registered(self, **tables: pa.Table) -> Iterator[None]:
+        """Read Arrow tables by name while the body runs."""
+        for name, table in tables.items():
+            self.connection.register(name, table)
+        try:
+            yield
+        finally:
+            for name in tables:
+                self.connection.unregister(name)
+
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """Return the result of a small query as Python tuples."""
         return self.connection.execute(query).fetchall()

@@ -59,7 +59,7 @@ def _products_task(scope: BuildScope, ids: ProductRange, needs: tuple[str, ...],
 
 
 def _products(context: BuildContext, writer: Writer, inputs: Inputs, ids: ProductRange, closed: dict[str, str]) -> None:
-    context.open_products(ids)
+    context.tables.open_products(ids)
     context.open_newest(inputs, closed, ids)
     context.db.run("views/cards")
     writer.add_intermediate(CARDS, to_bytes(context.db.table("from cards order by id_product")))

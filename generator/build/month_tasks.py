@@ -64,8 +64,8 @@ def open_history(context: BuildContext, inputs: Inputs, ids: ProductRange) -> No
     for array in HISTORY_ARRAYS:
         rows = (_known_name(array), _unknown_name(array), _range_name(array, ids))
         files = [file for name in rows for file in context.intermediate_files(inputs, name)]
-        context.open_files(f"sorted_{array}", files)
-    context.open_history_views()
+        context.tables.open_files(f"sorted_{array}", files)
+    context.tables.open_history_views()
 
 
 def _month_task(scope: BuildScope, days: Period, whole: bool) -> Task:
@@ -92,15 +92,15 @@ def _month(
     all_prices: bool,
 ) -> None:
     """Write the rows of a month; with `all_prices`, those of the price guide with columns that no history shows."""
-    context.open_month(days)
+    context.tables.open_month(days)
     if writer.intermediates.in_place:
         for array in HISTORY_ARRAYS:
             _write_rows(context, writer, array, all_prices)
     else:  # another machine fetches a range, not the month
-        context.check_price_guide()
+        context.tables.check_price_guide()
         for array in HISTORY_ARRAYS:
             _write_ranges(context, writer, array, all_prices, ranges)
-    context.open_newest_of_month()
+    context.tables.open_newest_of_month()
     for table in PRICE_TABLES:
         newest = f"from newest_in_month_{table} order by id_product"
         writer.add_intermediate(table, _write_parquet(context.db, table, newest))
@@ -123,7 +123,7 @@ def _write_rows(context: BuildContext, writer: Writer, array: str, all_prices: b
     Raises:
         LakeError: A row of the price guide breaks a rule.
     """
-    known_ids = context.product_ids()
+    known_ids = context.tables.product_ids()
     known, unknown = (context.db.scratch / f"{array}-{name}.parquet" for name in ("known", "unknown"))
     schema, batches = _sorted_rows(context, array, all_prices)
     with SortedParquet(known, schema, SORTED_BY) as rows, SortedParquet(unknown, schema, SORTED_BY) as other_rows:
@@ -176,7 +176,7 @@ def _checked(context: BuildContext, batches: pa.RecordBatchReader) -> Iterator[p
     for batch in batches:
         if _has_null_id(batch) or _repeats(batch, last_key) or not all(map(_are_prices, batch.columns[2:])):
             batches.close()  # a connection has one result at a time
-            context.check_price_guide()
+            context.tables.check_price_guide()
             raise BuildError("rows of the price guide break a rule, and its checks do not say which")
         yield batch
         last_key = _key(batch, -1)

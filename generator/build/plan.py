@@ -76,7 +76,7 @@ def plan_build(
         present={name: digest for name, digest in digests.items() if name not in wanted},
     )
     if wanted - _WHOLE_LAYERS:
-        scope = replace(scope, ranges=split_products(context.product_ids()))
+        scope = replace(scope, ranges=split_products(context.tables.product_ids()))
     tasks: dict[str, Task] = {}
     for layer in layers:
         if layer.name in wanted:

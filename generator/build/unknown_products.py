@@ -59,7 +59,7 @@ class UnknownProducts:
         return _input(live, UNKNOWN) if same else None
 
     def _read(self, spans: Mapping[Period, list[str]]) -> dict[Period, str]:
-        known = self._context.product_ids()
+        known = self._context.tables.product_ids()
         named = {span: self._kept(names.bulk_layer(span.span), prices) for span, prices in spans.items()}
         days = [span for span, ids in named.items() if ids is None and span.first == span.last]
         by_day = self._read_days(Period("", days[0].first, days[-1].last)) if days else {}
@@ -76,12 +76,12 @@ class UnknownProducts:
 
     def _read_days(self, days: Period) -> dict[date, NDArray[np.int64]]:
         with suppress(duckdb.Error):
-            return self._context.price_ids_by_day(days)
+            return self._context.tables.price_ids_by_day(days)
         return {}
 
     def _read_month(self, days: Period) -> NDArray[np.int64]:
         with suppress(duckdb.Error):
-            return self._context.price_ids(days)
+            return self._context.tables.price_ids(days)
         return _NONE
 
     def _kept(self, layer: str, prices: list[str]) -> NDArray[np.int64] | None:

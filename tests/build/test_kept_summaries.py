@@ -71,7 +71,7 @@ def _read(lake: Path, opened: Lake | None = None) -> list[list[tuple[Any, ...]]]
     """Return the checks as the layers of the tracked products read them."""
     store = FolderStore(str(lake.parent / "store"))
     with closing(local_context(opened or open_lake(str(lake)), store, threads=1, memory=MEMORY)) as context:
-        context.open_watchlist()
+        context.tables.open_watchlist()
         tables = ("all_watch_checks", "watch_checks", "newest_watch_checks", "watch_days")
         return [context.db.rows(f"from {table} order by all") for table in tables]
 

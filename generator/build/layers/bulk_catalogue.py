@@ -26,8 +26,8 @@ def bulk_catalogue_layer(lake: Lake) -> LayerSpec:
 
 
 def _bulk_catalogue(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
-    context.open_catalogue()
-    context.open_game_names()
+    context.tables.open_catalogue()
+    context.tables.open_game_names()
     context.db.run("views/bulk_catalogue")
     write_entries(
         writer, [write_table(context.db, writer, table, table, sorted_by) for table, sorted_by in _TABLES.items()]

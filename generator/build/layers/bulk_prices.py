@@ -12,7 +12,8 @@ from types import MappingProxyType
 from edge_auth.contract import names
 from generator.build import estimates
 from generator.build.bulk_files import CONSTANTS, write_entries, write_table
-from generator.build.context import PRICE_SQL, BuildContext
+from generator.build.context import BuildContext
+from generator.build.lake_tables import PRICE_SQL
 from generator.build.layers.history import to_parquet
 from generator.build.layers.spec import LayerSpec, define_layer
 from generator.build.month_tasks import SORTED_BY, known_rows, month_tasks, row_files, task_names
@@ -76,13 +77,13 @@ def _read_together(scope: BuildScope, day: Period) -> Period:
 
 def _month(context: BuildContext, writer: Writer, inputs: Inputs, month: Period) -> None:
     for array in _ARRAYS.values():
-        context.open_files(f"rows_{array}", row_files(context, inputs, array))
+        context.tables.open_files(f"rows_{array}", row_files(context, inputs, array))
     rows = {table: known_rows(context, inputs, array) for table, array in _ARRAYS.items()}
     _write(context, writer, month.span, {table: files[0] for table, files in rows.items() if len(files) == 1})
 
 
 def _day(context: BuildContext, writer: Writer, inputs: Inputs, day: Period, together: Period) -> None:
-    context.open_day_rows(together)
+    context.tables.open_day_rows(together)
     for array in _ARRAYS.values():
         rows = f"select * from day_rows_{array} where day = date '{day.first}'"
         context.db.connection.execute(f"create or replace view rows_{array} as {rows}")
@@ -95,7 +96,7 @@ def _write(context: BuildContext, writer: Writer, span: str, ready: Mapping[str,
     Args:
         ready: The files of tables that the task of the month has made already.
     """
-    context.open_bulk_prices()
+    context.tables.open_bulk_prices()
     entries = [
         write_table(context.db, writer, table, f"{table}-{span}", SORTED_BY, ready.get(table)) for table in _ARRAYS
     ]

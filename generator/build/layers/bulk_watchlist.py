@@ -2,7 +2,8 @@
 
 from edge_auth.contract import names
 from generator.build.bulk_files import CONSTANTS, write_entries, write_table
-from generator.build.context import WATCH_SQL, BuildContext
+from generator.build.context import BuildContext
+from generator.build.lake_tables import WATCH_SQL
 from generator.build.layers.spec import LayerSpec, define_layer, one_task
 from generator.lake.lake import Lake
 from generator.pack.output import Inputs
@@ -25,6 +26,6 @@ def bulk_watchlist_layer(lake: Lake) -> LayerSpec:
 
 
 def _bulk_watchlist(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
-    context.open_watchlist()
+    context.tables.open_watchlist()
     context.db.run("views/bulk_watchlist")
     write_entries(writer, [write_table(context.db, writer, "watchlist", "watchlist", ("slug", "day"))])

@@ -75,10 +75,10 @@ def _tasks(scope: BuildScope) -> Iterator[Task]:
 
 
 def _catalogue(context: BuildContext, writer: Writer, inputs: Inputs, closed: dict[str, str]) -> None:
-    context.open_catalogue()
+    context.tables.open_catalogue()
     context.open_newest(inputs, closed)
     db, cards = context.db, context.mapped(inputs, CARDS)
-    with context.registered(cards=cards):
+    with context.db.registered(cards=cards):
         db.run(*_INDEX_SQL)
         lines, digest = _write_lines(context, writer, cards["json"])
         writer.add_file(f"{COLUMNS}.arrow", to_bytes(_columns(context, lines, digest)))

@@ -33,7 +33,7 @@ def drawings_layer(lake: Lake) -> LayerSpec:
 
 
 def _drawings(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
-    context.open_catalogue()
+    context.tables.open_catalogue()
     context.db.run("views/drawings")
     rows = context.db.table("select * from drawings order by image").combine_chunks()
     parts = (rows.slice(start, end - start) for start, end in slices(len(rows), _DRAWINGS_PER_THREAD))

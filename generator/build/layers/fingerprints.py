@@ -27,7 +27,7 @@ def fingerprints_layer(lake: Lake) -> LayerSpec:
 
 
 def _fingerprints(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
-    context.open_fingerprints()
+    context.tables.open_fingerprints()
     context.db.run("views/fingerprint_entries")
     entries = context.db.table("select json || ',\n' as line from fingerprint_entries order by key")
     recipe = context.lake.recipe or _NO_RECIPE

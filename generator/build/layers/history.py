@@ -14,7 +14,8 @@ from edge_auth.contract.splice import encode_fragments
 from generator.build import estimates
 from generator.build.arrow_text import text_buffer
 from generator.build.card_tasks import newest_task_name
-from generator.build.context import PRICE_SQL, BuildContext
+from generator.build.context import BuildContext
+from generator.build.lake_tables import PRICE_SQL
 from generator.build.layers.spec import LayerSpec, define_layer
 from generator.build.month_tasks import month_tasks, open_history, task_names
 from generator.build.periods import Period
@@ -80,7 +81,7 @@ def _tasks(scope: BuildScope, layer: str, period: Period) -> Iterator[Task]:
 def _newest(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
     """Write the newest row of each product as one Parquet file per price table."""
     for table in PRICE_TABLES:
-        context.open_files(f"months_{table}", context.intermediate_files(inputs, table))
+        context.tables.open_files(f"months_{table}", context.intermediate_files(inputs, table))
     context.db.run("views/period")
     for table in PRICE_TABLES:
         rows = context.db.table(f"from newest_in_period_{table} order by id_product")

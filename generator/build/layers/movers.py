@@ -46,7 +46,7 @@ def _tasks(scope: BuildScope) -> list[Task]:
 
 
 def _movers(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
-    context.open_catalogue()
+    context.tables.open_catalogue()
     open_table(context.db, _GUIDE, _with_needed_days(context.lake).fetch(_GUIDE))
     context.db.run("views/movers")
     lines = context.db.table("select line from mover_lines order by line_number")

@@ -3,7 +3,8 @@
 import json
 
 from edge_auth.contract import names, pages
-from generator.build.context import WATCH_SQL, BuildContext
+from generator.build.context import BuildContext
+from generator.build.lake_tables import WATCH_SQL
 from generator.build.layers.sets import paged
 from generator.build.layers.spec import LayerSpec, define_layer, one_task
 from generator.lake.lake import Lake
@@ -36,7 +37,7 @@ def watchlist_layer(lake: Lake) -> LayerSpec:
 
 
 def _watchlist(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
-    context.open_watchlist()
+    context.tables.open_watchlist()
     db = context.db
     db.run(*_VIEWS)
     items = db.rows("select slug, json from watchlist_items order by slug_folded")
