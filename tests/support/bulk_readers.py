@@ -6,6 +6,7 @@ It prints the rows as JSON, sorted by day: [day, low, trend]. `tests/bulk-client
 """
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -67,3 +68,5 @@ def main(reader: str, key: str, id_: str, *urls: str) -> None:
 if __name__ == "__main__":
     sys.path.pop(0)  # the folder of this file holds modules with names of libraries
     main(*sys.argv[1:])
+    sys.stdout.flush()
+    os._exit(0)  # a thread of Arrow that waits for Python at the interpreter's end can abort the process
