@@ -6,6 +6,7 @@ import os
 import re
 import signal
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -79,6 +80,21 @@ def test_a_log_without_a_reader_delays_no_request(store, tmp_path):
 
 
 @pytest.mark.shim_only("the port of a shim that was killed")
+def test_threads_share_one_heap(store, tmp_path):
+    """glibc would reserve 64 MB of addresses for the heap of each of 16 threads, at a multiple of 64 MB."""
+    key = run("keys", "issue", "--store", store, "--name", "a").stdout.strip()
+    server = RunningShim(store, str(tmp_path / "state"), "--workers", "1")
+    with ThreadPoolExecutor(16) as pool:
+        statuses = list(pool.map(lambda _: server.get("/api/v1/cards?q=a", key)[0], range(48)))
+    [worker] = server.workers()
+    mapped = Path(f"/proc/{worker}/maps").read_text()
+    server.stop()
+    assert set(statuses) == {200}
+    spaces = re.findall(r"^(\w+)-\w+ rw-p \S+ \S+ 0 *\n\w+-(\w+) ---p", mapped, re.MULTILINE)
+    heaps = [start for start, end in spaces if int(start, 16) % (64 << 20) == 0 == int(end, 16) % (64 << 20)]
+    assert len(heaps) <= 2
+
+
 def test_a_killed_worker_is_replaced_and_a_killed_shim_leaves_none(store, tmp_path):
     server = RunningShim(store, str(tmp_path / "state"), "--workers", "1")
     os.kill(server.workers()[0], signal.SIGKILL)
