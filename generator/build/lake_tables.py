@@ -54,7 +54,6 @@ class LakeTables:
         self._lake = lake
         self.known_product_ids = product_ids
         self._opened: set[str] = set()
-        self._days_of_rows: Period | None = None
 
     @once
     def open_catalogue(self) -> None:
@@ -123,15 +122,9 @@ class LakeTables:
         """Make the tables newest_in_month_<table> of the open month. Its rows must keep the rules."""
         self._db.run("views/month_newest")
 
-    def open_day_rows(self, days: Period) -> None:
-        """Make the tables day_rows_<array> of some days, in place of other days'.
-
-        The rules are not checked: the task of the days' month does that.
-        """
-        if self._days_of_rows != days:
-            summarise_checks(self._db, self._open_days(days)["filtered_checks"])
-            self._db.run(*PRICE_SOURCES, "views/month_rows", "views/day_rows")
-            self._days_of_rows = days
+    def close_month(self) -> None:
+        """Drop the tables of the open month."""
+        self._db.run("views/close_month")
 
     def price_ids(self, days: Period) -> NDArray[np.int64]:
         """Return the sorted ids that the price tables name on some days.
@@ -165,12 +158,6 @@ class LakeTables:
         self._db.connection.execute(
             f"create or replace view {view} as select * from read_parquet([{quoted}], union_by_name = true){condition}"
         )
-
-    @once
-    def open_bulk_prices(self) -> None:
-        """Make the views bulk_<table> of the price tables, which read the views rows_<array>."""
-        self.open_catalogue()
-        self._db.run("views/bulk_prices")
 
     @once
     def open_history_views(self) -> None:

@@ -18,11 +18,20 @@ class Period:
     @property
     def span(self) -> str:
         """The day, or the month of the first day: `2026-02-11` or `2026-02`."""
-        return str(self.first) if self.first == self.last else f"{self.first:%Y-%m}"
+        return str(self.first) if self.is_day else f"{self.first:%Y-%m}"
+
+    def __len__(self) -> int:
+        """Return the number of days."""
+        return (self.last - self.first).days + 1
+
+    @property
+    def is_day(self) -> bool:
+        """Whether the period is a single day."""
+        return self.first == self.last
 
     def days(self) -> list["Period"]:
         """Return each day of the period as a period."""
-        return self.split((self.last - self.first).days + 1)
+        return self.split(len(self))
 
     def months(self) -> list["Period"]:
         """Return the months of the period, each cut to it."""
@@ -35,9 +44,8 @@ class Period:
 
     def split(self, count: int) -> list["Period"]:
         """Split the period into about `count` spans of whole days."""
-        days = (self.last - self.first).days + 1
-        step = -(-days // max(1, min(count, days)))
-        firsts = [self.first + timedelta(days=start) for start in range(0, days, step)]
+        step = -(-len(self) // max(1, min(count, len(self))))
+        firsts = [self.first + timedelta(days=start) for start in range(0, len(self), step)]
         return [Period(self.name, first, min(first + timedelta(days=step - 1), self.last)) for first in firsts]
 
     def content(self, lake: Lake) -> list[str]:

@@ -4,10 +4,8 @@ A file holds the rows of known products. So a layer also depends on the ids that
 not know; `generator.build.unknown_products` finds them. A new product without earlier prices changes no closed month.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import partial
-from pathlib import Path
-from types import MappingProxyType
 
 from edge_auth.contract import names
 from generator.build import estimates
@@ -16,35 +14,31 @@ from generator.build.context import BuildContext
 from generator.build.lake_tables import PRICE_SQL
 from generator.build.layers.history import to_parquet
 from generator.build.layers.spec import LayerSpec, define_layer
-from generator.build.month_tasks import SORTED_BY, known_rows, month_tasks, row_files, task_names
+from generator.build.month_rows import SORTED_BY
+from generator.build.month_tasks import known_rows, month_tasks, task_names, unknown_rows
 from generator.build.periods import Period, closed_periods, open_month
 from generator.build.tasks import BuildScope, Task
 from generator.build.unknown_products import IDS, PRICES, UNKNOWN, UnknownProducts
-from generator.lake.lake import PRICE_TABLES, Lake
+from generator.lake.lake import Lake
 from generator.pack.output import Inputs
 from generator.pack.writer import Writer
 
 RECIPE = 1
-_SQL = (
-    "sources/products",
-    *PRICE_SQL,
-    *("views/month_rows", "views/day_rows", "views/bulk_prices"),
-)
+_SQL = ("sources/products", *PRICE_SQL, "views/month_rows", "views/bulk_ids")
 # The tables of bulk files, and the arrays of a history whose rows they hold.
 _ARRAYS = {"price_guide": "price_guide", "listings": "listing", "filtered": "filtered"}
-_MAX_ROWS_TOGETHER = 1_000_000  # of days that are read together
 
 
 def bulk_price_layers(lake: Lake, unknown: UnknownProducts) -> Iterator[LayerSpec]:
     """Define the layers of the days with prices: each closed month, then each day of the as-of day's month."""
     months = [month for period in closed_periods(lake) for month in period.months()]
-    days = open_month(lake.as_of).days()
-    prices = {span: content for span in (*months, *days) if (content := span.content(lake))}
+    month = open_month(lake.as_of)
+    prices = {span: content for span in (*months, *month.days()) if (content := span.content(lake))}
     digests = unknown.digests(prices)
     for span, content in prices.items():
         yield define_layer(
             names.bulk_layer(span.span),
-            partial(_month_tasks, month=span) if span in months else partial(_day_tasks, day=span),
+            partial(_tasks, month=span if span in months else month, span=span),
             recipe=RECIPE,
             sql=_SQL,
             content={PRICES: content, UNKNOWN: digests[span]},
@@ -52,53 +46,24 @@ def bulk_price_layers(lake: Lake, unknown: UnknownProducts) -> Iterator[LayerSpe
         )
 
 
-def _month_tasks(scope: BuildScope, month: Period) -> Iterable[Task]:
-    """Return the tasks of a closed month. Its history needs the same rows."""
+def _tasks(scope: BuildScope, month: Period, span: Period) -> Iterable[Task]:
+    """Return the tasks of a span of a month. Its history needs the same rows."""
     tasks = month_tasks(scope, month)
     yield from tasks
-    layer = names.bulk_layer(month.span)
-    yield Task(layer, layer, _month, (month,), task_names(tasks), rows=sum(task.rows for task in tasks))
+    layer = names.bulk_layer(span.span)
+    rows = estimates.rows(scope.lake, span.first, span.last)
+    yield Task(layer, layer, _bulk_files, (span,), task_names(tasks), rows=rows)
 
 
-def _day_tasks(scope: BuildScope, day: Period) -> Iterable[Task]:
-    layer = names.bulk_layer(day.span)
-    reads = scope.lake.size(*PRICE_TABLES, first=day.first, last=day.last)
-    yield Task(layer, layer, _day, (day, _read_together(scope, day)), reads=reads)
-
-
-def _read_together(scope: BuildScope, day: Period) -> Period:
-    """Return the days that are read together with a day: many days of a small lake, one day of a large one."""
-    missing = [other for other in open_month(scope.lake.as_of).days() if names.bulk_layer(other.span) in scope.missing]
-    days = Period(day.name, missing[0].first, missing[-1].last)
-    rows = estimates.rows(scope.lake, days.first, days.last)
-    spans = days.split(-(-rows // _MAX_ROWS_TOGETHER))
-    return next(span for span in spans if span.first <= day.first <= span.last)
-
-
-def _month(context: BuildContext, writer: Writer, inputs: Inputs, month: Period) -> None:
-    for array in _ARRAYS.values():
-        context.tables.open_files(f"rows_{array}", row_files(context, inputs, array))
-    rows = {table: known_rows(context, inputs, array) for table, array in _ARRAYS.items()}
-    _write(context, writer, month.span, {table: files[0] for table, files in rows.items() if len(files) == 1})
-
-
-def _day(context: BuildContext, writer: Writer, inputs: Inputs, day: Period, together: Period) -> None:
-    context.tables.open_day_rows(together)
-    for array in _ARRAYS.values():
-        rows = f"select * from day_rows_{array} where day = date '{day.first}'"
-        context.db.connection.execute(f"create or replace view rows_{array} as {rows}")
-    _write(context, writer, day.span)
-
-
-def _write(context: BuildContext, writer: Writer, span: str, ready: Mapping[str, Path] = MappingProxyType({})) -> None:
-    """Write the bulk files of a span of days.
-
-    Args:
-        ready: The files of tables that the task of the month has made already.
-    """
-    context.tables.open_bulk_prices()
-    entries = [
-        write_table(context.db, writer, table, f"{table}-{span}", SORTED_BY, ready.get(table)) for table in _ARRAYS
-    ]
+def _bulk_files(context: BuildContext, writer: Writer, inputs: Inputs, span: Period) -> None:
+    entries = []
+    for table, array in _ARRAYS.items():
+        known = known_rows(context, inputs, array, span)
+        context.tables.open_files(f"bulk_{table}", known)
+        context.tables.open_files(f"unknown_{table}", unknown_rows(context, inputs, array))
+        ready = known[0] if len(known) == 1 else None
+        entries.append(write_table(context.db, writer, table, f"{table}-{span.span}", SORTED_BY, ready))
     write_entries(writer, [entry for entry in entries if entry["records"]])
+    context.db.set(first_day=str(span.first), last_day=str(span.last))
+    context.db.run("views/bulk_ids")
     writer.add_file(f"{IDS}.parquet", to_parquet(context.db.table("from bulk_ids order by id_product")))

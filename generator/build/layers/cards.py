@@ -56,7 +56,7 @@ def _tasks(scope: BuildScope) -> Iterator[Task]:
             f"cards {scope.lake.as_of:%Y-%m} {ids}",
             names.CARDS,
             _cards,
-            (ids,),
+            (ids, len(open_month(scope.lake.as_of))),
             (*month, products.name),
             objects=ids.count,
             rows=rows,
@@ -66,10 +66,10 @@ def _tasks(scope: BuildScope) -> Iterator[Task]:
         )
 
 
-def _cards(context: BuildContext, writer: Writer, inputs: Inputs, ids: ProductRange) -> None:
+def _cards(context: BuildContext, writer: Writer, inputs: Inputs, ids: ProductRange, days: int) -> None:
     open_history(context, inputs, ids)
     cards = context.mapped(inputs, CARDS).select(["id_product", "json"])
-    history.write_objects(context, writer, cards["id_product"].to_numpy(), partial(_objects, cards), ahead=1)
+    history.write_objects(context, writer, cards["id_product"].to_numpy(), partial(_objects, cards), days, ahead=1)
 
 
 def _objects(cards: pa.Table, ids: NDArray[np.int64], rows: history.HistoryRows) -> EncodedObjects:

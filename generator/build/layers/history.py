@@ -30,7 +30,7 @@ SQL = (
     *("views/month_rows", "views/month_newest", "views/period", "views/history"),
 )
 CONSTANTS = (pages.BETWEEN, pages.HISTORY_MARKS, pages.PERIOD_TAIL)
-_PRODUCTS_PER_CHUNK = 1000
+_ROWS_PER_CHUNK = 366_000  # of an array, if each product has one every day
 _DAY_BITS = 32  # of a key of product and day
 _ROWS_PER_GROUP = 25_000  # of newest rows: a range of products reads little beyond its own
 
@@ -50,9 +50,10 @@ def history_layer(lake: Lake, period: Period) -> LayerSpec:
 
 
 def _tasks(scope: BuildScope, layer: str, period: Period) -> Iterator[Task]:
-    months = [task for month in period.months() if month.content(scope.lake) for task in month_tasks(scope, month)]
+    with_rows = [month for month in period.months() if month.content(scope.lake)]
+    months = [task for month in with_rows for task in month_tasks(scope, month)]
     yield from months
-    needs, rows = task_names(months), sum(month.rows for month in months)
+    needs, rows, days = task_names(months), sum(task.rows for task in months), sum(map(len, with_rows))
     newest_bytes = scope.products * estimates.NEWEST_ROW_BYTES
     yield Task(
         newest_task_name(layer),
@@ -69,7 +70,7 @@ def _tasks(scope: BuildScope, layer: str, period: Period) -> Iterator[Task]:
             f"{layer} {ids}",
             layer,
             _history,
-            (ids,),
+            (ids, days),
             needs,
             objects=ids.count,
             rows=rows_of_range,
@@ -89,11 +90,11 @@ def _newest(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
         context.db.connection.execute(f"drop table newest_in_period_{table}")
 
 
-def _history(context: BuildContext, writer: Writer, inputs: Inputs, ids: ProductRange) -> None:
+def _history(context: BuildContext, writer: Writer, inputs: Inputs, ids: ProductRange, days: int) -> None:
     open_history(context, inputs, ids)
     products = context.db.table(f"from history_products where {ids.condition} order by id_product")
     # With one thread per database, another thread executes another task meanwhile.
-    write_objects(context, writer, products[0].to_numpy(), _objects, ahead=min(context.threads - 1, 1))
+    write_objects(context, writer, products[0].to_numpy(), _objects, days, ahead=min(context.threads - 1, 1))
 
 
 def _objects(ids: NDArray[np.int64], rows: "HistoryRows") -> EncodedObjects:
@@ -114,6 +115,7 @@ def write_objects(
     writer: Writer,
     ids: NDArray[np.int64],
     make_objects: Callable[[NDArray[np.int64], "HistoryRows"], EncodedObjects],
+    days: int,
     ahead: int,
 ) -> None:
     """Write the objects of products in the order of their ids, a chunk of products at a time.
@@ -121,9 +123,11 @@ def write_objects(
     Args:
         ids: The sorted ids of the products.
         make_objects: Makes the objects of consecutive ids from the rows of their histories.
+        days: The most rows that a product has in an array.
         ahead: How many chunks are read in another thread while one is encoded. Each takes memory.
     """
-    chunks = [ids[start : start + _PRODUCTS_PER_CHUNK] for start in range(0, len(ids), _PRODUCTS_PER_CHUNK)]
+    step = max(1, _ROWS_PER_CHUNK // days)
+    chunks = [ids[start : start + step] for start in range(0, len(ids), step)]
     with context.db.kept_footers():
         for chunk, rows in zip(chunks, context.in_order(partial(HistoryRows, context), chunks, ahead), strict=True):
             members = hash_objects(make_objects(chunk, rows))
