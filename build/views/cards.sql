@@ -1,4 +1,4 @@
--- One row per product of a task's range (task_products): the Card as JSON, and the keys by which it is found and
+-- One row per product of a task's range (task_products): the Card as a line of JSON, and the keys by which it is found and
 -- sorted. Read by the layers catalogue and cards.
 create or replace table cards as
 with guide as (
@@ -89,7 +89,7 @@ select
         'filtered_price': filtered.filtered_price,
         'price_guide': guide.price_guide,
         'listing': listing.listing
-    })::varchar as json
+    })::varchar || e'\n' as line
 from task_products as p
 left join expansions as e on p.id_expansion = e.id
 left join guide using (id_product)

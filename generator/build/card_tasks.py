@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from edge_auth.contract import names
-from edge_auth.contract.index import to_bytes
+from edge_auth.contract.index import map_table, to_bytes
 from generator.build import estimates
+from generator.build.card_texts import SIZE, CardTexts, split_texts
 from generator.build.context import BuildContext
 from generator.build.month_tasks import month_tasks, task_names
 from generator.build.periods import open_month
@@ -13,7 +14,8 @@ from generator.build.tasks import BuildScope, ProductRange, Task
 from generator.pack.output import Inputs
 from generator.pack.writer import Writer
 
-CARDS = "cards"  # the intermediate file: one row per product, with its Card as JSON and its sort keys
+# The intermediate files of a range, by id: one row per product with its sort keys, and the Cards as lines of JSON.
+CARDS, CARD_TEXTS = "cards", "card texts"
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,12 @@ def card_tasks(scope: BuildScope) -> CardTasks:
     month, closed = month_tasks(scope, open_month(scope.lake.as_of)), closed_layers(scope)
     needs = (*task_names(month), *(newest_task_name(name) for name in closed if name in scope.missing))
     return CardTasks(month, [_products_task(scope, ids, needs, closed) for ids in scope.ranges])
+
+
+def card_texts(context: BuildContext, inputs: Inputs) -> CardTexts:
+    """Open the texts of the Cards among the inputs, which have the order of `context.mapped(inputs, CARDS)`."""
+    sizes = [map_table(path)[SIZE].to_numpy() for path in context.intermediate_files(inputs, CARDS)]
+    return CardTexts(context.intermediate_files(inputs, CARD_TEXTS), sizes)
 
 
 def newest_task_name(layer: str) -> str:
@@ -62,5 +70,7 @@ def _products(context: BuildContext, writer: Writer, inputs: Inputs, ids: Produc
     context.tables.open_products(ids)
     context.open_newest(inputs, closed, ids)
     context.db.run("views/cards")
-    writer.add_intermediate(CARDS, to_bytes(context.db.table("from cards order by id_product")))
+    cards, texts = split_texts(context.db.table("from cards order by id_product"))
+    writer.add_intermediate(CARDS, to_bytes(cards))
+    writer.add_intermediate(CARD_TEXTS, texts)
     context.db.connection.execute("drop table cards")

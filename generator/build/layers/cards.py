@@ -1,17 +1,17 @@
 """The layer `cards`: `cards/{id}.json`, the Card with the history of the open month."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from functools import partial
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from edge_auth.contract import names, pages
 from edge_auth.contract.splice import encode_fragments
 from generator.build import estimates
-from generator.build.arrow_text import text_buffer
-from generator.build.card_tasks import CARDS, card_tasks
+from generator.build.card_tasks import CARDS, card_tasks, card_texts
+from generator.build.card_texts import CardTexts
 from generator.build.context import BuildContext
 from generator.build.layers import history
 from generator.build.layers.spec import LayerSpec, define_layer
@@ -68,14 +68,16 @@ def _tasks(scope: BuildScope) -> Iterator[Task]:
 
 def _cards(context: BuildContext, writer: Writer, inputs: Inputs, ids: ProductRange, days: int) -> None:
     open_history(context, inputs, ids)
-    cards = context.mapped(inputs, CARDS).select(["id_product", "json"])
-    history.write_objects(context, writer, cards["id_product"].to_numpy(), partial(_objects, cards), days, ahead=1)
+    all_ids = context.mapped(inputs, CARDS)["id_product"].to_numpy()
+    with closing(card_texts(context, inputs)) as texts:
+        history.write_objects(context, writer, all_ids, partial(_objects, all_ids, texts), days, ahead=1)
 
 
-def _objects(cards: pa.Table, ids: NDArray[np.int64], rows: history.HistoryRows) -> EncodedObjects:
-    first = int(np.searchsorted(cards["id_product"].to_numpy(), ids[0]))
-    buffer, starts = text_buffer(cards["json"].slice(first, len(ids)))
-    cuts = starts.tolist()
+def _objects(
+    all_ids: NDArray[np.int64], texts: CardTexts, ids: NDArray[np.int64], rows: history.HistoryRows
+) -> EncodedObjects:
+    first = int(np.searchsorted(all_ids, ids[0]))
+    buffer, cuts = texts.read(np.arange(first, first + len(ids)))
     for place, arrays in enumerate(rows):
-        card = bytes(buffer[cuts[place] : cuts[place + 1] - 1])  # without its closing brace
+        card = bytes(buffer[cuts[place] : cuts[place + 1] - len("}\n")])
         yield int(ids[place]), *encode_fragments(card + b',"history":', arrays, pages.CARD_TAIL)

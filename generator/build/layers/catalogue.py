@@ -10,6 +10,7 @@ import hashlib
 import itertools
 import json
 from collections.abc import Iterator
+from contextlib import closing
 
 import numpy as np
 import pyarrow as pa
@@ -23,8 +24,8 @@ from edge_auth.contract.index import to_bytes
 from edge_auth.contract.text import composed
 from edge_auth.contract.vocabulary import SUBSTRINGS, SUFFIXES, WORDS, substring_table, suffix_table
 from generator.build import estimates
-from generator.build.arrow_text import TextColumn
-from generator.build.card_tasks import CARDS, card_tasks, closed_layers
+from generator.build.card_tasks import CARDS, card_tasks, card_texts, closed_layers
+from generator.build.card_texts import CardTexts
 from generator.build.context import BuildContext
 from generator.build.layers.cards import CARD_SQL, card_content
 from generator.build.layers.history import to_parquet
@@ -78,9 +79,9 @@ def _catalogue(context: BuildContext, writer: Writer, inputs: Inputs, closed: di
     context.tables.open_catalogue()
     context.open_newest(inputs, closed)
     db, cards = context.db, context.mapped(inputs, CARDS)
-    with context.db.registered(cards=cards):
+    with context.db.registered(cards=cards), closing(card_texts(context, inputs)) as texts:
         db.run(*_INDEX_SQL)
-        lines, digest = _write_lines(context, writer, cards["json"])
+        lines, digest = _write_lines(context, writer, texts)
         writer.add_file(f"{COLUMNS}.arrow", to_bytes(_columns(context, lines, digest)))
         _write_words(context, writer)
         writer.add_file(f"{SETS}.arrow", to_bytes(_sets(context)))
@@ -92,18 +93,17 @@ def _catalogue(context: BuildContext, writer: Writer, inputs: Inputs, closed: di
     writer.add_file(f"{names.FACTS_FILE}.json", json.dumps(facts).encode())
 
 
-def _write_lines(context: BuildContext, writer: Writer, cards: pa.ChunkedArray) -> tuple[pa.Table, str]:
+def _write_lines(context: BuildContext, writer: Writer, texts: CardTexts) -> tuple[pa.Table, str]:
     """Write every Card as a line, in the catalogue's order.
 
     Args:
-        cards: The Cards as JSON, by id.
+        texts: The Cards by id.
 
     Returns:
         The size and the digest of each line, by ordinal; and the SHA-256 (hex) of all lines.
     """
     places = "select row_number() over (order by id_product) - 1 from rankings order by ordinal"
     order = context.db.table(places)[0].to_numpy()
-    texts = TextColumn(cards)
     members: list[bytes] = []
     sizes: list[int] = []
     digests: list[bytes] = []
@@ -120,12 +120,10 @@ def _write_lines(context: BuildContext, writer: Writer, cards: pa.ChunkedArray) 
     return pa.table(columns), whole.hexdigest()
 
 
-def _member(texts: TextColumn, places: NDArray[np.int64]) -> tuple[bytes, memoryview, list[memoryview]]:
+def _member(texts: CardTexts, places: NDArray[np.int64]) -> tuple[bytes, memoryview, list[memoryview]]:
     """Return Cards as a gzip member, as text, and as lines."""
-    buffer, starts = texts.take(places, "\n")
-    cuts = starts.tolist()
-    text = buffer[cuts[0] : cuts[-1]]
-    return compress(bytes(text)), text, [buffer[start:end] for start, end in itertools.pairwise(cuts)]
+    text, cuts = texts.read(places)
+    return compress(bytes(text)), text, [text[start:end] for start, end in itertools.pairwise(cuts)]
 
 
 def _write_words(context: BuildContext, writer: Writer) -> None:
