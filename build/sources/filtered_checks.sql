@@ -44,8 +44,7 @@ create or replace macro place_without_list(checked_at, offers, lowest, seller, c
 
 -- The rows of products that have several on a day.
 create or replace table repeated_checks as
-from check_summaries
-semi join (select day, id_product from check_summaries group by all having count(*) > 1) using (day, id_product);
+from check_summaries semi join repeated_keys using (day, id_product);
 
 -- Of those, the rows that come first by all columns but the list of offers.
 create or replace table first_checks as

@@ -2,6 +2,7 @@
 -- task hold what other tasks need.
 drop table check_summaries;
 drop table newest_checks;
+drop table repeated_keys;
 drop table repeated_checks;
 drop table first_checks;
 drop table days_with_lists;

@@ -16,13 +16,13 @@ from generator.build.periods import Period
 from generator.build.tasks import ProductRange
 from generator.database import Database, sql_literal
 from generator.lake.files import LakeFile
-from generator.lake.filtered_checks import NEWEST_CHECKS, summarise_checks
+from generator.lake.filtered_checks import NUMBERS_OF_CHECKS, summarise_checks
 from generator.lake.lake import PRICE_TABLES, Lake
 from generator.lake.tables import OFFER_SUMMARIES, check_rules, open_table
 
 PRICE_SOURCES = tuple(f"sources/{table}" for table in PRICE_TABLES)
 # What the layers of prices are made from.
-PRICE_SQL = (OFFER_SUMMARIES["filtered_checks"], NEWEST_CHECKS, *PRICE_SOURCES)
+PRICE_SQL = (*NUMBERS_OF_CHECKS, *PRICE_SOURCES)
 # What the layers of the tracked products are made from.
 WATCH_SQL = (
     OFFER_SUMMARIES["watch_checks"],

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from datetime import date
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -59,8 +60,10 @@ def write_sorted_rows(
 def _is_known(batch: pa.RecordBatch, known_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return which of the sorted rows have one of the sorted ids."""
     ids = batch["id_product"].to_numpy()
+    firsts = np.flatnonzero(np.append(True, ids[1:] != ids[:-1]))
     near = slice(np.searchsorted(known_ids, ids[0]), np.searchsorted(known_ids, ids[-1], "right"))
-    return np.isin(ids, known_ids[near])
+    is_known = np.isin(ids[firsts], known_ids[near], assume_unique=True)
+    return np.repeat(is_known, np.diff(firsts, append=len(ids)))
 
 
 def _by_day(rows: pa.RecordBatch, days: Sequence[date]) -> Iterator[tuple[int, pa.RecordBatch]]:
@@ -121,10 +124,8 @@ def _has_null_id(batch: pa.RecordBatch) -> bool:
 
 def _are_prices(numbers: pa.Array) -> bool:
     """Return whether all numbers are prices or null."""
-    if pc.any(pc.is_nan(numbers)).as_py():
-        return False
-    found = pc.min_max(numbers).as_py()
-    return found["min"] is None or bool(found["min"] >= 0 and found["max"] <= MAX_PRICE)
+    total, found = pc.sum(numbers).as_py(), pc.min_max(numbers).as_py()  # only the sum counts NaN
+    return total is None or bool(not isnan(total) and found["min"] >= 0 and found["max"] <= MAX_PRICE)
 
 
 def _key(batch: pa.RecordBatch, place: int) -> tuple[Any, ...]:

@@ -61,7 +61,7 @@ class UnknownProducts:
     def _read(self, spans: Mapping[Period, list[str]]) -> dict[Period, str]:
         known = self._context.tables.product_ids()
         named = {span: self._kept(names.bulk_layer(span.span), prices) for span, prices in spans.items()}
-        days = [span for span, ids in named.items() if ids is None and span.first == span.last]
+        days = [span for span, ids in named.items() if ids is None and span.is_day]
         by_day = self._read_days(Period("", days[0].first, days[-1].last)) if days else {}
         digests = {}
         for span, ids in named.items():

@@ -1,6 +1,7 @@
 """The plan of a build: what `--plan` prints, and that the cuts into ranges do not change any bytes."""
 
 import json
+from contextlib import closing
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -11,7 +12,8 @@ from edge_auth.contract.builds import open_build
 from edge_auth.contract.store.folder import FolderStore
 from generator.build import month_tasks, tasks, thread_runner
 from generator.build.cluster.worker import Job, run_on_worker
-from generator.build.make import make_build, plan_only
+from generator.build.make import local_context, make_build, plan_only
+from generator.build.periods import open_month
 from generator.errors import BuildError
 from generator.lake.lake import open_lake
 from generator.pack.output import TaskOutput
@@ -34,11 +36,11 @@ def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(month_tasks, "MAX_ROWS_PER_TASK", 3000)
 
 
-def documents(store: FolderStore) -> dict[str, bytes]:
-    """The hash of every object of the one build of a store."""
+def documents(store: FolderStore) -> dict[str, bytes | str]:
+    """The hash of every object and of every bulk file of the one build of a store."""
     [name] = store.list("builds/")
     layers = open_build(store, name.removeprefix("builds/").removesuffix(".json")).layers.values()
-    return {
+    return {file.name: file.sha256 for layer in layers for file in layer.index.files} | {
         layer.index.key(place): layer.index.entry(place).json_sha256
         for layer in layers
         for place in range(len(layer.index))
@@ -114,6 +116,17 @@ def test_every_task_stands_alone(lake: Path, tmp_path: Path) -> None:
         needed = (given[name] for name in task.needs)
         given[task.name] = run_on_worker(alone, task, *layers.get(task.layer, ("", "")), *needed)
         assert isinstance(given[task.name], TaskOutput), (task.name, given[task.name])
+
+
+def test_a_month_leaves_no_table(lake: Path, tmp_path: Path) -> None:
+    """Tables of a month would take memory until the end of a build."""
+    with closing(local_context(open_lake(str(lake)), FolderStore(str(tmp_path)), 1, "1GB")) as context:
+        before = context.db.rows("from duckdb_tables()")
+        context.tables.open_month(open_month(context.lake.as_of))
+        context.tables.open_newest_of_month()
+        assert len(context.db.rows("from duckdb_tables()")) > len(before)
+        context.tables.close_month()
+        assert context.db.rows("from duckdb_tables()") == before
 
 
 def test_a_task_is_done_once(lake: Path, tmp_path: Path) -> None:

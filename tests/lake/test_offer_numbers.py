@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from generator.database import Database
 from generator.errors import LakeError
 from generator.lake.files import LakeFile
-from generator.lake.filtered_checks import NEWEST_CHECKS, summarise_checks
+from generator.lake.filtered_checks import NUMBERS_OF_CHECKS, summarise_checks
 from generator.lake.offer_numbers import read_usual, summaries
 from generator.lake.tables import open_table, summarise_offers
 from generator.lake.vocabulary import CONDITIONS
@@ -100,7 +100,7 @@ Tables = dict[str, tuple[list[Any], list[Any]]]
 def by_sql(database: Database, files: list[LakeFile]) -> Tables:
     open_table(database, TABLE, files)
     summarise_offers(database, TABLE)
-    database.run(NEWEST_CHECKS)
+    database.run(*NUMBERS_OF_CHECKS[1:])
     return made(database)
 
 
@@ -112,13 +112,13 @@ def by_arrow(database: Database, files: list[LakeFile]) -> Tables:
 
 
 def made(database: Database) -> Tables:
-    """Return the columns and the rows of check_summaries and newest_checks, in any order."""
+    """Return the columns and the rows of the tables, in any order."""
     return {
         table: (
             database.rows(f"describe {table}"),
             sorted(map(comparable, database.rows(f"from {table}")), key=repr),
         )
-        for table in ("check_summaries", "newest_checks")
+        for table in ("check_summaries", "newest_checks", "repeated_keys")
     }
 
 
