@@ -1,8 +1,8 @@
 """Runs commands of the product as processes and measures their wall time, CPU time and memory."""
 
-import os
+import json
 import subprocess
-import time
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,22 +27,13 @@ def measure_command(*arguments: object, code: Path = ROOT) -> Run:
     Raises:
         SystemExit: The command failed.
     """
-    began = time.monotonic()
-    with subprocess.Popen(
-        cardpress(*arguments),
-        env=environment(code),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=code,
-    ) as process:
-        assert process.stderr
-        log = process.stderr.read()
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
+    command = [sys.executable, str(ROOT / "bench" / "measured.py"), *cardpress(*arguments)]
+    process = subprocess.run(command, env=environment(code), capture_output=True, text=True, cwd=code)
     if process.returncode:
-        raise SystemExit(f"cardpress {' '.join(map(str, arguments))}: exit {process.returncode}\n{log[-2000:]}")
-    return Run(time.monotonic() - began, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e6)
+        raise SystemExit(
+            f"cardpress {' '.join(map(str, arguments))}: exit {process.returncode}\n{process.stderr[-2000:]}"
+        )
+    return Run(**json.loads(process.stdout))
 
 
 def build(lake: Path, store: Path, as_of: str, threads: int, code: Path = ROOT) -> Run:

@@ -36,3 +36,20 @@ create macro time_text(moment) as strftime(moment, '%Y-%m-%dT%H:%M:%SZ');
 create macro seller_filter() as 'sellerCountry=23&language=1';
 create macro filtered_url(url) as
     nullif(regexp_replace(url, '[?#].*$', '', 's'), '') || '?' || seller_filter();
+
+-- Whether an offer has a price, a seller and a known condition. Only such offers are shown.
+create macro is_usable(offer) as
+    offer.price is not null
+    and offer.seller is not null
+    and offer.condition in ('MT', 'NM', 'EX', 'GD', 'LP', 'PL', 'PO');
+
+-- The usable offers, cheapest first: by price, seller (code points), place in the list.
+create macro ranked_offers(offer_list) as list_sort(
+    list_transform(list_filter(offer_list, lambda offer: is_usable(offer)), lambda offer, place: {
+        'price': price(offer.price),
+        'seller': offer.seller,
+        'place': place,
+        'condition': offer.condition,
+        'quantity': offer.quantity
+    })
+);

@@ -4,12 +4,6 @@
 -- generator/lake/offer_numbers.py makes the same rows from files with just the declared columns. A change here is a change
 -- there; tests/lake/test_offer_numbers.py compares them. The order of the rows has no meaning.
 
--- Whether an offer has a price, a seller and a known condition. Only such offers are shown.
-create or replace macro is_usable(offer) as
-    offer.price is not null
-    and offer.seller is not null
-    and offer.condition in ('MT', 'NM', 'EX', 'GD', 'LP', 'PL', 'PO');
-
 -- Checks with numbers of their lists: `listed` counts the offers of a list, `usable` those that are shown. A check without
 -- a list has null. `lowest_usable` and `highest_usable` are prices of usable offers; an offer of another kind whose price
 -- is none counts as one at -1, so that a rule needs no second pass over the lists.

@@ -1,19 +1,7 @@
 -- The checks under the seller filter: one row per product and day, the latest of the day. Of rows with the same time,
 -- the one that is greatest by all its columns; null counts as least.
 --
--- `lowest` is the lowest price of the usable offers, `dropped` the number of the others. checks_with_lists has the same rows
--- with their lists of offers, for each product's newest day.
-
--- The usable offers, cheapest first: by price, seller (code points), place in the list.
-create or replace macro ranked_offers(offer_list) as list_sort(
-    list_transform(list_filter(offer_list, lambda offer: is_usable(offer)), lambda offer, place: {
-        'price': price(offer.price),
-        'seller': offer.seller,
-        'place': place,
-        'condition': offer.condition,
-        'quantity': offer.quantity
-    })
-);
+-- `lowest` is the lowest price of the usable offers, `dropped` the number of the others.
 
 -- The lowest price of a check: the lowest of its usable offers, or the column `lowest` if the check has no list. Null if
 -- it has no offers.
@@ -55,25 +43,30 @@ qualify rank() over (
 ) = 1;
 
 -- The products and days whose order depends on their lists. They are on few days, and DuckDB opens the files of these days
--- only. newest_checks has the lists of each product's newest day.
+-- only.
 create or replace table days_with_lists as
 select day, id_product from first_checks group by all having count(distinct (listed, usable, lowest_usable)) > 1;
 
 set variable days_with_lists = (select list(distinct day) from days_with_lists);
 
+-- The first of several checks with its list of offers, on these days and on each product's newest day, whose lists
+-- newest_checks has.
 create or replace table checks_with_lists as
-with of_these_days as (
-    from newest_checks
-    union all by name
+with of_other_days as (
     from raw.filtered_checks
     semi join days_with_lists using (day, id_product)
     anti join newest_checks using (day, id_product)
     where list_contains(getvariable('days_with_lists'), day)
 ),
 
-ordered_checks as (
-    from of_these_days
-    semi join repeated_checks using (day, id_product)
+repeated as (
+    from newest_checks semi join repeated_checks using (day, id_product)
+    union all by name
+    from summarised('of_other_days')
+),
+
+first_by_all_columns as (
+    from repeated
     qualify row_number() over (
         partition by day, id_product
         order by
@@ -89,23 +82,13 @@ ordered_checks as (
                 'seller': coalesce(offer.seller, '')
             }) desc nulls last
     ) = 1
-),
-
-one_per_day as (
-    from of_these_days anti join repeated_checks using (day, id_product)
-    union all
-    from ordered_checks
-),
-
-summaries as (
-    from summarised('one_per_day')
 )
 
-from checks_of('summaries');
+from checks_of('first_by_all_columns');
 
 -- One row per product and day that has several: the first.
 create or replace table chosen_checks as
-select * exclude (offer_list) from checks_with_lists semi join repeated_checks using (day, id_product)
+select * exclude (offer_list) from checks_with_lists
 union all by name
 select distinct * from checks_of('first_checks') anti join checks_with_lists using (day, id_product);
 

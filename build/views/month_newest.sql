@@ -1,25 +1,9 @@
 -- newest_in_month_<table>: one row per product that the table names in a month, its newest row. With it, over all rows
 -- of the product in the month: how many there are (`n_rows`), how many have a time outside their day (`n_outside`),
--- and how many offers were left out (`n_dropped`).
+-- and how many offers were left out (`n_dropped`). generator/build/newest_rows.py makes those of the price guide.
 -- Stored by the task of a month; read back by views/period.sql.j2 and views/newest.sql.j2, so that a night reads the
 -- files of the open month only. Most products have their newest row on one of the last days: DuckDB opens the files of
 -- these days only.
-create or replace table newest_guide_days as
-select id_product, max(day) as day, count(*) as n_rows from raw.price_guide group by id_product;
-
-set variable newest_guide_days = (select list(distinct day) from newest_guide_days);
-
-create or replace table newest_in_month_price_guide as
-with newest as (
-    from raw.price_guide
-    semi join newest_guide_days using (id_product, day)
-    where list_contains(getvariable('newest_guide_days'), day)
-)
-
-select newest.*, n_rows, 0::bigint as n_outside, 0::bigint as n_dropped
-from guide_prices('newest') as newest
-join newest_guide_days using (id_product);
-
 create or replace table newest_listing_days as
 select id_product, max(day) as day, count(*) as n_rows, count(*) filter (scraped_at::date <> day) as n_outside
 from raw.listings
@@ -42,14 +26,19 @@ with counted as (
 
 left_out as (
     select id_product, sum(dropped)::bigint as n_dropped from filtered_checks group by id_product
+),
+
+single_checks as (
+    from newest_checks anti join repeated_keys using (day, id_product)
+),
+
+with_lists as (
+    from checks_of('single_checks')
+    union all by name
+    from checks_with_lists
 )
 
-select
-    checks_with_lists.* exclude (dropped, offer_list),
-    ranked_offers(offer_list) as ranked_offers,
-    n_rows,
-    n_outside,
-    n_dropped
-from checks_with_lists
+select with_lists.* exclude (dropped), n_rows, n_outside, n_dropped
+from with_lists
 join counted using (id_product, day)
 join left_out using (id_product);

@@ -83,19 +83,20 @@ def encode_fragments(head: bytes, arrays: Sequence[bytes], tail: bytes) -> tuple
         arrays: The rows of the three history arrays, each joined by `,\\n`, or empty.
         tail: The text after the history object.
     """
-    texts, ends = (head + b"{" + HISTORY_MARKS[0], *arrays), _array_ends(arrays, tail)
-    deflated: list[bytes] = []
-    table: list[bytes] = []
-    offset = _TABLE.stop
-    for text, end in zip(texts, (b"", *ends), strict=True):
-        data = deflate(text) if text else b""
+    start = head + b"{" + HISTORY_MARKS[0]
+    first = deflate(start) if head else _deflate_constant(start)
+    plain, deflated = [start], [first]
+    table = [_FRAGMENT_ENTRY.pack(_TABLE.stop, len(first), len(start), isal_zlib.crc32(start))]
+    offset = _TABLE.stop + len(first)
+    for text, end in zip(arrays, _array_ends(arrays, tail), strict=True):
+        data, end_data = deflate(text) if text else b"", _deflate_constant(end)
         table.append(_FRAGMENT_ENTRY.pack(offset, len(data), len(text), isal_zlib.crc32(text)))
-        end_data = _deflate_constant(end)
+        plain += (text, end)
         deflated += (data, end_data)
         offset += len(data) + len(end_data)
-    plain = _join_texts(texts, ends)
-    trailer = _TRAILER.pack(isal_zlib.crc32(plain), len(plain) & 0xFFFFFFFF)
-    return plain, b"".join((_HEADER_OF_FRAGMENTS, *table, *deflated, _FINAL_BLOCK, trailer))
+    json = b"".join(plain)
+    trailer = _TRAILER.pack(isal_zlib.crc32(json), len(json) & 0xFFFFFFFF)
+    return json, b"".join((_HEADER_OF_FRAGMENTS, *table, *deflated, _FINAL_BLOCK, trailer))
 
 
 def splice(card: bytes, periods: Sequence[bytes]) -> SplicedCard:

@@ -119,7 +119,10 @@ class LakeTables:
         check_rules(self._db, ["price_guide"])
 
     def open_newest_of_month(self) -> None:
-        """Make the tables newest_in_month_<table> of the open month. Its rows must keep the rules."""
+        """Make the tables newest_in_month_<table> of the open month, but that of the price guide.
+
+        Its rows must keep the rules.
+        """
         self._db.run("views/month_newest")
 
     def close_month(self) -> None:
@@ -167,7 +170,7 @@ class LakeTables:
     @once
     def open_newest_views(self) -> None:
         """Make the views newest_<table>, which read the views all_<table>."""
-        self._db.run("views/newest")
+        self._db.run("sources/price_guide", "views/newest")
 
     def _open_days(self, days: Period) -> dict[str, list[LakeFile]]:
         """Open the price tables over some days, and return their files."""

@@ -14,23 +14,25 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from generator.build.context import BuildContext
+from generator.build.newest_rows import NewestRows
 from generator.build.sorted_parquet import ROWS_PER_GROUP, SortedParquet
 from generator.database import lake_fault
 from generator.errors import BuildError
 from generator.lake.vocabulary import MAX_PRICE
 
 SORTED_BY = ("id_product", "day")
-_GUIDE = "price_guide"  # the table, and the array of a history
+GUIDE = "price_guide"  # the table, and the array of a history
 
 
 def write_sorted_rows(
-    context: BuildContext, array: str, all_prices: bool, days_apart: Sequence[date]
+    context: BuildContext, array: str, all_prices: bool, days_apart: Sequence[date], newest: NewestRows | None = None
 ) -> tuple[Path, ...]:
     """Write the sorted rows of an array of the open month as local files.
 
     Args:
         all_prices: Whether the first two files also have the columns of the price guide that no history shows.
         days_apart: Days whose rows get files of their own too, with all columns. They ascend.
+        newest: Collects the newest row of each product, with all columns.
 
     Returns:
         The files: of products that the catalogue knows, of other products, and of known products on each day apart.
@@ -47,6 +49,8 @@ def write_sorted_rows(
         files = [SortedParquet(path, has, SORTED_BY) for path, has in zip(paths, schemas, strict=True)]
         known_file, unknown_file, *day_files = [stack.enter_context(file) for file in files]
         for batch in batches:
+            if newest:
+                newest.add(batch)
             is_known = _is_known(batch, known_ids)
             known = batch if is_known.all() else batch.filter(pa.array(is_known))
             known_file.add(known.select(kept.names))
@@ -85,13 +89,13 @@ def _sorted_rows(context: BuildContext, array: str) -> tuple[pa.Schema, Iterator
     Raises:
         LakeError: The price guide cannot be read.
     """
-    if array != _GUIDE:
+    if array != GUIDE:
         reader = _sorted_reader(context, f"month_{array}")
         return reader.schema, reader
     try:
         reader = _sorted_reader(context, "month_all_prices")
     except duckdb.Error as error:
-        raise lake_fault(error, f"{_GUIDE}: cannot be read") from error
+        raise lake_fault(error, f"{GUIDE}: cannot be read") from error
     return reader.schema, _checked(context, reader)
 
 

@@ -8,11 +8,14 @@ from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
 
+import pyarrow as pa
+
 from edge_auth.contract import names
 from edge_auth.contract.pages import HISTORY_ARRAYS
 from generator.build import estimates
 from generator.build.context import BuildContext
-from generator.build.month_rows import SORTED_BY, write_sorted_rows
+from generator.build.month_rows import GUIDE, SORTED_BY, write_sorted_rows
+from generator.build.newest_rows import NewestRows
 from generator.build.periods import Period
 from generator.build.tasks import BuildScope, ProductRange, Task
 from generator.database import sql_literal
@@ -94,8 +97,10 @@ def _month(
     """
     context.tables.open_month(days)
     in_place = writer.intermediates.in_place
+    newest_prices = NewestRows(context.db.table("from month_all_prices limit 0").schema)
     for array in HISTORY_ARRAYS:
-        known, unknown, *of_days = write_sorted_rows(context, array, has_bulk_file, bulk_days)
+        newest = newest_prices if array == GUIDE else None
+        known, unknown, *of_days = write_sorted_rows(context, array, has_bulk_file, bulk_days, newest)
         if not in_place:  # another machine fetches a range, not the month
             _add_ranges(context, writer, array, [known, unknown], ranges)
         if in_place or has_bulk_file:
@@ -103,7 +108,7 @@ def _month(
         writer.add_intermediate(_unknown_name(array), unknown)
         for day, path in zip(bulk_days, of_days, strict=True):
             writer.add_intermediate(_day_name(array, day), path)
-    _add_newest(context, writer)
+    _add_newest(context, writer, newest_prices.table())
     context.tables.close_month()
 
 
@@ -117,11 +122,16 @@ def _add_ranges(
         writer.add_intermediate(_range_name(array, ids), _parquet(context, query))
 
 
-def _add_newest(context: BuildContext, writer: Writer) -> None:
-    """Write the newest row of each product per table."""
+def _add_newest(context: BuildContext, writer: Writer, prices: pa.Table) -> None:
+    """Write the newest row of each product per table.
+
+    Args:
+        prices: Those of the price guide.
+    """
     context.tables.open_newest_of_month()
-    for table in PRICE_TABLES:
-        writer.add_intermediate(table, _parquet(context, f"from newest_in_month_{table} order by id_product"))
+    with context.db.registered(newest_in_month_price_guide=prices):
+        for table in PRICE_TABLES:
+            writer.add_intermediate(table, _parquet(context, f"from newest_in_month_{table} order by id_product"))
 
 
 def _parquet(context: BuildContext, query: str) -> Path:

@@ -25,6 +25,7 @@ def check_rows(table: str, rows: pa.Table, day: date | None = None) -> list[Brok
         )
         database.execute(f"create view raw.{table} as select distinct {columns} from incoming")
         if table in OFFER_SUMMARIES:
+            database.execute(sql_text("macros"))
             database.execute(sql_text(OFFER_SUMMARIES[table]))
         return broken_rules(database, table)
 

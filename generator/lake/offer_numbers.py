@@ -58,10 +58,9 @@ def read_usual(file: LakeFile, newer: NDArray[np.int64]) -> list[UsualRows] | No
 
 
 def _read(checks: pa.RecordBatch, day: date, newer: NDArray[np.int64]) -> UsualRows:
-    ids = checks["id_product"]
-    with_id = checks.filter(ids.is_valid()) if ids.null_count else checks
-    newest = with_id.filter(pa.array(~np.isin(with_id["id_product"].to_numpy(), newer)))
-    return UsualRows(summaries(checks, day), newest.add_column(0, "day", _repeated(day, len(newest))))
+    rows, ids = summaries(checks, day), checks["id_product"]
+    newest = pc.and_(ids.is_valid(), pa.array(~np.isin(ids.fill_null(0).to_numpy(), newer)))
+    return UsualRows(rows, rows.append_column(_LISTS, checks[_LISTS]).filter(newest))
 
 
 def _repeated(day: date, rows: int) -> pa.Array:

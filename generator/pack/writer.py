@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,8 +23,7 @@ Objects = Iterable[tuple[Key, bytes]]  # key, JSON
 EncodedObjects = Iterable[tuple[Key, bytes, bytes]]  # key, JSON, gzip member
 
 
-@dataclass(frozen=True)
-class Member:
+class Member(NamedTuple):
     """One object as a gzip member with its hashes, ready to be appended to a pack."""
 
     key: Key

@@ -89,9 +89,18 @@ def _compare_members(db: Database, old: Layer, new: Layer) -> None:
 
 def _set_fields(db: Database, cards: Sequence[str]) -> None:
     """Set the members to compare. All Cards of a build have the same members; builds of other versions may differ."""
-    fields = sorted({name for card in cards for name in json.loads(card)} - _NOT_COMPARED)
-    for variable, values in (("fields", fields), ("paths", [f"$.{field}" for field in fields])):
-        db.connection.execute(f"set variable {variable} = $1", [values])
+    members = [list(json.loads(card)) for card in cards]
+    fields = sorted(set().union(*members) - _NOT_COMPARED)
+    marks = {_mark(of_card, fields) for of_card in members}
+    mark = marks.pop() if len(marks) == 1 else None
+    for variable, value in (("fields", fields), ("paths", [f"$.{field}" for field in fields]), ("mark", mark)):
+        db.connection.execute(f"set variable {variable} = $1", [value])
+
+
+def _mark(members: list[str], fields: list[str]) -> str | None:
+    """Return the text before the last members of a Card, which are not compared. None if there are no such members."""
+    after = 1 + max((members.index(field) for field in fields if field in members), default=-1)
+    return f',"{members[after]}":' if after < len(members) else None
 
 
 def _ids(db: Database, change: str) -> IdArray:
