@@ -150,9 +150,9 @@ class Database:
         self.connection.execute(f"insert into {table} {query}", list(parameters))
         self.connection.unregister("batch")
 
-    def table(self, query: str, *, cursor: duckdb.DuckDBPyConnection | None = None) -> pa.Table:
+    def table(self, query: str) -> pa.Table:
         """Return the result of a query as one Arrow table."""
-        return (cursor or self.connection).sql(query).to_arrow_table()
+        return self.connection.sql(query).to_arrow_table()
 
     @contextmanager
     def registered(self, **tables: pa.Table) -> Iterator[None]:

@@ -31,6 +31,7 @@ SQL = (
 )
 CONSTANTS = (pages.BETWEEN, pages.HISTORY_MARKS, pages.PERIOD_TAIL)
 _ROWS_PER_CHUNK = 366_000  # of an array, if each product has one every day
+_ROWS_PER_ARROW_CHUNK = 10_000_000  # more than a chunk has, so that no text is copied into one column
 _DAY_BITS = 32  # of a key of product and day
 _ROWS_PER_GROUP = 25_000  # of newest rows: a range of products reads little beyond its own
 
@@ -160,15 +161,15 @@ def _texts(buffer: memoryview, cuts: list[int]) -> Iterator[bytes]:
 def _rows_of_products(context: BuildContext, array: str, ids: NDArray[np.int64]) -> tuple[memoryview, list[int]]:
     """Return the rows of one array, each followed by `pages.BETWEEN`, and where the rows of each product begin."""
     with context.db.connection.cursor() as cursor:
-        rows = context.db.table(
-            f"from history_{array} where id_product between {ids[0]} and {ids[-1]}", cursor=cursor
-        ).combine_chunks()
+        found = cursor.sql(f"from history_{array} where id_product between {ids[0]} and {ids[-1]}")
+        rows = found.to_arrow_table(_ROWS_PER_ARROW_CHUNK).combine_chunks()
     place = np.searchsorted(ids, rows["id_product"].to_numpy())
     known = ids[np.minimum(place, len(ids) - 1)] == rows["id_product"].to_numpy()
     if not known.all():  # rows of products that the lake does not know
         rows, place = rows.filter(pa.array(known)), place[known]
-    # The rows of each file are in order, which makes this many times faster than an order by in SQL.
-    order = np.argsort((place << _DAY_BITS) + rows["day"].cast(pa.int32()).to_numpy(), kind="stable")
+    key, lines = (place << _DAY_BITS) + rows["day"].cast(pa.int32()).to_numpy(), rows["line"]
+    if (key[1:] < key[:-1]).any():  # of several files, each in order: many times faster than an order by in SQL
+        lines = lines.take(pa.array(np.argsort(key, kind="stable")))
     ends = np.cumsum(np.bincount(place, minlength=len(ids)))
-    buffer, offsets = text_buffer(rows["line"].take(pa.array(order)))
+    buffer, offsets = text_buffer(lines)
     return buffer, offsets[np.concatenate(([0], ends))].tolist()
