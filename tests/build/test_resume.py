@@ -145,6 +145,7 @@ def shorten(file: Path) -> None:
         ("cards/*/index.arrow", Path.unlink, True),
         ("cards/*/index.arrow", shorten, True),
         ("watchlist/*/*.gz", Path.unlink, True),
+        ("bulk-cards/*/cards-*", Path.unlink, True),
     ],
 )
 def test_verify_names_damage_and_build_mends_it(pattern: str, damage, visible: bool, tmp_path: Path) -> None:
