@@ -59,6 +59,7 @@ class BuildContext:
         self.uploads = Uploads(store, resend)
         self.step_times: list[StepTime] = []
         self._layers: dict[str, Layer] = {}  # by digest
+        self._checked: set[tuple[str, str]] = set()  # files of stored layers, by digest and stem
         self.tick: Callable[[int], object] = lambda objects: None  # called with the number of new objects
         self._make_intermediates = intermediates
         self._product_ids: NDArray[np.int64] | None = None
@@ -148,9 +149,12 @@ class BuildContext:
     def forget_layer(self, digest: str) -> None:
         """Read the index of a layer again when it is next needed: it was made anew."""
         self._layers.pop(digest, None)
+        self._checked = {file for file in self._checked if file[0] != digest}
 
     def layer_file(self, inputs: Inputs, layer: str, digest: str, stem: str) -> Path:
         """Return a local copy of a file of a layer, which an input has just written or the store has.
+
+        A file of the store is compared with its hash the first time.
 
         Raises:
             BuildError: The file in the store is damaged.
@@ -161,7 +165,11 @@ class BuildContext:
             for file in output.files if output.layer == layer else ():
                 if file.name.startswith(f"{stem}-"):
                     return opened.local(file.name, file.sha256)
-        return checked_file(opened, stem)
+        if (digest, stem) in self._checked:
+            return opened.file(stem)
+        path = checked_file(opened, stem)
+        self._checked.add((digest, stem))
+        return path
 
     def in_order(
         self, work: Callable[[_Input], _Result], inputs: Iterable[_Input], ahead: int | None = None
