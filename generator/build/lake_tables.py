@@ -9,6 +9,8 @@ from functools import wraps
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from generator.build.kept_summaries import summarise_watch_checks
@@ -28,6 +30,7 @@ WATCH_SQL = (
     OFFER_SUMMARIES["watch_checks"],
     *(f"sources/{name}" for name in ("watchlist", "all_watch_checks", "watch_checks")),
 )
+_IDS_PER_BATCH = 250_000
 
 
 def once(method: Callable[["LakeTables"], None]) -> Callable[["LakeTables"], None]:
@@ -129,30 +132,23 @@ class LakeTables:
         """Drop the tables of the open month."""
         self._db.run("views/close_month")
 
-    def price_ids(self, days: Period) -> NDArray[np.int64]:
-        """Return the sorted ids that the price tables name on some days.
+    def unknown_ids(self, days: Period) -> dict[date, NDArray[np.int64]]:
+        """Return by day the sorted ids that the price tables name and no product has.
 
         Raises:
             LakeError: A file is no Parquet, or lacks a column.
         """
+        known = self.product_ids()
         self._open_days(days)
-        union = " union ".join(f"select id_product from raw.{table}" for table in PRICE_TABLES)
-        ids: NDArray[np.int64] = self._db.table(f"from ({union}) order by id_product")[0].to_numpy()
-        return ids
-
-    def price_ids_by_day(self, days: Period) -> dict[date, NDArray[np.int64]]:
-        """Return the sorted ids that the price tables name on each of some days.
-
-        Raises:
-            LakeError: A file is no Parquet, or lacks a column.
-        """
-        self._open_days(days)
-        union = " union ".join(f"select day, id_product from raw.{table}" for table in PRICE_TABLES)
-        found = self._db.table(f"from ({union}) order by day, id_product")
-        by_day, ids = found["day"].to_numpy(), found["id_product"].to_numpy()
-        starts = np.flatnonzero(np.diff(by_day, prepend=by_day[:1] - 1).astype(bool))
-        groups = np.split(ids, starts[1:])
-        return {by_day[start].item(): group for start, group in zip(starts, groups, strict=False)}
+        found: dict[date, list[NDArray[np.int64]]] = {}
+        for table in PRICE_TABLES:
+            named = self._db.connection.sql(f"select day, id_product from raw.{table} where id_product is not null")
+            for batch in named.to_arrow_reader(_IDS_PER_BATCH):
+                unknown = batch.filter(pa.array(~np.isin(batch["id_product"].to_numpy(), known)))
+                for day in unknown["day"].unique():
+                    of_day = unknown.filter(pc.equal(unknown["day"], day))
+                    found.setdefault(day.as_py(), []).append(of_day["id_product"].to_numpy())
+        return {day: np.unique(np.concatenate(ids)) for day, ids in found.items()}
 
     def open_files(self, view: str, paths: Iterable[Path], ids: ProductRange | None = None) -> None:
         """Make a view over Parquet files, of all products or of a range."""

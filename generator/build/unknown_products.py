@@ -59,30 +59,29 @@ class UnknownProducts:
         return _input(live, UNKNOWN) if same else None
 
     def _read(self, spans: Mapping[Period, list[str]]) -> dict[Period, str]:
-        known = self._context.tables.product_ids()
-        named = {span: self._kept(names.bulk_layer(span.span), prices) for span, prices in spans.items()}
-        days = [span for span, ids in named.items() if ids is None and span.is_day]
-        by_day = self._read_days(Period("", days[0].first, days[-1].last)) if days else {}
+        kept = {span: self._kept(names.bulk_layer(span.span), prices) for span, prices in spans.items()}
+        days = [span for span, ids in kept.items() if ids is None and span.is_day]
+        by_day = self._unknown_ids(Period("", days[0].first, days[-1].last)) if days else {}
         digests = {}
-        for span, ids in named.items():
-            if ids is None:
-                ids = by_day.get(span.first, _NONE) if span in days else self._read_month(span)
-            unknown = ids[~np.isin(ids, known, assume_unique=True)]
+        for span, ids in kept.items():
+            if ids is not None:
+                unknown = ids[~np.isin(ids, self._context.tables.product_ids(), assume_unique=True)]
+            elif span in days:
+                unknown = by_day.get(span.first, _NONE)
+            else:
+                unknown = np.unique(np.concatenate([_NONE, *self._unknown_ids(span).values()]))
             digests[span] = digest_of(list(map(str, unknown.tolist())))
         return digests
 
-    # The task of a month checks the rules of its files, and its message names table, column and row. So a file that
-    # cannot be read is left to it here.
+    def _unknown_ids(self, days: Period) -> dict[date, NDArray[np.int64]]:
+        """Return the unknown ids by day.
 
-    def _read_days(self, days: Period) -> dict[date, NDArray[np.int64]]:
+        The task of a month checks the rules of its files, and its message names table, column and row. So a file that
+        cannot be read is left to it.
+        """
         with suppress(duckdb.Error):
-            return self._context.tables.price_ids_by_day(days)
+            return self._context.tables.unknown_ids(days)
         return {}
-
-    def _read_month(self, days: Period) -> NDArray[np.int64]:
-        with suppress(duckdb.Error):
-            return self._context.tables.price_ids(days)
-        return _NONE
 
     def _kept(self, layer: str, prices: list[str]) -> NDArray[np.int64] | None:
         """Return the ids that the live build's layer keeps, or None if it has other prices or is damaged."""

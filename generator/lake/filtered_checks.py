@@ -51,6 +51,7 @@ def _insert_usual(database: Database, files: Sequence[LakeFile]) -> list[LakeFil
     others = []
     newer = _NONE  # the products of newer days
     waiting: list[pa.RecordBatch] = []
+    repeated: list[pa.RecordBatch] = []
     newest_first = sorted(files, key=lambda file: str(file.day), reverse=True)
     for day, same_day in itertools.groupby(newest_first, key=lambda file: file.day):
         found, ids = [newer], [_NONE]
@@ -67,8 +68,9 @@ def _insert_usual(database: Database, files: Sequence[LakeFile]) -> list[LakeFil
             if sum(map(len, waiting)) >= _ROWS_PER_INSERT:
                 _insert(database, "check_summaries", waiting)
         newer = np.concatenate(found)
-        _insert(database, "repeated_keys", [_repeated_keys(day, np.concatenate(ids))])
+        repeated.append(_repeated_keys(day, np.concatenate(ids)))
     _insert(database, "check_summaries", waiting)
+    _insert(database, "repeated_keys", repeated)
     return others
 
 
