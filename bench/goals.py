@@ -50,7 +50,7 @@ def _ratio(above: SeriesName, below: SeriesName) -> Callable[[Results], Figure |
 def _edge_ratio(results: Results, case: str, encoding: str) -> Figure | None:
     """Return the CPU time of nginx with static files, divided by that of the edge."""
     found = results.ratio((case, EdgePeer.name, encoding), (case, NginxPeer.name, encoding))
-    return single(found.by_cpu) if found and found.by_cpu else None
+    return Figure(found.by_cpu) if found and found.by_cpu else None
 
 
 def _rivals(what: str, bound: float, case: str, bounded_by: str = "") -> list[Goal]:

@@ -16,10 +16,11 @@ _INTRODUCTION = """# Benchmarks
 
 *For engineers.* Written by `{command}` on {date}; do not edit. Figures are medians over {rounds} rounds, the lowest
 and highest in brackets. The product, its peers and the lower bounds are measured in one run in turns, each on one core,
-with the load generator (wrk) on the other. A ratio is the median of the ratios of the same round. *best peer* is the
-fastest of Flask + SQLite (a scan of covering indexes, or FTS5 trigrams), FastAPI + PostgreSQL with pg_trgm,
-Flask + DuckDB, and Datasette, with the same data, ready Cards as JSON, and an index for every sort. Before the timing,
-all servers must give the same answers. The product checks keys and counts limits; peers do not.
+with the load generator (wrk) on the other. A ratio is the median of the ratios of the same round, or turn: the cases
+*page* have three turns in a round. *best peer* is the fastest of Flask + SQLite (a scan of covering indexes, or FTS5
+trigrams), FastAPI + PostgreSQL with pg_trgm, Flask + DuckDB, and Datasette, with the same data, ready Cards as JSON,
+and an index for every sort. Before the timing, all servers must give the same answers. The product checks keys and
+counts limits; peers do not.
 """
 _NOTES = """## How to read it
 
@@ -108,7 +109,7 @@ def _goal_row(goal: Goal, figure: Figure | None) -> list[str]:
     if figure is None:
         return [goal.what, bound, "", "", "", remark]
     measured = f"{number(figure.spread.median)} {goal.unit}".rstrip()
-    by_cpu = "" if figure.by_cpu is None else number(figure.by_cpu)
+    by_cpu = number(figure.by_cpu.median) if figure.by_cpu else ""
     shown = f"**{measured}**" + _range(figure.spread)
     return [goal.what, bound, by_cpu, shown, figure.of, remark]
 

@@ -30,7 +30,7 @@ class Figure:
 
     spread: Spread
     of: str = ""
-    by_cpu: float | None = None
+    by_cpu: Spread | None = None
 
 
 class Results:
@@ -57,7 +57,7 @@ class Results:
         return [(server, encoding) for name, server, encoding in self._series if name == case]
 
     def series(self, case: str, server: str, encoding: str = "identity", field: str = "rate") -> list[float]:
-        """Return a field of a case's measurements, by round; empty if there are none."""
+        """Return a field of a case's measurements, by turn; empty if there are none."""
         return [measured[field] for measured in self._series.get((case, server, encoding), [])]
 
     def ratio(self, above: SeriesName, below: SeriesName) -> Figure | None:
@@ -65,8 +65,7 @@ class Results:
         one, other = self._field(above, "rate"), self._field(below, "rate")
         if not one or not other:
             return None
-        cpu_above, cpu_below = median(self._field(above, "cpu_us")), median(self._field(below, "cpu_us"))
-        return Figure(ratios(one, other), by_cpu=cpu_below / cpu_above if cpu_above else None)
+        return Figure(ratios(one, other), by_cpu=ratios(self._field(below, "cpu_us"), self._field(above, "cpu_us")))
 
     def _field(self, name: SeriesName, field: str) -> list[float]:
         case, server, *encoding = name

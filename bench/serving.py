@@ -45,7 +45,7 @@ _GZIP = {"Accept-Encoding": "gzip"}
 
 @dataclass(frozen=True)
 class Measurement:
-    """One measurement: a case on a server in a round.
+    """One measurement: a case on a server in a turn.
 
     Attributes:
         rate: Requests per second.
@@ -58,7 +58,7 @@ class Measurement:
     case: str
     server: str
     encoding: str
-    round: int
+    turn: int
     rate: float
     p50: float
     p99: float
@@ -203,7 +203,7 @@ def _servers_of(bed: TestBed, case: Case) -> list[str]:
     return [name for name, peer in bed.peers.items() if case.group in peer.offers]
 
 
-def measure(bed: TestBed, case: Case, name: str, encoding: str, round_: int, seconds: float) -> Measurement:
+def measure(bed: TestBed, case: Case, name: str, encoding: str, turn: int, seconds: float) -> Measurement:
     """Put the full load of one case on one server and return its figures."""
     peer, targets = bed.peers[name], bed.targets(case)
     server = bed.server(name, restart=case.fresh and name == Ours.name)
@@ -224,14 +224,15 @@ def measure(bed: TestBed, case: Case, name: str, encoding: str, round_: int, sec
         found = load(server.port, timed, headers, seconds, folder=bed.logs, once=case.fresh)
     cpu_us = 1e6 * (server.cpu_seconds() - before) / found.requests
     figures = (found.rate, found.p50, found.p99, cpu_us, found.busy, found.body)
-    return Measurement(case.name, name, encoding, round_, *figures)
+    return Measurement(case.name, name, encoding, turn, *figures)
 
 
-def runs(bed: TestBed, chosen: Sequence[Case]) -> list[tuple[Case, str, str]]:
-    """Return the measurements of a round: each case on each of its servers, in each encoding."""
+def runs(bed: TestBed, chosen: Sequence[Case], round_: int) -> list[tuple[Case, str, str, int]]:
+    """Return the measurements of a round: each case on each of its servers, in each encoding, and its turn."""
     return [
-        (case, name, encoding)
+        (case, name, encoding, round_ * case.turns + turn)
         for case in chosen
+        for turn in range(case.turns)
         for name in _servers_of(bed, case)
         for encoding in _encodings(case, bed.peers[name])
     ]
@@ -249,8 +250,8 @@ def serving(bed: TestBed, chosen: Sequence[Case], rounds: int, seconds: float) -
             check(bed, case)
     results = []
     for round_ in range(rounds):
-        for case, name, encoding in runs(bed, chosen):
-            found = measure(bed, case, name, encoding, round_, seconds)
+        for case, name, encoding, turn in runs(bed, chosen, round_):
+            found = measure(bed, case, name, encoding, turn, seconds)
             print_progress(
                 f"{round_ + 1}/{rounds} {case.name:28} {name:32} {encoding:8} {found.rate:9.1f}/s  "
                 f"p50 {found.p50:8.2f} ms  p99 {found.p99:8.2f} ms  {found.cpu_us:8.0f} us CPU"
