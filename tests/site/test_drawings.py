@@ -11,6 +11,7 @@ from recognition.match import match_photo
 from recognition.pictures import open_picture
 from recognition.references import read_index
 from tests.support.service import Client, Service
+from tests.support.serving import eventually
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +79,9 @@ def test_the_demo_asks_no_other_host_and_logs_nothing(page: Page, demo_service: 
     service, key = demo_service
     page.goto(f"http://127.0.0.1:{service.port}/explore#key={key}")
     expect(page.locator(".card img")).to_have_count(50)
-    page.wait_for_function("[...document.images].filter((image) => image.complete && image.naturalWidth).length > 8")
+    # The page forbids eval, with which `wait_for_function` repeats what is not true at once.
+    drawn = "[...document.images].filter((image) => image.complete && image.naturalWidth).length"
+    assert eventually(lambda: page.evaluate(drawn) > 8)
     page.locator(".card").first.click()
     expect(page.locator(".headline")).to_be_visible()
 
