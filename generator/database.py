@@ -154,6 +154,17 @@ class Database:
         """Return the result of a query as one Arrow table."""
         return self.connection.sql(query).to_arrow_table()
 
+    def stream(self, query: str, rows: int) -> Iterator[pa.RecordBatch]:
+        """Yield the result of a query in batches of so many rows.
+
+        Raises:
+            duckdb.Error: The query failed, or a file that it reads is broken. Arrow would raise OSError for the second.
+        """
+        try:
+            yield from self.connection.sql(query).to_arrow_reader(rows)
+        except (OSError, pa.ArrowException) as error:
+            raise duckdb.Error(str(error)) from error
+
     @contextmanager
     def registered(self, **tables: pa.Table) -> Iterator[None]:
         """Read Arrow tables by name while the body runs."""

@@ -137,18 +137,19 @@ class LakeTables:
 
         Raises:
             LakeError: A file is no Parquet, or lacks a column.
+            duckdb.Error: A file is broken.
         """
         known = self.product_ids()
         self._open_days(days)
-        found: dict[date, list[NDArray[np.int64]]] = {}
+        found: dict[date, NDArray[np.int64]] = {}
         for table in PRICE_TABLES:
-            named = self._db.connection.sql(f"select day, id_product from raw.{table} where id_product is not null")
-            for batch in named.to_arrow_reader(_IDS_PER_BATCH):
+            named = f"select day, id_product from raw.{table} where id_product is not null"
+            for batch in self._db.stream(named, _IDS_PER_BATCH):
                 unknown = batch.filter(pa.array(~np.isin(batch["id_product"].to_numpy(), known)))
                 for day in unknown["day"].unique():
-                    of_day = unknown.filter(pc.equal(unknown["day"], day))
-                    found.setdefault(day.as_py(), []).append(of_day["id_product"].to_numpy())
-        return {day: np.unique(np.concatenate(ids)) for day, ids in found.items()}
+                    of_day = unknown.filter(pc.equal(unknown["day"], day))["id_product"].to_numpy()
+                    found[day.as_py()] = np.union1d(found.get(day.as_py(), of_day), of_day)
+        return found
 
     def open_files(self, view: str, paths: Iterable[Path], ids: ProductRange | None = None) -> None:
         """Make a view over Parquet files, of all products or of a range."""
