@@ -26,7 +26,7 @@ ASKING := tests/api tests/edge tests/fleet tests/site tests/deploy/test_nginx.py
   tests/releases/test_changes.py tests/releases/test_two_publishers.py tests/stores/test_end_to_end.py
 QUICK := tests/layout tests/oracle tests/commands/test_help.py tests/edge/test_contract_formats.py \
   tests/edge/test_search.py tests/edge/test_protocol.py tests/lake/test_lake.py tests/lake/test_ingest_cardmarket.py \
-  tests/build/test_build.py::test_bytes_change_only_with_a_new_recipe tests/api/test_golden.py tests/api/test_paging.py \
+  tests/making/test_build.py::test_bytes_change_only_with_a_new_recipe tests/api/test_golden.py tests/api/test_paging.py \
   tests/api/test_answers.py::test_the_fixed_lake tests/nightly/test_nightly.py::test_a_lake_s_first_night_and_the_next
 
 help: ## list the targets

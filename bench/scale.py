@@ -20,12 +20,12 @@ from pathlib import Path
 
 from edge_auth.contract.store.folder import FolderStore
 from generator import settings
-from generator.build.context import BuildContext
-from generator.build.make import build_id, define_layers, local_context
-from generator.build.plan import plan_build
-from generator.build.tasks import Task
-from generator.build.thread_runner import ThreadRunner
 from generator.lake.lake import open_lake
+from generator.making.context import BuildContext
+from generator.making.make import build_id, define_layers, local_context
+from generator.making.plan import plan_build
+from generator.making.tasks import Task
+from generator.making.thread_runner import ThreadRunner
 
 _STATUS = Path("/proc/self/status")
 

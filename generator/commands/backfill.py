@@ -10,7 +10,6 @@ from edge_auth.contract.store.interface import Store
 from edge_auth.contract.store.open import open_store
 from edge_auth.errors import NoLiveBuild
 from generator import settings
-from generator.build.make import make_build
 from generator.commands.import_results import accept_option, max_file_option, say_findings, summary_line
 from generator.commands.options import lake_option, memory_option, store_option, threads_option
 from generator.errors import IngestError
@@ -20,6 +19,7 @@ from generator.ingest.cardmarket_import import CardmarketFiles, import_cardmarke
 from generator.ingest.findings import REFUSED
 from generator.lake.lake import open_lake
 from generator.lake.writer import LakeWriter
+from generator.making.make import make_build
 from generator.reading.diff.compare import compare
 from generator.reading.diff.report import make_report
 from generator.reading.diff.terminal_text import as_text

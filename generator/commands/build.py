@@ -8,9 +8,6 @@ import click
 
 from edge_auth.contract import names
 from edge_auth.contract.store.open import open_store
-from generator.build.make import BuildResult, make_build
-from generator.build.make import plan_only as make_plan
-from generator.build.plan import BuildPlan
 from generator.commands.options import (
     json_option,
     lake_option,
@@ -20,6 +17,9 @@ from generator.commands.options import (
     threads_option,
 )
 from generator.lake.lake import absolute, open_lake
+from generator.making.make import BuildResult, make_build
+from generator.making.make import plan_only as make_plan
+from generator.making.plan import BuildPlan
 from generator.reading.explain import Explanation, explain_build
 from generator.releases.publish import publish
 from generator.releases.reserve import keep_reserve

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from generator.build.game_coverage import NO_GAME
 from generator.clock import parse_timestamp
+from generator.making.game_coverage import NO_GAME
 from generator.releases.run_reports import RunReport
 
 _Sample = tuple[dict[str, str], float]

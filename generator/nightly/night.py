@@ -15,7 +15,6 @@ from edge_auth.contract.builds import Build, live_build_id, open_build, read_poi
 from edge_auth.contract.store.interface import Store
 from edge_auth.errors import DamagedObject, EdgeError
 from generator import settings
-from generator.build.make import BuildResult, make_build
 from generator.clock import Clock, timestamp
 from generator.errors import (
     BusyError,
@@ -33,6 +32,7 @@ from generator.errors import (
     message_of,
 )
 from generator.lake.lake import open_lake
+from generator.making.make import BuildResult, make_build
 from generator.nightly.data_day import check_data_day, live_data_day, record_data_day
 from generator.nightly.gates import judge
 from generator.nightly.notices import Notices

@@ -7,9 +7,9 @@ from edge_auth.contract import layout
 from edge_auth.contract.builds import open_build, read_pointer
 from edge_auth.contract.store.interface import Store
 from edge_auth.errors import EdgeError
-from generator.build.game_coverage import cover_games
 from generator.clock import Clock, timestamp
 from generator.errors import GeneratorError
+from generator.making.game_coverage import cover_games
 from generator.nightly.data_day import record_data_day
 from generator.nightly.options import NightOptions
 from generator.reading.report.write_pages import write_pages

@@ -9,9 +9,9 @@ from edge_auth.contract.builds import open_build, read_pointer
 from edge_auth.contract.layers import Layer
 from edge_auth.contract.store.interface import Store
 from generator import settings
-from generator.build.layers.spec import LayerSpec
-from generator.build.make import MISSING, build_id, define_layers, local_context, rebuild_reason
 from generator.lake.lake import Lake
+from generator.making.layers.spec import LayerSpec
+from generator.making.make import MISSING, build_id, define_layers, local_context, rebuild_reason
 
 
 @dataclass(frozen=True)

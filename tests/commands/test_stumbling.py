@@ -89,7 +89,7 @@ def test_the_lines_that_install_optional_libraries_are_those_of_the_package() ->
     """No index has the package, so the lines name the libraries."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     output = {
-        "dask": ("generator/build/make.py", "docs/scale.md"),
+        "dask": ("generator/making/make.py", "docs/scale.md"),
         "fingerprint": ("recognition/pictures.py", "docs/fingerprint.md", "generator/reading/doctor/versions.py"),
     }
     for extra, files in output.items():

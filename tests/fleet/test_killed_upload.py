@@ -8,8 +8,8 @@ from pathlib import Path
 
 from edge_auth.contract.builds import live_build_id, open_build, read_pointer
 from edge_auth.contract.store.open import open_store
-from generator.build.make import make_build
 from generator.lake.lake import open_lake
+from generator.making.make import make_build
 from generator.releases.verify import verify
 from tests.support.commands import build
 from tests.support.fleet import QUIET, make

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from generator.build.sorted_parquet import ROWS_PER_GROUP
+from generator.making.sorted_parquet import ROWS_PER_GROUP
 from tests.support.commands import run
 
 Broken = Callable[[Path], None]

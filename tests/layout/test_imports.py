@@ -24,7 +24,7 @@ DIRECTION: list[list[tuple[str, ...]]] = [
     [("generator.tree",)],
     [("generator.lake",)],
     [("generator.ingest",), ("generator.demo",), ("generator.fingerprints",), ("generator.site",)],
-    [("generator.build",)],
+    [("generator.making",)],
     [("generator.reading",)],
     [("generator.nightly",)],
     [("generator.commands",)],
@@ -79,4 +79,4 @@ def test_the_shim_loads_nothing_of_the_generator() -> None:
 def test_only_the_runner_on_a_cluster_loads_dask() -> None:
     loaded = loaded_by("generator.cli")
     assert "generator.cli" in loaded
-    assert {"dask", "distributed", "generator.build.cluster.dask_runner"} & loaded == set()
+    assert {"dask", "distributed", "generator.making.cluster.dask_runner"} & loaded == set()

@@ -11,11 +11,11 @@ from edge_auth.contract.builds import live_build_id, open_build, read_pointer
 from edge_auth.contract.keys import open_key_file
 from edge_auth.contract.store.interface import Store
 from edge_auth.contract.store.open import open_store
-from generator.build.make import BuildResult, make_build
 from generator.errors import BuildError, LakeError, PublishError
 from generator.lake.bucket import BucketFiles
 from generator.lake.files import LakeFile
 from generator.lake.lake import DAILY_TABLES, FLAT_TABLES, open_lake
+from generator.making.make import BuildResult, make_build
 from generator.releases.publish import publish
 from generator.releases.verify import verify
 from generator.terminal.progress import Progress

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from edge_auth.contract.store.open import open_store
-from generator.build.make import make_build
 from generator.lake.lake import open_lake
+from generator.making.make import make_build
 from generator.releases.publish import publish
 from generator.terminal.progress import Progress
 from tests.support.nginx import Nginx

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from edge_auth.contract.builds import live_build_id, open_build
 from edge_auth.contract.store.folder import FolderStore
-from generator.build.make import make_build
 from generator.clock import Clock, utc_now
 from generator.demo.lake import write_demo
 from generator.lake.lake import open_lake
+from generator.making.make import make_build
 from generator.releases.publish import publish
 from generator.releases.verify import verify
 from generator.terminal.progress import Progress

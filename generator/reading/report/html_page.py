@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from generator.build.game_coverage import GUIDE_COLUMNS, coverage
+from generator.making.game_coverage import GUIDE_COLUMNS, coverage
 from generator.reading.html.plot import Bar, Plot, plot
 from generator.reading.html.render import render
 from generator.reading.report.price_counts import Row

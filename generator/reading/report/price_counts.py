@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from edge_auth.contract.builds import Build
-from generator.build.stored_prices import prices_database
+from generator.making.stored_prices import prices_database
 
 _VIEWS = ("coverage", "distribution", "ages", "game_columns")
 # A row of a view of `build/report/`.

@@ -1,0 +1,102 @@
+"""Writes bulk files into a layer, with their entries of the manifest."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from edge_auth.contract.bulk import FORMATS, STORED_DIGITS, URL_FOLDER, file_name
+from edge_auth.contract.index import LayerFile
+from generator.database import Database
+from generator.making.sorted_parquet import ROWS_PER_GROUP, ZSTD_LEVEL, SortedParquet
+from generator.pack.writer import Writer
+
+ENTRIES = "entries"  # the stem of a layer's file with the entries of its files
+# The constants of the format, for the digests of layers.
+CONSTANTS = (ROWS_PER_GROUP, ZSTD_LEVEL, STORED_DIGITS, *FORMATS.items())
+
+# The types of columns as DuckDB's DESCRIBE prints them.
+_TYPES = {
+    pa.int64(): "BIGINT",
+    pa.float64(): "DOUBLE",
+    pa.date32(): "DATE",
+    pa.timestamp("us"): "TIMESTAMP",
+    pa.string(): "VARCHAR",
+}
+
+Entry = dict[str, Any]  # of the manifest
+
+
+def write_table(
+    db: Database, writer: Writer, table: str, stem: str, sorted_by: tuple[str, ...], ready: Path | None = None
+) -> Entry:
+    """Write the view `bulk_<table>` as a Parquet file and return its entry.
+
+    Args:
+        stem: The name of the file without hash and format.
+        sorted_by: Columns that no two rows have in common.
+        ready: A file of `SortedParquet` with these rows, if another task has made it.
+    """
+    data = ready.read_bytes() if ready else _sorted_parquet(db, f"bulk_{table}", sorted_by)
+    file, metadata = writer.add_file(f"{stem}.parquet", data), pq.read_metadata(pa.BufferReader(data))
+    schema = metadata.schema.to_arrow_schema()
+    return (
+        _entry(table, stem, "parquet", file, metadata.num_rows)
+        | {
+            "columns": [[field.name, _TYPES[field.type]] for field in schema],
+            "sorted_by": list(sorted_by),
+        }
+        | _first_and_last_day(metadata)
+    )
+
+
+def write_lines(writer: Writer, table: str, data: bytes, lines: int, sorted_by: str) -> Entry:
+    """Write lines of JSON, compressed already, and return their entry."""
+    file = writer.add_file(f"{table}.gz", data)
+    return _entry(table, table, "jsonl.gz", file, lines) | {"sorted_by": [sorted_by]}
+
+
+def write_entries(writer: Writer, entries: list[Entry]) -> None:
+    """Write the entries of a layer's files for the manifest."""
+    writer.add_file(f"{ENTRIES}.json", json.dumps(entries).encode())
+
+
+def _sorted_parquet(db: Database, view: str, sorted_by: tuple[str, ...]) -> bytes:
+    sink = pa.BufferOutputStream()
+    reader = db.connection.sql(f"from {view} order by {', '.join(sorted_by)}").to_arrow_reader(ROWS_PER_GROUP)
+    with SortedParquet(sink, reader.schema, sorted_by) as file:
+        for batch in reader:
+            file.add(batch)
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
+
+
+def _first_and_last_day(metadata: pq.FileMetaData) -> Entry:
+    """Return the first and the last day of a file, from the statistics of its column `day`; none without one."""
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    columns = [group.column(place) for group in groups for place in range(group.num_columns)]
+    days = [column.statistics for column in columns if column.path_in_schema == "day"]
+    if not days:
+        return {}
+    first, last = min(found.min for found in days), max(found.max for found in days)
+    return {"first_day": str(first), "last_day": str(last)}
+
+
+def _entry(table: str, stem: str, format_: str, file: LayerFile, records: int) -> Entry:
+    """Return an entry of the manifest, in the order of its members, without columns and days."""
+    name = file_name(stem, format_, file.sha256)
+    return {
+        "name": name,
+        "table": table,
+        "format": format_,
+        "bytes": file.size,
+        "records": records,
+        "sha256": file.sha256,
+        "columns": [],
+        "sorted_by": [],
+        "first_day": None,
+        "last_day": None,
+        "url": URL_FOLDER + name,
+    }

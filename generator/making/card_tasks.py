@@ -1,0 +1,76 @@
+"""Tasks that make the Cards of a range of products, for the layers `catalogue` and `cards`."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from edge_auth.contract import names
+from edge_auth.contract.index import map_table, to_bytes
+from generator.making import estimates
+from generator.making.card_texts import SIZE, CardTexts, split_texts
+from generator.making.context import BuildContext
+from generator.making.month_tasks import month_tasks, task_names
+from generator.making.periods import open_month
+from generator.making.tasks import BuildScope, ProductRange, Task
+from generator.pack.output import Inputs
+from generator.pack.writer import Writer
+
+# The intermediate files of a range, by id: one row per product with its sort keys, and the Cards as lines of JSON.
+CARDS, CARD_TEXTS = "cards", "card texts"
+
+
+@dataclass(frozen=True)
+class CardTasks:
+    """The tasks of the open month, and the tasks that make the Cards of each range of products."""
+
+    month: list[Task]
+    products: list[Task]
+
+    def __iter__(self) -> Iterator[Task]:
+        return iter((*self.month, *self.products))
+
+
+def card_tasks(scope: BuildScope) -> CardTasks:
+    """Return the tasks that every layer with Cards begins with."""
+    month, closed = month_tasks(scope, open_month(scope.lake.as_of)), closed_layers(scope)
+    needs = (*task_names(month), *(newest_task_name(name) for name in closed if name in scope.missing))
+    return CardTasks(month, [_products_task(scope, ids, needs, closed) for ids in scope.ranges])
+
+
+def card_texts(context: BuildContext, inputs: Inputs) -> CardTexts:
+    """Open the texts of the Cards among the inputs, which have the order of `context.mapped(inputs, CARDS)`."""
+    sizes = [map_table(path)[SIZE].to_numpy() for path in context.intermediate_files(inputs, CARDS)]
+    return CardTexts(context.intermediate_files(inputs, CARD_TEXTS), sizes)
+
+
+def newest_task_name(layer: str) -> str:
+    """Return the name of the task that makes the newest rows of a closed period."""
+    return f"{layer} newest rows"
+
+
+def closed_layers(scope: BuildScope) -> dict[str, str]:
+    """Return the digests of the layers of closed periods by name, oldest first."""
+    digests = {**scope.present, **scope.missing}
+    return {name: digests[name] for name in sorted(digests) if name.startswith(names.history_layer(""))}
+
+
+def _products_task(scope: BuildScope, ids: ProductRange, needs: tuple[str, ...], closed: dict[str, str]) -> Task:
+    return Task(
+        f"products {ids}",
+        "",
+        _products,
+        (ids, closed),
+        needs,
+        rows=ids.count,
+        reads=ids.count * estimates.NEWEST_ROW_BYTES * (len(closed) + 1),
+        writes=ids.count * estimates.CARD_ROW_BYTES,
+    )
+
+
+def _products(context: BuildContext, writer: Writer, inputs: Inputs, ids: ProductRange, closed: dict[str, str]) -> None:
+    context.tables.open_products(ids)
+    context.open_newest(inputs, closed, ids)
+    context.db.run("views/cards")
+    cards, texts = split_texts(context.db.table("from cards order by id_product"))
+    writer.add_intermediate(CARDS, to_bytes(cards))
+    writer.add_intermediate(CARD_TEXTS, texts)
+    context.db.connection.execute("drop table cards")

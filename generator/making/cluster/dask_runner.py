@@ -1,0 +1,140 @@
+"""The runner on a Dask cluster: `--scheduler tcp://host:8786`, or `local:N` for N processes on this machine.
+
+This is the only module that imports Dask. A task of the plan is a Dask task of the same name. Workers exchange data
+through the store; the client receives index rows and file names. A task moves to another worker when its worker dies,
+and is tried again when the store fails.
+"""
+
+import logging
+import secrets
+from collections.abc import Iterator
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from distributed import Client, Future, LocalCluster, as_completed
+from distributed.comm.core import CommClosedError
+from distributed.scheduler import KilledWorker
+
+from edge_auth.errors import EdgeError
+from generator.clock import timestamp, utc_now
+from generator.errors import BuildError, GeneratorError
+from generator.making.cluster.worker import Job, identity, run_on_worker
+from generator.making.context import BuildContext
+from generator.making.plan import BuildPlan
+from generator.making.runners import Tick
+from generator.making.tasks import Task
+from generator.pack.intermediate_store import IntermediateStore
+from generator.pack.output import TaskOutput
+
+LOCAL = "local:"
+_RETRIES = 2
+_CONNECT_SECONDS = 10
+_CLOSE_SECONDS = 5
+_CONNECTION_ERRORS = (CommClosedError, CancelledError, TimeoutError, ConnectionError)
+
+
+class DaskRunner:
+    """Executes the tasks of a plan on the workers of a Dask scheduler; see `generator.making.runners.Runner`.
+
+    Args:
+        context: Its lake, store, threads of each task and memory of each worker are those of the workers.
+
+    Raises:
+        BuildError: No scheduler answers.
+    """
+
+    def __init__(self, scheduler: str, context: BuildContext, build: str):
+        self._job = Job(
+            secrets.token_hex(3),
+            build,
+            context.lake,
+            context.store.location,
+            context.threads,
+            context.memory,
+            context.uploads.resend,
+        )
+        self._intermediates = IntermediateStore(context.store, self._job.prefix)
+        self._scheduler = scheduler
+        self._futures: dict[str, Future[Any]] = {}
+        # Dask logs each reconnection and lost worker; this runner reports in one line what matters.
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        self._local_cluster, self._client = _connect(scheduler)
+
+    def begin(self, plan: BuildPlan) -> None:
+        """Submit all tasks of a plan."""
+        self._intermediates.store.put(f"{self._job.prefix}job", f"{timestamp(utc_now())}\n".encode())
+        layers = {layer.name: (layer.folder, layer.pattern) for layer in plan.layers}
+        job = self._client.submit(identity, self._job, key=f"job ({self._job.run})", pure=False)
+        for number, task in enumerate(plan.tasks):
+            self._futures[task.name] = self._client.submit(
+                run_on_worker,
+                job,
+                task,
+                *layers.get(task.layer, ("", "")),
+                *(self._futures[name] for name in task.needs),
+                key=f"{task.name} ({self._job.run})",
+                priority=-number,
+                retries=_RETRIES,
+                pure=False,
+            )
+
+    def results(self, tasks: list[Task], tick: Tick) -> list[TaskOutput]:
+        """Return the outputs of tasks; see `Runner.results`."""
+        task_names = {self._futures[task.name].key: task.name for task in tasks}
+        outputs: dict[str, TaskOutput] = {}
+        with self._one_line_errors():
+            futures = [self._futures[task.name] for task in tasks]
+            for future, result in as_completed(futures, loop=self._client.loop, with_results=True):
+                if not isinstance(result, TaskOutput):
+                    raise result
+                outputs[task_names[future.key]] = result
+                tick(len(result.index_rows) if result.index_rows is not None else 0)
+        return [outputs[task.name] for task in tasks]
+
+    def close(self, *, clear: bool) -> None:
+        """Cancel what is left and disconnect; see `Runner.close`."""
+        with suppress(*_CONNECTION_ERRORS, OSError):
+            self._client.cancel(list(self._futures.values()), force=True)
+        if clear:
+            self._intermediates.clear()
+        with suppress(*_CONNECTION_ERRORS, OSError):
+            self._client.close(timeout=_CLOSE_SECONDS)
+            if self._local_cluster:
+                self._local_cluster.close(timeout=_CLOSE_SECONDS)
+
+    @contextmanager
+    def _one_line_errors(self) -> Iterator[None]:
+        """Raise BuildError, in one line, for the errors of the cluster."""
+        again = "nothing was published; run the build again, it continues with the tasks that are done"
+        try:
+            yield
+        except (GeneratorError, EdgeError):
+            raise
+        except KilledWorker as error:
+            name = str(error.task).rpartition(" (")[0]
+            deaths = f"{error.allowed_failures + 1} workers died in task {name}"
+            raise BuildError(f"{deaths}: look into their logs, or give them more memory; {again}") from error
+        except (*_CONNECTION_ERRORS, OSError, RuntimeError) as error:
+            raise BuildError(f"the Dask scheduler {self._scheduler} is gone: {again}") from error
+
+
+def _connect(scheduler: str) -> tuple[LocalCluster | None, Client]:
+    if not scheduler.startswith(LOCAL):
+        try:
+            return None, Client(scheduler, set_as_default=False, timeout=_CONNECT_SECONDS)
+        except (OSError, TimeoutError, ValueError) as error:
+            raise BuildError(
+                f"no Dask scheduler answers at {scheduler}: start one, or use --scheduler local:N"
+            ) from error
+    count = scheduler.removeprefix(LOCAL)
+    if not count.isdecimal() or not int(count):
+        raise BuildError(f"--scheduler {scheduler}: give the number of worker processes, such as local:2")
+    cluster = LocalCluster(
+        n_workers=int(count),
+        threads_per_worker=1,
+        memory_limit=0,  # each task keeps to its own bound; see docs/scale.md
+        dashboard_address=None,
+        silence_logs=logging.CRITICAL,
+    )
+    return cluster, Client(cluster, set_as_default=False)

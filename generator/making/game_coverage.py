@@ -1,0 +1,126 @@
+"""How fresh and how complete the price guide of each game is in a build, column by column."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from edge_auth.contract import names
+from edge_auth.contract.builds import Build, live_build_id, open_build
+from edge_auth.contract.store.interface import Store
+from edge_auth.errors import EdgeError
+from generator.errors import GeneratorError
+from generator.lake.vocabulary import PRICE_FIGURES
+
+GUIDE_COLUMNS = [f"{figure}{finish}" for finish in ("", "_holo") for figure in PRICE_FIGURES]
+
+
+# What people and Prometheus read in place of a name, for products without a game.
+NO_GAME = "no game named"
+
+
+@dataclass(frozen=True)
+class GameCoverage:
+    """The price guide of a game in a build.
+
+    Attributes:
+        products: The number of products.
+        rows: The number of products with a row in any guide.
+        newest: The newest day of these rows, as `YYYY-MM-DD`, or None.
+        usual: The day that half of these rows reach, or None.
+        prices: By column of the guide, the number of products that have this price in their newest row.
+        newest_prices: By column of the guide, the newest day with such a price, or None.
+    """
+
+    game: str
+    products: int
+    rows: int
+    newest: str | None
+    usual: str | None
+    prices: dict[str, int]
+    newest_prices: dict[str, str | None]
+
+    @property
+    def title(self) -> str:
+        """The name of the game, for people."""
+        return self.game or NO_GAME
+
+    def share(self, column: str) -> float:
+        """Return the share of the products that have a price."""
+        return self.prices[column] / self.products
+
+    def is_late(self, column: str) -> bool:
+        """Return whether the game's newest guide has no such price at all, although an older one has."""
+        day = self.newest_prices[column]
+        return day is not None and day != self.newest
+
+
+def cover_games(build: Build, *, threads: int | None = None, memory: str | None = None) -> list[GameCoverage]:
+    """Return the products, rows and prices of each game, the game with most products first.
+
+    They are in the record of the build, unless an older version made it. Then they are counted.
+
+    Raises:
+        BuildError: DuckDB cannot read the prices.
+        StoreError: The prices cannot be fetched.
+    """
+    recorded = build.record.get("games")
+    return _count(build, threads, memory) if recorded is None else [GameCoverage(**game) for game in recorded]
+
+
+def games_for_record(build: Build, threads: int, memory: str) -> list[dict[str, Any]] | None:
+    """Return the coverage of each game in the form of a record; None if it cannot be counted.
+
+    A build with the catalogue of the live build has its games.
+    """
+    with suppress(GeneratorError, EdgeError, OSError):  # missing figures are no reason to fail a build
+        same = _live_games(build.store, build.record["layers"][names.CATALOGUE])
+        return same or [asdict(game) for game in _count(build, threads, memory)]
+    return None
+
+
+def _live_games(store: Store, catalogue: dict[str, Any]) -> list[dict[str, Any]] | None:
+    with suppress(EdgeError):  # nothing is live, or an older version made it
+        live = open_build(store, live_build_id(store)).record
+        if live["layers"].get(names.CATALOGUE, {}).get("digest") == catalogue["digest"]:
+            games: list[dict[str, Any]] | None = live.get("games")
+            return games
+    return None
+
+
+def _count(build: Build, threads: int | None, memory: str | None) -> list[GameCoverage]:
+    from generator.making.stored_prices import prices_database  # DuckDB: `show` seldom needs it
+
+    with prices_database(build, threads, memory) as db:
+        db.run("report/game_columns")
+        return list(coverage(db.table("from game_columns").to_pylist()))
+
+
+def coverage(rows: Iterable[dict[str, Any]]) -> Iterator[GameCoverage]:
+    """Yield the rows of the view `report/game_columns` as objects."""
+    for row in rows:
+        columns = {column: row[column] for column in GUIDE_COLUMNS}
+        yield GameCoverage(
+            row["game"],
+            row["products"],
+            row["rows"],
+            _text(row["newest"]),
+            _text(row["usual"]),
+            {column: found["prices"] for column, found in columns.items()},
+            {column: _text(found["newest"]) for column, found in columns.items()},
+        )
+
+
+def table_of(games: Sequence[GameCoverage]) -> Iterator[tuple[str, ...]]:
+    """Yield the rows of a table for people: days, and the percentage of the products that have each price."""
+    yield ("GAME", "PRODUCTS", "GUIDE", "HALF SINCE", *GUIDE_COLUMNS)
+    for game in games:
+        shares = (
+            f"{100 * game.share(column):.0f}%{'*' if game.is_late(column) else ''}" if game.prices[column] else "-"
+            for column in GUIDE_COLUMNS
+        )
+        yield (game.title, f"{game.products:,}", game.newest or "none", game.usual or "none", *shares)
+
+
+def _text(day: Any) -> str | None:
+    return None if day is None else str(day)

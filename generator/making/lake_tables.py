@@ -1,0 +1,183 @@
+"""The tables of a lake in the database of a context. Each is opened once.
+
+A task opens the tables that it needs. So a build after a new watch check never opens the price tables.
+"""
+
+from collections.abc import Callable, Iterable
+from datetime import date
+from functools import wraps
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from generator.database import Database, sql_literal
+from generator.lake.files import LakeFile
+from generator.lake.filtered_checks import NUMBERS_OF_CHECKS, summarise_checks
+from generator.lake.lake import PRICE_TABLES, Lake
+from generator.lake.tables import OFFER_SUMMARIES, check_rules, open_table
+from generator.making.kept_summaries import summarise_watch_checks
+from generator.making.periods import Period
+from generator.making.tasks import ProductRange
+
+PRICE_SOURCES = tuple(f"sources/{table}" for table in PRICE_TABLES)
+# What the layers of prices are made from.
+PRICE_SQL = (*NUMBERS_OF_CHECKS, *PRICE_SOURCES)
+# What the layers of the tracked products are made from.
+WATCH_SQL = (
+    OFFER_SUMMARIES["watch_checks"],
+    *(f"sources/{name}" for name in ("watchlist", "all_watch_checks", "watch_checks")),
+)
+_IDS_PER_BATCH = 250_000
+
+
+def once(method: Callable[["LakeTables"], None]) -> Callable[["LakeTables"], None]:
+    """Make a method of lake tables do its work only at the first call."""
+
+    @wraps(method)
+    def first_call_only(self: "LakeTables") -> None:
+        if method.__name__ not in self._opened:
+            method(self)
+            self._opened.add(method.__name__)
+
+    return first_call_only
+
+
+class LakeTables:
+    """The tables of one lake in one database. Each `open_…` method makes views or tables.
+
+    Args:
+        product_ids: The sorted ids of all products, if they are known.
+    """
+
+    def __init__(self, db: Database, lake: Lake, product_ids: NDArray[np.int64] | None = None):
+        self._db = db
+        self._lake = lake
+        self.known_product_ids = product_ids
+        self._opened: set[str] = set()
+
+    @once
+    def open_catalogue(self) -> None:
+        """Make the views expansions and products."""
+        self._open("expansions", "products")
+        self._db.run("sources/expansions", "sources/products")
+
+    @once
+    def open_game_names(self) -> None:
+        """Make the view game_names."""
+        self.open_catalogue()
+        self._db.run("views/game_names")
+
+    @once
+    def open_watchlist(self) -> None:
+        """Make the views watchlist and watch_checks."""
+        self._open("watchlist")
+        files = summarise_watch_checks(self._db, self._lake)
+        check_rules(self._db, ("watch_checks",))
+        self._db.run("sources/watchlist", "sources/all_watch_checks")
+        days = {day for (day,) in self._db.rows("select distinct day from watch_times_with_offers")}
+        open_table(self._db, "watch_checks", [file for file in files if file.day in days])
+        self._db.run("sources/watch_checks")
+
+    @once
+    def open_fingerprints(self) -> None:
+        """Make the view fingerprints."""
+        self._open("fingerprints")
+        self._db.run("sources/fingerprints")
+
+    def product_ids(self) -> NDArray[np.int64]:
+        """Return the sorted ids of all products."""
+        if self.known_product_ids is None:
+            self.open_catalogue()
+            self.known_product_ids = self._db.table("select id_product from products order by id_product")[0].to_numpy()
+        return self.known_product_ids
+
+    def open_products(self, ids: ProductRange) -> None:
+        """Make the view task_products: the products of a range."""
+        self.open_catalogue()
+        self._db.connection.execute(
+            f"create or replace view task_products as select * from products where {ids.condition}"
+        )
+
+    def open_month(self, days: Period) -> None:
+        """Make the views month_<array> of a month, in place of another month's.
+
+        The rules of the price guide are not checked: the reader of its sorted rows does that.
+
+        Raises:
+            LakeError: A file breaks a rule.
+        """
+        summarise_checks(self._db, self._open_days(days)["filtered_checks"])
+        check_rules(self._db, [table for table in PRICE_TABLES if table != "price_guide"])
+        self._db.run(*PRICE_SOURCES, "views/month_rows")
+
+    def check_price_guide(self) -> None:
+        """Check the rules of the price guide of the open days.
+
+        Raises:
+            LakeError: A row breaks a rule.
+        """
+        check_rules(self._db, ["price_guide"])
+
+    def open_newest_of_month(self) -> None:
+        """Make the tables newest_in_month_<table> of the open month, but that of the price guide.
+
+        Its rows must keep the rules.
+        """
+        self._db.run("views/month_newest")
+
+    def close_month(self) -> None:
+        """Drop the tables of the open month."""
+        self._db.run("views/close_month")
+
+    def unknown_ids(self, days: Period) -> dict[date, NDArray[np.int64]]:
+        """Return by day the sorted ids that the price tables name and no product has.
+
+        Raises:
+            LakeError: A file is no Parquet, or lacks a column.
+            duckdb.Error: A file is broken.
+        """
+        known = self.product_ids()
+        self._open_days(days)
+        found: dict[date, NDArray[np.int64]] = {}
+        for table in PRICE_TABLES:
+            named = f"select day, id_product from raw.{table} where id_product is not null"
+            for batch in self._db.stream(named, _IDS_PER_BATCH):
+                unknown = batch.filter(pa.array(~np.isin(batch["id_product"].to_numpy(), known)))
+                for day in unknown["day"].unique():
+                    of_day = unknown.filter(pc.equal(unknown["day"], day))["id_product"].to_numpy()
+                    found[day.as_py()] = np.union1d(found.get(day.as_py(), of_day), of_day)
+        return found
+
+    def open_files(self, view: str, paths: Iterable[Path], ids: ProductRange | None = None) -> None:
+        """Make a view over Parquet files, of all products or of a range."""
+        quoted = ", ".join(map(sql_literal, paths))
+        condition = f" where {ids.condition}" if ids else ""
+        self._db.connection.execute(
+            f"create or replace view {view} as select * from read_parquet([{quoted}], union_by_name = true){condition}"
+        )
+
+    @once
+    def open_history_views(self) -> None:
+        """Make the views history_<array>, which read the views sorted_<array>."""
+        self._db.run("views/history")
+
+    @once
+    def open_newest_views(self) -> None:
+        """Make the views newest_<table>, which read the views all_<table>."""
+        self._db.run("sources/price_guide", "views/newest")
+
+    def _open_days(self, days: Period) -> dict[str, list[LakeFile]]:
+        """Open the price tables over some days, and return their files."""
+        files = {}
+        for table in PRICE_TABLES:
+            files[table] = self._lake.fetch(table, days.first, days.last)
+            open_table(self._db, table, files[table])
+        return files
+
+    def _open(self, *tables: str) -> None:
+        for table in tables:
+            open_table(self._db, table, self._lake.fetch(table))
+        check_rules(self._db, tables)

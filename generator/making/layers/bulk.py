@@ -1,0 +1,43 @@
+"""The layer `bulk`: `bulk.json`, the manifest of the bulk files, joined from the entries in the layers of the files."""
+
+import json
+
+from edge_auth.contract import names, pages
+from edge_auth.contract.bulk import FILES
+from generator.making.bulk_files import ENTRIES, Entry
+from generator.making.context import BuildContext
+from generator.making.layers.spec import LayerSpec, define_layer
+from generator.making.tasks import BuildScope, Task
+from generator.pack.output import Inputs
+from generator.pack.writer import Writer, compress_objects
+
+RECIPE = 1
+
+
+def bulk_layer(parts: list[LayerSpec]) -> LayerSpec:
+    """Define the layer of the manifest, which changes when a layer with bulk files does."""
+    digests = {part.name: part.digest for part in parts}
+    return define_layer(
+        names.BULK,
+        lambda scope: [_task(scope, digests)],
+        recipe=RECIPE,
+        sql=(),
+        content={"layers": sorted(digests.values())},
+    )
+
+
+def _task(scope: BuildScope, digests: dict[str, str]) -> Task:
+    needs = tuple(name for name in digests if name in scope.missing)
+    return Task(names.BULK, names.BULK, _bulk, (digests,), needs)
+
+
+def _bulk(context: BuildContext, writer: Writer, inputs: Inputs, digests: dict[str, str]) -> None:
+    entries: list[Entry] = []
+    for layer, digest in digests.items():
+        entries += json.loads(context.layer_file(inputs, layer, digest, ENTRIES).read_bytes())
+    lines = [
+        json.dumps(entry, ensure_ascii=False, separators=(",", ":")).encode()
+        for entry in sorted(entries, key=lambda entry: str(entry["name"]))
+    ]
+    body = b'{"%b":[\n' % FILES.encode() + pages.BETWEEN.join(lines) + b"\n]}\n"
+    writer.add(compress_objects([(names.BULK_KEY, body)]))

@@ -1,0 +1,83 @@
+"""The layer `cards`: `cards/{id}.json`, the Card with the history of the open month."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edge_auth.contract import names, pages
+from edge_auth.contract.splice import encode_fragments
+from generator.lake.lake import PRICE_TABLES, Lake
+from generator.making import estimates
+from generator.making.card_tasks import CARDS, card_tasks, card_texts
+from generator.making.card_texts import CardTexts
+from generator.making.context import BuildContext
+from generator.making.layers import history
+from generator.making.layers.spec import LayerSpec, define_layer
+from generator.making.month_tasks import open_history, task_names
+from generator.making.periods import open_month
+from generator.making.tasks import BuildScope, ProductRange, Task
+from generator.pack.output import Inputs
+from generator.pack.writer import EncodedObjects, Writer
+
+RECIPE = 2
+# The SQL of the Cards. The layer catalogue uses it too.
+CARD_SQL = ("sources/products", "sources/expansions", *history.SQL, "views/newest", "views/cards")
+
+
+def card_content(lake: Lake) -> dict[str, list[str]]:
+    """Return the content that a layer with Cards reads: the catalogue, and all price tables for their newest rows."""
+    return {"catalogue": lake.content("products", "expansions"), "prices": lake.content(*PRICE_TABLES)}
+
+
+def cards_layer(lake: Lake) -> LayerSpec:
+    """Define the layer of the card details."""
+    content = card_content(lake) | {"open month": [open_month(lake.as_of).first.isoformat()]}
+    return define_layer(
+        names.CARDS,
+        _tasks,
+        pattern=names.CARD_PATTERN,
+        recipe=RECIPE,
+        sql=CARD_SQL,
+        content=content,
+        constants=(*history.CONSTANTS, pages.CARD_TAIL),
+    )
+
+
+def _tasks(scope: BuildScope) -> Iterator[Task]:
+    tasks = card_tasks(scope)
+    yield from tasks
+    month, month_rows = task_names(tasks.month), sum(task.rows for task in tasks.month)
+    for ids, products in zip(scope.ranges, tasks.products, strict=True):
+        rows = month_rows * ids.count // max(scope.products, 1)
+        yield Task(
+            f"cards {scope.lake.as_of:%Y-%m} {ids}",
+            names.CARDS,
+            _cards,
+            (ids, len(open_month(scope.lake.as_of))),
+            (*month, products.name),
+            objects=ids.count,
+            rows=rows,
+            reads=products.writes + rows * estimates.HISTORY_ROW_BYTES,
+            writes=ids.count * estimates.STORED_CARD_BYTES + rows * estimates.STORED_HISTORY_ROW_BYTES,
+            main_thread=True,
+        )
+
+
+def _cards(context: BuildContext, writer: Writer, inputs: Inputs, ids: ProductRange, days: int) -> None:
+    open_history(context, inputs, ids)
+    all_ids = context.mapped(inputs, CARDS)["id_product"].to_numpy()
+    with closing(card_texts(context, inputs)) as texts:
+        history.write_objects(context, writer, all_ids, partial(_objects, all_ids, texts), days, ahead=1)
+
+
+def _objects(
+    all_ids: NDArray[np.int64], texts: CardTexts, ids: NDArray[np.int64], rows: history.HistoryRows
+) -> EncodedObjects:
+    first = int(np.searchsorted(all_ids, ids[0]))
+    buffer, cuts = texts.read(np.arange(first, first + len(ids)))
+    for place, arrays in enumerate(rows):
+        card = bytes(buffer[cuts[place] : cuts[place + 1] - len("}\n")])
+        yield int(ids[place]), *encode_fragments(card + b',"history":', arrays, pages.CARD_TAIL)

@@ -1,0 +1,170 @@
+"""The layer `catalogue`: each Card once as a line, the search index over the lines, and the newest prices.
+
+It holds files and no objects. `edge_auth.contract.catalogue` describes the files that the shim reads. Of the others,
+`prices-….parquet` has one row per product with its set, kind and newest prices (`build/views/prices.sql`): gates, diff
+and report read it instead of the Cards. `facts-….json` is the layer's part of the status object, with counts of
+left-out rows and with the Games.
+"""
+
+import hashlib
+import itertools
+import json
+from collections.abc import Iterator
+from contextlib import closing
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from edge_auth.contract import names
+from edge_auth.contract.card_lines import CARD_LINES, DIGEST_BYTES
+from edge_auth.contract.catalogue import COLUMNS, SETS, KindCounts
+from edge_auth.contract.codec import compress
+from edge_auth.contract.index import to_bytes
+from edge_auth.contract.text import composed
+from edge_auth.contract.vocabulary import SUBSTRINGS, SUFFIXES, WORDS, substring_table, suffix_table
+from generator.lake.lake import Lake
+from generator.making import estimates
+from generator.making.card_tasks import CARDS, card_tasks, card_texts, closed_layers
+from generator.making.card_texts import CardTexts
+from generator.making.context import BuildContext
+from generator.making.layers.cards import CARD_SQL, card_content
+from generator.making.layers.history import to_parquet
+from generator.making.layers.spec import LayerSpec, define_layer
+from generator.making.month_tasks import task_names
+from generator.making.tasks import BuildScope, Task, slices
+from generator.pack.output import Inputs
+from generator.pack.writer import Writer
+
+RECIPE = 3
+_LINES_PER_MEMBER = 500
+_INDEX_SQL = tuple(
+    f"views/{view}"
+    for view in (
+        *("rankings", "known_sets", "search_columns", "words"),
+        *("prices", "catalogue_status", "prices_left_out", "game_names", "games"),
+    )
+)
+
+
+def catalogue_layer(lake: Lake) -> LayerSpec:
+    """Define the layer that lists, filters and searches are answered from."""
+    return define_layer(
+        names.CATALOGUE,
+        _tasks,
+        recipe=RECIPE,
+        sql=(*CARD_SQL, *_INDEX_SQL),
+        content=card_content(lake),
+        constants=(*names.SORTS, *names.KINDS, DIGEST_BYTES, _LINES_PER_MEMBER),
+    )
+
+
+def _tasks(scope: BuildScope) -> Iterator[Task]:
+    cards = card_tasks(scope)
+    yield from cards
+    yield Task(
+        names.CATALOGUE,
+        names.CATALOGUE,
+        _catalogue,
+        (closed_layers(scope),),
+        (*task_names(cards.products), *cards.products[0].needs),
+        objects=scope.products,
+        rows=scope.products,
+        reads=scope.products * estimates.CARD_ROW_BYTES,
+        writes=scope.products * (estimates.STORED_COLUMNS_BYTES + estimates.STORED_LINE_BYTES),
+    )
+
+
+def _catalogue(context: BuildContext, writer: Writer, inputs: Inputs, closed: dict[str, str]) -> None:
+    context.tables.open_catalogue()
+    context.open_newest(inputs, closed)
+    db, cards = context.db, context.mapped(inputs, CARDS)
+    with context.db.registered(cards=cards), closing(card_texts(context, inputs)) as texts:
+        db.run(*_INDEX_SQL)
+        lines, digest = _write_lines(context, writer, texts)
+        writer.add_file(f"{COLUMNS}.arrow", to_bytes(_columns(context, lines, digest)))
+        _write_words(context, writer)
+        writer.add_file(f"{SETS}.arrow", to_bytes(_sets(context)))
+        writer.add_file(f"{names.PRICES_FILE}.parquet", to_parquet(db.table("from prices order by id_product")))
+        [(status,)] = db.rows("select json from catalogue_status")
+        left_out = db.rows("from prices_left_out")
+        games = [json.loads(game) for (game,) in db.rows("select json from games order by name_folded")]
+    facts = {"status": json.loads(status), "left_out": left_out, "games": games}
+    writer.add_file(f"{names.FACTS_FILE}.json", json.dumps(facts).encode())
+
+
+def _write_lines(context: BuildContext, writer: Writer, texts: CardTexts) -> tuple[pa.Table, str]:
+    """Write every Card as a line, in the catalogue's order.
+
+    Args:
+        texts: The Cards by id.
+
+    Returns:
+        The size and the digest of each line, by ordinal; and the SHA-256 (hex) of all lines.
+    """
+    places = "select row_number() over (order by id_product) - 1 from rankings order by ordinal"
+    order = context.db.table(places)[0].to_numpy()
+    members: list[bytes] = []
+    sizes: list[int] = []
+    digests: list[bytes] = []
+    whole = hashlib.sha256()
+    cuts = slices(len(order), _LINES_PER_MEMBER) if len(order) else ()
+    for member, text, lines in context.in_order(lambda cut: _member(texts, order[slice(*cut)]), cuts):
+        members.append(member)
+        whole.update(text)
+        sizes += map(len, lines)
+        digests += (hashlib.sha256(line).digest()[:DIGEST_BYTES] for line in lines)
+        context.tick(len(lines))
+    writer.add_file(f"{CARD_LINES}.gz", b"".join(members))
+    columns = {"size": pa.array(sizes, pa.uint32()), "digest": pa.array(digests, pa.binary(DIGEST_BYTES))}
+    return pa.table(columns), whole.hexdigest()
+
+
+def _member(texts: CardTexts, places: NDArray[np.int64]) -> tuple[bytes, memoryview, list[memoryview]]:
+    """Return Cards as a gzip member, as text, and as lines."""
+    text, cuts = texts.read(places)
+    return compress(bytes(text)), text, [text[start:end] for start, end in itertools.pairwise(cuts)]
+
+
+def _write_words(context: BuildContext, writer: Writer) -> None:
+    words = context.db.table("from words order by word").combine_chunks()
+    suffixes = suffix_table(words["word"])
+    [(products,)] = context.db.rows("select count(*) from rankings")
+    substrings = substring_table(words, suffixes, products)
+    for name, table in ((WORDS, words), (SUFFIXES, suffixes), (SUBSTRINGS, substrings)):
+        writer.add_file(f"{name}.arrow", to_bytes(table))
+
+
+def _columns(context: BuildContext, lines: pa.Table, digest: str) -> pa.Table:
+    """Return the table `columns`; see `edge_auth.contract.catalogue`."""
+    table = context.db.table("from search_columns")
+    for name in lines.column_names:
+        table = table.append_column(name, lines[name])
+    table = table.append_column("by_id", pa.array(np.argsort(table["id"].to_numpy()).astype(np.uint32)))
+    for name in ("rarity", "number", "game"):
+        encoded = table[name].combine_chunks().dictionary_encode()
+        table = table.set_column(table.column_names.index(name), name, encoded)
+    for sort in names.SORTS:
+        order = np.argsort(table[f"rank_{sort}"].to_numpy()).astype(np.uint32)
+        table = table.append_column(f"order_{sort}", pa.array(order))
+        if sort in names.PRICE_SORTS:
+            place = table.column_names.index(f"cents_{sort}")
+            table = table.set_column(place, f"cents_{sort}", table[f"cents_{sort}"].take(pa.array(order)))
+    return table.replace_schema_metadata({"counts": _counts(context).to_json(), "rows": digest})
+
+
+def _counts(context: BuildContext) -> KindCounts:
+    sums = ", ".join(f"count(*) filter (keyed_{sort})" for sort in names.SORTS)
+    rows = context.db.rows(f"select kind, count(*), {sums} from rankings group by rollup (kind)")
+    by_kind = {kind or "all": counts for kind, *counts in rows}
+    by_kind = {kind: by_kind.get(kind, [0] * (1 + len(names.SORTS))) for kind in names.KINDS}
+    return KindCounts(
+        {kind: counts[0] for kind, counts in by_kind.items()},
+        {kind: dict(zip(names.SORTS, counts[1:], strict=True)) for kind, counts in by_kind.items()},
+    )
+
+
+def _sets(context: BuildContext) -> pa.Table:
+    table = context.db.table("select id, name, game_folded as game from known_sets order by id")
+    composed_names = [name and composed(name) for name in table["name"].to_pylist()]
+    return table.set_column(1, "name", pa.array(composed_names, pa.string()))

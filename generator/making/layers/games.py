@@ -1,0 +1,36 @@
+"""The layer `games`: `games/{n}.json`, the pages of the Game list, from the facts that the layer `catalogue` keeps."""
+
+import json
+
+from edge_auth.contract import names, pages
+from generator.making.context import BuildContext
+from generator.making.layers.sets import paged
+from generator.making.layers.spec import LayerSpec, define_layer
+from generator.making.tasks import BuildScope, Task
+from generator.pack.output import Inputs
+from generator.pack.writer import Writer, compress_objects
+
+RECIPE = 1
+
+
+def games_layer(catalogue: LayerSpec) -> LayerSpec:
+    """Define the layer of the games, which changes when the catalogue does."""
+    return define_layer(
+        names.GAMES,
+        lambda scope: [_task(scope, catalogue.digest)],
+        recipe=RECIPE,
+        sql=(),
+        content={"layers": [catalogue.digest]},
+        constants=(pages.GAMES_PER_PAGE, pages.OPEN, pages.BETWEEN, pages.CLOSE),
+    )
+
+
+def _task(scope: BuildScope, digest: str) -> Task:
+    needs = (names.CATALOGUE,) if names.CATALOGUE in scope.missing else ()
+    return Task(names.GAMES, names.GAMES, _games, (digest,), needs)
+
+
+def _games(context: BuildContext, writer: Writer, inputs: Inputs, digest: str) -> None:
+    facts = json.loads(context.layer_file(inputs, names.CATALOGUE, digest, names.FACTS_FILE).read_bytes())
+    lines = (json.dumps(game, ensure_ascii=False, separators=(",", ":")) for game in facts["games"])
+    writer.add(compress_objects(paged(lines, pages.GAMES_PER_PAGE, names.games_page)))

@@ -1,0 +1,63 @@
+"""The layer `movers`: the largest price moves, as lists over stored lines; see `edge_auth.contract.movers`."""
+
+import json
+from datetime import timedelta
+
+from edge_auth.contract import names
+from edge_auth.contract.index import to_bytes
+from edge_auth.contract.movers import LINES, LISTS, MAX_MOVERS, WEEK
+from generator.lake.lake import Lake
+from generator.lake.tables import open_table
+from generator.making.context import BuildContext
+from generator.making.layers.spec import LayerSpec, define_layer
+from generator.making.tasks import BuildScope, Task
+from generator.pack.output import Inputs
+from generator.pack.writer import Writer
+
+RECIPE = 2
+_MAX_AGE_DAYS = 3  # of a game's newest guide, and how much older than a window the price before may be
+_GUIDE = "price_guide"
+
+
+def movers_layer(lake: Lake) -> LayerSpec:
+    """Define the layer of the price moves. It reads only the days of the price guide that a window can need."""
+    return define_layer(
+        names.MOVERS,
+        _tasks,
+        recipe=RECIPE,
+        sql=("sources/products", "sources/expansions", "views/movers"),
+        content={
+            "catalogue": lake.content("products", "expansions"),
+            "prices": _with_needed_days(lake).content(_GUIDE),
+            "as of": [lake.as_of.isoformat()],
+        },
+        constants=(*names.MOVER_WINDOWS.items(), *names.MOVER_FLOORS, MAX_MOVERS),
+    )
+
+
+def _with_needed_days(lake: Lake) -> Lake:
+    """Return the lake with only the days that a window can need: days of now, and days before each of them."""
+    ages = [(0, _MAX_AGE_DAYS), *((days, days + 2 * _MAX_AGE_DAYS) for days in names.MOVER_WINDOWS.values())]
+    return lake.with_days({lake.as_of - timedelta(age) for first, last in ages for age in range(first, last + 1)})
+
+
+def _tasks(scope: BuildScope) -> list[Task]:
+    return [Task(names.MOVERS, names.MOVERS, _movers, reads=_with_needed_days(scope.lake).size(_GUIDE))]
+
+
+def _movers(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
+    context.tables.open_catalogue()
+    open_table(context.db, _GUIDE, _with_needed_days(context.lake).fetch(_GUIDE))
+    context.db.run("views/movers")
+    lines = context.db.table("select line from mover_lines order by line_number")
+    writer.add_file(f"{LINES}.arrow", to_bytes(lines))
+    lists = context.db.table(
+        "select key, list(line_number::uinteger order by place) as lines "
+        'from mover_lists join mover_lines using ("window", id_product) group by key order by key'
+    )
+    writer.add_file(f"{LISTS}.arrow", to_bytes(lists))
+    week = context.db.table(
+        "select coalesce(list(step order by id_product), []) as steps, "
+        "coalesce(list(change_pct order by id_product), []) as changes from week_changes"
+    )
+    writer.add_file(f"{WEEK}.json", json.dumps(week.to_pylist()[0]).encode())

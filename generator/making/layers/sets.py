@@ -1,0 +1,39 @@
+"""The layer `sets`: `sets/{n}.json`, the pages of the Set list."""
+
+from collections.abc import Callable, Iterable
+
+from edge_auth.contract import names, pages
+from generator.lake.lake import Lake
+from generator.making.context import BuildContext
+from generator.making.layers.spec import LayerSpec, define_layer, one_task
+from generator.pack.output import Inputs
+from generator.pack.writer import Writer, compress_objects
+
+RECIPE = 1
+SQL = ("sources/products", "sources/expansions", "views/sets")
+
+
+def sets_layer(lake: Lake) -> LayerSpec:
+    """Define the layer of the expansions."""
+    return define_layer(
+        names.SETS,
+        one_task(names.SETS, _sets),
+        recipe=RECIPE,
+        sql=SQL,
+        content={"catalogue": lake.content("products", "expansions")},
+        constants=(pages.SETS_PER_PAGE, pages.OPEN, pages.BETWEEN, pages.CLOSE),
+    )
+
+
+def _sets(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
+    context.tables.open_catalogue()
+    context.db.run("views/sets")
+    rows = context.db.rows("select json from sets order by name_folded, id")
+    writer.add(compress_objects(paged((json for (json,) in rows), pages.SETS_PER_PAGE, names.sets_page)))
+
+
+def paged(items: Iterable[str], per_page: int, key: Callable[[int], str]) -> list[tuple[str, bytes]]:
+    """Return items, each JSON text, as pages with their keys. No items give one empty page."""
+    lines = [item.encode() for item in items]
+    starts = range(0, max(len(lines), 1), per_page)
+    return [(key(start // per_page), pages.join_page(lines[start : start + per_page])) for start in starts]

@@ -1,0 +1,79 @@
+"""The layer `site`: `openapi.json` and the pages at /, /docs and /explore.
+
+The pages show the freshness of the data, examples with their real answers, and how prices changed. So this layer is
+made last, from the other layers of the build, by the process that runs the build. No task of the plan makes it.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import date
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from edge_auth.contract import layout, names
+from edge_auth.contract.builds import Build
+from edge_auth.contract.movers import WEEK
+from edge_auth.contract.store.file_cache import FileCache
+from edge_auth.core.cache import LruCache
+from edge_auth.core.open_build import OpenBuild
+from generator.making.context import BuildContext
+from generator.making.layers.spec import LayerSpec, define_layer
+from generator.pack.output import TaskOutput
+from generator.pack.writer import Writer, compress_objects
+from generator.site import openapi, pages
+from generator.site.live_examples import live_examples
+
+RECIPE = 3
+_CACHE_BYTES = 16 << 20
+
+
+def site_layer(as_of: date, others: Sequence[LayerSpec]) -> LayerSpec:
+    """Define the layer of the site, which changes when its files or the other layers of the build do."""
+    sources = [(names.OPENAPI_KEY, openapi.document()), *pages.sources()]
+    content = {
+        "sources": [f"{name} {hashlib.sha256(source).hexdigest()}" for name, source in sources],
+        "layers": [f"{layer.name} {layer.digest}" for layer in others],
+        "as of": [as_of.isoformat()],
+    }
+    return define_layer(names.SITE, lambda scope: (), recipe=RECIPE, sql=(), content=content)
+
+
+def make_site(context: BuildContext, build_id: str, layers: Sequence[LayerSpec]) -> TaskOutput:
+    """Make the layer from the other layers, which must be complete.
+
+    Args:
+        layers: All layers of the build.
+    """
+    digests = {layer.name: layer.digest for layer in layers}
+    folder = layout.layer_folder(names.SITE, digests.pop(names.SITE))
+    with _opened(context, build_id, digests) as build:
+        documents = {names.OPENAPI_KEY: openapi.document(), **pages.documents(live_examples(build))}
+        documents[names.WEEK_KEY] = _week(build)
+    writer = Writer(context.uploads, context.intermediates, names.SITE, folder)
+    writer.add(compress_objects(documents.items()))
+    output = writer.output()
+    context.uploads.finish()
+    return output
+
+
+def _week(build: OpenBuild) -> bytes:
+    """Return how each price changed over 7 days, with the id of the build, which has to be that of a list.
+
+    The file holds arrays of numbers, with spaces only after commas and colons. Parsing it takes long.
+    """
+    changes = build.objects.layers[names.MOVERS].file(WEEK).read_bytes().replace(b" ", b"")
+    return b'{"build":' + json.dumps(build.id).encode() + b"," + changes.removeprefix(b"{")
+
+
+@contextmanager
+def _opened(context: BuildContext, build_id: str, digests: Mapping[str, str]) -> Iterator[OpenBuild]:
+    """Open the layers of a build that has no record yet. Files of a bucket are copied for the time being."""
+    layers = {name: {"digest": digest} for name, digest in digests.items()}
+    record = {"id": build_id, "as_of": context.lake.as_of.isoformat(), "layers": layers}
+    with TemporaryDirectory(prefix="cardpress-") as folder:
+        build = Build(context.store, record, FileCache(Path(folder)))
+        if context.store.local_path(""):
+            build.layers = {name: context.layer(name, digest) for name, digest in digests.items()}
+        yield OpenBuild(build, LruCache(_CACHE_BYTES), lambda hit: None)

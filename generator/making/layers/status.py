@@ -1,0 +1,47 @@
+"""The layer `status`: `status.json`, joined from the facts that the layers `catalogue` and `watchlist` store."""
+
+import json
+from typing import Any
+
+from edge_auth.contract import names
+from edge_auth.contract.layers import Layer
+from generator.making.context import BuildContext
+from generator.making.layers.spec import LayerSpec, define_layer
+from generator.making.tasks import BuildScope, Task
+from generator.pack.output import Inputs
+from generator.pack.writer import Writer, compress_objects
+from generator.releases.verify import checked_file
+
+RECIPE = 1
+LAYERS_WITH_FACTS = (names.WATCHLIST, names.CATALOGUE)  # one task makes each of them, under the layer's name
+
+
+def status_layer(catalogue: LayerSpec, watchlist: LayerSpec) -> LayerSpec:
+    """Define the layer of the status object, which changes when one of the two layers does."""
+    digests = {layer.name: layer.digest for layer in (watchlist, catalogue)}
+    return define_layer(
+        names.STATUS,
+        lambda scope: [_task(scope, digests)],
+        recipe=RECIPE,
+        sql=(),
+        content={"layers": [catalogue.digest, watchlist.digest]},
+    )
+
+
+def _task(scope: BuildScope, digests: dict[str, str]) -> Task:
+    needs = tuple(name for name in digests if name in scope.missing)
+    return Task(names.STATUS, names.STATUS, _status, (digests,), needs)
+
+
+def _status(context: BuildContext, writer: Writer, inputs: Inputs, digests: dict[str, str]) -> None:
+    status: dict[str, Any] = {}
+    for name in LAYERS_WITH_FACTS:
+        status |= json.loads(context.layer_file(inputs, name, digests[name], names.FACTS_FILE).read_bytes())["status"]
+    text = json.dumps(status, ensure_ascii=False, separators=(",", ":"))
+    writer.add(compress_objects([(names.STATUS_KEY, text.encode() + b"\n")]))
+
+
+def facts(layer: Layer) -> dict[str, Any]:
+    """Return the facts of a layer: `status`, its part of the status object, and `left_out`, counts of left-out rows."""
+    parsed: dict[str, Any] = json.loads(checked_file(layer, names.FACTS_FILE).read_bytes())
+    return parsed

@@ -1,0 +1,58 @@
+"""The layer `watchlist`: the items, their offers, their 12 histories, and the pages of the list."""
+
+import json
+
+from edge_auth.contract import names, pages
+from generator.lake.lake import Lake
+from generator.making.context import BuildContext
+from generator.making.lake_tables import WATCH_SQL
+from generator.making.layers.sets import paged
+from generator.making.layers.spec import LayerSpec, define_layer, one_task
+from generator.pack.output import Inputs
+from generator.pack.writer import Writer, compress_objects
+
+RECIPE = 1
+_VIEWS = tuple(
+    f"views/{view}"
+    for view in (
+        "watchlist_items",
+        "watchlist_histories",
+        "watchlist_offers",
+        "watchlist_status",
+        "watch_left_out",
+    )
+)
+
+
+def watchlist_layer(lake: Lake) -> LayerSpec:
+    """Define the layer of the tracked products. Its ranges of days end with the as-of day, which is part of it."""
+    return define_layer(
+        names.WATCHLIST,
+        one_task(names.WATCHLIST, _watchlist, main_thread=True),
+        recipe=RECIPE,
+        sql=(*WATCH_SQL, *_VIEWS),
+        content={"watch": lake.content("watchlist", "watch_checks"), "as of": [lake.as_of.isoformat()]},
+        constants=(pages.WATCHLIST_PER_PAGE, pages.OPEN, pages.BETWEEN, pages.CLOSE),
+    )
+
+
+def _watchlist(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
+    context.tables.open_watchlist()
+    db = context.db
+    db.run(*_VIEWS)
+    items = db.rows("select slug, json from watchlist_items order by slug_folded")
+    writer.add(compress_objects(paged((json for _, json in items), pages.WATCHLIST_PER_PAGE, names.watchlist_page)))
+    writer.add(compress_objects((names.watchlist_item(slug), _line(json)) for slug, json in items))
+    offers = db.rows("select slug, json from watchlist_offers order by slug")
+    writer.add(compress_objects((names.watchlist_offers(slug), _line(json)) for slug, json in offers))
+    histories = db.rows("select slug, view, range, json from watchlist_histories order by all")
+    writer.add(compress_objects((names.watchlist_history(*key), _line(json)) for *key, json in histories))
+    [(status,)] = db.rows("select json from watchlist_status")
+    left_out = db.rows("from watch_left_out")
+    writer.add_file(
+        f"{names.FACTS_FILE}.json", json.dumps({"status": json.loads(status), "left_out": left_out}).encode()
+    )
+
+
+def _line(text: str) -> bytes:
+    return text.encode() + b"\n"

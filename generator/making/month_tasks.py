@@ -1,0 +1,157 @@
+"""Tasks that turn the price tables of a month from days to products.
+
+Their output is read by the tasks of Cards, of card details, of closed periods and of bulk files: the newest row of each
+product per table, and the rows that histories and bulk files hold, sorted by product and day.
+"""
+
+from collections.abc import Iterable
+from datetime import date
+from pathlib import Path
+
+import pyarrow as pa
+
+from edge_auth.contract import names
+from edge_auth.contract.pages import HISTORY_ARRAYS
+from generator.database import sql_literal
+from generator.lake.lake import PRICE_TABLES
+from generator.making import estimates
+from generator.making.context import BuildContext
+from generator.making.month_rows import GUIDE, SORTED_BY, write_sorted_rows
+from generator.making.newest_rows import NewestRows
+from generator.making.periods import Period
+from generator.making.tasks import BuildScope, ProductRange, Task
+from generator.pack.output import Inputs
+from generator.pack.writer import Writer
+
+MAX_ROWS_PER_TASK = 40_000_000  # of price tables: some minutes of one thread
+# About 1,500 products of a month: a range of products reads little beyond its own rows.
+_ROWS_PER_GROUP = 40_960
+
+
+def month_tasks(scope: BuildScope, month: Period) -> list[Task]:
+    """Return the tasks of a month, or of the days of it that a period has. A large month is cut into several tasks."""
+    rows = estimates.rows(scope.lake, month.first, month.last)
+    spans = month.split(-(-rows // MAX_ROWS_PER_TASK))
+    return [_month_task(scope, days, whole=len(spans) == 1) for days in spans]
+
+
+def task_names(tasks: Iterable[Task]) -> tuple[str, ...]:
+    """Return the names of tasks."""
+    return tuple(task.name for task in tasks)
+
+
+def known_rows(context: BuildContext, inputs: Inputs, array: str, span: Period) -> list[Path]:
+    """Return the files with the rows of known products: of a day one, of a month one per task.
+
+    The month, or the day, must have bulk files that the build makes.
+    """
+    name = _day_name(array, span.first) if span.is_day else _known_name(array)
+    return context.intermediate_files(inputs, name)
+
+
+def unknown_rows(context: BuildContext, inputs: Inputs, array: str) -> list[Path]:
+    """Return the files with the rows of products that the catalogue does not know, one per task of a month."""
+    return context.intermediate_files(inputs, _unknown_name(array))
+
+
+def open_history(context: BuildContext, inputs: Inputs, ids: ProductRange) -> None:
+    """Make the views history_<array> over the months among the inputs, for at least a range of products."""
+    for array in HISTORY_ARRAYS:
+        of_range = context.intermediate_files(inputs, _range_name(array, ids))
+        whole = (_known_name(array), _unknown_name(array))
+        files = of_range or [file for name in whole for file in context.intermediate_files(inputs, name)]
+        context.tables.open_files(f"sorted_{array}", files)
+    context.tables.open_history_views()
+
+
+def _month_task(scope: BuildScope, days: Period, whole: bool) -> Task:
+    name = f"month {days.first:%Y-%m}" + ("" if whole else f" days {days.first.day}-{days.last.day}")
+    has_bulk_file = names.bulk_layer(f"{days.first:%Y-%m}") in scope.missing
+    bulk_days = tuple(day.first for day in days.days() if names.bulk_layer(day.span) in scope.missing)
+    rows = estimates.rows(scope.lake, days.first, days.last)
+    return Task(
+        name,
+        "",
+        _month,
+        (days, scope.ranges, has_bulk_file, bulk_days),
+        rows=rows,
+        reads=scope.lake.size(*PRICE_TABLES, first=days.first, last=days.last),
+        writes=rows * estimates.HISTORY_ROW_BYTES,
+    )
+
+
+def _month(
+    context: BuildContext,
+    writer: Writer,
+    inputs: Inputs,
+    days: Period,
+    ranges: tuple[ProductRange, ...],
+    has_bulk_file: bool,
+    bulk_days: tuple[date, ...],
+) -> None:
+    """Write the rows of a month.
+
+    Args:
+        has_bulk_file: The rows of known products are a bulk file too, with columns that no history shows.
+        bulk_days: Days that have bulk files of their own.
+    """
+    context.tables.open_month(days)
+    in_place = writer.intermediates.in_place
+    newest_prices = NewestRows(context.db.table("from month_all_prices limit 0").schema)
+    for array in HISTORY_ARRAYS:
+        newest = newest_prices if array == GUIDE else None
+        known, unknown, *of_days = write_sorted_rows(context, array, has_bulk_file, bulk_days, newest)
+        if not in_place:  # another machine fetches a range, not the month
+            _add_ranges(context, writer, array, [known, unknown], ranges)
+        if in_place or has_bulk_file:
+            writer.add_intermediate(_known_name(array), known)
+        writer.add_intermediate(_unknown_name(array), unknown)
+        for day, path in zip(bulk_days, of_days, strict=True):
+            writer.add_intermediate(_day_name(array, day), path)
+    _add_newest(context, writer, newest_prices.table())
+    context.tables.close_month()
+
+
+def _add_ranges(
+    context: BuildContext, writer: Writer, array: str, files: list[Path], ranges: tuple[ProductRange, ...]
+) -> None:
+    """Write the sorted rows of some files as one file per range of products."""
+    context.tables.open_files("rows_of_month", files)
+    for ids in ranges:
+        query = f"from rows_of_month where {ids.condition} order by {', '.join(SORTED_BY)}"
+        writer.add_intermediate(_range_name(array, ids), _parquet(context, query))
+
+
+def _add_newest(context: BuildContext, writer: Writer, prices: pa.Table) -> None:
+    """Write the newest row of each product per table.
+
+    Args:
+        prices: Those of the price guide.
+    """
+    context.tables.open_newest_of_month()
+    with context.db.registered(newest_in_month_price_guide=prices):
+        for table in PRICE_TABLES:
+            writer.add_intermediate(table, _parquet(context, f"from newest_in_month_{table} order by id_product"))
+
+
+def _parquet(context: BuildContext, query: str) -> Path:
+    """Write the result of a query as a Parquet file in the database's own folder."""
+    path = context.db.scratch / "result.parquet"
+    context.db.connection.execute(f"copy ({query}) to {sql_literal(path)} (row_group_size {_ROWS_PER_GROUP})")
+    return path
+
+
+def _known_name(array: str) -> str:
+    return f"{array} rows of known products"
+
+
+def _unknown_name(array: str) -> str:
+    return f"{array} rows of unknown products"
+
+
+def _day_name(array: str, day: date) -> str:
+    return f"{array} rows of known products on {day}"
+
+
+def _range_name(array: str, ids: ProductRange) -> str:
+    return f"{array} rows {ids.number}"

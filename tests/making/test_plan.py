@@ -1,0 +1,155 @@
+"""The plan of a build: what `--plan` prints, and that the cuts into ranges do not change any bytes."""
+
+import json
+from contextlib import closing
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from edge_auth.contract.builds import open_build
+from edge_auth.contract.store.folder import FolderStore
+from generator.errors import BuildError
+from generator.lake.lake import open_lake
+from generator.making import month_tasks, tasks, thread_runner
+from generator.making.cluster.worker import Job, run_on_worker
+from generator.making.make import local_context, make_build, plan_only
+from generator.making.periods import open_month
+from generator.pack.output import TaskOutput
+from generator.releases.prune import RetentionRules, prune
+from tests.support.commands import run
+from tests.support.nights import DAYS, PRODUCTS, QUIET, demo_lake, in_hours, make
+from tests.support.nights import names as files_of
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return demo_lake(tmp_path_factory.mktemp("plan") / "lake", DAYS)
+
+
+@pytest.fixture
+def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut the work into very small tasks, and execute them in two threads."""
+    monkeypatch.setattr(thread_runner, "_MIN_ROWS_PER_THREAD", 1)
+    monkeypatch.setattr(tasks, "PRODUCTS_PER_TASK", 16)
+    monkeypatch.setattr(month_tasks, "MAX_ROWS_PER_TASK", 3000)
+
+
+def documents(store: FolderStore) -> dict[str, bytes | str]:
+    """The hash of every object and of every bulk file of the one build of a store."""
+    [name] = store.list("builds/")
+    layers = open_build(store, name.removeprefix("builds/").removesuffix(".json")).layers.values()
+    return {file.name: file.sha256 for layer in layers for file in layer.index.files} | {
+        layer.index.key(place): layer.index.entry(place).json_sha256
+        for layer in layers
+        for place in range(len(layer.index))
+    }
+
+
+def test_how_it_is_cut_does_not_show(lake: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    stores = [FolderStore(str(tmp_path / name)) for name in "ab"]
+    whole = make(lake, stores[0])
+    request.getfixturevalue("small_tasks")
+    plan = plan_only(open_lake(str(lake)), stores[1])
+    assert "month 2025-12 days 1-" in {task.name[:21] for task in plan.tasks}
+    assert len(plan.of("cards")) == 4
+    assert make(lake, stores[1]) == whole
+    assert documents(stores[1]) == documents(stores[0])
+
+
+def test_a_plan_is_in_order_and_whole(lake: Path, tmp_path: Path, small_tasks: None) -> None:
+    plan = plan_only(open_lake(str(lake)), FolderStore(str(tmp_path)))
+    before: set[str] = set()
+    for task in plan.tasks:
+        assert task.name not in before and set(task.needs) <= before
+        before.add(task.name)
+    ranges = [task.arguments[0] for task in plan.of("cards")]
+    assert (ranges[0].first, ranges[-1].last) == (-(2**63), 2**63 - 1)
+    assert all(right.first == left.last + 1 for left, right in pairwise(ranges))
+    assert sum(ids.count for ids in ranges) == PRODUCTS
+
+
+def test_plan_is_printed_and_makes_nothing(lake: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    plan = plan_only(open_lake(str(lake)), FolderStore(str(store))).to_dict()
+    named = {task["name"]: task for task in plan["tasks"]}
+    assert named["catalogue"]["rows"] == PRODUCTS
+    assert all(task["reads"] > 0 and task["writes"] > 0 for name, task in named.items() if name.startswith("month"))
+    lines = run("build", "--lake", lake, "--store", store, "--plan").stdout.splitlines()
+    assert lines[0].split() == ["TASK", "ROWS", "READS", "WRITES", "NEEDS"]
+    assert [line.startswith(name) for line, name in zip(lines[1:], named, strict=False)] == [True] * len(named)
+    assert not store.exists()
+    built = json.loads(run("build", "--lake", lake, "--store", store, "--json").stdout)
+    assert built["id"] == lines[-1] == plan["build"]
+    assert sorted(step["step"] for step in built["step_times"]) == sorted([*named, "define layers", "site", "record"])
+    assert sum(step["cpu_seconds"] for step in built["step_times"]) > 0
+    assert json.loads(run("build", "--lake", lake, "--store", store, "--plan", "--json").stdout)["tasks"] == []
+
+
+def job(lake: Path, store: FolderStore, **more) -> Job:
+    return Job("run", "2026-01-03-0123456789ab", open_lake(str(lake)), store.location, 1, "1GB", False, **more)
+
+
+def test_a_worker_that_is_not_like_the_client_refuses(lake: Path, tmp_path: Path) -> None:
+    store = FolderStore(str(tmp_path / "store"))
+    plan = plan_only(open_lake(str(lake)), store)
+    [task] = plan.of("sets")
+    unseen, other = (
+        run_on_worker(job(lake, store), task, "", ""),
+        run_on_worker(job(lake, store, versions={"duckdb": "1"}), task, "", ""),
+    )
+    assert isinstance(unseen, BuildError) and "does not see store" in str(unseen)
+    assert isinstance(other, BuildError) and "duckdb" in str(other) and "install the same on both" in str(other)
+    assert run_on_worker(job(lake, store), task, "", "", other) is other, "what needs a failed task fails alike"
+
+
+def test_every_task_stands_alone(lake: Path, tmp_path: Path) -> None:
+    """Run each task in a new worker."""
+    store = FolderStore(str(tmp_path / "store"))
+    work, plan = job(lake, store), plan_only(open_lake(str(lake)), store)
+    store.put(f"{work.prefix}job", b"")
+    layers = {layer.name: (layer.folder, layer.pattern) for layer in plan.layers}
+    given: dict = {}
+    for number, task in enumerate(plan.tasks):
+        alone = replace(work, run=str(number))
+        needed = (given[name] for name in task.needs)
+        given[task.name] = run_on_worker(alone, task, *layers.get(task.layer, ("", "")), *needed)
+        assert isinstance(given[task.name], TaskOutput), (task.name, given[task.name])
+
+
+def test_a_month_leaves_no_table(lake: Path, tmp_path: Path) -> None:
+    """Tables of a month would take memory until the end of a build."""
+    with closing(local_context(open_lake(str(lake)), FolderStore(str(tmp_path)), 1, "1GB")) as context:
+        before = context.db.rows("from duckdb_tables()")
+        context.tables.open_month(open_month(context.lake.as_of))
+        context.tables.open_newest_of_month()
+        assert len(context.db.rows("from duckdb_tables()")) > len(before)
+        context.tables.close_month()
+        assert context.db.rows("from duckdb_tables()") == before
+
+
+def test_a_task_is_done_once(lake: Path, tmp_path: Path) -> None:
+    """A recorded task does not run again while all its files exist."""
+    store = FolderStore(str(tmp_path / "store"))
+    work = job(lake, store)
+    store.put(f"{work.prefix}job", b"")
+    plan = plan_only(open_lake(str(lake)), store)
+    [folder] = [layer.folder for layer in plan.layers if layer.name == "sets"]
+    [task] = plan.of("sets")
+    made = run_on_worker(work, task, folder, "")
+    before = {name: (store.root / name).stat().st_mtime_ns for name in files_of(store)}
+    assert run_on_worker(work, task, folder, "") == made
+    assert {name: (store.root / name).stat().st_mtime_ns for name in files_of(store)} == before
+    store.delete([folder + made.packs[0].name])
+    assert run_on_worker(work, task, folder, "") == made
+    assert store.stat(folder + made.packs[0].name) == made.packs[0].size
+
+
+def test_parts_of_a_run_that_was_killed_are_pruned(lake: Path, tmp_path: Path) -> None:
+    store = FolderStore(str(tmp_path / "store"))
+    make_build(open_lake(str(lake)), store, threads=2, memory="1GB", progress=QUIET)
+    store.put("work/2026-01-01-0123456789ab/part", b"1")
+    assert prune(store, RetentionRules(), wait=lambda seconds: None).empty
+    prune(store, RetentionRules(), wait=lambda seconds: None, clock=in_hours(100))
+    assert list(store.list("work/")) == []

@@ -1,0 +1,71 @@
+"""The ids that price tables name and no product has: by day, in batches of any size, and with a broken file."""
+
+from contextlib import closing
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from edge_auth.contract.store.folder import FolderStore
+from generator.lake.lake import PRICE_TABLES, open_lake
+from generator.making import lake_tables
+from generator.making.make import local_context
+from generator.making.periods import Period
+from generator.settings import MEMORY
+from tests.support.lakes.rows import Rows
+from tests.support.lakes.writer import write
+from tests.support.nights import demo_lake
+from tests.support.service import run
+
+_MANY = 1_200_000  # DuckDB reads more than a batch ahead
+DAYS = [date(2026, 2, day) for day in (3, 4, 6)]
+
+
+def unknown_ids(lake: Path, store: Path) -> dict[date, list[int]]:
+    with closing(local_context(open_lake(str(lake)), FolderStore(str(store)), 1, MEMORY)) as context:
+        found = context.tables.unknown_ids(Period("", DAYS[0], DAYS[-1]))
+    return {day: ids.tolist() for day, ids in found.items()}
+
+
+@pytest.mark.parametrize("products", [[], [7], list(range(0, 40, 3)), list(range(40))])
+@pytest.mark.parametrize("rows_per_batch", [1, 4, 1000])
+def test_by_day(products: list[int], rows_per_batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lake_tables, "_IDS_PER_BATCH", rows_per_batch)
+    named = {day: [3, 7, 8, 39, *range(number, 40, 5)] for number, day in enumerate(DAYS)}
+    rows = Rows(
+        products=[{"id_product": id_, "name": "Emberfox", "kind": "single"} for id_ in products],
+        price_guide={str(day): [{"id_product": id_, "trend": 1.0} for id_ in {*ids}] for day, ids in named.items()},
+        listings={str(DAYS[0]): [{"id_product": 50, "scraped_at": f"{DAYS[0]}T10:00:00"}] * 2},
+    )
+    named[DAYS[0]].append(50)
+    expected = {day: sorted({*ids} - {*products}) for day, ids in named.items()}
+    lake = write(rows, tmp_path / "lake")
+    assert unknown_ids(lake, tmp_path / "store") == {day: ids for day, ids in expected.items() if ids}
+
+
+@pytest.mark.parametrize("table", PRICE_TABLES)
+def test_a_file_that_is_broken_after_many_rows(table: str, tmp_path: Path) -> None:
+    lake = demo_lake(tmp_path / "lake", 3, 50)
+    [path, *_] = sorted((lake / table).glob("*/*.parquet"))
+    rows = pq.read_table(path, partitioning=None).take(np.zeros(_MANY, int))
+    many = rows.set_column(rows.schema.get_field_index("id_product"), "id_product", pa.array(np.arange(_MANY)))
+    pq.write_table(many, path, row_group_size=_MANY // 10, use_dictionary=False)
+    _break_page(path, "id_product", 9)
+    refused = run("build", "--lake", lake, "--store", tmp_path / "store", status=1)
+    assert refused.stderr.startswith(f"cardpress: {table}: cannot be read: ") and refused.stderr.count("\n") == 1
+
+
+def _break_page(path: Path, column: str, group: int) -> None:
+    """Overwrite the head of the first page of a column in a row group."""
+    metadata = pq.read_metadata(path).row_group(group)
+    [chunk] = [
+        metadata.column(number)
+        for number in range(metadata.num_columns)
+        if metadata.column(number).path_in_schema == column
+    ]
+    data = bytearray(path.read_bytes())
+    data[chunk.data_page_offset + 14 : chunk.data_page_offset + 60] = b"\xff" * 46
+    path.write_bytes(data)
