@@ -31,7 +31,7 @@ def _name_objects(schemas: _Json, name: str) -> None:
             continue
         own = name + "".join(word.capitalize() for word in field.split("_"))
         if own in schemas:
-            raise ValueError(f"openapi.json.j2: two schemas would be named {own}")
+            raise ValueError(f"two schemas would be named {own}")
         schemas[own] = schema
         properties[field] = {"$ref": _REFERENCE + own}
         _name_objects(schemas, own)

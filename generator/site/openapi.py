@@ -10,12 +10,11 @@ from functools import lru_cache
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from edge_auth.contract import names
-from edge_auth.contract.bulk import FORMATS
-from edge_auth.contract.keys import SCOPES
 from generator.site.open_schemas import open_schemas
+from generator.site.schemas import schemas
 from generator.templates import compiled_templates
 
-# The words that parameters and fields accept, as the templates name them.
+# The words that parameters accept, as the template names them.
 _WORDS = {
     "kinds": names.KINDS,
     "sorts": tuple(names.SORTS),
@@ -25,9 +24,6 @@ _WORDS = {
     "measures": names.MOVER_MEASURES,
     "directions": names.MOVER_DIRECTIONS,
     "floors": names.MOVER_FLOORS,
-    "scopes": SCOPES,
-    "bulk_tables": (*names.BULK_PART_OF_TABLE, *names.BULK_PRICE_TABLES),
-    "bulk_formats": tuple(FORMATS),
 }
 
 
@@ -46,7 +42,7 @@ def document() -> bytes:
     Its schemas are open: an answer may have more fields, so a client that was generated from it survives a new one.
 
     Raises:
-        ValueError: The template does not render to JSON, or an object in it has two members of the same name.
+        ValueError: A template does not render to JSON.
     """
     return _opened(strict_document())
 
@@ -71,7 +67,8 @@ def _strict_document(operator: tuple[tuple[str, str], ...]) -> bytes:
     environment.globals |= _WORDS
     environment.globals |= dict(operator)
     text = environment.get_template("openapi.json.j2").render()
-    parsed = json.loads(text, object_pairs_hook=_to_object, parse_constant=_refuse_constant)
+    parsed = json.loads(text)
+    parsed["components"]["schemas"] = schemas()
     return _canonical(parsed)
 
 
@@ -82,16 +79,3 @@ def _opened(strict: bytes) -> bytes:
 
 def _canonical(parsed: object) -> bytes:
     return json.dumps(parsed, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode() + b"\n"
-
-
-def _to_object(members: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(members)
-    if len(found) < len(members):
-        names_ = [name for name, _ in members]
-        repeated = sorted({name for name in names_ if names_.count(name) > 1})
-        raise ValueError(f"openapi.json.j2: an object has more than one member named {', '.join(repeated)}")
-    return found
-
-
-def _refuse_constant(constant: str) -> None:
-    raise ValueError(f"openapi.json.j2: {constant} is not JSON")
