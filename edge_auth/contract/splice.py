@@ -82,6 +82,20 @@ def encode_fragments(head: bytes, arrays: Sequence[bytes], tail: bytes) -> tuple
         head: The text before the history object.
         arrays: The rows of the three history arrays, each joined by `,\\n`, or empty.
         tail: The text after the history object.
+
+    The head `{"id_product":7,"history":`, the arrays `{"day":"2026-01-01"},\\n{"day":"2026-01-02"}`, nothing and
+    `{"day":"2026-01-02"}`, and the tail `}\\n` give this JSON:
+
+        {"id_product":7,"history":{"price_guide":[
+        {"day":"2026-01-01"},
+        {"day":"2026-01-02"}
+        ],"filtered":[
+        ],"listing":[
+        {"day":"2026-01-02"}
+        ]}}
+
+    Its member has four fragments: the text up to `"price_guide":[\\n`, and each of the three arrays. The texts between
+    them are deflated apart, because `splice` chooses them anew: a line break before `]` is there only after rows.
     """
     start = head + b"{" + HISTORY_MARKS[0]
     first = deflate(start) if head else _deflate_constant(start)

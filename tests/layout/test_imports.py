@@ -63,6 +63,12 @@ def test_imports_point_downwards() -> None:
     assert upwards == {}
 
 
+def test_layers_share_through_no_other_layer() -> None:
+    layers = {name for name in MODULES if name.startswith("generator.making.layers.")}
+    shared = {f"generator.making.layers.{name}" for name in ("shared", "spec")}
+    assert {name: found for name in layers if (found := imports(name) & layers - shared)} == {}
+
+
 def loaded_by(module: str) -> set[str]:
     """Return the names of all modules that are loaded after an import in a new process."""
     script = f"import sys, {module}; print(*sys.modules)"

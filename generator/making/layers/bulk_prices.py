@@ -13,7 +13,7 @@ from generator.making import estimates
 from generator.making.bulk_files import CONSTANTS, write_entries, write_table
 from generator.making.context import BuildContext
 from generator.making.lake_tables import PRICE_SQL
-from generator.making.layers.history import to_parquet
+from generator.making.layers.shared import to_parquet
 from generator.making.layers.spec import LayerSpec, define_layer
 from generator.making.month_rows import SORTED_BY
 from generator.making.month_tasks import known_rows, month_tasks, task_names, unknown_rows

@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from edge_auth.contract import names, pages
 from edge_auth.contract.splice import encode_fragments
-from generator.lake.lake import PRICE_TABLES, Lake
+from generator.lake.lake import Lake
 from generator.making import estimates
 from generator.making.card_tasks import CARDS, card_tasks, card_texts
 from generator.making.card_texts import CardTexts
 from generator.making.context import BuildContext
-from generator.making.layers import history
+from generator.making.history_rows import HistoryRows, write_objects
+from generator.making.layers.shared import CARD_SQL, HISTORY_CONSTANTS, card_content
 from generator.making.layers.spec import LayerSpec, define_layer
 from generator.making.month_tasks import open_history, task_names
 from generator.making.periods import open_month
@@ -23,13 +24,6 @@ from generator.pack.output import Inputs
 from generator.pack.writer import EncodedObjects, Writer
 
 RECIPE = 2
-# The SQL of the Cards. The layer catalogue uses it too.
-CARD_SQL = ("sources/products", "sources/expansions", *history.SQL, "views/newest", "views/cards")
-
-
-def card_content(lake: Lake) -> dict[str, list[str]]:
-    """Return the content that a layer with Cards reads: the catalogue, and all price tables for their newest rows."""
-    return {"catalogue": lake.content("products", "expansions"), "prices": lake.content(*PRICE_TABLES)}
 
 
 def cards_layer(lake: Lake) -> LayerSpec:
@@ -42,7 +36,7 @@ def cards_layer(lake: Lake) -> LayerSpec:
         recipe=RECIPE,
         sql=CARD_SQL,
         content=content,
-        constants=(*history.CONSTANTS, pages.CARD_TAIL),
+        constants=(*HISTORY_CONSTANTS, pages.CARD_TAIL),
     )
 
 
@@ -70,12 +64,10 @@ def _cards(context: BuildContext, writer: Writer, inputs: Inputs, ids: ProductRa
     open_history(context, inputs, ids)
     all_ids = context.mapped(inputs, CARDS)["id_product"].to_numpy()
     with closing(card_texts(context, inputs)) as texts:
-        history.write_objects(context, writer, all_ids, partial(_objects, all_ids, texts), days, ahead=1)
+        write_objects(context, writer, all_ids, partial(_objects, all_ids, texts), days, ahead=1)
 
 
-def _objects(
-    all_ids: NDArray[np.int64], texts: CardTexts, ids: NDArray[np.int64], rows: history.HistoryRows
-) -> EncodedObjects:
+def _objects(all_ids: NDArray[np.int64], texts: CardTexts, ids: NDArray[np.int64], rows: HistoryRows) -> EncodedObjects:
     first = int(np.searchsorted(all_ids, ids[0]))
     buffer, cuts = texts.read(np.arange(first, first + len(ids)))
     for place, arrays in enumerate(rows):

@@ -28,8 +28,7 @@ from generator.making import estimates
 from generator.making.card_tasks import CARDS, card_tasks, card_texts, closed_layers
 from generator.making.card_texts import CardTexts
 from generator.making.context import BuildContext
-from generator.making.layers.cards import CARD_SQL, card_content
-from generator.making.layers.history import to_parquet
+from generator.making.layers.shared import CARD_SQL, card_content, to_parquet
 from generator.making.layers.spec import LayerSpec, define_layer
 from generator.making.month_tasks import task_names
 from generator.making.tasks import BuildScope, Task, slices

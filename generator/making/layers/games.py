@@ -4,7 +4,7 @@ import json
 
 from edge_auth.contract import names, pages
 from generator.making.context import BuildContext
-from generator.making.layers.sets import paged
+from generator.making.layers.shared import paged
 from generator.making.layers.spec import LayerSpec, define_layer
 from generator.making.tasks import BuildScope, Task
 from generator.pack.output import Inputs

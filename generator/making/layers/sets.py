@@ -1,10 +1,9 @@
 """The layer `sets`: `sets/{n}.json`, the pages of the Set list."""
 
-from collections.abc import Callable, Iterable
-
 from edge_auth.contract import names, pages
 from generator.lake.lake import Lake
 from generator.making.context import BuildContext
+from generator.making.layers.shared import paged
 from generator.making.layers.spec import LayerSpec, define_layer, one_task
 from generator.pack.output import Inputs
 from generator.pack.writer import Writer, compress_objects
@@ -30,10 +29,3 @@ def _sets(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
     context.db.run("views/sets")
     rows = context.db.rows("select json from sets order by name_folded, id")
     writer.add(compress_objects(paged((json for (json,) in rows), pages.SETS_PER_PAGE, names.sets_page)))
-
-
-def paged(items: Iterable[str], per_page: int, key: Callable[[int], str]) -> list[tuple[str, bytes]]:
-    """Return items, each JSON text, as pages with their keys. No items give one empty page."""
-    lines = [item.encode() for item in items]
-    starts = range(0, max(len(lines), 1), per_page)
-    return [(key(start // per_page), pages.join_page(lines[start : start + per_page])) for start in starts]

@@ -6,7 +6,7 @@ from edge_auth.contract import names, pages
 from generator.lake.lake import Lake
 from generator.making.context import BuildContext
 from generator.making.lake_tables import WATCH_SQL
-from generator.making.layers.sets import paged
+from generator.making.layers.shared import paged
 from generator.making.layers.spec import LayerSpec, define_layer, one_task
 from generator.pack.output import Inputs
 from generator.pack.writer import Writer, compress_objects
