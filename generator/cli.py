@@ -3,10 +3,12 @@
 import atexit
 import gc
 import os
+import re
 import sys
 from collections.abc import MutableMapping
 from functools import lru_cache
 from importlib import import_module
+from pathlib import Path
 
 import click
 
@@ -15,32 +17,30 @@ from generator.errors import GeneratorError, message_of
 from generator.terminal.output import say
 from recognition.errors import RecognitionError
 
-# The commands in the order of use, with the first line of their help. Each is the function of that name in the module
-# of that name in `commands/`. A test compares the lines with the functions.
-COMMANDS = {
-    "demo": "Write a realistic made-up lake into the folder LAKE.",
-    "ingest": "Import files of the marketplace or of scrapers into lake tables.",
-    "fingerprint": "Recognise cards on photos.",
-    "build": "Make a build of LAKE in the store.",
-    "publish": "Make BUILD the live build.",
-    "rollback": "Make the build before the live one live again.",
-    "keys": "Issue, list, revoke and change API keys.",
-    "serve": "Answer the API from the live build.",
-    "edge": "Configure an nginx that answers from its cache.",
-    "nightly": "Build, check, publish and prune: the command for a scheduler.",
-    "backfill": "Import the price guides of many days, make one build, and show what it changes.",
-    "prune": "Delete what no remaining build needs, and what killed runs left.",
-    "unlock": "Release the locks of `nightly` and `prune` that a killed run left.",
-    "builds": "List the builds of the store.",
-    "show": "Show all builds, which one is live and how fresh it is.",
-    "report": "Report on a build as one HTML page.",
-    "diff": "Show what differs between two builds, in objects and values.",
-    "verify": "Compare every object of a build with its recorded hash.",
-    "cat": "Print one object of a build.",
-    "export": "Write a build as plain files, one per object, into a folder or a bucket.",
-    "doctor": "Check for problems and say what to do about them.",
-}
-
+# The commands in the order of use. Each is the function of that name in the module of that name in `commands/`.
+COMMANDS = (
+    "demo",
+    "ingest",
+    "fingerprint",
+    "build",
+    "publish",
+    "rollback",
+    "keys",
+    "serve",
+    "edge",
+    "nightly",
+    "backfill",
+    "prune",
+    "unlock",
+    "builds",
+    "show",
+    "report",
+    "diff",
+    "verify",
+    "cat",
+    "export",
+    "doctor",
+)
 
 _INTERRUPTED = "Query interrupted"  # the RuntimeError of DuckDB in place of KeyboardInterrupt
 
@@ -59,7 +59,7 @@ class Commands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a line for each command. No command is imported, so `cardpress --help` is quick."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl([(name, _short_help(name)) for name in COMMANDS])
 
     @property
     def commands(self) -> MutableMapping[str, click.Command]:
@@ -85,6 +85,13 @@ def cli() -> None:
       cardpress keys issue --name me
       cardpress serve
     """
+
+
+def _short_help(name: str) -> str:
+    """Return the first sentence of a command's help, read from the source of its module."""
+    source = (Path(__file__).parent / "commands" / f"{name}.py").read_text("utf-8")
+    found = re.search(rf'^def {name}\(.*?"""(.*?\.)(?:\s|""")', source, re.MULTILINE | re.DOTALL)
+    return found[1] if found else ""
 
 
 @lru_cache(None)

@@ -11,7 +11,8 @@ import pytest
 from generator.cli import cli
 from tests.support.service import ROOT
 
-DOCUMENTS = [ROOT / "README.md", ROOT / "site_out" / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "site_out" / "README.md"]
+DOCUMENTS += sorted((ROOT / "docs").glob("*.md"))
 BLOCK = re.compile(r"^```(console|sh|bash|cron)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"(?:^\$ |^    |\$\(|[0-9*] +|bin/)(?:[A-Z_]+=\S+ +)*(?:/opt/cardpress/bin/)?(cardpress [^)\n]*)")
 

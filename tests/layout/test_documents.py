@@ -10,8 +10,9 @@ from tests.support.service import ROOT
 from tests.support.sources import FILES, PACKAGES
 
 READMES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("README.md"))
+FIRST_PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md")
 # Not the change log and the decisions: they also name what earlier versions had.
-DOCUMENTS = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *READMES]
+DOCUMENTS = [*(ROOT / name for name in FIRST_PAGES), *(ROOT / "docs").glob("*.md"), *READMES]
 DOCUMENTS += [path for folder in ("build", "bench", "tests") for path in (ROOT / folder).rglob("README.md")]
 PATH = re.compile(rf"`((?:{'|'.join(PACKAGES)}|tests)/[a-z][a-z0-9_./-]+)`")
 QUOTED = re.compile(r"`([A-Za-z0-9_./-]+)`")
@@ -84,18 +85,6 @@ def test_a_decision_has_a_date_and_a_status(page: Path) -> None:
     assert re.search(r"^- Status: \w+", head, re.MULTILINE)
     listed = (page.parent / "README.md").read_text("utf-8")
     assert re.search(rf"^\| {day} \| \[.*\]\({page.name}\) \|", listed, re.MULTILINE), "the list has it with its date"
-
-
-def test_the_documents_say_how_long_each_target_takes() -> None:
-    targets = re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
-    rows = {name: cells[2] for cells in target_rows() for name in re.findall(r"`make ([a-z-]+)`", cells[0])}
-    assert [target for target in targets if not rows.get(target)] == []
-
-
-def target_rows() -> Iterator[list[str]]:
-    """Yield the cells of the table of targets in the first README."""
-    table = (ROOT / "README.md").read_text("utf-8").partition("\n| target |")[2].partition("\n\n")[0]
-    yield from ([cell.strip() for cell in line.split("|")[1:]] for line in table.splitlines()[2:])
 
 
 def texts() -> list[Path]:
