@@ -66,7 +66,7 @@ def build(
 
     With --json the build's record is printed, with the seconds of each step.
 
-    With --explain and --plan the id is the one that the build would have. Rows and bytes of a plan are estimates.
+    With --explain and --plan the id is the one that the build would have. The rows of a plan are estimates.
 
     \b
     Example: cardpress build --lake lake --store site_out --publish

@@ -3,19 +3,18 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import pyarrow as pa
+
 from edge_auth.contract import names
 from edge_auth.contract.index import map_table, to_bytes
-from generator.making import estimates
 from generator.making.card_texts import SIZE, CardTexts, split_texts
 from generator.making.context import BuildContext
+from generator.making.intermediates import Intermediate
 from generator.making.month_tasks import month_tasks, task_names
 from generator.making.periods import open_month
 from generator.making.tasks import BuildScope, ProductRange, Task
 from generator.pack.output import Inputs
 from generator.pack.writer import Writer
-
-# The intermediate files of a range, by id: one row per product with its sort keys, and the Cards as lines of JSON.
-CARDS, CARD_TEXTS = "cards", "card texts"
 
 
 @dataclass(frozen=True)
@@ -36,10 +35,15 @@ def card_tasks(scope: BuildScope) -> CardTasks:
     return CardTasks(month, [_products_task(scope, ids, needs, closed) for ids in scope.ranges])
 
 
+def card_rows(context: BuildContext, inputs: Inputs) -> pa.Table:
+    """Return the sort keys and sizes of the Cards among the inputs, by id, mapped into memory."""
+    return pa.concat_tables(map_table(path) for path in context.intermediate_files(inputs, Intermediate.CARDS))
+
+
 def card_texts(context: BuildContext, inputs: Inputs) -> CardTexts:
-    """Open the texts of the Cards among the inputs, which have the order of `context.mapped(inputs, CARDS)`."""
-    sizes = [map_table(path)[SIZE].to_numpy() for path in context.intermediate_files(inputs, CARDS)]
-    return CardTexts(context.intermediate_files(inputs, CARD_TEXTS), sizes)
+    """Open the texts of the Cards among the inputs, which have the order of `card_rows`."""
+    sizes = [map_table(path)[SIZE].to_numpy() for path in context.intermediate_files(inputs, Intermediate.CARDS)]
+    return CardTexts(context.intermediate_files(inputs, Intermediate.CARD_TEXTS), sizes)
 
 
 def newest_task_name(layer: str) -> str:
@@ -61,8 +65,6 @@ def _products_task(scope: BuildScope, ids: ProductRange, needs: tuple[str, ...],
         (ids, closed),
         needs,
         rows=ids.count,
-        reads=ids.count * estimates.NEWEST_ROW_BYTES * (len(closed) + 1),
-        writes=ids.count * estimates.CARD_ROW_BYTES,
     )
 
 
@@ -71,6 +73,6 @@ def _products(context: BuildContext, writer: Writer, inputs: Inputs, ids: Produc
     context.open_newest(inputs, closed, ids)
     context.db.run("views/cards")
     cards, texts = split_texts(context.db.table("from cards order by id_product"))
-    writer.add_intermediate(CARDS, to_bytes(cards))
-    writer.add_intermediate(CARD_TEXTS, texts)
+    writer.add_intermediate(Intermediate.CARDS, to_bytes(cards))
+    writer.add_intermediate(Intermediate.CARD_TEXTS, texts)
     context.db.connection.execute("drop table cards")

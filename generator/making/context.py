@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from edge_auth.contract.index import map_table
 from edge_auth.contract.layers import Layer
 from edge_auth.contract.store.interface import Store
 from generator.database import Database
 from generator.lake.lake import PRICE_TABLES, Lake
+from generator.making.intermediates import Intermediate
 from generator.making.lake_tables import LakeTables
 from generator.making.step_times import StepTime
 from generator.making.tasks import ProductRange
@@ -130,12 +129,9 @@ class BuildContext:
         """
         for table in PRICE_TABLES:
             files = [self.layer_file(inputs, layer, digest, table) for layer, digest in closed.items()]
-            self.tables.open_files(f"all_{table}", [*self.intermediate_files(inputs, table), *files], ids)
+            month = self.intermediate_files(inputs, Intermediate.NEWEST_ROWS.of(table))
+            self.tables.open_files(f"all_{table}", [*month, *files], ids)
         self.tables.open_newest_views()
-
-    def mapped(self, inputs: Inputs, name: str) -> pa.Table:
-        """Return the intermediate files of that name as one table, mapped into memory."""
-        return pa.concat_tables(map_table(path) for path in self.intermediate_files(inputs, name))
 
     def intermediate_files(self, inputs: Inputs, name: str) -> list[Path]:
         """Return the local intermediate files of that name, in the order of the inputs."""

@@ -14,8 +14,8 @@ from edge_auth.contract import names
 from edge_auth.contract.pages import HISTORY_ARRAYS
 from generator.database import sql_literal
 from generator.lake.lake import PRICE_TABLES
-from generator.making import estimates
 from generator.making.context import BuildContext
+from generator.making.intermediates import Intermediate
 from generator.making.month_rows import GUIDE, SORTED_BY, write_sorted_rows
 from generator.making.newest_rows import NewestRows
 from generator.making.periods import Period
@@ -30,8 +30,7 @@ _ROWS_PER_GROUP = 40_960
 
 def month_tasks(scope: BuildScope, month: Period) -> list[Task]:
     """Return the tasks of a month, or of the days of it that a period has. A large month is cut into several tasks."""
-    rows = estimates.rows(scope.lake, month.first, month.last)
-    spans = month.split(-(-rows // MAX_ROWS_PER_TASK))
+    spans = month.split(-(-month.estimated_rows(scope.lake) // MAX_ROWS_PER_TASK))
     return [_month_task(scope, days, whole=len(spans) == 1) for days in spans]
 
 
@@ -45,21 +44,22 @@ def known_rows(context: BuildContext, inputs: Inputs, array: str, span: Period) 
 
     The month, or the day, must have bulk files that the build makes.
     """
-    name = _day_name(array, span.first) if span.is_day else _known_name(array)
+    rows_of_day = Intermediate.ROWS_OF_DAY.of(array, span.first)
+    name = rows_of_day if span.is_day else Intermediate.KNOWN_ROWS.of(array)
     return context.intermediate_files(inputs, name)
 
 
 def unknown_rows(context: BuildContext, inputs: Inputs, array: str) -> list[Path]:
     """Return the files with the rows of products that the catalogue does not know, one per task of a month."""
-    return context.intermediate_files(inputs, _unknown_name(array))
+    return context.intermediate_files(inputs, Intermediate.UNKNOWN_ROWS.of(array))
 
 
 def open_history(context: BuildContext, inputs: Inputs, ids: ProductRange) -> None:
     """Make the views history_<array> over the months among the inputs, for at least a range of products."""
     for array in HISTORY_ARRAYS:
-        of_range = context.intermediate_files(inputs, _range_name(array, ids))
-        whole = (_known_name(array), _unknown_name(array))
-        files = of_range or [file for name in whole for file in context.intermediate_files(inputs, name)]
+        of_range = context.intermediate_files(inputs, Intermediate.ROWS_OF_RANGE.of(array, ids.number))
+        kinds = (Intermediate.KNOWN_ROWS, Intermediate.UNKNOWN_ROWS)
+        files = of_range or [file for kind in kinds for file in context.intermediate_files(inputs, kind.of(array))]
         context.tables.open_files(f"sorted_{array}", files)
     context.tables.open_history_views()
 
@@ -68,16 +68,8 @@ def _month_task(scope: BuildScope, days: Period, whole: bool) -> Task:
     name = f"month {days.first:%Y-%m}" + ("" if whole else f" days {days.first.day}-{days.last.day}")
     has_bulk_file = names.bulk_layer(f"{days.first:%Y-%m}") in scope.missing
     bulk_days = tuple(day.first for day in days.days() if names.bulk_layer(day.span) in scope.missing)
-    rows = estimates.rows(scope.lake, days.first, days.last)
-    return Task(
-        name,
-        "",
-        _month,
-        (days, scope.ranges, has_bulk_file, bulk_days),
-        rows=rows,
-        reads=scope.lake.size(*PRICE_TABLES, first=days.first, last=days.last),
-        writes=rows * estimates.HISTORY_ROW_BYTES,
-    )
+    arguments = (days, scope.ranges, has_bulk_file, bulk_days)
+    return Task(name, "", _month, arguments, rows=days.estimated_rows(scope.lake))
 
 
 def _month(
@@ -104,10 +96,10 @@ def _month(
         if not in_place:  # another machine fetches a range, not the month
             _add_ranges(context, writer, array, [known, unknown], ranges)
         if in_place or has_bulk_file:
-            writer.add_intermediate(_known_name(array), known)
-        writer.add_intermediate(_unknown_name(array), unknown)
+            writer.add_intermediate(Intermediate.KNOWN_ROWS.of(array), known)
+        writer.add_intermediate(Intermediate.UNKNOWN_ROWS.of(array), unknown)
         for day, path in zip(bulk_days, of_days, strict=True):
-            writer.add_intermediate(_day_name(array, day), path)
+            writer.add_intermediate(Intermediate.ROWS_OF_DAY.of(array, day), path)
     _add_newest(context, writer, newest_prices.table())
     context.tables.close_month()
 
@@ -119,7 +111,7 @@ def _add_ranges(
     context.tables.open_files("rows_of_month", files)
     for ids in ranges:
         query = f"from rows_of_month where {ids.condition} order by {', '.join(SORTED_BY)}"
-        writer.add_intermediate(_range_name(array, ids), _parquet(context, query))
+        writer.add_intermediate(Intermediate.ROWS_OF_RANGE.of(array, ids.number), _parquet(context, query))
 
 
 def _add_newest(context: BuildContext, writer: Writer, prices: pa.Table) -> None:
@@ -131,7 +123,8 @@ def _add_newest(context: BuildContext, writer: Writer, prices: pa.Table) -> None
     context.tables.open_newest_of_month()
     with context.db.registered(newest_in_month_price_guide=prices):
         for table in PRICE_TABLES:
-            writer.add_intermediate(table, _parquet(context, f"from newest_in_month_{table} order by id_product"))
+            rows = _parquet(context, f"from newest_in_month_{table} order by id_product")
+            writer.add_intermediate(Intermediate.NEWEST_ROWS.of(table), rows)
 
 
 def _parquet(context: BuildContext, query: str) -> Path:
@@ -139,19 +132,3 @@ def _parquet(context: BuildContext, query: str) -> Path:
     path = context.db.scratch / "result.parquet"
     context.db.connection.execute(f"copy ({query}) to {sql_literal(path)} (row_group_size {_ROWS_PER_GROUP})")
     return path
-
-
-def _known_name(array: str) -> str:
-    return f"{array} rows of known products"
-
-
-def _unknown_name(array: str) -> str:
-    return f"{array} rows of unknown products"
-
-
-def _day_name(array: str, day: date) -> str:
-    return f"{array} rows of known products on {day}"
-
-
-def _range_name(array: str, ids: ProductRange) -> str:
-    return f"{array} rows {ids.number}"

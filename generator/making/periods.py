@@ -6,6 +6,9 @@ from datetime import date, timedelta
 
 from generator.lake.lake import PRICE_TABLES, Lake
 
+# Bytes of a row in the Parquet files of made-up lakes of 10,000 to 78,000 products; see docs/scale.md.
+_ROW_BYTES = {"price_guide": 24, "listings": 15, "filtered_checks": 60}
+
 
 @dataclass(frozen=True)
 class Period:
@@ -51,6 +54,11 @@ class Period:
     def content(self, lake: Lake) -> list[str]:
         """Return the content of the lake's price tables on these days; see `Lake.content`."""
         return lake.content(*PRICE_TABLES, first=self.first, last=self.last)
+
+    def estimated_rows(self, lake: Lake) -> int:
+        """Return about how many rows the lake's price tables hold of these days, from the sizes of their files."""
+        sizes = {table: lake.size(table, first=self.first, last=self.last) for table in PRICE_TABLES}
+        return sum(size // _ROW_BYTES[table] for table, size in sizes.items())
 
 
 def open_month(as_of: date) -> Period:

@@ -1,21 +1,13 @@
 """The plan of a build: the tasks that make the missing layers, in an order in which one machine can execute them."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from edge_auth.contract import names
 from generator.lake.lake import Lake
 from generator.making.context import BuildContext
 from generator.making.layers.spec import LayerSpec
-from generator.making.tasks import BuildScope, Task, split_products
-
-# These layers are small: one task makes each of them.
-_WHOLE_LAYERS = {
-    *(names.SETS, names.GAMES, names.MOVERS, names.WATCHLIST),
-    *(names.BULK, names.bulk_layer("catalogue"), names.bulk_layer("watchlist")),
-    *(names.FINGERPRINTS, names.STATUS, names.DRAWINGS, names.SITE),  # no task of the plan makes the site
-}
+from generator.making.tasks import BuildScope, Task
 
 
 @dataclass(frozen=True)
@@ -43,17 +35,15 @@ class BuildPlan:
     def lines(self) -> Iterator[str]:
         """Yield the plan as the lines of a table."""
         width = max((len(task.name) for task in self.tasks), default=0)
-        yield f"{'TASK':<{width}}  {'ROWS':>13}  {'READS':>11}  {'WRITES':>11}  NEEDS"
+        yield f"{'TASK':<{width}}  {'ROWS':>13}  NEEDS"
         for task in self.tasks:
-            yield f"{task.name:<{width}}  {_figures(task)}  {_first_and_last(task.needs)}"
+            yield f"{task.name:<{width}}  {task.rows:>13,}  {_first_and_last(task.needs)}"
         total = self.total()
-        sizes = f"{_megabytes(total['reads'])} read, {_megabytes(total['writes'])} written"
-        yield f"{total['tasks']:,} tasks, {total['rows']:,} rows, {sizes}"
+        yield f"{total['tasks']:,} tasks, {total['rows']:,} rows"
 
     def total(self) -> dict[str, int]:
-        """Return the number of tasks and the sums of their estimates."""
-        sums = {name: sum(getattr(task, name) for task in self.tasks) for name in ("rows", "reads", "writes")}
-        return {"tasks": len(self.tasks)} | sums
+        """Return the number of tasks, and about how many rows they read."""
+        return {"tasks": len(self.tasks), "rows": sum(task.rows for task in self.tasks)}
 
 
 def plan_build(
@@ -74,9 +64,8 @@ def plan_build(
         lake,
         missing={name: digest for name, digest in digests.items() if name in wanted},
         present={name: digest for name, digest in digests.items() if name not in wanted},
+        product_ids=lambda: context.tables.product_ids(),  # opens the lake's tables
     )
-    if wanted - _WHOLE_LAYERS:
-        scope = replace(scope, ranges=split_products(context.tables.product_ids()))
     tasks: dict[str, Task] = {}
     for layer in layers:
         if layer.name in wanted:
@@ -86,16 +75,8 @@ def plan_build(
 
 
 def _task_fields(task: Task) -> dict[str, Any]:
-    fields = {name: getattr(task, name) for name in ("name", "layer", "needs", "objects", "rows", "reads", "writes")}
+    fields = {name: getattr(task, name) for name in ("name", "layer", "needs", "objects", "rows")}
     return fields | {"work": f"{task.work.__module__}.{task.work.__qualname__}"}
-
-
-def _figures(task: Task) -> str:
-    return f"{task.rows:>13,}  {_megabytes(task.reads):>11}  {_megabytes(task.writes):>11}"
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:,.1f} MB"
 
 
 def _first_and_last(needs: tuple[str, ...]) -> str:

@@ -12,6 +12,7 @@ repeated task writes the same files.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -64,10 +65,9 @@ class Task:
         layer: The layer whose objects or files the task writes, '' if it writes only intermediate files.
         work: The function. It takes a BuildContext, a Writer, the outputs of the needed tasks by name, and `arguments`.
         needs: The names of the tasks whose outputs it reads.
-        objects: An estimate of the objects that it writes.
-        rows: An estimate of the rows of the lake, or of intermediate files, that it reads.
-        reads: An estimate of the bytes that it reads.
-        writes: An estimate of the bytes that it writes.
+        objects: An estimate of the objects that it writes, for the progress bar.
+        rows: An estimate of the rows of the lake, or of intermediate files, that it reads. `build --plan` prints it,
+            and a plan of few rows is executed in few threads.
         main_thread: Whether only the main thread of a process executes it. It encodes many small objects, so two
             threads would wait for each other, or it opens the watchlist, which stays open for the next task.
     """
@@ -79,8 +79,6 @@ class Task:
     needs: tuple[str, ...] = ()
     objects: int = 0
     rows: int = 0
-    reads: int = 0
-    writes: int = 0
     main_thread: bool = False
 
 
@@ -91,13 +89,22 @@ class BuildScope:
     Attributes:
         missing: The digests of the layers that the build makes, by layer.
         present: The digests of the layers that the store has, by layer.
-        ranges: All products, in ranges. Empty if no missing layer is made in ranges.
+        product_ids: Returns the sorted ids of all products. Called only if a missing layer is made in ranges of them.
     """
 
     lake: Lake
     missing: dict[str, str]
     present: dict[str, str]
-    ranges: tuple[ProductRange, ...] = ()
+    product_ids: Callable[[], NDArray[np.int64]]
+
+    @cached_property
+    def ranges(self) -> tuple[ProductRange, ...]:
+        """All products, in ranges.
+
+        Raises:
+            LakeError: The products break a rule.
+        """
+        return split_products(self.product_ids())
 
     @property
     def products(self) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 from edge_auth.contract import names
 from edge_auth.contract.codec import compress_chunks
 from generator.making.bulk_files import write_entries, write_lines
-from generator.making.card_tasks import CARDS, card_tasks, card_texts
+from generator.making.card_tasks import card_rows, card_tasks, card_texts
 from generator.making.context import BuildContext
 from generator.making.layers.spec import LayerSpec, define_layer
 from generator.making.month_tasks import task_names
@@ -29,12 +29,11 @@ def bulk_cards_layer(catalogue: LayerSpec) -> LayerSpec:
 def _tasks(scope: BuildScope) -> Iterator[Task]:
     cards = card_tasks(scope)
     yield from cards
-    size = sum(task.writes for task in cards.products)
-    yield Task(LAYER, LAYER, _bulk_cards, (), task_names(cards.products), rows=scope.products, reads=size)
+    yield Task(LAYER, LAYER, _bulk_cards, (), task_names(cards.products), rows=scope.products)
 
 
 def _bulk_cards(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
-    cards = len(context.mapped(inputs, CARDS))
+    cards = len(card_rows(context, inputs))
     cuts = slices(cards, _LINES_PER_CHUNK) if cards else ()
     with closing(card_texts(context, inputs)) as texts:
         data = compress_chunks(bytes(texts.read(np.arange(*cut))[0]) for cut in cuts)

@@ -9,7 +9,6 @@ from functools import partial
 
 from edge_auth.contract import names
 from generator.lake.lake import Lake
-from generator.making import estimates
 from generator.making.bulk_files import CONSTANTS, write_entries, write_table
 from generator.making.context import BuildContext
 from generator.making.lake_tables import PRICE_SQL
@@ -51,8 +50,7 @@ def _tasks(scope: BuildScope, month: Period, span: Period) -> Iterable[Task]:
     tasks = month_tasks(scope, month)
     yield from tasks
     layer = names.bulk_layer(span.span)
-    rows = estimates.rows(scope.lake, span.first, span.last)
-    yield Task(layer, layer, _bulk_files, (span,), task_names(tasks), rows=rows)
+    yield Task(layer, layer, _bulk_files, (span,), task_names(tasks), rows=span.estimated_rows(scope.lake))
 
 
 def _bulk_files(context: BuildContext, writer: Writer, inputs: Inputs, span: Period) -> None:

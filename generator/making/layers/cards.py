@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from edge_auth.contract import names, pages
 from edge_auth.contract.splice import encode_fragments
 from generator.lake.lake import Lake
-from generator.making import estimates
-from generator.making.card_tasks import CARDS, card_tasks, card_texts
+from generator.making.card_tasks import card_rows, card_tasks, card_texts
 from generator.making.card_texts import CardTexts
 from generator.making.context import BuildContext
 from generator.making.history_rows import HistoryRows, write_objects
@@ -54,15 +53,13 @@ def _tasks(scope: BuildScope) -> Iterator[Task]:
             (*month, products.name),
             objects=ids.count,
             rows=rows,
-            reads=products.writes + rows * estimates.HISTORY_ROW_BYTES,
-            writes=ids.count * estimates.STORED_CARD_BYTES + rows * estimates.STORED_HISTORY_ROW_BYTES,
             main_thread=True,
         )
 
 
 def _cards(context: BuildContext, writer: Writer, inputs: Inputs, ids: ProductRange, days: int) -> None:
     open_history(context, inputs, ids)
-    all_ids = context.mapped(inputs, CARDS)["id_product"].to_numpy()
+    all_ids = card_rows(context, inputs)["id_product"].to_numpy()
     with closing(card_texts(context, inputs)) as texts:
         write_objects(context, writer, all_ids, partial(_objects, all_ids, texts), days, ahead=1)
 

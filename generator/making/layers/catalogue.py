@@ -24,8 +24,7 @@ from edge_auth.contract.index import to_bytes
 from edge_auth.contract.text import composed
 from edge_auth.contract.vocabulary import SUBSTRINGS, SUFFIXES, WORDS, substring_table, suffix_table
 from generator.lake.lake import Lake
-from generator.making import estimates
-from generator.making.card_tasks import CARDS, card_tasks, card_texts, closed_layers
+from generator.making.card_tasks import card_rows, card_tasks, card_texts, closed_layers
 from generator.making.card_texts import CardTexts
 from generator.making.context import BuildContext
 from generator.making.layers.shared import CARD_SQL, card_content, to_parquet
@@ -69,15 +68,13 @@ def _tasks(scope: BuildScope) -> Iterator[Task]:
         (*task_names(cards.products), *cards.products[0].needs),
         objects=scope.products,
         rows=scope.products,
-        reads=scope.products * estimates.CARD_ROW_BYTES,
-        writes=scope.products * (estimates.STORED_COLUMNS_BYTES + estimates.STORED_LINE_BYTES),
     )
 
 
 def _catalogue(context: BuildContext, writer: Writer, inputs: Inputs, closed: dict[str, str]) -> None:
     context.tables.open_catalogue()
     context.open_newest(inputs, closed)
-    db, cards = context.db, context.mapped(inputs, CARDS)
+    db, cards = context.db, card_rows(context, inputs)
     with context.db.registered(cards=cards), closing(card_texts(context, inputs)) as texts:
         db.run(*_INDEX_SQL)
         lines, digest = _write_lines(context, writer, texts)

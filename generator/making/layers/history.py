@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from edge_auth.contract import names, pages
 from edge_auth.contract.splice import encode_fragments
 from generator.lake.lake import PRICE_TABLES, Lake
-from generator.making import estimates
 from generator.making.card_tasks import newest_task_name
 from generator.making.context import BuildContext
 from generator.making.history_rows import HistoryRows, write_objects
+from generator.making.intermediates import Intermediate
 from generator.making.layers.shared import HISTORY_CONSTANTS, HISTORY_SQL, to_parquet
 from generator.making.layers.spec import LayerSpec, define_layer
 from generator.making.month_tasks import month_tasks, open_history, task_names
@@ -43,35 +43,17 @@ def _tasks(scope: BuildScope, layer: str, period: Period) -> Iterator[Task]:
     months = [task for month in with_rows for task in month_tasks(scope, month)]
     yield from months
     needs, rows, days = task_names(months), sum(task.rows for task in months), sum(map(len, with_rows))
-    newest_bytes = scope.products * estimates.NEWEST_ROW_BYTES
-    yield Task(
-        newest_task_name(layer),
-        layer,
-        _newest,
-        needs=needs,
-        rows=len(months) * scope.products,
-        reads=newest_bytes,
-        writes=newest_bytes,
-    )
+    yield Task(newest_task_name(layer), layer, _newest, needs=needs, rows=len(months) * scope.products)
     for ids in scope.ranges:
         rows_of_range = rows * ids.count // max(scope.products, 1)
-        yield Task(
-            f"{layer} {ids}",
-            layer,
-            _history,
-            (ids, days),
-            needs,
-            objects=ids.count,
-            rows=rows_of_range,
-            reads=rows_of_range * estimates.HISTORY_ROW_BYTES,
-            writes=rows_of_range * estimates.STORED_HISTORY_ROW_BYTES,
-        )
+        yield Task(f"{layer} {ids}", layer, _history, (ids, days), needs, objects=ids.count, rows=rows_of_range)
 
 
 def _newest(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
     """Write the newest row of each product as one Parquet file per price table."""
     for table in PRICE_TABLES:
-        context.tables.open_files(f"months_{table}", context.intermediate_files(inputs, table))
+        months = context.intermediate_files(inputs, Intermediate.NEWEST_ROWS.of(table))
+        context.tables.open_files(f"months_{table}", months)
     context.db.run("views/period")
     for table in PRICE_TABLES:
         rows = context.db.table(f"from newest_in_period_{table} order by id_product")

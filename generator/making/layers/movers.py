@@ -9,8 +9,7 @@ from edge_auth.contract.movers import LINES, LISTS, MAX_MOVERS, WEEK
 from generator.lake.lake import Lake
 from generator.lake.tables import open_table
 from generator.making.context import BuildContext
-from generator.making.layers.spec import LayerSpec, define_layer
-from generator.making.tasks import BuildScope, Task
+from generator.making.layers.spec import LayerSpec, define_layer, one_task
 from generator.pack.output import Inputs
 from generator.pack.writer import Writer
 
@@ -23,7 +22,7 @@ def movers_layer(lake: Lake) -> LayerSpec:
     """Define the layer of the price moves. It reads only the days of the price guide that a window can need."""
     return define_layer(
         names.MOVERS,
-        _tasks,
+        one_task(names.MOVERS, _movers),
         recipe=RECIPE,
         sql=("sources/products", "sources/expansions", "views/movers"),
         content={
@@ -39,10 +38,6 @@ def _with_needed_days(lake: Lake) -> Lake:
     """Return the lake with only the days that a window can need: days of now, and days before each of them."""
     ages = [(0, _MAX_AGE_DAYS), *((days, days + 2 * _MAX_AGE_DAYS) for days in names.MOVER_WINDOWS.values())]
     return lake.with_days({lake.as_of - timedelta(age) for first, last in ages for age in range(first, last + 1)})
-
-
-def _tasks(scope: BuildScope) -> list[Task]:
-    return [Task(names.MOVERS, names.MOVERS, _movers, reads=_with_needed_days(scope.lake).size(_GUIDE))]
 
 
 def _movers(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
