@@ -1,11 +1,15 @@
 """`cardpress ingest …`: imports files into lake tables."""
 
+from functools import partial
+
 import click
 
 from generator.commands.ingest_cardmarket import cardmarket
-from generator.commands.ingest_catalogue import attributes, expansions
-from generator.commands.ingest_scraped import list_pages, offers, watch_checks
+from generator.commands.ingest_lines import lines_command
 from generator.commands.ingest_withdraw import withdraw
+from generator.ingest.catalogue_import import import_attributes, import_expansions
+from generator.ingest.scraped_formats import ATTRIBUTES, EXPANSIONS, SCRAPED_FORMATS
+from generator.ingest.scraped_import import import_lines
 
 
 @click.group()
@@ -17,5 +21,10 @@ def ingest() -> None:
     """
 
 
-for command in (cardmarket, expansions, attributes, list_pages, offers, watch_checks, withdraw):
-    ingest.add_command(command)
+ingest.add_command(cardmarket)
+game_option = click.option("--game", help="The game of the lines that name none.")
+ingest.add_command(lines_command(EXPANSIONS, import_expansions, game_option))
+ingest.add_command(lines_command(ATTRIBUTES, import_attributes))
+for line_format in SCRAPED_FORMATS:
+    ingest.add_command(lines_command(line_format, partial(import_lines, line_format)))
+ingest.add_command(withdraw)

@@ -4,7 +4,7 @@ A line says when it was written, or counts as written when its file was changed 
 one before it, and importing a file again changes nothing.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,16 +16,21 @@ from generator.clock import utc_now
 from generator.errors import IngestError
 from generator.ingest.bounded_file import STDIN
 from generator.ingest.findings import UNKNOWN_PRODUCTS, UNNAMED, ImportFinding
-from generator.ingest.list_pages import list_pages_file, merge_list_pages
+from generator.ingest.list_pages import list_pages_file
 from generator.ingest.merge import FileChange, changed_files, connect_tables
-from generator.ingest.scraped_formats import LineFormat, attributes_format, expansions_format
-from generator.ingest.scraped_import import ImportResult, LineFiles, finish_reading, import_result, write_changes
+from generator.ingest.scraped_formats import ATTRIBUTES, EXPANSIONS, LineFormat
+from generator.ingest.scraped_import import (
+    ImportResult,
+    LineFiles,
+    OnRead,
+    finish_reading,
+    import_result,
+    write_changes,
+)
 from generator.ingest.scraped_lines import LineReader
-from generator.ingest.table_updates import TableUpdate, add_list_pages, update_table
+from generator.ingest.table_updates import TableUpdate, add_list_pages, update_from_pages, update_table
 from generator.ingest.tables import expansions_file, products_file
 from generator.lake.writer import LakeWriter, encode_parquet
-
-OnRead = Callable[[Path], None]
 
 # The newest game and URL that lines give for an expansion; of two with the same time, the greater.
 _SET_COLUMNS = """
@@ -44,17 +49,12 @@ def import_attributes(lake: LakeWriter, files: LineFiles, on_read: OnRead) -> Im
     """Import numbers, rarities, URLs and images of products, as if list pages had shown them.
 
     Raises:
-        IngestError: As `import_list_pages`.
+        IngestError: As `import_lines`.
     """
-    reader, rows = _read(files, on_read, attributes_format())
+    reader, rows = _read(files, on_read, ATTRIBUTES)
     with lake.locked():
-        before = list_pages_file().read(lake)
-        pages = merge_list_pages(before, _as_list_pages(rows))
-        products, expansions = update_table(lake, products_file()), update_table(lake, expansions_file())
-        products.incoming = rows.select(["id_product"])  # to count the products that other files have
-        add_list_pages(products, expansions, pages)
+        changed_pages, products, expansions = update_from_pages(lake, _as_list_pages(rows))
         changes = [products.change(), *_if_changed(expansions)]
-        changed_pages = {} if pages.equals(before) else {list_pages_file().path: encode_parquet(pages)}
         write_changes(lake, files, reader, changed_pages | changed_files(changes))
     findings = tuple(_unknown(rows["id_product"], products, UNKNOWN_PRODUCTS, "kept until a list has them"))
     return replace(import_result(reader, changes), findings=findings)
@@ -67,9 +67,9 @@ def import_expansions(lake: LakeWriter, files: LineFiles, on_read: OnRead, game:
         game: The game of the lines that have none.
 
     Raises:
-        IngestError: As `import_list_pages`.
+        IngestError: As `import_lines`.
     """
-    reader, rows = _read(files, on_read, expansions_format())
+    reader, rows = _read(files, on_read, EXPANSIONS)
     if game:
         games = pc.fill_null(rows["game"], game)
         rows = rows.set_column(rows.schema.get_field_index("game"), "game", games)

@@ -10,10 +10,10 @@ from functools import cache
 import pyarrow as pa
 
 from generator.ingest.merge import connect_tables, quoted
-from generator.ingest.scraped_formats import list_page_format
+from generator.ingest.scraped_formats import ABOUT_PRODUCT, LIST_PAGES
 from generator.ingest.tables import TableFile
 
-_PRODUCT_COLUMNS = ("number", "rarity", "url", "image", "image_large")
+_PRODUCT_COLUMNS = tuple(ABOUT_PRODUCT)
 _VALUES = ("id_expansion", *_PRODUCT_COLUMNS, "expansion", "expansion_url")
 _COLUMNS = ("id_product", *_VALUES)
 
@@ -72,8 +72,7 @@ ORDER BY id
 @cache
 def list_pages_file() -> TableFile:
     """Return the file that stores the values of list pages."""
-    page = list_page_format().schema
-    schema = pa.schema([page.field(name) for name in (*_COLUMNS, "scraped_at")])
+    schema = pa.schema([LIST_PAGES.schema.field(name) for name in (*_COLUMNS, "scraped_at")])
     return TableFile("list_pages.parquet", "list_pages", "id_product", schema, tuple(schema.names))
 
 

@@ -6,14 +6,12 @@ equal times the same way. So the tables depend neither on the order nor on the n
 
 from collections.abc import Iterator
 from datetime import date
-from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from generator.ingest.merge import FileChange, MergeCounts, connect_tables, quoted
-from generator.ingest.tables import TableFile
-from generator.lake.schema import arrow_schema
+from generator.ingest.tables import DailyTable
 from generator.lake.writer import LakeWriter, encode_parquet
 
 _MERGE = """
@@ -38,29 +36,6 @@ counted AS (
 PIVOT (SELECT moment::DATE AS day, what FROM counted)
 ON what IN ('rows', 'new', 'changed', 'in_other_files', 'outranked') GROUP BY day ORDER BY day
 """
-
-
-class DailyTable(NamedTuple):
-    """A daily table as imports write it: `monitor.parquet` in the partition of each day of its `time` column."""
-
-    name: str
-    product: str
-    time: str
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The columns of `build/lake.sql`."""
-        return arrow_schema(self.name)
-
-    def file(self, day: date) -> TableFile:
-        """Return the file of a day."""
-        path = f"{self.name}/day={day.isoformat()}/monitor.parquet"
-        return TableFile(path, "", self.product, self.schema, tuple(self.schema.names))
-
-
-LISTINGS = DailyTable("listings", "id_product", "scraped_at")
-FILTERED_CHECKS = DailyTable("filtered_checks", "id_product", "checked_at")
-WATCH_CHECKS = DailyTable("watch_checks", "slug", "checked_at")
 
 
 def merge_days(lake: LakeWriter, table: DailyTable, incoming: pa.Table) -> Iterator[FileChange]:

@@ -1,204 +1,192 @@
-"""The formats of scraped lines: which keys a line may have, and the row that it becomes (docs/ingest.md).
+"""The formats of scraped lines, and of lines of tables that operators keep (docs/ingest.md).
 
-Each `parse_…` function takes the JSON object of a line and returns the values of the format's columns in order, or
-raises InvalidValue. Keys that are not named here are ignored.
+A format maps each column of its rows to the keys and the parser of its value. The parser of a line, the schema of the
+rows and the command `cardpress ingest ‹name›` follow from it. Keys that no column reads are ignored.
 """
 
-from collections.abc import Callable
-from functools import cache
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from generator.ingest.scraped_values import (
-    InvalidValue,
-    parse_condition,
-    parse_count,
-    parse_id,
-    parse_price,
-    parse_text,
-    parse_time,
-    parse_url,
-    quoted_json,
+from generator.ingest.line_columns import (
+    Column,
+    Line,
+    condition,
+    count,
+    first_value,
+    marketplace_id,
+    offers,
+    price,
+    required,
+    seller,
+    text,
+    text_or_integer,
+    time,
+    url,
 )
-from generator.lake.schema import TIMESTAMP, arrow_schema
-
-Json = dict[str, Any]
-Row = tuple[Any, ...]
+from generator.ingest.scraped_values import parse_count, parse_objects
+from generator.ingest.tables import DailyTable
 
 
-class LineFormat(NamedTuple):
-    """How the lines of a file are parsed, and the columns of their rows.
+@dataclass(frozen=True)
+class LineFormat:
+    """The format of lines of a table that operators keep. Such a file may be CSV as well, whose values are all text.
 
     Attributes:
-        is_csv_allowed: Whether the file may be CSV as well. Its values are then text, also where a line has integers.
+        name: The command `cardpress ingest ‹name›`.
+        help: What it imports, in the help of the command.
+        example: The arguments of the command in the example of its help.
+        columns: The columns of the rows in their order.
     """
 
-    parse: Callable[[Json], Row]
-    schema: pa.Schema
-    is_csv_allowed: bool = False
+    name: str
+    help: str
+    example: str
+    columns: Mapping[str, Column]
+    is_csv_allowed: ClassVar[bool] = True
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The columns and their types."""
+        return pa.schema([(name, column.type) for name, column in self.columns.items()])
+
+    def parse(self, line: Line) -> tuple[Any, ...]:
+        """Return the values of the columns for a line.
+
+        Raises:
+            InvalidValue: A value is wrong, or a required one is absent.
+        """
+        return tuple([column.read(line) for column in self.columns.values()])
 
 
-@cache
-def list_page_format() -> LineFormat:
-    """Return the format of rows of expansions' list pages: listings, then what a page says about the product."""
-    texts = ("number", "rarity", "url", "image", "image_large", "expansion", "expansion_url")
-    about_product = [pa.field("id_expansion", pa.int64()), *(pa.field(name, pa.string()) for name in texts)]
-    return LineFormat(parse_list_page_row, pa.schema([*arrow_schema("listings"), *about_product]))
+@dataclass(frozen=True, kw_only=True)
+class ScrapedFormat(LineFormat):
+    """The format of lines of a scraper, which become rows of a daily table.
+
+    Attributes:
+        table: The table. `columns` has all of its columns.
+        further_help: What the command also does.
+    """
+
+    table: DailyTable
+    further_help: str = ""
+    is_csv_allowed: ClassVar[bool] = False
 
 
-@cache
-def offers_format() -> LineFormat:
-    """Return the format of checks of products under the seller filter."""
-    return LineFormat(parse_offers, arrow_schema("filtered_checks"))
+def _offers(line: Line) -> int | None:
+    """Return how many offers a check counted: `offers`, or else the length of the list."""
+    counted = parse_count(line.get("offers"), "offers")
+    listed = parse_objects(line.get("offer_list"), "offer_list")
+    return len(listed) if counted is None and listed is not None else counted
 
 
-@cache
-def watch_check_format() -> LineFormat:
-    """Return the format of checks of tracked products."""
-    return LineFormat(parse_watch_check, arrow_schema("watch_checks"))
+_ID_PRODUCT = required(marketplace_id("id_product", "idProduct", "id"))
+_SCRAPED_AT = required(time("scraped_at", "scrapedAt"))
+_CHECKED_AT = required(time("checked_at", "checkedAt"))
+_CONDITION = first_value(condition("condition_code"), condition("condition"))
 
+ABOUT_PRODUCT = {
+    "number": text("number"),
+    "rarity": text("rarity"),
+    "url": url("url"),
+    "image": text("image"),
+    "image_large": text("image_large"),
+}
 
-@cache
-def attributes_format() -> LineFormat:
-    """Return the format of tables of what the marketplace's product lists lack: a list page without prices."""
-    texts = [pa.field(name, pa.string()) for name in ("number", "rarity", "url", "image", "image_large")]
-    schema = [pa.field("id_product", pa.int64()), *texts, pa.field("updated_at", TIMESTAMP)]
-    return LineFormat(parse_attributes, pa.schema(schema), is_csv_allowed=True)
+LIST_PAGES = ScrapedFormat(
+    "list-pages",
+    help="Import rows of expansions' list pages.",
+    further_help="They also set number, rarity, url and image of products, and names and urls of expansions.",
+    example="pages.jsonl.gz --bad-lines refused.jsonl",
+    table=DailyTable("listings", product="id_product", time="scraped_at"),
+    columns={
+        "id_product": _ID_PRODUCT,
+        "scraped_at": _SCRAPED_AT,
+        "available": count("available_items", "available"),
+        "from_price": price("from_price"),
+        "available_foil": count("available_foils", "available_foil"),
+        "from_price_foil": price("from_price_foil"),
+        "id_expansion": marketplace_id("id_expansion", "idExpansion"),
+        **ABOUT_PRODUCT,
+        "expansion": text("expansion"),
+        "expansion_url": url("expansion_url"),
+    },
+)
 
+# Builds read `lowest` and `cheapest_…` if there is no list.
+OFFERS = ScrapedFormat(
+    "offers",
+    help="Import checks of products under the seller filter.",
+    example="offers.jsonl",
+    table=DailyTable("filtered_checks", product="id_product", time="checked_at"),
+    columns={
+        "id_product": _ID_PRODUCT,
+        "checked_at": _CHECKED_AT,
+        "offers": required(Column(("offers", "offer_list"), _offers, pa.int64())),
+        "lowest": price("lowest"),
+        "cheapest_seller": seller("cheapest_seller"),
+        "cheapest_condition": condition("cheapest_condition"),
+        "offer_list": offers(
+            "offer_list",
+            {
+                "price": price("price"),
+                "condition": _CONDITION,
+                "quantity": count("quantity"),
+                "seller": seller("seller"),
+            },
+        ),
+    },
+)
 
-@cache
-def expansions_format() -> LineFormat:
-    """Return the format of tables of expansions."""
-    texts = [pa.field(name, pa.string()) for name in ("name", "game", "url")]
-    schema = [pa.field("id", pa.int64()), *texts, pa.field("updated_at", TIMESTAMP)]
-    return LineFormat(parse_expansion, pa.schema(schema), is_csv_allowed=True)
+WATCH_CHECKS = ScrapedFormat(
+    "watch-checks",
+    help="Import the monitor's checks of tracked products.",
+    example="checks.jsonl",
+    table=DailyTable("watch_checks", product="slug", time="checked_at"),
+    columns={
+        "slug": required(text("slug")),
+        "checked_at": _CHECKED_AT,
+        "num_offers": count("num_offers"),
+        "lowest_price": price("lowest_price"),
+        "offer_list": offers(
+            "offer_list",
+            {
+                "seller": seller("seller"),
+                "condition": _CONDITION,
+                "quantity": text_or_integer("quantity"),
+                "price": price("price"),
+                "comment": text("comment", "comments"),
+            },
+        ),
+    },
+)
 
+SCRAPED_FORMATS = (LIST_PAGES, OFFERS, WATCH_CHECKS)
 
-def parse_attributes(line: Json) -> Row:
-    """Parse what a table says of a product."""
-    return (
-        _id_product(line),
-        parse_text(line.get("number"), "number"),
-        parse_text(line.get("rarity"), "rarity"),
-        parse_url(line.get("url", line.get("cardmarket_url")), "url"),
-        parse_text(line.get("image"), "image"),
-        parse_text(line.get("image_large"), "image_large"),
-        parse_time(line.get("updated_at"), "updated_at"),
-    )
+EXPANSIONS = LineFormat(
+    "expansions",
+    help="Import names, games and URLs of expansions.",
+    example="expansions.csv --game Digimon",
+    columns={
+        "id": required(marketplace_id("id", "id_expansion", "idExpansion")),
+        "name": text("name", "enName"),
+        "game": text("game"),
+        "url": url("url"),
+        "updated_at": time("updated_at"),
+    },
+)
 
-
-def parse_expansion(line: Json) -> Row:
-    """Parse what a table says of an expansion."""
-    key = next((key for key in ("id", "id_expansion", "idExpansion") if key in line), "id")
-    return (
-        _required(parse_id(line.get(key), key), key),
-        parse_text(line.get("name", line.get("enName")), "name"),
-        parse_text(line.get("game"), "game"),
-        parse_url(line.get("url"), "url"),
-        parse_time(line.get("updated_at"), "updated_at"),
-    )
-
-
-def parse_list_page_row(line: Json) -> Row:
-    """Parse a product's row on the list page of an expansion."""
-    foils = line.get("available_foils", line.get("available_foil"))
-    return (
-        _id_product(line),
-        _required(parse_time(line.get("scraped_at", line.get("scrapedAt")), "scraped_at"), "scraped_at"),
-        parse_count(line.get("available_items", line.get("available")), "available_items"),
-        parse_price(line.get("from_price"), "from_price"),
-        parse_count(foils, "available_foils"),
-        parse_price(line.get("from_price_foil"), "from_price_foil"),
-        parse_id(line.get("id_expansion", line.get("idExpansion")), "id_expansion"),
-        parse_text(line.get("number"), "number"),
-        parse_text(line.get("rarity"), "rarity"),
-        parse_url(line.get("url"), "url"),
-        parse_text(line.get("image"), "image"),
-        parse_text(line.get("image_large"), "image_large"),
-        parse_text(line.get("expansion"), "expansion"),
-        parse_url(line.get("expansion_url"), "expansion_url"),
-    )
-
-
-def parse_offers(line: Json) -> Row:
-    """Parse a check of a product under the seller filter. Builds read `lowest` and `cheapest_…` if there is no list."""
-    id_product = _id_product(line)
-    checked_at = _required(parse_time(line.get("checked_at", line.get("checkedAt")), "checked_at"), "checked_at")
-    offers, listed = parse_count(line.get("offers"), "offers"), _offer_list(line, _offer)
-    return (
-        id_product,
-        checked_at,
-        len(listed) if offers is None and listed is not None else _required(offers, "offers and no offer_list"),
-        parse_price(line.get("lowest"), "lowest"),
-        _seller(line.get("cheapest_seller"), "cheapest_seller"),
-        parse_condition(line.get("cheapest_condition"), "cheapest_condition"),
-        listed,
-    )
-
-
-def parse_watch_check(line: Json) -> Row:
-    """Parse a check of a tracked product."""
-    return (
-        _required(parse_text(line.get("slug"), "slug"), "slug"),
-        _required(parse_time(line.get("checked_at", line.get("checkedAt")), "checked_at"), "checked_at"),
-        parse_count(line.get("num_offers"), "num_offers"),
-        parse_price(line.get("lowest_price"), "lowest_price"),
-        _offer_list(line, _watch_offer),
-    )
-
-
-def _offer(offer: Json) -> Json:
-    return {
-        "price": parse_price(offer.get("price"), "price"),
-        "condition": _condition(offer),
-        "quantity": parse_count(offer.get("quantity"), "quantity"),
-        "seller": _seller(offer.get("seller"), "seller"),
-    }
-
-
-def _watch_offer(offer: Json) -> Json:
-    quantity = offer.get("quantity")
-    return {
-        "seller": _seller(offer.get("seller"), "seller"),
-        "condition": _condition(offer),
-        "quantity": parse_text(str(quantity) if type(quantity) is int else quantity, "quantity"),
-        "price": parse_price(offer.get("price"), "price"),
-        "comment": parse_text(offer.get("comment", offer.get("comments")), "comment"),
-    }
-
-
-def _offer_list(line: Json, parse: Callable[[Json], Json]) -> list[Json] | None:
-    offers = line.get("offer_list")
-    if offers is None:
-        return None
-    if type(offers) is not list or not all(type(offer) is dict for offer in offers):
-        raise InvalidValue(f"offer_list must be a list of objects, not {quoted_json(offers)}")
-    listed: list[Json] = []
-    try:
-        for offer in offers:
-            listed.append(parse(offer))
-    except InvalidValue as error:
-        raise InvalidValue(f"offer {len(listed) + 1}: {error}") from None
-    return listed
-
-
-def _condition(offer: Json) -> str | None:
-    code = parse_condition(offer.get("condition_code"), "condition_code")
-    return code or parse_condition(offer.get("condition"), "condition")
-
-
-def _seller(seller: Any, name: str) -> str | None:
-    return parse_text(seller.get("name") if type(seller) is dict else seller, name)
-
-
-def _id_product(line: Json) -> int:
-    key = next((key for key in ("id_product", "idProduct", "id") if key in line), "id_product")
-    id_product: int = _required(parse_id(line.get(key), key), key)
-    return id_product
-
-
-def _required(value: Any, name: str) -> Any:
-    if value is None:
-        raise InvalidValue(f"it has no {name}")
-    return value
+# What the marketplace's product lists lack: a list page without prices.
+ATTRIBUTES = LineFormat(
+    "attributes",
+    help="Import numbers, rarities, URLs and images of products.",
+    example="attributes.csv",
+    columns={
+        "id_product": _ID_PRODUCT,
+        **(ABOUT_PRODUCT | {"url": url("url", "cardmarket_url")}),
+        "updated_at": time("updated_at"),
+    },
+)

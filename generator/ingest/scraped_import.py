@@ -4,7 +4,7 @@ Nothing is written before every line was read. In a folder, the files of all day
 not at all.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,15 +15,13 @@ from generator.errors import IngestError
 from generator.ingest.bounded_file import LINES_LIMITS, FileLimits
 from generator.ingest.check_lines import check_lines
 from generator.ingest.findings import ImportFinding
-from generator.ingest.list_pages import list_pages_file, merge_list_pages
 from generator.ingest.merge import FileChange, MergeCounts, changed_files
-from generator.ingest.merge_days import FILTERED_CHECKS, LISTINGS, WATCH_CHECKS, DailyTable, merge_days
-from generator.ingest.scraped_formats import LineFormat, list_page_format, offers_format, watch_check_format
+from generator.ingest.merge_days import merge_days
+from generator.ingest.scraped_formats import LIST_PAGES, OFFERS, LineFormat, ScrapedFormat
 from generator.ingest.scraped_lines import LineReader, store_refused
-from generator.ingest.table_updates import add_list_pages, update_table
-from generator.ingest.tables import expansions_file, products_file
+from generator.ingest.table_updates import update_from_pages
 from generator.lake.vocabulary import CONDITIONS
-from generator.lake.writer import LakeWriter, encode_parquet
+from generator.lake.writer import LakeWriter
 
 OnRead = Callable[[Path], None]
 
@@ -61,8 +59,8 @@ class ImportResult:
     findings: tuple[ImportFinding, ...] = ()
 
 
-def import_list_pages(lake: LakeWriter, files: LineFiles, on_read: OnRead) -> ImportResult:
-    """Import rows of list pages into listings, products and expansions.
+def import_lines(line_format: ScrapedFormat, lake: LakeWriter, files: LineFiles, on_read: OnRead) -> ImportResult:
+    """Import lines into the table of their format. Those of list pages also change products and expansions.
 
     Args:
         on_read: Called with each file after it was read.
@@ -71,39 +69,20 @@ def import_list_pages(lake: LakeWriter, files: LineFiles, on_read: OnRead) -> Im
         IngestError: A file or a table of the lake cannot be read, or lines are refused and `bad_lines` is None, and
             nothing was written; or writing failed.
     """
-    reader = _read(files, on_read, list_page_format())
-    rows = reader.table()
-    findings = check_lines(LISTINGS, rows, files.accepted)
-    with lake.locked():
-        listings = list(merge_days(lake, LISTINGS, rows.select(LISTINGS.schema.names)))
-        before = list_pages_file().read(lake)
-        pages = merge_list_pages(before, rows)
-        catalogue = list(_update_catalogue(lake, rows, pages))
-        changed_pages = {} if pages.equals(before) else {list_pages_file().path: encode_parquet(pages)}
-        write_changes(lake, files, reader, changed_files(listings) | changed_pages | changed_files(catalogue))
-    return replace(import_result(reader, listings + catalogue), findings=findings)
-
-
-def import_offers(lake: LakeWriter, files: LineFiles, on_read: OnRead) -> ImportResult:
-    """Import checks of products under the seller filter into filtered_checks. Arguments as `import_list_pages`."""
-    return _import_checks(lake, files, on_read, offers_format(), FILTERED_CHECKS)
-
-
-def import_watch_checks(lake: LakeWriter, files: LineFiles, on_read: OnRead) -> ImportResult:
-    """Import checks of tracked products into watch_checks. Arguments as `import_list_pages`."""
-    return _import_checks(lake, files, on_read, watch_check_format(), WATCH_CHECKS)
-
-
-def _import_checks(
-    lake: LakeWriter, files: LineFiles, on_read: OnRead, line_format: LineFormat, table: DailyTable
-) -> ImportResult:
+    table = line_format.table
     reader = _read(files, on_read, line_format)
     rows = reader.table()
     findings = check_lines(table, rows, files.accepted)
     with lake.locked():
-        changes = list(merge_days(lake, table, rows))
-        write_changes(lake, files, reader, changed_files(changes))
-    incomplete = _incomplete_offers(rows) if table is FILTERED_CHECKS else 0
+        changes = list(merge_days(lake, table, rows.select(table.schema.names)))
+        changed = changed_files(changes)
+        if line_format is LIST_PAGES:
+            changed_pages, *updates = update_from_pages(lake, rows)
+            catalogue = [change for update in updates if _concerns((change := update.change()).counts)]
+            changes += catalogue
+            changed |= changed_pages | changed_files(catalogue)
+        write_changes(lake, files, reader, changed)
+    incomplete = _incomplete_offers(rows) if line_format is OFFERS else 0
     return replace(import_result(reader, changes, incomplete), findings=findings)
 
 
@@ -129,14 +108,9 @@ def finish_reading(files: LineFiles, reader: LineReader) -> None:
         raise IngestError(f"{first}{more}; nothing was imported: {advice}")
 
 
-def _update_catalogue(lake: LakeWriter, rows: pa.Table, pages: pa.Table) -> Iterator[FileChange]:
-    """Add the values of list pages to products and expansions, and yield the files that have rows of them."""
-    products, expansions = update_table(lake, products_file()), update_table(lake, expansions_file())
-    products.incoming = rows.select(["id_product"])  # to count the products that other files have
-    add_list_pages(products, expansions, pages)
-    for change in (products.change(), expansions.change()):
-        if change.counts.rows or change.counts.in_other_files:
-            yield change
+def _concerns(counts: MergeCounts) -> bool:
+    """Return whether an import has rows of a file, or of other files of the same table."""
+    return bool(counts.rows or counts.in_other_files)
 
 
 def write_changes(lake: LakeWriter, files: LineFiles, reader: LineReader, changed: dict[str, pa.Buffer]) -> None:

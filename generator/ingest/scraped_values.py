@@ -98,6 +98,25 @@ def parse_condition(value: Any, name: str) -> str | None:
     return None if condition is None else _condition_code(condition)
 
 
+def parse_seller(value: Any, name: str) -> str | None:
+    """Parse a seller: a name, or an object with a `name`."""
+    return parse_text(value.get("name") if type(value) is dict else value, name)
+
+
+def parse_text_or_integer(value: Any, name: str) -> str | None:
+    """Parse text, which may be given as an integer."""
+    return parse_text(str(value) if type(value) is int else value, name)
+
+
+def parse_objects(value: Any, name: str) -> list[dict[str, Any]] | None:
+    """Parse a list of objects, as it is."""
+    if value is None:
+        return None
+    if type(value) is not list or not all(type(member) is dict for member in value):
+        raise InvalidValue(f"{name} must be a list of objects, not {quoted_json(value)}")
+    return value
+
+
 def parse_url(value: Any, name: str) -> str | None:
     """Parse the URL of a page, without query and fragment."""
     url = parse_text(value, name)

@@ -5,9 +5,15 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from generator.ingest.list_pages import add_to_expansions, add_to_products, latest_values
+from generator.ingest.list_pages import (
+    add_to_expansions,
+    add_to_products,
+    latest_values,
+    list_pages_file,
+    merge_list_pages,
+)
 from generator.ingest.merge import FileChange, count_changes, merge
-from generator.ingest.tables import TableFile
+from generator.ingest.tables import TableFile, expansions_file, products_file
 from generator.lake.writer import LakeWriter, decode_parquet, encode_parquet
 
 
@@ -51,3 +57,21 @@ def add_list_pages(products: TableUpdate, expansions: TableUpdate, pages: pa.Tab
         latest = latest_values(pages)
         products.after = add_to_products(products.after, latest)
         expansions.after = add_to_expansions(expansions.after, products.after, latest, expansions.other_keys)
+
+
+def update_from_pages(lake: LakeWriter, pages: pa.Table) -> tuple[dict[str, pa.Buffer], TableUpdate, TableUpdate]:
+    """Add values to those that the lake stores of list pages, and update products and expansions from all of them.
+
+    Args:
+        pages: All columns of list pages.
+
+    Returns:
+        The file of stored values by its path, if it changed; the products; the expansions.
+    """
+    before = list_pages_file().read(lake)
+    stored = merge_list_pages(before, pages)
+    products, expansions = update_table(lake, products_file()), update_table(lake, expansions_file())
+    products.incoming = pages.select(["id_product"])  # to count the products that other files have
+    add_list_pages(products, expansions, stored)
+    changed = {} if stored.equals(before) else {list_pages_file().path: encode_parquet(stored)}
+    return changed, products, expansions

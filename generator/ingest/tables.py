@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
+from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -47,6 +48,29 @@ class TableFile:
     def keys_in_other_files(self, lake: LakeWriter) -> pa.ChunkedArray:
         """Return the keys that other files of the same table have. An import leaves these rows to them."""
         return self.read_other_files(lake, pa.schema([self.schema.field(self.key)]))[self.key]
+
+
+class DailyTable(NamedTuple):
+    """A daily table as imports write it: `monitor.parquet` in the partition of each day of its `time` column.
+
+    Attributes:
+        name: Its name in `build/lake.sql`.
+        product, time: The columns that identify a row.
+    """
+
+    name: str
+    product: str
+    time: str
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of `build/lake.sql`."""
+        return arrow_schema(self.name)
+
+    def file(self, day: date) -> TableFile:
+        """Return the file of a day."""
+        path = f"{self.name}/day={day.isoformat()}/monitor.parquet"
+        return TableFile(path, "", self.product, self.schema, tuple(self.schema.names))
 
 
 @cache

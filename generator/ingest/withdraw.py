@@ -8,11 +8,11 @@ import pyarrow.compute as pc
 
 from edge_auth.contract.text import fold
 from generator.errors import IngestError
-from generator.ingest.merge_days import FILTERED_CHECKS, LISTINGS, WATCH_CHECKS
+from generator.ingest.scraped_formats import SCRAPED_FORMATS
 from generator.ingest.tables import TableFile, price_guide_file
 from generator.lake.writer import LakeWriter, encode_parquet
 
-_DAILY = {table.name: table for table in (LISTINGS, FILTERED_CHECKS, WATCH_CHECKS)}
+_DAILY = {line_format.table.name: line_format.table for line_format in SCRAPED_FORMATS}
 TABLES = ("price_guide", *_DAILY)
 _PRODUCT = pa.schema([("id_product", pa.int64()), ("id_expansion", pa.int64())])
 _EXPANSION = pa.schema([("id", pa.int64()), ("game", pa.string())])

@@ -1,8 +1,9 @@
-"""`cardpress ingest list-pages`, `offers`, `watch-checks`: imports scrapers' lines (docs/ingest.md)."""
+"""The commands `cardpress ingest …` that import lines: one for each format of `ingest.scraped_formats`."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
@@ -16,19 +17,14 @@ from generator.commands.import_results import (
 )
 from generator.ingest.bounded_file import FileLimits
 from generator.ingest.findings import FUTURE
-from generator.ingest.scraped_import import (
-    ImportResult,
-    LineFiles,
-    OnRead,
-    import_list_pages,
-    import_offers,
-    import_watch_checks,
-)
+from generator.ingest.scraped_formats import LineFormat, ScrapedFormat
+from generator.ingest.scraped_import import ImportResult, LineFiles
 from generator.lake.writer import LakeWriter
 from generator.terminal.output import say, say_json, say_lines
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-_OPTIONS = (
+_Import = Callable[..., ImportResult]  # of a LakeWriter, LineFiles and OnRead, and of the values of further options
+_Option = Callable[[click.Command], click.Command]
+_OPTIONS: tuple[_Option, ...] = (
     click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True), metavar="FILE…"),
     click.option("--lake", required=True, help="Folder (made if absent) or s3:// prefix."),
     click.option(
@@ -50,57 +46,35 @@ _OPTIONS = (
 )
 
 
-def line_options(command: _Function) -> _Function:
-    """Add the options of every import of lines."""
-    for option in reversed(_OPTIONS):
+def lines_command(line_format: LineFormat, import_lines: _Import, *options: _Option) -> click.Command:
+    """Return the command that imports lines of a format.
+
+    Args:
+        options: Further options. Their values are arguments of `import_lines`.
+    """
+    command = click.Command(line_format.name, help=_help(line_format), callback=partial(_run_import, import_lines))
+    for option in (*_OPTIONS, *options):
         command = option(command)
     return command
 
 
-@click.command("list-pages")
-@line_options
-def list_pages(**options: Any) -> None:
-    """Import rows of expansions' list pages.
+def _help(line_format: LineFormat) -> str:
+    if isinstance(line_format, ScrapedFormat):
+        files, becomes = "JSON Lines", f". They become {line_format.table.name}. {line_format.further_help}"
+    else:
+        columns = ", ".join(name for name in line_format.columns if name != "updated_at")
+        files, becomes = "CSV with a header or JSON Lines", f": {columns}."
+    return f"""{line_format.help}
 
-    FILE: JSON Lines, plain or gzip, - for standard input. They become listings. They also set number,
-    rarity, url and image of products, and names and urls of expansions. Importing a file again changes nothing.
+FILE: {files}, plain or gzip, - for standard input{becomes.rstrip()} Importing a file again changes nothing.
 
-    \b
-    Example: cardpress ingest list-pages --lake lake pages.jsonl.gz --bad-lines refused.jsonl
-    """
-    run_import(import_list_pages, **options)
-
-
-@click.command()
-@line_options
-def offers(**options: Any) -> None:
-    """Import checks of products under the seller filter.
-
-    FILE: JSON Lines, plain or gzip, - for standard input. They become filtered_checks. Importing a file again changes
-    nothing.
-
-    \b
-    Example: cardpress ingest offers --lake lake offers.jsonl
-    """
-    run_import(import_offers, **options)
+\b
+Example: cardpress ingest {line_format.name} --lake lake {line_format.example}
+"""
 
 
-@click.command("watch-checks")
-@line_options
-def watch_checks(**options: Any) -> None:
-    """Import the monitor's checks of tracked products.
-
-    FILE: JSON Lines, plain or gzip, - for standard input. They become watch_checks. Importing a file again changes
-    nothing.
-
-    \b
-    Example: cardpress ingest watch-checks --lake lake checks.jsonl
-    """
-    run_import(import_watch_checks, **options)
-
-
-def run_import(
-    import_lines: Callable[[LakeWriter, LineFiles, OnRead], ImportResult],
+def _run_import(
+    import_lines: _Import,
     files: tuple[Path, ...],
     lake: str,
     bad_lines: Path | None,
@@ -108,11 +82,14 @@ def run_import(
     max_line_kb: int,
     accept: tuple[str, ...],
     as_json: bool,
+    **further: Any,
 ) -> None:
-    """Import lines and print the result. The arguments are those of `line_options`."""
+    """Import lines and print the result."""
     limits = FileLimits(max_file_mb << 20, max_line_kb << 10)
     with reading_progress(len(files)) as on_read:
-        result = import_lines(LakeWriter(lake), LineFiles(files, bad_lines, limits, frozenset(accept)), on_read)
+        result = import_lines(
+            LakeWriter(lake), LineFiles(files, bad_lines, limits, frozenset(accept)), on_read, **further
+        )
     say_findings(result.findings)
     if result.refused:
         say(f"{result.refused:,} lines refused, stored in {bad_lines}", err=True)
