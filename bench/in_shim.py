@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from bench.cases import cards, new_words
-from edge_auth.contract.names import SORTS
+from edge_auth.contract.sorts import SORTS
 from edge_auth.host.app import Settings, create_app
 from edge_auth.host.log import Log
 

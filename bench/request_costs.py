@@ -17,7 +17,7 @@ from bench.cases import API
 from bench.in_shim import Application
 from edge_auth.contract.builds import live_build_id, open_build
 from edge_auth.contract.keys import SCOPES, issue, open_key_file
-from edge_auth.contract.names import SORTS
+from edge_auth.contract.sorts import SORTS
 from edge_auth.contract.store.open import open_store
 from edge_auth.host.app import Settings, create_app
 from edge_auth.host.log import Log

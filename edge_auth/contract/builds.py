@@ -11,7 +11,7 @@ from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from edge_auth.contract import layout, names, pages
+from edge_auth.contract import layer_names, layout, object_keys, pages
 from edge_auth.contract.bulk import BulkFile, read_manifest
 from edge_auth.contract.codec import decompress
 from edge_auth.contract.layers import Layer, read_members
@@ -146,13 +146,13 @@ class Build:
     @cached_property
     def periods(self) -> list[str]:
         """The closed periods of the history, oldest first."""
-        prefix = names.history_layer("")
+        prefix = layer_names.history_layer("")
         return sorted(name.removeprefix(prefix) for name in self.layers if name.startswith(prefix))
 
     @cached_property
     def _closed(self) -> list[tuple[str, Layer]]:
         """The closed periods with their layers."""
-        return [(period, self.layers[names.history_layer(period)]) for period in self.periods]
+        return [(period, self.layers[layer_names.history_layer(period)]) for period in self.periods]
 
     @cached_property
     def catalogue(self) -> "Catalogue":
@@ -163,9 +163,9 @@ class Build:
         """
         from edge_auth.contract.catalogue import Catalogue
 
-        if names.CATALOGUE not in self.layers:
-            raise StoreError(f"build {self.id} has no layer {names.CATALOGUE}")
-        return Catalogue(self.layers[names.CATALOGUE])
+        if layer_names.CATALOGUE not in self.layers:
+            raise StoreError(f"build {self.id} has no layer {layer_names.CATALOGUE}")
+        return Catalogue(self.layers[layer_names.CATALOGUE])
 
     @cached_property
     def movers(self) -> "Movers":
@@ -176,9 +176,9 @@ class Build:
         """
         from edge_auth.contract.movers import Movers
 
-        if names.MOVERS not in self.layers:
-            raise StoreError(f"build {self.id} has no layer {names.MOVERS}")
-        return Movers(self.layers[names.MOVERS])
+        if layer_names.MOVERS not in self.layers:
+            raise StoreError(f"build {self.id} has no layer {layer_names.MOVERS}")
+        return Movers(self.layers[layer_names.MOVERS])
 
     @cached_property
     def list_pages(self) -> "ListPages":
@@ -192,16 +192,16 @@ class Build:
         from edge_auth.contract.movers import keys_of_all_products
 
         for name, layer in self.layers.items():
-            if name == names.CATALOGUE:
+            if name == layer_names.CATALOGUE:
                 yield from self.list_pages.all_keys()
-            elif name == names.MOVERS:
-                yield from map(names.movers_list, keys_of_all_products())
-            elif name in names.EXPORTED_LAYERS:
+            elif name == layer_names.MOVERS:
+                yield from map(object_keys.movers_list, keys_of_all_products())
+            elif name in layer_names.EXPORTED_LAYERS:
                 yield from (layer.index.key(position) for position in range(len(layer.index)))
 
     def find(self, key: str) -> "tuple[Layer, Entry] | None":
         """Return the layer and the entry of a logical key, or None if the build has no such object."""
-        layer = self.layers.get(names.layer_of(key) or "")
+        layer = self.layers.get(object_keys.layer_of(key) or "")
         if layer is None:
             return None
         entry = layer.index.find(key)
@@ -230,7 +230,7 @@ class Build:
 
     def _history_of(self, id_: int, day: str = "") -> "list[tuple[Layer, Entry]]":
         """Locate the Card of a product, then its closed periods that end on `day` or later, oldest first."""
-        layer = self.layers[names.CARDS]
+        layer = self.layers[layer_names.CARDS]
         entry = layer.index.find_id(id_)
         if entry is None:
             return []
@@ -243,9 +243,9 @@ class Build:
         Raises:
             StoreError: The build has no stored freshness, or it cannot be read.
         """
-        freshness = self.get(names.STATUS_KEY)
+        freshness = self.get(object_keys.STATUS_KEY)
         if freshness is None:
-            raise StoreError(f"build {self.id} has no {names.STATUS_KEY}")
+            raise StoreError(f"build {self.id} has no {object_keys.STATUS_KEY}")
         status = {"build": {"id": self.id, "as_of": self.as_of.isoformat()}} | json.loads(freshness)
         return json.dumps(status, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
@@ -256,13 +256,13 @@ class Build:
         Raises:
             StoreError: The manifest cannot be read.
         """
-        manifest = self.get(names.BULK_KEY)
+        manifest = self.get(object_keys.BULK_KEY)
         digests = {name: layer["digest"] for name, layer in self.record["layers"].items()}
         return read_manifest(manifest, digests) if manifest else {}
 
     def manifest(self) -> bytes | None:
         """Return the manifest of the bulk files as the API answers it, or None if an older version made the build."""
-        stored = self.get(names.BULK_KEY)
+        stored = self.get(object_keys.BULK_KEY)
         head = f'{{"build":"{self.id}","as_of":"{self.as_of.isoformat()}",'
         return stored and head.encode() + stored[1:]
 
@@ -272,23 +272,23 @@ class Build:
         List pages, lists of Movers, details, the status and the manifest are put together from what the store holds.
         The path of a bulk file gives its bytes.
         """
-        if names.is_list_page(key):
+        if object_keys.is_list_page(key):
             return self.list_pages.get(key)
-        if names.layer_of(key) == names.MOVERS:
+        if object_keys.layer_of(key) == layer_names.MOVERS:
             return self._movers_document(key)
-        if names.layer_of(key) == names.CARDS:
-            id_ = names.card_id(key)
+        if object_keys.layer_of(key) == layer_names.CARDS:
+            id_ = object_keys.card_id(key)
             card = None if id_ is None else self.card(id_)
             return card and decompress(card.member)
-        if key == names.STATUS_KEY:
+        if key == object_keys.STATUS_KEY:
             return self.status()
-        if key == names.BULK_KEY:
+        if key == object_keys.BULK_KEY:
             return self.manifest()
-        file = self.bulk_files.get(key.removeprefix(names.bulk_file("")))
-        return self.store.get(file.object) if file and key == names.bulk_file(file.name) else self.get(key)
+        file = self.bulk_files.get(key.removeprefix(object_keys.bulk_file("")))
+        return self.store.get(file.object) if file and key == object_keys.bulk_file(file.name) else self.get(key)
 
     def _movers_document(self, key: str) -> bytes | None:
-        list_key = names.mover_list_key(key)
-        if list_key is None or names.MOVERS not in self.layers:
+        list_key = object_keys.mover_list_key(key)
+        if list_key is None or layer_names.MOVERS not in self.layers:
             return None
         return pages.join_page(self.movers.list(list_key))

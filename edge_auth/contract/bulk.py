@@ -8,10 +8,13 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from edge_auth.contract import layout, names
+from edge_auth.contract import layer_names, layout
 from edge_auth.errors import StoreError
 
 URL_FOLDER = "/api/v1/bulk/"
+# The part of the tables without days of their own in the names of the layers.
+PART_OF_TABLE = {"products": "catalogue", "sets": "catalogue", "cards": "cards", "watchlist": "watchlist"}
+PRICE_TABLES = ("price_guide", "listings", "filtered")  # a file has a month or a day of them
 FILES = "files"  # the manifest's list
 NAME_DIGITS = 12  # of a file's SHA-256 in the name that clients see
 STORED_DIGITS = 16  # the same in the name of a file of a layer
@@ -73,7 +76,7 @@ def _located(entry: dict[str, Any], digests: Mapping[str, str]) -> BulkFile:
     found = _NAME.fullmatch(entry["name"])
     if found is None:
         raise ValueError(f"{entry['name']!r} is not the name of a bulk file")
-    layer = names.bulk_layer(found["span"] or names.BULK_PART_OF_TABLE[found["table"]])
+    layer = layer_names.bulk_layer(found["span"] or PART_OF_TABLE[found["table"]])
     suffix, media_type = FORMATS[found["format"]]
     stored = f"{found['stem']}-{entry['sha256'][:STORED_DIGITS]}{suffix}"
     folder = layout.layer_folder(layer, digests[layer])

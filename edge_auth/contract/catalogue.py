@@ -28,11 +28,12 @@ import pyarrow as pa
 from edge_auth.contract.card_lines import CARD_LINES, CardLines
 from edge_auth.contract.index import map_table, only_chunk
 from edge_auth.contract.layers import Layer
-from edge_auth.contract.names import PRICE_SORTS, SORTS
+from edge_auth.contract.sorts import PRICE_SORTS, SORTS
 from edge_auth.contract.vocabulary import SUBSTRINGS, SUFFIXES, WORDS, Vocabulary
 from edge_auth.errors import StoreError
 
 COLUMNS, SETS = "columns", "sets"
+PRICES = "prices"  # the newest prices of the products, for the generator
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,8 @@ from edge_auth.errors import DamagedObject, StoreError
 if TYPE_CHECKING:
     from edge_auth.contract.index import Entry, Index
 
+FACTS = "facts"  # stem of the file with what a layer adds to the status object
+
 
 class Layer:
     """A layer of a build: its index and its objects.

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from edge_auth.contract import names
+from edge_auth.contract import object_keys, sorts
 from edge_auth.contract.catalogue import Catalogue
 from edge_auth.contract.pages import CARDS_PER_PAGE, join_page
 
@@ -22,12 +22,12 @@ class ListPages:
         self._orders: dict[tuple[str, str], np.ndarray] = {}
 
     def __len__(self) -> int:
-        return sum(self._count(kind) for kind in names.KINDS) * len(names.SORTS)
+        return sum(self._count(kind) for kind in sorts.KINDS) * len(sorts.SORTS)
 
     def all_keys(self) -> Iterator[str]:
         """Yield the keys of all pages, ranking by ranking. A ranking without Cards has one empty page."""
-        for kind, sort in itertools.product(names.KINDS, names.SORTS):
-            yield from (names.list_page(kind, sort, number) for number in range(self._count(kind)))
+        for kind, sort in itertools.product(sorts.KINDS, sorts.SORTS):
+            yield from (object_keys.list_page(kind, sort, number) for number in range(self._count(kind)))
 
     def get(self, key: str) -> bytes | None:
         """Return the JSON of a page, or None if there is no such page.
@@ -49,7 +49,7 @@ class ListPages:
         return max(1, -(-self._catalogue.counts.products[kind] // CARDS_PER_PAGE))
 
     def _ordinals(self, key: str) -> np.ndarray | None:
-        page = names.parse_list_page(key)
+        page = object_keys.parse_list_page(key)
         if page is None or page.number >= self._count(page.kind):
             return None
         first = page.number * CARDS_PER_PAGE

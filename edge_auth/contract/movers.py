@@ -19,11 +19,16 @@ import pyarrow as pa
 
 from edge_auth.contract.index import map_table, only_chunk
 from edge_auth.contract.layers import Layer
-from edge_auth.contract.names import KINDS, MOVER_DIRECTIONS, MOVER_FLOORS, MOVER_MEASURES, MOVER_WINDOWS
+from edge_auth.contract.sorts import KINDS
 from edge_auth.errors import StoreError
 
 LINES, LISTS, WEEK = "lines", "lists", "week"
 MAX_MOVERS = 500  # in a list
+# The parameters of /movers: the number of days of a window, and floors in euros.
+WINDOWS = {"1d": 1, "7d": 7, "30d": 30}
+MEASURES = ("percent", "euros")
+DIRECTIONS = ("up", "down")
+FLOORS = ("0", "1", "5", "20", "100")
 
 
 class Movers:
@@ -60,5 +65,5 @@ def list_key(options: Iterable[str], game: str | None = None) -> str:
 
 def keys_of_all_products() -> Sequence[str]:
     """Return the keys of the lists that cover all games."""
-    choices = (MOVER_WINDOWS, MOVER_MEASURES, MOVER_DIRECTIONS, KINDS, MOVER_FLOORS)
+    choices = (WINDOWS, MEASURES, DIRECTIONS, KINDS, FLOORS)
     return [list_key(options) for options in product(*choices)]

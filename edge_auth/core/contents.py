@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from edge_auth.contract import names
+from edge_auth.contract import object_keys, site_files
 from edge_auth.contract.movers import list_key
 from edge_auth.contract.text import fold
 from edge_auth.core.bodies import Body, list_body
@@ -37,7 +37,7 @@ def status(build: OpenBuild, _: str, __: Values) -> Body:
 
 def fingerprints(build: OpenBuild, _: str, __: Values) -> Body:
     """Return the index of fingerprints."""
-    return build.stored_body(names.FINGERPRINTS_KEY, build.fingerprints_file)
+    return build.stored_body(object_keys.FINGERPRINTS_KEY, build.fingerprints_file)
 
 
 def bulk(build: OpenBuild, _: str, __: Values) -> Body:
@@ -47,13 +47,13 @@ def bulk(build: OpenBuild, _: str, __: Values) -> Body:
 
 def openapi(build: OpenBuild, _: str, __: Values) -> Body:
     """Return the description of the API."""
-    return build.stored_body(names.OPENAPI_KEY)
+    return build.stored_body(object_keys.OPENAPI_KEY)
 
 
 def site_file(build: OpenBuild, path: str, _: Values) -> Body:
     """Return a file of the site. The path of a folder means its page."""
     folder = path.removesuffix("/")
-    key = f"{folder}/index.html" if folder in names.SITE_PAGES else path
+    key = f"{folder}/index.html" if folder in site_files.SITE_PAGES else path
     if build.objects.find(key) is None:
         raise NotFound(NO_PATH)
     return build.stored_body(key)
@@ -66,18 +66,18 @@ def watchlist(build: OpenBuild, _: str, values: Values) -> Body:
 
 def watchlist_item(build: OpenBuild, slug: str, _: Values) -> Body:
     """Return an item of the watchlist."""
-    return build.stored_body(names.watchlist_item(build.slugs.resolve(slug)))
+    return build.stored_body(object_keys.watchlist_item(build.slugs.resolve(slug)))
 
 
 def watchlist_history(build: OpenBuild, slug: str, values: Values) -> Body:
     """Return one of the histories of an item."""
     slug = build.slugs.resolve(slug)
-    return build.stored_body(names.watchlist_history(slug, values["view"], values["range"]))
+    return build.stored_body(object_keys.watchlist_history(slug, values["view"], values["range"]))
 
 
 def watchlist_offers(build: OpenBuild, slug: str, _: Values) -> Body:
     """Return the offers of an item."""
-    return build.stored_body(names.watchlist_offers(build.slugs.resolve(slug)))
+    return build.stored_body(object_keys.watchlist_offers(build.slugs.resolve(slug)))
 
 
 def sets(build: OpenBuild, _: str, values: Values) -> Body:

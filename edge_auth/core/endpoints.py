@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
-from edge_auth.contract import keys, names
+from edge_auth.contract import keys, movers, object_keys, site_files, sorts
 from edge_auth.core import contents
 from edge_auth.core.accept import prefers
 from edge_auth.core.bodies import JSON, Body
@@ -135,8 +135,8 @@ def _route(path: bytes) -> tuple[Endpoint, str]:
     if text.encode() != path:
         raise NotFound(NO_PATH)
     if text == "/":
-        return _HOME, names.HOME_PAGE
-    if names.in_site_folder(text[1:]):
+        return _HOME, site_files.HOME_PAGE
+    if site_files.in_site_folder(text[1:]):
         return _SITE, text[1:]
     if not text.startswith(API):
         raise NotFound(NO_PATH)
@@ -157,7 +157,7 @@ _cached_route = lru_cache(4096)(_route)
 
 def _home_form(accept: str) -> str:
     """Return the file that a client gets at /: JSON if it prefers that to HTML."""
-    return names.HOME_JSON if prefers(accept, JSON, "text/html") else names.HOME_PAGE
+    return site_files.HOME_JSON if prefers(accept, JSON, "text/html") else site_files.HOME_PAGE
 
 
 _OFFSET = Integer(low=0, default=0)
@@ -192,7 +192,7 @@ _WATCHLIST_ACTIONS = {
     "history": Endpoint(
         API + "watchlist/{slug}/history",
         contents.watchlist_history,
-        {"view": Choice(names.VIEWS, "daily"), "range": Choice(names.RANGES, "all")},
+        {"view": Choice(object_keys.HISTORY_VIEWS, "daily"), "range": Choice(object_keys.HISTORY_RANGES, "all")},
         keys.WATCHLIST_READ,
     ),
     "offers": Endpoint(API + "watchlist/{slug}/offers", contents.watchlist_offers, scope=keys.WATCHLIST_READ),
@@ -215,9 +215,9 @@ _FIXED = {
             "game": Text(MAX_TEXT_CHARACTERS),
             "min_price": Price(),
             "max_price": Price(),
-            "kind": Choice(names.KINDS, "all"),
-            "sort": Choice(names.SORTS, "trend"),
-            "order": Choice(names.ORDERS),
+            "kind": Choice(sorts.KINDS, "all"),
+            "sort": Choice(sorts.SORTS, "trend"),
+            "order": Choice(sorts.ORDERS),
             "limit": Integer(1, 100, 50),
             "offset": _OFFSET,
         },
@@ -241,11 +241,11 @@ _FIXED = {
         API + "movers",
         contents.movers,
         {
-            "window": Choice(names.MOVER_WINDOWS, "7d"),
-            "by": Choice(names.MOVER_MEASURES, "percent"),
-            "direction": Choice(names.MOVER_DIRECTIONS, "up"),
-            "kind": Choice(names.KINDS, "all"),
-            "min_price": Choice(names.MOVER_FLOORS, "1"),
+            "window": Choice(movers.WINDOWS, "7d"),
+            "by": Choice(movers.MEASURES, "percent"),
+            "direction": Choice(movers.DIRECTIONS, "up"),
+            "kind": Choice(sorts.KINDS, "all"),
+            "min_price": Choice(movers.FLOORS, "1"),
             "game": Text(MAX_TEXT_CHARACTERS),
             "limit": Integer(1, 100, 50),
             "offset": _OFFSET,

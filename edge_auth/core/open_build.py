@@ -8,7 +8,7 @@ from itertools import count, takewhile
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from edge_auth.contract import builds, names, pages
+from edge_auth.contract import builds, layer_names, media_types, object_keys, pages
 from edge_auth.contract.catalogue import Catalogue
 from edge_auth.contract.codec import decompress
 from edge_auth.contract.index import Entry
@@ -63,14 +63,14 @@ class OpenBuild:
         """
         self.catalogue.vocabulary, self.catalogue.card_lines  # noqa: B018  (cached properties)
         for layer in self.objects.layers.values():
-            if not names.holds_bulk_files(layer.name):  # nothing reads their indexes, and there are many
+            if not layer_names.holds_bulk_files(layer.name):  # nothing reads their indexes, and there are many
                 layer.index  # noqa: B018
             layer.require_whole_files()
         self.sets, self.slugs, self.catalogue.by_id  # noqa: B018
-        if names.MOVERS in self.objects.layers:
+        if layer_names.MOVERS in self.objects.layers:
             self.movers  # noqa: B018
         self.objects.bulk_files  # noqa: B018
-        self.fingerprints_file = self._inflated_if_large(names.FINGERPRINTS_KEY)
+        self.fingerprints_file = self._inflated_if_large(object_keys.FINGERPRINTS_KEY)
         self.prepared = True
 
     @cached_property
@@ -83,7 +83,7 @@ class OpenBuild:
         """Every Set in the order of the list."""
         catalogue = self.catalogue
         games = dict(zip(catalogue.set_ids.tolist(), catalogue.set_games or (), strict=False))
-        sets = ((line, json.loads(line)) for line in self._lines(names.sets_page))
+        sets = ((line, json.loads(line)) for line in self._lines(object_keys.sets_page))
         return [ListedSet(line, fold(fields["name"]), games.get(fields["id"])) for line, fields in sets]
 
     @cached_property
@@ -93,8 +93,8 @@ class OpenBuild:
         Raises:
             NotFound: The build was made before there were games.
         """
-        self._require(names.GAMES)
-        return self._lines(names.games_page)
+        self._require(layer_names.GAMES)
+        return self._lines(object_keys.games_page)
 
     @cached_property
     def movers(self) -> Movers:
@@ -103,7 +103,7 @@ class OpenBuild:
         Raises:
             NotFound: The build was made before there were movers.
         """
-        self._require(names.MOVERS)
+        self._require(layer_names.MOVERS)
         return self.objects.movers
 
     @cached_property
@@ -115,14 +115,14 @@ class OpenBuild:
         """
         manifest = self.objects.manifest()
         if manifest is None:
-            self._require(names.BULK)
-            raise StoreError(f"build {self.id} has no {names.BULK_KEY}")
+            self._require(layer_names.BULK)
+            raise StoreError(f"build {self.id} has no {object_keys.BULK_KEY}")
         return manifest
 
     @cached_property
     def watchlist(self) -> list[bytes]:
         """Every WatchlistItem as JSON, in the order of the list."""
-        return self._lines(names.watchlist_page)
+        return self._lines(object_keys.watchlist_page)
 
     @cached_property
     def slugs(self) -> Slugs:
@@ -138,7 +138,7 @@ class OpenBuild:
         Raises:
             StoreError: The build has no such object.
         """
-        return Body.from_store(*self._locate(key), names.media_type(key), file)
+        return Body.from_store(*self._locate(key), media_types.media_type(key), file)
 
     def cached_body(self, path: bytes, query: str, make: Callable[[], Body]) -> Body:
         """Return the body for a path and a query from the cache. If it is absent, call `make` and store the result."""

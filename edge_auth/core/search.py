@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edge_auth.contract import names
+from edge_auth.contract import sorts
 from edge_auth.contract.catalogue import Catalogue
 from edge_auth.contract.text import composed, fold, number_filter_key, words
 from edge_auth.core.open_build import OpenBuild
@@ -57,7 +57,7 @@ class Search(NamedTuple):
     @property
     def price_sort(self) -> str:
         """The sort whose price the price range bounds."""
-        return self.sort if self.sort in names.PRICE_SORTS else names.PRICE_SORTS[0]
+        return self.sort if self.sort in sorts.PRICE_SORTS else sorts.PRICE_SORTS[0]
 
 
 class ResultPage(NamedTuple):
@@ -82,7 +82,7 @@ def read_search(build: OpenBuild, values: dict[str, Any]) -> Search:
         game=folded_game(build, values),
         kind=values["kind"],
     )
-    reverse = values["order"] not in (None, names.SORTS[sort].default_order)
+    reverse = values["order"] not in (None, sorts.SORTS[sort].default_order)
     return Search(filters, sort, reverse, _price_range(build, values))
 
 

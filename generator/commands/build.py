@@ -6,7 +6,7 @@ from datetime import datetime
 
 import click
 
-from edge_auth.contract import names
+from edge_auth.contract import layer_names
 from edge_auth.contract.store.open import open_store
 from generator.commands.options import (
     json_option,
@@ -118,8 +118,8 @@ def _plan(plan: BuildPlan, as_json: bool) -> None:
 
 def _made(layers: list[str]) -> Iterator[str]:
     """Yield the names of layers, with one line for all layers of bulk files."""
-    yield from (name for name in layers if not names.holds_bulk_files(name))
-    count = sum(map(names.holds_bulk_files, layers))
+    yield from (name for name in layers if not layer_names.holds_bulk_files(name))
+    count = sum(map(layer_names.holds_bulk_files, layers))
     if count:
         yield f"{count} layer{'s' * (count > 1)} of bulk files"
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from edge_auth.contract import names
+from edge_auth.contract import layer_names
 from edge_auth.contract.index import map_table, to_bytes
 from generator.making.card_texts import SIZE, CardTexts, split_texts
 from generator.making.context import BuildContext
@@ -54,7 +54,7 @@ def newest_task_name(layer: str) -> str:
 def closed_layers(scope: BuildScope) -> dict[str, str]:
     """Return the digests of the layers of closed periods by name, oldest first."""
     digests = {**scope.present, **scope.missing}
-    return {name: digests[name] for name in sorted(digests) if name.startswith(names.history_layer(""))}
+    return {name: digests[name] for name in sorted(digests) if name.startswith(layer_names.history_layer(""))}
 
 
 def _products_task(scope: BuildScope, ids: ProductRange, needs: tuple[str, ...], closed: dict[str, str]) -> Task:

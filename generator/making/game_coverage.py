@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from edge_auth.contract import names
+from edge_auth.contract import layer_names
 from edge_auth.contract.builds import Build, live_build_id, open_build
 from edge_auth.contract.store.interface import Store
 from edge_auth.errors import EdgeError
@@ -74,7 +74,7 @@ def games_for_record(build: Build, threads: int, memory: str) -> list[dict[str, 
     A build with the catalogue of the live build has its games.
     """
     with suppress(GeneratorError, EdgeError, OSError):  # missing figures are no reason to fail a build
-        same = _live_games(build.store, build.record["layers"][names.CATALOGUE])
+        same = _live_games(build.store, build.record["layers"][layer_names.CATALOGUE])
         return same or [asdict(game) for game in _count(build, threads, memory)]
     return None
 
@@ -82,7 +82,7 @@ def games_for_record(build: Build, threads: int, memory: str) -> list[dict[str, 
 def _live_games(store: Store, catalogue: dict[str, Any]) -> list[dict[str, Any]] | None:
     with suppress(EdgeError):  # nothing is live, or an older version made it
         live = open_build(store, live_build_id(store)).record
-        if live["layers"].get(names.CATALOGUE, {}).get("digest") == catalogue["digest"]:
+        if live["layers"].get(layer_names.CATALOGUE, {}).get("digest") == catalogue["digest"]:
             games: list[dict[str, Any]] | None = live.get("games")
             return games
     return None

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from edge_auth.contract import names
+from edge_auth.contract import layer_names
 from edge_auth.contract.pages import HISTORY_ARRAYS
 from generator.database import sql_literal
 from generator.lake.lake import PRICE_TABLES
@@ -66,8 +66,8 @@ def open_history(context: BuildContext, inputs: Inputs, ids: ProductRange) -> No
 
 def _month_task(scope: BuildScope, days: Period, whole: bool) -> Task:
     name = f"month {days.first:%Y-%m}" + ("" if whole else f" days {days.first.day}-{days.last.day}")
-    has_bulk_file = names.bulk_layer(f"{days.first:%Y-%m}") in scope.missing
-    bulk_days = tuple(day.first for day in days.days() if names.bulk_layer(day.span) in scope.missing)
+    has_bulk_file = layer_names.bulk_layer(f"{days.first:%Y-%m}") in scope.missing
+    bulk_days = tuple(day.first for day in days.days() if layer_names.bulk_layer(day.span) in scope.missing)
     arguments = (days, scope.ranges, has_bulk_file, bulk_days)
     return Task(name, "", _month, arguments, rows=days.estimated_rows(scope.lake))
 

@@ -5,8 +5,9 @@ from contextlib import contextmanager
 
 import duckdb
 
-from edge_auth.contract import names
+from edge_auth.contract import layer_names
 from edge_auth.contract.builds import Build
+from edge_auth.contract.catalogue import PRICES
 from generator.database import Database, sql_literal
 from generator.errors import BuildError
 from generator.lake.vocabulary import PRICE_FIGURES
@@ -25,7 +26,7 @@ def prices_database(build: Build, threads: int | None, memory: str | None) -> It
         BuildError: DuckDB cannot read the prices, before or in the body.
         StoreError: The prices cannot be fetched.
     """
-    path = build.layers[names.CATALOGUE].file(names.PRICES_FILE)
+    path = build.layers[layer_names.CATALOGUE].file(PRICES)
     db = Database(threads, memory)
     try:
         db.set(as_of=build.as_of.isoformat())

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from edge_auth.contract import names
+from edge_auth.contract import layer_names
 from edge_auth.contract.builds import open_build, read_pointer
 from edge_auth.errors import EdgeError
 from generator.errors import BuildError
@@ -36,7 +36,7 @@ class UnknownProducts:
         self._context = context
         self._live = _live_layers(context)
         catalogue = digest_of(context.lake.content("products", "expansions"))
-        self._same_catalogue = _input(self._live.get(names.SETS), "catalogue") == catalogue
+        self._same_catalogue = _input(self._live.get(layer_names.SETS), "catalogue") == catalogue
 
     def digests(self, spans: Mapping[Period, list[str]]) -> dict[Period, str]:
         """Return for each span of days the hash of its ids that the catalogue does not know.
@@ -54,12 +54,12 @@ class UnknownProducts:
         return {span: digest for span, digest in found.items() if digest} | (self._read(changed) if changed else {})
 
     def _recorded(self, span: Period, prices: list[str]) -> str | None:
-        live = self._live.get(names.bulk_layer(span.span))
+        live = self._live.get(layer_names.bulk_layer(span.span))
         same = self._same_catalogue and _input(live, PRICES) == digest_of(prices)
         return _input(live, UNKNOWN) if same else None
 
     def _read(self, spans: Mapping[Period, list[str]]) -> dict[Period, str]:
-        kept = {span: self._kept(names.bulk_layer(span.span), prices) for span, prices in spans.items()}
+        kept = {span: self._kept(layer_names.bulk_layer(span.span), prices) for span, prices in spans.items()}
         days = [span for span, ids in kept.items() if ids is None and span.is_day]
         by_day = self._unknown_ids(Period("", days[0].first, days[-1].last)) if days else {}
         digests = {}

@@ -12,9 +12,9 @@ from datetime import date, datetime
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from edge_auth.contract import names
+from edge_auth.contract import layer_names, object_keys
 from edge_auth.contract.builds import Build
-from edge_auth.contract.catalogue import SETS
+from edge_auth.contract.catalogue import PRICES, SETS
 from edge_auth.contract.index import map_table
 from edge_auth.contract.layers import Layer
 from edge_auth.errors import StoreError
@@ -86,7 +86,8 @@ def _open_side(db: Database, side: str, build: Build | None) -> None:
     prices, sets = _PRICES.empty_table(), _SETS.empty_table()
     about, tables, bulk = _BUILD.empty_table(), _TABLES.empty_table(), _BULK.empty_table()
     if build:
-        prices, sets = _prices(build.layers[names.CATALOGUE]), map_table(build.layers[names.CATALOGUE].file(SETS))
+        catalogue = build.layers[layer_names.CATALOGUE]
+        prices, sets = _prices(catalogue), map_table(catalogue.file(SETS))
         about = pa.Table.from_pylist([{"as_of": build.as_of, "guide_day": _guide_day(build)}], _BUILD)
         bulk = _bulk(build)
         counts = table_rows(build, prices).items()
@@ -98,10 +99,10 @@ def _open_side(db: Database, side: str, build: Build | None) -> None:
 def _prices(layer: Layer) -> pa.Table:
     """Return the prices of a build. Columns that the build's version did not keep are null, or the table is empty."""
     try:
-        table = pq.read_table(layer.file(names.PRICES_FILE))
+        table = pq.read_table(layer.file(PRICES))
         return pa.table({field.name: _column(table, field) for field in _PRICES})
     except StoreError:
-        if any(file.name.startswith(f"{names.PRICES_FILE}-") for file in layer.index.files):
+        if any(file.name.startswith(f"{PRICES}-") for file in layer.index.files):
             raise
         return _PRICES.empty_table()
     except (OSError, pa.ArrowException) as error:
@@ -131,7 +132,7 @@ def _guide_day(build: Build) -> date | None:
 def table_rows(build: Build, prices: pa.Table) -> dict[str, int]:
     """Return per lake table how much of it a build shows: rows, or products with a row; 0 or 1 for listings."""
     fresh = build.record["freshness"]
-    fingerprints = json.loads(build.get(names.FINGERPRINTS_KEY) or b'{"count": 0}')["count"]
+    fingerprints = json.loads(build.get(object_keys.FINGERPRINTS_KEY) or b'{"count": 0}')["count"]
     return {
         "expansions": fresh["catalogue"]["sets"],
         "products": fresh["catalogue"]["products"],

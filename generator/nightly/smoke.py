@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import urlencode
 
-from edge_auth.contract import names
+from edge_auth.contract import movers, sorts
 from edge_auth.contract.builds import open_build
 from edge_auth.contract.codec import decompress
 from edge_auth.contract.store.file_cache import FileCache
@@ -50,12 +50,12 @@ def _check_answer(opened: OpenBuild, path: str, query: str) -> None:
 def _requests(opened: OpenBuild) -> Iterator[tuple[str, str]]:
     """Yield paths below the API and queries: every ranking, a search, the first and last product, a tracked one."""
     yield from ((path, "") for path in ("status", "sets", "watchlist", "fingerprints", "bulk", "openapi.json"))
-    for kind in names.KINDS:
-        for sort in names.SORTS:
+    for kind in sorts.KINDS:
+        for sort in sorts.SORTS:
             yield "cards", f"kind={kind}&sort={sort}&limit=1"
     yield "cards", "q=a&order=asc&limit=5"
     yield "cards", "min_price=1&max_price=5&sort=name&limit=5"
-    yield from (("games", ""), *(("movers", f"window={window}") for window in names.MOVER_WINDOWS))
+    yield from (("games", ""), *(("movers", f"window={window}") for window in movers.WINDOWS))
     ids = opened.catalogue.ids
     for line in opened.games[:1]:
         query = urlencode({"game": json.loads(line)["name"][:MAX_TEXT_CHARACTERS]})

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import duckdb
 import pyarrow as pa
 
-from edge_auth.contract import names
+from edge_auth.contract import layer_names
 from edge_auth.contract.builds import Build
 from edge_auth.contract.layers import Layer
 from generator.database import Database, sql_text
@@ -109,6 +109,6 @@ def _ids(db: Database, change: str) -> IdArray:
 
 
 def _catalogue(build: Build) -> Layer:
-    if names.CATALOGUE not in build.layers:
-        raise BuildError(f"{build.id} has no layer {names.CATALOGUE}")
-    return build.layers[names.CATALOGUE]
+    if layer_names.CATALOGUE not in build.layers:
+        raise BuildError(f"{build.id} has no layer {layer_names.CATALOGUE}")
+    return build.layers[layer_names.CATALOGUE]

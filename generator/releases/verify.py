@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from edge_auth.contract import names
+from edge_auth.contract import layer_names, sorts
 from edge_auth.contract.builds import Build
 from edge_auth.contract.card_lines import DIGEST_BYTES
 from edge_auth.contract.codec import decompress, sha256
@@ -57,7 +57,7 @@ def verify(build: Build, progress: Progress, only: Collection[str] | None = None
         for found in in_order(pool, _THREADS, lambda task: _broken(*task), tasks):
             broken += found
             bar.update(1)
-    if not broken and names.CATALOGUE in build.layers and (only is None or names.CATALOGUE in only):
+    if not broken and layer_names.CATALOGUE in build.layers and (only is None or layer_names.CATALOGUE in only):
         broken += _broken_list_pages(build)
         objects += 0 if broken else len(build.list_pages)
     if broken:
@@ -140,11 +140,11 @@ def _broken(layer: Layer, number: int) -> list[str]:
 def _broken_list_pages(build: Build) -> list[str]:
     """Return what is wrong with what list pages are cut from: the rankings, and the lines of the Cards."""
     try:
-        catalogue, folder = build.catalogue, build.layers[names.CATALOGUE].folder
+        catalogue, folder = build.catalogue, build.layers[layer_names.CATALOGUE].folder
         ordinals = np.arange(len(catalogue.ids))
         broken = [
             f"the ranking by {sort} in {folder} does not hold every product once"
-            for sort in names.SORTS
+            for sort in sorts.SORTS
             if not np.array_equal(np.sort(catalogue.order[sort]), ordinals)
         ]
         lines = zip(catalogue.ids.tolist(), catalogue.card_lines.lines(ordinals), catalogue.digests, strict=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from edge_auth.contract import names
+from edge_auth.contract import object_keys
 from edge_auth.contract.codec import decompress, decompressed_chunks
 from edge_auth.core.endpoints import API, route
 from edge_auth.core.open_build import OpenBuild
@@ -135,7 +135,7 @@ def _cards(build: OpenBuild, values: dict[str, Any]) -> _Json:
 
 def _fingerprints(build: OpenBuild) -> _Json:
     """Return the index with its first entries: with all of them it has tens of megabytes."""
-    start = next(decompressed_chunks(build.stored_body(names.FINGERPRINTS_KEY).gzipped))
+    start = next(decompressed_chunks(build.stored_body(object_keys.FINGERPRINTS_KEY).gzipped))
     opening, *lines = start[: start.rindex(b"\n")].split(b"\n")
     entries = [line.rstrip(b",") for line in lines[:_MAX_LINES] if line.startswith(b"{")]
     return json.loads(opening + b",".join(entries) + b"]}")

@@ -9,21 +9,21 @@ from functools import lru_cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from edge_auth.contract import names
+from edge_auth.contract import movers, object_keys, sorts
 from generator.site.open_schemas import open_schemas
 from generator.site.schemas import schemas
 from generator.templates import compiled_templates
 
 # The words that parameters accept, as the template names them.
 _WORDS = {
-    "kinds": names.KINDS,
-    "sorts": tuple(names.SORTS),
-    "views": names.VIEWS,
-    "ranges": tuple(names.RANGES),
-    "windows": tuple(names.MOVER_WINDOWS),
-    "measures": names.MOVER_MEASURES,
-    "directions": names.MOVER_DIRECTIONS,
-    "floors": names.MOVER_FLOORS,
+    "kinds": sorts.KINDS,
+    "sorts": tuple(sorts.SORTS),
+    "views": object_keys.HISTORY_VIEWS,
+    "ranges": tuple(object_keys.HISTORY_RANGES),
+    "windows": tuple(movers.WINDOWS),
+    "measures": movers.MEASURES,
+    "directions": movers.DIRECTIONS,
+    "floors": movers.FLOORS,
 }
 
 

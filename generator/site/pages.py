@@ -18,7 +18,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from edge_auth.contract import names
+from edge_auth.contract import site_files
 from generator.drawings import svg
 from generator.site import openapi
 from generator.site.api_reference import Reference
@@ -26,7 +26,7 @@ from generator.site.live_examples import NO_EXAMPLES, LiveExamples
 from generator.templates import compiled_templates
 
 _TEMPLATES = Path(__file__).with_name("templates") / "pages"
-_WITH_EXAMPLES = (names.HOME_PAGE, "docs/index.html")
+_WITH_EXAMPLES = (site_files.HOME_PAGE, "docs/index.html")
 _LANGUAGES = {"curl": "sh", "Python": "py", "JavaScript": "mjs"}
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 _HEADING = re.compile(r"<h([1-6])>(.*?)</h\1>")
@@ -45,7 +45,7 @@ def documents(live: LiveExamples = NO_EXAMPLES) -> dict[str, bytes]:
     for path in _TEMPLATES.rglob("*"):
         template = path.relative_to(_TEMPLATES).as_posix()
         key = template.removesuffix(".j2")
-        if path.is_file() and names.is_site_file(key):
+        if path.is_file() and site_files.is_site_file(key):
             reference = api_of_build if key in _WITH_EXAMPLES else api
             found[key] = path.read_bytes() if template == key else _render(template, reference)
     return dict(sorted(found.items()))

@@ -6,18 +6,18 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from edge_auth.contract import names
+from edge_auth.contract import bulk, object_keys, sorts
 from edge_auth.contract.bulk import FORMATS
 from edge_auth.contract.keys import SCOPES
 from generator.templates import compiled_templates
 
 # The words that fields accept, as the template names them.
 _WORDS = {
-    "kinds": names.KINDS,
-    "views": names.VIEWS,
-    "ranges": tuple(names.RANGES),
+    "kinds": sorts.KINDS,
+    "views": object_keys.HISTORY_VIEWS,
+    "ranges": tuple(object_keys.HISTORY_RANGES),
     "scopes": SCOPES,
-    "bulk_tables": (*names.BULK_PART_OF_TABLE, *names.BULK_PRICE_TABLES),
+    "bulk_tables": (*bulk.PART_OF_TABLE, *bulk.PRICE_TABLES),
     "bulk_formats": tuple(FORMATS),
 }
 _TEMPLATE = "openapi/schemas.json.j2"

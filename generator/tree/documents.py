@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edge_auth.contract import names
+from edge_auth.contract import layer_names, media_types, object_keys, site_files
 from edge_auth.contract.builds import Build
 from edge_auth.contract.bulk import BulkFile
 from edge_auth.contract.codec import compress, decompress
@@ -18,7 +18,8 @@ from edge_auth.errors import StoreError
 
 API_FOLDER = "api/v1"
 _TAG_DIGITS = 24  # of a hash in hex
-_JOINED = (names.STATUS_KEY, names.BULK_KEY)  # these name the build, so their stored part is not all of them
+# These name the build, so their stored part is not all of them.
+_JOINED = (object_keys.STATUS_KEY, object_keys.BULK_KEY)
 
 
 class TreeDocument(NamedTuple):
@@ -85,7 +86,7 @@ def tree_documents(build: Build) -> Iterator[TreeDocument]:
         StoreError: An index cannot be read.
     """
     for file in build.bulk_files.values():
-        key = names.bulk_file(file.name)
+        key = object_keys.bulk_file(file.name)
         yield TreeDocument(tree_name(key), key, file.sha256[:_TAG_DIGITS], file.name)
     for key, tag in _keys_and_tags(build):
         yield TreeDocument(tree_name(key), key, tag[:_TAG_DIGITS])
@@ -93,7 +94,7 @@ def tree_documents(build: Build) -> Iterator[TreeDocument]:
 
 def tree_name(key: str) -> str:
     """Return the path in a tree of the document under a logical key."""
-    return key if names.is_site_file(key) else f"{API_FOLDER}/{key}"
+    return key if site_files.is_site_file(key) else f"{API_FOLDER}/{key}"
 
 
 def read_body(build: Build, document: TreeDocument) -> TreeBody:
@@ -106,13 +107,13 @@ def read_body(build: Build, document: TreeDocument) -> TreeBody:
     if document.bulk_file:
         file = build.bulk_files[document.bulk_file]
         return TreeBody(file.media_type, file.sha256, read_file=partial(_read_file, build, file))
-    media_type = names.media_type(key)
-    if names.layer_of(key) == names.CARDS:
-        card = build.card(names.card_id(key) or 0)
+    media_type = media_types.media_type(key)
+    if object_keys.layer_of(key) == layer_names.CARDS:
+        card = build.card(object_keys.card_id(key) or 0)
         assert card is not None, f"{key} is in the index"
         return TreeBody(media_type, card.digest.hex(), member=card.member)
     found = None if key in _JOINED else build.find(key)
-    if found is None or names.is_list_page(key):
+    if found is None or object_keys.is_list_page(key):
         plain = build.document(key) or b""
         return TreeBody(media_type, hashlib.sha256(plain).hexdigest(), plain=plain)
     layer, entry = found
@@ -128,14 +129,14 @@ def _read_file(build: Build, file: BulkFile) -> bytes:
 
 def _keys_and_tags(build: Build) -> Iterator[tuple[str, str]]:
     for name, layer in build.layers.items():
-        if name == names.CATALOGUE:
+        if name == layer_names.CATALOGUE:
             yield from ((key, (build.list_pages.digest(key) or b"").hex()) for key in build.list_pages.all_keys())
-        elif name == names.MOVERS:
+        elif name == layer_names.MOVERS:
             tag = hashlib.sha256(layer.folder.encode()).hexdigest()
-            yield from ((names.movers_list(key), tag) for key in keys_of_all_products())
-        elif name == names.CARDS:
+            yield from ((object_keys.movers_list(key), tag) for key in keys_of_all_products())
+        elif name == layer_names.CARDS:
             yield from _details(build, layer)
-        elif name in names.EXPORTED_LAYERS:
+        elif name in layer_names.EXPORTED_LAYERS:
             yield from _stored(build, layer)
 
 
@@ -151,14 +152,14 @@ def _details(build: Build, cards: Layer) -> Iterator[tuple[str, str]]:
     """Yield the card details. Their tags are sums over the hashes of the objects that they are joined from."""
     ids, tags = _hashes(cards)
     for period in build.periods:
-        layer = build.layers[names.history_layer(period)]
+        layer = build.layers[layer_names.history_layer(period)]
         period_ids, hashes = _hashes(layer)
         places = np.searchsorted(ids, period_ids)
         known = places < len(ids)
         known[known] = ids[places[known]] == period_ids[known]
         tags[places[known]] += hashes[known] * _factor(period)
     for id_, tag in zip(ids.tolist(), tags.tobytes().hex(sep=" ", bytes_per_sep=-16).split(), strict=True):
-        yield names.CARD_PATTERN.format(id_), tag
+        yield object_keys.CARD_PATTERN.format(id_), tag
 
 
 def _hashes(layer: Layer) -> tuple[np.ndarray, np.ndarray]:

@@ -6,7 +6,7 @@ from urllib.parse import unquote_to_bytes
 
 import pytest
 
-from edge_auth.contract import names
+from edge_auth.contract import bulk, layer_names
 from edge_auth.contract.builds import open_build
 from edge_auth.contract.store.folder import FolderStore
 from edge_auth.core import endpoints
@@ -84,9 +84,11 @@ def test_the_smoke_test_reaches_every_endpoint(built: tuple[FolderStore, str], m
 
 def test_diff_and_documents_know_every_layer(built: tuple[FolderStore, str]) -> None:
     opened = open_build(*built).layers
-    layers = {name for name in opened if not name.startswith(names.HISTORY) and not names.holds_bulk_files(name)}
-    assert layers == {names.CATALOGUE, names.MOVERS, *names.EXPORTED_LAYERS}
-    assert set(RESOURCES) >= set(names.EXPORTED_LAYERS)
+    layers = {
+        name for name in opened if not name.startswith(layer_names.HISTORY) and not layer_names.holds_bulk_files(name)
+    }
+    assert layers == {layer_names.CATALOGUE, layer_names.MOVERS, *layer_names.EXPORTED_LAYERS}
+    assert set(RESOURCES) >= set(layer_names.EXPORTED_LAYERS)
     documented = set(re.findall(r"^\| `([\w-]+)[<`]", table("docs/store.md", "layer"), re.MULTILINE))
-    parts = {names.bulk_layer(part) for part in ("", *names.BULK_PART_OF_TABLE.values())}
-    assert documented == {*layers, f"{names.HISTORY}-", *parts}
+    parts = {layer_names.bulk_layer(part) for part in ("", *bulk.PART_OF_TABLE.values())}
+    assert documented == {*layers, f"{layer_names.HISTORY}-", *parts}

@@ -17,7 +17,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator, validate
 from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
-from edge_auth.contract import names
+from edge_auth.contract import sorts
 from edge_auth.contract.keys import SCOPES
 from edge_auth.core.endpoints import route
 from generator.reading.diff.fields import compared_fields
@@ -612,22 +612,22 @@ def test_words_of_the_templates_are_those_of_the_contract():
     """The explorer's script and the guide cannot take their words from the contract, so they are compared with it."""
     templates = Path(openapi.__file__).with_name("templates")
     script = (templates / "pages" / "explore" / "cards.js").read_text("utf-8")
-    [sorts] = re.findall(r"const SORTS = \{(.*?)\};", script, re.DOTALL)
-    assert tuple(re.findall(r"(\w+): [\"A-Z]", sorts)) == tuple(names.SORTS)
+    [listed] = re.findall(r"const SORTS = \{(.*?)\};", script, re.DOTALL)
+    assert tuple(re.findall(r"(\w+): [\"A-Z]", listed)) == tuple(sorts.SORTS)
     sort = parameters("/api/v1/cards", "query")["sort"]["schema"]
-    assert sort["enum"] == list(names.SORTS) and sort["default"] == next(iter(names.SORTS))
+    assert sort["enum"] == list(sorts.SORTS) and sort["default"] == next(iter(sorts.SORTS))
     for text in ((templates / "openapi" / "guide.md").read_text("utf-8"), document().decode()):
         assert set(re.findall(r"\b[a-z]+:read\b", text)) == set(SCOPES)
 
 
 def test_each_sort_is_explained_and_tested():
     described = parameters("/api/v1/cards", "query")
-    assert set(re.findall(r"`(\w+)`", described["sort"]["description"])) == set(names.SORTS)
-    ascending = {sort for sort in names.SORTS if names.SORTS[sort].ascending}
+    assert set(re.findall(r"`(\w+)`", described["sort"]["description"])) == set(sorts.SORTS)
+    ascending = {sort for sort in sorts.SORTS if sorts.SORTS[sort].ascending}
     assert set(re.findall(r"`(\w+)`", described["order"]["description"].partition("`asc`")[2])) == ascending
     listed = table_in_api_md("sort")
-    assert {sort: cells[-1] for sort, cells in listed.items()} == {s: names.SORTS[s].default_order for s in names.SORTS}
-    assert {params.SORTS, targets.SORTS, test_paging.SORTS} == {tuple(names.SORTS)}
+    assert {sort: cells[-1] for sort, cells in listed.items()} == {s: sorts.SORTS[s].default_order for s in sorts.SORTS}
+    assert {params.SORTS, targets.SORTS, test_paging.SORTS} == {tuple(sorts.SORTS)}
 
 
 def test_each_filter_is_explained_tested_and_in_the_explorer():

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from edge_auth.contract import names
+from edge_auth.contract import sorts
 from edge_auth.contract.text import fold, number_filter_key, words
 from tests.support.small_store import CLOSED_DAYS, PRICE_DAY, SETS, ranked
 
@@ -25,7 +25,7 @@ def scan(products, values):
     if values.get("rarity"):
         found = [p for p in found if p["rarity"] and fold(p["rarity"]) == fold(values["rarity"])]
     sort = values.get("sort", "trend")
-    return ranked(found, sort, values.get("order", names.SORTS[sort].default_order) == "desc")
+    return ranked(found, sort, values.get("order", sorts.SORTS[sort].default_order) == "desc")
 
 
 def ids(client, values):
@@ -41,8 +41,8 @@ def test_search_equals_scan(client, products, seed):
         "set": ["1", "2", "151", "7", "Twins", "Pokémon EX", "000151", "30"],
         "number": ["4", "004", "tg04", "TG4", "0", "999", "١"],
         "rarity": ["rare", "ULTRA RARE", "none such"],
-        "kind": names.KINDS,
-        "sort": list(names.SORTS),
+        "kind": sorts.KINDS,
+        "sort": list(sorts.SORTS),
         "order": ["asc", "desc"],
     }
     values = {name: rng.choice(allowed) for name, allowed in choices.items() if rng.random() < 0.45}
@@ -72,9 +72,9 @@ def all_pages(client, values):
     return found
 
 
-@pytest.mark.parametrize("sort", names.SORTS)
+@pytest.mark.parametrize("sort", sorts.SORTS)
 @pytest.mark.parametrize("order", ["asc", "desc"])
-@pytest.mark.parametrize("kind", names.KINDS)
+@pytest.mark.parametrize("kind", sorts.KINDS)
 def test_paging_through_a_ranking(client, products, sort, order, kind):
     values = {"sort": sort, "order": order, "kind": kind}
     assert all_pages(client, {**values, "limit": 37}) == [p["id_product"] for p in scan(products, values)]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract import names
+from edge_auth.contract import layer_names
 from edge_auth.contract.builds import live_build_id, open_build
 from edge_auth.contract.keys import SCOPES, issue, open_key_file
 from edge_auth.contract.store.open import open_store
@@ -37,7 +37,7 @@ def test_a_night_writes_each_file_once_and_little_else(store: str, proxy: Proxy,
     opened = open_store(store)
     layers = open_build(opened, live_build_id(opened)).layers
     # A layer is listed to see whether it is there, whether another run wrote it, and by the prune.
-    assert night["LIST"] + night["POST"] <= 30 + 3 * sum(map(names.holds_bulk_files, layers)), night
+    assert night["LIST"] + night["POST"] <= 30 + 3 * sum(map(layer_names.holds_bulk_files, layers)), night
 
 
 def test_answers_read_what_they_need_once(store: str, proxy: Proxy, tmp_path: Path) -> None:

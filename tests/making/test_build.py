@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from edge_auth.contract import names
+from edge_auth.contract import layer_names
 from edge_auth.contract.builds import live_build_id, open_build
 from edge_auth.contract.layers import Layer
 from edge_auth.contract.store.folder import FolderStore
@@ -203,7 +203,9 @@ def test_bytes_change_only_with_a_new_recipe(fixed_store: Path, request: pytest.
     }
     known = json.loads(RECIPES.read_text()) if RECIPES.exists() else {}
     # Hashes of Parquet files are in these, and their bytes are the library's as well.
-    with_parquet = {name for name in found if name.startswith(names.BULK) and name != names.bulk_layer("cards")}
+    with_parquet = {
+        name for name in found if name.startswith(layer_names.BULK) and name != layer_names.bulk_layer("cards")
+    }
     found = {name: layer for name, layer in found.items() if name not in with_parquet}
     found.pop("site")  # named by the bytes of its sources, so no number needs to stand for them
     changed = {name for name in found if known.get(name, {}).get("json") != found[name]["json"]}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract import layout, names
+from edge_auth.contract import layer_names, layout, object_keys, sorts
 from edge_auth.contract.builds import Build, live_build_id, open_build
 from edge_auth.contract.index import INDEX_NAME
 from edge_auth.contract.store.folder import FolderStore
@@ -31,17 +31,17 @@ def opened(fixed_store: Path) -> Build:
     return open_build(store, live_build_id(store))
 
 
-@pytest.mark.parametrize(("kind", "sort"), list(itertools.product(names.KINDS, names.SORTS)))
+@pytest.mark.parametrize(("kind", "sort"), list(itertools.product(sorts.KINDS, sorts.SORTS)))
 def test_pages_hold_every_product_in_order(opened: Build, fixed_lake: Path, kind: str, sort: str) -> None:
     oracle = Oracle(fixed_lake, build_id=opened.id)
     keys = [key for key in opened.list_pages.all_keys() if key.startswith(f"cards/{kind}/{sort}/")]
     for number, key in enumerate(keys):
-        assert key == names.list_page(kind, sort, number)
+        assert key == object_keys.list_page(kind, sort, number)
         page = opened.document(key)
         assert page is not None
         query = f"kind={kind}&sort={sort}&limit=100&offset={100 * number}"
         assert json.loads(page) == oracle.ask(f"{API}cards?{query}")[1]["data"]
-    assert opened.document(names.list_page(kind, sort, len(keys))) is None
+    assert opened.document(object_keys.list_page(kind, sort, len(keys))) is None
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_commands_show_pages(fixed_store: Path, tmp_path: Path, opened: Build) -
         path.relative_to(tmp_path / "plain" / "api" / "v1").as_posix() for path in tmp_path.rglob("api/**/*.json")
     }
     assert set(opened.list_pages.all_keys()) <= exported
-    verified = verify(opened, QUIET, only=[names.CATALOGUE])
+    verified = verify(opened, QUIET, only=[layer_names.CATALOGUE])
     assert verified.objects == len(opened.list_pages)
 
 

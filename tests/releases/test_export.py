@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from edge_auth.contract.builds import live_build_id, open_build
-from edge_auth.contract.names import is_site_file
+from edge_auth.contract.site_files import is_site_file
 from edge_auth.contract.store.folder import FolderStore
 from generator.nightly.night import Night
 from generator.releases.publish import publish

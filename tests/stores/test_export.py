@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from edge_auth.contract.builds import open_build
-from edge_auth.contract.names import STATUS_KEY, media_type
+from edge_auth.contract.media_types import media_type
+from edge_auth.contract.object_keys import STATUS_KEY
 from edge_auth.contract.store.folder import FolderStore
 from edge_auth.errors import StoreError
 from generator.errors import ExportError

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from edge_auth.contract import names
+from edge_auth.contract import sorts
 from edge_auth.contract.layout import BUILDS, build_ids
 from edge_auth.contract.store.folder import FolderStore
 from edge_auth.contract.store.interface import Store
@@ -72,7 +72,7 @@ def ranked(listed: list[dict[str, Any]], sort: str, descending: bool) -> list[di
     """Return products in the contract's order of /cards, computed in the plainest way."""
     keyed = [p for p in listed if sort_key(p, sort) is not None]
     rest = sorted((p for p in listed if sort_key(p, sort) is None), key=lambda p: p["id_product"])
-    default_descending = not names.SORTS[sort].ascending
+    default_descending = not sorts.SORTS[sort].ascending
     keyed.sort(key=lambda p: p["id_product"])
     keyed.sort(key=lambda p: sort_key(p, sort), reverse=default_descending)
     return (keyed if descending == default_descending else keyed[::-1]) + rest

@@ -2,7 +2,7 @@
 
 import json
 
-from edge_auth.contract import names, pages
+from edge_auth.contract import layer_names, object_keys, pages
 from edge_auth.contract.bulk import FILES
 from generator.making.bulk_files import ENTRIES, Entry
 from generator.making.context import BuildContext
@@ -18,7 +18,7 @@ def bulk_layer(parts: list[LayerSpec]) -> LayerSpec:
     """Define the layer of the manifest, which changes when a layer with bulk files does."""
     digests = {part.name: part.digest for part in parts}
     return define_layer(
-        names.BULK,
+        layer_names.BULK,
         lambda scope: [_task(scope, digests)],
         recipe=RECIPE,
         sql=(),
@@ -28,7 +28,7 @@ def bulk_layer(parts: list[LayerSpec]) -> LayerSpec:
 
 def _task(scope: BuildScope, digests: dict[str, str]) -> Task:
     needs = tuple(name for name in digests if name in scope.missing)
-    return Task(names.BULK, names.BULK, _bulk, (digests,), needs)
+    return Task(layer_names.BULK, layer_names.BULK, _bulk, (digests,), needs)
 
 
 def _bulk(context: BuildContext, writer: Writer, inputs: Inputs, digests: dict[str, str]) -> None:
@@ -40,4 +40,4 @@ def _bulk(context: BuildContext, writer: Writer, inputs: Inputs, digests: dict[s
         for entry in sorted(entries, key=lambda entry: str(entry["name"]))
     ]
     body = b'{"%b":[\n' % FILES.encode() + pages.BETWEEN.join(lines) + b"\n]}\n"
-    writer.add(compress_objects([(names.BULK_KEY, body)]))
+    writer.add(compress_objects([(object_keys.BULK_KEY, body)]))

@@ -5,7 +5,7 @@ from contextlib import closing
 
 import numpy as np
 
-from edge_auth.contract import names
+from edge_auth.contract import layer_names
 from edge_auth.contract.codec import compress_chunks
 from generator.making.bulk_files import write_entries, write_lines
 from generator.making.card_tasks import card_rows, card_tasks, card_texts
@@ -17,7 +17,7 @@ from generator.pack.output import Inputs
 from generator.pack.writer import Writer
 
 RECIPE = 1
-LAYER = names.bulk_layer("cards")
+LAYER = layer_names.bulk_layer("cards")
 _LINES_PER_CHUNK = 500
 
 

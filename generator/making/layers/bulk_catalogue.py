@@ -1,6 +1,6 @@
 """The layer `bulk-catalogue`: the bulk files `products` and `sets`."""
 
-from edge_auth.contract import names
+from edge_auth.contract import layer_names
 from generator.lake.lake import Lake
 from generator.making.bulk_files import CONSTANTS, write_entries, write_table
 from generator.making.context import BuildContext
@@ -10,7 +10,7 @@ from generator.pack.writer import Writer
 
 RECIPE = 1
 _TABLES = {"products": ("id_product",), "sets": ("id",)}  # what they are sorted by
-LAYER = names.bulk_layer("catalogue")
+LAYER = layer_names.bulk_layer("catalogue")
 
 
 def bulk_catalogue_layer(lake: Lake) -> LayerSpec:

@@ -7,7 +7,7 @@ not know; `generator.making.unknown_products` finds them. A new product without 
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-from edge_auth.contract import names
+from edge_auth.contract import layer_names
 from generator.lake.lake import Lake
 from generator.making.bulk_files import CONSTANTS, write_entries, write_table
 from generator.making.context import BuildContext
@@ -36,7 +36,7 @@ def bulk_price_layers(lake: Lake, unknown: UnknownProducts) -> Iterator[LayerSpe
     digests = unknown.digests(prices)
     for span, content in prices.items():
         yield define_layer(
-            names.bulk_layer(span.span),
+            layer_names.bulk_layer(span.span),
             partial(_tasks, month=span if span in months else month, span=span),
             recipe=RECIPE,
             sql=_SQL,
@@ -49,7 +49,7 @@ def _tasks(scope: BuildScope, month: Period, span: Period) -> Iterable[Task]:
     """Return the tasks of a span of a month. Its history needs the same rows."""
     tasks = month_tasks(scope, month)
     yield from tasks
-    layer = names.bulk_layer(span.span)
+    layer = layer_names.bulk_layer(span.span)
     yield Task(layer, layer, _bulk_files, (span,), task_names(tasks), rows=span.estimated_rows(scope.lake))
 
 

@@ -1,6 +1,6 @@
 """The layer `bulk-watchlist`: the bulk file `watchlist`, one row per tracked product and day."""
 
-from edge_auth.contract import names
+from edge_auth.contract import layer_names
 from generator.lake.lake import Lake
 from generator.making.bulk_files import CONSTANTS, write_entries, write_table
 from generator.making.context import BuildContext
@@ -10,7 +10,7 @@ from generator.pack.output import Inputs
 from generator.pack.writer import Writer
 
 RECIPE = 1
-LAYER = names.bulk_layer("watchlist")
+LAYER = layer_names.bulk_layer("watchlist")
 
 
 def bulk_watchlist_layer(lake: Lake) -> LayerSpec:

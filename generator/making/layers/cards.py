@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from edge_auth.contract import names, pages
+from edge_auth.contract import layer_names, object_keys, pages
 from edge_auth.contract.splice import encode_fragments
 from generator.lake.lake import Lake
 from generator.making.card_tasks import card_rows, card_tasks, card_texts
@@ -29,9 +29,9 @@ def cards_layer(lake: Lake) -> LayerSpec:
     """Define the layer of the card details."""
     content = card_content(lake) | {"open month": [open_month(lake.as_of).first.isoformat()]}
     return define_layer(
-        names.CARDS,
+        layer_names.CARDS,
         _tasks,
-        pattern=names.CARD_PATTERN,
+        pattern=object_keys.CARD_PATTERN,
         recipe=RECIPE,
         sql=CARD_SQL,
         content=content,
@@ -47,7 +47,7 @@ def _tasks(scope: BuildScope) -> Iterator[Task]:
         rows = month_rows * ids.count // max(scope.products, 1)
         yield Task(
             f"cards {scope.lake.as_of:%Y-%m} {ids}",
-            names.CARDS,
+            layer_names.CARDS,
             _cards,
             (ids, len(open_month(scope.lake.as_of))),
             (*month, products.name),

@@ -16,11 +16,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from edge_auth.contract import names
+from edge_auth.contract import layer_names, sorts
 from edge_auth.contract.card_lines import CARD_LINES, DIGEST_BYTES
-from edge_auth.contract.catalogue import COLUMNS, SETS, KindCounts
+from edge_auth.contract.catalogue import COLUMNS, PRICES, SETS, KindCounts
 from edge_auth.contract.codec import compress
 from edge_auth.contract.index import to_bytes
+from edge_auth.contract.layers import FACTS
 from edge_auth.contract.text import composed
 from edge_auth.contract.vocabulary import SUBSTRINGS, SUFFIXES, WORDS, substring_table, suffix_table
 from generator.lake.lake import Lake
@@ -48,12 +49,12 @@ _INDEX_SQL = tuple(
 def catalogue_layer(lake: Lake) -> LayerSpec:
     """Define the layer that lists, filters and searches are answered from."""
     return define_layer(
-        names.CATALOGUE,
+        layer_names.CATALOGUE,
         _tasks,
         recipe=RECIPE,
         sql=(*CARD_SQL, *_INDEX_SQL),
         content=card_content(lake),
-        constants=(*names.SORTS, *names.KINDS, DIGEST_BYTES, _LINES_PER_MEMBER),
+        constants=(*sorts.SORTS, *sorts.KINDS, DIGEST_BYTES, _LINES_PER_MEMBER),
     )
 
 
@@ -61,8 +62,8 @@ def _tasks(scope: BuildScope) -> Iterator[Task]:
     cards = card_tasks(scope)
     yield from cards
     yield Task(
-        names.CATALOGUE,
-        names.CATALOGUE,
+        layer_names.CATALOGUE,
+        layer_names.CATALOGUE,
         _catalogue,
         (closed_layers(scope),),
         (*task_names(cards.products), *cards.products[0].needs),
@@ -81,12 +82,12 @@ def _catalogue(context: BuildContext, writer: Writer, inputs: Inputs, closed: di
         writer.add_file(f"{COLUMNS}.arrow", to_bytes(_columns(context, lines, digest)))
         _write_words(context, writer)
         writer.add_file(f"{SETS}.arrow", to_bytes(_sets(context)))
-        writer.add_file(f"{names.PRICES_FILE}.parquet", to_parquet(db.table("from prices order by id_product")))
+        writer.add_file(f"{PRICES}.parquet", to_parquet(db.table("from prices order by id_product")))
         [(status,)] = db.rows("select json from catalogue_status")
         left_out = db.rows("from prices_left_out")
         games = [json.loads(game) for (game,) in db.rows("select json from games order by name_folded")]
     facts = {"status": json.loads(status), "left_out": left_out, "games": games}
-    writer.add_file(f"{names.FACTS_FILE}.json", json.dumps(facts).encode())
+    writer.add_file(f"{FACTS}.json", json.dumps(facts).encode())
 
 
 def _write_lines(context: BuildContext, writer: Writer, texts: CardTexts) -> tuple[pa.Table, str]:
@@ -140,23 +141,23 @@ def _columns(context: BuildContext, lines: pa.Table, digest: str) -> pa.Table:
     for name in ("rarity", "number", "game"):
         encoded = table[name].combine_chunks().dictionary_encode()
         table = table.set_column(table.column_names.index(name), name, encoded)
-    for sort in names.SORTS:
+    for sort in sorts.SORTS:
         order = np.argsort(table[f"rank_{sort}"].to_numpy()).astype(np.uint32)
         table = table.append_column(f"order_{sort}", pa.array(order))
-        if sort in names.PRICE_SORTS:
+        if sort in sorts.PRICE_SORTS:
             place = table.column_names.index(f"cents_{sort}")
             table = table.set_column(place, f"cents_{sort}", table[f"cents_{sort}"].take(pa.array(order)))
     return table.replace_schema_metadata({"counts": _counts(context).to_json(), "rows": digest})
 
 
 def _counts(context: BuildContext) -> KindCounts:
-    sums = ", ".join(f"count(*) filter (keyed_{sort})" for sort in names.SORTS)
+    sums = ", ".join(f"count(*) filter (keyed_{sort})" for sort in sorts.SORTS)
     rows = context.db.rows(f"select kind, count(*), {sums} from rankings group by rollup (kind)")
     by_kind = {kind or "all": counts for kind, *counts in rows}
-    by_kind = {kind: by_kind.get(kind, [0] * (1 + len(names.SORTS))) for kind in names.KINDS}
+    by_kind = {kind: by_kind.get(kind, [0] * (1 + len(sorts.SORTS))) for kind in sorts.KINDS}
     return KindCounts(
         {kind: counts[0] for kind, counts in by_kind.items()},
-        {kind: dict(zip(names.SORTS, counts[1:], strict=True)) for kind, counts in by_kind.items()},
+        {kind: dict(zip(sorts.SORTS, counts[1:], strict=True)) for kind, counts in by_kind.items()},
     )
 
 

@@ -5,7 +5,7 @@ A lake names one as `/explore/drawn/<16 hex digits>.svg`. Lakes with other image
 
 import pyarrow as pa
 
-from edge_auth.contract import names
+from edge_auth.contract import layer_names, site_files
 from generator.drawings.design import Texts
 from generator.drawings.svg import svgs, template
 from generator.lake.lake import Lake
@@ -23,12 +23,12 @@ _DRAWINGS_PER_THREAD = 500
 def drawings_layer(lake: Lake) -> LayerSpec:
     """Define the layer of the drawn pictures."""
     return define_layer(
-        names.DRAWINGS,
-        one_task(names.DRAWINGS, _drawings),
+        layer_names.DRAWINGS,
+        one_task(layer_names.DRAWINGS, _drawings),
         recipe=RECIPE,
         sql=SQL,
         content={"catalogue": lake.content("products", "expansions")},
-        constants=(names.DRAWING_PREFIX, template("single"), template("sealed")),
+        constants=(site_files.DRAWING_PREFIX, template("single"), template("sealed")),
     )
 
 

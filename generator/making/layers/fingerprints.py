@@ -2,7 +2,7 @@
 
 import json
 
-from edge_auth.contract import names, pages
+from edge_auth.contract import layer_names, object_keys, pages
 from generator.lake.lake import Lake
 from generator.making.arrow_text import text_buffer
 from generator.making.context import BuildContext
@@ -17,8 +17,8 @@ _NO_RECIPE = {"version": "none", "image_url": "{key}"}
 def fingerprints_layer(lake: Lake) -> LayerSpec:
     """Define the layer of the fingerprint index."""
     return define_layer(
-        names.FINGERPRINTS,
-        one_task(names.FINGERPRINTS, _fingerprints),
+        layer_names.FINGERPRINTS,
+        one_task(layer_names.FINGERPRINTS, _fingerprints),
         recipe=RECIPE,
         sql=("sources/fingerprints", "views/fingerprint_entries"),
         content={"fingerprints": lake.content("fingerprints"), "fingerprint recipe": [lake.recipe_sha256]},
@@ -35,4 +35,4 @@ def _fingerprints(context: BuildContext, writer: Writer, inputs: Inputs) -> None
     buffer, starts = text_buffer(entries["line"])
     opening = json.dumps(head, ensure_ascii=False, separators=(",", ":"))[:-1] + ',"entries":[\n'
     body = opening.encode() + bytes(buffer[: max(0, starts[-1] - len(pages.BETWEEN))]) + b"\n]}\n"
-    writer.add(compress_objects([(names.FINGERPRINTS_KEY, body)]))
+    writer.add(compress_objects([(object_keys.FINGERPRINTS_KEY, body)]))

@@ -2,7 +2,8 @@
 
 import json
 
-from edge_auth.contract import names, pages
+from edge_auth.contract import layer_names, object_keys, pages
+from edge_auth.contract.layers import FACTS
 from generator.making.context import BuildContext
 from generator.making.layers.shared import paged
 from generator.making.layers.spec import LayerSpec, define_layer
@@ -16,7 +17,7 @@ RECIPE = 1
 def games_layer(catalogue: LayerSpec) -> LayerSpec:
     """Define the layer of the games, which changes when the catalogue does."""
     return define_layer(
-        names.GAMES,
+        layer_names.GAMES,
         lambda scope: [_task(scope, catalogue.digest)],
         recipe=RECIPE,
         sql=(),
@@ -26,11 +27,11 @@ def games_layer(catalogue: LayerSpec) -> LayerSpec:
 
 
 def _task(scope: BuildScope, digest: str) -> Task:
-    needs = (names.CATALOGUE,) if names.CATALOGUE in scope.missing else ()
-    return Task(names.GAMES, names.GAMES, _games, (digest,), needs)
+    needs = (layer_names.CATALOGUE,) if layer_names.CATALOGUE in scope.missing else ()
+    return Task(layer_names.GAMES, layer_names.GAMES, _games, (digest,), needs)
 
 
 def _games(context: BuildContext, writer: Writer, inputs: Inputs, digest: str) -> None:
-    facts = json.loads(context.layer_file(inputs, names.CATALOGUE, digest, names.FACTS_FILE).read_bytes())
+    facts = json.loads(context.layer_file(inputs, layer_names.CATALOGUE, digest, FACTS).read_bytes())
     lines = (json.dumps(game, ensure_ascii=False, separators=(",", ":")) for game in facts["games"])
-    writer.add(compress_objects(paged(lines, pages.GAMES_PER_PAGE, names.games_page)))
+    writer.add(compress_objects(paged(lines, pages.GAMES_PER_PAGE, object_keys.games_page)))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from edge_auth.contract import names, pages
+from edge_auth.contract import layer_names, object_keys, pages
 from edge_auth.contract.splice import encode_fragments
 from generator.lake.lake import PRICE_TABLES, Lake
 from generator.making.card_tasks import newest_task_name
@@ -26,11 +26,11 @@ _ROWS_PER_GROUP = 25_000  # of newest rows: a range of products reads little bey
 
 def history_layer(lake: Lake, period: Period) -> LayerSpec:
     """Define the layer of one closed period."""
-    layer = names.history_layer(period.name)
+    layer = layer_names.history_layer(period.name)
     return define_layer(
         layer,
         lambda scope: _tasks(scope, layer, period),
-        pattern=names.history_pattern(period.name),
+        pattern=object_keys.history_pattern(period.name),
         recipe=RECIPE,
         sql=HISTORY_SQL,
         content={"prices": period.content(lake)},

@@ -3,9 +3,9 @@
 import json
 from datetime import timedelta
 
-from edge_auth.contract import names
+from edge_auth.contract import layer_names
 from edge_auth.contract.index import to_bytes
-from edge_auth.contract.movers import LINES, LISTS, MAX_MOVERS, WEEK
+from edge_auth.contract.movers import FLOORS, LINES, LISTS, MAX_MOVERS, WEEK, WINDOWS
 from generator.lake.lake import Lake
 from generator.lake.tables import open_table
 from generator.making.context import BuildContext
@@ -21,8 +21,8 @@ _GUIDE = "price_guide"
 def movers_layer(lake: Lake) -> LayerSpec:
     """Define the layer of the price moves. It reads only the days of the price guide that a window can need."""
     return define_layer(
-        names.MOVERS,
-        one_task(names.MOVERS, _movers),
+        layer_names.MOVERS,
+        one_task(layer_names.MOVERS, _movers),
         recipe=RECIPE,
         sql=("sources/products", "sources/expansions", "views/movers"),
         content={
@@ -30,13 +30,13 @@ def movers_layer(lake: Lake) -> LayerSpec:
             "prices": _with_needed_days(lake).content(_GUIDE),
             "as of": [lake.as_of.isoformat()],
         },
-        constants=(*names.MOVER_WINDOWS.items(), *names.MOVER_FLOORS, MAX_MOVERS),
+        constants=(*WINDOWS.items(), *FLOORS, MAX_MOVERS),
     )
 
 
 def _with_needed_days(lake: Lake) -> Lake:
     """Return the lake with only the days that a window can need: days of now, and days before each of them."""
-    ages = [(0, _MAX_AGE_DAYS), *((days, days + 2 * _MAX_AGE_DAYS) for days in names.MOVER_WINDOWS.values())]
+    ages = [(0, _MAX_AGE_DAYS), *((days, days + 2 * _MAX_AGE_DAYS) for days in WINDOWS.values())]
     return lake.with_days({lake.as_of - timedelta(age) for first, last in ages for age in range(first, last + 1)})
 
 

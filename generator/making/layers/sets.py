@@ -1,6 +1,6 @@
 """The layer `sets`: `sets/{n}.json`, the pages of the Set list."""
 
-from edge_auth.contract import names, pages
+from edge_auth.contract import layer_names, object_keys, pages
 from generator.lake.lake import Lake
 from generator.making.context import BuildContext
 from generator.making.layers.shared import paged
@@ -15,8 +15,8 @@ SQL = ("sources/products", "sources/expansions", "views/sets")
 def sets_layer(lake: Lake) -> LayerSpec:
     """Define the layer of the expansions."""
     return define_layer(
-        names.SETS,
-        one_task(names.SETS, _sets),
+        layer_names.SETS,
+        one_task(layer_names.SETS, _sets),
         recipe=RECIPE,
         sql=SQL,
         content={"catalogue": lake.content("products", "expansions")},
@@ -28,4 +28,4 @@ def _sets(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
     context.tables.open_catalogue()
     context.db.run("views/sets")
     rows = context.db.rows("select json from sets order by name_folded, id")
-    writer.add(compress_objects(paged((json for (json,) in rows), pages.SETS_PER_PAGE, names.sets_page)))
+    writer.add(compress_objects(paged((json for (json,) in rows), pages.SETS_PER_PAGE, object_keys.sets_page)))

@@ -12,7 +12,7 @@ from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from edge_auth.contract import layout, names
+from edge_auth.contract import layer_names, layout, object_keys, site_files
 from edge_auth.contract.builds import Build
 from edge_auth.contract.movers import WEEK
 from edge_auth.contract.store.file_cache import FileCache
@@ -31,13 +31,13 @@ _CACHE_BYTES = 16 << 20
 
 def site_layer(as_of: date, others: Sequence[LayerSpec]) -> LayerSpec:
     """Define the layer of the site, which changes when its files or the other layers of the build do."""
-    sources = [(names.OPENAPI_KEY, openapi.document()), *pages.sources()]
+    sources = [(object_keys.OPENAPI_KEY, openapi.document()), *pages.sources()]
     content = {
         "sources": [f"{name} {hashlib.sha256(source).hexdigest()}" for name, source in sources],
         "layers": [f"{layer.name} {layer.digest}" for layer in others],
         "as of": [as_of.isoformat()],
     }
-    return define_layer(names.SITE, lambda scope: (), recipe=RECIPE, sql=(), content=content)
+    return define_layer(layer_names.SITE, lambda scope: (), recipe=RECIPE, sql=(), content=content)
 
 
 def make_site(context: BuildContext, build_id: str, layers: Sequence[LayerSpec]) -> TaskOutput:
@@ -47,11 +47,11 @@ def make_site(context: BuildContext, build_id: str, layers: Sequence[LayerSpec])
         layers: All layers of the build.
     """
     digests = {layer.name: layer.digest for layer in layers}
-    folder = layout.layer_folder(names.SITE, digests.pop(names.SITE))
+    folder = layout.layer_folder(layer_names.SITE, digests.pop(layer_names.SITE))
     with _opened(context, build_id, digests) as build:
-        documents = {names.OPENAPI_KEY: openapi.document(), **pages.documents(live_examples(build))}
-        documents[names.WEEK_KEY] = _week(build)
-    writer = Writer(context.uploads, context.intermediates, names.SITE, folder)
+        documents = {object_keys.OPENAPI_KEY: openapi.document(), **pages.documents(live_examples(build))}
+        documents[site_files.WEEK_KEY] = _week(build)
+    writer = Writer(context.uploads, context.intermediates, layer_names.SITE, folder)
     writer.add(compress_objects(documents.items()))
     output = writer.output()
     context.uploads.finish()
@@ -63,7 +63,7 @@ def _week(build: OpenBuild) -> bytes:
 
     The file holds arrays of numbers, with spaces only after commas and colons. Parsing it takes long.
     """
-    changes = build.objects.layers[names.MOVERS].file(WEEK).read_bytes().replace(b" ", b"")
+    changes = build.objects.layers[layer_names.MOVERS].file(WEEK).read_bytes().replace(b" ", b"")
     return b'{"build":' + json.dumps(build.id).encode() + b"," + changes.removeprefix(b"{")
 
 

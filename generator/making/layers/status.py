@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from edge_auth.contract import names
-from edge_auth.contract.layers import Layer
+from edge_auth.contract import layer_names, object_keys
+from edge_auth.contract.layers import FACTS, Layer
 from generator.making.context import BuildContext
 from generator.making.layers.spec import LayerSpec, define_layer
 from generator.making.tasks import BuildScope, Task
@@ -13,14 +13,15 @@ from generator.pack.writer import Writer, compress_objects
 from generator.releases.verify import checked_file
 
 RECIPE = 1
-LAYERS_WITH_FACTS = (names.WATCHLIST, names.CATALOGUE)  # one task makes each of them, under the layer's name
+# One task makes each of them, under the layer's name.
+LAYERS_WITH_FACTS = (layer_names.WATCHLIST, layer_names.CATALOGUE)
 
 
 def status_layer(catalogue: LayerSpec, watchlist: LayerSpec) -> LayerSpec:
     """Define the layer of the status object, which changes when one of the two layers does."""
     digests = {layer.name: layer.digest for layer in (watchlist, catalogue)}
     return define_layer(
-        names.STATUS,
+        layer_names.STATUS,
         lambda scope: [_task(scope, digests)],
         recipe=RECIPE,
         sql=(),
@@ -30,18 +31,18 @@ def status_layer(catalogue: LayerSpec, watchlist: LayerSpec) -> LayerSpec:
 
 def _task(scope: BuildScope, digests: dict[str, str]) -> Task:
     needs = tuple(name for name in digests if name in scope.missing)
-    return Task(names.STATUS, names.STATUS, _status, (digests,), needs)
+    return Task(layer_names.STATUS, layer_names.STATUS, _status, (digests,), needs)
 
 
 def _status(context: BuildContext, writer: Writer, inputs: Inputs, digests: dict[str, str]) -> None:
     status: dict[str, Any] = {}
     for name in LAYERS_WITH_FACTS:
-        status |= json.loads(context.layer_file(inputs, name, digests[name], names.FACTS_FILE).read_bytes())["status"]
+        status |= json.loads(context.layer_file(inputs, name, digests[name], FACTS).read_bytes())["status"]
     text = json.dumps(status, ensure_ascii=False, separators=(",", ":"))
-    writer.add(compress_objects([(names.STATUS_KEY, text.encode() + b"\n")]))
+    writer.add(compress_objects([(object_keys.STATUS_KEY, text.encode() + b"\n")]))
 
 
 def facts(layer: Layer) -> dict[str, Any]:
     """Return the facts of a layer: `status`, its part of the status object, and `left_out`, counts of left-out rows."""
-    parsed: dict[str, Any] = json.loads(checked_file(layer, names.FACTS_FILE).read_bytes())
+    parsed: dict[str, Any] = json.loads(checked_file(layer, FACTS).read_bytes())
     return parsed

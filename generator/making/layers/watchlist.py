@@ -2,7 +2,8 @@
 
 import json
 
-from edge_auth.contract import names, pages
+from edge_auth.contract import layer_names, object_keys, pages
+from edge_auth.contract.layers import FACTS
 from generator.lake.lake import Lake
 from generator.making.context import BuildContext
 from generator.making.lake_tables import WATCH_SQL
@@ -27,8 +28,8 @@ _VIEWS = tuple(
 def watchlist_layer(lake: Lake) -> LayerSpec:
     """Define the layer of the tracked products. Its ranges of days end with the as-of day, which is part of it."""
     return define_layer(
-        names.WATCHLIST,
-        one_task(names.WATCHLIST, _watchlist, main_thread=True),
+        layer_names.WATCHLIST,
+        one_task(layer_names.WATCHLIST, _watchlist, main_thread=True),
         recipe=RECIPE,
         sql=(*WATCH_SQL, *_VIEWS),
         content={"watch": lake.content("watchlist", "watch_checks"), "as of": [lake.as_of.isoformat()]},
@@ -41,17 +42,16 @@ def _watchlist(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
     db = context.db
     db.run(*_VIEWS)
     items = db.rows("select slug, json from watchlist_items order by slug_folded")
-    writer.add(compress_objects(paged((json for _, json in items), pages.WATCHLIST_PER_PAGE, names.watchlist_page)))
-    writer.add(compress_objects((names.watchlist_item(slug), _line(json)) for slug, json in items))
+    lists = paged((json for _, json in items), pages.WATCHLIST_PER_PAGE, object_keys.watchlist_page)
+    writer.add(compress_objects(lists))
+    writer.add(compress_objects((object_keys.watchlist_item(slug), _line(json)) for slug, json in items))
     offers = db.rows("select slug, json from watchlist_offers order by slug")
-    writer.add(compress_objects((names.watchlist_offers(slug), _line(json)) for slug, json in offers))
+    writer.add(compress_objects((object_keys.watchlist_offers(slug), _line(json)) for slug, json in offers))
     histories = db.rows("select slug, view, range, json from watchlist_histories order by all")
-    writer.add(compress_objects((names.watchlist_history(*key), _line(json)) for *key, json in histories))
+    writer.add(compress_objects((object_keys.watchlist_history(*key), _line(json)) for *key, json in histories))
     [(status,)] = db.rows("select json from watchlist_status")
     left_out = db.rows("from watch_left_out")
-    writer.add_file(
-        f"{names.FACTS_FILE}.json", json.dumps({"status": json.loads(status), "left_out": left_out}).encode()
-    )
+    writer.add_file(f"{FACTS}.json", json.dumps({"status": json.loads(status), "left_out": left_out}).encode())
 
 
 def _line(text: str) -> bytes:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import duckdb
 import pyarrow as pa
 
-from edge_auth.contract import names
+from edge_auth.contract import layer_names
 from edge_auth.contract.builds import Build
 from generator.database import Database
 from generator.errors import BuildError
@@ -25,8 +25,8 @@ LIST_PAGES = "lists"
 # The resources of the API. Each but the list pages has its layer; card details are also in the history layers.
 # The lists of movers are left out: they follow from the prices, and every night changes all of them.
 RESOURCES = (
-    *(names.CARDS, LIST_PAGES, names.SETS, names.GAMES, names.WATCHLIST),
-    *(names.FINGERPRINTS, names.STATUS, names.BULK, names.DRAWINGS, names.SITE),
+    *(layer_names.CARDS, LIST_PAGES, layer_names.SETS, layer_names.GAMES, layer_names.WATCHLIST),
+    *(layer_names.FINGERPRINTS, layer_names.STATUS, layer_names.BULK, layer_names.DRAWINGS, layer_names.SITE),
 )
 _VIEWS = ("products", "prices", "distribution", "counts", "for_people")
 # The list of the largest moves in percent leaves out prices below this.
@@ -102,7 +102,7 @@ class Comparison:
             for name in differing:
                 self._compare_objects(name, [self._object_hashes(build, name) for build in (self.old, self.new)])
                 bar.update(1)
-            if names.CATALOGUE in differing:
+            if layer_names.CATALOGUE in differing:
                 self._compare_objects(LIST_PAGES, [page_hashes(build) for build in (self.old, self.new)])
             self._compare_card_details()
             bar.update(1)
@@ -129,7 +129,7 @@ class Comparison:
 
     def _compare_card_details(self) -> None:
         """Find the card details that differ. Several stored objects of one may differ although their union does not."""
-        _, cards = index_table(self.new.layers[names.CARDS])
+        _, cards = index_table(self.new.layers[layer_names.CARDS])
         self.db.connection.register("new_cards", pa.table({"id": cards["key"]}))
         self.db.run("diff/card_details")
         read_histories(self.db, self.old, self.new)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from isal import igzip, isal_zlib
 
-from edge_auth.contract import names
+from edge_auth.contract import layer_names, object_keys
 from edge_auth.contract.builds import Build
 from edge_auth.contract.bulk import FILES
 from edge_auth.contract.index import INDEX_NAME, Entry, map_table
@@ -45,18 +45,18 @@ def object_hashes(layer: Layer) -> HashedKeys:
     Raises:
         StoreError: The layer cannot be read.
     """
-    if layer.name == names.BULK:
+    if layer.name == layer_names.BULK:
         return "", _bulk_files(layer)
-    if layer.name != names.CATALOGUE:
+    if layer.name != layer_names.CATALOGUE:
         return index_table(layer)
     return _CARD_KEYS, card_hashes(layer)
 
 
 def _bulk_files(layer: Layer) -> pa.Table:
-    entry = layer.index.find(names.BULK_KEY)
+    entry = layer.index.find(object_keys.BULK_KEY)
     files = json.loads(layer.read(entry))[FILES] if entry else []
     hashes = pa.array([bytes.fromhex(file["sha256"]) for file in files], pa.binary())
-    keys = pa.array([names.bulk_file(file["name"]) for file in files], pa.string())
+    keys = pa.array([object_keys.bulk_file(file["name"]) for file in files], pa.string())
     return pa.table({"key": keys, "json_sha256": hashes})
 
 

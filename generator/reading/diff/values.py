@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from edge_auth.contract import names
+from edge_auth.contract import layer_names
 from edge_auth.contract.builds import Build
 from edge_auth.contract.layers import Layer
 from generator.database import Database
@@ -29,11 +29,11 @@ def read_values(db: Database, old: Build, new: Build, differing: list[str]) -> N
         StoreError: A build cannot be read.
     """
     for side, build in (("old", old), ("new", new)):
-        if names.CATALOGUE in differing:
+        if layer_names.CATALOGUE in differing:
             _insert_cards(db, build, side)
-        if names.WATCHLIST in differing:
+        if layer_names.WATCHLIST in differing:
             _insert_watchlist_items(db, build, side)
-        for layer in (names.SETS, names.FINGERPRINTS):
+        for layer in (layer_names.SETS, layer_names.FINGERPRINTS):
             if layer in differing:
                 _insert_lines(db, build.layers[layer], side)
 
@@ -53,15 +53,15 @@ def read_histories(db: Database, old: Build, new: Build) -> None:
 
 def _insert_cards(db: Database, build: Build, side: str) -> None:
     ids = db.table(
-        f"select id from object_changes where layer = '{names.CATALOGUE}' and change <> '{_absent_in(side)}' "
+        f"select id from object_changes where layer = '{layer_names.CATALOGUE}' and change <> '{_absent_in(side)}' "
         "order by id"
     )
-    for batch in read_cards(build.layers[names.CATALOGUE], ids["id"].to_numpy()):
+    for batch in read_cards(build.layers[layer_names.CATALOGUE], ids["id"].to_numpy()):
         db.insert(f"{side}_texts", "select $1, json from batch", batch, "products")
 
 
 def _insert_watchlist_items(db: Database, build: Build, side: str) -> None:
-    for batch in _changed_objects(db, build, side, names.WATCHLIST, _IS_WATCHLIST_ITEM):
+    for batch in _changed_objects(db, build, side, layer_names.WATCHLIST, _IS_WATCHLIST_ITEM):
         db.insert(f"{side}_texts", "select $1, json from batch", batch, "watchlist")
 
 
@@ -89,5 +89,5 @@ def _insert_lines(db: Database, layer: Layer, side: str) -> None:
     for position in range(len(layer.index)):
         for batch in read_lines(layer, layer.index.entry(position)):
             db.insert(f"{side}_texts", _ITEMS_QUERY, batch, layer.name)
-            if layer.name == names.FINGERPRINTS:
+            if layer.name == layer_names.FINGERPRINTS:
                 db.insert(f"{side}_texts", _INDEX_FIELDS_QUERY, batch)

@@ -1,0 +1,134 @@
+"""Logical keys: the name of every document of a build, and the layer that holds it.
+
+Keys are the paths below `api/v1/` of an exported build. The shim also reads
+`history/{period}/{id}.json`, the history arrays of a closed period. The files of the site (`index.html`, `docs/…` and
+`explore/…`) lie at the top of an exported build. They are the only objects that are not JSON.
+"""
+
+import re
+from typing import NamedTuple
+from urllib.parse import quote
+
+from edge_auth.contract import layer_names, site_files
+from edge_auth.contract.sorts import KINDS, SORTS
+
+CARD_PATTERN = "cards/{}.json"
+FINGERPRINTS_KEY, STATUS_KEY, OPENAPI_KEY = "fingerprints.json", "status.json", "openapi.json"
+BULK_KEY = "bulk.json"
+# The parameters of the history of a watched product. A range is a number of days, or None for all.
+HISTORY_VIEWS = ("daily", "weekly", "monthly")
+HISTORY_RANGES = {"all": None, "30d": 30, "90d": 90, "365d": 365}
+_LIST_PAGE = re.compile(
+    f"cards/(?P<kind>{'|'.join(KINDS)})/(?P<sort>{'|'.join(SORTS)})/(?P<number>0|[1-9][0-9]{{0,8}})\\.json"
+)
+_MOVERS_LIST = re.compile(r"movers/([^/]+/[^/]+/[^/]+/[^/]+/[^/]+)\.json")
+
+
+def history_pattern(period: str) -> str:
+    """Return the pattern of the keys of a closed period, such as `history/2025/{}.json`."""
+    return f"{layer_names.HISTORY}/{period}/{{}}.json"
+
+
+class ListPage(NamedTuple):
+    """A page of a ranking: the Cards of a kind in the default order of a sort. `number` counts from 0."""
+
+    kind: str
+    sort: str
+    number: int
+
+
+def list_page(kind: str, sort: str, number: int) -> str:
+    """Return the key of a page of a ranking."""
+    return f"cards/{kind}/{sort}/{number}.json"
+
+
+def is_list_page(key: str) -> bool:
+    """Return whether a key has the form of a list page's."""
+    return key.startswith("cards/") and key.count("/") > 1
+
+
+def parse_list_page(key: str) -> ListPage | None:
+    """Return the page that a key names, or None."""
+    found = _LIST_PAGE.fullmatch(key)
+    return ListPage(found["kind"], found["sort"], int(found["number"])) if found else None
+
+
+def card_id(key: str) -> int | None:
+    """Return the product id in the key of a Card, or None if the key has no id."""
+    prefix, _, suffix = CARD_PATTERN.partition("{}")
+    digits = key.removeprefix(prefix).removesuffix(suffix)
+    return int(digits) if digits.lstrip("-").isdecimal() else None
+
+
+def sets_page(number: int) -> str:
+    """Return the key of a page of the list of Sets."""
+    return f"sets/{number}.json"
+
+
+def games_page(number: int) -> str:
+    """Return the key of a page of the list of Games."""
+    return f"games/{number}.json"
+
+
+def movers_list(list_key: str) -> str:
+    """Return the key of a list of Movers; `edge_auth.contract.movers` describes the keys of lists."""
+    return f"movers/{list_key}.json"
+
+
+def mover_list_key(key: str) -> str | None:
+    """Return the key of the list in the key of a document, or None."""
+    found = _MOVERS_LIST.fullmatch(key)
+    return found[1] if found else None
+
+
+def watchlist_page(number: int) -> str:
+    """Return the key of a page of the watchlist."""
+    return f"watchlist/pages/{number}.json"
+
+
+def watchlist_item(slug: str) -> str:
+    """Return the key of a WatchlistItem."""
+    return f"watchlist/{encode_slug(slug)}.json"
+
+
+def watchlist_offers(slug: str) -> str:
+    """Return the key of the offers of a watched product."""
+    return f"watchlist/{encode_slug(slug)}/offers.json"
+
+
+def watchlist_history(slug: str, view: str, range_: str) -> str:
+    """Return the key of a history view of a watched product."""
+    return f"watchlist/{encode_slug(slug)}/history/{view}-{range_}.json"
+
+
+def encode_slug(slug: str) -> str:
+    """Percent-encode a slug so that it is one safe path segment.
+
+    It encodes more than a URL needs: `.` and `..` would leave the folder of an export, and the slug `x.json` would
+    have the file name of the slug `x`.
+    """
+    encoded = quote(slug, safe="")
+    if encoded in (".", ".."):
+        return encoded.replace(".", "%2E")
+    return encoded[:-5] + "%2Ejson" if encoded.endswith(".json") else encoded
+
+
+def bulk_file(name: str) -> str:
+    """Return the path of a bulk file below `api/v1/`."""
+    return f"{layer_names.BULK}/{name}"
+
+
+def layer_of(key: str) -> str | None:
+    """Return the layer that holds `key` if it exists, or None if no layer has such keys."""
+    first, _, rest = key.partition("/")
+    if key.startswith(site_files.DRAWING_PREFIX):
+        return layer_names.DRAWINGS
+    if site_files.is_site_file(key) or key == OPENAPI_KEY:
+        return layer_names.SITE
+    if first == "cards":
+        return layer_names.CATALOGUE if "/" in rest else layer_names.CARDS
+    if first == layer_names.HISTORY:
+        return layer_names.history_layer(rest.partition("/")[0])
+    files = {FINGERPRINTS_KEY: layer_names.FINGERPRINTS, STATUS_KEY: layer_names.STATUS, BULK_KEY: layer_names.BULK}
+    lists = (layer_names.WATCHLIST, layer_names.SETS, layer_names.GAMES, layer_names.MOVERS)
+    return first if rest and first in lists else files.get(key)
