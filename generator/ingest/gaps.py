@@ -117,7 +117,7 @@ def _others(lake: LakeWriter) -> Iterator[Gap]:
     tables = {
         "listings": ("listing is null", "`cardpress ingest list-pages`"),
         "filtered_checks": ("filtered_price is null", "`cardpress ingest offers`"),
-        "watchlist": ("/watchlist is empty", "docs/operators.md describes the table"),
+        "watchlist": ("/watchlist is empty", "docs/lake.md describes the table"),
         "fingerprints": ("photos find no card", "`cardpress fingerprint index`"),
     }
     for table, (means, helps) in tables.items():

@@ -25,7 +25,7 @@ needs_promtool = pytest.mark.skipif(
 def existing() -> set[str]:
     """The metrics of nights, and those that the document for operators lists."""
     nights = {f"cardpress_nightly_{name}" for name in metrics._HELP}
-    shims = set(re.findall(r"`(cardpress_[a-z_]+)`", (ROOT / "docs" / "operators.md").read_text()))
+    shims = set(re.findall(r"`(cardpress_[a-z_]+)`", (ROOT / "docs" / "monitoring.md").read_text()))
     return nights | shims | {"cardpress_request_seconds_bucket"}
 
 

@@ -14,8 +14,8 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 def documents() -> list[Path]:
     """Return the Markdown files of the repository."""
-    skipped = {".venv", ".git", "node_modules", ".cache"}
-    return sorted(path for path in ROOT.rglob("*.md") if not skipped & set(path.relative_to(ROOT).parts))
+    found = (path.relative_to(ROOT) for path in ROOT.rglob("*.md"))
+    return sorted(ROOT / path for path in found if not any(part.startswith(".") for part in path.parts))
 
 
 @lru_cache

@@ -112,14 +112,14 @@ def test_the_sources_read_every_column() -> None:
             assert [c.name for c in columns if not re.search(rf"\b{c.name}\b", source)] == [], table
 
 
-def test_the_operators_read_of_every_column() -> None:
-    documented = {cells[1].strip(): cells[3] for line in operators() if len(cells := line.split("|")) > 3}
+def test_the_page_of_the_lake_has_every_column() -> None:
+    documented = {cells[1].strip(): cells[3] for line in page_of_the_lake() if len(cells := line.split("|")) > 3}
     for table in TABLES:
         assert [name for name in declared(table) if not re.search(rf"\b{name}\b", documented[table])] == [], table
 
 
-def operators() -> list[str]:
-    return (ROOT / "docs" / "operators.md").read_text("utf-8").splitlines()
+def page_of_the_lake() -> list[str]:
+    return (ROOT / "docs" / "lake.md").read_text("utf-8").splitlines()
 
 
 @pytest.mark.parametrize("table", TABLES)

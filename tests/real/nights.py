@@ -1,9 +1,8 @@
-"""Runs a night for each day of one real game's price guide, and prints the values of all gates as a table.
+"""Runs a night for each day of one real game's price guide, and prints the values of all gates as CSV.
 
     python -m tests.real.nights DATA [NIGHTS]
 
-The table of `docs/real-nights.md` is the beginning of its output. Works in a temporary folder; nothing of the data is
-kept.
+`bench/real-nights.csv` is its output. Works in a temporary folder; nothing of the data is kept.
 """
 
 import json
@@ -31,15 +30,13 @@ def main(data: Path, nights: int = NIGHTS) -> None:
         days = sorted((lake / "price_guide").iterdir())[-nights - 1 :]
         for day in days:
             day.rename(waiting / day.name)
-        print(f"| night | outcome | {' | '.join(f'`{gate}`' for gate in settings.GATES)} |")
-        print("|---" * (2 + len(settings.GATES)) + "|")
+        print(",".join(["night", "outcome", *settings.GATES]))
         for number, day in enumerate(days):
             (waiting / day.name).rename(day)
             report = _night(lake, store)
             if number:
                 print(_row(day.name.removeprefix("day="), report), flush=True)
-        limits = " | ".join(f"{limit:g}" for limit in settings.GATES.values())
-        print(f"| passes up to | | {limits} |")
+        print(",".join(["passes up to", "", *(f"{limit:g}" for limit in settings.GATES.values())]))
 
 
 def _night(lake: Path, store: Path) -> dict:
@@ -53,7 +50,7 @@ def _night(lake: Path, store: Path) -> dict:
 def _row(day: str, report: dict) -> str:
     values = {verdict["gate"]: verdict["value"] for verdict in report["judgement"]["verdicts"]}
     shown = (f"{values[gate]:.3g}" if gate in values else "-" for gate in settings.GATES)
-    return f"| {day} | {report['outcome']} | {' | '.join(shown)} |"
+    return ",".join([day, report["outcome"], *shown])
 
 
 if __name__ == "__main__":

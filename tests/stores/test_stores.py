@@ -280,10 +280,10 @@ def test_each_backend_is_tested_and_explained() -> None:
     assert set(KINDS) == {"", *BACKENDS}
     options = [option for option in build.params if isinstance(option, Option)]
     [help_text] = [option.help or "" for option in options if option.name == "store"]
-    operators = (ROOT / "docs" / "operators.md").read_text("utf-8")
+    page = (ROOT / "docs" / "s3.md").read_text("utf-8")
     for backend in BACKENDS.values():
         assert backend.example in help_text
-        assert f"`{backend.example}`" in operators
+        assert f"`{backend.example}`" in page
 
 
 def test_folders_do_not_wait_for_boto3() -> None:
