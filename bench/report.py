@@ -1,5 +1,6 @@
 """Writes the report of a run: the goals, every figure, how to repeat it, the machine; with plots beside it."""
 
+import csv
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ _PLOTTED = (
     "default list page", "page at 90 %", "two words, new", "one letter, new", "rarity + kind + sort", "card detail",
 )  # fmt: skip
 _BUSY_SHARE = 0.9
+_SERVING_COLUMNS = ("case", "server", "encoding", "requests/s", "p50 ms", "p99 ms", "CPU µs", "bytes", "wrk busy")
 _INTRODUCTION = """# Benchmarks
 
 *For engineers.* Written by `{command}` on {date}; do not edit. Figures are medians over {rounds} rounds, the lowest
@@ -50,12 +52,14 @@ is not installed is left out, with a line that says so.
 
 
 def write(results: Results, folder: Path) -> Path:
-    """Write `benchmarks.md` and its plots below a folder, and return the path of the page."""
+    """Write `benchmarks.md`, its plots and `serving.csv` below a folder, and return the path of the page."""
     plots = folder / "benchmarks"
     plots.mkdir(parents=True, exist_ok=True)
     drawn = _plots(results)
     for name, svg in drawn.items():
         (plots / f"{name}.svg").write_text(svg, encoding="utf-8")
+    with (plots / "serving.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([_SERVING_COLUMNS, *_serving(results)])
     page = folder / "benchmarks.md"
     page.write_text("\n".join(_page(results, drawn)), encoding="utf-8")
     return page
@@ -93,7 +97,7 @@ def _page(results: Results, drawn: dict[str, str]) -> Iterator[str]:
     yield from goal_tables(results)
     for name in drawn:
         yield f"\n![{name}](benchmarks/{name}.svg)"
-    yield from _serving(results)
+    yield "\n## Serving\n\nEvery case, server and encoding: [serving.csv](benchmarks/serving.csv)."
     yield from _shim(results)
     yield from _commands(results)
     yield from _generation(results)
@@ -118,9 +122,8 @@ def _range(values: Spread) -> str:
     return f" ({number(values.low)}–{number(values.high)})" if values.low != values.high else ""
 
 
-def _serving(results: Results) -> Iterator[str]:
-    yield "\n## Serving\n"
-    rows = []
+def _serving(results: Results) -> Iterator[list[str]]:
+    """Yield the values of `_SERVING_COLUMNS` of each case, server and encoding."""
     for case in results.cases():
         for server, encoding in results.servers(case):
             named = case, server, encoding
@@ -128,11 +131,7 @@ def _serving(results: Results) -> Iterator[str]:
                 spread(results.series(*named, field)) for field in ("rate", "p50", "p99", "cpu_us", "body", "busy")
             )
             figures = [number(other.median) for other in others[:4]]
-            busy = others[4].median
-            marked = f"**{busy:.0%}**" if busy > _BUSY_SHARE else f"{busy:.0%}"
-            rows.append([*named, number(rate.median) + _range(rate), *figures, marked])
-    head = ("case", "server", "encoding", "requests/s", "p50 ms", "p99 ms", "CPU µs", "bytes", "wrk busy")
-    yield from table(head, rows)
+            yield [*named, number(rate.median) + _range(rate), *figures, f"{others[4].median:.0%}"]
 
 
 def _shim(results: Results) -> Iterator[str]:

@@ -79,7 +79,9 @@ def test_a_report_of_little_is_a_page_with_its_plots(tmp_path) -> None:
     serving = measured("default list page", OURS, [5000.0, 6000.0]) + measured("default list page", "A & B", [10.0])
     raw = {"command": "make bench", "date": "2026-01-01", "machine": {"processor": "x"}, "serving": serving}
     page = write(Results(raw | {"size": {"rounds": 2, "details": 3}}), tmp_path).read_text()
-    assert "| default list page | A & B | identity | 10.0 |" in page and "benchmarks/requests.svg" in page
+    assert "benchmarks/serving.csv" in page and "benchmarks/requests.svg" in page
+    cases = (tmp_path / "benchmarks" / "serving.csv").read_text().splitlines()[1:]
+    assert [line.partition(",10.0,")[0] for line in cases if "A & B" in line] == ["default list page,A & B,identity"]
     assert ET.parse(tmp_path / "benchmarks" / "requests.svg").getroot().tag.endswith("svg")
 
 
