@@ -11,7 +11,7 @@ EdgeError
 ├── NoLiveBuild           the store has no live build
 ├── UnknownBuild          the store does not hold this build
 ├── ServeError            the shim cannot start
-└── ApiError              an error that the client sees; one class for each error in the table of docs/api.md
+└── ApiError              an error that the client sees; one class for each row of the guide's table of errors
 """
 
 
@@ -60,33 +60,35 @@ class ServeError(EdgeError):
 
 
 class ApiError(EdgeError):
-    """An error that the client sees; docs/api.md lists them.
+    """An error that the client sees. Its subclasses are the table of errors in the guide.
 
     Args:
         message: Text for the client.
         headers: Headers of the response, with `_` for `-` in their names.
+
+    Attributes:
+        when: When it occurs, for the client.
+        advice: What the client can do.
     """
 
     status = 500
     code = "internal_error"
+    when: str
+    advice: str
 
     def __init__(self, message: str, **headers: str):
         super().__init__(message)
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
 
 
-class InternalError(ApiError):
-    """500: something failed in the shim or in the store."""
-
-
 class InvalidParameter(ApiError):
-    """400: a query parameter, an id or X-Build is not valid."""
-
     status, code = 400, "invalid_parameter"
+    when = "a parameter is out of range, not allowed, unknown or repeated; or `X-Build` names no build that is kept"
+    advice = "read the message: it names the parameter and what is allowed"
 
 
 class KeyRefused(ApiError):
-    """401: base class of the four errors of the key check."""
+    """Base class of the four errors of the key check."""
 
     status = 401
 
@@ -95,60 +97,73 @@ class KeyRefused(ApiError):
 
 
 class NoKey(KeyRefused):
-    """401: the request has no key."""
-
     code = "unauthorized"
+    when = "no key was sent"
+    advice = "send one"
 
 
 class InvalidKey(KeyRefused):
-    """401: the key is malformed or unknown."""
-
     code = "invalid_api_key"
+    when = "the key is wrong or malformed"
+    advice = "look for cut or added characters"
 
 
 class ExpiredKey(KeyRefused):
-    """401: the key has expired."""
-
     code = "expired_api_key"
+    when = "the key has expired"
+    advice = "ask the operator for a new one"
 
 
 class RevokedKey(KeyRefused):
-    """401: the key was revoked."""
-
     code = "revoked_api_key"
+    when = "the key was switched off"
+    advice = "ask the operator"
 
 
 class InsufficientScope(ApiError):
-    """403: the key lacks the scope of the endpoint."""
-
     status, code = 403, "insufficient_scope"
+    when = "the key may not read this"
+    advice = "`/api/v1/me` lists its scopes; ask the operator for more"
 
 
 class NotFound(ApiError):
-    """404: there is no such path, product, set or slug."""
-
     status, code = 404, "not_found"
+    when = "there is no such path, product, set or tracked product"
+    advice = "compare the path with the reference; look for the id or name with `/cards?q=`, `/sets?q=` or `/watchlist`"
 
 
 class MethodNotAllowed(ApiError):
-    """405: the method is not GET."""
-
     status, code = 405, "method_not_allowed"
+    when = "the method is not GET; bulk files also take HEAD"
+    advice = "send a GET; `Allow` lists the methods"
 
 
 class AmbiguousSlug(ApiError):
-    """409: a slug matches the URLs of several watchlist products."""
-
     status, code = 409, "ambiguous_slug"
+    when = "the slug is a part of the URLs of several tracked products"
+    advice = "send the slug, or more of the URL"
 
 
 class RangeNotSatisfiable(ApiError):
-    """416: the requested range begins beyond the end of the file."""
-
     status, code = 416, "range_not_satisfiable"
+    when = "the range begins beyond the end of the bulk file"
+    advice = "`Content-Range` has the size"
 
 
 class RateLimited(ApiError):
-    """429: the key or the address is over its limit."""
-
     status, code = 429, "rate_limited"
+    when = "the key, or the address, is over its limit"
+    advice = "wait `Retry-After` seconds"
+
+
+class InternalError(ApiError):
+    status, code = 500, "internal_error"
+    when = "something failed in the service"
+    advice = "wait `Retry-After` seconds, then retry"
+
+
+# Every error that a client can see, by status.
+API_ERRORS: tuple[type[ApiError], ...] = (
+    *(InvalidParameter, NoKey, InvalidKey, ExpiredKey, RevokedKey, InsufficientScope, NotFound, MethodNotAllowed),
+    *(AmbiguousSlug, RangeNotSatisfiable, RateLimited, InternalError),
+)

@@ -16,6 +16,7 @@ GeneratorError
 ├── PruneError     builds cannot be deleted
 ├── ExportError    a tree of plain files cannot be written
 ├── IngestError    a file for `ingest` has an unknown shape
+├── SiteError      a text that the site is made from breaks its form
 └── DoctorError    `doctor` found a problem
 
 Each message is one line: what is wrong, where, and what to do. The command line prints it and exits with status 1.
@@ -89,6 +90,10 @@ class ExportError(GeneratorError):
 
 class IngestError(GeneratorError):
     """A file does not have the shape that its import reads. Nothing was written."""
+
+
+class SiteError(GeneratorError):
+    """A text that the site is made from, such as `generator/site/schemas.md`, breaks its form."""
 
 
 class DoctorError(GeneratorError):

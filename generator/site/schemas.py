@@ -1,55 +1,91 @@
-"""The schemas of the resources: the fields of every object that the API returns, and those of its errors."""
+"""Makes JSON Schema of the rows in `schemas.md`: the fields of every object that the API returns, and of its errors."""
 
 import json
+from collections.abc import Mapping
 from functools import cache
-from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
-from edge_auth.contract import bulk, object_keys, sorts
-from edge_auth.contract.bulk import FORMATS
-from edge_auth.contract.keys import SCOPES
-from generator.templates import compiled_templates
-
-# The words that fields accept, as the template names them.
-_WORDS = {
-    "kinds": sorts.KINDS,
-    "views": object_keys.HISTORY_VIEWS,
-    "ranges": tuple(object_keys.HISTORY_RANGES),
-    "scopes": SCOPES,
-    "bulk_tables": (*bulk.PART_OF_TABLE, *bulk.PRICE_TABLES),
-    "bulk_formats": tuple(FORMATS),
-}
-_TEMPLATE = "openapi/schemas.json.j2"
+from generator.site.schema_rows import Resource, Row, all_fields, malformed, resources
+from generator.site.types_in_words import ARRAY_OF, Json, is_optional, schema_of
 
 
 @cache
-def schemas() -> dict[str, Any]:
+def schemas() -> dict[str, Json]:
     """Return the schemas by name, as `components.schemas` of the OpenAPI document has them. Do not change the result.
 
+    They allow only the fields of today. Each has an example, which is assembled from those of its fields.
+
     Raises:
-        ValueError: The template does not render to JSON, or an object in it has two members of the same name.
+        SiteError: A row of `schemas.md` is malformed.
     """
-    environment = Environment(
-        loader=PackageLoader("generator.site"),
-        undefined=StrictUndefined,
-        autoescape=False,
-        bytecode_cache=compiled_templates(),
-    )
-    environment.globals |= _WORDS
-    text = environment.get_template(_TEMPLATE).render()
-    parsed: dict[str, Any] = json.loads(text, object_pairs_hook=_to_object, parse_constant=_refuse_constant)
-    return parsed
+    return make_schemas(resources())
 
 
-def _to_object(members: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(members)
-    if len(found) < len(members):
-        names_ = [name for name, _ in members]
-        repeated = sorted({name for name in names_ if names_.count(name) > 1})
-        raise ValueError(f"{_TEMPLATE}: an object has more than one member named {', '.join(repeated)}")
-    return found
+def make_schemas(resources: Mapping[str, Resource]) -> dict[str, Json]:
+    """Return the schemas of resources by name.
+
+    Raises:
+        SiteError: A row is malformed.
+    """
+    return {name: _schema(name, resources) for name in resources}
 
 
-def _refuse_constant(constant: str) -> None:
-    raise ValueError(f"{_TEMPLATE}: {constant} is not JSON")
+def _schema(name: str, resources: Mapping[str, Resource]) -> Json:
+    resource = resources[name]
+    schema = _object(all_fields(name, resources)) | {"description": resource.description}
+    if resource.open:
+        del schema["additionalProperties"]
+    return schema | {"examples": [_example_of(name, resources)]}
+
+
+def _object(fields: tuple[Row, ...]) -> Json:
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": [field.name for field in fields if not is_optional(field.type)],
+        "properties": {field.name: _member(field) for field in fields},
+    }
+
+
+def _member(field: Row) -> Json:
+    inner = _object(field.fields) if field.fields else {}
+    return _schema_of(field) | inner | {"description": field.description}
+
+
+def _schema_of(field: Row) -> Json:
+    try:
+        return schema_of(field.type)
+    except ValueError as error:
+        raise malformed(field.line, str(error)) from None
+
+
+def _example_of(name: str, resources: Mapping[str, Resource]) -> Json:
+    return _example(all_fields(name, resources), resources)
+
+
+def _example(fields: tuple[Row, ...], resources: Mapping[str, Resource]) -> Json:
+    """Return the example of an object. A field that may be absent and has no example is left out."""
+    shown = (field for field in fields if field.example or not is_optional(field.type))
+    return {field.name: _value(field, resources) for field in shown}
+
+
+def _value(field: Row, resources: Mapping[str, Resource]) -> object:
+    """Return the example of a field: that of its row, or else that of its resource."""
+    if field.fields:
+        return _example(field.fields, resources)
+    if field.example:
+        return _given(field)
+    name = field.type.removeprefix(ARRAY_OF).partition(",")[0].removesuffix(" or null")
+    if name not in resources:
+        raise malformed(field.line, f"{field.name!r} needs an example, or a type that is a heading of this file")
+    example = _example_of(name, resources)
+    return [example] if field.type.startswith(ARRAY_OF) else example
+
+
+def _given(field: Row) -> object:
+    """Return the example of a row: JSON, or the text of a string."""
+    if field.example != "null" and "string" in _schema_of(field).get("type", ()):
+        return field.example
+    try:
+        return json.loads(field.example)
+    except ValueError:
+        raise malformed(field.line, f"the example {field.example!r} is not JSON: write it as JSON") from None
