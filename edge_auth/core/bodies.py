@@ -2,16 +2,14 @@
 
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 
 from edge_auth.contract.codec import compress, decompress, sha256
-from edge_auth.contract.index import Entry
-from edge_auth.contract.layers import Layer
-from edge_auth.contract.splice import SplicedCard
 
 JSON = "application/json"
 _ENTITY_TAG = re.compile(r'(?:W/)?"([^"]*)"')
@@ -24,90 +22,39 @@ _inflating = Lock()
 _MAX_CACHED_HEADER_CHARACTERS = 100
 
 
-class Body:
-    """The content of an answer, plain and as a gzip member.
-
-    A body that was put together for an answer holds its plain content, and its gzip member after a client wanted it; a
-    card detail then gives up the plain content, so that the cache holds more of them. A body from the store holds only
-    the gzip member, a tenth of the size. Few clients do not accept gzip, so for these the body is inflated each time,
-    unless a local file holds the plain content.
+class Body(ABC):
+    """The content of an answer.
 
     Args:
         digest: A hash of the content.
         size: Bytes of the plain content.
-        read_gzipped: Returns the gzip member.
-        plain: The plain content, if it was put together for an answer.
         cost: Bytes that the body takes in the cache.
         total: Of a page of a list: the number of rows of the whole list.
-        file: A local file with the plain content, for large bodies from the store.
-        one_form: Whether the plain content is given up when there is a gzip member.
 
     Attributes:
         size: Bytes of the plain content.
+        file: A local file with the plain content, for some large bodies.
     """
 
-    def __init__(
-        self,
-        digest: bytes,
-        size: int,
-        read_gzipped: Callable[[], bytes],
-        cost: int,
-        plain: bytes | None = None,
-        media_type: str = JSON,
-        total: int | None = None,
-        file: Path | None = None,
-        one_form: bool = False,
-    ):
-        self.file = file
+    file: Path | None = None
+
+    def __init__(self, digest: bytes, size: int, cost: int, media_type: str = JSON, total: int | None = None):
+        self.size = size
+        self.cost = cost + _OVERHEAD_BYTES
         self.media_type = media_type
         self._total = total
-        self.cost = cost + _OVERHEAD_BYTES
         self._tag = digest.hex()[:32]
-        self.size = size
-        self._plain = plain
-        # `read_gzipped` must not refer to this body. Without a reference cycle, a body that the cache drops is freed
-        # at once, and not when the garbage collector runs.
-        self._read_gzipped = read_gzipped
-        self._gzipped: bytes | None = None
-        self._one_form = one_form
         self._headers: dict[bool, dict[str, str]] = {}
 
-    @classmethod
-    def from_json(cls, plain: bytes, digest: bytes | None = None, total: int | None = None) -> "Body":
-        """Return a body of JSON that was put together for an answer; `digest` is a hash of its content."""
-        size = len(plain)
-        return cls(digest or sha256(plain), size, partial(compress, plain), size + size // 4, plain, total=total)
-
-    @classmethod
-    def from_store(cls, layer: Layer, entry: Entry, media_type: str = JSON, file: Path | None = None) -> "Body":
-        """Return the body of a stored object. Its gzip member is sent unchanged, its hash comes from the index."""
-        read_gzipped = partial(layer.read_member, entry)
-        return cls(entry.json_sha256, entry.json_size, read_gzipped, entry.length, media_type=media_type, file=file)
-
-    @classmethod
-    def from_detail(cls, plain: bytes) -> "Body":
-        """Return the body of a card detail that was cut from the history."""
-        return cls(sha256(plain), len(plain), partial(compress, plain), len(plain), plain, one_form=True)
-
-    @classmethod
-    def from_card(cls, card: SplicedCard) -> "Body":
-        """Return the body of a card detail."""
-        return cls(card.digest, card.size, lambda: card.member, len(card.member))
-
     @property
+    @abstractmethod
     def gzipped(self) -> bytes:
         """The content as a gzip member."""
-        if (gzipped := self._gzipped) is None:
-            gzipped = self._gzipped = self._read_gzipped()
-            if self._one_form:
-                self._plain, self._read_gzipped = None, lambda: gzipped
-        return gzipped
 
     @property
+    @abstractmethod
     def plain(self) -> bytes:
         """The content without compression."""
-        plain = self._plain  # another thread may give it up meanwhile
-        return decompress(self.gzipped, self.size) if plain is None else plain
 
     def inflated(self, waiting: Callable[[], AbstractContextManager[None]]) -> bytes:
         """Return the content without compression. A large one is inflated while other requests run.
@@ -115,14 +62,7 @@ class Body:
         Args:
             waiting: Returns the context in which other requests run.
         """
-        if self.size < LARGE_BYTES or self._plain is not None:
-            return self.plain
-        if self.file is not None:
-            with suppress(OSError), waiting():
-                return self.file.read_bytes()
-        gzipped = self.gzipped
-        with waiting(), _inflating:  # one at a time, since each takes memory; inflating does not hold the interpreter
-            return decompress(gzipped, self.size)
+        return self.plain
 
     def headers(self, gzip: bool) -> dict[str, str]:
         """Return the headers that describe the content in one encoding, with its strong ETag."""
@@ -139,6 +79,86 @@ class Body:
         if if_none_match.strip() == "*":
             return True
         return any(tag.removesuffix(_GZIP_SUFFIX) == self._tag for tag in _ENTITY_TAG.findall(if_none_match))
+
+
+class MadeBody(Body):
+    """A body that was put together for an answer. It makes its gzip member when a client wants it.
+
+    Args:
+        digest: A hash of the content, if one is known.
+        keep_plain: Whether the plain content is kept beside the gzip member. The cache holds more bodies without it.
+    """
+
+    def __init__(self, plain: bytes, digest: bytes | None = None, total: int | None = None, *, keep_plain: bool = True):
+        size = len(plain)
+        super().__init__(digest or sha256(plain), size, size + size // 4 if keep_plain else size, total=total)
+        self._plain: bytes | None = plain
+        self._gzipped: bytes | None = None
+        self._keep_plain = keep_plain
+
+    @property
+    def gzipped(self) -> bytes:
+        """The content as a gzip member."""
+        if (gzipped := self._gzipped) is None:
+            gzipped = self._gzipped = compress(self.plain)
+            if not self._keep_plain:
+                self._plain = None
+        return gzipped
+
+    @property
+    def plain(self) -> bytes:
+        """The content without compression."""
+        plain = self._plain  # another thread may give it up meanwhile
+        return decompress(self.gzipped, self.size) if plain is None else plain
+
+
+class StoredBody(Body):
+    """A body whose gzip member is sent as it is stored. It holds only this member, a tenth of the size.
+
+    Few clients do not accept gzip, so the plain content is inflated each time, unless a local file holds it.
+
+    Args:
+        read_gzipped: Returns the gzip member. It must not refer to this body: without a reference cycle, a body that
+            the cache drops is freed at once, and not when the garbage collector runs.
+        file: A local file with the plain content, if there is one.
+    """
+
+    def __init__(
+        self,
+        digest: bytes,
+        size: int,
+        cost: int,
+        read_gzipped: Callable[[], bytes],
+        media_type: str = JSON,
+        file: Path | None = None,
+    ):
+        super().__init__(digest, size, cost, media_type)
+        self.file = file
+        self._read_gzipped = read_gzipped
+        self._gzipped: bytes | None = None
+
+    @property
+    def gzipped(self) -> bytes:
+        """The content as a gzip member."""
+        if (gzipped := self._gzipped) is None:
+            gzipped = self._gzipped = self._read_gzipped()
+        return gzipped
+
+    @property
+    def plain(self) -> bytes:
+        """The content without compression."""
+        return decompress(self.gzipped, self.size)
+
+    def inflated(self, waiting: Callable[[], AbstractContextManager[None]]) -> bytes:
+        """Return the content without compression. A large one is inflated while other requests run."""
+        if self.size < LARGE_BYTES:
+            return self.plain
+        if self.file is not None:
+            with suppress(OSError), waiting():
+                return self.file.read_bytes()
+        gzipped = self.gzipped
+        with waiting(), _inflating:  # one at a time, since each takes memory; inflating does not hold the interpreter
+            return decompress(gzipped, self.size)
 
 
 def matches_tag(if_none_match: str, tag: str) -> bool:
@@ -187,7 +207,7 @@ def list_body(
     items = [*lines] or [b""]
     items[0] = b'{"data":[\n' + items[0]
     items[-1] = b"".join((items[-1], b'\n],"pagination":', tail, b"}\n"))
-    return Body.from_json(b",\n".join(items), sha256(digest + tail) if digest else None, total)
+    return MadeBody(b",\n".join(items), sha256(digest + tail) if digest else None, total)
 
 
 def dumps(value: object) -> bytes:

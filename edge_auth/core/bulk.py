@@ -13,8 +13,6 @@ from edge_auth.core.bodies import matches_tag
 from edge_auth.core.request import Answer, Request
 from edge_auth.errors import RangeNotSatisfiable
 
-# Requests for bulk files have a limit of their own: this many times the limit of the key.
-LIMIT_FACTOR = 10
 # A body up to this size is read at once. A larger one is streamed.
 MAX_READ_BYTES = 1 << 20
 _TAG_DIGITS = 32
@@ -64,11 +62,6 @@ class BulkFiles(Protocol):
             StoreError: It is missing, or the key or all keys together download too much already.
         """
         ...
-
-
-def limit_name(key_id: str) -> str:
-    """Return the name under which requests for bulk files with a key are counted."""
-    return f"bulk {key_id}"
 
 
 def file_answer(files: BulkFiles, name: str, request: Request, headers: Mapping[str, str], key_id: str) -> Answer:

@@ -12,7 +12,7 @@ import numpy as np
 from edge_auth.contract import object_keys, site_files
 from edge_auth.contract.movers import list_key
 from edge_auth.contract.text import fold
-from edge_auth.core.bodies import Body, list_body
+from edge_auth.core.bodies import Body, MadeBody, StoredBody, list_body
 from edge_auth.core.open_build import OpenBuild
 from edge_auth.core.search import find_page, folded_game, read_search
 from edge_auth.errors import NotFound
@@ -32,7 +32,7 @@ def _short_list(lines: Sequence[bytes], values: Values) -> Body:
 
 def status(build: OpenBuild, _: str, __: Values) -> Body:
     """Return the freshness of the data."""
-    return Body.from_json(build.objects.status())
+    return MadeBody(build.objects.status())
 
 
 def fingerprints(build: OpenBuild, _: str, __: Values) -> Body:
@@ -42,7 +42,7 @@ def fingerprints(build: OpenBuild, _: str, __: Values) -> Body:
 
 def bulk(build: OpenBuild, _: str, __: Values) -> Body:
     """Return the manifest of the bulk files."""
-    return Body.from_json(build.manifest)
+    return MadeBody(build.manifest)
 
 
 def openapi(build: OpenBuild, _: str, __: Values) -> Body:
@@ -127,7 +127,8 @@ def card(build: OpenBuild, subject: str, values: Values) -> Body:
     if (days := values["days"]) is not None:
         first_day = build.objects.as_of - timedelta(days=days - 1)
         if (detail := build.objects.card_since(id_, first_day.isoformat())) is not None:
-            return Body.from_detail(detail)
+            return MadeBody(detail, keep_plain=False)
     elif (card := build.objects.card(id_)) is not None:
-        return Body.from_card(card)
+        member = card.member
+        return StoredBody(card.digest, card.size, len(member), lambda: member)
     raise NotFound(_NO_PRODUCT)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import count, takewhile
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -15,7 +15,7 @@ from edge_auth.contract.index import Entry
 from edge_auth.contract.layers import Layer, read_members
 from edge_auth.contract.movers import Movers
 from edge_auth.contract.text import fold
-from edge_auth.core.bodies import LARGE_BYTES, Body
+from edge_auth.core.bodies import LARGE_BYTES, Body, StoredBody
 from edge_auth.core.cache import LruCache
 from edge_auth.core.slugs import Slugs
 from edge_auth.errors import NotFound, StoreError
@@ -138,7 +138,9 @@ class OpenBuild:
         Raises:
             StoreError: The build has no such object.
         """
-        return Body.from_store(*self._locate(key), media_types.media_type(key), file)
+        layer, entry = self._locate(key)
+        read_gzipped, type_ = partial(layer.read_member, entry), media_types.media_type(key)
+        return StoredBody(entry.json_sha256, entry.json_size, entry.length, read_gzipped, type_, file)
 
     def cached_body(self, path: bytes, query: str, make: Callable[[], Body]) -> Body:
         """Return the body for a path and a query from the cache. If it is absent, call `make` and store the result."""

@@ -38,6 +38,11 @@ class Rule(Protocol):
         """The value of an absent parameter."""
         ...
 
+    @property
+    def bad_example(self) -> str:
+        """A text that is not allowed."""
+        ...
+
     def read(self, name: str, text: str) -> Any:
         """Return the value of a parameter.
 
@@ -67,8 +72,27 @@ class Integer:
         return value
 
     @property
+    def bad_example(self) -> str:
+        """A text that is not allowed."""
+        return str(self.low - 1 if self.high is None else self.high + 1)
+
+    @property
     def _allowed(self) -> str:
         return f"from {self.low} to {self.high}" if self.high is not None else f"of at least {self.low}"
+
+
+@dataclass(frozen=True)
+class ProductId:
+    """The id of a product: any integer, however large. Its value is its text."""
+
+    default: None = None
+    bad_example = "x"
+
+    def read(self, name: str, text: str) -> str:
+        """Return the text."""
+        if not is_integer(text):
+            raise InvalidParameter(f"{name} must be an integer, not {quote_input(text)}")
+        return text
 
 
 @dataclass(frozen=True)
@@ -77,6 +101,7 @@ class Choice:
 
     values: Collection[str]
     default: str | None = None
+    bad_example = "other"
 
     def read(self, name: str, text: str) -> str:
         """Return the value."""
@@ -95,6 +120,11 @@ class Text:
     max_characters: int
     default: None = None
 
+    @property
+    def bad_example(self) -> str:
+        """A text that is not allowed."""
+        return "x" * (self.max_characters + 1)
+
     def read(self, name: str, text: str) -> str | None:
         """Return the text, or None if it is empty."""
         if len(text) > self.max_characters:
@@ -107,6 +137,7 @@ class BuildId:
     """The id of a build. An empty text is refused."""
 
     default: None = None
+    bad_example = ""
 
     def read(self, name: str, text: str) -> str:
         """Return the id, whether there is such a build or not."""
@@ -120,6 +151,7 @@ class Price:
     """A price in euros with at most two decimals. Its value is in cents."""
 
     default: None = None
+    bad_example = "1.234"
 
     def read(self, name: str, text: str) -> int:
         """Return the price in cents."""
@@ -140,6 +172,7 @@ class IdList:
 
     max_ids: int
     default: None = None
+    bad_example = "1,x"
 
     def read(self, name: str, text: str) -> tuple[int, ...]:
         """Return the integers, each once."""

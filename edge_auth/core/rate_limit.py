@@ -42,9 +42,19 @@ class Counter(Protocol):
         ...
 
 
-def key_name(id_: str) -> str:
-    """Return the name under which requests with a key are counted."""
-    return f"key {id_}"
+class KeyWindow(NamedTuple):
+    """A window in which requests with a key count: the first word of its names, and its multiple of the key's limit."""
+
+    word: str
+    factor: int = 1
+
+    def name(self, id_: str) -> str:
+        """Return the name under which requests with a key are counted."""
+        return f"{self.word} {id_}"
+
+
+PER_KEY = KeyWindow("key")
+PER_KEY_FOR_FILES = KeyWindow("bulk", 10)
 
 
 @lru_cache(1024)

@@ -7,7 +7,7 @@ from edge_auth.contract import layout
 from edge_auth.contract.builds import Pointer
 from edge_auth.contract.changes import Step, Steps, listed_steps, read_index
 from edge_auth.contract.store.interface import Store
-from edge_auth.core.bodies import Body
+from edge_auth.core.bodies import Body, MadeBody
 from edge_auth.core.cache import LruCache
 from edge_auth.errors import EdgeError, StoreError
 from edge_auth.host.refresh_budget import RefreshBudget
@@ -60,7 +60,7 @@ class FollowedSteps:
         """Return the document of a step, verified."""
         body: Body | None = self._cache.get(step)
         if body is None:
-            body = Body.from_json(self._read(step, steps.comparison(step).sha256))
+            body = MadeBody(self._read(step, steps.comparison(step).sha256))
             self._cache.put(step, body, body.cost)
         return body
 

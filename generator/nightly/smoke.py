@@ -12,8 +12,10 @@ from edge_auth.contract.codec import decompress
 from edge_auth.contract.store.file_cache import FileCache
 from edge_auth.contract.store.interface import Store
 from edge_auth.core.cache import LruCache
-from edge_auth.core.endpoints import API, MAX_TEXT_CHARACTERS, route
+from edge_auth.core.endpoint import API
+from edge_auth.core.endpoints import MAX_TEXT_CHARACTERS, route
 from edge_auth.core.open_build import OpenBuild
+from edge_auth.core.sources import FromBuild
 from edge_auth.errors import EdgeError
 from generator.errors import SmokeError
 
@@ -42,7 +44,8 @@ def smoke_test(store: Store, build_id: str) -> None:
 
 def _check_answer(opened: OpenBuild, path: str, query: str) -> None:
     endpoint, subject = route(f"{API}{path}".encode())
-    body = endpoint.make_body(opened, subject, query)
+    assert isinstance(endpoint.source, FromBuild), f"{path} is not answered from a build"
+    body = endpoint.source.make_body(opened, endpoint, subject, query)
     json.loads(body.plain)
     decompress(body.gzipped)
 

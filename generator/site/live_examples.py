@@ -9,9 +9,11 @@ from urllib.parse import unquote_to_bytes
 
 from edge_auth.contract import object_keys
 from edge_auth.contract.codec import decompress, decompressed_chunks
-from edge_auth.core.endpoints import API, route
+from edge_auth.core.endpoint import API
+from edge_auth.core.endpoints import route
 from edge_auth.core.open_build import OpenBuild
 from edge_auth.core.search import find_page, read_search
+from edge_auth.core.sources import FromBuild
 from edge_auth.errors import ApiError
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
@@ -110,14 +112,15 @@ def _example_card(build: OpenBuild) -> _Json:
 def _answer(build: OpenBuild, target: str) -> _Json:
     path, _, query = target.partition("?")
     endpoint, subject = route(unquote_to_bytes(path))
-    if endpoint.body is None or endpoint.public:  # the key's own record, and the description, which is made later
+    # The record of the key belongs to no build, and the description is made later.
+    if not isinstance(endpoint.source, FromBuild) or endpoint.public:
         return None
     try:
         if path == f"{API}cards":
             return _cards(build, endpoint.parameters(subject, query))
         if path == f"{API}fingerprints":
             return _fingerprints(build)
-        return json.loads(endpoint.make_body(build, subject, query).plain)
+        return json.loads(endpoint.source.make_body(build, endpoint, subject, query).plain)
     except ApiError:
         return None
 

@@ -9,8 +9,8 @@ import pytest
 from edge_auth.contract import bulk, layer_names
 from edge_auth.contract.builds import open_build
 from edge_auth.contract.store.folder import FolderStore
-from edge_auth.core import endpoints
-from edge_auth.core.endpoints import API, Endpoint, route
+from edge_auth.core.endpoint import API, Endpoint
+from edge_auth.core.endpoints import ENDPOINTS, route
 from edge_auth.errors import NotFound
 from generator.nightly import smoke
 from generator.reading.diff.compare import RESOURCES
@@ -30,9 +30,7 @@ BULK = {f"{API}bulk", BULK_FILE}  # the bytes of files are the library's; tests/
 
 def every_endpoint() -> dict[str, Endpoint]:
     """The endpoints of the API by path, without the pages of the site."""
-    values = list(vars(endpoints).values())
-    values += [inner for value in values if isinstance(value, dict) for inner in value.values()]
-    return {value.path: value for value in values if isinstance(value, Endpoint) and value.path.startswith(API)}
+    return {endpoint.path: endpoint for endpoint in ENDPOINTS}
 
 
 def reached(targets: list[str]) -> set[str]:

@@ -6,7 +6,8 @@ from edge_auth.contract import catalogue
 from edge_auth.contract.builds import open_build
 from edge_auth.contract.store.folder import FolderStore
 from edge_auth.core.cache import LruCache
-from edge_auth.core.endpoints import API, route
+from edge_auth.core.endpoint import API
+from edge_auth.core.endpoints import route
 from edge_auth.core.open_build import OpenBuild
 from edge_auth.errors import InvalidParameter, NotFound
 from tests.support import small_store
@@ -46,7 +47,7 @@ def old(tmp_path, monkeypatch):
 
 def body(build: OpenBuild, path: str, query: str = ""):
     endpoint, subject = route(f"{API}{path}".encode())
-    return endpoint.make_body(build, subject, query)
+    return endpoint.source.make_body(build, endpoint, subject, query)
 
 
 @pytest.mark.parametrize(
