@@ -88,6 +88,18 @@ def test_compose_names_what_there_is(example: str) -> None:
         assert f"ARG PYTHON_IMAGE={image}\n" in containerfile.FILE.read_text()
 
 
+def test_the_cluster_s_workers_find_its_scheduler_and_its_night_is_understood() -> None:
+    parts = list(yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text()))
+    [service] = [part["metadata"]["name"] for part in parts if part["kind"] == "Service"]
+    [job] = [part["spec"]["jobTemplate"] for part in parts if part["kind"] == "CronJob"]
+    [night] = job["spec"]["template"]["spec"]["containers"]
+    program, command, *words = night["args"]
+    context = cli.commands[command].make_context(command, words)  # raises a UsageError where a user would see one
+    assert program == "cardpress" and context.params["scheduler"] == f"tcp://{service}:8786"
+    workers = [part["spec"]["template"]["spec"]["containers"] for part in parts if part["kind"] == "Deployment"]
+    assert any(f"tcp://{service}:8786" in worker["args"] for [worker] in workers)
+
+
 def test_compose_serves_where_no_command_is_named() -> None:
     assert [name for name, service in OURS if "command" not in service] == ["shim-1", "shim-2", "shim", "edge"]
 
