@@ -22,8 +22,7 @@ from edge_auth.contract.store.folder import FolderStore
 from generator import settings
 from generator.lake.lake import open_lake
 from generator.making.context import BuildContext
-from generator.making.make import build_id, define_layers, local_context
-from generator.making.plan import plan_build
+from generator.making.make import BuildRun
 from generator.making.tasks import Task
 from generator.making.thread_runner import ThreadRunner
 
@@ -82,11 +81,9 @@ def tasks(location: str) -> Iterator[str]:
     """Build a lake in a temporary store and yield the lines of a table of costs by kind of task."""
     with tempfile.TemporaryDirectory(prefix="cardpress-bench-") as folder:
         lake, store = open_lake(location), FolderStore(folder)
-        with closing(local_context(lake, store, 1, settings.WORKER_MEMORY)) as context:
+        with closing(BuildContext(lake, store, 1, settings.WORKER_MEMORY)) as context:
             begun = time.process_time()
-            layers = define_layers(context)
-            names = [layer.name for layer in layers]
-            plan = plan_build(build_id(lake, layers), lake, layers, names, context)
+            plan = BuildRun(context).plan()
             runner = MeasuringRunner(context)
             runner.begin(plan)
             yield f"plan: {len(plan.tasks)} tasks, {time.process_time() - begun:.2f} CPU-s"

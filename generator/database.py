@@ -125,6 +125,17 @@ class Database:
         with suppress(duckdb.ConnectionException):  # its thread has just closed it
             self.connection.interrupt()
 
+    def part_of_memory(self, count: int) -> str:
+        """Return one of so many equal parts of the memory that DuckDB may use, such as `1.000GiB`."""
+        [(limit,)] = self.rows("select current_setting('memory_limit')")
+        number, unit = limit.split()
+        return f"{float(number) / count:.3f}{unit}"
+
+    def limit(self, threads: int, memory: str) -> None:
+        """Set how many threads and how much memory DuckDB may use from now on."""
+        self.connection.execute(f"set threads = {threads}")
+        self.connection.execute(f"set memory_limit = '{memory}'")
+
     @contextmanager
     def kept_footers(self) -> Iterator[None]:
         """Keep the footers of Parquet files while the body runs, for many queries over files that never change."""

@@ -10,5 +10,5 @@ drop table checks_with_lists;
 drop table chosen_checks;
 drop table repeated_listings;
 drop table newest_listing_days;
-drop table newest_in_month_listings;
-drop table newest_in_month_filtered_checks;
+drop table if exists newest_in_month_listings;
+drop table if exists newest_in_month_filtered_checks;

@@ -10,7 +10,7 @@ from edge_auth.contract.index import map_table, to_bytes
 from generator.making.card_texts import SIZE, CardTexts, split_texts
 from generator.making.context import BuildContext
 from generator.making.intermediates import Intermediate
-from generator.making.month_tasks import month_tasks, task_names
+from generator.making.month_tasks import month_tasks, open_newest, task_names
 from generator.making.periods import open_month
 from generator.making.tasks import BuildScope, ProductRange, Task
 from generator.pack.output import Inputs
@@ -70,7 +70,7 @@ def _products_task(scope: BuildScope, ids: ProductRange, needs: tuple[str, ...],
 
 def _products(context: BuildContext, writer: Writer, inputs: Inputs, ids: ProductRange, closed: dict[str, str]) -> None:
     context.tables.open_products(ids)
-    context.open_newest(inputs, closed, ids)
+    open_newest(context, inputs, closed, ids)
     context.db.run("views/cards")
     cards, texts = split_texts(context.db.table("from cards order by id_product"))
     writer.add_intermediate(Intermediate.CARDS, to_bytes(cards))

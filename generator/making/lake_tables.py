@@ -3,7 +3,8 @@
 A task opens the tables that it needs. So a build after a new watch check never opens the price tables.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from datetime import date
 from functools import wraps
 from pathlib import Path
@@ -38,9 +39,9 @@ def once(method: Callable[["LakeTables"], None]) -> Callable[["LakeTables"], Non
 
     @wraps(method)
     def first_call_only(self: "LakeTables") -> None:
-        if method.__name__ not in self._opened:
+        if method not in self._opened:
             method(self)
-            self._opened.add(method.__name__)
+            self._opened.add(method)
 
     return first_call_only
 
@@ -56,7 +57,7 @@ class LakeTables:
         self._db = db
         self._lake = lake
         self.known_product_ids = product_ids
-        self._opened: set[str] = set()
+        self._opened: set[Callable[[LakeTables], None]] = set()
 
     @once
     def open_catalogue(self) -> None:
@@ -101,8 +102,9 @@ class LakeTables:
             f"create or replace view task_products as select * from products where {ids.condition}"
         )
 
-    def open_month(self, days: Period) -> None:
-        """Make the views month_<array> of a month, in place of another month's.
+    @contextmanager
+    def month(self, days: Period) -> Iterator["MonthTables"]:
+        """Make the views month_<array> of a month, and drop what they take in memory when the body ends.
 
         The rules of the price guide are not checked: the reader of its sorted rows does that.
 
@@ -112,25 +114,8 @@ class LakeTables:
         summarise_checks(self._db, self._open_days(days)["filtered_checks"])
         check_rules(self._db, [table for table in PRICE_TABLES if table != "price_guide"])
         self._db.run(*PRICE_SOURCES, "views/month_rows")
-
-    def check_price_guide(self) -> None:
-        """Check the rules of the price guide of the open days.
-
-        Raises:
-            LakeError: A row breaks a rule.
-        """
-        check_rules(self._db, ["price_guide"])
-
-    def open_newest_of_month(self) -> None:
-        """Make the tables newest_in_month_<table> of the open month, but that of the price guide.
-
-        Its rows must keep the rules.
-        """
-        self._db.run("views/month_newest")
-
-    def close_month(self) -> None:
-        """Drop the tables of the open month."""
-        self._db.run("views/close_month")
+        yield MonthTables(self._db)
+        self._db.run("views/close_month")  # not after an error, which ends the work of the database
 
     def unknown_ids(self, days: Period) -> dict[date, NDArray[np.int64]]:
         """Return by day the sorted ids that the price tables name and no product has.
@@ -181,3 +166,25 @@ class LakeTables:
         for table in tables:
             open_table(self._db, table, self._lake.fetch(table))
         check_rules(self._db, tables)
+
+
+class MonthTables:
+    """The tables of the month that is open in a database."""
+
+    def __init__(self, db: Database):
+        self._db = db
+
+    def check_price_guide(self) -> None:
+        """Check the rules of the month's price guide.
+
+        Raises:
+            LakeError: A row breaks a rule.
+        """
+        check_rules(self._db, ["price_guide"])
+
+    def open_newest(self) -> None:
+        """Make the tables newest_in_month_<table>, but that of the price guide.
+
+        Its rows must keep the rules.
+        """
+        self._db.run("views/month_newest")

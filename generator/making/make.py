@@ -2,56 +2,32 @@
 
 import json
 import os
-import platform
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from importlib.metadata import version
+from functools import cached_property
 from typing import Any
 
-import duckdb
-
 from edge_auth.contract import layout
-from edge_auth.contract.builds import FORMAT, Build
 from edge_auth.contract.index import INDEX_NAME
 from edge_auth.contract.layers import Layer
-from edge_auth.contract.store.folder import FolderStore
 from edge_auth.contract.store.interface import Store
-from edge_auth.contract.text import UNICODE_VERSION
-from edge_auth.errors import StoreError
 from generator import settings
 from generator.clock import Clock, utc_now
 from generator.errors import BuildError, LakeError
 from generator.lake.lake import Lake
 from generator.making.context import BuildContext
-from generator.making.game_coverage import games_for_record
-from generator.making.layers.bulk import bulk_layer
-from generator.making.layers.bulk_cards import bulk_cards_layer
-from generator.making.layers.bulk_catalogue import bulk_catalogue_layer
-from generator.making.layers.bulk_prices import bulk_price_layers
-from generator.making.layers.bulk_watchlist import bulk_watchlist_layer
-from generator.making.layers.cards import cards_layer
-from generator.making.layers.catalogue import catalogue_layer
-from generator.making.layers.drawings import drawings_layer
-from generator.making.layers.fingerprints import fingerprints_layer
-from generator.making.layers.games import games_layer
-from generator.making.layers.history import history_layer
-from generator.making.layers.movers import movers_layer
-from generator.making.layers.sets import sets_layer
-from generator.making.layers.site import make_site, site_layer
+from generator.making.layers.all import define_layers
+from generator.making.layers.site import make_site
 from generator.making.layers.spec import LayerSpec
-from generator.making.layers.status import LAYERS_WITH_FACTS, facts, status_layer
-from generator.making.layers.watchlist import watchlist_layer
-from generator.making.periods import closed_periods
 from generator.making.plan import BuildPlan, plan_build
-from generator.making.provenance import provenance
+from generator.making.record import make_record
 from generator.making.runners import Runner
 from generator.making.space import disk_space
-from generator.making.step_times import StepTime, measured
+from generator.making.step_times import StepTime
+from generator.making.tasks import Task
 from generator.making.thread_runner import ThreadRunner
-from generator.making.unknown_products import UnknownProducts
-from generator.pack.intermediate_store import IntermediateStore
 from generator.pack.output import TaskOutput
 from generator.pack.writer import join_index
 from generator.releases.intents import declare_intent
@@ -89,37 +65,6 @@ class BuildResult:
         return id_
 
 
-def define_layers(context: BuildContext) -> list[LayerSpec]:
-    """Return the layers of a build of the context's lake, in the order in which they are made.
-
-    Raises:
-        LakeError: The products break a rule, or a file of prices cannot be read.
-    """
-    lake = context.lake
-    catalogue, watchlist = catalogue_layer(lake), watchlist_layer(lake)
-    bulk = [
-        *bulk_price_layers(lake, UnknownProducts(context)),
-        bulk_catalogue_layer(lake),
-        bulk_cards_layer(catalogue),
-        bulk_watchlist_layer(lake),
-    ]
-    layers = [
-        *(history_layer(lake, period) for period in closed_periods(lake)),
-        catalogue,
-        cards_layer(lake),
-        sets_layer(lake),
-        games_layer(catalogue),
-        movers_layer(lake),
-        watchlist,
-        fingerprints_layer(lake),
-        status_layer(catalogue, watchlist),
-        *bulk,
-        bulk_layer(bulk),
-        drawings_layer(lake),
-    ]
-    return [*layers, site_layer(lake.as_of, layers)]
-
-
 def make_build(
     lake: Lake,
     store: Store,
@@ -151,28 +96,12 @@ def make_build(
     """
     threads = threads or (1 if scheduler else os.cpu_count() or 1)
     memory = memory or (settings.WORKER_MEMORY if scheduler else settings.MEMORY)
-    with closing(local_context(lake, store, threads, memory, resend=repair)) as context:
-        with measured(context.step_times, "define layers"):
-            layers = define_layers(context)
-        id_ = build_id(lake, layers)
-        with declare_intent(store, id_, (layer.folder for layer in layers), clock):
-            reasons = {layer.name: rebuild_reason(context.layer(layer.name, layer.digest), repair) for layer in layers}
-            present = [context.layer(spec.name, spec.digest) for spec in layers if not reasons[spec.name]]
-            unreadable = rotation.damaged(present) if rotation else {}
-            reasons |= unreadable
-            missing = [name for name, reason in reasons.items() if reason]
-            context.uploads.resend |= bool(unreadable)
-            with disk_space(store, [layer for layer in layers if layer.name in missing]):
-                plan = plan_build(id_, lake, layers, missing, context)
-                with _runner(scheduler, context, plan) as runner:
-                    seconds, other_bytes = _make_layers(plan, missing, context, runner, progress)
-            with measured(context.step_times, "record"):
-                record = _record(context, layers)
-                record["games"] = games_for_record(Build(store, record), threads, memory)
-            data = json.dumps(record, indent=1, ensure_ascii=False).encode() + b"\n"
-            store.put_new(layout.record_name(id_), data)
-    damaged = {name: reason for name, reason in reasons.items() if reason and reason != MISSING}
-    return BuildResult(record, missing, damaged, seconds, other_bytes, context.step_times)
+    with closing(BuildContext(lake, store, threads, memory, resend=repair)) as context:
+        run = BuildRun(context, repair, rotation)
+        with declare_intent(store, run.id, (layer.folder for layer in run.layers), clock):
+            with disk_space(store, run.missing):
+                run.make_missing(scheduler, progress)
+            return run.write_record()
 
 
 def plan_only(lake: Lake, store: Store, *, repair: bool = False) -> BuildPlan:
@@ -182,35 +111,126 @@ def plan_only(lake: Lake, store: Store, *, repair: bool = False) -> BuildPlan:
         LakeError: The products break a rule.
         StoreError: The store cannot be read.
     """
-    with closing(local_context(lake, store, 1, settings.MEMORY)) as context:
-        layers = define_layers(context)
-        missing = [layer.name for layer in layers if rebuild_reason(context.layer(layer.name, layer.digest), repair)]
-        return plan_build(build_id(lake, layers), lake, layers, missing, context)
+    with closing(BuildContext(lake, store, 1, settings.MEMORY)) as context:
+        return BuildRun(context, repair).plan()
 
 
-def local_context(lake: Lake, store: Store, threads: int, memory: str, *, resend: bool = False) -> BuildContext:
-    """Return a context of this process, with its intermediate files in a temporary folder."""
-
-    def intermediates(context: BuildContext) -> IntermediateStore:
-        return IntermediateStore(FolderStore(str(context.db.scratch)), "intermediates/")
-
-    return BuildContext(lake, store, threads, memory, intermediates, resend)
-
-
-def build_id(lake: Lake, layers: list[LayerSpec]) -> str:
-    """Return the id of the build of these layers."""
-    return layout.build_id(lake.as_of.isoformat(), {layer.name: layer.digest for layer in layers})
-
-
-def rebuild_reason(layer: Layer, repair: bool = False) -> str | None:
-    """Return why a layer has to be made: MISSING, or how it is damaged. None if the store has it.
+class BuildRun:
+    """One run over the layers of a build, which makes those that the store lacks.
 
     Args:
-        repair: Read every object of the layer, instead of only listing it.
+        repair: Read every object of the layers that the store has, instead of only listing them.
+        rotation: Reads some of the layers that the store has.
+
+    Attributes:
+        layers: All layers of the build, in the order in which they are made.
+        id: The id of the build.
+
+    Raises:
+        LakeError: The products break a rule, or a file of prices cannot be read.
     """
-    if not any(True for _ in layer.store.entries(layer.folder)):
-        return MISSING
-    return damage(layer) if repair else visible_damage(layer)
+
+    def __init__(self, context: BuildContext, repair: bool = False, rotation: Rotation | None = None):
+        self._context = context
+        self._repair = repair
+        self._rotation = rotation
+        with context.clock.step("define layers"):
+            self.layers = define_layers(context)
+        digests = {layer.name: layer.digest for layer in self.layers}
+        self.id = layout.build_id(context.lake.as_of.isoformat(), digests)
+        self._seconds: dict[str, float] = {}
+        self._other_bytes: dict[str, str] = {}
+
+    @cached_property
+    def reasons(self) -> dict[str, str]:
+        """For each layer that has to be made, MISSING or how it is damaged. The store is read at the first use.
+
+        Raises:
+            StoreError: The store failed.
+        """
+        found = {layer.name: self._reason(layer) for layer in self.layers}
+        present = [self._stored(layer) for layer in self.layers if not found[layer.name]]
+        unreadable = self._rotation.damaged(present) if self._rotation else {}
+        if unreadable:  # damaged files have the names of the files that replace them
+            self._context.uploads.resend = True
+        return {name: reason for name, reason in (found | unreadable).items() if reason}
+
+    @property
+    def missing(self) -> list[LayerSpec]:
+        """The layers that have to be made."""
+        return [layer for layer in self.layers if layer.name in self.reasons]
+
+    def plan(self) -> BuildPlan:
+        """Return the plan that makes the missing layers.
+
+        Raises:
+            LakeError: The products break a rule.
+        """
+        return plan_build(self.id, self._context.lake, self.layers, self.reasons, self._context)
+
+    def make_missing(self, scheduler: str | None, progress: Progress) -> None:
+        """Make the missing layers; see `make_build` for the errors.
+
+        A task that several layers share runs for the first of them, and its time counts there.
+
+        Args:
+            scheduler: The address of a Dask scheduler. None for threads.
+        """
+        plan = self.plan()
+        with _runner(scheduler, self._context, plan) as runner:
+            for layer in self.missing:
+                started = time.perf_counter()
+                self._make(layer, plan.of(layer.name), runner, progress)
+                self._seconds[layer.name] = round(time.perf_counter() - started, 3)
+                self._note_other_bytes(layer, progress)
+
+    def write_record(self) -> BuildResult:
+        """Write the record, which makes the build complete. The store must have all of its layers.
+
+        Raises:
+            StoreError: A layer cannot be read, or the record cannot be written.
+        """
+        context = self._context
+        with context.clock.step("record"):
+            record = make_record(context, self.id, self.layers)
+        data = json.dumps(record, indent=1, ensure_ascii=False).encode() + b"\n"
+        context.store.put_new(layout.record_name(self.id), data)
+        damaged = {name: reason for name, reason in self.reasons.items() if reason != MISSING}
+        return BuildResult(record, list(self.reasons), damaged, self._seconds, self._other_bytes, context.clock.times)
+
+    def _stored(self, layer: LayerSpec) -> Layer:
+        return self._context.layers.open(layer.name, layer.digest)
+
+    def _reason(self, layer: LayerSpec) -> str | None:
+        """Return why a layer has to be made, or None if the store has it."""
+        if not any(True for _ in self._context.store.entries(layer.folder)):
+            return MISSING
+        return damage(self._stored(layer)) if self._repair else visible_damage(self._stored(layer))
+
+    def _make(self, layer: LayerSpec, tasks: list[Task], runner: Runner, progress: Progress) -> None:
+        context = self._context
+        with progress.bar(layer.name, sum(task.objects for task in tasks)) as bar:
+            outputs = runner.results(tasks, bar.update) if tasks else [self._make_site()]
+        progress.add_stored_bytes(sum(pack.size for output in outputs for pack in output.packs))
+        context.lake.backend.check_unchanged()  # if the lake changed, the layer's content is not what its digest says
+        context.store.put(layer.folder + INDEX_NAME, join_index(layer.pattern, outputs))
+        context.layers.forget(layer.digest)
+
+    def _note_other_bytes(self, layer: LayerSpec, progress: Progress) -> None:
+        if other := _file_of_an_earlier_run(self._stored(layer)):
+            self._other_bytes[layer.name] = other
+            progress.say(f"{other} is of an earlier run: the same inputs gave other bytes then; please report it")
+
+    def _make_site(self) -> TaskOutput:
+        with self._context.clock.step("site"):
+            return make_site(self._context, self.id, self.layers)
+
+
+def _file_of_an_earlier_run(layer: Layer) -> str | None:
+    """Return a pack or file in the folder of a new layer that the layer does not name, or None."""
+    named = {file.name for file in (*layer.index.packs, *layer.index.files)} | {INDEX_NAME}
+    found = (entry.name for entry in layer.store.entries(layer.folder))
+    return min((name for name in found if name.removeprefix(layer.folder) not in named), default=None)
 
 
 @contextmanager
@@ -235,78 +255,3 @@ def _runner(scheduler: str | None, context: BuildContext, plan: BuildPlan) -> It
         raise
     finally:
         runner.close(clear=clear)
-
-
-def _make_layers(
-    plan: BuildPlan, missing: Collection[str], context: BuildContext, runner: Runner, progress: Progress
-) -> tuple[dict[str, float], dict[str, str]]:
-    """Make the missing layers. Return `BuildResult.seconds` and `BuildResult.other_bytes`.
-
-    A task that several layers share runs for the first of them, and its time counts there.
-    """
-    seconds, other_bytes = {}, {}
-    for layer in plan.layers:
-        if layer.name in missing:
-            started = time.perf_counter()
-            _make_layer(plan, layer, context, runner, progress)
-            seconds[layer.name] = round(time.perf_counter() - started, 3)
-            if other := _file_of_an_earlier_run(context.layer(layer.name, layer.digest)):
-                other_bytes[layer.name] = other
-                progress.say(f"{other} is of an earlier run: the same inputs gave other bytes then; please report it")
-    return seconds, other_bytes
-
-
-def _file_of_an_earlier_run(layer: Layer) -> str | None:
-    """Return a pack or file in the folder of a new layer that the layer does not name, or None."""
-    named = {file.name for file in (*layer.index.packs, *layer.index.files)} | {INDEX_NAME}
-    found = (entry.name for entry in layer.store.entries(layer.folder))
-    return min((name for name in found if name.removeprefix(layer.folder) not in named), default=None)
-
-
-def _make_layer(plan: BuildPlan, layer: LayerSpec, context: BuildContext, runner: Runner, progress: Progress) -> None:
-    tasks = plan.of(layer.name)
-    with progress.bar(layer.name, sum(task.objects for task in tasks)) as bar:
-        outputs = runner.results(tasks, bar.update) if tasks else [_make_site(plan, context)]
-    progress.add_stored_bytes(sum(pack.size for output in outputs for pack in output.packs))
-    context.lake.backend.check_unchanged()  # if the lake changed, the layer's content is not what its digest says
-    context.store.put(layer.folder + INDEX_NAME, join_index(layer.pattern, outputs))
-    context.forget_layer(layer.digest)
-
-
-def _make_site(plan: BuildPlan, context: BuildContext) -> TaskOutput:
-    with measured(context.step_times, "site"):
-        output = make_site(context, plan.build, plan.layers)
-        context.uploads.finish()
-    return output
-
-
-def _record(context: BuildContext, specs: list[LayerSpec]) -> dict[str, Any]:
-    lake, store = context.lake, context.store
-    layers = {spec.name: context.layer(spec.name, spec.digest) for spec in specs}
-    try:
-        watchlist, catalogue = (facts(layers[name]) for name in LAYERS_WITH_FACTS)
-    except OSError as error:
-        raise StoreError(f"{store.location}: the facts of a layer cannot be read: {error}") from error
-    return {
-        "format": FORMAT,
-        "id": build_id(lake, specs),
-        "as_of": lake.as_of.isoformat(),
-        "layers": {spec.name: {"digest": spec.digest, "inputs": spec.inputs} for spec in specs},
-        "objects": {name: len(layer.index) for name, layer in layers.items()},
-        "bytes": {
-            name: sum(file.size for file in (*layer.index.packs, *layer.index.files)) for name, layer in layers.items()
-        },
-        "freshness": watchlist["status"] | catalogue["status"],
-        "left_out": [
-            dict(zip(("table", "reason", "rows", "example"), row, strict=True))
-            for layer_facts in (catalogue, watchlist)
-            for row in layer_facts["left_out"]
-        ],
-        "provenance": provenance(lake, build_id(lake, specs)),
-        "versions": {
-            "cardpress": version("cardpress"),
-            "duckdb": duckdb.__version__,
-            "python": platform.python_version(),
-            "unicode": UNICODE_VERSION,
-        },
-    }

@@ -17,6 +17,7 @@ from generator.database import lake_fault
 from generator.errors import BuildError
 from generator.lake.vocabulary import MAX_PRICE
 from generator.making.context import BuildContext
+from generator.making.lake_tables import MonthTables
 from generator.making.newest_rows import NewestRows
 from generator.making.sorted_parquet import ROWS_PER_GROUP, SortedParquet
 
@@ -25,7 +26,12 @@ GUIDE = "price_guide"  # the table, and the array of a history
 
 
 def write_sorted_rows(
-    context: BuildContext, array: str, all_prices: bool, days_apart: Sequence[date], newest: NewestRows | None = None
+    context: BuildContext,
+    month: MonthTables,
+    array: str,
+    all_prices: bool,
+    days_apart: Sequence[date],
+    newest: NewestRows | None = None,
 ) -> tuple[Path, ...]:
     """Write the sorted rows of an array of the open month as local files.
 
@@ -41,7 +47,7 @@ def write_sorted_rows(
         LakeError: A row of the price guide breaks a rule.
     """
     known_ids, shown = context.tables.product_ids(), context.db.connection.sql(f"from month_{array}").columns
-    schema, batches = _sorted_rows(context, array)
+    schema, batches = _sorted_rows(context, month, array)
     kept = schema if all_prices else pa.schema([field for field in schema if field.name in shown])
     paths = [context.db.scratch / f"{array}-{name}.parquet" for name in ("known", "unknown", *days_apart)]
     schemas = [kept, kept, *(schema for _ in days_apart)]
@@ -83,7 +89,7 @@ def _by_day(rows: pa.RecordBatch, days: Sequence[date]) -> Iterator[tuple[int, p
             yield place, by_day.slice(start, end - start)
 
 
-def _sorted_rows(context: BuildContext, array: str) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+def _sorted_rows(context: BuildContext, month: MonthTables, array: str) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
     """Return the sorted rows of an array in the open month, with all columns, and their schema.
 
     Raises:
@@ -96,7 +102,7 @@ def _sorted_rows(context: BuildContext, array: str) -> tuple[pa.Schema, Iterator
         reader = _sorted_reader(context, "month_all_prices")
     except duckdb.Error as error:
         raise lake_fault(error, f"{GUIDE}: cannot be read") from error
-    return reader.schema, _checked(context, reader)
+    return reader.schema, _checked(month, reader)
 
 
 def _sorted_reader(context: BuildContext, view: str) -> pa.RecordBatchReader:
@@ -104,7 +110,7 @@ def _sorted_reader(context: BuildContext, view: str) -> pa.RecordBatchReader:
     return context.db.connection.sql(ordered).to_arrow_reader(ROWS_PER_GROUP)
 
 
-def _checked(context: BuildContext, batches: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+def _checked(month: MonthTables, batches: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
     """Yield the sorted rows of the price guide, with all prices.
 
     The rules in `build/checks/price_guide.sql.j2` read the files once more, to name what is wrong.
@@ -116,7 +122,7 @@ def _checked(context: BuildContext, batches: pa.RecordBatchReader) -> Iterator[p
     for batch in batches:
         if _has_null_id(batch) or _repeats(batch, last_key) or not all(map(_are_prices, batch.columns[2:])):
             batches.close()  # a connection has one result at a time
-            context.tables.check_price_guide()
+            month.check_price_guide()
             raise BuildError("rows of the price guide break a rule, and its checks do not say which")
         yield batch
         last_key = _key(batch, -1)

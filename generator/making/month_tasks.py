@@ -64,6 +64,21 @@ def open_history(context: BuildContext, inputs: Inputs, ids: ProductRange) -> No
     context.tables.open_history_views()
 
 
+def open_newest(context: BuildContext, inputs: Inputs, closed: dict[str, str], ids: ProductRange | None = None) -> None:
+    """Make the views all_<table> and newest_<table> over the open month and all closed periods.
+
+    Args:
+        inputs: The outputs of the open month and of the closed periods that this build makes.
+        closed: The digests of the layers of closed periods, by name.
+        ids: The range of products, None for all.
+    """
+    for table in PRICE_TABLES:
+        month = context.intermediate_files(inputs, Intermediate.NEWEST_ROWS.of(table))
+        periods = [context.layers.file(inputs, layer, digest, table) for layer, digest in closed.items()]
+        context.tables.open_files(f"all_{table}", [*month, *periods], ids)
+    context.tables.open_newest_views()
+
+
 def _month_task(scope: BuildScope, days: Period, whole: bool) -> Task:
     name = f"month {days.first:%Y-%m}" + ("" if whole else f" days {days.first.day}-{days.last.day}")
     has_bulk_file = layer_names.bulk_layer(f"{days.first:%Y-%m}") in scope.missing
@@ -87,21 +102,21 @@ def _month(
         has_bulk_file: The rows of known products are a bulk file too, with columns that no history shows.
         bulk_days: Days that have bulk files of their own.
     """
-    context.tables.open_month(days)
     in_place = writer.intermediates.in_place
-    newest_prices = NewestRows(context.db.table("from month_all_prices limit 0").schema)
-    for array in HISTORY_ARRAYS:
-        newest = newest_prices if array == GUIDE else None
-        known, unknown, *of_days = write_sorted_rows(context, array, has_bulk_file, bulk_days, newest)
-        if not in_place:  # another machine fetches a range, not the month
-            _add_ranges(context, writer, array, [known, unknown], ranges)
-        if in_place or has_bulk_file:
-            writer.add_intermediate(Intermediate.KNOWN_ROWS.of(array), known)
-        writer.add_intermediate(Intermediate.UNKNOWN_ROWS.of(array), unknown)
-        for day, path in zip(bulk_days, of_days, strict=True):
-            writer.add_intermediate(Intermediate.ROWS_OF_DAY.of(array, day), path)
-    _add_newest(context, writer, newest_prices.table())
-    context.tables.close_month()
+    with context.tables.month(days) as month:
+        newest_prices = NewestRows(context.db.table("from month_all_prices limit 0").schema)
+        for array in HISTORY_ARRAYS:
+            newest = newest_prices if array == GUIDE else None
+            known, unknown, *of_days = write_sorted_rows(context, month, array, has_bulk_file, bulk_days, newest)
+            if not in_place:  # another machine fetches a range, not the month
+                _add_ranges(context, writer, array, [known, unknown], ranges)
+            if in_place or has_bulk_file:
+                writer.add_intermediate(Intermediate.KNOWN_ROWS.of(array), known)
+            writer.add_intermediate(Intermediate.UNKNOWN_ROWS.of(array), unknown)
+            for day, path in zip(bulk_days, of_days, strict=True):
+                writer.add_intermediate(Intermediate.ROWS_OF_DAY.of(array, day), path)
+        month.open_newest()
+        _add_newest(context, writer, newest_prices.table())
 
 
 def _add_ranges(
@@ -120,7 +135,6 @@ def _add_newest(context: BuildContext, writer: Writer, prices: pa.Table) -> None
     Args:
         prices: Those of the price guide.
     """
-    context.tables.open_newest_of_month()
     with context.db.registered(newest_in_month_price_guide=prices):
         for table in PRICE_TABLES:
             rows = _parquet(context, f"from newest_in_month_{table} order by id_product")

@@ -12,7 +12,6 @@ from generator.database import lake_fault, temporary_folder_full
 from generator.errors import is_disk_full
 from generator.making.context import BuildContext
 from generator.making.plan import BuildPlan
-from generator.making.step_times import measured
 from generator.making.tasks import Task
 from generator.pack.output import Inputs, TaskOutput
 from generator.pack.writer import Writer
@@ -56,7 +55,7 @@ def run_task(context: BuildContext, task: Task, folder: str, pattern: str, input
     """
     writer = Writer(context.uploads, context.intermediates, task.layer, folder, pattern)
     try:
-        with measured(context.step_times, task.name, context.cpu_seconds):
+        with context.clock.task(task.name):
             task.work(context, writer, inputs, *task.arguments)
             output = writer.output()
             context.uploads.finish()

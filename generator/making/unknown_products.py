@@ -89,7 +89,7 @@ class UnknownProducts:
         if live is None or _input(live, PRICES) != digest_of(prices):
             return None
         try:
-            file = checked_file(self._context.layer(layer, live["digest"]), IDS)
+            file = checked_file(self._context.layers.open(layer, live["digest"]), IDS)
             ids: NDArray[np.int64] = pq.read_table(file)["id_product"].to_numpy()
         except (EdgeError, BuildError, OSError):
             return None

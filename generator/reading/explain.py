@@ -6,12 +6,12 @@ from typing import Any
 
 from edge_auth.contract import layout
 from edge_auth.contract.builds import open_build, read_pointer
-from edge_auth.contract.layers import Layer
 from edge_auth.contract.store.interface import Store
 from generator import settings
 from generator.lake.lake import Lake
+from generator.making.context import BuildContext
 from generator.making.layers.spec import LayerSpec
-from generator.making.make import MISSING, build_id, define_layers, local_context, rebuild_reason
+from generator.making.make import MISSING, BuildRun
 
 
 @dataclass(frozen=True)
@@ -39,16 +39,13 @@ def explain_build(lake: Lake, store: Store, repair: bool = False) -> Explanation
     Raises:
         StoreError: The store, or the record of the other build, cannot be read.
     """
-    with closing(local_context(lake, store, 1, settings.MEMORY)) as context:
-        specs = define_layers(context)
+    with closing(BuildContext(lake, store, 1, settings.MEMORY)) as context:
+        run = BuildRun(context, repair)
+        defects = run.reasons
     base = _base(store)
     layers = open_build(store, base).record["layers"] if base else {}
-    reasons = [_reason(spec, layers.get(spec.name), base, _defect(store, spec, repair)) for spec in specs]
-    return Explanation(build_id(lake, specs), base, reasons)
-
-
-def _defect(store: Store, spec: LayerSpec, repair: bool) -> str | None:
-    return rebuild_reason(Layer(store, spec.name, spec.digest), repair)
+    reasons = [_reason(spec, layers.get(spec.name), base, defects.get(spec.name)) for spec in run.layers]
+    return Explanation(run.id, base, reasons)
 
 
 def _base(store: Store) -> str | None:

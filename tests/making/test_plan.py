@@ -14,7 +14,8 @@ from generator.errors import BuildError
 from generator.lake.lake import open_lake
 from generator.making import month_tasks, tasks, thread_runner
 from generator.making.cluster.worker import Job, run_on_worker
-from generator.making.make import local_context, make_build, plan_only
+from generator.making.context import BuildContext
+from generator.making.make import make_build, plan_only
 from generator.making.periods import open_month
 from generator.pack.output import TaskOutput
 from generator.releases.prune import RetentionRules, prune
@@ -120,12 +121,11 @@ def test_every_task_stands_alone(lake: Path, tmp_path: Path) -> None:
 
 def test_a_month_leaves_no_table(lake: Path, tmp_path: Path) -> None:
     """Tables of a month would take memory until the end of a build."""
-    with closing(local_context(open_lake(str(lake)), FolderStore(str(tmp_path)), 1, "1GB")) as context:
+    with closing(BuildContext(open_lake(str(lake)), FolderStore(str(tmp_path)), 1, "1GB")) as context:
         before = context.db.rows("from duckdb_tables()")
-        context.tables.open_month(open_month(context.lake.as_of))
-        context.tables.open_newest_of_month()
-        assert len(context.db.rows("from duckdb_tables()")) > len(before)
-        context.tables.close_month()
+        with context.tables.month(open_month(context.lake.as_of)) as month:
+            month.open_newest()
+            assert len(context.db.rows("from duckdb_tables()")) > len(before)
         assert context.db.rows("from duckdb_tables()") == before
 
 

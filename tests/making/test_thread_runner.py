@@ -16,7 +16,7 @@ from generator.errors import LakeError
 from generator.lake.lake import open_lake
 from generator.making import thread_runner
 from generator.making.context import BuildContext
-from generator.making.make import local_context, make_build
+from generator.making.make import make_build
 from generator.making.plan import BuildPlan
 from generator.making.tasks import Task
 from generator.making.thread_runner import ThreadRunner
@@ -35,7 +35,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def context(lake: Path, tmp_path: Path) -> Iterator[BuildContext]:
-    with closing(local_context(open_lake(str(lake)), FolderStore(str(tmp_path)), 2, "1GB")) as opened:
+    with closing(BuildContext(open_lake(str(lake)), FolderStore(str(tmp_path)), 2, "1GB")) as opened:
         yield opened
 
 
@@ -138,7 +138,7 @@ def test_ctrl_c_inside_a_query_ends_the_build_at_once(lake: Path, tmp_path: Path
         threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
         context.db.rows(ENDLESS)
 
-    context = local_context(open_lake(str(lake)), FolderStore(str(tmp_path)), 1, "1GB")
+    context = BuildContext(open_lake(str(lake)), FolderStore(str(tmp_path)), 1, "1GB")
     query = Task("query", "", work, main_thread=True)
     runner = begun(context, query)
     with pytest.raises(RuntimeError, match="Query interrupted"):

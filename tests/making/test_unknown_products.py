@@ -12,7 +12,7 @@ import pytest
 from edge_auth.contract.store.folder import FolderStore
 from generator.lake.lake import PRICE_TABLES, open_lake
 from generator.making import lake_tables
-from generator.making.make import local_context
+from generator.making.context import BuildContext
 from generator.making.periods import Period
 from generator.settings import MEMORY
 from tests.support.lakes.rows import Rows
@@ -25,7 +25,7 @@ DAYS = [date(2026, 2, day) for day in (3, 4, 6)]
 
 
 def unknown_ids(lake: Path, store: Path) -> dict[date, list[int]]:
-    with closing(local_context(open_lake(str(lake)), FolderStore(str(store)), 1, MEMORY)) as context:
+    with closing(BuildContext(open_lake(str(lake)), FolderStore(str(store)), 1, MEMORY)) as context:
         found = context.tables.unknown_ids(Period("", DAYS[0], DAYS[-1]))
     return {day: ids.tolist() for day, ids in found.items()}
 

@@ -121,7 +121,9 @@ def _context(job: Job, task: Task) -> BuildContext:
         store = open_store(job.store)
         _check_machine(job, store)
         intermediates = IntermediateStore(store, job.prefix)
-        _contexts[job.run] = BuildContext(job.lake, store, job.threads, job.memory, lambda _: intermediates, job.resend)
+        _contexts[job.run] = BuildContext(
+            job.lake, store, job.threads, job.memory, resend=job.resend, intermediates=intermediates
+        )
     _begun.add(task.name)
     return _contexts[job.run]
 

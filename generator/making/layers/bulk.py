@@ -34,7 +34,7 @@ def _task(scope: BuildScope, digests: dict[str, str]) -> Task:
 def _bulk(context: BuildContext, writer: Writer, inputs: Inputs, digests: dict[str, str]) -> None:
     entries: list[Entry] = []
     for layer, digest in digests.items():
-        entries += json.loads(context.layer_file(inputs, layer, digest, ENTRIES).read_bytes())
+        entries += json.loads(context.layers.file(inputs, layer, digest, ENTRIES).read_bytes())
     lines = [
         json.dumps(entry, ensure_ascii=False, separators=(",", ":")).encode()
         for entry in sorted(entries, key=lambda entry: str(entry["name"]))

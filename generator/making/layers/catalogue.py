@@ -30,7 +30,7 @@ from generator.making.card_texts import CardTexts
 from generator.making.context import BuildContext
 from generator.making.layers.shared import CARD_SQL, card_content, to_parquet
 from generator.making.layers.spec import LayerSpec, define_layer
-from generator.making.month_tasks import task_names
+from generator.making.month_tasks import open_newest, task_names
 from generator.making.tasks import BuildScope, Task, slices
 from generator.pack.output import Inputs
 from generator.pack.writer import Writer
@@ -74,7 +74,7 @@ def _tasks(scope: BuildScope) -> Iterator[Task]:
 
 def _catalogue(context: BuildContext, writer: Writer, inputs: Inputs, closed: dict[str, str]) -> None:
     context.tables.open_catalogue()
-    context.open_newest(inputs, closed)
+    open_newest(context, inputs, closed)
     db, cards = context.db, card_rows(context, inputs)
     with context.db.registered(cards=cards), closing(card_texts(context, inputs)) as texts:
         db.run(*_INDEX_SQL)

@@ -32,6 +32,6 @@ def _task(scope: BuildScope, digest: str) -> Task:
 
 
 def _games(context: BuildContext, writer: Writer, inputs: Inputs, digest: str) -> None:
-    facts = json.loads(context.layer_file(inputs, layer_names.CATALOGUE, digest, FACTS).read_bytes())
+    facts = json.loads(context.layers.file(inputs, layer_names.CATALOGUE, digest, FACTS).read_bytes())
     lines = (json.dumps(game, ensure_ascii=False, separators=(",", ":")) for game in facts["games"])
     writer.add(compress_objects(paged(lines, pages.GAMES_PER_PAGE, object_keys.games_page)))

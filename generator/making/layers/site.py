@@ -75,5 +75,5 @@ def _opened(context: BuildContext, build_id: str, digests: Mapping[str, str]) ->
     with TemporaryDirectory(prefix="cardpress-") as folder:
         build = Build(context.store, record, FileCache(Path(folder)))
         if context.store.local_path(""):
-            build.layers = {name: context.layer(name, digest) for name, digest in digests.items()}
+            build.layers = {name: context.layers.open(name, digest) for name, digest in digests.items()}
         yield OpenBuild(build, LruCache(_CACHE_BYTES), lambda hit: None)

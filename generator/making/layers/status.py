@@ -37,7 +37,7 @@ def _task(scope: BuildScope, digests: dict[str, str]) -> Task:
 def _status(context: BuildContext, writer: Writer, inputs: Inputs, digests: dict[str, str]) -> None:
     status: dict[str, Any] = {}
     for name in LAYERS_WITH_FACTS:
-        status |= json.loads(context.layer_file(inputs, name, digests[name], FACTS).read_bytes())["status"]
+        status |= json.loads(context.layers.file(inputs, name, digests[name], FACTS).read_bytes())["status"]
     text = json.dumps(status, ensure_ascii=False, separators=(",", ":"))
     writer.add(compress_objects([(object_keys.STATUS_KEY, text.encode() + b"\n")]))
 

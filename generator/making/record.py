@@ -1,0 +1,68 @@
+"""The record of a build: its layers with their inputs and sizes, where it comes from, and how fresh its data is."""
+
+import platform
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from typing import Any
+
+import duckdb
+
+from edge_auth.contract.builds import FORMAT, Build
+from edge_auth.contract.layers import Layer
+from edge_auth.contract.text import UNICODE_VERSION
+from edge_auth.errors import StoreError
+from generator.making.context import BuildContext
+from generator.making.game_coverage import games_for_record
+from generator.making.layers.spec import LayerSpec
+from generator.making.layers.status import LAYERS_WITH_FACTS, facts
+from generator.making.provenance import provenance
+
+
+def make_record(context: BuildContext, build_id: str, specs: Sequence[LayerSpec]) -> dict[str, Any]:
+    """Return the record of a build as JSON values.
+
+    Args:
+        specs: All layers of the build. The store has them.
+
+    Raises:
+        StoreError: A layer cannot be read.
+    """
+    layers = {spec.name: context.layers.open(spec.name, spec.digest) for spec in specs}
+    record = {
+        "format": FORMAT,
+        "id": build_id,
+        "as_of": context.lake.as_of.isoformat(),
+        "layers": {spec.name: {"digest": spec.digest, "inputs": spec.inputs} for spec in specs},
+        "objects": {name: len(layer.index) for name, layer in layers.items()},
+        "bytes": {name: _bytes(layer) for name, layer in layers.items()},
+        **_facts(context, layers),
+        "provenance": provenance(context.lake, build_id),
+        "versions": {
+            "cardpress": version("cardpress"),
+            "duckdb": duckdb.__version__,
+            "python": platform.python_version(),
+            "unicode": UNICODE_VERSION,
+        },
+    }
+    games = games_for_record(Build(context.store, record), context.threads, context.memory)
+    return record | {"games": games}
+
+
+def _bytes(layer: Layer) -> int:
+    return sum(file.size for file in (*layer.index.packs, *layer.index.files))
+
+
+def _facts(context: BuildContext, layers: Mapping[str, Layer]) -> dict[str, Any]:
+    """Return how fresh the data is, and how many rows were left out."""
+    try:
+        watchlist, catalogue = (facts(layers[name]) for name in LAYERS_WITH_FACTS)
+    except OSError as error:
+        raise StoreError(f"{context.store.location}: the facts of a layer cannot be read: {error}") from error
+    return {
+        "freshness": watchlist["status"] | catalogue["status"],
+        "left_out": [
+            dict(zip(("table", "reason", "rows", "example"), row, strict=True))
+            for layer_facts in (catalogue, watchlist)
+            for row in layer_facts["left_out"]
+        ],
+    }
