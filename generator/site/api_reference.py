@@ -1,18 +1,19 @@
 """Turns the OpenAPI document into the view model of the API reference and of llms.txt.
 
-All endpoints, parameters, fields and errors of the reference come from the document that the API serves, so the two
-cannot differ.
+Endpoints, parameters and errors come from the document that the API serves, fields from the rows that its schemas are
+made of. So the document and the reference cannot differ.
 """
 
-from collections.abc import ItemsView, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from generator.site.live_examples import NO_EXAMPLES, LiveExamples, cut, shown
+from generator.site.schema_rows import Row, resources
+from generator.site.types_in_words import REFERENCE, for_readers
 
-_SCHEMAS = "#/components/schemas/"
 # The query of an operation's example, where it is not the first parameter that has an example.
 _EXAMPLE_QUERIES = {
     "listWatchlist": {"limit": "2"},
@@ -29,20 +30,11 @@ _Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class TypeWord:
-    """A word of a type's description. `schema`: the schema that it links to, or None."""
-
-    text: str
-    schema: str | None = None
-
-
-@dataclass(frozen=True)
 class Field:
     """A field of a resource, or a parameter of an endpoint.
 
     Attributes:
-        type: The type in words.
-        bounds: The allowed values and the default, in words.
+        type: The type, the allowed values and the default, in words.
         place: `path`, `query` or `header` for a parameter, '' for a field.
         choices: The allowed values of an enumeration.
         example: The example as text, '' if there is none.
@@ -50,8 +42,7 @@ class Field:
     """
 
     name: str
-    type: list[TypeWord]
-    bounds: list[str]
+    type: str
     description: str
     place: str = ""
     required: bool = True
@@ -117,26 +108,16 @@ class Reference:
         self.contact: _Json = document["info"]["contact"]
         self.tags: list[_Json] = document["tags"]
         self.schemas: dict[str, _Json] = document["components"]["schemas"]
+        self.resources = resources()
         self.operations = [_operation(path, item["get"], live) for path, item in document["paths"].items()]
 
     def tagged(self, tag: str) -> list[Operation]:
         """Return the endpoints of one tag, in the order of the document."""
         return [operation for operation in self.operations if operation.tag == tag]
 
-    def fields(self, schema: str) -> list[Field]:
-        """Return the fields of a resource. A field of an inner object is named by its path, such as `build.id`."""
-        return list(_fields(self.schemas[schema]))
-
-    def base(self, schema: str) -> str | None:
-        """Return the resource whose fields a resource has too, besides others of its own, or None."""
-        own = self.schemas[schema].get("properties", {}).items()
-        return next((name for name, other in self.schemas.items() if _extends(own, other)), None)
-
-    def own_fields(self, schema: str) -> list[Field]:
-        """Return the fields of a resource without those of its base."""
-        base = self.base(schema)
-        shared = {field.name for field in self.fields(base)} if base else set()
-        return [field for field in self.fields(schema) if field.name not in shared]
+    def fields(self, resource: str) -> list[Field]:
+        """Return the own fields of a resource. A field of an inner object is named by its path, such as `build.id`."""
+        return list(_fields(self.resources[resource].fields))
 
     def example(self, schema: str) -> str:
         """Return the example of a resource as indented JSON, '' if it has none."""
@@ -185,7 +166,7 @@ def _operation(path: str, item: _Json, live: LiveExamples) -> Operation:
         body=_name(content["application/json"]["schema"]) if "application/json" in content else "",
         errors=[error for status, answer in item["responses"].items() for error in _error_examples(status, answer)],
         answer_headers=[
-            (int(status), Field(name, _type(header["schema"]), [], header["description"]))
+            (int(status), Field(name, _type(header["schema"]), header["description"]))
             for status, answer in item["responses"].items()
             for name, header in answer.get("headers", {}).items()
         ],
@@ -208,7 +189,6 @@ def _parameter(item: _Json, live: LiveExamples, operation: str) -> Field:
     return Field(
         name=name,
         type=_type(schema),
-        bounds=_bounds(schema),
         description=item["description"],
         place=item["in"],
         required=item["required"],
@@ -223,64 +203,31 @@ def _error_examples(status: str, answer: _Json) -> Iterator[ErrorExample]:
         yield ErrorExample(int(status), code, answer["description"], example["value"]["error"]["message"])
 
 
-def _fields(schema: _Json, prefix: str = "") -> Iterator[Field]:
-    for name, member in schema.get("properties", {}).items():
-        yield Field(prefix + name, _type(member), _bounds(member), member.get("description", ""))
-        if _shared_schema(member) is None:
-            yield from _fields(member, f"{prefix}{name}.")
+def _fields(rows: Iterable[Row], prefix: str = "") -> Iterator[Field]:
+    for row in rows:
+        yield Field(prefix + row.name, for_readers(row.type), row.description)
+        yield from _fields(row.fields, f"{prefix}{row.name}.")
 
 
-def _type(schema: _Json) -> list[TypeWord]:
-    """Return a type in words, such as `array of Card` or `number or null`."""
-    if "anyOf" in schema:
-        first, *others = (_type(option) for option in schema["anyOf"])
-        return [*first, *(word for other in others for word in (TypeWord(" or "), *other))]
-    if "$ref" in schema:
-        return [TypeWord(_name(schema), _name(schema))]
-    if shared := _shared_schema(schema):
-        return [TypeWord("object of "), *_type(shared)]
-    types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
-    if types == ["array"]:
-        return [TypeWord("array of "), *_type(schema["items"])]
-    form = f" ({schema['format']})" if schema.get("format") in ("date", "date-time") else ""
-    return [TypeWord(" or ".join(type_ + form if type_ == "string" else type_ for type_ in types))]
-
-
-def _shared_schema(schema: _Json) -> _Json | None:
-    """Return the schema that all members of an object share, or None."""
-    members = list(schema.get("properties", {}).values())
-    return members[0] if len(members) > 1 and all(member == members[0] for member in members) else None
-
-
-def _bounds(schema: _Json) -> list[str]:
-    """Return the allowed values and the default, in words."""
-    words = []
+def _type(schema: _Json) -> str:
+    """Return the type, the allowed values and the default of a parameter or a header in words."""
+    words = [schema["type"]]
     if "enum" in schema:
-        words.append("one of " + ", ".join(f"`{value}`" for value in schema["enum"]))
-    elif _shared_schema(schema):
-        words.append("under " + ", ".join(f"`{name}`" for name in schema["properties"]))
+        words = ["one of " + ", ".join(f"`{value}`" for value in schema["enum"])]
     elif schema.get("maximum", _LARGEST_INTEGER) != _LARGEST_INTEGER:
         words.append(f"{schema['minimum']} to {schema['maximum']}")
     elif "minimum" in schema:
-        words.append(f"{schema['minimum']} or more")
+        words.append(f"at least {schema['minimum']}")
     if "maxLength" in schema:
         words.append(f"at most {schema['maxLength']} characters")
-    if "maxItems" in schema:
-        exact = schema["maxItems"] == schema.get("minItems")
-        words.append(f"{schema['maxItems']} of them" if exact else f"at most {schema['maxItems']} of them")
     if "default" in schema:
         words.append(f"default `{schema['default']}`")
-    return words
+    return ", ".join(words)
 
 
 def _name(reference: _Json) -> str:
     path: str = reference["$ref"]
-    return path.removeprefix(_SCHEMAS)
-
-
-def _extends(members: ItemsView[str, _Json], other: _Json) -> bool:
-    shared = other.get("properties", {}).items()
-    return len(shared) > 2 and len(shared) < len(members) and all(member in members for member in shared)
+    return path.removeprefix(REFERENCE)
 
 
 def _distinct(fields: Iterator[Field]) -> list[Field]:

@@ -23,6 +23,7 @@ from generator.drawings import svg
 from generator.site import openapi
 from generator.site.api_reference import Reference
 from generator.site.live_examples import NO_EXAMPLES, LiveExamples
+from generator.site.schema_rows import resources
 from generator.templates import compiled_templates
 
 _TEMPLATES = Path(__file__).with_name("templates") / "pages"
@@ -30,6 +31,7 @@ _WITH_EXAMPLES = (site_files.HOME_PAGE, "docs/index.html")
 _LANGUAGES = {"curl": "sh", "Python": "py", "JavaScript": "mjs"}
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 _HEADING = re.compile(r"<h([1-6])>(.*?)</h\1>")
+_NAME = re.compile(r"[A-Z]\w+")
 _TAG = re.compile(r"<[^>]*>")
 
 
@@ -81,7 +83,13 @@ def _environment() -> Environment:
         "version_of": _version_of,
         "drawing": lambda name: Markup(svg.template(name)),
     }
-    environment.filters |= {"markdown": _markdown, "inline": _inline, "anchor": _anchor, "headings": _headings}
+    environment.filters |= {
+        "markdown": _markdown,
+        "inline": _inline,
+        "linked": _linked,
+        "anchor": _anchor,
+        "headings": _headings,
+    }
     return environment
 
 
@@ -104,6 +112,13 @@ def _markdown(text: str, levels_down: int = 0) -> Markup:
 def _inline(text: str) -> Markup:
     """Render one line of Markdown to HTML."""
     return Markup(_MARKDOWN.renderInline(text))
+
+
+def _linked(type_: str) -> Markup:
+    """Render a type in words to HTML, with a link from each resource to its place on the page."""
+    return _inline(
+        _NAME.sub(lambda found: f"[{found[0]}](#{found[0]})" if found[0] in resources() else found[0], type_)
+    )
 
 
 def _headings(text: str, level: int = 2) -> list[str]:
