@@ -2,7 +2,7 @@
 
     python -m bench.fingerprint [--cards N] [--photographed N] [--workers N]
 
-Prints the tables of docs/fingerprint.md. All cards are drawn from fixed seeds, so recall is the same each time.
+The figures of docs/fingerprint.md are from its tables. All cards are drawn from fixed seeds, so recall is the same each time.
 """
 
 import argparse
