@@ -2,7 +2,8 @@
 
     python -m bench.fingerprint [--cards N] [--photographed N] [--workers N]
 
-The figures of docs/fingerprint.md are from its tables. All cards are drawn from fixed seeds, so recall is the same each time.
+The figures of docs/fingerprint.md are from its tables. All cards are drawn from fixed seeds, so recall is the same each
+time.
 """
 
 import argparse

@@ -2,8 +2,8 @@
 
     python -m bench.scan [--cards N] [--photographed N] [--workers N]
 
-The table of docs/fingerprint.md about `/explore/scan` is from its output. The JavaScript module of the site runs in Node.js. All
-cards and photos are drawn from fixed seeds, so recall is the same each time.
+The table of docs/fingerprint.md about `/explore/scan` is from its output. The JavaScript module of the site runs in
+Node.js. All cards and photos are drawn from fixed seeds, so recall is the same each time.
 """
 
 import argparse
