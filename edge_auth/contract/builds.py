@@ -196,7 +196,7 @@ class Build:
                 yield from self.list_pages.all_keys()
             elif name == layer_names.MOVERS:
                 yield from map(object_keys.movers_list, keys_of_all_products())
-            elif name in layer_names.EXPORTED_LAYERS:
+            elif layer_names.is_exported(name):
                 yield from (layer.index.key(position) for position in range(len(layer.index)))
 
     def find(self, key: str) -> "tuple[Layer, Entry] | None":

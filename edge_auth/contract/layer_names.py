@@ -1,12 +1,50 @@
-"""The names of the layers of a build."""
+"""The layers of a build: their names, and what is the same for a layer in every build."""
+
+from typing import NamedTuple
 
 CATALOGUE, CARDS, HISTORY = "catalogue", "cards", "history"
 WATCHLIST, SETS, FINGERPRINTS, STATUS, SITE = "watchlist", "sets", "fingerprints", "status", "site"
 GAMES, MOVERS, DRAWINGS = "games", "movers", "drawings"
 # The manifest of the bulk files. The files are in layers of their own, one for each span of days or kind of table.
 BULK = "bulk"
-# The layers whose objects are documents of the API or files of the site.
-EXPORTED_LAYERS = (CARDS, SETS, GAMES, WATCHLIST, FINGERPRINTS, STATUS, BULK, DRAWINGS, SITE)
+# The pages of /cards. They are cut from the catalogue; version 1.0 also stored them, as a layer of this name.
+LISTS = "lists"
+
+
+class LayerKind(NamedTuple):
+    """What is the same for a layer in every build.
+
+    Attributes:
+        exported: Whether its objects are documents of the API or files of the site, one by one.
+        compared: Whether `diff` counts its objects as a resource of the API.
+    """
+
+    exported: bool
+    compared: bool
+
+
+# In the order of `diff`. Layers of closed periods and of bulk files have no row, because they hold no documents.
+LAYERS = {
+    CARDS: LayerKind(exported=True, compared=True),
+    LISTS: LayerKind(exported=False, compared=True),
+    SETS: LayerKind(exported=True, compared=True),
+    GAMES: LayerKind(exported=True, compared=True),
+    WATCHLIST: LayerKind(exported=True, compared=True),
+    FINGERPRINTS: LayerKind(exported=True, compared=True),
+    STATUS: LayerKind(exported=True, compared=True),
+    BULK: LayerKind(exported=True, compared=True),
+    DRAWINGS: LayerKind(exported=True, compared=True),
+    SITE: LayerKind(exported=True, compared=True),
+    # Its files give the lists and the search.
+    CATALOGUE: LayerKind(exported=False, compared=False),
+    # Its files give the lists of movers. They follow from the prices, and every night changes all of them.
+    MOVERS: LayerKind(exported=False, compared=False),
+}
+
+
+def is_exported(layer: str) -> bool:
+    """Return whether the objects of a layer are documents of the API or files of the site."""
+    return layer in LAYERS and LAYERS[layer].exported
 
 
 def history_layer(period: str) -> str:

@@ -130,5 +130,4 @@ def layer_of(key: str) -> str | None:
     if first == layer_names.HISTORY:
         return layer_names.history_layer(rest.partition("/")[0])
     files = {FINGERPRINTS_KEY: layer_names.FINGERPRINTS, STATUS_KEY: layer_names.STATUS, BULK_KEY: layer_names.BULK}
-    lists = (layer_names.WATCHLIST, layer_names.SETS, layer_names.GAMES, layer_names.MOVERS)
-    return first if rest and first in lists else files.get(key)
+    return first if rest and first in layer_names.LAYERS else files.get(key)

@@ -136,7 +136,7 @@ def _keys_and_tags(build: Build) -> Iterator[tuple[str, str]]:
             yield from ((object_keys.movers_list(key), tag) for key in keys_of_all_products())
         elif name == layer_names.CARDS:
             yield from _details(build, layer)
-        elif name in layer_names.EXPORTED_LAYERS:
+        elif layer_names.is_exported(name):
             yield from _stored(build, layer)
 
 

@@ -13,7 +13,6 @@ from edge_auth.core.endpoint import API, Endpoint
 from edge_auth.core.endpoints import ENDPOINTS, route
 from edge_auth.errors import NotFound
 from generator.nightly import smoke
-from generator.reading.diff.compare import RESOURCES
 from tests.api import test_golden
 from tests.api.test_openapi import OPERATIONS
 from tests.support import small_store
@@ -85,8 +84,7 @@ def test_diff_and_documents_know_every_layer(built: tuple[FolderStore, str]) -> 
     layers = {
         name for name in opened if not name.startswith(layer_names.HISTORY) and not layer_names.holds_bulk_files(name)
     }
-    assert layers == {layer_names.CATALOGUE, layer_names.MOVERS, *layer_names.EXPORTED_LAYERS}
-    assert set(RESOURCES) >= set(layer_names.EXPORTED_LAYERS)
+    assert layers == layer_names.LAYERS.keys() - {layer_names.LISTS}
     documented = set(re.findall(r"^\| `([\w-]+)[<`]", table("docs/store.md", "layer"), re.MULTILINE))
     parts = {layer_names.bulk_layer(part) for part in ("", *bulk.PART_OF_TABLE.values())}
     assert documented == {*layers, f"{layer_names.HISTORY}-", *parts}

@@ -20,14 +20,8 @@ from generator.reading.diff.object_reader import HashedKeys, index_table, object
 from generator.reading.diff.values import read_histories, read_values
 from generator.terminal.progress import Progress
 
-# The pages of /cards. They are cut from the catalogue; version 1.0 also stored them, as a layer of this name.
-LIST_PAGES = "lists"
-# The resources of the API. Each but the list pages has its layer; card details are also in the history layers.
-# The lists of movers are left out: they follow from the prices, and every night changes all of them.
-RESOURCES = (
-    *(layer_names.CARDS, LIST_PAGES, layer_names.SETS, layer_names.GAMES, layer_names.WATCHLIST),
-    *(layer_names.FINGERPRINTS, layer_names.STATUS, layer_names.BULK, layer_names.DRAWINGS, layer_names.SITE),
-)
+# The resources of the API; card details are also in the history layers.
+RESOURCES = tuple(name for name, kind in layer_names.LAYERS.items() if kind.compared)
 _VIEWS = ("products", "prices", "distribution", "counts", "for_people")
 # The list of the largest moves in percent leaves out prices below this.
 PERCENT_FLOOR_EUROS = 1
@@ -103,7 +97,7 @@ class Comparison:
                 self._compare_objects(name, [self._object_hashes(build, name) for build in (self.old, self.new)])
                 bar.update(1)
             if layer_names.CATALOGUE in differing:
-                self._compare_objects(LIST_PAGES, [page_hashes(build) for build in (self.old, self.new)])
+                self._compare_objects(layer_names.LISTS, [page_hashes(build) for build in (self.old, self.new)])
             self._compare_card_details()
             bar.update(1)
             read_values(self.db, self.old, self.new, differing)
@@ -144,7 +138,7 @@ class Comparison:
     def _layer_digests(self) -> Iterator[tuple[str, str | None, str | None]]:
         """Yield each layer's name with its digest in the old and in the new build."""
         old, new = self.old.record["layers"], self.new.record["layers"]
-        for name in sorted((old.keys() | new.keys()) - {LIST_PAGES}):
+        for name in sorted((old.keys() | new.keys()) - {layer_names.LISTS}):
             before, after = (layers[name]["digest"] if name in layers else None for layers in (old, new))
             yield name, before, after
 
@@ -155,6 +149,6 @@ class Comparison:
         return name, added, removed, changed, self._old_count(name) - removed - changed
 
     def _old_count(self, name: str) -> int:
-        if name == LIST_PAGES:
+        if name == layer_names.LISTS:
             return len(self.old.list_pages)
         return len(object_hashes(self.old.layers[name])[1]) if name in self.old.layers else 0
