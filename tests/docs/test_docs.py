@@ -35,7 +35,7 @@ def test_a_command_of_the_documents_is_understood(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CARDPRESS_LAKE", "lake")
     (tmp_path / "scans").mkdir()
-    if document == "first-five-minutes.md" and any(mistake in line for mistake in ("biuld", "publsh")):
+    if document == "first-five-minutes.md" and "biuld" in line:
         pytest.skip("a mistake, on purpose")
     command, words = cli, shlex.split(line)[1:]
     while isinstance(command, click.Group):

@@ -26,7 +26,7 @@ CHANGES = {
     r"20(2[6-9]|[3-9]\d)-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}( UTC|Z)?": "<now>",
     r"key_[0-9a-f]{12}": "<key>",
     r"cpm_live_\w{4}": "<prefix>",
-    r"[\d,.]+ (s|h|d|days|objects|MB|done)\b": r"<n> \1",
+    r"[\d,.]+ (s|h|d|days|objects|MB|done|written)\b": r"<n> \1",
     r"^(\d{4}-\S+ +).*(live|previous)$": r"\1\2",
     r"python +\S+, cardpress \S+": "python <version>",
     r"libraries +\d+": "libraries <n>",
