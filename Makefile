@@ -1,10 +1,11 @@
 # `make run` and `make test` are all that a new machine needs. Each target sets up what it uses.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-quick test-nginx bulk-clients siege soak soak-bytes lint real real-nights bench bench-quick bench-fingerprint bench-scan container-steps count-requests wheel lock clean
+.PHONY: help setup run test test-thorough test-all test-nginx golden bulk-clients siege soak soak-bytes lint real real-nights bench bench-quick bench-fingerprint bench-scan container-steps count-requests wheel lock clean
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+RUNS := $(VENV)/.ready-run
 READY := $(VENV)/.ready
 BENCH_READY := $(VENV)/.ready-bench
 CLIENTS := $(VENV)/bulk-clients
@@ -19,30 +20,28 @@ TREE ?= tree
 # processes that run tests, by default one for each core
 JOBS ?= auto
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
-# tests/layout compares these with the tests that start a shim
-ASKING := tests/api tests/edge tests/fleet tests/site tests/deploy/test_nginx.py tests/deploy/test_nginx_games.py \
-  tests/deploy/test_prometheus.py tests/docs/test_first_five_minutes.py tests/nightly/test_disasters.py \
-  tests/nightly/test_store_disasters.py tests/nightly/test_tiny_lakes.py tests/recognition/test_fingerprint.py \
-  tests/releases/test_changes.py tests/releases/test_two_publishers.py tests/stores/test_end_to_end.py
-QUICK := tests/layout tests/oracle tests/commands/test_help.py tests/edge/test_contract_formats.py \
-  tests/edge/test_search.py tests/edge/test_protocol.py tests/lake/test_lake.py tests/lake/test_ingest_cardmarket.py \
-  tests/making/test_build.py::test_bytes_change_only_with_a_new_recipe tests/api/test_golden.py tests/api/test_paging.py \
-  tests/api/test_answers.py::test_the_fixed_lake tests/nightly/test_nightly.py::test_a_lake_s_first_night_and_the_next
-
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "  make %-17s %s\n", $$1, $$2}'
 
-setup: $(READY) ## create the virtual environment with the locked dependencies
+setup: $(READY) ## create the virtual environment with the locked dependencies of development
 
-$(READY): requirements.lock pyproject.toml
+# A lock names every package, so pip need not look for dependencies. Python compiles what a command imports.
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-compile
+LOCKED := $(INSTALL) --require-hashes -r
+
+$(RUNS): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "cardpress needs Python 3.11 or newer: make PYTHON=python3.x …" >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { echo "this Python has no venv: apt-get install python3-venv" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-	@touch $(READY)
+	$(LOCKED) requirements.lock
+	$(INSTALL) --no-build-isolation -e .
+	@touch $@
 
-run: $(READY) ## write a demo lake, build and publish it, write it as plain files, issue a key and serve the API
+$(READY): $(RUNS) requirements-dev.lock
+	$(LOCKED) requirements-dev.lock
+	@touch $@
+
+run: $(RUNS) ## write a demo lake, build and publish it, write it as plain files, issue a key and serve the API
 	@$(BIN)/python -c 'import socket, sys; sys.exit(socket.socket().connect_ex(("$(HOST)", $(PORT))) == 0)' || \
 	{ echo "port $(PORT) of $(HOST) is taken: stop what listens there, or choose another port: PORT=8123 make run" >&2; exit 1; }
 	$(BIN)/cardpress demo $(LAKE)
@@ -54,21 +53,26 @@ run: $(READY) ## write a demo lake, build and publish it, write it as plain file
 	  "curl -s -H 'Authorization: Bearer $$key' 'http://$(HOST):$(PORT)/api/v1/cards?q=ember&limit=2'" && \
 	exec $(BIN)/cardpress serve --store $(STORE) --host $(HOST) --port $(PORT)
 
-test: $(READY) bulk-clients ## run all tests
-	$(PYTEST) $(PYTEST_ARGS)
+test: $(READY) bulk-clients ## run the tests: before each commit
+	$(PYTEST) -m "not thorough" $(PYTEST_ARGS)
 
-test-quick: $(READY) ## run the quick tests, under a minute: before each commit
-	$(PYTEST) -m "not slow" $(QUICK) $(PYTEST_ARGS)
+test-thorough: $(READY) bulk-clients ## run the tests that `make test` leaves out, and drawn ones with more examples
+	$(PYTEST) -m "thorough or hypothesis" --hypothesis-profile=many $(PYTEST_ARGS)
+
+test-all: test test-thorough ## run all tests: before each release
 
 test-nginx: $(READY) ## run all tests that ask a shim through nginx with its cache
-	$(PYTEST) --through-nginx $(ASKING) $(PYTEST_ARGS)
+	$(PYTEST) --through-nginx $(PYTEST_ARGS)
+
+golden: $(READY) ## write all recorded files anew, and list those that changed
+	$(PYTEST) --update-golden $(PYTEST_ARGS)
 
 bulk-clients: $(CLIENTS)/.ready ## install the programs that read bulk files in tests: DuckDB with httpfs, pandas
 
 # Without them their tests skip.
 $(CLIENTS)/.ready: $(READY) tests/bulk-clients.lock
 	@rm -rf $(CLIENTS)
-	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --timeout 20 --retries 1 --require-hashes --target $(CLIENTS) -r tests/bulk-clients.lock \
+	@$(LOCKED) tests/bulk-clients.lock --timeout 20 --retries 1 --target $(CLIENTS) \
 	&& touch $@ || { rm -rf $(CLIENTS); echo "cannot install the clients of bulk files: their tests will be skipped" >&2; }
 
 soak: $(READY) ## judge thirty nights; kill build, publish, prune and nightly 200 times at random moments (ROUNDS=…)
@@ -101,8 +105,8 @@ bench-quick: $(BENCH_READY) ## run the benchmarks on a small lake: about two min
 	$(BIN)/python -m bench --quick
 
 $(BENCH_READY): $(READY) bench/requirements.lock
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r bench/requirements.lock
-	@touch $(BENCH_READY)
+	$(LOCKED) bench/requirements.lock
+	@touch $@
 
 bench-fingerprint: $(READY) ## measure the recall of photo recognition on drawn cards: some minutes
 	$(BIN)/python -m bench.fingerprint
@@ -123,9 +127,9 @@ wheel: $(READY) ## build a wheel that includes the SQL
 IN_VENV := attrs idna numpy python-dateutil six typing-extensions
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header
 lock: ## write the lock files from pyproject.toml (needs uv)
-	$(COMPILE) --extra dev -o requirements.lock pyproject.toml
-	$(COMPILE) --extra fingerprint --extra wheel -c requirements.lock -o docs/deploy/requirements.lock pyproject.toml
-	$(COMPILE) --extra bench -c requirements.lock -o bench/requirements.lock pyproject.toml
+	$(COMPILE) --extra fingerprint --extra wheel -o requirements.lock pyproject.toml
+	$(COMPILE) --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml
+	$(COMPILE) --extra bench -c requirements-dev.lock -o bench/requirements.lock pyproject.toml
 	$(COMPILE) $(IN_VENV:%=--no-emit-package %) -o tests/bulk-clients.lock tests/bulk-clients.in
 
 clean: ## delete what the targets above wrote (not build/, which is source)

@@ -26,7 +26,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         program = folder / "venv" / "bin" / name
         program.write_text(f'#!/bin/sh\nexec {sys.executable} {words} "$@"\n')
         program.chmod(0o755)
-    (folder / "venv" / ".ready").touch()
+    (folder / "venv" / ".ready-run").touch()
     return folder
 
 
@@ -73,7 +73,7 @@ def test_a_taken_port_is_noticed_before_anything_is_made(place: Path, port: int)
     assert not (place / "lake").exists() and not (place / "store").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_one_link_with_the_same_key_each_time(place: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         free = probe.getsockname()[1]

@@ -15,7 +15,6 @@ from tests.support import nginx
 from tests.support.service import ROOT
 
 DEPLOY = ROOT / "docs" / "deploy"
-PINNED = re.compile(r"(?m)^([a-z0-9-]+)==([^ ;]+)")
 PINNED_IMAGE = r"[a-z0-9./]+:[A-Za-z0-9.-]+@sha256:[0-9a-f]{64}"
 UNITS = sorted((DEPLOY / "systemd").iterdir())
 EXAMPLES = {name: yaml.safe_load((DEPLOY / name).read_text()) for name in ("compose.yaml", "compose-edge.yaml")}
@@ -31,14 +30,6 @@ OURS = [
 def options(command: str) -> set[str]:
     """The environment variables that a command reads."""
     return {parameter.envvar for parameter in cli.commands[command].params if parameter.envvar}
-
-
-def test_the_images_packages_are_those_that_the_tests_run_with() -> None:
-    image = dict(PINNED.findall((DEPLOY / "requirements.lock").read_text()))
-    tested = dict(PINNED.findall((ROOT / "requirements.lock").read_text()))
-    assert {name: version for name, version in image.items() if tested.get(name) != version} == {}
-    assert {"duckdb", "flask", "granian", "boto3", "redis", "hatchling"} <= set(image)
-    assert {"pytest", "moto", "playwright"} & set(image) == set()
 
 
 def test_the_image_copies_what_there_is_and_what_the_wheel_needs() -> None:

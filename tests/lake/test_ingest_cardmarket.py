@@ -286,7 +286,7 @@ def test_newest_is_by_instant_not_by_text(lake, write):
     assert products(lake)[1]["name"] == "late"
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_any_order_and_any_grouping_of_imports_gives_the_same_bytes(tmp_path, write):
     files = [
         ("--singles", write("products", [product(1, "a"), product(2, "b")], MORNING)),
@@ -438,7 +438,7 @@ def test_an_empty_list_makes_no_table(lake, write):
     assert content(lake) == {}
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_imports_at_the_same_time_do_not_lose_each_others_rows(lake, write):
     commands = [
         [sys.executable, "-m", "generator", *command(lake, "--singles", file)]
@@ -584,7 +584,7 @@ def options(option, paths):
     return list(itertools.chain(*((option, path) for path in paths)))
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_five_days_of_digimon(lake):
     singles, sealed = real("digimon-hankep/products_singles*"), real("digimon-hankep/products_nonsingles*")
     guides = real("digimon-hankep/price_guide*")
@@ -607,7 +607,7 @@ def test_five_days_of_digimon(lake):
         assert stored_guide(lake, day) == expected_guide(path), day
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("pattern", "day"),
     [

@@ -212,7 +212,7 @@ def test_a_wrong_table_is_refused(folder: Path, text: str, says: str) -> None:
     assert not (folder.parent / "lake").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_real_folder(tmp_path: Path) -> None:
     place = DATA / "digimon-hankep"
     if not place.exists():

@@ -10,7 +10,7 @@ import pytest
 from tests.support.service import ROOT, environment
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_wheel_carries_the_sql(tmp_path: Path) -> None:
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
