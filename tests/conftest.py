@@ -12,22 +12,25 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from tests.support import shared
+from tests.support import recorded, selection, shared
 from tests.support.commands import issue
 from tests.support.copies import copy_of_fixed
 from tests.support.keys import KEYS
 from tests.support.lakes import FIXED, write
 from tests.support.oracle import Oracle, differences
+from tests.support.recorded import Recorded
 from tests.support.service import Client, HttpAnswer, Service
 
 pytest_plugins = ["tests.support.s3_fixtures"]
 
-# Each drawn lake costs a build, so the default is few lakes, the same in each run, without shrinking. Use
-# `--hypothesis-profile=hunt` to search for errors, with `--hypothesis-seed=N` to repeat a search.
+# Each drawn lake costs a build, so `make test` draws few, the same in each run, without shrinking; `make test-thorough`
+# draws more. Use `--hypothesis-profile=hunt` to search for errors, with `--hypothesis-seed=N` to repeat a search.
 COSTLY = {"deadline": None, "suppress_health_check": list(HealthCheck), "database": None}
-settings.register_profile("repeat", derandomize=True, max_examples=8, phases=[Phase.generate], **COSTLY)
+SAME = {"derandomize": True, "phases": [Phase.generate], **COSTLY}
+settings.register_profile("few", max_examples=3, **SAME)
+settings.register_profile("many", max_examples=20, **SAME)
 settings.register_profile("hunt", max_examples=60, **COSTLY)
-settings.load_profile("repeat")
+settings.load_profile("few")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -53,7 +56,8 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip what is about the shim alone, and make `xdist_group` work."""
+    """Select the tests of this run, skip what is about the shim alone, and make `xdist_group` work."""
+    selection.select(config, items)
     if config.getoption("--through-nginx"):
         for item in items:
             if mark := item.get_closest_marker("shim_only"):
@@ -71,8 +75,16 @@ def _name_groups(config: pytest.Config, items: list[pytest.Item]) -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--through-nginx", action="store_true", help="start each shim behind the nginx of edge_auth/nginx")
-    parser.addoption("--update-golden", action="store_true", help="rewrite the golden answers, then skip")
+    parser.addoption("--through-nginx", action="store_true", help="run what asks a shim, through edge_auth/nginx")
+    parser.addoption("--update-golden", action="store_true", help="write the recorded files: run only what records")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """List the recorded files that this run has changed."""
+    if config.getoption("--update-golden"):
+        lines = recorded.changed(report for reports in terminalreporter.stats.values() for report in reports)
+        terminalreporter.section("recorded files that changed")
+        terminalreporter.write_line("\n".join(lines) or "none")
 
 
 @pytest.fixture(scope="session")
@@ -123,19 +135,22 @@ def fixed_oracle(fixed_lake: Path, live_build: str) -> Oracle:
     return Oracle(fixed_lake, build_id=live_build)
 
 
+@pytest.fixture(name=recorded.FIXTURE)
+def recorded_files(request: pytest.FixtureRequest) -> Recorded:
+    """Return what writes the files that a test records, with --update-golden."""
+    return Recorded(request.node, request.config.getoption("--update-golden"))
+
+
 @pytest.fixture
-def golden(request: pytest.FixtureRequest) -> Callable[[str, str, HttpAnswer], None]:
-    """Return a check that compares an answer with `golden/<name>.json`; `--update-golden` writes the file and skips."""
+def golden(recorded: Recorded) -> Callable[[str, str, HttpAnswer], None]:
+    """Return a check that compares an answer with the recorded one in `golden/<name>.json`."""
 
     def check(name: str, path: str, answer: HttpAnswer) -> None:
         file = Path(__file__).parent / "golden" / f"{name}.json"
         got = {"request": path, "status": answer.status, "body": _settled(answer.json)}
-        if request.config.getoption("--update-golden"):
-            file.parent.mkdir(exist_ok=True)
-            file.write_text(json.dumps(got, ensure_ascii=False, indent=1) + "\n", "utf-8")
-            pytest.skip(f"wrote {file.name}: read the difference, then run again")
-        assert file.exists(), f"no {file}: run with --update-golden"
-        assert differences(json.loads(file.read_text("utf-8")), got, name) == []
+        if not recorded.write(file, json.dumps(got, ensure_ascii=False, indent=1) + "\n"):
+            assert file.exists(), f"no {file}: run make golden"
+            assert differences(json.loads(file.read_text("utf-8")), got, name) == []
 
     return check
 

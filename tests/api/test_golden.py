@@ -1,4 +1,4 @@
-"""The answers for the fixed lake, compared with recorded files, which `--update-golden` rewrites."""
+"""The answers for the fixed lake, compared with recorded files, which `make golden` rewrites."""
 
 from collections.abc import Callable
 from pathlib import Path

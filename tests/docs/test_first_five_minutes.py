@@ -1,6 +1,5 @@
-"""docs/first-five-minutes.md: its commands run again in order and print the same. `--update-golden` writes it."""
+"""docs/first-five-minutes.md: its commands run again in order and print the same. `make golden` writes it."""
 
-import itertools
 import os
 import re
 import shlex
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from generator.cli import main
+from tests.support.recorded import Recorded
 from tests.support.service import ROOT, Service, until
 
 DOCUMENT = ROOT / "docs" / "first-five-minutes.md"
@@ -105,9 +105,9 @@ def check_transcript(
     tmp_path: Path,
     capfd: pytest.CaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
-    request: pytest.FixtureRequest,
+    recorded: Recorded,
 ) -> None:
-    """Run the lines of a document in a folder, and compare what they print; or write it, with --update-golden."""
+    """Run the lines of a document in a folder, and compare what they print; or write it, for `make golden`."""
     monkeypatch.chdir(tmp_path)
     for name in [name for name in os.environ if name.startswith("CARDPRESS_")]:
         monkeypatch.delenv(name)
@@ -117,18 +117,17 @@ def check_transcript(
         shell = Shell(tmp_path, capfd, monkeypatch, stack)
         for command, lines in parts(document.read_text("utf-8")):
             output = shortened(shell.run(command)) if command else lines
+            if settled(output) == settled(lines):
+                output = lines  # what differs from run to run stays as it was recorded
+            assert recorded.update or output == lines, command
             written += [f"$ {command}", *output] if command else output
-            if not request.config.getoption("--update-golden"):
-                assert settled(output) == settled(lines), command
-    if request.config.getoption("--update-golden"):
-        document.write_text("\n".join(itertools.chain(written, [""])), "utf-8")
-        pytest.skip("wrote the transcript: read the difference")
+    recorded.write(document, "\n".join([*written, ""]))
 
 
 @pytest.mark.shim_only("the transcript names the port of the shim")
 @pytest.mark.skipif(shutil.which("curl") is None, reason="no curl on this machine")
 def test_the_transcript_is_true(
-    tmp_path: Path, capfd: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+    tmp_path: Path, capfd: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch, recorded: Recorded
 ) -> None:
     (tmp_path / "empty").mkdir()
-    check_transcript(DOCUMENT, tmp_path, capfd, monkeypatch, request)
+    check_transcript(DOCUMENT, tmp_path, capfd, monkeypatch, recorded)

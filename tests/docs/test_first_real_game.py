@@ -1,4 +1,4 @@
-"""docs/your-first-real-game.md: its lines are run again in order, on an invented game. `--update-golden` writes it."""
+"""docs/your-first-real-game.md: its lines are run again in order, on an invented game. `make golden` writes it."""
 
 import json
 import os
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.test_first_five_minutes import check_transcript
+from tests.support.recorded import Recorded
 from tests.support.service import ROOT
 
 DOCUMENT = ROOT / "docs" / "your-first-real-game.md"
@@ -45,10 +46,10 @@ def write_market(folder: Path) -> None:
         (folder / path).write_text(json.dumps({"version": 1, "createdAt": created, key: rows}))
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.skipif(not shutil.which("curl") or not shutil.which("gzip"), reason="no curl or gzip on this machine")
 def test_the_tutorial_is_true(
-    tmp_path: Path, capfd: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+    tmp_path: Path, capfd: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch, recorded: Recorded
 ) -> None:
     write_market(tmp_path / "market")
     monkeypatch.setenv("CARDMARKET_DOWNLOADS", (tmp_path / "market").as_uri())
@@ -60,4 +61,4 @@ def test_the_tutorial_is_true(
     command.chmod(0o755)
     monkeypatch.setenv("PATH", f"{command.parent}:{os.environ['PATH']}")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    check_transcript(DOCUMENT, tmp_path, capfd, monkeypatch, request)
+    check_transcript(DOCUMENT, tmp_path, capfd, monkeypatch, recorded)

@@ -20,6 +20,7 @@ from generator.making.make import make_build
 from generator.terminal.progress import Progress
 from tests.support import service
 from tests.support.commands import run
+from tests.support.recorded import Recorded
 
 pytestmark = pytest.mark.xdist_group("build")  # one process: the demo lake is built once
 RECIPES = Path(__file__).parents[1] / "golden" / "recipes.json"
@@ -55,7 +56,7 @@ def exported(store: Path, folder: Path) -> dict[str, bytes]:
     return files(folder)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_threads_and_names_of_files_do_not_count(demo: Path, tmp_path: Path) -> None:
     trees, ids = [], []
     shuffled = tmp_path / "shuffled"
@@ -87,7 +88,7 @@ def test_an_unchanged_lake_makes_nothing(demo: Path, built: Path, tmp_path: Path
     assert {name: (store / name).stat().st_mtime_ns for name in files(store)} == before
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_later_partitions_are_not_read(demo: Path, tmp_path: Path) -> None:
     day = "2025-12-20"
     younger = tmp_path / "lake"
@@ -95,7 +96,7 @@ def test_later_partitions_are_not_read(demo: Path, tmp_path: Path) -> None:
     assert build(demo, tmp_path / "a", day) == build(younger, tmp_path / "b")
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_publish_rollback_and_the_hold(demo: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     days = ("2026-01-01", "2026-01-02", "2026-01-03")
@@ -192,7 +193,7 @@ def contents(layer: Layer) -> Iterator[str]:
     yield from sorted(file.name for file in layer.index.files if not file.name.endswith(".parquet"))
 
 
-def test_bytes_change_only_with_a_new_recipe(fixed_store: Path, request: pytest.FixtureRequest) -> None:
+def test_bytes_change_only_with_a_new_recipe(fixed_store: Path, recorded: Recorded) -> None:
     """The objects of each layer of the fixed lake keep their bytes while its SQL and recipe number stay the same."""
     store = FolderStore(str(fixed_store))
     opened = open_build(store, live_build_id(store))
@@ -210,8 +211,6 @@ def test_bytes_change_only_with_a_new_recipe(fixed_store: Path, request: pytest.
     found.pop("site")  # named by the bytes of its sources, so no number needs to stand for them
     changed = {name for name in found if known.get(name, {}).get("json") != found[name]["json"]}
     silent = {name for name in changed if name in known and found[name] | {"json": ""} == known[name] | {"json": ""}}
-    assert not silent, f"other bytes under the old recipe number: raise RECIPE of {sorted(silent)} in generator/layers/"
-    if request.config.getoption("--update-golden"):
-        RECIPES.write_text(json.dumps(found, indent=1) + "\n")
-        pytest.skip("wrote recipes.json")
-    assert not changed, f"new bytes of {sorted(changed)}: run with --update-golden"
+    assert not silent, f"other bytes under the old recipe number: raise RECIPE of {sorted(silent)} in making/layers/"
+    if not recorded.write(RECIPES, json.dumps(found, indent=1) + "\n"):
+        assert not changed, f"new bytes of {sorted(changed)}: run make golden"

@@ -1,0 +1,35 @@
+"""Which of the collected tests a run is about. Marks and fixtures decide; there are no lists of files."""
+
+from collections.abc import Callable, Iterator
+from types import CodeType
+
+import pytest
+
+from tests.support.recorded import records
+
+SHIMS = {"Service", "RunningShim", "open_client"}  # what starts a shim, behind nginx with --through-nginx
+
+
+def select(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests that the options of the run leave out."""
+    if config.getoption("--update-golden"):
+        _keep(config, items, records)
+    if config.getoption("--through-nginx"):
+        _keep(config, items, asks_a_shim)
+
+
+def _keep(config: pytest.Config, items: list[pytest.Item], wanted: Callable[[pytest.Item], bool]) -> None:
+    config.hook.pytest_deselected(items=[item for item in items if not wanted(item)])
+    items[:] = filter(wanted, items)
+
+
+def asks_a_shim(item: pytest.Item) -> bool:
+    """Return whether a test's module imports what starts a shim, or one of the test's fixtures calls it."""
+    fixtures = (found[-1].func for found in item._fixtureinfo.name2fixturedefs.values())
+    return not SHIMS.isdisjoint(vars(item.module)) or any(
+        not SHIMS.isdisjoint(_names(getattr(fixture, "__code__", None))) for fixture in fixtures
+    )
+
+
+def _names(code: CodeType | None) -> Iterator[str]:
+    yield from code.co_names if code else ()
