@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from generator.cli import cli
+from tests.support.recorded import Recorded
 from tests.support.service import ROOT
 
 
@@ -43,14 +44,12 @@ def written_table() -> str:
     return "\n".join(rows)
 
 
-def test_the_document_lists_every_command(request: pytest.FixtureRequest) -> None:
+def test_the_document_lists_every_command(recorded: Recorded) -> None:
     page = ROOT / "docs" / "commands.md"
     text = page.read_text("utf-8")
     table = "| command |" + text.partition("\n| command |")[2].partition("\n\n")[0]
-    if request.config.getoption("--update-golden"):
-        page.write_text(text.replace(table, written_table()), "utf-8")
-        pytest.skip("wrote the table: read the difference")
-    assert table == written_table(), "the table in docs/commands.md is old: run with --update-golden"
+    if not recorded.write(page, text.replace(table, written_table())):
+        assert table == written_table(), "the table in docs/commands.md is old: run make golden"
 
 
 def test_each_import_has_a_section() -> None:
