@@ -10,6 +10,7 @@ from functools import lru_cache
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from edge_auth.contract import movers, object_keys, sorts
+from generator.site.guide import guide
 from generator.site.open_schemas import open_schemas
 from generator.site.schemas import schemas
 from generator.templates import compiled_templates
@@ -65,7 +66,7 @@ def _strict_document(operator: tuple[tuple[str, str], ...]) -> bytes:
         bytecode_cache=compiled_templates(),
     )
     environment.globals |= _WORDS
-    environment.globals |= dict(operator)
+    environment.globals |= dict(operator) | {"guide": guide()}
     text = environment.get_template("openapi.json.j2").render()
     parsed = json.loads(text)
     parsed["components"]["schemas"] = schemas()

@@ -50,10 +50,6 @@ def table(document: str, head: str) -> str:
 
 def test_the_documents_name_every_endpoint() -> None:
     assert set(OPERATIONS) == set(every_endpoint())
-    documented = dict(
-        re.findall(r"^\| `(/api/v1/\S+)` \|.*\| `?([\w:]+)`? \|$", table("docs/api.md", "path"), re.MULTILINE)
-    )
-    assert documented == {path: endpoint.scope or "none" for path, endpoint in every_endpoint().items()}
     answered = set(re.findall(r"`/([\w.]+)", table("README.md", "request")))
     assert {path.removeprefix(API).partition("/")[0] for path in every_endpoint()} - answered == {"me"}
 

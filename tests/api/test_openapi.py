@@ -26,7 +26,6 @@ from generator.site.openapi import document, strict_document
 from tests.api import test_paging
 from tests.support import targets
 from tests.support.oracle import params
-from tests.support.service import ROOT
 
 ENDPOINTS = """
 | Path | Parameters | Success body | Errors |
@@ -609,15 +608,14 @@ def test_paths_are_relative_to_the_host_that_serves_them():
 
 
 def test_words_of_the_templates_are_those_of_the_contract():
-    """The explorer's script and the guide cannot take their words from the contract, so they are compared with it."""
+    """The explorer's script cannot take its words from the contract, so they are compared with it."""
     templates = Path(openapi.__file__).with_name("templates")
     script = (templates / "pages" / "explore" / "cards.js").read_text("utf-8")
     [listed] = re.findall(r"const SORTS = \{(.*?)\};", script, re.DOTALL)
     assert tuple(re.findall(r"(\w+): [\"A-Z]", listed)) == tuple(sorts.SORTS)
     sort = parameters("/api/v1/cards", "query")["sort"]["schema"]
     assert sort["enum"] == list(sorts.SORTS) and sort["default"] == next(iter(sorts.SORTS))
-    for text in ((templates / "openapi" / "guide.md").read_text("utf-8"), document().decode()):
-        assert set(re.findall(r"\b[a-z]+:read\b", text)) == set(SCOPES)
+    assert set(re.findall(r"\b[a-z]+:read\b", document().decode())) == set(SCOPES)
 
 
 def test_each_sort_is_explained_and_tested():
@@ -625,31 +623,17 @@ def test_each_sort_is_explained_and_tested():
     assert set(re.findall(r"`(\w+)`", described["sort"]["description"])) == set(sorts.SORTS)
     ascending = {sort for sort in sorts.SORTS if sorts.SORTS[sort].ascending}
     assert set(re.findall(r"`(\w+)`", described["order"]["description"].partition("`asc`")[2])) == ascending
-    listed = table_in_api_md("sort")
-    assert {sort: cells[-1] for sort, cells in listed.items()} == {s: sorts.SORTS[s].default_order for s in sorts.SORTS}
     assert {params.SORTS, targets.SORTS, test_paging.SORTS} == {tuple(sorts.SORTS)}
 
 
 def test_each_filter_is_explained_tested_and_in_the_explorer():
     filters = set(parameters("/api/v1/cards", "query")) - {"sort", "order", "limit", "offset", "ids"}
-    assert set(table_in_api_md("filter")) == filters
     assert set(params.PARAMETERS["cards"]) == filters | {"sort", "order", "limit", "offset", "ids"}
     script = (Path(openapi.__file__).parent / "templates" / "pages" / "explore" / "cards.js").read_text("utf-8")
     form = set(re.findall(r"""(?:name: |text\(|choice\()"([a-z_]+)\"""", script))
     assert form == filters | {"sort", "order"}
     made = inspect.getsource(targets.Targets.cards)
     assert [name for name in filters if f'"{name}": ' not in made] == []
-    guide = (Path(openapi.__file__).parent / "templates" / "openapi" / "guide.md").read_text("utf-8")
-    [empty] = re.findall(r"An empty ([^.]*) means that the filter is absent", guide)
-    assert set(re.findall(r"`(\w+)`", empty)) == filters - {"kind", "min_price", "max_price"}
-
-
-def table_in_api_md(head: str) -> dict[str, list[str]]:
-    """The rows of a table of docs/api.md by each name of their first cell."""
-    text = (ROOT / "docs" / "api.md").read_text("utf-8")
-    lines = text.partition(f"\n| `{head}` |")[2] or text.partition(f"\n| {head} |")[2]
-    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines.partition("\n\n")[0].splitlines()[2:]]
-    return {name: row for row in cells for name in re.findall(r"`(\w+)`", row[0])}
 
 
 def test_the_diff_compares_every_field():

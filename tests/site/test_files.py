@@ -9,6 +9,7 @@ import pytest
 
 from edge_auth.contract.media_types import MEDIA_TYPES
 from generator.site import pages as site
+from generator.site.client_page import client_page
 from generator.site.openapi import strict_document
 from tests.support.commands import run
 from tests.support.recorded import Recorded
@@ -219,11 +220,6 @@ def test_the_reference_says_all_that_the_description_says(description: dict, ref
         assert not line.startswith("## ") or line[3:] in flat
 
 
-def test_the_error_table_of_the_guide_is_whole(description: dict) -> None:
-    codes = description["components"]["schemas"]["Error"]["properties"]["error"]["properties"]["code"]["enum"]
-    assert re.findall(r"^\| \d+ \| `(\w+)`", description["info"]["description"], re.MULTILINE) == codes
-
-
 def plain(markdown: str) -> str:
     return markdown.replace("`", "")
 
@@ -243,9 +239,24 @@ def test_llms_txt_names_everything(description: dict, visitor: Client, recorded:
         assert all(f"`{parameter['name']}`" in text for parameter in item["get"]["parameters"])
     assert all(f"### {name}\n" in text for name in description["components"]["schemas"])
     assert "&amp;" not in text and "&#" not in text
-    copy = ROOT / "docs" / "llms.txt"
+    is_recorded("llms.txt", text, recorded)
+
+
+def test_docs_api_md_is_the_guide_with_all_endpoints_and_parameters(description: dict, recorded: Recorded) -> None:
+    text = client_page()
+    assert description["info"]["description"].strip() in text
+    for path, item in description["paths"].items():
+        assert f"\n| `{path}` | " in text
+        placed = [parameter["name"] for parameter in item["get"]["parameters"] if parameter["in"] != "header"]
+        assert all(f"\n| `{name}` | " in text for name in placed)
+    assert len(text.split()) < 3_100, "docs/api.md is to be read at a sitting"
+    is_recorded("api.md", text, recorded)
+
+
+def is_recorded(document: str, text: str, recorded: Recorded) -> None:
+    copy = ROOT / "docs" / document
     if not recorded.write(copy, text):
-        assert copy.read_text("utf-8") == text, "docs/llms.txt is old: run make golden"
+        assert copy.read_text("utf-8") == text, f"docs/{document} is old: run make golden"
 
 
 def test_the_site_is_the_same_on_every_machine() -> None:
