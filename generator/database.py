@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
+from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,12 @@ import jinja2
 import pyarrow as pa
 
 from edge_auth.contract.text import fold, number_filter_key, number_sort_key, word_text
-from generator.errors import BuildError, GeneratorError, LakeError, SpaceError, is_disk_full
+from generator.errors import BuildError, GeneratorError, SpaceError, SqlError, is_disk_full
 from generator.settings import MEMORY
 from generator.templates import compiled_templates
 
+# What DuckDB raises for SQL that is wrong, whatever the data is.
+_SQL_ERRORS = (duckdb.BinderException, duckdb.CatalogException, duckdb.ParserException, duckdb.SyntaxException)
 _OPEN: "WeakSet[Database]" = WeakSet()
 
 
@@ -30,11 +33,21 @@ def sql_root() -> Path:
 
 @cache
 def sql_text(name: str) -> str:
-    """Return the text of a file of `build/`, such as `views/cards`. Templates (`.sql.j2`) are rendered."""
+    """Return the text of a file of `build/`, such as `views/cards`. Templates (`.sql.j2`) are rendered.
+
+    Raises:
+        SqlError: A template is wrong.
+    """
+    file = _file(name)
+    if file.suffix == ".sql":
+        return file.read_text(encoding="utf-8")
+    with _own_faults(name):
+        return _environment().get_template(f"{name}.sql.j2").render()
+
+
+def _file(name: str) -> Path:
     plain = sql_root() / f"{name}.sql"
-    if plain.is_file():
-        return plain.read_text(encoding="utf-8")
-    return _environment().get_template(f"{name}.sql.j2").render()
+    return plain if plain.is_file() else plain.with_suffix(".sql.j2")
 
 
 @cache
@@ -52,18 +65,51 @@ def sql_literal(text: str | Path) -> str:
     return "'" + str(text).replace("'", "''") + "'"
 
 
-def lake_fault(error: duckdb.Error, what: str) -> GeneratorError:
-    """Return the error for a query over the lake that failed: the lake's fault, unless disk or memory ran out.
+def run_file(connection: duckdb.DuckDBPyConnection, name: str) -> duckdb.DuckDBPyConnection:
+    """Run a file of `build/`, and return the connection, which has its result.
+
+    Raises:
+        SqlError: The file is wrong. The message names it.
+        duckdb.Error: What the file reads cannot be read.
+    """
+    with _own_faults(name):
+        return connection.execute(sql_text(name))
+
+
+@contextmanager
+def _own_faults(name: str) -> Iterator[None]:
+    try:
+        yield
+    except (*_SQL_ERRORS, jinja2.TemplateError) as error:
+        raise _sql_error(_file(name).relative_to(sql_root().parent).as_posix(), error) from error
+
+
+def _sql_error(where: str, error: Exception) -> SqlError:
+    release = f"cardpress {version('cardpress')}"
+    return SqlError(
+        f"internal error in {where}: {_first_line(error)}: "
+        f"this is a fault of {release}, not of your data: please report this line"
+    )
+
+
+def query_fault(error: duckdb.Error, what: str, fault_of_data: type[GeneratorError]) -> GeneratorError:
+    """Return the error for a query that failed: a fault of its data, unless disk, memory or the SQL is to blame.
 
     Args:
-        what: What could not be read, such as the name of a table.
+        what: What failed, such as `price_guide: cannot be read`.
+        fault_of_data: LakeError for a query over the lake, BuildError for one over builds.
     """
-    first_line = str(error).strip().splitlines()[0]
     if is_disk_full(error):
         return temporary_folder_full()
     if isinstance(error, duckdb.OutOfMemoryException):
-        return BuildError(f"DuckDB may use too little memory ({first_line}): pass a larger --memory")
-    return LakeError(f"{what}: {first_line}")
+        return BuildError(f"DuckDB may use too little memory ({_first_line(error)}): pass a larger --memory")
+    if isinstance(error, _SQL_ERRORS):
+        return _sql_error("a query", error)
+    return fault_of_data(f"{what}: {_first_line(error)}")
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0]
 
 
 def temporary_folder_full() -> SpaceError:
@@ -146,9 +192,14 @@ class Database:
             self.connection.execute("set parquet_metadata_cache = false")
 
     def run(self, *names: str) -> None:
-        """Run files of `build/`, in this order."""
+        """Run files of `build/`, in this order; see `run_file` for the errors."""
         for name in names:
-            self.connection.execute(sql_text(name))
+            run_file(self.connection, name)
+
+    def answer(self, name: str) -> pa.Table:
+        """Return the result of a file of `build/` that is one query; see `run_file` for the errors."""
+        with _own_faults(name):
+            return self.table(sql_text(name))
 
     def set(self, **variables: str | int | Sequence[str]) -> None:
         """Set variables that files of `build/` read with getvariable."""

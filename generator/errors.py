@@ -4,6 +4,7 @@ GeneratorError
 ├── LakeError      the source tables are missing, unreadable or break a rule
 ├── BuildError     a build cannot be made, found or verified
 │   └── DamageError a layer that others are made from is damaged
+├── SqlError       the SQL of cardpress is wrong: neither the lake nor the store is at fault
 ├── SpaceError     a disk is full, or would be
 ├── PublishError   the pointer to the live build was not moved
 │   ├── GateError  a gate of the night was breached
@@ -42,6 +43,10 @@ class BuildError(GeneratorError):
 
 class DamageError(BuildError):
     """A layer that another one is made from is damaged. A build that repairs makes it again."""
+
+
+class SqlError(GeneratorError):
+    """The SQL of cardpress is wrong. Neither the lake nor the store is at fault."""
 
 
 class SpaceError(GeneratorError):

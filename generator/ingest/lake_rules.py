@@ -5,7 +5,7 @@ from datetime import date
 import duckdb
 import pyarrow as pa
 
-from generator.database import sql_text
+from generator.database import run_file
 from generator.lake.schema import declared_tables
 from generator.lake.tables import OFFER_SUMMARIES, BrokenRule, broken_rules
 
@@ -25,8 +25,8 @@ def check_rows(table: str, rows: pa.Table, day: date | None = None) -> list[Brok
         )
         database.execute(f"create view raw.{table} as select distinct {columns} from incoming")
         if table in OFFER_SUMMARIES:
-            database.execute(sql_text("macros"))
-            database.execute(sql_text(OFFER_SUMMARIES[table]))
+            run_file(database, "macros")
+            run_file(database, OFFER_SUMMARIES[table])
         return broken_rules(database, table)
 
 

@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from generator.database import Database, lake_fault
+from generator.database import Database, query_fault
+from generator.errors import LakeError
 from generator.lake.files import LakeFile
 from generator.lake.offer_numbers import read_usual
 from generator.lake.tables import OFFER_SUMMARIES, open_table
@@ -43,7 +44,7 @@ def summarise_checks(database: Database, files: Sequence[LakeFile]) -> None:
         if others:
             database.run(*NUMBERS_OF_CHECKS[1:])
     except duckdb.Error as error:
-        raise lake_fault(error, f"{_TABLE}: cannot be read") from error
+        raise query_fault(error, f"{_TABLE}: cannot be read", LakeError) from error
 
 
 def _insert_usual(database: Database, files: Sequence[LakeFile]) -> list[LakeFile]:

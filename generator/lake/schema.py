@@ -8,7 +8,7 @@ import duckdb
 import pyarrow as pa
 from duckdb.sqltypes import DuckDBPyType
 
-from generator.database import sql_text
+from generator.database import run_file
 
 TIMESTAMP = pa.timestamp("us")  # UTC, without a zone
 _ARROW_TYPES = {
@@ -46,7 +46,7 @@ class LakeColumn:
 def declared_tables() -> dict[str, list[LakeColumn]]:
     """Return the columns of every lake table, in the order of `build/lake.sql`."""
     with duckdb.connect(config={"threads": 1}) as database:
-        database.execute(sql_text("lake"))
+        run_file(database, "lake")
         tables = database.execute(
             "select table_name from duckdb_tables() where schema_name = 'lake' order by table_name"
         ).fetchall()

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from duckdb.sqltypes import DuckDBPyType
 
-from generator.database import Database, lake_fault, sql_literal, sql_text
+from generator.database import Database, query_fault, run_file, sql_literal
 from generator.errors import LakeError
 from generator.lake.files import LakeFile
 from generator.lake.schema import LakeColumn, cast_expression, declared_columns, is_accepted
@@ -69,7 +69,7 @@ def summarise_offers(database: Database, table: str) -> None:
     try:
         database.run(OFFER_SUMMARIES[table])
     except duckdb.Error as error:
-        raise lake_fault(error, f"{table}: cannot be read") from error
+        raise query_fault(error, f"{table}: cannot be read", LakeError) from error
 
 
 def check_rules(database: Database, tables: Iterable[str]) -> None:
@@ -82,14 +82,14 @@ def check_rules(database: Database, tables: Iterable[str]) -> None:
         try:
             broken = broken_rules(database.connection, table)
         except duckdb.Error as error:
-            raise lake_fault(error, f"{table}: cannot be read") from error
+            raise query_fault(error, f"{table}: cannot be read", LakeError) from error
         if broken:
             raise LakeError(f"{table}: {broken[0]}")
 
 
 def broken_rules(database: duckdb.DuckDBPyConnection, table: str) -> list[BrokenRule]:
     """Return the rules of `build/checks/` that the rows of the view raw.<table> break."""
-    return [BrokenRule(*row[1:]) for row in database.execute(sql_text(f"checks/{table}")).fetchall()]
+    return [BrokenRule(*row[1:]) for row in run_file(database, f"checks/{table}").fetchall()]
 
 
 def check_columns(database: Database, table: str, files: Sequence[LakeFile]) -> list[tuple[_Expressions, list[str]]]:
@@ -139,7 +139,7 @@ def _described(database: Database, table: str, path: str) -> _Types:
             f"select column_name, column_type from (describe select * from {_ONE_FILE})", [path]
         ).fetchall()
     except duckdb.Error as error:
-        raise lake_fault(error, f"{table}: {path} cannot be read as Parquet") from error
+        raise query_fault(error, f"{table}: {path} cannot be read as Parquet", LakeError) from error
     return {name.lower(): database.connection.sqltype(type_) for name, type_ in described}
 
 

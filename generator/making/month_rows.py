@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from generator.database import lake_fault
-from generator.errors import BuildError
+from generator.database import query_fault
+from generator.errors import BuildError, LakeError
 from generator.lake.vocabulary import MAX_PRICE
 from generator.making.context import BuildContext
 from generator.making.lake_tables import MonthTables
@@ -101,7 +101,7 @@ def _sorted_rows(context: BuildContext, month: MonthTables, array: str) -> tuple
     try:
         reader = _sorted_reader(context, "month_all_prices")
     except duckdb.Error as error:
-        raise lake_fault(error, f"{GUIDE}: cannot be read") from error
+        raise query_fault(error, f"{GUIDE}: cannot be read", LakeError) from error
     return reader.schema, _checked(month, reader)
 
 

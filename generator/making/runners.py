@@ -8,8 +8,8 @@ from typing import Protocol
 
 import duckdb
 
-from generator.database import lake_fault, temporary_folder_full
-from generator.errors import is_disk_full
+from generator.database import query_fault, temporary_folder_full
+from generator.errors import LakeError, SqlError, is_disk_full
 from generator.making.context import BuildContext
 from generator.making.plan import BuildPlan
 from generator.making.tasks import Task
@@ -52,6 +52,7 @@ def run_task(context: BuildContext, task: Task, folder: str, pattern: str, input
     Raises:
         LakeError, BuildError, StoreError: See `Runner.results`.
         SpaceError: The folder of temporary files is full.
+        SqlError: The SQL is wrong.
     """
     writer = Writer(context.uploads, context.intermediates, task.layer, folder, pattern)
     try:
@@ -59,8 +60,11 @@ def run_task(context: BuildContext, task: Task, folder: str, pattern: str, input
             task.work(context, writer, inputs, *task.arguments)
             output = writer.output()
             context.uploads.finish()
-    except duckdb.Error as error:
-        raise lake_fault(error, f"lake {context.lake.location}") from error
+    except (duckdb.Error, SqlError) as error:
+        context.lake.backend.check_unchanged()  # a file that lost a column fails like wrong SQL
+        if isinstance(error, SqlError):
+            raise
+        raise query_fault(error, f"lake {context.lake.location}", LakeError) from error
     except OSError as error:
         if is_disk_full(error):  # errors of the store are StoreErrors, so this is a temporary file
             raise temporary_folder_full() from error

@@ -8,7 +8,7 @@ import duckdb
 from edge_auth.contract import layer_names
 from edge_auth.contract.builds import Build
 from edge_auth.contract.catalogue import PRICES
-from generator.database import Database, sql_literal
+from generator.database import Database, query_fault, sql_literal
 from generator.errors import BuildError
 from generator.lake.vocabulary import PRICE_FIGURES
 
@@ -33,7 +33,7 @@ def prices_database(build: Build, threads: int | None, memory: str | None) -> It
         _open_prices(db, sql_literal(path))
         yield db
     except duckdb.Error as error:
-        raise BuildError(f"the prices of build {build.id} cannot be read: {str(error).splitlines()[0]}") from error
+        raise query_fault(error, f"the prices of build {build.id} cannot be read", BuildError) from error
     finally:
         db.close()
 

@@ -19,7 +19,7 @@ from edge_auth.contract.index import map_table
 from edge_auth.contract.layers import Layer
 from edge_auth.errors import StoreError
 from generator import settings
-from generator.database import Database, sql_text
+from generator.database import Database
 from generator.lake.vocabulary import PRICE_FIGURES
 from generator.releases.judgements import Judgement, Verdict
 
@@ -65,14 +65,14 @@ def judge(
         db.connection.execute("set variable enough_prices = $1", [settings.ENOUGH_PRICES])
         db.run("checks/two_builds")
         verdicts = [_verdict(db, gate, limit, gate in set(forced)) for gate, limit in limits.items()]
-        [differences] = db.table(sql_text("checks/differences")).to_pylist()
+        [differences] = db.answer("checks/differences").to_pylist()
     finally:
         db.close()
     return Judgement(old.id if old else None, [verdict for verdict in verdicts if verdict], differences)
 
 
 def _verdict(db: Database, gate: str, threshold: float, forced: bool) -> Verdict | None:
-    rows = db.table(sql_text(f"checks/gates/{gate}")).to_pylist()
+    rows = db.answer(f"checks/gates/{gate}").to_pylist()
     if not rows:
         return None
     figures = rows[0]

@@ -10,7 +10,7 @@ import pyarrow as pa
 from edge_auth.contract import layer_names
 from edge_auth.contract.builds import Build
 from edge_auth.contract.layers import Layer
-from generator.database import Database, sql_text
+from generator.database import Database, query_fault, run_file
 from generator.errors import BuildError
 from generator.releases.card_reader import IdArray, card_hashes, read_cards
 
@@ -50,13 +50,13 @@ def compare_cards(old: Build, new: Build) -> list[ChangesDocument]:
         _read_names(db, layers[1], "added")
         _compare_members(db, *layers)
         db.set(old_build=old.id, new_build=new.id, old_day=str(old.as_of), new_day=str(new.as_of))
-        rows = db.rows(sql_text("changes/documents"))
+        rows = run_file(db.connection, "changes/documents").fetchall()
         return [
             ChangesDocument(from_, to, added, removed, changed, text.encode())
             for from_, to, added, removed, changed, text in rows
         ]
     except duckdb.Error as error:
-        raise BuildError(f"{old.id} and {new.id} cannot be compared: {str(error).splitlines()[0]}") from error
+        raise query_fault(error, f"{old.id} and {new.id} cannot be compared", BuildError) from error
     finally:
         db.close()
 

@@ -34,11 +34,10 @@ READ = (*PATHS, f"{API}/watchlist", f"{API}/changes")
 LONG_QUERY = """
 import sys
 from generator import database
-from generator.nightly import gates
 file, marker = sys.argv[1:3]
 sql_text = database.sql_text
 long = f"copy (select 1 as x) to '{marker}'; select sum(random()) from range(100000000000); "
-database.sql_text = gates.sql_text = lambda name: long * (name == file) + sql_text(name)
+database.sql_text = lambda name: long * (name == file) + sql_text(name)
 sys.argv[:3] = ["cardpress"]
 from generator.cli import main
 main()

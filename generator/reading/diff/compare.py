@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from edge_auth.contract import layer_names
 from edge_auth.contract.builds import Build
-from generator.database import Database
+from generator.database import Database, query_fault
 from generator.errors import BuildError
 from generator.reading.diff.fields import compared_fields
 from generator.reading.diff.object_reader import HashedKeys, index_table, object_hashes, page_hashes
@@ -66,7 +66,7 @@ def compare(
         finally:
             db.close()
     except duckdb.Error as error:
-        raise BuildError(f"{old.id} and {new.id} cannot be compared: {str(error).splitlines()[0]}") from error
+        raise query_fault(error, f"{old.id} and {new.id} cannot be compared", BuildError) from error
 
 
 class Comparison:

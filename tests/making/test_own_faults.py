@@ -1,0 +1,94 @@
+"""An error in the SQL of cardpress is an internal error that names the file. The lake is not blamed for it."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from edge_auth.contract.store.folder import FolderStore
+from generator import database
+from generator.errors import BuildError, LakeError, SqlError
+from generator.lake.lake import open_lake
+from generator.making.context import BuildContext
+from generator.making.runners import run_task
+from generator.making.tasks import Task
+from tests.support.commands import run
+
+Edit = Callable[[str, str, str], None]
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("faults") / "lake"
+    run("demo", folder, "--products", 20, "--days", 2)
+    return folder
+
+
+@pytest.fixture
+def edit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Edit]:
+    """Replace a text in a file of a copy of `build/`, which the generator reads instead of its own."""
+    root = shutil.copytree(database.sql_root(), tmp_path / "build")
+    caches = (database.sql_text, database._environment)
+
+    def replace(file: str, old: str, new: str) -> None:
+        text = (root / file).read_text("utf-8")
+        assert old in text
+        (root / file).write_text(text.replace(old, new), "utf-8")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(database, "sql_root", lambda: root)
+        for cached in caches:
+            cached.cache_clear()
+        yield replace
+    for cached in caches:
+        cached.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "reason"),
+    [
+        ("views/cards.sql", "p.rarity", "p.raritty", "Binder Error"),
+        ("sources/expansions.sql", "select", "selec", "Parser Error"),
+        ("views/sets.sql", "coalesce(", "coalesced(", "Catalog Error"),
+        ("checks/expansions.sql.j2", "name is null", "title is null", "Binder Error"),
+        ("views/newest.sql.j2", "{% for", "{% fro", "unknown tag"),
+    ],
+)
+def test_wrong_sql_is_named(lake: Path, edit: Edit, tmp_path: Path, file: str, old: str, new: str, reason: str) -> None:
+    edit(file, old, new)
+    line = run("build", "--lake", lake, "--store", tmp_path / "store", status=1).stderr.splitlines()[-1]
+    assert line.startswith(f"cardpress: internal error in build/{file}: ") and reason in line
+    assert line.endswith("not of your data: please report this line") and "lake" not in line.partition(": this is")[2]
+    assert not list((tmp_path / "store").glob("builds/*"))
+
+
+def test_a_wrong_query_of_a_task_is_no_fault_of_the_lake(lake: Path, tmp_path: Path) -> None:
+    with closing(BuildContext(open_lake(str(lake)), FolderStore(str(tmp_path)), 1, "1GB")) as context:
+        task = Task("task", "", lambda context, *_: context.db.rows("select no_such_column from (select 1)"))
+        with pytest.raises(SqlError, match="no_such_column"):
+            run_task(context, task, "", "", {})
+
+
+def test_a_file_that_loses_a_column_is_a_fault_of_the_lake(lake: Path, tmp_path: Path) -> None:
+    """DuckDB raises the same error as for wrong SQL."""
+    copy = shutil.copytree(lake, tmp_path / "lake")
+    with closing(BuildContext(open_lake(str(copy)), FolderStore(str(tmp_path / "store")), 1, "1GB")) as context:
+
+        def work(context: BuildContext, *_: object) -> None:
+            context.tables.open_catalogue()
+            pq.write_table(pa.table({"other": [1]}), copy / "expansions.parquet")
+            context.db.rows("from expansions")
+
+        with pytest.raises(LakeError, match=r"expansions\.parquet changed"):
+            run_task(context, Task("task", "", work), "", "", {})
+
+
+def test_a_fault_of_the_data_is_none_of_the_sql() -> None:
+    broken = duckdb.InvalidInputException("Invalid Input Error: too small to be a Parquet file")
+    assert type(database.query_fault(broken, "prices", LakeError)) is LakeError
+    assert type(database.query_fault(broken, "prices", BuildError)) is BuildError
