@@ -69,6 +69,10 @@ class SmokeError(PublishError):
     """The published build cannot be read as the API reads it."""
 
 
+class RollbackError(SmokeError):
+    """The published build cannot be read as the API reads it, and stayed live: it could not be rolled back."""
+
+
 class StaleError(GeneratorError):
     """The data of the live build is older than the day that the operator expects."""
 

@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import click
@@ -126,9 +127,7 @@ class ExpectedDay(click.ParamType):  # type: ignore[type-arg]  # generic only in
     metavar="DAYS",
     help="Read the layers of earlier nights again, all of them within DAYS, and repair damaged ones. 0: never.",
 )
-@click.option(
-    "--export", "target", metavar="TARGET", help="Folder or s3://bucket/prefix to keep as a tree of plain files."
-)
+@click.option("--export", metavar="TARGET", help="Folder or s3://bucket/prefix to keep as a tree of plain files.")
 @lease_option
 @threads_option
 @memory_option
@@ -138,22 +137,14 @@ def nightly(
     lake: str,
     store: str,
     gates: tuple[tuple[str, float], ...],
-    forced: tuple[str, ...],
     keep: int,
     grace: float,
     textfile: Path | None,
-    pages: bool,
     ping: str | None,
     notify: str | None,
     pages_url: str | None,
-    expect_day: str | None,
-    reread_days: int,
-    target: str | None,
-    lease: float,
-    threads: int | None,
-    memory: str | None,
-    scheduler: str | None,
     as_json: bool,
+    **options: Any,  # those of NightOptions
 ) -> None:
     """Build, check, publish and prune: the command for a scheduler.
 
@@ -167,13 +158,11 @@ def nightly(
         raise click.BadParameter(f"{textfile.parent} is not a folder", param_hint="'--textfile'")
     run = new_run_id(utc_now)
     rules = RetentionRules(keep, timedelta(hours=grace))
-    options = NightOptions(
-        dict(gates), forced, rules, threads, memory, scheduler, lease, pages, target, expect_day, reread_days
-    )
-    lake = absolute(lake) if scheduler else lake
+    night_options = NightOptions(thresholds=dict(gates), rules=rules, **options)
+    lake = absolute(lake) if night_options.scheduler else lake
     progress = Progress(prefix=f"[{run}] ")
     notices = Notices(progress, ping, notify, pages_url)
-    night = Night(lake, open_store(store), options, run=run, clock=utc_now, progress=progress, notices=notices)
+    night = Night(lake, open_store(store), night_options, run=run, clock=utc_now, progress=progress, notices=notices)
     busy = False
     try:
         night.execute()

@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from datetime import date, timedelta
+from typing import Any
 
 from edge_auth.contract.builds import live_build_id, open_build
 from edge_auth.contract.store.interface import Store
@@ -28,14 +29,17 @@ def live_data_day(store: Store) -> str | None:
     return None
 
 
-def record_data_day(report: RunReport, store: Store) -> None:
-    """Write the data's day after a run into its report.
+def day_facts(store: Store, before: str | None) -> dict[str, Any]:
+    """Return the data's day after a run, and whether it advanced, as fields of the run's report.
+
+    Args:
+        before: The data's day before the run.
 
     Raises:
         StoreError: The pointer or the record cannot be read.
     """
-    report.data_day = live_data_day(store)
-    report.advanced = (report.data_day or "") > (report.data_day_before or "")
+    day = live_data_day(store)
+    return {"data_day": day, "advanced": (day or "") > (before or "")}
 
 
 def expected_day(text: str, clock: Clock) -> str:

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict
+from typing import Any
 
 from edge_auth.contract import layout
 from edge_auth.contract.builds import open_build, read_pointer
@@ -10,7 +11,7 @@ from edge_auth.errors import EdgeError
 from generator.clock import Clock, timestamp
 from generator.errors import GeneratorError
 from generator.making.game_coverage import cover_games
-from generator.nightly.data_day import record_data_day
+from generator.nightly.data_day import day_facts
 from generator.nightly.options import NightOptions
 from generator.reading.report.write_pages import write_pages
 from generator.releases.run_reports import UNCHANGED, RunReport
@@ -22,22 +23,24 @@ def write_report(report: RunReport, store: Store, options: NightOptions, *, cloc
     """Complete the report with the live build, its day and its games, and write it into the store."""
     pointer, _ = read_pointer(store)
     report.live = pointer.build if pointer else None
-    record_data_day(report, store)
-    _cover_games(report, store, options, progress)
+    report.add(day_facts(store, report.data_day_before))
+    if report.live is not None:
+        report.games = _games(report.live, store, options, progress)
     report.finished = timestamp(clock())
     data = json.dumps(asdict(report), indent=1, ensure_ascii=False, default=str).encode()
     store.put(layout.report_name(report.run), data + b"\n")
 
 
-def _cover_games(report: RunReport, store: Store, options: NightOptions, progress: Progress) -> None:
-    """Write the coverage of each game in the live build into the report."""
-    if report.live is None:
-        return
+def _games(live: str, store: Store, options: NightOptions, progress: Progress) -> list[dict[str, Any]]:
+    """Return the coverage of each game in the live build."""
     try:
-        games = cover_games(open_build(store, report.live), threads=options.threads, memory=options.memory)
-        report.games = [asdict(game) for game in games]
+        return [
+            asdict(game)
+            for game in cover_games(open_build(store, live), threads=options.threads, memory=options.memory)
+        ]
     except (GeneratorError, EdgeError, OSError) as error:  # missing figures are no reason to fail a night
-        progress.say(f"the games of {report.live} were not counted: {error}")
+        progress.say(f"the games of {live} were not counted: {error}")
+        return []
 
 
 def write_night_pages(report: RunReport, store: Store, options: NightOptions, progress: Progress) -> None:

@@ -6,13 +6,14 @@ private/nights/<run>/diff.html      what that build changed, if a build was live
 """
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from edge_auth.contract import layout
 from edge_auth.contract.store.interface import Store
 from edge_auth.errors import MissingObject
+from generator.releases.judgements import Judgement
 
 REPORT_PAGE, DIFF_PAGE = "report.html", "diff.html"
 # The outcomes of a run. The first two are successes.
@@ -21,7 +22,7 @@ REFUSED, HELD, ROLLED_BACK, STALE, FAILED = "refused", "held", "rolled back", "s
 NOT_EXPORTED = "not exported"  # the build is live, but the tree of plain files is not up to date
 
 
-@dataclass
+@dataclass(slots=True)
 class RunReport:
     """The report of a nightly run.
 
@@ -73,6 +74,11 @@ class RunReport:
     pruned: dict[str, Any] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     layer_seconds: dict[str, float] = field(default_factory=dict)
+
+    def add(self, facts: Mapping[str, Any]) -> None:
+        """Set fields. A judgement is stored as JSON."""
+        for name, value in facts.items():
+            setattr(self, name, asdict(value) if isinstance(value, Judgement) else value)
 
     @property
     def succeeded(self) -> bool:

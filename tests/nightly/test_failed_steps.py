@@ -35,7 +35,7 @@ def test_a_prune_that_fails_after_the_publish_says_so(tmp_path: Path) -> None:
 
 def test_an_error_of_the_system_without_a_file_names_the_step(tmp_path: Path) -> None:
     store, lake, _ = published(tmp_path, 7)
-    with patch("generator.nightly.night.verify", side_effect=OSError(22, "Invalid argument")):
+    with patch("generator.nightly.steps.verify", side_effect=OSError(22, "Invalid argument")):
         failed = run("nightly", "--lake", lake, "--store", store.root, "--no-pages", status=1)
     assert failed.stderr.splitlines()[-1] == "cardpress: the step verify failed: [Errno 22] Invalid argument"
 

@@ -175,7 +175,7 @@ def test_a_hold_lets_build_and_report_but_not_publish(two) -> None:
 
 def test_a_failing_smoke_test_rolls_back(two) -> None:
     store, lake, ids = two
-    broken = patch("generator.nightly.night.smoke_test", side_effect=SmokeError("sets cannot be answered: damaged"))
+    broken = patch("generator.nightly.steps.smoke_test", side_effect=SmokeError("sets cannot be answered: damaged"))
     with broken, pytest.raises(SmokeError, match=f"was rolled back, {ids[1]} is live: sets cannot be answered"):
         night(lake, store)
     pointer, _ = read_pointer(store)

@@ -16,7 +16,8 @@ import pytest
 from edge_auth.contract.builds import live_build_id, open_build
 from edge_auth.contract.site_files import is_site_file
 from edge_auth.contract.store.folder import FolderStore
-from generator.nightly.night import Night
+from generator.nightly import steps
+from generator.releases.judgements import Judgement
 from generator.releases.publish import publish
 from generator.releases.run_reports import newest_report
 from generator.tree import export as exporting
@@ -231,7 +232,7 @@ def test_an_export_that_fails_leaves_the_new_build_live(two, tmp_path: Path, mon
     store, lake, (first, second) = two
     publish(store, first, by_hand=True)
     (tmp_path / "file").touch()
-    monkeypatch.setattr(Night, "_judge", lambda *_: type("Passed", (), {"breaches": []}))
+    monkeypatch.setattr(steps, "judge", lambda *_, **__: Judgement(first, [], {}))
     failed = run("nightly", "--lake", lake, "--store", store.location, "--export", tmp_path / "file", status=1)
     assert f"{second} is live, but" in failed.stderr
     assert live_build_id(store) == second

@@ -1,0 +1,203 @@
+"""The steps of a night. Each makes one change or one check, and returns what it found out as facts for the report."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+from edge_auth.contract.builds import Pointer, open_build
+from edge_auth.contract.store.interface import Store
+from edge_auth.errors import DamagedObject, EdgeError
+from generator import settings
+from generator.clock import Clock
+from generator.errors import (
+    BusyError,
+    DamageError,
+    ExportError,
+    GateError,
+    GeneratorError,
+    HoldError,
+    RollbackError,
+    SmokeError,
+    SpaceError,
+)
+from generator.lake.lake import open_lake
+from generator.making.make import BuildResult, make_build
+from generator.nightly.gates import judge
+from generator.nightly.options import NightOptions
+from generator.nightly.smoke import smoke_test
+from generator.pack.read_ahead import ReadAhead
+from generator.releases.judgements import Judgement, write_judgement
+from generator.releases.prune import describe, prune
+from generator.releases.publish import publish, rollback
+from generator.releases.reserve import keep_reserve, with_reserve
+from generator.releases.rotation import Rotation
+from generator.releases.run_reports import PUBLISHED, prune_run_reports
+from generator.releases.verify import verify
+from generator.terminal.progress import Progress
+from generator.tree.export import export
+
+_RECORDED = ("as_of", "objects", "bytes", "freshness", "left_out")
+
+
+@dataclass(frozen=True)
+class NightContext:
+    """What all steps of a night need.
+
+    Attributes:
+        run: The id of the run.
+    """
+
+    run: str
+    lake: str
+    store: Store
+    options: NightOptions
+    clock: Clock
+    progress: Progress
+
+
+class Facts(NamedTuple):
+    """What a step found out.
+
+    Attributes:
+        fields: Fields of the run's report, `RunReport`.
+        lines: The same in words, for the operator.
+    """
+
+    fields: Mapping[str, Any]
+    lines: Sequence[str] = ()
+
+
+def make_new_build(context: NightContext, rotation: Rotation | None, make_room: Callable[[], None]) -> Facts:
+    """Make a build. On a full disk, make room first; if a layer is damaged, read all of them and repair it."""
+    try:
+        result = _make_build(context, rotation=rotation)
+    except SpaceError as error:
+        context.progress.say(f"{error}: this run prunes, then tries again")
+        make_room()
+        result = _make_build(context, rotation=rotation)
+    except (DamageError, DamagedObject) as error:
+        context.progress.say(f"{error}; this run reads every layer and repairs it")
+        result = _make_build(context, repair=True)
+    for layer, why in result.damaged.items():
+        context.progress.say(f"{layer} was damaged and was made again: {why}")
+    fields = {
+        "build": result.id,
+        "made": result.made,
+        "layer_seconds": result.seconds,
+        "damaged": result.damaged,
+        "other_bytes": result.other_bytes,
+        "record": {name: result.record[name] for name in _RECORDED},
+    }
+    return Facts(fields)
+
+
+def _make_build(context: NightContext, *, rotation: Rotation | None = None, repair: bool = False) -> BuildResult:
+    options = context.options
+    return make_build(
+        open_lake(context.lake, progress=context.progress),
+        context.store,
+        threads=options.threads,
+        memory=options.memory,
+        scheduler=options.scheduler,
+        progress=context.progress,
+        repair=repair,
+        rotation=rotation,
+        clock=context.clock,
+    )
+
+
+def verify_build(context: NightContext, build: str, made: Sequence[str]) -> Facts:
+    """Compare the layers that the night made with their hashes."""
+    verify(open_build(context.store, build), context.progress, only=made)
+    return Facts({})
+
+
+def save_rotation(context: NightContext, rotation: Rotation, build: str, made: Sequence[str]) -> Facts:
+    """Record which layers of earlier nights were read again."""
+    fields = {"reread": rotation.read, "reread_bytes": rotation.bytes}
+    try:
+        rotation.save(open_build(context.store, build).layers.values(), made)
+    except EdgeError as error:  # policies of older versions refuse it; the next night reads the same layers
+        return Facts(fields, [f"which layers were read again was not recorded: {error}"])
+    return Facts(fields)
+
+
+def judge_build(context: NightContext, build: str, live: str | None) -> Facts:
+    """Compare the build with the live one by the gates, and write the results beside its record."""
+    old = open_build(context.store, live) if live else None
+    new, now, options = open_build(context.store, build), context.clock(), context.options
+    judgement = judge(old, new, now=now, thresholds=options.thresholds, forced=options.forced)
+    write_judgement(context.store, build, judgement, run=context.run, now=now)
+    breached = [verdict for verdict in judgement.verdicts if verdict.breached]
+    return Facts({"judgement": judgement}, [v.line() + (": forced" if v.forced else "") for v in breached])
+
+
+def check_may_publish(context: NightContext, build: str, judgement: Judgement, pointer: Pointer | None) -> None:
+    """Check that no gate and no rollback stops the build.
+
+    Raises:
+        GateError: A gate is breached.
+        HoldError: A rollback holds publishing back.
+    """
+    if judgement.breaches:
+        lines = "; ".join(verdict.line() for verdict in judgement.breaches)
+        raise GateError(f"{build} was built but not published: {lines}")
+    if pointer and pointer.hold:
+        raise HoldError(
+            f"{build} was built and passed all gates but was not published: "
+            f"a rollback to {pointer.build} holds publishing back; "
+            f"`cardpress publish {build} --store {context.store.location}` publishes it and lifts the hold"
+        )
+
+
+def publish_build(context: NightContext, build: str) -> Facts:
+    """Make the build the live one."""
+    publish(context.store, build, by_hand=False, clock=context.clock)
+    return Facts({})
+
+
+def smoke_test_build(context: NightContext, build: str) -> Facts:
+    """Answer requests from the published build, and roll back if one fails.
+
+    Raises:
+        SmokeError: One failed, and the build before is live again.
+        RollbackError: One failed, and the build stayed live.
+    """
+    try:
+        smoke_test(context.store, build)
+    except (GeneratorError, EdgeError) as error:
+        try:
+            live = rollback(context.store, only_from=build, clock=context.clock)
+        except GeneratorError as failed:
+            raise RollbackError(f"{build} is live and fails its smoke test: {error}; {failed}") from error
+        raise SmokeError(f"{build} failed its smoke test and was rolled back, {live} is live: {error}") from error
+    return Facts({"outcome": PUBLISHED}, [f"published: {build} is live"])
+
+
+def export_build(context: NightContext, build: str, target: str) -> Facts:
+    """Bring the tree of plain files to the live build. If that fails, the build stays live.
+
+    Raises:
+        ExportError: It failed.
+    """
+    try:
+        opened = open_build(ReadAhead(context.store), build)
+        result = export(opened, target, gzip=False, progress=context.progress)
+    except (GeneratorError, EdgeError, OSError) as error:
+        raise ExportError(f"{build} is live, but {target} was not brought up to date: {error}") from error
+    done = f"exported: {result.written:,} files written to {target}, {result.deleted:,} deleted"
+    return Facts({"exported": {"target": target, **asdict(result)}}, [done])
+
+
+def prune_store(context: NightContext) -> Facts:
+    """Delete old builds, reports and pages, and keep a reserve of the disk. Another prune may do it instead."""
+    store, options = context.store, context.options
+    try:
+        prune_run_reports(store, settings.MAX_RUN_REPORTS, settings.MAX_RUN_PAGES)
+        deletions = with_reserve(
+            store, lambda: prune(store, options.rules, run=context.run, clock=context.clock, seconds=options.lease)
+        )
+        keep_reserve(store)
+    except BusyError as error:
+        return Facts({}, [f"not pruned: {error}"])
+    return Facts({"pruned": deletions.summary()}, [f"pruned: {describe(deletions)}"])
