@@ -14,7 +14,7 @@ from edge_auth.core.authentication import authenticate
 from edge_auth.host.file_counter import FileCounter
 from edge_auth.host.keyring import Keyring
 from edge_auth.host.log import Log
-from edge_auth.host.metrics import NoMetrics
+from edge_auth.host.metrics import Metrics
 
 
 class Nothing(Peer):
@@ -49,7 +49,7 @@ def create(store: str = "", state: str = "") -> Flask:
     if not store:
         app.add_url_rule("/", view_func=dict)
         return app
-    keyring, counter = Keyring(open_key_file(store), Log(), NoMetrics()), FileCounter(Path(state) / "c", print)
+    keyring, counter = Keyring(open_key_file(store), Log(), Metrics()), FileCounter(Path(state) / "c", print)
 
     @app.get("/")
     def nothing() -> tuple[dict[str, str], int, dict[str, str]]:

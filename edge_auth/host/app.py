@@ -22,7 +22,7 @@ from edge_auth.host.client_address import Network
 from edge_auth.host.file_counter import FileCounter, counter_file, store_name
 from edge_auth.host.keyring import KEYS_MAX_AGE_SECONDS, Keyring
 from edge_auth.host.log import Log
-from edge_auth.host.metrics import Metrics, NoMetrics, PrometheusMetrics
+from edge_auth.host.metrics import Metrics, PrometheusMetrics
 from edge_auth.host.single_flight import REQUEST_TIMEOUT_SECONDS, SingleFlight
 from edge_auth.host.turns import Turns
 from edge_auth.host.wsgi import Gateway
@@ -144,7 +144,7 @@ def _metrics(settings: Settings, log: Log) -> Metrics:
             return PrometheusMetrics(settings.metrics)
         except OSError as error:
             log.line(f"this worker counts nothing for Prometheus: {error}")
-    return NoMetrics()
+    return Metrics()
 
 
 def _counter(settings: Settings, store_location: str, log: Log, metrics: Metrics) -> Counter:

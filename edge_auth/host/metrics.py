@@ -14,7 +14,7 @@ from functools import cache, wraps
 from itertools import count
 from pathlib import Path
 from threading import local
-from typing import Any, Protocol, TextIO, cast
+from typing import Any, TextIO, cast
 
 from edge_auth.contract.store.interface import Span, Store
 from edge_auth.core.request import Answer
@@ -28,8 +28,8 @@ _HIT, _MISS = ("cache_hits",), ("cache_misses",)
 _FILE_BYTES = 1 << 20
 
 
-class Metrics(Protocol):
-    """Counts what a worker does."""
+class Metrics:
+    """Counts what a worker does. This class counts nothing: it is for a shim without a metrics endpoint."""
 
     def request(self, answer: Answer, seconds: float) -> None:
         """Count an answered request of the API, and flush."""
@@ -48,29 +48,6 @@ class Metrics(Protocol):
 
     def watch(self, store: Store) -> Store:
         """Return a store whose requests and errors are counted."""
-        ...
-
-
-class NoMetrics:
-    """Metrics of a shim without a metrics endpoint: counts nothing."""
-
-    def request(self, answer: Answer, seconds: float) -> None:
-        """Do nothing."""
-
-    def flush(self) -> None:
-        """Do nothing."""
-
-    def cache(self, hit: bool) -> None:
-        """Do nothing."""
-
-    def fallback(self) -> None:
-        """Do nothing."""
-
-    def live(self, record: dict[str, Any]) -> None:
-        """Do nothing."""
-
-    def watch(self, store: Store) -> Store:
-        """Return the store."""
         return store
 
 
@@ -86,7 +63,7 @@ class _ThreadCounts(local):
         counts[series] = counts.get(series, 0) + 1
 
 
-class PrometheusMetrics:
+class PrometheusMetrics(Metrics):
     """The metrics of one worker. Create it once, in the worker's process.
 
     Raises:
@@ -100,6 +77,8 @@ class PrometheusMetrics:
         self._folder = folder
         slot, self._lock = _take_slot(folder)
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
+        # This is the library's only way to name a worker's files by its slot. By process id, which is its default,
+        # each successor of a worker would add two files of a megabyte.
         values.ValueClass = values.MultiProcessValue(lambda: slot)  # type: ignore[no-untyped-call]  # the library lacks it
 
         def counter(name: str, help_: str, *labels: str) -> Callable[..., Any]:
