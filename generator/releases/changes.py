@@ -7,36 +7,49 @@ pointer or prunes. If one of its builds is gone, the index says so, and the step
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 from edge_auth.contract import layout
 from edge_auth.contract.builds import Pointer, open_build, read_pointer
 from edge_auth.contract.changes import DocumentEntry, Index, Step, index_to_bytes, moves, read_index
 from edge_auth.contract.store.interface import Store
 from edge_auth.errors import Conflict, EdgeError, MissingObject, StoreError, UnknownBuild
-from generator.errors import BuildError, GeneratorError
+from generator.errors import BuildError, GeneratorError, message_of
+from generator.terminal.output import say
 
 _MAX_ATTEMPTS = 20
+_FAILURES = (GeneratorError, EdgeError, OSError)
 _REPAIR = f"delete it and {layout.CHANGES_INDEX}: the next publish or prune makes the documents again"
 
 
 def prepare_step(store: Store, to: str) -> None:
     """Make the documents of a move from the live build to another one, unless they exist or cannot be made.
 
-    A build that cannot be compared must not stop a publish. `missing_steps` names its step.
+    A build that cannot be compared must not stop a publish. `complete_steps`, after it, says why.
     """
-    with suppress(GeneratorError, EdgeError, OSError):
+    with suppress(*_FAILURES):
         pointer, _ = read_pointer(store)
         if pointer is not None and pointer.build != to:
-            _document(store, Step(pointer.build, to))
+            _make_documents(store, Step(pointer.build, to))
 
 
 def complete_steps(store: Store) -> None:
-    """Make the documents that are missing, unless they cannot be made; see `prepare_step`."""
-    with suppress(GeneratorError, EdgeError, OSError):
-        for step in missing_steps(store):
-            with suppress(GeneratorError, EdgeError, OSError):
-                _document(store, step)
+    """Make the documents that are missing. If some cannot be made, only say so on standard error."""
+    steps: list[Step] = []
+    with _saying("the steps of /changes were not checked"):
+        steps = missing_steps(store)
+    for step in steps:
+        with _saying(f"/changes lacks the step from {step.from_} to {step.to}"):
+            _make_documents(store, step)
+
+
+@contextmanager
+def _saying(failed: str) -> Iterator[None]:
+    """Say why a part of the documents could not be made, instead of raising."""
+    try:
+        yield
+    except _FAILURES as error:
+        say(f"{failed}: {message_of(error)}; the next publish or prune tries again", err=True)
 
 
 def missing_steps(store: Store) -> list[Step]:
@@ -92,7 +105,7 @@ def forget(store: Store, names: Iterable[str]) -> None:
         _update_index(store, lambda index: {pair: entry for pair, entry in index.items() if pair not in pairs})
 
 
-def _document(store: Store, step: Step) -> None:
+def _make_documents(store: Store, step: Step) -> None:
     """Make the documents of a step in both directions, and note them in the index.
 
     Raises:
@@ -101,13 +114,13 @@ def _document(store: Store, step: Step) -> None:
     if read_index(store)[0].get(step.pair) is not None:
         return
     try:
-        entries = dict(_made(store, step))
+        entries = dict(_store_comparison(store, step))
     except UnknownBuild:  # it was pruned
         entries = {step.pair: None}
     _update_index(store, lambda index: index | entries)
 
 
-def _made(store: Store, step: Step) -> Iterator[tuple[str, DocumentEntry | None]]:
+def _store_comparison(store: Store, step: Step) -> Iterator[tuple[str, DocumentEntry | None]]:
     from generator.releases.card_comparison import compare_cards  # most commands need no DuckDB
 
     for made in compare_cards(open_build(store, step.from_), open_build(store, step.to)):

@@ -33,6 +33,7 @@ from tests.support.shared import shared_folder
 
 NIGHTS = 8
 PRICES = {"price_guide", "filtered_price", "listing"}
+PRODUCT = {"id_product": 1, "kind": "single"}
 Cards = dict[int, dict]
 
 
@@ -198,7 +199,7 @@ def test_the_contract_of_both_paths(published) -> None:
 
 def test_a_step_shows_and_a_rollback_needs_no_comparison(published, monkeypatch: pytest.MonkeyPatch) -> None:
     store, ids, shim = published
-    monkeypatch.setattr(changes, "_made", lambda *_: pytest.fail("a rollback compared two builds"))
+    monkeypatch.setattr(changes, "_store_comparison", lambda *_: pytest.fail("a rollback compared two builds"))
     rollback(store)
     until(lambda: get_json(shim, "changes?limit=1")["data"][0]["to"] == ids[1], 60, "the step shows")
     assert get_json(shim, f"changes/{ids[2]}...{ids[1]}")["as_of"] == ids[1][:10]
@@ -314,6 +315,33 @@ def test_a_pointer_of_an_older_version_has_no_steps(client, published) -> None:
     assert get_json(shim, "changes")["data"] == []
     assert get_json(shim, f"changes?since={ids[2]}")["data"] == []
     assert shim.get(f"/api/v1/changes?since={ids[1]}").status == 400
+
+
+def test_a_comparison_that_fails_is_said_and_stops_no_publish(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = FolderStore(str(tmp_path / "store"))
+    guide = {"2026-03-01": [{"id_product": 1, "trend": 1.0}]}
+    lakes = [Rows(products=[PRODUCT | {"name": name}], price_guide=guide) for name in ("before", "after")]
+    builds = [make(write(rows, tmp_path / f"lake-{number}"), store) for number, rows in enumerate(lakes)]
+    publish(store, builds[0], by_hand=True)
+    monkeypatch.setattr(changes, "_store_comparison", fail)
+    publish(store, builds[1], by_hand=True)
+    said = (
+        f"/changes lacks the step from {builds[0]} to {builds[1]}: out of memory; the next publish or prune tries again"
+    )
+    assert capsys.readouterr().err.splitlines() == [said]
+    monkeypatch.undo()
+    store.put(layout.CHANGES_INDEX, b"{")
+    changes.complete_steps(store)
+    assert capsys.readouterr().err.startswith("the steps of /changes were not checked: ")
+    store.delete([layout.CHANGES_INDEX])
+    changes.complete_steps(store)
+    assert capsys.readouterr().err == "" and missing_steps(store) == []
+
+
+def fail(*_: object) -> Iterator[None]:
+    raise BuildError("out of memory")
 
 
 def test_nothing_is_listed_before_the_second_publish(client, nights) -> None:
