@@ -16,14 +16,25 @@ class Usage(NamedTuple):
     """The use of a limit in the current minute.
 
     Attributes:
-        reset: The end of the minute in Unix time.
+        used: The requests that were counted, this one included.
+        window: The number of the minute.
         allowed: Whether the request is within the limit.
     """
 
     limit: int
-    remaining: int
-    reset: int
+    used: int
+    window: int
     allowed: bool
+
+    @property
+    def remaining(self) -> int:
+        """How many more requests the limit allows."""
+        return max(0, self.limit - self.used)
+
+    @property
+    def reset(self) -> int:
+        """The end of the minute in Unix time."""
+        return (self.window + 1) * WINDOW_SECONDS
 
     def headers(self) -> dict[str, str]:
         """Return the headers that report the usage to the client."""
@@ -79,8 +90,3 @@ def is_address(name: str) -> bool:
 def window_of(now: float) -> int:
     """Return the number of the minute that contains `now` (Unix time)."""
     return int(now) // WINDOW_SECONDS
-
-
-def usage(limit: int, used: int, window: int, allowed: bool) -> Usage:
-    """Return the usage after `used` requests in a window."""
-    return Usage(limit, max(0, limit - used), (window + 1) * WINDOW_SECONDS, allowed)

@@ -18,7 +18,7 @@ from threading import Lock
 from time import monotonic, sleep
 from typing import NamedTuple
 
-from edge_auth.core.rate_limit import Usage, is_address, usage, window_of
+from edge_auth.core.rate_limit import Usage, is_address, window_of
 
 # The file: the secret, the table of addresses, the first table of keys, and further ones as they are needed.
 _SECRET_BYTES, _HEADER_BYTES = 32, 4096
@@ -77,9 +77,9 @@ class FileCounter:
         with _Locked(self._handle, tables.start):
             slot = self._find(tables, tag, window)
             if slot.used >= limit:
-                return usage(limit, limit, slot.window, False)
+                return Usage(limit, limit, slot.window, False)
             os.pwrite(self._handle, _SLOT.pack(tag, slot.window, slot.used + 1), slot.offset)
-            return usage(limit, slot.used + 1, slot.window, True)
+            return Usage(limit, slot.used + 1, slot.window, True)
 
     def _find(self, tables: range, tag: int, window: int) -> _Slot:
         """Return the slot of a tag: the one that it has, else the least used one of the first table that has room."""

@@ -15,7 +15,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import NoScriptError
 from redis.retry import Retry
 
-from edge_auth.core.rate_limit import WINDOW_SECONDS, Counter, Usage, is_address, usage, window_of
+from edge_auth.core.rate_limit import WINDOW_SECONDS, Counter, Usage, is_address, window_of
 from edge_auth.host.metrics import Metrics
 
 COUNTER_TIMEOUT_SECONDS = 0.05
@@ -99,14 +99,14 @@ class RedisCounter:
         window = window_of(now)
         known = self._known(name, window)
         if known.used >= limit:  # a count only grows, so no call is needed
-            return usage(limit, known.used, window, False)
+            return Usage(limit, known.used, window, False)
         if self._failing:
             self._probed.wait(COUNTER_TIMEOUT_SECONDS)  # at most once: the server may only have been slow for a moment
         if not self._failing:
             try:
                 used, allowed = self._count(f"{self._prefix}:{window}:{name}", limit, known.used + known.alone)
                 self._remember(name, known._replace(used=used, alone=0))
-                return usage(limit, used, window, bool(allowed))
+                return Usage(limit, used, window, bool(allowed))
             except Exception as error:  # whatever the error is, an answer matters more than an exact count
                 self._start_recovery(error)
         self._metrics.fallback()
@@ -115,12 +115,11 @@ class RedisCounter:
     def _count_alone(self, name: str, limit: int, known: _Known, now: float) -> Usage:
         """Count on this machine, which goes on from the server's last count."""
         before = known.counted - known.alone  # is part of the server's count
-        own_limit = limit - known.used + before
-        own_usage = self._fallback.hit(name, own_limit, now)
-        if window_of(own_usage.reset - 1) == known.window:
-            counted = own_limit - own_usage.remaining
-            self._remember(name, known._replace(alone=counted - before, counted=counted))
-        return own_usage._replace(limit=limit)
+        elsewhere = known.used - before
+        own = self._fallback.hit(name, limit - elsewhere, now)
+        if own.window == known.window:
+            self._remember(name, known._replace(alone=own.used - before, counted=own.used))
+        return own._replace(limit=limit, used=elsewhere + own.used)
 
     def _known(self, name: str, window: int) -> _Known:
         names = self._known_addresses if is_address(name) else self._known_keys

@@ -12,6 +12,7 @@ from edge_auth.contract.store.folder import FolderStore
 from edge_auth.errors import KeyFormatError, UnknownKey
 from edge_auth.host import file_counter
 from edge_auth.host.file_counter import FileCounter
+from tests.support.serving import told
 
 NOW = 1_800_000_000.0 - 1_800_000_000 % 60
 
@@ -39,12 +40,12 @@ def test_processes_that_open_a_new_file_together_count_exactly(tmp_path):
 def test_windows_are_clock_minutes_and_never_go_back(tmp_path):
     counter = FileCounter(tmp_path / "c", print)
     first = counter.hit("k", 2, NOW + 59.9)
-    assert first == (2, 1, int(NOW) + 60, True)
+    assert told(first) == (2, 1, int(NOW) + 60, True)
     assert counter.hit("k", 2, NOW + 60).remaining == 1
     # The clock steps back: the newer window goes on.
     back = counter.hit("k", 2, NOW + 10)
     assert (back.reset, back.remaining, back.allowed) == (int(NOW) + 120, 0, True)
-    assert counter.hit("k", 2, NOW + 10) == (2, 0, int(NOW) + 120, False)
+    assert told(counter.hit("k", 2, NOW + 10)) == (2, 0, int(NOW) + 120, False)
     assert counter.hit("other", 2, NOW + 10).reset == int(NOW) + 60
 
 
@@ -52,7 +53,7 @@ def test_a_lowered_limit_counts_at_once(tmp_path):
     counter = FileCounter(tmp_path / "c", print)
     for _ in range(5):
         counter.hit("k", 10, NOW)
-    assert counter.hit("k", 3, NOW) == (3, 0, int(NOW) + 60, False)
+    assert told(counter.hit("k", 3, NOW)) == (3, 0, int(NOW) + 60, False)
     assert counter.hit("k", 10, NOW).remaining == 4
 
 
@@ -104,7 +105,7 @@ def test_a_deleted_file_is_left_within_the_minute(tmp_path):
 def test_a_clock_that_was_far_ahead_blocks_no_request(tmp_path):
     counter = FileCounter(tmp_path / "c", print)
     assert [counter.hit("k", 1, NOW + 86_400).allowed for _ in range(2)] == [True, False]
-    assert counter.hit("k", 1, NOW) == (1, 0, int(NOW) + 60, True)
+    assert told(counter.hit("k", 1, NOW)) == (1, 0, int(NOW) + 60, True)
 
 
 def test_a_flood_of_addresses_touches_no_key(tmp_path, monkeypatch):

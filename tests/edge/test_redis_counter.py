@@ -14,10 +14,10 @@ import redis
 
 from edge_auth.host import redis_counter
 from edge_auth.host.file_counter import FileCounter
-from edge_auth.host.metrics import NoMetrics
+from edge_auth.host.metrics import Metrics
 from edge_auth.host.redis_counter import RedisCounter, plain_url
 from tests.support.redis_server import ABSENT, BINARY, RedisServer
-from tests.support.serving import eventually
+from tests.support.serving import eventually, told
 
 pytestmark = pytest.mark.skipif(BINARY is None, reason=ABSENT)
 
@@ -40,7 +40,7 @@ class CountingShim:
         self.messages, self.alone = [], 0
         self.seconds = threading.Semaphore(0)
         fallback = FileCounter(machine, self.messages.append)
-        metrics = NoMetrics()
+        metrics = Metrics()
         metrics.fallback = self._fell_back
         self.counter = RedisCounter(url, store, fallback, self.messages.append, metrics, self.seconds.acquire)
 
@@ -103,7 +103,7 @@ def test_windows_limits_and_stores(server, tmp_path):
         usages = [shims[store].hit("k", limit, now) for store, limit, now, _ in steps]
         if not any(shim.alone for shim in shims.values()):  # else the server was slower than the timeout
             break
-    assert usages == [expected for *_, expected in steps]
+    assert list(map(told, usages)) == [expected for *_, expected in steps]
     client = redis.Redis.from_url(server.url)
     lives = [client.ttl(name) for name in client.scan_iter(f"one {attempt}:[0-9]*")]
     assert len(lives) == 2
@@ -139,7 +139,7 @@ def test_a_killed_server_comes_back_by_itself(own, tmp_path):
     assert not shim.hit("k", 4).allowed
     assert eventually(lambda: shim.messages)
     assert (shim.alone, len(shim.messages)) == (6, 1)
-    assert shim.hit("k", 4, NOW + 60) == (4, 3, int(NOW) + 120, True)
+    assert told(shim.hit("k", 4, NOW + 60)) == (4, 3, int(NOW) + 120, True)
     own.start()
     recovers(shim)
 

@@ -13,6 +13,7 @@ import time
 import weakref
 from pathlib import Path
 
+from edge_auth.core.rate_limit import Usage
 from tests.support.service import Service, free_port, start_nginx
 
 COMMAND = [sys.executable, "-m", "generator"]
@@ -81,6 +82,11 @@ def _stop(nginx: subprocess.Popen, folder: Path) -> None:
     nginx.terminate()
     nginx.wait(30)
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def told(usage: Usage) -> tuple[int, int, int, bool]:
+    """What a client learns of its limit: limit, remaining, reset, and whether it is allowed."""
+    return usage.limit, usage.remaining, usage.reset, usage.allowed
 
 
 def eventually(holds, seconds: float = 60) -> bool:
