@@ -2,6 +2,7 @@
 
 import click
 
+from edge_auth.contract.store.open import LOCATION
 from generator import settings
 from generator.commands.build_names import BuildName
 
@@ -10,14 +11,14 @@ store_option = click.option(
     default="site_out",
     show_default=True,
     metavar="STORE",
-    help="Folder or s3://bucket/prefix of the builds.",
+    help=f"{LOCATION.capitalize()} of the builds.",
 )
 build_option = click.option(
     "--build", "build_id", metavar="BUILD", type=BuildName(), help="Which build.  [default: the live one]"
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 lake_option = click.option(
-    "--lake", required=True, show_envvar=True, help="Folder or s3://bucket/prefix of the source tables."
+    "--lake", required=True, show_envvar=True, help=f"{LOCATION.capitalize()} of the source tables."
 )
 threads_option = click.option(
     "--threads", type=click.IntRange(1), help="Threads to use.  [default: one per core; one per worker]"

@@ -1,24 +1,12 @@
-"""The interface to the files of a lake, and the backends that implement it.
-
-A lake is a folder or a URL. A new backend is one module here and one line in `BACKENDS`.
-"""
+"""The interface to the files of a lake. `folder` and `bucket` implement it."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import date
-from importlib import import_module
 from typing import Protocol
 
-from edge_auth.contract.store.open import scheme_of
-from generator.errors import LakeError
 from generator.terminal.progress import Progress
-
-# URL scheme ('' for a folder): module of this folder, and its class, which takes the location.
-BACKENDS = {
-    "": ("folder", "FolderFiles"),
-    "s3": ("bucket", "BucketFiles"),
-}
 
 
 @dataclass(frozen=True)
@@ -67,18 +55,3 @@ class LakeFiles(Protocol):
     def check_unchanged(self) -> None:
         """Raise LakeError if a file has changed since it was hashed."""
         ...
-
-
-def open_files(location: str) -> LakeFiles:
-    """Open the files of the lake at a location, a folder or `s3://bucket/prefix`.
-
-    Raises:
-        LakeError: There is no such folder, or the scheme of the URL is unknown.
-    """
-    scheme = scheme_of(location)
-    if scheme not in BACKENDS:
-        raise LakeError(f"lake {location}: a lake is a folder or s3://bucket/prefix")
-    module, class_name = BACKENDS[scheme]
-    # Imported when needed: boto3 takes a third of a second.
-    backend: LakeFiles = getattr(import_module(f"generator.lake.{module}"), class_name)(location)
-    return backend

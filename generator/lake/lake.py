@@ -11,9 +11,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from edge_auth.contract.store.open import is_folder
+from edge_auth.contract.store.open import BACKENDS, LOCATION, is_folder, scheme_of
 from generator.errors import LakeError
-from generator.lake.files import LakeFile, LakeFiles, open_files
+from generator.lake.files import LakeFile, LakeFiles
+from generator.lake.folder import FolderFiles
 from generator.terminal.progress import Progress
 
 FLAT_TABLES = ("expansions", "products", "watchlist", "fingerprints")
@@ -93,6 +94,21 @@ def list_files(location: str) -> list[LakeFile]:
         LakeError: There is no such lake, or a partition names no day.
     """
     return list(_table_files(location, open_files(location)))
+
+
+def open_files(location: str) -> LakeFiles:
+    """Open the files of the lake at a location, a folder or the URL of a bucket.
+
+    Raises:
+        LakeError: There is no such folder, or the scheme of the URL is unknown.
+    """
+    if is_folder(location):
+        return FolderFiles(location)
+    if scheme_of(location) not in BACKENDS:
+        raise LakeError(f"lake {location}: a lake is a {LOCATION}")
+    from generator.lake.bucket import BucketFiles  # boto3 is slow to import
+
+    return BucketFiles(location)
 
 
 def absolute(location: str) -> str:

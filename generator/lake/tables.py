@@ -102,7 +102,7 @@ def check_columns(database: Database, table: str, files: Sequence[LakeFile]) -> 
         LakeError: A file is no Parquet, lacks a required column or holds a column of a wrong type.
     """
     groups: dict[tuple[tuple[str, str], ...], tuple[_Expressions, list[str]]] = {}
-    for path, types in _types_of_files(database, table, files):
+    for path, types in _file_types(database, table, files):
         key = tuple((name, str(type_)) for name, type_ in types.items())
         if key not in groups:
             groups[key] = (_expressions(database, table, path, types), [])
@@ -110,7 +110,7 @@ def check_columns(database: Database, table: str, files: Sequence[LakeFile]) -> 
     return list(groups.values())
 
 
-def _types_of_files(database: Database, table: str, files: Sequence[LakeFile]) -> Iterator[tuple[str, _Types]]:
+def _file_types(database: Database, table: str, files: Sequence[LakeFile]) -> Iterator[tuple[str, _Types]]:
     """Yield each path with the names (lower case) and types of its top-level columns.
 
     Most files of a table have the same schema, and DuckDB describes only the first file of each: a fifth of the time.

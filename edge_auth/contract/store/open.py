@@ -18,7 +18,7 @@ class Backend(NamedTuple):
     Attributes:
         module: A module of this folder. It is imported at the first use, since boto3 takes a third of a second.
         function: Its function from (location, timeout in seconds or None) to a store.
-        example: A location, for error messages.
+        example: A location, for messages and help.
     """
 
     module: str
@@ -30,6 +30,7 @@ class Backend(NamedTuple):
 BACKENDS = {
     "s3": Backend("s3", "open_s3", "s3://bucket/prefix"),
 }
+LOCATION = " or ".join(["folder", *(backend.example for backend in BACKENDS.values())])
 
 
 def open_store(location: str, timeout_seconds: float | None = None, private: bool = False) -> Store:
@@ -49,8 +50,7 @@ def open_store(location: str, timeout_seconds: float | None = None, private: boo
         store: Store = getattr(module, backend.function)(location, timeout_seconds)
         return store
     if scheme:
-        kinds = " or ".join(["a folder", *(backend.example for backend in BACKENDS.values())])
-        raise StoreError(f"store {location}: a store is {kinds}")
+        raise StoreError(f"store {location}: a store is a {LOCATION}")
     if Path(location).is_file():
         raise StoreError(f"store {location} is a file: name the folder that holds the builds, or a new one")
     return FolderStore(location, private)
