@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import datetime
+from typing import Any
 
 import click
 
@@ -53,10 +54,8 @@ def build(
     explain: bool,
     plan_only: bool,
     repair: bool,
-    threads: int | None,
-    memory: str | None,
-    scheduler: str | None,
     as_json: bool,
+    **resources: Any,  # threads, memory and scheduler
 ) -> None:
     """Make a build of LAKE in the store. The last line of the output is its id.
 
@@ -71,31 +70,23 @@ def build(
     \b
     Example: cardpress build --lake lake --store site_out --publish
     """
+    if (explain or plan_only) and publish_it:
+        raise click.UsageError("--explain and --plan make nothing: leave out --publish")
     progress = Progress()
-    lake = absolute(lake) if scheduler else lake
+    lake = absolute(lake) if resources["scheduler"] else lake
     opened, source = open_store(store), open_lake(lake, as_of and as_of.date(), progress)
-    if explain or plan_only:
-        if publish_it:
-            raise click.UsageError("--explain and --plan make nothing: leave out --publish")
-        if plan_only:
-            _plan(make_plan(source, opened, repair=repair), as_json)
-        else:
-            _explain(explain_build(source, opened, repair), as_json)
-        return
-    with hold_back(), end_by_error("build"):
-        result = make_build(
-            source, opened, threads=threads, memory=memory, progress=progress, repair=repair, scheduler=scheduler
-        )
-    _report(result, progress)
-    if as_json:
-        times = list(map(asdict, result.step_times))
-        say_json({"made": result.made, "damaged": result.damaged, "step_times": times} | result.record)
+    if plan_only:
+        _plan(make_plan(source, opened, repair=repair), as_json)
+    elif explain:
+        _explain(explain_build(source, opened, repair), as_json)
     else:
-        say(result.id)
-    if publish_it:
-        publish(opened, result.id, by_hand=False, just_made=True)
-        keep_reserve(opened)
-        progress.say(f"published: {result.id} is live in {store}")
+        with hold_back(), end_by_error("build"):
+            result = make_build(source, opened, progress=progress, repair=repair, **resources)
+        _report(result, progress, as_json)
+        if publish_it:
+            publish(opened, result.id, by_hand=False, just_made=True)
+            keep_reserve(opened)
+            progress.say(f"published: {result.id} is live in {store}")
 
 
 def _explain(result: Explanation, as_json: bool) -> None:
@@ -116,19 +107,25 @@ def _plan(plan: BuildPlan, as_json: bool) -> None:
     say(plan.build)
 
 
-def _made(layers: list[str]) -> Iterator[str]:
-    """Yield the names of layers, with one line for all layers of bulk files."""
-    yield from (name for name in layers if not layer_names.holds_bulk_files(name))
-    count = sum(map(layer_names.holds_bulk_files, layers))
-    if count:
-        yield f"{count} layer{'s' * (count > 1)} of bulk files"
-
-
-def _report(result: BuildResult, progress: Progress) -> None:
+def _report(result: BuildResult, progress: Progress, as_json: bool) -> None:
     for layer, why in result.damaged.items():
         progress.say(f"{layer} was damaged and is made again: {why}")
     for left_out in result.record["left_out"]:
         progress.say("{table}: {rows:,} {reason}, such as {example}".format(**left_out))
     objects, size = sum(result.record["objects"].values()), sum(result.record["bytes"].values())
-    summary = f"made {', '.join(_made(result.made))}" if result.made else "nothing to make: the store has every layer"
+    made = ", ".join(_layer_names(result.made))
+    summary = f"made {made}" if made else "nothing to make: the store has every layer"
     progress.say(f"{summary}; {objects:,} objects, {size / 1e6:,.1f} MB")
+    if as_json:
+        times = list(map(asdict, result.step_times))
+        say_json({"made": result.made, "damaged": result.damaged, "step_times": times} | result.record)
+    else:
+        say(result.id)
+
+
+def _layer_names(layers: list[str]) -> Iterator[str]:
+    """Yield the names of layers, with one line for all layers of bulk files."""
+    yield from (name for name in layers if not layer_names.holds_bulk_files(name))
+    count = sum(map(layer_names.holds_bulk_files, layers))
+    if count:
+        yield f"{count} layer{'s' * (count > 1)} of bulk files"

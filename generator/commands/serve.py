@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -11,7 +12,7 @@ from edge_auth.contract.store.open import is_folder, open_store
 from edge_auth.errors import EdgeError, ServeError
 from edge_auth.host import app, server
 from generator.commands.options import store_option
-from generator.commands.serving_options import CounterUrl, IpNetwork, Network, default_state_folder
+from generator.commands.serving_options import CounterUrl, Network, default_state_folder
 
 
 @click.command()
@@ -35,15 +36,15 @@ from generator.commands.serving_options import CounterUrl, IpNetwork, Network, d
     help="Folder of the shim's own files: the rate limit counter, and copies of files that it reads often.",
 )
 @click.option(
-    "--store-timeout", metavar="SECONDS", type=click.FloatRange(0.1), default=5, show_default=True,
+    "--store-timeout", "store_seconds", metavar="SECONDS", type=click.FloatRange(0.1), default=5, show_default=True,
     help="How long a request waits for a store on S3.",
 )  # fmt: skip
 @click.option(
-    "--keys-max-age", metavar="SECONDS", type=click.FloatRange(10), default=3600, show_default=True,
+    "--keys-max-age", "keys_seconds", metavar="SECONDS", type=click.FloatRange(10), default=3600, show_default=True,
     help="How long the last key records are used if they cannot be read again.",
 )  # fmt: skip
 @click.option(
-    "--drain", metavar="SECONDS", type=click.FloatRange(0, 300), default=5, show_default=True,
+    "--drain", "drain_seconds", metavar="SECONDS", type=click.FloatRange(0, 300), default=5, show_default=True,
     help="How long SIGTERM waits for clients to move: answers then close their connections.",
 )  # fmt: skip
 @click.option(
@@ -58,15 +59,10 @@ def serve(
     port: int,
     workers: int,
     keys: str | None,
-    rate_limit_url: str | None,
-    trusted_proxies: tuple[IpNetwork, ...],
     state: str,
-    store_timeout: float,
-    keys_max_age: float,
-    drain: float,
-    socket: Path | None,
     metrics_port: int | None,
     metrics_host: str | None,
+    **settings: Any,  # further ones of app.Settings
 ) -> None:
     """Answer the API from the live build. SIGTERM and SIGINT end it.
 
@@ -77,20 +73,15 @@ def serve(
         Path(state).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ServeError(f"--state {state}: {error.strerror}") from error
-    if socket is not None and rate_limit_url is not None:
+    if settings["socket"] is not None and settings["rate_limit_url"] is not None:
         raise ServeError(
             "--socket and --rate-limit-url exclude each other: nginx counts in a file of this machine; "
             "for several machines see docs/edge.md"
         )
-    settings = app.Settings(
-        *(store, state, keys, trusted_proxies, rate_limit_url),
-        store_seconds=store_timeout,
-        keys_seconds=keys_max_age,
-        drain_seconds=drain,
-        socket=socket,
-    )
     metrics = (metrics_host or host, metrics_port) if metrics_port is not None else None
-    server.serve(settings, host, port, workers, metrics, list(missing_steps(store, keys)))
+    server.serve(
+        app.Settings(store, state, keys, **settings), host, port, workers, metrics, list(missing_steps(store, keys))
+    )
 
 
 def missing_steps(store: str, keys: str | None) -> Iterator[str]:

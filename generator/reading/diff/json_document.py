@@ -23,7 +23,7 @@ class _List:
     order: str
 
 
-def _lists_of_items(resource: str) -> dict[str, _List]:
+def _item_lists(resource: str) -> dict[str, _List]:
     changes = (f"json_items where list = '{change}' and resource = '{resource}'" for change in ("added", "removed"))
     added, removed = (_List(rows, "id, key") for rows in changes)
     changed = _List(f"json_changes where resource = '{resource}'", "id, key")
@@ -42,7 +42,7 @@ _LISTS: dict[str, _List | dict[str, _List]] = {
     "prices": {
         name: _List(f"json_prices where list = '{name}'", "key desc, id") for name in ("moves", "appeared", "went")
     },
-    **{resource: _lists_of_items(resource) for resource in ("sets", "watchlist", "fingerprints")},
+    **{resource: _item_lists(resource) for resource in ("sets", "watchlist", "fingerprints")},
     "fingerprint_index": _List("json_changes where resource = 'fingerprint index'", "key"),
 }
 

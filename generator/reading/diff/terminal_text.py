@@ -59,10 +59,10 @@ def _counts(report: DiffReport) -> Iterator[str]:
     same = len(report.layers) - len(differing)
     yield from _table("stored, by layer", _COUNT_COLUMNS, map(_count_row, differing))
     yield f"  {same} of {len(report.layers)} layers are the same in both builds"
-    yield from _tables_of_values(report)
+    yield from _value_tables(report)
 
 
-def _tables_of_values(report: DiffReport) -> Iterator[str]:
+def _value_tables(report: DiffReport) -> Iterator[str]:
     items = [_row(row["resource"], row, _ITEM_COLUMNS) for row in report.items]
     yield from _table("values", _ITEM_COLUMNS, items)
     fields = [_row(f"{row['resource']}: {row['field']}", row, _FIELD_COLUMNS) for row in report.fields]
