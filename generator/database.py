@@ -15,7 +15,9 @@ import duckdb
 import jinja2
 import pyarrow as pa
 
+from edge_auth.contract.sorts import SORTS
 from edge_auth.contract.text import fold, number_filter_key, number_sort_key, word_text
+from edge_auth.contract.text_filters import TEXT_FILTERS
 from generator.errors import BuildError, GeneratorError, SpaceError, SqlError, is_disk_full
 from generator.settings import MEMORY
 from generator.templates import compiled_templates
@@ -52,12 +54,14 @@ def _file(name: str) -> Path:
 
 @cache
 def _environment() -> jinja2.Environment:
-    return jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(sql_root()),
         undefined=jinja2.StrictUndefined,
         autoescape=False,
         bytecode_cache=compiled_templates(),
     )
+    environment.globals |= {"sorts": SORTS, "text_filters": TEXT_FILTERS}
+    return environment
 
 
 def sql_literal(text: str | Path) -> str:

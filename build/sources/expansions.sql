@@ -3,7 +3,7 @@ create view expansions as
 select
     id,
     name,
-    fold(name) as name_folded,
+    fold(name) as set_name_folded,
     game,
     nullif(fold(game), '') as game_folded,
     filtered_url(url) as cardmarket_url

@@ -1,5 +1,6 @@
--- One row per product of a task's range (task_products): the Card as a line of JSON, and the keys by which it is found and
--- sorted. Read by the layers catalogue and cards.
+-- One row per product of a task's range (task_products): the Card as a line of JSON, a column `filter_<name>` for each
+-- text filter, and a column `key_<name>` for each sort. A product without a value has null or '' in a filter, null in a key.
+-- Read by the layers catalogue and cards.
 create or replace table cards as
 with guide as (
     select id_product, trend, low, avg, {
@@ -66,15 +67,16 @@ select
     p.id_product,
     p.kind,
     p.id_expansion,
-    fold(p.name) as name_folded,
-    nullif(fold(p.rarity), '') as rarity_folded,
-    nullif(number_filter_key(p.number), '') as number_filter_key,
-    nullif(number_sort_key(p.number), '') as number_sort_key,
-    p.date_added,
-    guide.trend,
-    guide.low,
-    guide.avg,
-    filtered.lowest as filtered,
+    number_filter_key(p.number) as filter_number,
+    fold(p.rarity) as filter_rarity,
+    e.game_folded as filter_game,
+    guide.trend as key_trend,
+    guide.low as key_low,
+    guide.avg as key_avg,
+    filtered.lowest as key_filtered,
+    fold(p.name) as key_name,
+    nullif(number_sort_key(p.number), '') as key_number,
+    p.date_added as key_newest,
     to_json({
         'id_product': p.id_product,
         'name': p.name,

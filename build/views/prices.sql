@@ -11,9 +11,9 @@ select
     products.rarity,
     products.number,
     guide.day as guide_day,
-    cards.trend,
-    cards.low,
-    cards.avg,
+    cards.key_trend as trend,
+    cards.key_low as low,
+    cards.key_avg as avg,
     guide.avg1,
     guide.avg7,
     guide.avg30,
@@ -24,7 +24,7 @@ select
     guide.avg7_holo,
     guide.avg30_holo,
     checks.day as filtered_day,
-    cards.filtered,
+    cards.key_filtered as filtered,
     listings.day as listing_day,
     listings.from_price
 from cards

@@ -1,6 +1,6 @@
--- One row per product, by ordinal: the columns that filters compare, the prices in cents, and the rank in each sort. `set` is the place of
--- the product's expansion among known_sets by id, or the number of known_sets if it has none.
--- Read by the layer catalogue.
+-- One row per product, by ordinal: the texts that filters compare, under the filters' names, the prices in cents, and the
+-- rank in each sort. `set` is the place of the product's expansion among known_sets by id, or the number of known_sets if
+-- it has none. Read by the layer catalogue.
 create view search_columns as
 with places as (
     select id, row_number() over (order by id) - 1 as place from known_sets
@@ -10,9 +10,7 @@ select
     id_product as id,
     kind = 'single' as single,
     coalesce(place, (select count(*) from known_sets))::uinteger as "set",
-    rarity,
-    number,
-    game,
+    columns('^filter_(.*)$') as '\1',
     columns('^cents_'),
     columns('^rank_')::uinteger
 from rankings

@@ -6,7 +6,7 @@ with counted as (
     group by all
 )
 
-select id, name_folded, to_json({
+select id, set_name_folded, to_json({
     'id': id,
     'name': name,
     'products': coalesce(products, 0),
@@ -15,4 +15,4 @@ select id, name_folded, to_json({
 })::varchar as json
 from expansions
 left join counted using (id)
-order by name_folded, id;
+order by set_name_folded, id;

@@ -2,12 +2,12 @@
 
 Products have one fixed order (by expansion, number, id). The ordinal of a product is its position in this order.
 
-    columns   a row per product, by ordinal: id, single, set (row in `sets`; the number of sets for no set), rarity and
-              number (dictionaries of folded values; '' for no value), size and digest (of its line in `rows`), and for
-              each sort `order_<sort>` (ordinals in the sort's default order) and `rank_<sort>` (its inverse). Since
-              version 1.1 also: by_id (ordinals by ascending id), game (a dictionary like rarity), and for each sort by
-              a price `cents_<sort>`, the prices in the sort's default order, in cents (0 for products without a
-              price, which come last)
+    columns   a row per product, by ordinal: id, single, set (row in `sets`; the number of sets for no set), size and
+              digest (of its line in `rows`). For each text filter a column of its name: a dictionary of keys, '' for no
+              value. For each sort `order_<sort>` (ordinals in the sort's default order) and `rank_<sort>` (its
+              inverse). Since version 1.1 also: by_id (ordinals by ascending id), and for each sort by a price
+              `cents_<sort>`, the prices in the sort's default order, in cents (0 for products without a price, which
+              come last)
     sets      a row per expansion that the lake names or that a product belongs to, by id: id, name (NFC, or null),
               and since version 1.1 game (folded, or null)
     words, suffixes, pieces   see `vocabulary`
@@ -15,12 +15,15 @@ Products have one fixed order (by expansion, number, id). The ordinal of a produ
 
 The schema metadata of `columns` holds `counts`: for each kind the number of products, and for each sort the number of
 products that have a sort key (the others come last in both orders). It also holds `rows`, the SHA-256 of all lines.
+
+An index that an older version made has no columns for the filters and sorts that are new since.
 """
 
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -29,6 +32,7 @@ from edge_auth.contract.card_lines import CARD_LINES, CardLines
 from edge_auth.contract.index import map_table, only_chunk
 from edge_auth.contract.layers import Layer
 from edge_auth.contract.sorts import PRICE_SORTS, SORTS
+from edge_auth.contract.text_filters import TEXT_FILTERS
 from edge_auth.contract.vocabulary import SUBSTRINGS, SUFFIXES, WORDS, Vocabulary
 from edge_auth.errors import StoreError
 
@@ -48,17 +52,29 @@ class KindCounts:
         return json.dumps({"products": self.products, "keyed": self.keyed}, sort_keys=True)
 
 
+class TextColumn(NamedTuple):
+    """The texts of the products that a filter compares: a code per product, by ordinal, and the code of each text."""
+
+    codes: np.ndarray
+    code_of: dict[str, int]
+
+    def mask(self, text: str) -> np.ndarray:
+        """Return which products have this text: bool, by ordinal. '' stands for no value, so no product has it."""
+        if not text or text not in self.code_of:
+            return np.zeros(len(self.codes), bool)
+        found: np.ndarray = self.codes == self.code_of[text]
+        return found
+
+
 class Catalogue:
     """The search index of a build, mapped into memory.
 
     Attributes:
         ids, single, set: One value per product, by ordinal.
-        rarity, number: One code per product, by ordinal.
-        rarities, numbers: The code of each text.
+        texts: By text filter.
         order, rank: One uint32 array per sort.
-        game, games: Like `rarity` and `rarities`. None in a build of version 1.0.
         cents: One int64 array per sort by a price: the prices in the sort's default order, highest first, for the
-            products that have one. None in a build of version 1.0.
+            products that have one.
         set_ids, set_names: One value per known expansion.
         set_games: The folded game of each known expansion, or None. None in a build of version 1.0.
 
@@ -72,15 +88,13 @@ class Catalogue:
         self._columns = columns
         self.counts = KindCounts(**json.loads(columns.schema.metadata[b"counts"]))
         self.ids, self.single, self.set = (_values(columns, name) for name in ("id", "single", "set"))
-        self.rarity, self.rarities = _dictionary(columns, "rarity")
-        self.number, self.numbers = _dictionary(columns, "number")
-        self.order = {sort: _values(columns, f"order_{sort}") for sort in SORTS}
-        self.rank = {sort: _values(columns, f"rank_{sort}") for sort in SORTS}
-        self.game: np.ndarray | None = None
-        self.games: dict[str, int] | None = None
-        if "game" in columns.column_names:
-            self.game, self.games = _dictionary(columns, "game")
-        self.cents = self._cents(columns) if f"cents_{PRICE_SORTS[0]}" in columns.column_names else None
+        self.texts = {name: _texts(columns, name) for name in TEXT_FILTERS if name in columns.column_names}
+        sorts = [sort for sort in SORTS if f"rank_{sort}" in columns.column_names]
+        self.order = {sort: _values(columns, f"order_{sort}") for sort in sorts}
+        self.rank = {sort: _values(columns, f"rank_{sort}") for sort in sorts}
+        priced = [sort for sort in PRICE_SORTS if f"cents_{sort}" in columns.column_names]
+        keyed = self.counts.keyed["all"]
+        self.cents = {sort: _values(columns, f"cents_{sort}")[: keyed[sort]] for sort in priced}
         self.set_ids = _values(sets, "id")
         self.set_names = sets["name"].to_pylist()
         self.set_games = sets["game"].to_pylist() if "game" in sets.column_names else None
@@ -119,10 +133,6 @@ class Catalogue:
         file = self._layer.file(CARD_LINES, self._columns.schema.metadata[b"rows"].decode())
         return CardLines(file, _values(self._columns, "size"), self.digests)
 
-    def _cents(self, columns: pa.Table) -> dict[str, np.ndarray]:
-        keyed = self.counts.keyed["all"]
-        return {sort: _values(columns, f"cents_{sort}")[: keyed[sort]] for sort in PRICE_SORTS}
-
     def _table(self, stem: str) -> pa.Table:
         path = self._layer.file(stem)
         try:
@@ -138,6 +148,8 @@ def _values(table: pa.Table, name: str) -> np.ndarray:
     return values
 
 
-def _dictionary(table: pa.Table, name: str) -> tuple[np.ndarray, dict[str, int]]:
+def _texts(table: pa.Table, name: str) -> TextColumn:
     encoded = only_chunk(table, name)
-    return encoded.indices.to_numpy(), {text: code for code, text in enumerate(encoded.dictionary.to_pylist())}
+    return TextColumn(
+        encoded.indices.to_numpy(), {text: code for code, text in enumerate(encoded.dictionary.to_pylist())}
+    )

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from edge_auth.contract import object_keys, sorts
+from edge_auth.contract import object_keys
 from edge_auth.contract.catalogue import Catalogue
 from edge_auth.contract.pages import CARDS_PER_PAGE, join_page
+from edge_auth.contract.sorts import KINDS
 
 
 class ListPages:
@@ -22,11 +23,11 @@ class ListPages:
         self._orders: dict[tuple[str, str], np.ndarray] = {}
 
     def __len__(self) -> int:
-        return sum(self._count(kind) for kind in sorts.KINDS) * len(sorts.SORTS)
+        return sum(self._count(kind) for kind in KINDS) * len(self._catalogue.order)
 
     def all_keys(self) -> Iterator[str]:
         """Yield the keys of all pages, ranking by ranking. A ranking without Cards has one empty page."""
-        for kind, sort in itertools.product(sorts.KINDS, sorts.SORTS):
+        for kind, sort in itertools.product(KINDS, self._catalogue.order):
             yield from (object_keys.list_page(kind, sort, number) for number in range(self._count(kind)))
 
     def get(self, key: str) -> bytes | None:
@@ -50,7 +51,7 @@ class ListPages:
 
     def _ordinals(self, key: str) -> np.ndarray | None:
         page = object_keys.parse_list_page(key)
-        if page is None or page.number >= self._count(page.kind):
+        if page is None or page.sort not in self._catalogue.order or page.number >= self._count(page.kind):
             return None
         first = page.number * CARDS_PER_PAGE
         return self._order(page.kind, page.sort)[first : first + CARDS_PER_PAGE]

@@ -4,8 +4,21 @@ from typing import NamedTuple
 
 
 class Sort(NamedTuple):
-    """A sort of Cards: whether its default order is ascending. `build/views/rankings.sql` has its key."""
+    """A sort of /cards, by the column `key_<name>` of `build/views/cards.sql`. Products without a key come last.
 
+    The SQL of the rankings, the columns of the search index, the parameter `sort`, its description, the form of the
+    explorer and the benchmarks follow from the declaration.
+
+    Attributes:
+        label: Its name in a form.
+        by: What it sorts by, for the documents. Neighbours with the same text share an entry.
+        price: Whether its key is a price, which `min_price` and `max_price` bound.
+        ascending: Whether its default order is ascending.
+    """
+
+    label: str
+    by: str
+    price: bool = False
     ascending: bool = False
 
     @property
@@ -14,15 +27,18 @@ class Sort(NamedTuple):
         return "asc" if self.ascending else "desc"
 
 
+_GUIDE_PRICE = "that price of the price guide"
+# The first one is the default.
+SORTS = {
+    "trend": Sort("Trend price", _GUIDE_PRICE, price=True),
+    "low": Sort("Lowest price", _GUIDE_PRICE, price=True),
+    "avg": Sort("Average price", _GUIDE_PRICE, price=True),
+    "filtered": Sort("Cheapest offer", "the lowest price under the seller filter", price=True),
+    "name": Sort("Name", "the folded name", ascending=True),
+    "number": Sort("Collector number", "the collector number, digits as numbers", ascending=True),
+    "newest": Sort("Newest", "when the marketplace added the product"),
+}
+PRICE_SORTS = tuple(name for name, sort in SORTS.items() if sort.price)
+DEFAULT_SORT = next(iter(SORTS))
 KINDS = ("all", "single", "sealed")
 ORDERS = ("asc", "desc")
-SORTS = {
-    "trend": Sort(),
-    "low": Sort(),
-    "avg": Sort(),
-    "filtered": Sort(),
-    "name": Sort(ascending=True),
-    "number": Sort(ascending=True),
-    "newest": Sort(),
-}
-PRICE_SORTS = ("trend", "low", "avg", "filtered")

@@ -14,7 +14,7 @@ from edge_auth.contract.movers import list_key
 from edge_auth.contract.text import fold
 from edge_auth.core.bodies import Body, MadeBody, StoredBody, list_body
 from edge_auth.core.open_build import OpenBuild
-from edge_auth.core.search import find_page, folded_game, read_search
+from edge_auth.core.search import filter_key, find_page, read_search
 from edge_auth.errors import NotFound
 
 _MAX_ID_DIGITS = 19
@@ -82,7 +82,8 @@ def watchlist_offers(build: OpenBuild, slug: str, _: Values) -> Body:
 
 def sets(build: OpenBuild, _: str, values: Values) -> Body:
     """Return a page of the sets, all or those that match."""
-    text, game = fold((values["q"] or "").strip()), folded_game(build, values)
+    text = fold((values["q"] or "").strip())
+    game = values["game"] and filter_key(build, "game", values["game"])
     found = [one.line for one in build.sets if text in one.name and (game is None or one.game == game)]
     return _short_list(found, values)
 

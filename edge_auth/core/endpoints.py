@@ -3,6 +3,7 @@
 from functools import lru_cache
 
 from edge_auth.contract import keys, movers, object_keys, site_files, sorts
+from edge_auth.contract.text_filters import TEXT_FILTERS
 from edge_auth.core import changes, contents
 from edge_auth.core.accept import prefers
 from edge_auth.core.bodies import JSON
@@ -83,13 +84,11 @@ ENDPOINTS = (
             "ids": IdList(100),
             "q": Text(100),
             "set": Text(MAX_TEXT_CHARACTERS),
-            "number": Text(MAX_TEXT_CHARACTERS),
-            "rarity": Text(MAX_TEXT_CHARACTERS),
-            **_GAME,
+            **dict.fromkeys(TEXT_FILTERS, Text(MAX_TEXT_CHARACTERS)),
             "min_price": Price(),
             "max_price": Price(),
             **_KIND,
-            "sort": Choice(sorts.SORTS, "trend"),
+            "sort": Choice(sorts.SORTS, sorts.DEFAULT_SORT),
             "order": Choice(sorts.ORDERS),
             **_page(50, 100),
         },

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edge_auth.contract import sorts
 from edge_auth.contract.catalogue import Catalogue
-from edge_auth.contract.text import composed, fold, number_filter_key, words
+from edge_auth.contract.sorts import PRICE_SORTS, SORTS
+from edge_auth.contract.text import composed, words
+from edge_auth.contract.text_filters import TEXT_FILTERS
 from edge_auth.core.open_build import OpenBuild
 from edge_auth.core.parameters import MAX_DIGITS
 from edge_auth.errors import InvalidParameter, NotFound
@@ -26,13 +27,11 @@ _LARGEST_INTEGER = 2**63 - 1
 
 
 class Filters(NamedTuple):
-    """The filters of a search; None means that a filter is absent."""
+    """The filters of a search. `texts` has the name and the key of each text filter; None means no set."""
 
     words: tuple[str, ...] = ()
     set: str | None = None
-    number: str | None = None
-    rarity: str | None = None
-    game: str | None = None
+    texts: tuple[tuple[str, str], ...] = ()
     kind: str = "all"
 
 
@@ -57,7 +56,7 @@ class Search(NamedTuple):
     @property
     def price_sort(self) -> str:
         """The sort whose price the price range bounds."""
-        return self.sort if self.sort in sorts.PRICE_SORTS else sorts.PRICE_SORTS[0]
+        return self.sort if self.sort in PRICE_SORTS else PRICE_SORTS[0]
 
 
 class ResultPage(NamedTuple):
@@ -71,49 +70,44 @@ def read_search(build: OpenBuild, values: dict[str, Any]) -> Search:
     """Return the search that the parameters of /cards mean. Equivalent parameters give equal searches.
 
     Raises:
-        InvalidParameter: The price range is empty, or the build cannot be filtered by a parameter.
+        InvalidParameter: The price range is empty, or the build is too old for the sort or a filter.
     """
     sort = values["sort"]
+    if sort not in build.catalogue.order:
+        raise _too_old(build, f"sorted by {sort}")
     filters = Filters(
         words=tuple(sorted(set(words(values["q"] or "")))),
         set=values["set"] and composed(values["set"]),
-        number=values["number"] and number_filter_key(values["number"]),
-        rarity=values["rarity"] and fold(values["rarity"]),
-        game=folded_game(build, values),
+        texts=tuple((name, filter_key(build, name, values[name])) for name in TEXT_FILTERS if values[name]),
         kind=values["kind"],
     )
-    reverse = values["order"] not in (None, sorts.SORTS[sort].default_order)
-    return Search(filters, sort, reverse, _price_range(build, values))
+    reverse = values["order"] not in (None, SORTS[sort].default_order)
+    search = Search(filters, sort, reverse, _price_range(values))
+    if search.prices is not None and search.price_sort not in build.catalogue.cents:
+        raise _too_old(build, "filtered by min_price and max_price")
+    return search
 
 
-def folded_game(build: OpenBuild, values: dict[str, Any]) -> str | None:
-    """Return the folded value of the parameter `game`, None if it is absent.
+def filter_key(build: OpenBuild, name: str, text: str) -> str:
+    """Return the key of a client's text for a text filter.
 
     Raises:
-        InvalidParameter: The build is so old that it does not tell the games of products.
+        InvalidParameter: The build is older than the filter.
     """
-    if values["game"] is None:
-        return None
-    if build.catalogue.games is None:
-        raise _too_old(build, "game")
-    return fold(values["game"])
+    if name not in build.catalogue.texts:
+        raise _too_old(build, f"filtered by {name}")
+    return TEXT_FILTERS[name].key(text)
 
 
-def _price_range(build: OpenBuild, values: dict[str, Any]) -> PriceRange | None:
+def _price_range(values: dict[str, Any]) -> PriceRange | None:
     prices = PriceRange(values["min_price"], values["max_price"])
-    if prices == (None, None):
-        return None
     if prices.lowest is not None and prices.highest is not None and prices.lowest > prices.highest:
         raise InvalidParameter("min_price may not be above max_price")
-    if build.catalogue.cents is None:
-        raise _too_old(build, "min_price and max_price")
-    return prices
+    return None if prices == (None, None) else prices
 
 
-def _too_old(build: OpenBuild, parameters: str) -> InvalidParameter:
-    return InvalidParameter(
-        f"build {build.id} cannot be filtered by {parameters}: an older version made it, the next build can"
-    )
+def _too_old(build: OpenBuild, what: str) -> InvalidParameter:
+    return InvalidParameter(f"build {build.id} cannot be {what}: an older version made it, the next build can")
 
 
 def find_page(build: OpenBuild, search: Search, offset: int, limit: int) -> ResultPage:
@@ -163,7 +157,7 @@ def _ranking(catalogue: Catalogue, search: Search) -> list[np.ndarray]:
 
 def _ranks_of_prices(catalogue: Catalogue, search: Search) -> slice:
     """Return the ranks of the products in the price range: a range of the ranking, since it is sorted by price."""
-    assert catalogue.cents is not None and search.prices is not None
+    assert search.prices is not None
     ascending = catalogue.cents[search.price_sort][::-1]
     lowest, highest = search.prices
     below = 0 if lowest is None else int(np.searchsorted(ascending, _in_64_bits(lowest)))
@@ -238,13 +232,8 @@ def _masks(catalogue: Catalogue, search: Search) -> Iterator[np.ndarray]:
         yield catalogue.single == (filters.kind == "single")
     if filters.set is not None:
         yield np.logical_or.reduce([catalogue.set == row for row in _set_rows(catalogue, filters.set)])
-    if filters.number is not None:
-        yield _equal(catalogue.number, catalogue.numbers, filters.number)
-    if filters.rarity is not None:
-        yield _equal(catalogue.rarity, catalogue.rarities, filters.rarity)
-    if filters.game is not None:
-        assert catalogue.game is not None and catalogue.games is not None, "read_search refuses it otherwise"
-        yield _equal(catalogue.game, catalogue.games, filters.game)
+    for name, key in filters.texts:
+        yield catalogue.texts[name].mask(key)
     for word in filters.words:
         yield catalogue.vocabulary.mask(word)
 
@@ -260,8 +249,3 @@ def _set_rows(catalogue: Catalogue, text: str) -> list[int]:
     if not rows:
         raise NotFound("there is no set with this id or exact name")
     return rows
-
-
-def _equal(codes: np.ndarray, values: dict[str, int], text: str) -> np.ndarray:
-    # '' stands for products without a value. No filter finds them.
-    return codes == values[text] if text and text in values else np.zeros(len(codes), bool)

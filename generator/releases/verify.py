@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from edge_auth.contract import layer_names, sorts
+from edge_auth.contract import layer_names
 from edge_auth.contract.builds import Build
 from edge_auth.contract.card_lines import DIGEST_BYTES
 from edge_auth.contract.codec import decompress, sha256
@@ -144,8 +144,8 @@ def _broken_list_pages(build: Build) -> list[str]:
         ordinals = np.arange(len(catalogue.ids))
         broken = [
             f"the ranking by {sort} in {folder} does not hold every product once"
-            for sort in sorts.SORTS
-            if not np.array_equal(np.sort(catalogue.order[sort]), ordinals)
+            for sort, order in catalogue.order.items()
+            if not np.array_equal(np.sort(order), ordinals)
         ]
         lines = zip(catalogue.ids.tolist(), catalogue.card_lines.lines(ordinals), catalogue.digests, strict=True)
         broken += [

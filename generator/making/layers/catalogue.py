@@ -16,13 +16,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from edge_auth.contract import layer_names, sorts
+from edge_auth.contract import layer_names
 from edge_auth.contract.card_lines import CARD_LINES, DIGEST_BYTES
 from edge_auth.contract.catalogue import COLUMNS, PRICES, SETS, KindCounts
 from edge_auth.contract.codec import compress
 from edge_auth.contract.index import to_bytes
 from edge_auth.contract.layers import FACTS
+from edge_auth.contract.sorts import KINDS, PRICE_SORTS, SORTS
 from edge_auth.contract.text import composed
+from edge_auth.contract.text_filters import TEXT_FILTERS
 from edge_auth.contract.vocabulary import SUBSTRINGS, SUFFIXES, WORDS, substring_table, suffix_table
 from generator.lake.lake import Lake
 from generator.making.card_tasks import card_rows, card_tasks, card_texts, closed_layers
@@ -54,7 +56,7 @@ def catalogue_layer(lake: Lake) -> LayerSpec:
         recipe=RECIPE,
         sql=(*CARD_SQL, *_INDEX_SQL),
         content=card_content(lake),
-        constants=(*sorts.SORTS, *sorts.KINDS, DIGEST_BYTES, _LINES_PER_MEMBER),
+        constants=(*KINDS, DIGEST_BYTES, _LINES_PER_MEMBER),
     )
 
 
@@ -138,26 +140,26 @@ def _columns(context: BuildContext, lines: pa.Table, digest: str) -> pa.Table:
     for name in lines.column_names:
         table = table.append_column(name, lines[name])
     table = table.append_column("by_id", pa.array(np.argsort(table["id"].to_numpy()).astype(np.uint32)))
-    for name in ("rarity", "number", "game"):
+    for name in TEXT_FILTERS:
         encoded = table[name].combine_chunks().dictionary_encode()
         table = table.set_column(table.column_names.index(name), name, encoded)
-    for sort in sorts.SORTS:
+    for sort in SORTS:
         order = np.argsort(table[f"rank_{sort}"].to_numpy()).astype(np.uint32)
         table = table.append_column(f"order_{sort}", pa.array(order))
-        if sort in sorts.PRICE_SORTS:
+        if sort in PRICE_SORTS:
             place = table.column_names.index(f"cents_{sort}")
             table = table.set_column(place, f"cents_{sort}", table[f"cents_{sort}"].take(pa.array(order)))
     return table.replace_schema_metadata({"counts": _counts(context).to_json(), "rows": digest})
 
 
 def _counts(context: BuildContext) -> KindCounts:
-    sums = ", ".join(f"count(*) filter (keyed_{sort})" for sort in sorts.SORTS)
+    sums = ", ".join(f"count(*) filter (keyed_{sort})" for sort in SORTS)
     rows = context.db.rows(f"select kind, count(*), {sums} from rankings group by rollup (kind)")
     by_kind = {kind or "all": counts for kind, *counts in rows}
-    by_kind = {kind: by_kind.get(kind, [0] * (1 + len(sorts.SORTS))) for kind in sorts.KINDS}
+    by_kind = {kind: by_kind.get(kind, [0] * (1 + len(SORTS))) for kind in KINDS}
     return KindCounts(
         {kind: counts[0] for kind, counts in by_kind.items()},
-        {kind: dict(zip(sorts.SORTS, counts[1:], strict=True)) for kind, counts in by_kind.items()},
+        {kind: dict(zip(SORTS, counts[1:], strict=True)) for kind, counts in by_kind.items()},
     )
 
 

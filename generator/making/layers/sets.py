@@ -27,5 +27,5 @@ def sets_layer(lake: Lake) -> LayerSpec:
 def _sets(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
     context.tables.open_catalogue()
     context.db.run("views/sets")
-    rows = context.db.rows("select json from sets order by name_folded, id")
+    rows = context.db.rows("select json from sets order by set_name_folded, id")
     writer.add(compress_objects(paged((json for (json,) in rows), pages.SETS_PER_PAGE, object_keys.sets_page)))
