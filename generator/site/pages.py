@@ -19,6 +19,9 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from edge_auth.contract import site_files
+from edge_auth.contract.sorts import DEFAULT_SORT, SORTS
+from edge_auth.contract.text_filters import TEXT_FILTERS
+from edge_auth.core.endpoints import MAX_TEXT_CHARACTERS
 from generator.drawings import svg
 from generator.site import openapi
 from generator.site.api_reference import Reference
@@ -78,6 +81,10 @@ def _environment() -> Environment:
     )
     environment.globals |= {
         "changelog": _changelog(),
+        "sorts": [(name, sort.label) for name, sort in SORTS.items()],
+        "default_sort": DEFAULT_SORT,
+        "text_filters": [(name, text_filter.label) for name, text_filter in TEXT_FILTERS.items()],
+        "max_characters": MAX_TEXT_CHARACTERS,
         "languages": _LANGUAGES,
         "example": lambda name, extension: (_TEMPLATES / "examples" / f"{name}.{extension}").read_text("utf-8"),
         "version_of": _version_of,
