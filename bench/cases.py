@@ -9,11 +9,11 @@ from urllib.parse import quote, urlencode
 
 import pyarrow.parquet as pq
 
+from bench.crawl import SORTS
+from edge_auth.contract.sorts import KINDS
 from edge_auth.contract.text import fold
 
 API = "/api/v1"
-_SORTS = ("trend", "low", "avg", "filtered", "name", "number", "newest")
-_KINDS = ("all", "single", "sealed")
 _RARITIES = ("Common", "Uncommon", "Rare", "Holo Rare", "Double Rare", "Ultra Rare", "Secret Rare", "Promo")
 
 
@@ -121,7 +121,7 @@ def _deep_offset(data: TargetData) -> int:
 
 def _one_letter(_: TargetData) -> list[str]:
     letters = "abcdefghijklmnopqrstuvwxyz0123456789"
-    return _shuffled([cards(q=q, sort=sort, kind=kind) for q in letters for sort in _SORTS for kind in _KINDS])
+    return _shuffled([cards(q=q, sort=sort, kind=kind) for q in letters for sort in SORTS for kind in KINDS])
 
 
 def _filters(pages: int) -> Callable[[TargetData], list[str]]:
@@ -130,7 +130,7 @@ def _filters(pages: int) -> Callable[[TargetData], list[str]]:
             [
                 cards(rarity=rarity, kind="single", sort=sort, offset=50 * page)
                 for rarity in _RARITIES
-                for sort in _SORTS
+                for sort in SORTS
                 for page in range(pages)
             ]
         )
@@ -155,7 +155,7 @@ CASES = (
     Case("default list page", "lists", _same(cards())),
     Case("page at 90 %", "deep", lambda data: [cards(offset=_deep_offset(data))]),
     Case("pages about 90 %, new", "deep", lambda data: _shuffled(
-        [cards(offset=_deep_offset(data) - n, sort=sort) for n in range(2000) for sort in _SORTS]), fresh=True),
+        [cards(offset=_deep_offset(data) - n, sort=sort) for n in range(2000) for sort in SORTS]), fresh=True),
     Case("two words, new", "words", lambda data: [cards(q=" ".join(w)) for w in new_words(data.names)], fresh=True),
     Case("one letter, new", "lists", _one_letter, fresh=True),
     Case("rarity + kind + sort", "lists", _filters(1)),
@@ -194,8 +194,8 @@ def mix(data: TargetData, many: int = 4000) -> list[str]:
         (20, lambda: cards(offset=50 * rng.randrange(20))),
         (5, lambda: cards(offset=rng.randrange(len(data.names)))),
         (15, lambda: cards(q=" ".join(next(words)))),
-        (5, lambda: cards(q=rng.choice("abcdefghij"), sort=rng.choice(_SORTS))),
-        (10, lambda: cards(rarity=rng.choice(_RARITIES), kind="single", sort=rng.choice(_SORTS))),
+        (5, lambda: cards(q=rng.choice("abcdefghij"), sort=rng.choice(SORTS))),
+        (10, lambda: cards(rarity=rng.choice(_RARITIES), kind="single", sort=rng.choice(SORTS))),
         (20, lambda: f"{API}/cards/{rng.choice(data.details)}"),
         (5, lambda: f"{API}/cards/{rng.choice(data.details)}?days=30"),
         (5, lambda: f"{API}/watchlist"),

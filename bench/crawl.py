@@ -9,6 +9,7 @@ import http.client
 import json
 import random
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,24 @@ import pyarrow.parquet as pq
 from bench.data import Site, print_progress
 from edge_auth.contract.text import fold, number_filter_key, number_sort_key
 
+Json = dict[str, Any]
 TABLES = {
     "price_guide": ("day", "low", "avg", "trend", "low_holo", "avg_holo", "trend_holo"),
     "filtered": ("day", "lowest", "offers"),
     "listing": ("day", "available", "from_price", "available_foil", "from_price_foil"),
 }
+# The keys of the sorts in which the peers are measured. `added` is when the marketplace added the product.
+_KEYS: dict[str, Callable[[Json, datetime | None], Any]] = {
+    "trend": lambda card, _: (card["price_guide"] or {}).get("trend"),
+    "low": lambda card, _: (card["price_guide"] or {}).get("low"),
+    "avg": lambda card, _: (card["price_guide"] or {}).get("avg"),
+    "filtered": lambda card, _: (card["filtered_price"] or {}).get("lowest"),
+    "name": lambda card, _: fold(card["name"]),
+    "number": lambda card, _: number_sort_key(card["number"] or "") or None,
+    "newest": lambda _, added: added and int(added.timestamp()),
+}
+SORTS = tuple(_KEYS)
 _COUNTS = ("offers", "available", "available_foil")
-Json = dict[str, Any]
 
 
 def crawl(port: int, site: Site, folder: Path, details: int) -> None:
@@ -39,9 +51,9 @@ def crawl(port: int, site: Site, folder: Path, details: int) -> None:
     print_progress("reading the catalogue for the peers")
     products = pq.read_table(site.lake / "products.parquet", columns=["id_product", "date_added"]).to_pydict()
     added = dict(zip(products["id_product"], products["date_added"], strict=True))
-    rows = [_row(card, added) for card in _cards(get)]
+    rows = [_row(card, added[card["id_product"]]) for card in _cards(get)]
     pq.write_table(pa.Table.from_pylist(rows), folder / "cards.parquet")
-    chosen = random.Random(1).sample([row["id"] for row in rows if row["trend"] is not None], details)
+    chosen = random.Random(1).sample([row["id"] for row in rows if row["trend_key"] is not None], details)
     histories = {id_: get(f"/api/v1/cards/{id_}")["history"] for id_ in sorted(chosen)}
     for table, columns in TABLES.items():
         pq.write_table(_history(histories, table, columns), folder / f"{table}.parquet")
@@ -55,8 +67,7 @@ def _cards(get: Callable[[str], Json]) -> Iterator[Json]:
         offset = page["pagination"]["next_offset"]
 
 
-def _row(card: Json, added: dict[int, Any]) -> Json:
-    guide, filtered = card["price_guide"] or {}, card["filtered_price"] or {}
+def _row(card: Json, added: datetime | None) -> Json:
     number, rarity = card["number"], card["rarity"]
     return {
         "id": card["id_product"],
@@ -64,14 +75,7 @@ def _row(card: Json, added: dict[int, Any]) -> Json:
         "rarity": fold(rarity) if rarity else None,
         "set_id": card["set"]["id"],
         "number": number_filter_key(number) if number else None,
-        "name_key": fold(card["name"]),
-        "number_key": (number_sort_key(number) or None) if number else None,
-        "newest_key": added[card["id_product"]] and int(added[card["id_product"]].timestamp()),
-        "trend_key": guide.get("trend"),
-        "low_key": guide.get("low"),
-        "avg_key": guide.get("avg"),
-        "filtered_key": filtered.get("lowest"),
-        "trend": guide.get("trend"),
+        **{f"{sort}_key": key(card, added) for sort, key in _KEYS.items()},
         "json": json.dumps(card, ensure_ascii=False, separators=(",", ":")),
     }
 

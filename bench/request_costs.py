@@ -19,6 +19,7 @@ from edge_auth.contract.builds import live_build_id, open_build
 from edge_auth.contract.keys import SCOPES, issue, open_key_file
 from edge_auth.contract.sorts import SORTS
 from edge_auth.contract.store.open import open_store
+from edge_auth.contract.text_filters import TEXT_FILTERS
 from edge_auth.host.app import Settings, create_app
 from edge_auth.host.log import Log
 
@@ -32,7 +33,7 @@ def requests(set_id: int, total: int) -> Iterator[Request]:
     """Yield (what, target, headers) of requests that may be slow."""
     cards = f"{API}/cards"
     deep = total * 9 // 10
-    for name in ("q", "set", "number", "rarity", "game"):
+    for name in ("q", "set", *TEXT_FILTERS):
         yield f"`{name}` of 60 kB of combining marks", f"{cards}?{name}={_MARKS}", {}
         yield f"`{name}` of the longest text that grows when it is folded", f"{cards}?{name}={_MANY}{_MANY}", {}
     yield "`q` of /sets, 60 kB of combining marks", f"{API}/sets?q={_MARKS}", {}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from bench.crawl import TABLES
+from bench.crawl import SORTS, TABLES
 from bench.peers import sql
 from bench.peers.flask_sqlite import DIALECT, FlaskSqlite, array, database
 from bench.peers.peer import Answer
@@ -69,7 +69,7 @@ def _name(query: sql.ListQuery) -> str:
 
 
 def _canned_queries() -> Iterator[tuple[str, str]]:
-    for sort, words, rarity, kind in product(sql.SORTS, range(3), (None, "x"), (None, "x")):
+    for sort, words, rarity, kind in product(SORTS, range(3), (None, "x"), (None, "x")):
         query = sql.ListQuery(("x",) * words, rarity, kind, sort, 0, 0)
         yield _name(query), sql.list_sql(query, DIALECT)
     yield "detail", sql.detail_sql(array, DIALECT.marker)

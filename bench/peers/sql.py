@@ -11,11 +11,9 @@ from datetime import date, timedelta
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
-from bench.crawl import TABLES
+from bench.crawl import SORTS, TABLES
+from edge_auth.contract import sorts
 from edge_auth.contract.text import fold, words
-
-SORTS = ("trend", "low", "avg", "filtered", "name", "number", "newest")
-_ASCENDING = ("name", "number")
 
 
 @dataclass(frozen=True)
@@ -38,7 +36,7 @@ class Dialect:
         """Return the columns of a sort's default order."""
         key = f"{sort}_key"
         if self.nulls_last:
-            return f"{key}{'' if sort in _ASCENDING else ' desc'} nulls last, id"
+            return f"{key}{'' if sorts.SORTS[sort].ascending else ' desc'} nulls last, id"
         return {"name": f"{key}, id", "number": f"{key} is null, {key}, id"}.get(sort, f"{key} desc, id")
 
 
