@@ -3,13 +3,11 @@
 The strict copy is checked, which allows only the fields of today; `test_generated_client` checks the published one.
 """
 
-import inspect
 import json
 import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker
@@ -17,15 +15,12 @@ from openapi_spec_validator import OpenAPIV31SpecValidator, validate
 from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
-from edge_auth.contract import sorts
 from edge_auth.contract.keys import SCOPES
 from edge_auth.core.endpoints import route
 from generator.reading.diff.fields import compared_fields
-from generator.site import openapi
 from generator.site.openapi import document, strict_document
-from tests.api import test_paging
-from tests.support import targets
 from tests.support.oracle import params
+from tests.support.oracle.cards import DESCENDING_BY_DEFAULT
 
 ENDPOINTS = """
 | Path | Parameters | Success body | Errors |
@@ -607,33 +602,15 @@ def test_paths_are_relative_to_the_host_that_serves_them():
     assert [server["url"] for server in DOCUMENT["servers"]] == ["/"]
 
 
-def test_words_of_the_templates_are_those_of_the_contract():
-    """The explorer's script cannot take its words from the contract, so they are compared with it."""
-    templates = Path(openapi.__file__).with_name("templates")
-    script = (templates / "pages" / "explore" / "cards.js").read_text("utf-8")
-    [listed] = re.findall(r"const SORTS = \{(.*?)\};", script, re.DOTALL)
-    assert tuple(re.findall(r"(\w+): [\"A-Z]", listed)) == tuple(sorts.SORTS)
-    sort = parameters("/api/v1/cards", "query")["sort"]["schema"]
-    assert sort["enum"] == list(sorts.SORTS) and sort["default"] == next(iter(sorts.SORTS))
+def test_the_document_names_the_scopes():
     assert set(re.findall(r"\b[a-z]+:read\b", document().decode())) == set(SCOPES)
 
 
-def test_each_sort_is_explained_and_tested():
+def test_each_sort_is_explained():
     described = parameters("/api/v1/cards", "query")
-    assert set(re.findall(r"`(\w+)`", described["sort"]["description"])) == set(sorts.SORTS)
-    ascending = {sort for sort in sorts.SORTS if sorts.SORTS[sort].ascending}
-    assert set(re.findall(r"`(\w+)`", described["order"]["description"].partition("`asc`")[2])) == ascending
-    assert {params.SORTS, targets.SORTS, test_paging.SORTS} == {tuple(sorts.SORTS)}
-
-
-def test_each_filter_is_explained_tested_and_in_the_explorer():
-    filters = set(parameters("/api/v1/cards", "query")) - {"sort", "order", "limit", "offset", "ids"}
-    assert set(params.PARAMETERS["cards"]) == filters | {"sort", "order", "limit", "offset", "ids"}
-    script = (Path(openapi.__file__).parent / "templates" / "pages" / "explore" / "cards.js").read_text("utf-8")
-    form = set(re.findall(r"""(?:name: |text\(|choice\()"([a-z_]+)\"""", script))
-    assert form == filters | {"sort", "order"}
-    made = inspect.getsource(targets.Targets.cards)
-    assert [name for name in filters if f'"{name}": ' not in made] == []
+    assert set(re.findall(r"`(\w+)`", described["sort"]["description"])) == set(params.SORTS)
+    ascending = set(re.findall(r"`(\w+)`", described["order"]["description"].partition("`asc`")[2]))
+    assert ascending == set(params.SORTS) - set(DESCENDING_BY_DEFAULT)
 
 
 def test_the_diff_compares_every_field():

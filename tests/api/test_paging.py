@@ -4,14 +4,13 @@ from itertools import product
 
 import pytest
 
+from edge_auth.contract.sorts import KINDS, ORDERS, SORTS
 from tests.support.api_checks import crawl
 from tests.support.oracle import Oracle
 from tests.support.service import Client
 
-SORTS = ("trend", "low", "avg", "filtered", "name", "number", "newest")
 
-
-@pytest.mark.parametrize(("kind", "sort", "order"), list(product(("all", "single", "sealed"), SORTS, ("asc", "desc"))))
+@pytest.mark.parametrize(("kind", "sort", "order"), list(product(KINDS, SORTS, ORDERS)))
 def test_cards(client: Client, fixed_oracle: Oracle, kind: str, sort: str, order: str) -> None:
     query = f"/api/v1/cards?kind={kind}&sort={sort}&order={order}&"
     expected = [row["id_product"] for row in fixed_oracle.ask(f"{query}limit=100")[1]["data"]]

@@ -5,15 +5,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from edge_auth.contract import sorts
 from edge_auth.contract.layout import BUILDS, build_ids
 from edge_auth.contract.store.folder import FolderStore
 from edge_auth.contract.store.interface import Store
-from edge_auth.contract.text import fold, number_sort_key
 from generator.releases.publish import publish
 from tests.support.copies import copy_objects
 from tests.support.lakes import Rows, write
 from tests.support.nights import make
+from tests.support.oracle import Oracle
 from tests.support.shared import shared_folder
 
 AS_OF = "2026-08-22"  # the day of the newest check
@@ -30,6 +29,7 @@ SETS = {
     8: "Twins",
     30: None,
 }  # 30 is known by its products only
+GAMES = {1: "Pokémon", 2: "POKÉMON", 7: "Magic"}
 SLUGS = {
     "pikachu": "https://www.cardmarket.com/en/Pokemon/Products/Singles/Base/Pikachu",
     "Éclair/x": "https://www.cardmarket.com/en/Pokemon/Products/Singles/Base/Eclair",
@@ -59,25 +59,6 @@ def products(count: int = ALL, seed: int = 1) -> list[dict[str, Any]]:
     return drawn[:count]
 
 
-def sort_key(product: dict[str, Any], sort: str) -> Any:
-    """Return the value by which a product is sorted, or None."""
-    if sort == "name":
-        return fold(product["name"])
-    if sort == "number":
-        return number_sort_key(product["number"]) if product["number"] else None
-    return product["added"] if sort == "newest" else product[sort]
-
-
-def ranked(listed: list[dict[str, Any]], sort: str, descending: bool) -> list[dict[str, Any]]:
-    """Return products in the contract's order of /cards, computed in the plainest way."""
-    keyed = [p for p in listed if sort_key(p, sort) is not None]
-    rest = sorted((p for p in listed if sort_key(p, sort) is None), key=lambda p: p["id_product"])
-    default_descending = not sorts.SORTS[sort].ascending
-    keyed.sort(key=lambda p: p["id_product"])
-    keyed.sort(key=lambda p: sort_key(p, sort), reverse=default_descending)
-    return (keyed if descending == default_descending else keyed[::-1]) + rest
-
-
 def rows(listed: list[dict[str, Any]]) -> Rows:
     """Return the lake of some products."""
     guide = [{"id_product": p["id_product"], **{name: p[name] for name in ("trend", "low", "avg")}} for p in listed]
@@ -86,12 +67,13 @@ def rows(listed: list[dict[str, Any]]) -> Rows:
         products=[
             {
                 **{name: p[name] for name in ("id_product", "name", "kind", "number", "rarity")},
+                "category": ("Alpha Single", "Beta Booster", None)[p["id_product"] % 3],
                 "id_expansion": p["set"],
                 "date_added": p["added"],
             }
             for p in listed
         ],
-        expansions=[{"id": id_, "name": name} for id_, name in SETS.items() if name],
+        expansions=[{"id": id_, "name": name, "game": GAMES.get(id_)} for id_, name in SETS.items() if name],
         watchlist=[{"slug": slug, "name": slug, "url": url} for slug, url in SLUGS.items()],
         price_guide={PRICE_DAY: guide} | dict.fromkeys(CLOSED_DAYS, guide[::2]),
         listings={LISTING_TIME[:10]: [{"id_product": listed[0]["id_product"], "scraped_at": LISTING_TIME}]},
@@ -105,20 +87,24 @@ def _check(id_product: int, price: float) -> dict[str, Any]:
 
 
 @cache
-def _built(count: int) -> tuple[FolderStore, str]:
-    """Build the first products once in a run of the tests. Return the store, with nothing published, and the id."""
+def oracle() -> Oracle:
+    """Return what the API must say about the build of all products."""
+    return Oracle(_folder(ALL) / "lake")
+
+
+def _folder(count: int) -> Path:
+    """Write the lake of the first products and build it, once in a run of the tests. Nothing is published."""
 
     def fill(folder: Path) -> None:
         make(write(rows(products(count)), folder / "lake"), FolderStore(str(folder / "store")))
 
-    store = FolderStore(str(shared_folder(f"small-store-{count}", fill) / "store"))
-    [build] = build_ids(store.list(BUILDS))
-    return store, build
+    return shared_folder(f"small-store-{count}", fill)
 
 
 def add_build(store: Store, count: int = ALL, *, live: bool = True) -> str:
     """Copy a build of the first products into a store and publish it. Return its id."""
-    source, build = _built(count)
+    source = FolderStore(str(_folder(count) / "store"))
+    [build] = build_ids(source.list(BUILDS))
     copy_objects(source, store)
     if live:
         publish(store, build, by_hand=True)

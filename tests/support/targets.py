@@ -3,8 +3,11 @@
 import random
 import unicodedata
 from collections.abc import Callable
+from functools import partial
 from urllib.parse import quote, quote_plus, unquote_to_bytes
 
+from edge_auth.contract.sorts import SORTS
+from edge_auth.contract.text_filters import TEXT_FILTERS
 from tests.support.lakes import pools
 from tests.support.lakes.rows import Rows
 
@@ -28,7 +31,6 @@ BAD_INTEGERS = (
     "NaN",
     "5\n",
 )
-SORTS = ("trend", "low", "avg", "filtered", "name", "number", "newest")
 NOT_UTF8 = ("%FF", "%C3", "%ED%A0%80", "a%80")
 
 
@@ -63,16 +65,16 @@ class Targets:
         filters: dict[str, Callable[[], str]] = {
             "q": self._words,
             "set": self._set,
-            "number": lambda: self._number(),
-            "rarity": lambda: self._twist(self._of("rarity", self.rows.products) or "Common"),
+            **{name: partial(self._text, name) for name in TEXT_FILTERS},
+            "number": self._number,
+            "game": self._game,
             "kind": lambda: self._enumerated("all", "single", "sealed"),
             "sort": lambda: self._enumerated(*SORTS),
             "order": lambda: self._enumerated("asc", "desc"),
         }
-        filters |= {"game": self._game, "min_price": self._price, "max_price": self._price}
-        shares = {"q": 0.3, "set": 0.2, "number": 0.2, "rarity": 0.15, "kind": 0.3, "sort": 0.7, "order": 0.5}
-        shares |= {"game": 0.15, "min_price": 0.25, "max_price": 0.25}
-        query |= {name: make() for name, make in filters.items() if self.rng.random() < shares[name]}
+        filters |= {"min_price": self._price, "max_price": self._price}
+        shares = {"q": 0.3, "set": 0.2, "kind": 0.3, "sort": 0.7, "order": 0.5, "min_price": 0.25, "max_price": 0.25}
+        query |= {name: make() for name, make in filters.items() if self.rng.random() < shares.get(name, 0.15)}
         return self._target("cards", query)
 
     def cards_with_ids(self) -> str:
@@ -223,6 +225,10 @@ class Targets:
             "-5",
         )
         return self.rng.choice(choices)
+
+    def _text(self, name: str) -> str:
+        """A value of the column of this name, in any spelling."""
+        return self._twist(self._of(name, [*self.rows.products, *(self.rows.expansions or ())]) or "Common")
 
     def _number(self) -> str:
         number = self._of("number", self.rows.products) or "4"
