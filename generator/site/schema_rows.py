@@ -1,16 +1,19 @@
 """Reads `schemas.md`: the resources of the API, and a row for each of their fields."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 
+from edge_auth.core.endpoints import ENDPOINTS
+from edge_auth.core.parameters import Integer
 from generator.errors import SiteError
 
 _COLUMNS = ("field", "type", "what it is", "example")
 _BASE = re.compile(r"\*(\w+)\*")
 _MORE = "…"
+_PAGE_OF = ", a page of "
 
 
 @dataclass(frozen=True)
@@ -86,14 +89,27 @@ def malformed(line: int, problem: str) -> SiteError:
 
 def _resource(lines: list[tuple[int, str]]) -> Resource:
     number, heading = lines[0]
+    name, _, item = heading.removeprefix("## ").partition(_PAGE_OF)
     rows = [_row(number, line) for number, line in lines if line.startswith("|")][2:]  # without the head of the table
     bases = [found[1] for row in rows if (found := _BASE.fullmatch(row.name))]
     own = [row for row in rows if row.name != _MORE and not _BASE.fullmatch(row.name)]
+    own = [*(_page_rows(name, item, number) if item else ()), *own]
     if not own:
         raise malformed(number, f"{heading!r} has no fields: add a table with the columns {', '.join(_COLUMNS)}")
     text = " ".join(line for _, line in lines[1:] if line and not line.startswith("|"))
+    text = text or f"One page of a list: {item} objects and the place of the page."
     is_open = any(row.name == _MORE for row in rows)
-    return Resource(heading.removeprefix("## "), text, _nested(own), next(iter(bases), None), is_open)
+    return Resource(name, text, _nested(own), next(iter(bases), None), is_open)
+
+
+def _page_rows(page: str, item: str, line: int) -> Iterator[Row]:
+    """Yield the fields of a page of a list."""
+    rules = [endpoint.rules["limit"] for endpoint in ENDPOINTS if endpoint.schema == page and endpoint.rules]
+    most = [rule.high for rule in rules if isinstance(rule, Integer)]
+    if not most:
+        raise malformed(line, f"no endpoint answers {page}: add it to `edge_auth/core/endpoints.py`")
+    yield Row("data", f"array of {item}, at most {most[0]} items", "The rows of this page.", "", line)
+    yield Row("pagination", "Pagination", "Where this page stands.", "", line)
 
 
 def _row(number: int, line: str) -> Row:

@@ -4,7 +4,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from generator.errors import SiteError
-from generator.site.schema_rows import read_resources
+from generator.site.schema_rows import read_resources, resources
 from generator.site.schemas import make_schemas
 from generator.site.types_in_words import for_readers, schema_of
 
@@ -53,6 +53,13 @@ def test_rows_make_a_schema_with_an_example() -> None:
     assert schema["required"] == ["id", "seen", "set"] and schema["additionalProperties"] is False
     assert schema["properties"]["seen"]["required"] == ["day"]
     assert schema["examples"] == [{"id": 7, "seen": {"day": None}, "set": {"name": "A"}}]
+
+
+def test_a_page_is_as_long_as_its_endpoint_allows() -> None:
+    page = make_schemas(resources())["SetPage"]["properties"]
+    assert page["data"]["items"] == {"$ref": "#/components/schemas/Set"} and page["data"]["maxItems"] == 1000
+    with pytest.raises(SiteError, match=r"schemas\.md:1: no endpoint answers SetsPage: add it"):
+        read_resources("## SetsPage, a page of Set\n")
 
 
 @pytest.mark.parametrize(
