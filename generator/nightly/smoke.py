@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from urllib.parse import urlencode
+from urllib.parse import unquote_to_bytes, urlencode
 
 from edge_auth.contract import movers, sorts
 from edge_auth.contract.builds import open_build
@@ -13,11 +13,14 @@ from edge_auth.contract.store.file_cache import FileCache
 from edge_auth.contract.store.interface import Store
 from edge_auth.core.cache import LruCache
 from edge_auth.core.endpoint import API
-from edge_auth.core.endpoints import MAX_TEXT_CHARACTERS, route
+from edge_auth.core.endpoints import ENDPOINTS, MAX_TEXT_CHARACTERS, route
 from edge_auth.core.open_build import OpenBuild
 from edge_auth.core.sources import FromBuild
 from edge_auth.errors import EdgeError
 from generator.errors import SmokeError
+from generator.site.api_reference import Reference
+from generator.site.live_examples import live_examples
+from generator.site.openapi import strict_document
 
 _CACHE_BYTES = 16 << 20
 
@@ -35,39 +38,44 @@ def smoke_test(store: Store, build_id: str) -> None:
         )
         request = "its lists"
         try:
-            for path, query in _requests(opened):
-                request = f"{path}?{query}".rstrip("?")
-                _check_answer(opened, path, query)
+            for request in _requests(opened):
+                _check_answer(opened, request)
         except (EdgeError, ValueError, OSError, EOFError, KeyError) as error:
             raise SmokeError(f"{request} cannot be answered: {error}") from error
 
 
-def _check_answer(opened: OpenBuild, path: str, query: str) -> None:
-    endpoint, subject = route(f"{API}{path}".encode())
+def _check_answer(opened: OpenBuild, target: str) -> None:
+    path, _, query = target.partition("?")
+    endpoint, subject = route(unquote_to_bytes(path))
     assert isinstance(endpoint.source, FromBuild), f"{path} is not answered from a build"
     body = endpoint.source.make_body(opened, endpoint, subject, query)
     json.loads(body.plain)
     decompress(body.gzipped)
 
 
-def _requests(opened: OpenBuild) -> Iterator[tuple[str, str]]:
-    """Yield paths below the API and queries: every ranking, a search, the first and last product, a tracked one."""
-    yield from ((path, "") for path in ("status", "sets", "watchlist", "fingerprints", "bulk", "openapi.json"))
+def _requests(opened: OpenBuild) -> Iterator[str]:
+    """Yield paths with queries: each endpoint's example, each ranking, searches, and the first and last product."""
+    yield from _examples(opened)
+    cards = f"{API}cards"
     for kind in sorts.KINDS:
         for sort in sorts.SORTS:
-            yield "cards", f"kind={kind}&sort={sort}&limit=1"
-    yield "cards", "q=a&order=asc&limit=5"
-    yield "cards", "min_price=1&max_price=5&sort=name&limit=5"
-    yield from (("games", ""), *(("movers", f"window={window}") for window in movers.WINDOWS))
-    ids = opened.catalogue.ids
+            yield f"{cards}?kind={kind}&sort={sort}&limit=1"
+    yield f"{cards}?q=a&order=asc&limit=5"
+    yield f"{cards}?min_price=1&max_price=5&sort=name&limit=5"
+    yield from (f"{API}movers?window={window}" for window in movers.WINDOWS)
     for line in opened.games[:1]:
         query = urlencode({"game": json.loads(line)["name"][:MAX_TEXT_CHARACTERS]})
-        yield from (("cards", query), ("sets", query), ("movers", query))
-    yield "cards", f"ids={','.join(map(str, ids[:3].tolist())) or 0}"
+        yield from (f"{API}{name}?{query}" for name in ("cards", "sets", "movers"))
+    ids = opened.catalogue.ids
+    yield f"{cards}?ids={','.join(map(str, ids[:3].tolist())) or 0}"
     for id_ in {int(ids.min()), int(ids.max())} if len(ids) else ():
-        yield f"cards/{id_}", ""
-        yield f"cards/{id_}", "days=30"
-    for line in opened.watchlist[:1]:
-        slug = json.loads(line)["slug"]
-        for path in (slug, f"{slug}/history", f"{slug}/offers"):
-            yield f"watchlist/{path}", ""
+        yield from (f"{cards}/{id_}", f"{cards}/{id_}?days=30")
+
+
+def _examples(opened: OpenBuild) -> Iterator[str]:
+    """Yield the example of each endpoint that a build answers, unless the build lacks what its path names."""
+    live = live_examples(opened)
+    of_build = {endpoint.path for endpoint in ENDPOINTS if endpoint.source.of_build}
+    for operation in Reference(json.loads(strict_document()), live).operations:
+        if operation.path in of_build and {subject.name for subject in operation.placed("path")} <= live.values.keys():
+            yield operation.example

@@ -11,19 +11,10 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from generator.site.live_examples import NO_EXAMPLES, LiveExamples, cut, shown
+from generator.site.prose import Prose
 from generator.site.schema_rows import Row, resources
 from generator.site.types_in_words import REFERENCE, for_readers
 
-# The query of an operation's example, where it is not the first parameter that has an example.
-_EXAMPLE_QUERIES = {
-    "listWatchlist": {"limit": "2"},
-    "getWatchlistHistory": {"view": "weekly", "range": "30d"},
-    "listCards": {"q": "", "limit": "1"},
-    "getCard": {"days": "3"},
-    "listSets": {"q": "", "limit": "2"},
-    "listMovers": {"direction": "up", "limit": "2"},
-    "listGames": {"limit": "3"},
-}
 _LARGEST_INTEGER = 10**18 - 1  # the maximum in the document when the limit of 18 digits is the only bound
 
 _Json = dict[str, Any]
@@ -109,7 +100,10 @@ class Reference:
         self.tags: list[_Json] = document["tags"]
         self.schemas: dict[str, _Json] = document["components"]["schemas"]
         self.resources = resources()
-        self.operations = [_operation(path, item["get"], live) for path, item in document["paths"].items()]
+        prose, paths = Prose(), document["paths"]
+        self.operations = [
+            _operation(path, item["get"], prose.example_query(path), live) for path, item in paths.items()
+        ]
 
     def tagged(self, tag: str) -> list[Operation]:
         """Return the endpoints of one tag, in the order of the document."""
@@ -151,7 +145,7 @@ class Reference:
         ]
 
 
-def _operation(path: str, item: _Json, live: LiveExamples) -> Operation:
+def _operation(path: str, item: _Json, query: dict[str, str], live: LiveExamples) -> Operation:
     success = item["responses"]["200"]
     content = success["content"]
     return Operation(
@@ -161,7 +155,7 @@ def _operation(path: str, item: _Json, live: LiveExamples) -> Operation:
         title=item["summary"],
         description=item["description"],
         public=item.get("security") == [],
-        parameters=_parameters(item, live),
+        parameters=_parameters(item, query, live),
         answer=success["description"],
         body=_name(content["application/json"]["schema"]) if "application/json" in content else "",
         errors=[error for status, answer in item["responses"].items() for error in _error_examples(status, answer)],
@@ -173,12 +167,9 @@ def _operation(path: str, item: _Json, live: LiveExamples) -> Operation:
     )
 
 
-def _parameters(item: _Json, live: LiveExamples) -> list[Field]:
+def _parameters(item: _Json, query: dict[str, str], live: LiveExamples) -> list[Field]:
     """Return the parameters of an operation, with their values in its example request."""
-    id_ = item["operationId"]
-    fields = [_parameter(parameter, live, id_) for parameter in item["parameters"]]
-    first = next((field.name for field in fields if field.place == "query" and field.example), None)
-    query = _EXAMPLE_QUERIES.get(id_, {first: ""} if first else {})
+    fields = [_parameter(parameter, live, item["operationId"]) for parameter in item["parameters"]]
     filled = {field.name: query[field.name] or field.example for field in fields if field.name in query}
     return [replace(field, filled=filled.get(field.name, "")) for field in fields]
 

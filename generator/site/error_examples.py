@@ -1,0 +1,249 @@
+"""The examples of errors in the OpenAPI document: a request that is refused, and what the shim answers.
+
+The shim's own code answers these requests, in this process and from parts that are made up here. A test sends the same
+requests to a service.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from types import SimpleNamespace
+from typing import Any, cast
+from urllib.parse import unquote_to_bytes, urlencode
+
+import numpy as np
+
+from edge_auth.contract.bulk import BulkFile
+from edge_auth.contract.changes import Step, Steps
+from edge_auth.contract.keys import DEFAULT_RATE_LIMIT, KEY_PREFIX, SCOPES, KeyRecord, digest
+from edge_auth.core.answer import Shim
+from edge_auth.core.bodies import Body
+from edge_auth.core.cache import LruCache
+from edge_auth.core.endpoint import Endpoint
+from edge_auth.core.open_build import OpenBuild
+from edge_auth.core.rate_limit import Usage, window_of
+from edge_auth.core.request import Request
+from edge_auth.core.slugs import Slugs
+from edge_auth.errors import (
+    ApiError,
+    ExpiredKey,
+    InsufficientScope,
+    InternalError,
+    InvalidKey,
+    InvalidParameter,
+    MethodNotAllowed,
+    NoKey,
+    RateLimited,
+    RevokedKey,
+    StoreError,
+    UnknownBuild,
+)
+from edge_auth.host.bulk_files import StoredBulkFiles
+from generator.site.prose import PARAMETERS, STATUSES, Prose
+
+LIVE_BUILD, OLD_BUILD = "2026-08-22-3f9a1c0b7d52", "2025-12-31-b06af40c7d77"
+EXPIRY = "2025-12-31T23:59:59Z"
+SLUGS = ("emberfox-ex-asp012", "emberfox-v-asp013", "emberfox-vmax-asp014")
+_FILE = BulkFile("sets-0f9a1c0b7d52.parquet", "", 4096, "0" * 64, "")
+_NOW = 1787443183.0  # 17 seconds before the end of a minute
+_KEY_OF: Mapping[type[ApiError], str] = {
+    NoKey: "",
+    InvalidKey: "wrong",
+    ExpiredKey: "expired",
+    RevokedKey: "revoked",
+    InsufficientScope: "without scopes",
+    RateLimited: "spent",
+}
+
+
+@dataclass(frozen=True)
+class RefusedRequest:
+    """A request that gets an error.
+
+    Attributes:
+        target: Its path and query.
+        key: What is wrong with its key; '' for a request without a key, `valid` for a good one.
+        headers: Its headers besides that of the key.
+        broken: Whether the store cannot be read.
+    """
+
+    target: str
+    method: str = "GET"
+    key: str = "valid"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    broken: bool = False
+
+
+def messages(endpoint: Endpoint, errors: Sequence[type[ApiError]], prose: Prose) -> dict[type[ApiError], str | None]:
+    """Return the message of each error, None for one that no request gets.
+
+    Raises:
+        SiteError: An error of the look-up has no request in the prose.
+        ValueError: A request gets another error.
+    """
+    requests = refused_requests(endpoint, errors, prose)
+    return {error: _message(requests[error], error) if error in requests else None for error in errors}
+
+
+def refused_requests(
+    endpoint: Endpoint, errors: Sequence[type[ApiError]], prose: Prose
+) -> dict[type[ApiError], RefusedRequest]:
+    """Return a request for each error of an endpoint that a request can get.
+
+    Raises:
+        SiteError: An error of the look-up has no request in the prose.
+    """
+    target = _target(endpoint, _example_subject(endpoint, prose))
+    key = "" if endpoint.public else "valid"
+    found: dict[type[ApiError], RefusedRequest] = {
+        InvalidParameter: RefusedRequest(f"{target}?{_bad_query(endpoint)}", key=key),
+        MethodNotAllowed: RefusedRequest(target, "POST", key),
+        InternalError: RefusedRequest(target, key=key, broken=True),
+        **{error: RefusedRequest(target, key=kind) for error, kind in _KEY_OF.items()},
+    }
+    if endpoint.scope is None:
+        del found[InsufficientScope]
+    of_prose: list[type[ApiError]] = [InvalidParameter, *endpoint.errors]
+    for error in of_prose:
+        if given := prose.sentence(endpoint.path, STATUSES, str(error.status)).example:
+            found[error] = _given_request(endpoint, target, given, key)
+    return {error: found[error] for error in errors if error in found}
+
+
+def _target(endpoint: Endpoint, subject: str) -> str:
+    before, _, rest = endpoint.path.partition("{")
+    return before + subject + rest.rpartition("}")[2] if rest else before
+
+
+def _example_subject(endpoint: Endpoint, prose: Prose) -> str:
+    names = endpoint.subjects
+    return "...".join(prose.sentence(endpoint.path, PARAMETERS, name).example for name in names)
+
+
+def _bad_query(endpoint: Endpoint) -> str:
+    """Return a query whose first parameter is not allowed, or unknown."""
+    for name, rule in (endpoint.rules or {}).items():
+        return urlencode({name: rule.bad_example})
+    return "limit=5"
+
+
+def _given_request(endpoint: Endpoint, target: str, given: str, key: str) -> RefusedRequest:
+    """Return the request that a row gives as a query, as a header, or as the variable part of the path."""
+    name, colon, value = given.partition(": ")
+    if colon:
+        return RefusedRequest(target, key=key, headers={name: value})
+    return RefusedRequest(target + given if given.startswith("?") else _target(endpoint, given), key=key)
+
+
+def _message(request: RefusedRequest, error: type[ApiError]) -> str:
+    path, _, query = request.target.partition("?")
+    headers = {name.lower(): value for name, value in request.headers.items()}
+    if request.key:
+        headers["x-api-key"] = _key(request.key)
+    sent = Request(request.method, unquote_to_bytes(path), query, headers, request.key, "")
+    said = json.loads(_shim(request.broken).answer(sent, _NOW).body)["error"]
+    if said["code"] != error.code:
+        raise ValueError(f"the example of {error.code} at {request.target} gets {said['code']}: {said['message']}")
+    message: str = said["message"]
+    return message
+
+
+@cache
+def _shim(broken: bool) -> Shim:
+    return Shim(_Builds(broken), _Keys(broken), _Counter(), _NoLog(), _Files())
+
+
+def _key(kind: str) -> str:
+    return KEY_PREFIX + digest(kind)[:32]
+
+
+class _Keys:
+    """A key of each kind."""
+
+    def __init__(self, broken: bool):
+        self._broken = broken
+
+    def find(self, sha256: str) -> KeyRecord | None:
+        if self._broken:
+            raise StoreError("an example of a store that cannot be read")
+        return next((record for record in self._records() if record.sha256 == sha256), None)
+
+    def _records(self) -> Iterator[KeyRecord]:
+        for kind in ("valid", "expired", "revoked", "without scopes", "spent"):
+            yield KeyRecord(
+                id=kind,
+                name=kind,
+                prefix=KEY_PREFIX,
+                sha256=digest(_key(kind)),
+                scopes=() if kind == "without scopes" else SCOPES,
+                rate_limit=DEFAULT_RATE_LIMIT,
+                created_at=EXPIRY,
+                expires_at=EXPIRY if kind == "expired" else None,
+                revoked=kind == "revoked",
+            )
+
+
+class _Counter:
+    """A counter of a key, and of an address, that have no requests left."""
+
+    def hit(self, name: str, limit: int, now: float) -> Usage:
+        return Usage(limit, limit, window_of(now), "spent" not in name)
+
+
+class _NoLog:
+    def once(self, text: str) -> None: ...
+
+    def failure(self, request: Request, error: BaseException) -> None: ...
+
+
+class _Files(StoredBulkFiles):
+    """A store with one file."""
+
+    def __init__(self) -> None: ...
+
+    def find(self, name: str) -> BulkFile:
+        return _FILE if name == _FILE.name else super().find(name)
+
+
+class _Steps:
+    """The steps of a store whose pointer never moved."""
+
+    def known(self) -> Steps:
+        return Steps([LIVE_BUILD], [], {})
+
+    def refreshed(self) -> Steps:
+        return self.known()
+
+    def document(self, step: Step, steps: Steps) -> Body:
+        raise StoreError("an example of a store that cannot be read")
+
+
+class _Builds:
+    """The live build and an older one. Both have no products, and lack the layers that old versions did not make."""
+
+    steps = _Steps()
+
+    def __init__(self, broken: bool):
+        self._broken = broken
+
+    def select(self, pin: str | None = None) -> OpenBuild:
+        if self._broken:
+            raise StoreError("an example of a store that cannot be read")
+        if pin not in (None, OLD_BUILD):
+            raise UnknownBuild(pin)
+        return _build(pin or LIVE_BUILD)
+
+    def has_changed(self, build: OpenBuild, pin: str | None) -> bool:
+        return False
+
+
+def _build(id_: str) -> OpenBuild:
+    objects = SimpleNamespace(id=id_, layers={}, manifest=lambda: None, card=lambda id_: None)
+    build = OpenBuild(cast(Any, objects), LruCache(0), lambda hit: None)
+    urls = [{"slug": slug, "cardmarket_url": f"https://www.cardmarket.com/{slug}"} for slug in SLUGS]
+    build.slugs = Slugs([json.dumps(item).encode() for item in urls])
+    none = np.array([], np.uint32)
+    counts = SimpleNamespace(keyed={"all": {"trend": 0}})
+    build.catalogue = cast(Any, SimpleNamespace(order={"trend": none}, counts=counts, set_names=[], set_ids=none))
+    return build

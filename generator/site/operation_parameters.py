@@ -1,0 +1,92 @@
+"""Makes the parameters of the OpenAPI document from the rules of the endpoints and their prose."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from edge_auth.core.endpoint import Endpoint
+from edge_auth.core.parameters import (
+    MAX_DIGITS,
+    BuildId,
+    Choice,
+    IdList,
+    Integer,
+    Price,
+    ProductId,
+    Rule,
+    Text,
+)
+from edge_auth.errors import RangeNotSatisfiable
+from generator.site.prose import PARAMETERS, Prose
+
+_Json = dict[str, Any]
+
+
+def parameters(endpoint: Endpoint, prose: Prose) -> list[_Json]:
+    """Return the parameters of an endpoint: those of the path, of the query, and headers.
+
+    Raises:
+        SiteError: A parameter has no row.
+    """
+    return [
+        _parameter(endpoint, prose, name, place, schema)
+        for place, found in (
+            ("path", _in_path(endpoint)),
+            ("query", _in_query(endpoint)),
+            ("header", _headers(endpoint)),
+        )
+        for name, schema in found
+    ]
+
+
+def schema_of(rule: Rule) -> _Json:
+    """Return the JSON Schema of the values that a rule allows."""
+    match rule:
+        case Integer():
+            schema: _Json = {"type": "integer", "minimum": rule.low, "maximum": rule.high or 10**MAX_DIGITS - 1}
+        case ProductId():
+            schema = {"type": "integer", "format": "int64"}
+        case Choice():
+            schema = {"type": "string", "enum": list(rule.values)}
+        case Text():
+            schema = {"type": "string", "maxLength": rule.max_characters}
+        case Price():
+            schema = {"type": "string", "pattern": r"^[0-9]+(\.[0-9]{1,2})?$"}
+        case IdList():
+            one = f"-?[0-9]{{1,{MAX_DIGITS}}}"
+            schema = {"type": "string", "pattern": f"^{one}(,{one}){{0,{rule.max_ids - 1}}}$"}
+        case BuildId():
+            schema = {"type": "string", "minLength": 1}
+        case _:
+            raise TypeError(f"{type(rule).__name__} has no schema: add it here")
+    return schema if rule.default is None else schema | {"default": rule.default}
+
+
+def _parameter(endpoint: Endpoint, prose: Prose, name: str, place: str, schema: _Json) -> _Json:
+    text, example = prose.sentence(endpoint.path, PARAMETERS, name, **schema)
+    described = {
+        "name": name,
+        "in": place,
+        "required": place == "path",
+        "description": text,
+        "schema": schema,
+    }
+    if example:
+        described["example"] = int(example) if schema["type"] == "integer" else example
+    return described
+
+
+def _in_path(endpoint: Endpoint) -> Iterator[tuple[str, _Json]]:
+    for name in endpoint.subjects:
+        yield name, schema_of(endpoint.subject) if endpoint.subject else {"type": "string", "minLength": 1}
+
+
+def _in_query(endpoint: Endpoint) -> Iterator[tuple[str, _Json]]:
+    for name, rule in (endpoint.rules or {}).items():
+        yield name, schema_of(rule)
+
+
+def _headers(endpoint: Endpoint) -> Iterator[tuple[str, _Json]]:
+    names = ["Range", "If-Range"] if RangeNotSatisfiable in endpoint.errors else []
+    names += ["X-Build"] if endpoint.source.of_build else []
+    for name in (*names, "If-None-Match"):
+        yield name, {"type": "string"}

@@ -1,0 +1,151 @@
+"""Every example of an error in the published description is what a service says to the same request."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from edge_auth.contract import layout
+from edge_auth.contract.keys import DEFAULT_RATE_LIMIT, KEY_PREFIX, SCOPES, issue, open_key_file
+from edge_auth.contract.store.folder import FolderStore
+from edge_auth.core.endpoints import ENDPOINTS
+from generator.releases.publish import publish
+from generator.site.error_examples import EXPIRY, LIVE_BUILD, OLD_BUILD, SLUGS, RefusedRequest, refused_requests
+from generator.site.openapi import document
+from generator.site.prose import Prose
+from generator.site.responses import errors
+from tests.support import small_store
+from tests.support.lakes import write
+from tests.support.nights import make
+from tests.support.service import HttpAnswer, Service
+from tests.support.wsgi import WsgiClient
+
+OPERATIONS = {path: item["get"] for path, item in json.loads(document())["paths"].items()}
+REFUSALS = {  # of each path by status
+    path: {
+        status: response["content"]["application/json"].get("examples", {})
+        for status, response in operation["responses"].items()
+        if status >= "400"
+    }
+    for path, operation in OPERATIONS.items()
+}
+MESSAGES = {
+    (path, code): example["value"]["error"]["message"]
+    for path, of_path in REFUSALS.items()
+    for of_status in of_path.values()
+    for code, example in of_status.items()
+}
+WAIT = re.compile(r"wait \d+ seconds")
+FILE_SIZE = re.compile(r"the file has \d+ bytes")
+FOR_FILES = 10  # times the limit of a key
+
+
+@dataclass
+class Tried:
+    """A service, its keys by what is wrong with them, and the real names of what the examples name."""
+
+    service: Service
+    keys: dict[str, str]
+    live: str
+    old: str
+    file: str
+
+    def send(self, request: RefusedRequest) -> HttpAnswer:
+        key = self.keys.get(request.key)
+        headers = {name: value.replace(OLD_BUILD, self.old) for name, value in request.headers.items()}
+        target = re.sub(r"sets-[0-9a-f]{12}\.parquet", self.file, request.target)
+        attempts = DEFAULT_RATE_LIMIT * FOR_FILES * 3 if request.key == "spent" else 1  # a minute may end meanwhile
+        client = self.service.client(key)
+        for _ in range(attempts):
+            answer = client.send(request.method, target, headers)
+            if answer.status == 429:
+                break
+        return answer
+
+    def as_in_examples(self, message: str) -> str:
+        """A message of this service with the names and numbers of the examples."""
+        message = message.replace(self.live, LIVE_BUILD).replace(self.old, OLD_BUILD)
+        return FILE_SIZE.sub("the file has 4096 bytes", WAIT.sub("wait 17 seconds", message))
+
+
+def keys_of_each_kind(location: Path) -> dict[str, str]:
+    found = {"wrong": KEY_PREFIX + "a" * 32}
+    kinds = {"valid": {"rate_limit": 10**6}, "spent": {}, "without scopes": {"scopes": ()}}
+    for kind, more in (kinds | {"expired": {"expires_at": EXPIRY}, "revoked": {"revoked": True}}).items():
+        found[kind], record = issue(kind, SCOPES, DEFAULT_RATE_LIMIT, None, 0)
+        open_key_file(str(location)).add(replace(record, **more))
+    return found
+
+
+def add_older_build(store: FolderStore, live: str) -> str:
+    """Add a build without the layers that old versions did not make. Return its id."""
+    record = json.loads(store.get(layout.record_name(live)))
+    for layer in [name for name in record["layers"] if name in ("games", "movers") or name.startswith("bulk")]:
+        del record["layers"][layer]
+    digests = {name: layer["digest"] for name, layer in record["layers"].items()}
+    record["id"] = layout.build_id(record["as_of"], digests)
+    store.put(layout.record_name(record["id"]), json.dumps(record).encode())
+    return record["id"]
+
+
+@pytest.fixture(scope="module")
+def location(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store whose watchlist is that of the examples."""
+    folder = tmp_path_factory.mktemp("examples")
+    rows = small_store.rows(small_store.products(20))
+    url = "https://www.cardmarket.com/en/Pokemon/Products/Singles/Ashen-Peaks/{}"
+    watched = [{"slug": slug, "name": slug, "url": url.format(slug)} for slug in SLUGS]
+    make(write(replace(rows, watchlist=watched), folder / "lake"), FolderStore(str(folder / "store")))
+    return folder / "store"
+
+
+@pytest.fixture(scope="module")
+def tried(location: Path) -> Iterator[Tried]:
+    store = FolderStore(str(location))
+    [live] = layout.build_ids(store.list(layout.BUILDS))
+    old = add_older_build(store, live)
+    publish(store, live, by_hand=True)
+    keys = keys_of_each_kind(location)
+    with Service(location, location.parent / "state") as service:
+        listed = service.client(keys["valid"]).get("/api/v1/bulk").json["files"]
+        yield Tried(service, keys, live, old, listed[0]["name"])
+
+
+def request_of(path: str, code: str) -> RefusedRequest:
+    [endpoint] = [endpoint for endpoint in ENDPOINTS if endpoint.path == path]
+    requests = refused_requests(endpoint, errors(endpoint), Prose())
+    [found] = [request for error, request in requests.items() if error.code == code]
+    return found
+
+
+@pytest.mark.parametrize(("path", "code"), [pair for pair in MESSAGES if pair[1] != "internal_error"])
+def test_the_service_says_it(tried: Tried, path: str, code: str) -> None:
+    answer = tried.send(request_of(path, code))
+    assert (answer.code, tried.as_in_examples(answer.message)) == (code, MESSAGES[path, code])
+
+
+@pytest.fixture(scope="module")
+def broken(location: Path, tried: Tried, tmp_path_factory: pytest.TempPathFactory) -> WsgiClient:
+    """A service whose store breaks before its first request."""
+    copy = tmp_path_factory.mktemp("broken")
+    client = WsgiClient(str(copy), str(copy.parent / "broken-state"), 1000)
+    for name in (layout.POINTER, layout.KEYS):
+        (copy / name).write_text("{")
+    client.reopen()
+    return client
+
+
+@pytest.mark.parametrize("path", OPERATIONS)
+def test_a_service_without_its_store_says_it(broken: WsgiClient, path: str) -> None:
+    request = request_of(path, "internal_error")
+    answer = broken.get(request.target, key="" if request.key else None)
+    assert (answer.code, answer.message) == ("internal_error", MESSAGES[path, "internal_error"])
+
+
+def test_every_error_of_every_endpoint_has_an_example_unless_no_request_gets_it() -> None:
+    without = {(path, status) for path, found in REFUSALS.items() for status in found if not found[status]}
+    assert without == {("/api/v1/me", "403"), ("/api/v1/status", "403")}
+    assert {path for path, _ in MESSAGES} == {endpoint.path for endpoint in ENDPOINTS}
