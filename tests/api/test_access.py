@@ -133,6 +133,7 @@ def test_upper_case_of_a_key_is_another_key(fixed_service: Service, fixed_key: s
     assert fixed_service.client(fixed_key.upper()).get(f"{API}/me").code == "invalid_api_key"
 
 
+@pytest.mark.thorough
 def test_expired_then_revoked(fixed_service: Service, fixed_store: Path) -> None:
     """A key is valid up to and including its moment. The error "revoked" comes before "expired"."""
     client = fixed_service.client(issue(fixed_store))

@@ -87,6 +87,7 @@ def demo_lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return lake
 
 
+@pytest.mark.thorough
 def test_the_demo_lake(bench: Bench, demo_lake: Path) -> None:
     build_id = build(demo_lake, bench.service.store)
     client = bench.until_live(build_id)

@@ -4,6 +4,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+from hypothesis import settings
+
 from tests.support.service import API, Service, environment
 
 # A made-up build is refused by rule, so requests that name one name the live build.
@@ -28,6 +31,7 @@ def before_call(context, case, kwargs):
 """
 
 
+@pytest.mark.hypothesis  # which draws the requests
 def test_the_api_is_as_described(fixed_service: Service, fixed_key: str, live_build: str, tmp_path: Path) -> None:
     (tmp_path / "schemathesis.toml").write_text(CONFIG.format(build=live_build))
     (tmp_path / "hooks.py").write_text(HOOKS)
@@ -35,7 +39,15 @@ def test_the_api_is_as_described(fixed_service: Service, fixed_key: str, live_bu
         *(str(Path(sys.executable).with_name("schemathesis")), "--config-file", str(tmp_path / "schemathesis.toml")),
         *("run", f"http://127.0.0.1:{fixed_service.port}{API}/openapi.json"),
         *("--header", f"Authorization: Bearer {fixed_key}"),
-        *("--max-examples", "20", "--seed", "1", "--phases", "examples,coverage,fuzzing", "--no-color"),
+        *(
+            "--max-examples",
+            str(settings.default.max_examples),
+            "--seed",
+            "1",
+            "--phases",
+            "examples,coverage,fuzzing",
+            "--no-color",
+        ),
     ]
     result = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=300)
     assert result.returncode == 0, result.stdout[-6000:] + result.stderr[-2000:]

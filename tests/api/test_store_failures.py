@@ -14,6 +14,7 @@ import pytest
 
 from tests.support import wsgi
 from tests.support.oracle import Oracle, differences
+from tests.support.selection import mostly_thorough
 from tests.support.service import PLENTY, Client, HttpAnswer, Service, issue, until
 
 API = "/api/v1"
@@ -158,7 +159,7 @@ def flip(file: Path, content: bytes) -> None:
 DAMAGES = {function.__name__: function for function in (delete, empty, halve, zero, lengthen, flip)}
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("damage", mostly_thorough(DAMAGES, "halve", "delete"))
 def test_a_ruined_store(patient: Patient, damage: str) -> None:
     """Every file is damaged at once before the first request, so no answer can come from memory."""
     with damaged(store_files(patient.store), DAMAGES[damage]):
@@ -167,6 +168,7 @@ def test_a_ruined_store(patient: Patient, damage: str) -> None:
     until(patient.recovered, 60, "right answers again")
 
 
+@pytest.mark.thorough
 def test_each_file_by_itself(patient: Patient) -> None:
     """Every damage in a file of each kind, and one of them in each other file, with the shim running all along."""
     failures, days, met, one_by_one = 0, count(1), set(), cycle(DAMAGES.values())
@@ -183,7 +185,7 @@ def test_each_file_by_itself(patient: Patient) -> None:
 
 
 @pytest.mark.shim_only("starts an application in this process for each kind")
-@pytest.mark.parametrize("damage", ["halve", "flip"])
+@pytest.mark.parametrize("damage", mostly_thorough(["halve", "flip"], "flip"))
 def test_each_kind_of_file(
     store: Path, fixed_oracle: Oracle, tmp_path: Path, damage: str, subtests: pytest.Subtests
 ) -> None:

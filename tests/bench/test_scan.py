@@ -8,6 +8,7 @@ from bench import scan
 from bench.scan_photos import PHOTOS
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(shutil.which("node") is None, reason="no node on this machine")
 def test_every_way_of_a_card_is_measured(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("sys.argv", ["scan", "--cards", "20", "--photographed", "1", "--workers", "1"])

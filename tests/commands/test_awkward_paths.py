@@ -21,6 +21,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return place
 
 
+@pytest.mark.thorough
 def test_build_night_report_and_diff(place: Path) -> None:
     lake, store = demo_lake(place / "lake", 7), place / "store"
     first = run("build", "--lake", lake, "--store", store, "--publish", "--memory", "300MB").stdout.split()[-1]

@@ -31,6 +31,7 @@ def printed(*arguments: object, status: int = 0) -> str:
     return result.stdout + result.stderr
 
 
+@pytest.mark.thorough
 def test_build_show_and_diff(tmp_path: Path) -> None:
     store, ids, output = tmp_path / "store", [], ""
     for day, name in (("2026-08-01", "plain"), ("2026-08-02", EVIL)):

@@ -83,6 +83,7 @@ def answers(client: Client, path: str) -> bool:
         return False
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not installed(), reason=ABSENT)
 def test_the_containers_serve_lists_and_bulk_files(containers: Containers, fixed_key: str) -> None:
     client = Client(containers.port, fixed_key)

@@ -23,9 +23,10 @@ from tests.support.nights import demo_lake
 from tests.support.service import API, Client, free_port, until
 from tests.support.serving import RunningShim
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("prometheus") is None, reason="no prometheus here (apt-get install prometheus)"
-)
+pytestmark = [
+    pytest.mark.skipif(shutil.which("prometheus") is None, reason="no prometheus here (apt-get install prometheus)"),
+    pytest.mark.xdist_group("prometheus"),  # one process: it is started once
+]
 QUIET = {"cardpress_store_errors_total"}  # has no series while the store answers
 Query = Callable[[str], Any]
 

@@ -36,6 +36,7 @@ def shell(lines: str, folder: Path) -> str:
     return result.stdout
 
 
+@pytest.mark.thorough
 def test_a_backup_restores_the_same_build_and_the_keys(tmp_path: Path) -> None:
     store, lake, ids = published(tmp_path, 7, 8)
     issue(store.root, name="client")

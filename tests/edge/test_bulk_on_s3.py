@@ -16,7 +16,7 @@ from tests.support.s3_proxy import Proxy
 from tests.support.s3_servers import installed
 from tests.support.service import Client, Service, until
 
-pytestmark = on_s3
+pytestmark = [*on_s3, pytest.mark.thorough]  # the lake with a large file takes long
 
 FILES = "/bulk-2026-01/"
 READ_BYTES, CLIENTS = 2 << 20, 8

@@ -38,20 +38,17 @@ def exchange(port: int, data: bytes) -> bytes:
         return client.recv(65536)
 
 
-@pytest.mark.parametrize(
-    ("head", "status"),
-    [
+def test_a_request_has_one_host(server: RunningShim) -> None:
+    for head, status in (
         (b"HTTP/1.1\r\n", b"400"),
         (b"HTTP/1.1\r\nHost: a\r\nHost: b\r\n", b"400"),
         (b"HTTP/1.1\r\nHost: a\r\nHost: a\r\n", b"400"),
         (b"HTTP/1.1\r\nHost: a\r\n", b"401"),
         (b"HTTP/1.0\r\n", b"401"),
-    ],
-)
-def test_a_request_has_one_host(server: RunningShim, head: bytes, status: bytes) -> None:
-    answer = exchange(server.port, b"GET /api/v1/me " + head + b"Connection: close\r\n\r\n")
-    assert answer.split()[1] == status
-    assert b'{"error":{"code":' in answer and b"access-control-allow-origin: *" in answer.lower()
+    ):
+        answer = exchange(server.port, b"GET /api/v1/me " + head + b"Connection: close\r\n\r\n")
+        assert answer.split()[1] == status, head
+        assert b'{"error":{"code":' in answer and b"access-control-allow-origin: *" in answer.lower()
 
 
 def test_many_idle_connections_delay_no_request(server: RunningShim) -> None:
@@ -73,6 +70,7 @@ def test_a_worker_that_fails_again_and_again_is_replaced(server: RunningShim) ->
     assert eventually(lambda: exchange(server.port, ASK).startswith(b"HTTP/1.1 200"))
 
 
+@pytest.mark.thorough
 @pytest.mark.shim_only("nginx keeps its own connections to clients")
 def test_the_end_drops_no_request_of_a_client_without_retries(store: str, tmp_path: Path) -> None:
     """Clients keep connections alive and ask all the time; each connection ends after an answer that says so."""
@@ -102,6 +100,7 @@ def test_the_end_drops_no_request_of_a_client_without_retries(store: str, tmp_pa
     assert server.process.wait(60) == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.shim_only("nginx closes them after 30 seconds of its own")
 def test_connections_that_send_nothing_are_closed(store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The real limit is 30 seconds; the test only shortens it."""

@@ -31,6 +31,7 @@ def test_eight_processes_count_exactly(tmp_path):
     assert not FileCounter(tmp_path / "c", print).hit("key a", 121, NOW).allowed
 
 
+@pytest.mark.thorough
 def test_processes_that_open_a_new_file_together_count_exactly(tmp_path):
     with ProcessPoolExecutor(8) as pool:
         for file in (tmp_path / str(n) for n in range(60)):

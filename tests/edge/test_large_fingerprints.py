@@ -18,6 +18,7 @@ from tests.support.nights import make
 from tests.support.service import Service, issue
 from tests.support.wsgi import WsgiClient
 
+pytestmark = pytest.mark.xdist_group("large fingerprints")  # one process: they are built once
 API = "/api/v1/fingerprints"
 ENTRIES = 20_000  # 5 MB as JSON
 HELD = 40  # more than one key may download at the same time
@@ -52,6 +53,7 @@ def right(store: Path) -> bytes:
     return gzip.decompress(pack.read_bytes())
 
 
+@pytest.mark.thorough
 def test_plain_answers_need_no_inflating(store: Path, tmp_path: Path) -> None:
     expected, state = right(store), tmp_path / "state"
     with Service(store, state, workers=2, through_nginx=False) as service:

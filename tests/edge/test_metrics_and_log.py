@@ -105,6 +105,7 @@ def test_the_counts_of_two_workers_add_up_exactly(store, state):
     assert logged == expected
 
 
+@pytest.mark.thorough
 def test_ages(store, state):
     server = RunningShim(store, state, "--metrics-port", "0", "--workers", "1")
     try:
@@ -125,6 +126,7 @@ def test_ages(store, state):
     assert seen("source_age_seconds", source="watch_checks") is None
 
 
+@pytest.mark.thorough
 def test_failures_are_counted_by_key_and_logged(store, state):
     key, id_ = issued(store, 100_000)
     server = RunningShim(store, state, "--metrics-port", "0", "--workers", "1")
@@ -168,6 +170,7 @@ def test_metrics_and_log_survive_a_killed_worker(store, state):
     assert 30 <= sum(line.get("path") == ME for line in lines) <= 70
 
 
+@pytest.mark.thorough
 def test_where_metrics_are_and_are_not(store, state):
     plain = RunningShim(store, state, "--workers", "1")
     try:
@@ -199,6 +202,7 @@ def test_where_metrics_are_and_are_not(store, state):
     assert seen("requests_total", endpoint="none", status=404) is None
 
 
+@pytest.mark.thorough
 @pytest.mark.shim_only("answers of nginx are in no log")
 def test_request_ids_in_the_log(store, state):
     key, id_ = issued(store, 100_000)

@@ -46,6 +46,7 @@ def test_serve(store, tmp_path):
     assert key not in (tmp_path / "store" / "private" / "keys.json").read_text()
 
 
+@pytest.mark.thorough
 def test_a_change_to_a_key_is_in_force_soon_and_counts_survive_a_restart(store, tmp_path):
     issued = run("keys", "issue", "--store", store, "--name", "a", "--rate-limit", "100000")
     key, id_ = issued.stdout.strip(), json.loads(issued.stderr)["id"]
@@ -79,6 +80,7 @@ def test_a_log_without_a_reader_delays_no_request(store, tmp_path):
         assert server.process.wait(timeout=30) == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.shim_only("the port of a shim that was killed")
 def test_threads_share_one_heap(store, tmp_path):
     """glibc would reserve 64 MB of addresses for the heap of each of 16 threads, at a multiple of 64 MB."""
@@ -104,6 +106,7 @@ def test_a_killed_worker_is_replaced_and_a_killed_shim_leaves_none(store, tmp_pa
     assert eventually(lambda: not listens(server.port))
 
 
+@pytest.mark.thorough
 def test_serve_without_a_build_waits_for_one(tmp_path):
     server = RunningShim(str(tmp_path / "store"), str(tmp_path / "state"))
     try:
@@ -115,6 +118,7 @@ def test_serve_without_a_build_waits_for_one(tmp_path):
         assert server.stop()[0] == 0
 
 
+@pytest.mark.thorough
 def test_wrong_usage_and_refusals(tmp_path):
     refused = run("serve", "--rate-limit-url", "http://:secret@x", "--store", str(tmp_path))
     assert refused.returncode == 2
@@ -155,6 +159,7 @@ def test_keys_commands(tmp_path):
         assert CliRunner().invoke(cli, ["keys", *wrong, "--store", store]).exit_code == 2
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("where", ["elsewhere", "elsewhere/mine.json"])
 def test_key_records_elsewhere(tmp_path, store, where):
     keys = str(tmp_path / where)

@@ -6,6 +6,8 @@ import sys
 from itertools import accumulate
 from pathlib import Path
 
+import pytest
+
 from edge_auth.contract.builds import live_build_id, open_build, read_pointer
 from edge_auth.contract.store.open import open_store
 from generator.lake.lake import open_lake
@@ -40,6 +42,7 @@ def _more_than(writes: int, requests: list[str]) -> bool:
     return sum(count >= writes for count in counts) > 1
 
 
+@pytest.mark.thorough
 def test_a_build_killed_in_its_upload_is_completed_by_the_next(s3: S3Server, proxy: Proxy, tmp_path: Path) -> None:
     store, lake = f"s3://{s3.bucket()}/cards", demo_lake(tmp_path / "lake", 7)
     before = make(lake, store)

@@ -69,6 +69,7 @@ def refused(work: Callable[[], object]) -> bool:
     return False
 
 
+@pytest.mark.thorough
 def test_each_role_can_do_its_work_and_nothing_else(bucket: str, s3: S3Server, tmp_path: Path) -> None:
     """The builder makes the third build and prunes the first; the operator steps back and forth; the reader serves."""
     key, record = issued("a client", SCOPES, 120, None, 0)

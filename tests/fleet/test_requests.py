@@ -25,6 +25,7 @@ def store(s3: S3Server) -> str:
     return f"s3://{s3.bucket()}/store"
 
 
+@pytest.mark.thorough
 def test_a_night_writes_each_file_once_and_little_else(store: str, proxy: Proxy, tmp_path: Path) -> None:
     lake = demo_lake(tmp_path / "lake", 5)
     make(lake, store)
@@ -59,6 +60,7 @@ def test_answers_read_what_they_need_once(store: str, proxy: Proxy, tmp_path: Pa
             assert not again, (paths, again)
 
 
+@pytest.mark.thorough
 def test_an_export_reads_packs_in_blocks(store: str, proxy: Proxy, tmp_path: Path) -> None:
     make(demo_lake(tmp_path / "lake", 5, 200), store)
     reading = during(proxy, lambda: run("export", tmp_path / "tree", "--store", store))

@@ -170,6 +170,7 @@ def test_a_day_more_leaves_the_days_before_alone(tmp_path):
     assert files_of(lake) == before
 
 
+@pytest.mark.thorough
 def test_a_demo_lake_may_be_replaced_but_other_tables_never(tmp_path):
     lake = tmp_path / "lake"
     write_demo(lake, 20, 2, 1)
@@ -453,6 +454,7 @@ def test_watch_checks_come_several_times_a_day_with_gaps(db):
         assert 0 < one(db, f"select avg(({column} is null)::int) from {offers}") < 1
 
 
+@pytest.mark.thorough
 def test_a_demo_lake_builds(lake, tmp_path):
     pytest.importorskip("generator.commands.build")
     result = run("build", "--lake", lake, "--store", tmp_path)

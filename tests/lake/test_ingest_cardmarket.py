@@ -535,6 +535,7 @@ def test_wrong_usage_exits_2(lake, write):
     assert run(None, "--singles", write("products", [product(1)])).returncode == 2
 
 
+@pytest.mark.thorough
 def test_options_can_be_set_by_environment_variables(lake, write):
     one, two = write("products", [product(1)]), write("products", [product(2)], packed=True)
     completed = run(None, CARDPRESS_LAKE=str(lake), CARDPRESS_SINGLES=f"{one}{os.pathsep}{two}", CARDPRESS_JSON="1")

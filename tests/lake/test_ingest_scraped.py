@@ -434,6 +434,7 @@ def test_importing_again_leaves_every_file_alone(lake, tmp_path, write):
     assert {path: (path.stat().st_ino, path.read_bytes()) for path in lake.rglob("*.parquet")} == before
 
 
+@pytest.mark.thorough
 def test_overlapping_files_in_any_order_give_the_same_bytes(tmp_path, write):
     late = "2026-08-22T12:00:00Z"
     files = {
@@ -535,6 +536,7 @@ def test_most_products_name_an_expansion(lake, tmp_path, write):
     assert [(row["id"], row["name"]) for row in rows_of(lake, "expansions")] == [(5000, "Here")]
 
 
+@pytest.mark.thorough
 def test_plain_gzip_and_standard_input_say_the_same(tmp_path, write):
     plain, packed = write(check(offers=1)), write(check(offers=1), name="lines.gz")
     ingest(tmp_path / "plain", "offers", plain)
@@ -577,6 +579,7 @@ def test_an_import_that_meets_an_obstacle_writes_nothing(lake, write):
     assert not (lake / ".import").exists()
 
 
+@pytest.mark.thorough
 def test_imports_at_the_same_time_do_not_lose_each_others_rows(lake, write):
     files = [
         write(*(page(n, f"2026-08-{day:02}T12:00:00Z", rarity="R") for day in range(1, 9)), name=str(n))
@@ -601,6 +604,7 @@ def killed_when(lake, appears, *arguments):
     process.wait()
 
 
+@pytest.mark.thorough
 def test_a_killed_import_is_wholly_in_the_lake_or_not_at_all(tmp_path, write):
     first = datetime(2025, 1, 1, 12)
     stamps = [f"{(first + timedelta(days=n)).isoformat()}Z" for n in range(150)]
@@ -663,6 +667,7 @@ def blocks():
     return re.findall(r"^```(\w+) ?(\S*)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.thorough
 def test_the_examples_of_the_page_are_true(tmp_path):
     command = tmp_path / "bin" / "cardpress"
     command.parent.mkdir()

@@ -220,6 +220,7 @@ def test_what_is_missing(tmp_path: Path) -> None:
     assert built.stdout.startswith("2026-01-05-")
 
 
+@pytest.mark.thorough
 def test_unfinished_files_and_strangers_are_not_read(lake: Path) -> None:
     store = lake.parent / "store"
     before = run("build", "--lake", lake, "--store", store).stdout

@@ -131,7 +131,7 @@ def comparable(value: Any) -> Any:
     return "NaN" if isinstance(value, float) and math.isnan(value) else value
 
 
-@settings(max_examples=60)
+@settings(max_examples=5 * settings.default.max_examples)
 @given(
     st.lists(tables, max_size=3),
     st.sampled_from([pa.int32(), pa.int64()]),

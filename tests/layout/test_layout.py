@@ -53,9 +53,8 @@ def test_functions_are_short() -> None:
 def test_no_two_classes_share_a_name() -> None:
     places = defaultdict(list)
     for path in [*CODE, *sorted((ROOT / "tests").rglob("*.py"))]:
-        for node in ast.walk(parsed(path)):
-            if isinstance(node, ast.ClassDef):
-                places[node.name].append(relative(path))
+        for name in re.findall(r"^class (\w+)", path.read_text("utf-8"), re.MULTILINE):
+            places[name].append(relative(path))
     assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}
 
 

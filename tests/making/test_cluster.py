@@ -118,6 +118,7 @@ def notes(store: FolderStore) -> dict[Path, int]:
     return {path: path.stat().st_mtime_ns for path in (store.root / FOLDER).glob("*/*.arrow")}
 
 
+@pytest.mark.thorough
 def test_two_workers_and_a_bucket(lake: Path, alone, dask: Dask, server: S3Server) -> None:
     """Lake and store both in S3; the folder store is the next test's."""
     bucket = server.bucket()
@@ -152,6 +153,7 @@ def test_bad_input_gives_the_same_error_as_on_one_machine(lake: Path, tmp_path: 
     assert list(FolderStore(str(tmp_path / "store")).list("builds/")) == []
 
 
+@pytest.mark.thorough
 def test_a_scheduler_that_is_gone(lake: Path, alone, dask: Dask, tmp_path: Path) -> None:
     """Nothing is published. The next run continues and does not repeat the recorded tasks."""
     store = FolderStore(str(tmp_path / "store"))

@@ -11,6 +11,7 @@ from generator.pack.writer import Member
 from tests.support.commands import build
 
 
+@pytest.mark.thorough
 def test_the_size_of_a_part_does_not_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_demo(tmp_path / "lake", 60, 1, 1)
     expected = _layer(tmp_path, "whole")

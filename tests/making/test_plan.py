@@ -48,6 +48,7 @@ def documents(store: FolderStore) -> dict[str, bytes | str]:
     }
 
 
+@pytest.mark.thorough
 def test_how_it_is_cut_does_not_show(lake: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     stores = [FolderStore(str(tmp_path / name)) for name in "ab"]
     whole = make(lake, stores[0])
@@ -105,6 +106,7 @@ def test_a_worker_that_is_not_like_the_client_refuses(lake: Path, tmp_path: Path
     assert run_on_worker(job(lake, store), task, "", "", other) is other, "what needs a failed task fails alike"
 
 
+@pytest.mark.thorough
 def test_every_task_stands_alone(lake: Path, tmp_path: Path) -> None:
     """Run each task in a new worker."""
     store = FolderStore(str(tmp_path / "store"))

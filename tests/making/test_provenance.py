@@ -28,6 +28,7 @@ def test_inputs_that_differ_have_other_hashes(tmp_path: Path) -> None:
     assert len(first["inputs"]["fingerprints.json"]["sha256"]) == 64
 
 
+@pytest.mark.thorough
 def test_names_of_files_do_not_count_but_their_content_does(tmp_path: Path) -> None:
     store, lake, ids = published(tmp_path, 7)
     copy = tmp_path / "copy"

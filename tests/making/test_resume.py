@@ -22,6 +22,7 @@ from tests.soak.kill import COMMANDS, Pattern, kill_once, pattern
 from tests.support.commands import run
 from tests.support.lake_edits import rewrite
 from tests.support.nights import DAYS, QUIET, assert_whole, demo_lake, make, names, published
+from tests.support.selection import mostly_thorough
 
 ROUNDS = 4  # one for each command; `make soak` runs 200
 pytestmark = pytest.mark.xdist_group("resume")  # one process: what the tests begin with is made once
@@ -74,6 +75,7 @@ def test_a_new_watch_check_makes_the_watchlist_the_status_and_the_site_alone(
     assert len(opened) == len(set(opened)) == len(result.record["layers"])
 
 
+@pytest.mark.thorough
 def test_a_closed_year_is_built_once(year_turned) -> None:
     store, lake = year_turned
     demo_lake(lake, DAYS)
@@ -89,6 +91,7 @@ def test_a_late_correction_makes_its_year_and_what_reads_it(year_turned) -> None
     assert set(built(lake, store).made) == by_prices | {"bulk", "bulk-2025-11", "bulk-cards"}
 
 
+@pytest.mark.thorough
 def test_a_product_becomes_known_and_unknown(year_turned) -> None:
     """Only months and days that name a product are made again when the catalogue gains or loses it."""
     store, lake = year_turned
@@ -139,13 +142,13 @@ def shorten(file: Path) -> None:
     ("pattern", "damage", "visible"),
     [
         ("cards/*/*.jsonl.gz", flip, False),
-        ("catalogue/*/words-*", flip, False),
-        ("cards/*/*.jsonl.gz", shorten, True),
+        pytest.param("catalogue/*/words-*", flip, False, marks=pytest.mark.thorough),
+        pytest.param("cards/*/*.jsonl.gz", shorten, True, marks=pytest.mark.thorough),
         ("catalogue/*/columns-*", shorten, True),
         ("cards/*/index.arrow", Path.unlink, True),
-        ("cards/*/index.arrow", shorten, True),
+        pytest.param("cards/*/index.arrow", shorten, True, marks=pytest.mark.thorough),
         ("watchlist/*/*.gz", Path.unlink, True),
-        ("bulk-cards/*/cards-*", Path.unlink, True),
+        pytest.param("bulk-cards/*/cards-*", Path.unlink, True, marks=pytest.mark.thorough),
     ],
 )
 def test_verify_names_damage_and_build_mends_it(pattern: str, damage, visible: bool, tmp_path: Path) -> None:
@@ -174,6 +177,7 @@ def test_a_build_that_meets_its_layer_with_other_bytes_says_so(tmp_path: Path) -
     assert_whole(store)
 
 
+@pytest.mark.thorough
 def test_nothing_is_made_from_damaged_history(year_turned) -> None:
     store, lake = year_turned
     flip(min((store.root / "layers/history-2025").glob("*/price_guide-*")))
@@ -216,7 +220,7 @@ def soak(tmp_path_factory: pytest.TempPathFactory) -> Pattern:
     return pattern(tmp_path_factory.mktemp("soak"))
 
 
-@pytest.mark.parametrize("number", range(ROUNDS))
+@pytest.mark.parametrize("number", mostly_thorough(range(ROUNDS), 0))
 def test_killed_at_any_moment_the_next_run_finishes(number: int, soak: Pattern) -> None:
     try:
         kill_once(soak, COMMANDS[number % len(COMMANDS)], random.Random(number))

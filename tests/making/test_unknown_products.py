@@ -18,6 +18,7 @@ from generator.settings import MEMORY
 from tests.support.lakes.rows import Rows
 from tests.support.lakes.writer import write
 from tests.support.nights import demo_lake
+from tests.support.selection import mostly_thorough
 from tests.support.service import run
 
 _MANY = 1_200_000  # DuckDB reads more than a batch ahead
@@ -46,7 +47,7 @@ def test_by_day(products: list[int], rows_per_batch: int, tmp_path: Path, monkey
     assert unknown_ids(lake, tmp_path / "store") == {day: ids for day, ids in expected.items() if ids}
 
 
-@pytest.mark.parametrize("table", PRICE_TABLES)
+@pytest.mark.parametrize("table", mostly_thorough(PRICE_TABLES, "listings"))
 def test_a_file_that_is_broken_after_many_rows(table: str, tmp_path: Path) -> None:
     lake = demo_lake(tmp_path / "lake", 3, 50)
     [path, *_] = sorted((lake / table).glob("*/*.parquet"))

@@ -34,6 +34,7 @@ def _status(client: Client) -> int | None:
         return None
 
 
+@pytest.mark.thorough
 def test_a_counter_file_that_is_replaced_by_a_copy(service: Service, store: Path, key: str) -> None:
     """The copy has the same secret, so only its place tells that it is another file."""
     client = service.client(key)

@@ -170,6 +170,7 @@ def test_without_a_shim_what_is_cached_is_answered(own_edge: CachedEdge) -> None
     until(lambda: client.get(f"{API}/cards?limit=9").status == 200, LIMIT, "a new shim answers")
 
 
+@pytest.mark.thorough
 def test_key_records_that_cannot_be_read_stay_in_force(own_edge: CachedEdge) -> None:
     client = own_edge.client()
     cached(client)
@@ -233,6 +234,7 @@ def test_a_folder_that_is_gone(own_edge: CachedEdge) -> None:
     assert_only_cached_answers(own_edge.client(), lambda: store.rename(aside), lambda: aside.rename(store))
 
 
+@pytest.mark.thorough
 def test_a_store_on_s3(server: S3Server, proxy: Proxy, tmp_path: Path) -> None:
     store = f"s3://{server.bucket()}/cards"
     live = copy_of_fixed(store)

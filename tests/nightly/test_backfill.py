@@ -44,6 +44,7 @@ def history(store: Path, build_id: str) -> list[str]:
     return [point["day"] for point in card["history"]["price_guide"]]
 
 
+@pytest.mark.thorough
 def test_many_days_make_one_build_and_one_diff(store: Path) -> None:
     live = json.loads(run("builds", "--store", store, "--json").stdout)["live"]
     result = backfill(store, "2026-07-06", "2026-07-09")
@@ -71,6 +72,7 @@ def test_no_guide_in_these_days(store: Path) -> None:
     assert "FROM is after TO" in backfill(store, "2026-02-01", "2026-01-01", status=2).stderr
 
 
+@pytest.mark.thorough
 def test_without_a_live_build(store: Path) -> None:
     words = ("--lake", store.parent / "new", "--store", store.parent / "other")
     result = run("backfill", "2026-07-01", "2026-07-31", store.parent / "downloads", *words)

@@ -37,6 +37,7 @@ def test_the_outcome_says_whether_the_data_advanced(tmp_path: Path) -> None:
     assert "cardpress_nightly_data_advanced 1\n" in metrics.read_text()
 
 
+@pytest.mark.thorough
 def test_what_the_lake_has_goes_live_although_the_guide_is_missing(tmp_path: Path) -> None:
     store, lake, ids = published(tmp_path, 7, 8)
     demo_lake(lake, 9)

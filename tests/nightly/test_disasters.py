@@ -36,6 +36,7 @@ from tests.support.commands import issue, run
 from tests.support.lake_edits import Damage, rewrite
 from tests.support.nights import demo_lake
 from tests.support.reader import PATHS, Reader, until_served
+from tests.support.selection import mostly_thorough
 from tests.support.service import API, Client, Service
 
 pytestmark = pytest.mark.xdist_group("disasters")  # one process, one shim
@@ -119,7 +120,10 @@ def place(shared_place: Place) -> Place:
     return shared_place
 
 
-@pytest.mark.parametrize("disaster", DISASTERS)
+BRIEFLY = ("all prices x 9", "names in a wrong encoding", "yesterday's files again", "all sets unknown")
+
+
+@pytest.mark.parametrize("disaster", mostly_thorough(DISASTERS, *BRIEFLY))
 def test_a_disaster_is_refused_and_clients_see_nothing_of_it(disaster: str, place: Place) -> None:
     damage, gate = DISASTERS[disaster]
     before = place.bodies()
@@ -154,7 +158,12 @@ def an_empty_guide(lake: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("damage", "outcome"), [(no_new_files, "unchanged"), (no_guide, "published"), (an_empty_guide, "published")]
+    ("damage", "outcome"),
+    [
+        (no_new_files, "unchanged"),
+        pytest.param(no_guide, "published", marks=pytest.mark.thorough),
+        pytest.param(an_empty_guide, "published", marks=pytest.mark.thorough),
+    ],
 )
 def test_a_day_that_does_not_advance(damage: Damage, outcome: str, place: Place) -> None:
     prices = place.client.get(PATHS[1]).json["data"][0]["price_guide"]
@@ -200,7 +209,7 @@ def assert_read_well(place: Place, *builds: str) -> None:
     assert place.reader.statuses == {200} and place.reader.builds <= {place.build, *builds}
 
 
-@pytest.mark.parametrize("case", IMPORTS)
+@pytest.mark.parametrize("case", mostly_thorough(IMPORTS, "duplicates", "missing-prices"))
 def test_an_import_that_is_probably_wrong(case: str, place: Place) -> None:
     """It is refused. You can insist on it; gates may then refuse the build. Clients read all the time."""
     change, outcome = IMPORTS[case]
@@ -228,6 +237,7 @@ def test_an_older_guide_with_other_prices_changes_nothing_and_is_counted(place: 
     assert_read_well(place, report["build"])
 
 
+@pytest.mark.thorough
 def test_a_day_that_proved_wrong_is_withdrawn(place: Place) -> None:
     """As `docs/ingest.md` says: roll back, withdraw, import the right file, and publish by hand."""
     rows, store = tonights_rows(place), place.folder / "store"

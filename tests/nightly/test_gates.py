@@ -228,7 +228,12 @@ def breached(judgement: Judgement) -> set[str]:
 
 @together
 @pytest.mark.parametrize(
-    ("gate", "damage"), [pytest.param(g, d, id=f"{g}-{d.__name__}") for g, ds in DAMAGES.items() for d in ds]
+    ("gate", "damage"),
+    [
+        pytest.param(gate, damage, id=f"{gate}-{damage.__name__}", marks=[pytest.mark.thorough] * bool(number))
+        for gate, damages in DAMAGES.items()
+        for number, damage in enumerate(damages)
+    ],
 )
 def test_a_gate_fires_on_a_lake_damaged_for_it(gate: str, damage: Damage, judged: Callable[..., Judgement]) -> None:
     verdicts = {verdict.gate: verdict for verdict in judged(damage).breaches}
@@ -299,6 +304,7 @@ def test_the_document_has_every_gate_with_its_threshold() -> None:
     assert {gate: float(threshold) for gate, threshold in rows} == settings.GATES
 
 
+@pytest.mark.thorough
 def test_no_gate_fires_on_a_week_of_ordinary_nights(tmp_path: Path) -> None:
     """The week has the end of a month and of a year. `make soak` judges thirty nights."""
     assert breaches(tmp_path, 7) == []

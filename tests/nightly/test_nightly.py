@@ -104,6 +104,7 @@ def test_a_lake_s_first_night_and_the_next(tmp_path: Path) -> None:
     assert_whole(opened)
 
 
+@pytest.mark.thorough
 def test_an_unchanged_lake_makes_no_new_objects(two) -> None:
     store, lake, _ = two
     night(lake, store)
@@ -139,6 +140,7 @@ def test_a_forced_gate_lets_pass_and_is_recorded(two) -> None:
     assert "tables-emptied" not in json.dumps(record), "a record is the same on every night and machine"
 
 
+@pytest.mark.thorough
 def test_a_threshold_can_be_set_on_the_command_line(two) -> None:
     store, lake, _ = two
     empty("watchlist")(lake)
@@ -157,6 +159,7 @@ def test_wrong_usage_is_refused_before_anything_is_done(wrong: str, two) -> None
     assert names(store) == before
 
 
+@pytest.mark.thorough
 def test_a_hold_lets_build_and_report_but_not_publish(two) -> None:
     store, lake, ids = two
     assert rollback(store) == ids[0]
@@ -197,6 +200,7 @@ def test_a_lake_that_breaks_a_rule_fails_the_night(two, tmp_path: Path) -> None:
     assert values["cardpress_nightly_last_success_timestamp_seconds"] == earlier
 
 
+@pytest.mark.thorough
 def test_a_finished_run_releases_its_lock_also_with_a_wrong_clock(two) -> None:
     store, lake, _ = two
     with Lease(store, NIGHTLY_LOCK, what="nightly", run="of 2030", clock=in_hours(40_000), seconds=60):
@@ -204,6 +208,7 @@ def test_a_finished_run_releases_its_lock_also_with_a_wrong_clock(two) -> None:
     assert night(lake, store).outcome == "published"
 
 
+@pytest.mark.thorough
 def test_a_terminated_run_releases_its_lock(two) -> None:
     store, lake, ids = two
     command = [sys.executable, "-m", "generator", "nightly", "--lake", lake, "--store", store.root]
@@ -227,6 +232,7 @@ def test_a_second_run_ends_at_once_and_says_why(two) -> None:
     assert night(lake, store).outcome == "published"
 
 
+@pytest.mark.thorough
 def test_two_at_once_publish_once(two) -> None:
     store, lake, _ = two
     command = [sys.executable, "-m", "generator", "nightly", "--lake", str(lake), "--store", str(store.root)]
@@ -259,6 +265,7 @@ def test_the_lock_of_a_killed_run_ends(two) -> None:
     assert night(lake, store).outcome == "published"
 
 
+@pytest.mark.thorough
 def test_a_run_that_lost_its_lock_publishes_nothing(two) -> None:
     store, lake, ids = two
     start = utc_now()

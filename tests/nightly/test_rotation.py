@@ -54,6 +54,7 @@ def test_a_night_repairs_what_it_reads_again(year_turned, tmp_path: Path) -> Non
     assert night(lake, store)["damaged"] == {}
 
 
+@pytest.mark.thorough
 def test_a_night_that_meets_a_damaged_input_reads_everything(year_turned) -> None:
     store, lake = year_turned
     flip(store, "price_guide-*")

@@ -126,8 +126,8 @@ def processor_seconds(pid: int) -> float:
 @pytest.mark.parametrize(
     ("number", "file"),
     [
-        pytest.param(signal.SIGTERM, "sources/price_guide", id="SIGTERM-build"),
-        pytest.param(signal.SIGTERM, "checks/two_builds", id="SIGTERM-gates"),
+        pytest.param(signal.SIGTERM, "sources/price_guide", id="SIGTERM-build", marks=pytest.mark.thorough),
+        pytest.param(signal.SIGTERM, "checks/two_builds", id="SIGTERM-gates", marks=pytest.mark.thorough),
         pytest.param(signal.SIGKILL, "sources/price_guide", id="SIGKILL-build"),
     ],
 )
@@ -159,6 +159,7 @@ def test_a_signal_inside_a_long_query(number: int, file: str, place: StorePlace,
     place.ordinary_night()
 
 
+@pytest.mark.thorough
 def test_the_lock_of_a_night_whose_clock_was_ahead(place: StorePlace) -> None:
     leave_lock(place.store, host=os.uname().nodename, pid=int(ended_process()))
     assert "another nightly is running" in run(*place.arguments(), status=1).stderr
@@ -167,6 +168,7 @@ def test_the_lock_of_a_night_whose_clock_was_ahead(place: StorePlace) -> None:
     place.ordinary_night()
 
 
+@pytest.mark.thorough
 def test_a_prune_that_fails_after_the_publish(place: StorePlace) -> None:
     record = next(path for path in sorted((place.store.root / "builds").iterdir()))
     content = record.read_bytes()

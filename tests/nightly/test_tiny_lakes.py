@@ -26,7 +26,9 @@ def night(lake: Path, store: Path, *options: str, status: int = 0) -> dict:
     return json.loads(run("nightly", "--lake", lake, "--store", store, "--json", *options, status=status).stdout)
 
 
-@pytest.mark.parametrize("rows", [EMPTY, ONE], ids=["empty", "one product"])
+@pytest.mark.parametrize(
+    "rows", [pytest.param(EMPTY, id="empty"), pytest.param(ONE, id="one product", marks=pytest.mark.thorough)]
+)
 def test_every_command_and_answer(rows: Rows, tmp_path: Path) -> None:
     lake, store = write(rows, tmp_path / "lake"), tmp_path / "store"
     report = night(lake, store)
@@ -65,6 +67,7 @@ def test_a_lake_without_anything_is_one_line(tmp_path: Path) -> None:
         assert line.startswith("cardpress: no build is live in ") and refused.stdout == ""
 
 
+@pytest.mark.thorough
 def test_a_lake_that_lost_its_only_product_is_not_published(tmp_path: Path) -> None:
     store = tmp_path / "store"
     live = night(write(ONE, tmp_path / "one"), store)["build"]

@@ -17,6 +17,7 @@ from generator.reading.diff.compare import RESOURCES
 from tests.support import plain_diff as plainly
 from tests.support import service
 from tests.support.commands import run
+from tests.support.selection import mostly_thorough
 from tests.support.two_nights import NightLake, days
 
 ROOT = Path(__file__).parents[2]
@@ -75,7 +76,7 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Pair]:
     return of
 
 
-@pytest.fixture(scope="module", params=NIGHTS)
+@pytest.fixture(scope="module", params=mostly_thorough(NIGHTS, "month"))
 def pair(request: pytest.FixtureRequest, pairs: Callable[[str], Pair]) -> Pair:
     return pairs(request.param)
 
@@ -268,7 +269,7 @@ class TestCommand:
         cardpress("diff", month.old, month.new, "--store", month.store, "--format", "xml", code=2)
         cardpress("diff", month.old, month.new, "--store", month.store, "--top", "0", code=2)
 
-    @pytest.mark.parametrize("format_", ["text", "json", "html"])
+    @pytest.mark.parametrize("format_", mostly_thorough(["text", "json", "html"], "html"))
     def test_same_bytes_every_time(self, month: Pair, format_: str) -> None:
         """With other numbers of threads, and in another process, whose sets have another order."""
         command = ("diff", month.old, month.new, "--store", month.store, "--format", format_, "--threads", 4)

@@ -60,6 +60,7 @@ def test_two_nights_are_too_few(tmp_path: Path) -> None:
     assert found.rows[0].yesterday == 5 and found.rows[0].last_week is None
 
 
+@pytest.mark.thorough
 def test_a_guide_that_only_has_a_new_day_changes_no_product(tmp_path: Path) -> None:
     store, lake, [old] = published(tmp_path, 7)
     days = sorted((lake / "price_guide").iterdir())

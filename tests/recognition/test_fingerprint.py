@@ -22,6 +22,7 @@ from recognition.recipe import VERSION, Fingerprint, fingerprint, grey, perceptu
 from recognition.references import References, from_index
 from tests.support import fingerprint_vectors
 from tests.support.commands import build, issue, run
+from tests.support.selection import mostly_thorough
 from tests.support.service import ROOT, Service, environment
 
 VECTORS = json.loads((ROOT / "docs" / "fingerprint-vectors.json").read_text())
@@ -36,7 +37,7 @@ def test_recipe_gives_the_vectors(name: str) -> None:
     assert found.texts() == {part: expected[part] for part in PARTS}
 
 
-@pytest.mark.parametrize("name", ["card", "odd-size", "transparent", "turned"])
+@pytest.mark.parametrize("name", mostly_thorough(["card", "odd-size", "transparent", "turned"], "turned"))
 def test_vectors_are_what_plain_arithmetic_gives(name: str) -> None:
     expected = VECTORS["pictures"][name]
     assert fingerprint_vectors.vector(ROOT / "docs" / expected["file"]) == expected
@@ -88,7 +89,7 @@ def photos_of(n: int) -> dict[str, Image.Image]:
 
 
 @pytest.mark.xdist_group("drawn cards")
-@pytest.mark.parametrize("way", PHOTOS)
+@pytest.mark.parametrize("way", mostly_thorough(PHOTOS, "all, at half strength"))
 def test_photos_are_recognised(drawn: References, way: str) -> None:
     sample = range(0, CARDS, 20)
     found = [match_photo(np.asarray(photos_of(n)[way]), drawn, 5) for n in sample]
@@ -104,6 +105,7 @@ def test_another_card_is_far(drawn: References) -> None:
     assert np.median(nearest) > 40
 
 
+@pytest.mark.thorough
 def test_processes_give_what_one_gives(tmp_path: Path) -> None:
     for n in range(80):  # more than are done without processes
         draw_card(n % 5).resize((63, 88)).save(tmp_path / f"c{n:02}.png")
@@ -303,6 +305,7 @@ def test_without_pillow_one_line_names_the_extra(images: Path, lake: Path) -> No
     assert result.stderr.count("\n") == 1
 
 
+@pytest.mark.thorough
 def test_products_option_has_its_own_variable(images: Path, lake: Path) -> None:
     """CARDPRESS_PRODUCTS is the demo's number of products."""
     command = [sys.executable, "-m", "generator", "fingerprint", "index", str(images), "--lake", str(lake)]

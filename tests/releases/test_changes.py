@@ -127,6 +127,7 @@ def without_prices(some: Cards) -> Cards:
     return {id_: {name: card[name] for name in card.keys() - PRICES} for id_, card in some.items()}
 
 
+@pytest.mark.thorough
 def test_thirty_random_nights_bring_a_mirror_from_the_first_build_to_the_last(client, nights) -> None:
     store, ids = nights
     rng, live = random.Random(7), [ids[0]]
@@ -251,6 +252,7 @@ def test_a_step_whose_build_is_lost_ends_the_list(client, published, monkeypatch
     assert missing_steps(store) == []
 
 
+@pytest.mark.thorough
 def test_a_hundred_steps_are_listed_and_older_documents_pruned(client, nights) -> None:
     store, ids = nights
     for number in range(5):
@@ -287,6 +289,7 @@ def test_verify_and_doctor_find_a_damaged_document(published) -> None:
     ]
 
 
+@pytest.mark.thorough
 def test_builds_with_one_catalogue_have_the_documents_of_builds_with_equal_cards(tmp_path: Path) -> None:
     """Builds before and after a new watch check have the same catalogue, and no Card of them is read."""
     store, rng = FolderStore(str(tmp_path / "store")), random.Random(6)

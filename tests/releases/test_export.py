@@ -239,6 +239,7 @@ def test_an_export_that_fails_leaves_the_new_build_live(two, tmp_path: Path, mon
     assert newest_report(store)["outcome"] == "not exported"
 
 
+@pytest.mark.thorough
 def test_a_late_correction_of_a_closed_month_reaches_the_tree(tmp_path: Path) -> None:
     store, trees = FolderStore(str(tmp_path / "store")), (tmp_path / "tree", tmp_path / "fresh")
     for number, price in enumerate((1.0, 2.0)):

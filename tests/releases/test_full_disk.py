@@ -17,6 +17,7 @@ from edge_auth.contract.layout import RESERVE, layer_folder_of
 from edge_auth.contract.store.folder import FolderStore
 from tests.support.commands import run
 from tests.support.nights import assert_whole, demo_lake, names, published
+from tests.support.selection import mostly_thorough
 from tests.support.service import ROOT, environment
 
 pytestmark = pytest.mark.xdist_group("nights")
@@ -116,7 +117,7 @@ def test_a_disk_that_gets_full_during_a_build_gets_its_room_back(tmp_path: Path)
         assert free(disk) > 4 << 10
 
 
-@pytest.mark.parametrize("size", [16 << 10, 64 << 10, 192 << 10])
+@pytest.mark.parametrize("size", mostly_thorough([16 << 10, 64 << 10, 192 << 10], 64 << 10))
 def test_a_full_temporary_folder_is_not_the_lakes_fault(size: int, tmp_path: Path) -> None:
     lake = demo_lake(tmp_path / "lake", 8)
     with ExitStack() as stack:

@@ -65,6 +65,7 @@ def assert_a_chain(store: FolderStore, at_least: int) -> None:
             assert brute_force(content[step["from"]], content[step["to"]]).items() <= document.items()
 
 
+@pytest.mark.thorough
 def test_publishes_and_rollbacks_at_the_same_moment(nights) -> None:
     store, ids = nights
     rng, rounds, lost = random.Random(5), 25, 0

@@ -9,7 +9,9 @@ from tests.siege.attacks import ATTACKS
 from tests.siege.run import BROKEN, besiege, table
 from tests.support.nginx_edge import ABSENT, installed
 
-THROUGH_NGINX = pytest.param(True, id="nginx", marks=pytest.mark.skipif(not installed(), reason=ABSENT))
+THROUGH_NGINX = pytest.param(
+    True, id="nginx", marks=[pytest.mark.thorough, pytest.mark.skipif(not installed(), reason=ABSENT)]
+)
 
 
 @pytest.mark.parametrize("through_nginx", [pytest.param(None, id="shim"), THROUGH_NGINX])

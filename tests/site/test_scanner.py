@@ -18,6 +18,7 @@ from recognition.views import views
 from tests.site.conftest import PATIENCE
 from tests.site.test_accessibility import assert_accessible, overflow
 from tests.support.commands import issue
+from tests.support.selection import mostly_thorough
 from tests.support.service import ROOT, Client, Service
 
 VECTORS = json.loads((ROOT / "docs" / "fingerprint-vectors.json").read_text())
@@ -109,7 +110,7 @@ def matches(page: Page) -> Locator:
     return page.locator("#matches .match")
 
 
-@pytest.mark.parametrize("name", VECTORS["pictures"])
+@pytest.mark.parametrize("name", mostly_thorough(VECTORS["pictures"], "card", "turned"))
 def test_the_browser_computes_the_vectors(page: Page, demo_service: tuple[Service, str], name: str) -> None:
     """The pixels come from Pillow: a canvas does not give back the colours of transparent pixels."""
     expected = VECTORS["pictures"][name]
@@ -130,6 +131,7 @@ def test_the_browser_computes_the_distances(page: Page, demo_service: tuple[Serv
     assert page.evaluate(DISTANCE, {"one": one, "other": other}) == pytest.approx(expected["distance"], abs=1e-9)
 
 
+@pytest.mark.thorough
 def test_a_turned_card_seen_from_the_side_is_found(
     page: Page,
     demo_service: tuple[Service, str],

@@ -102,6 +102,7 @@ def test_publish_and_rollback(store: str) -> None:
     assert live_build_id(open_store(store)) == newest
 
 
+@pytest.mark.thorough
 def test_of_two_publishers_one_wins(store: str) -> None:
     _, other = _ids(store)
     stores = [open_store(store) for _ in range(4)]
@@ -123,6 +124,7 @@ def test_of_two_publishers_one_wins(store: str) -> None:
     assert (pointer.build, len(pointer.previous)) == (other, 1)
 
 
+@pytest.mark.thorough
 def test_serve(store: str, server: S3Server, tmp_path: Path) -> None:
     key = issue(store)
     with Service(store, tmp_path / "state") as service:
@@ -153,6 +155,7 @@ def test_what_is_there_is_not_sent_again(s3_lake: str, store: str, bucket: str, 
     verify(open_build(open_store(store), live_build_id(open_store(store))), QUIET)
 
 
+@pytest.mark.thorough
 def test_verify_reads_what_is_in_the_bucket(store: str, bucket: str, server: S3Server) -> None:
     """A damaged object is found, whatever good copies of it there are on this machine."""
     opened, client = open_store(store), server.client()
@@ -175,6 +178,7 @@ def test_verify_reads_what_is_in_the_bucket(store: str, bucket: str, server: S3S
         client.put_object(Bucket=bucket, Key=key, Body=data, Metadata=good["Metadata"])
 
 
+@pytest.mark.thorough
 def test_what_rotted_is_sent_again_by_a_repair(s3_lake: str, store: str, bucket: str, server: S3Server) -> None:
     """Bytes that changed where they lie, under the hash that was noted for them."""
     client, folder = server.client(), _folder(store, "cards")

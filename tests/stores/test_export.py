@@ -46,6 +46,7 @@ def modified(listed: dict[str, dict], name: str) -> datetime:
     return listed[name]["LastModified"]
 
 
+@pytest.mark.thorough
 def test_the_objects_are_those_of_a_folder_compressed(two, server: S3Server, tmp_path: Path) -> None:
     store, (first, second) = two
     bucket, client = server.bucket(), server.client()
@@ -82,6 +83,7 @@ def test_the_objects_are_those_of_a_folder_compressed(two, server: S3Server, tmp
     assert json.loads(gzip.decompress(status))["build"]["id"] == second
 
 
+@pytest.mark.thorough
 def test_foreign_objects_and_gone_ones(two, server: S3Server) -> None:
     store, (first, _) = two
     bucket, client = server.bucket(), server.client()

@@ -26,6 +26,7 @@ def loose_umask():
     os.umask(before)
 
 
+@pytest.mark.thorough
 def test_only_the_owner_reads_what_is_private(tmp_path: Path, loose_umask: None) -> None:
     published(tmp_path, 7)
     store = tmp_path / "store"

@@ -89,6 +89,7 @@ def test_names(store: Store) -> None:
     assert list(store.list("")) == ["oddly"]
 
 
+@pytest.mark.thorough
 def test_more_than_a_page_of_a_listing(server: S3Server) -> None:
     store = open_store(f"s3://{server.bucket()}/prefix")
     names = [f"many/{number:04}" for number in range(1005)]

@@ -1,7 +1,8 @@
 """Which of the collected tests a run is about. Marks and fixtures decide; there are no lists of files."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import CodeType
+from typing import Any
 
 import pytest
 
@@ -33,3 +34,8 @@ def asks_a_shim(item: pytest.Item) -> bool:
 
 def _names(code: CodeType | None) -> Iterator[str]:
     yield from code.co_names if code else ()
+
+
+def mostly_thorough(cases: Iterable[Any], *kept: Any) -> list[Any]:
+    """Return the parameters of a test. Those that are not kept are for `make test-thorough`."""
+    return [case if case in kept else pytest.param(case, marks=pytest.mark.thorough) for case in cases]
