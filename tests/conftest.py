@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from tests.support import recorded, selection, shared
+from tests.support import recorded, selection, shared, used
 from tests.support.commands import issue
 from tests.support.copies import copy_of_fixed
 from tests.support.keys import KEYS
@@ -36,6 +36,8 @@ settings.load_profile("few")
 def pytest_configure(config: pytest.Config) -> None:
     """Use a new cache folder for each run, and let Python write bytecode, so that commands start faster."""
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    used.watch_commands()
+    Client.noted = staticmethod(used.note_answer)
     Service.through_nginx = config.getoption("--through-nginx")
     os.environ["XDG_CACHE_HOME"] = _temporary(config)
     if not hasattr(config, "workerinput"):  # the processes of xdist have it from the first one
@@ -79,8 +81,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the recorded files: run only what records")
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Let a whole run fail if it used less than the product declares."""
+    if not hasattr(session.config, "workerinput") and used.is_whole(session.config) and used.missing():
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """List the recorded files that this run has changed."""
+    """List what no test used, and the recorded files that this run has changed."""
+    if used.is_whole(config) and (missing := used.missing()):
+        terminalreporter.section("declared, but used by no test of this run")
+        terminalreporter.write_line("\n".join(missing))
     if config.getoption("--update-golden"):
         lines = recorded.changed(report for reports in terminalreporter.stats.values() for report in reports)
         terminalreporter.section("recorded files that changed")

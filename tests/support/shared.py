@@ -14,9 +14,8 @@ VARIABLE = "SHARED_BY_TESTS"  # the folder of all processes of a run; without it
 
 def shared_folder(name: str, fill: Callable[[Path], object]) -> Path:
     """Return a folder that `fill` has filled, in this process or in another one. Tests read it and copy it."""
-    root = Path(os.environ.get(VARIABLE) or _own())
-    folder, begun = root / name, root / f"{name}.begun"
-    with (root / f"{name}.lock").open("w") as lock:
+    folder, begun = root() / name, root() / f"{name}.begun"
+    with (root() / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.exists():
             shutil.rmtree(begun, ignore_errors=True)  # of a process that failed
@@ -24,6 +23,11 @@ def shared_folder(name: str, fill: Callable[[Path], object]) -> Path:
             fill(begun)
             begun.rename(folder)
     return folder
+
+
+def root() -> Path:
+    """Return the folder that all processes of a run share."""
+    return Path(os.environ.get(VARIABLE) or _own())
 
 
 @cache

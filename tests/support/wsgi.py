@@ -11,7 +11,7 @@ from urllib.parse import unquote_to_bytes
 from edge_auth.contract.keys import SCOPES, issue, open_key_file
 from edge_auth.host.app import Settings, create_app
 from edge_auth.host.log import Log
-from tests.support.service import Service
+from tests.support.service import Client, Service
 
 
 @dataclass
@@ -82,4 +82,6 @@ class WsgiClient:
             caught.update(status=int(status.split()[0]), headers=dict(sent))
 
         body = b"".join(self.app.wsgi_app(environ, start))
-        return Response(body=body, **caught)
+        answer = Response(body=body, **caught)
+        Client.noted(target, answer.status, answer.body)
+        return answer
