@@ -1,30 +1,18 @@
+-- The price of each tracked product that is nearest to a time before its newest check, such as 24 hours, and at most
+-- `slack` away from it; of equally near ones the earlier.
+create or replace macro price_before(span, slack) as table
+select c.slug, arg_min(c.lowest_price, {
+    'away': abs(epoch(c.checked_at - (n.checked_at - span))), 'at': c.checked_at, 'newness': c.newness
+}) as price
+from watch_checks as c
+join newest_watch_checks as n using (slug)
+where c.lowest_price is not null
+    and c.checked_at between n.checked_at - span - slack and n.checked_at - span + slack
+group by all;
+
 -- One row per tracked product: the WatchlistItem as JSON. Read by the layer watchlist.
 create view watchlist_items as
-with
--- The price of each product that is nearest to 24 hours before its newest check; of equally near ones the earlier.
-before_day as (
-    select c.slug, arg_min(c.lowest_price, {
-        'away': abs(epoch(c.checked_at - (n.checked_at - interval 24 hours))), 'at': c.checked_at, 'newness': c.newness
-    }) as price
-    from watch_checks as c
-    join newest_watch_checks as n using (slug)
-    where c.lowest_price is not null
-        and c.checked_at between n.checked_at - interval 36 hours and n.checked_at - interval 12 hours
-    group by all
-),
-
-before_week as (
-    select c.slug, arg_min(c.lowest_price, {
-        'away': abs(epoch(c.checked_at - (n.checked_at - interval 7 days))), 'at': c.checked_at, 'newness': c.newness
-    }) as price
-    from watch_checks as c
-    join newest_watch_checks as n using (slug)
-    where c.lowest_price is not null
-        and c.checked_at between n.checked_at - interval 8 days and n.checked_at - interval 6 days
-    group by all
-),
-
-last_days as (
+with last_days as (
     select (getvariable('as_of')::date - back::integer) as day from range(14) as days(back)
 ),
 
@@ -50,7 +38,7 @@ select w.slug, w.slug_folded, to_json({
 })::varchar as json
 from watchlist as w
 left join newest_watch_checks as n using (slug)
-left join before_day as d using (slug)
-left join before_week as k using (slug)
+left join price_before(interval 24 hours, interval 12 hours) as d using (slug)
+left join price_before(interval 7 days, interval 1 day) as k using (slug)
 left join sparkline as s using (slug)
 order by w.slug_folded;
