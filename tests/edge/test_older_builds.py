@@ -82,6 +82,15 @@ def test_what_is_new_is_refused_with_a_reason(old, path, query, error):
         body(old, path, query)
 
 
+def test_a_sort_that_is_newer_than_the_build_is_refused_and_has_no_list_pages(old):
+    del old.catalogue.order["newest"]
+    assert body(old, "cards", "sort=name").plain
+    with pytest.raises(InvalidParameter, match="cannot be sorted by newest: an older version made it"):
+        body(old, "cards", "sort=newest")
+    assert old.objects.get("cards/all/name/0.json") and old.objects.get("cards/all/newest/0.json") is None
+    assert not [key for key in old.objects.document_keys() if "/newest/" in key]
+
+
 def test_an_empty_game_is_no_filter(old, new):
     assert body(old, "cards", "game=").plain == body(new, "cards", "game=").plain
 
