@@ -32,13 +32,19 @@ def readme_of(path: Path) -> Path | None:
 
 
 def names(readme: Path) -> set[str]:
-    """Return the stems of all names in backticks: `name`, `name.py`, `folder/name`."""
-    return {quoted.removesuffix(".py").rpartition("/")[2] for quoted in QUOTED.findall(readme.read_text("utf-8"))}
+    """Return the stems of all names in backticks: `name`, `name.py`, `folder/name`; and folders as `folder/`."""
+    quoted = QUOTED.findall(readme.read_text("utf-8"))
+    return {name if name.endswith("/") else name.removesuffix(".py").rpartition("/")[2] for name in quoted}
+
+
+def is_named(path: Path, readme: Path | None) -> bool:
+    """Return whether a README names a module, or the folder without a README of its own that holds it."""
+    return readme is not None and bool({path.stem, f"{path.parent.name}/"} & names(readme))
 
 
 def test_a_readme_names_each_module() -> None:
     readmes = {path: readme_of(path) for path in FILES if not path.stem.startswith("__")}
-    missing = [path for path, readme in readmes.items() if readme is None or path.stem not in names(readme)]
+    missing = [path for path, readme in readmes.items() if not is_named(path, readme)]
     assert [relative(path) for path in missing] == []
 
 
