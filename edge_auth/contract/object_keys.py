@@ -60,14 +60,9 @@ def card_id(key: str) -> int | None:
     return int(digits) if digits.lstrip("-").isdecimal() else None
 
 
-def sets_page(number: int) -> str:
-    """Return the key of a page of the list of Sets."""
-    return f"sets/{number}.json"
-
-
-def games_page(number: int) -> str:
-    """Return the key of a page of the list of Games."""
-    return f"games/{number}.json"
+def page_of_rows(layer: str, number: int) -> str:
+    """Return the key of a page of the list that a layer stores, such as `games/0.json`."""
+    return f"{layer}/{number}.json"
 
 
 def movers_list(list_key: str) -> str:

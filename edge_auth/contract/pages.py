@@ -9,7 +9,7 @@ from collections.abc import Iterable
 CARDS_PER_PAGE = 100
 WATCHLIST_PER_PAGE = 500
 SETS_PER_PAGE = 1000
-GAMES_PER_PAGE = 100
+ROWS_PER_PAGE = 100  # of other lists
 
 OPEN = b"[\n"
 BETWEEN = b",\n"

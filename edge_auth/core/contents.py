@@ -3,7 +3,7 @@
 They raise InvalidParameter, NotFound and StoreError.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -88,9 +88,9 @@ def sets(build: OpenBuild, _: str, values: Values) -> Body:
     return _short_list(found, values)
 
 
-def games(build: OpenBuild, _: str, values: Values) -> Body:
-    """Return a page of the games."""
-    return _short_list(build.games, values)
+def stored_list(layer: str) -> Callable[[OpenBuild, str, Values], Body]:
+    """Return the function for a list that a layer stores row by row, and that takes no filter."""
+    return lambda build, _, values: _short_list(build.rows(layer), values)
 
 
 def movers(build: OpenBuild, _: str, values: Values) -> Body:

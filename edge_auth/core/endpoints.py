@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from edge_auth.contract import keys, movers, object_keys, site_files, sorts
+from edge_auth.contract import keys, layer_names, movers, object_keys, site_files, sorts
 from edge_auth.contract.text_filters import TEXT_FILTERS
 from edge_auth.core import changes, contents
 from edge_auth.core.accept import prefers
@@ -120,7 +120,7 @@ ENDPOINTS = (
     ),
     Endpoint(
         API + "games",
-        FromBuild(contents.games),
+        FromBuild(contents.stored_list(layer_names.GAMES)),
         _page(100, 500),
         keys.CARDS_READ,
         id="listGames",

@@ -54,6 +54,7 @@ class OpenBuild:
         self.fingerprints_file: Path | None = None
         self._cache = cache
         self._on_lookup = on_lookup
+        self._rows: dict[str, list[bytes]] = {}  # by layer
 
     def prepare(self) -> None:
         """Read what every answer needs.
@@ -83,18 +84,8 @@ class OpenBuild:
         """Every Set in the order of the list."""
         catalogue = self.catalogue
         games = dict(zip(catalogue.set_ids.tolist(), catalogue.set_games or (), strict=False))
-        sets = ((line, json.loads(line)) for line in self._lines(object_keys.sets_page))
+        sets = ((line, json.loads(line)) for line in self._lines(partial(object_keys.page_of_rows, layer_names.SETS)))
         return [ListedSet(line, fold(fields["name"]), games.get(fields["id"])) for line, fields in sets]
-
-    @cached_property
-    def games(self) -> list[bytes]:
-        """Every Game as JSON, in the order of the list.
-
-        Raises:
-            NotFound: The build was made before there were games.
-        """
-        self._require(layer_names.GAMES)
-        return self._lines(object_keys.games_page)
 
     @cached_property
     def movers(self) -> Movers:
@@ -128,6 +119,17 @@ class OpenBuild:
     def slugs(self) -> Slugs:
         """The slugs of the watchlist."""
         return Slugs(self.watchlist)
+
+    def rows(self, layer: str) -> list[bytes]:
+        """Return every row of the list that a layer stores as JSON, in the order of the list.
+
+        Raises:
+            NotFound: The build was made before there was such a list.
+        """
+        if layer not in self._rows:
+            self._require(layer)
+            self._rows[layer] = self._lines(partial(object_keys.page_of_rows, layer))
+        return self._rows[layer]
 
     def stored_body(self, key: str, file: Path | None = None) -> Body:
         """Return the body of an object that is sent unchanged.

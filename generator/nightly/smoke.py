@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import unquote_to_bytes, urlencode
 
-from edge_auth.contract import movers, sorts
+from edge_auth.contract import layer_names, movers, sorts
 from edge_auth.contract.builds import open_build
 from edge_auth.contract.codec import decompress
 from edge_auth.contract.store.file_cache import FileCache
@@ -63,7 +63,7 @@ def _requests(opened: OpenBuild) -> Iterator[str]:
     yield f"{cards}?q=a&order=asc&limit=5"
     yield f"{cards}?min_price=1&max_price=5&sort=name&limit=5"
     yield from (f"{API}movers?window={window}" for window in movers.WINDOWS)
-    for line in opened.games[:1]:
+    for line in opened.rows(layer_names.GAMES)[:1]:
         query = urlencode({"game": json.loads(line)["name"][:MAX_TEXT_CHARACTERS]})
         yield from (f"{API}{name}?{query}" for name in ("cards", "sets", "movers"))
     ids = opened.catalogue.ids

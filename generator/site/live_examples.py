@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from edge_auth.contract import object_keys
+from edge_auth.contract import layer_names, object_keys
 from edge_auth.contract.codec import decompress, decompressed_chunks
 from edge_auth.core.endpoint import API
 from edge_auth.core.endpoints import route
@@ -90,7 +90,7 @@ def _values(build: OpenBuild) -> Iterator[tuple[str, str]]:
             yield "set", card["set"]["name"]
             yield "q of listSets", card["set"]["name"]
         yield from ((name, card[name]) for name in ("number", "rarity") if card[name])
-    games = [json.loads(line)["name"] for line in build.games]
+    games = [json.loads(line)["name"] for line in build.rows(layer_names.GAMES)]
     yield from (("game", name) for name in games[:1] if len(name) <= _MAX_NAME_CHARACTERS)
     files = (_answer(build, f"{API}bulk") or {"files": []})["files"]
     yield from (("name of getBulkFile", file["name"]) for file in files[:1])

@@ -14,7 +14,6 @@ from edge_auth.core.endpoints import ENDPOINTS, route
 from edge_auth.errors import NotFound
 from generator.nightly import smoke
 from tests.api import test_golden
-from tests.api.test_openapi import OPERATIONS
 from tests.support import small_store
 from tests.support.lakes import FIXED
 from tests.support.oracle.oracle import route as oracle_route
@@ -46,10 +45,6 @@ def reached(targets: list[str]) -> set[str]:
 def table(document: str, head: str) -> str:
     """A table of a document, from its first heading cell on."""
     return (ROOT / document).read_text("utf-8").partition(f"\n| {head} |")[2].partition("\n\n")[0]
-
-
-def test_the_description_names_every_endpoint() -> None:
-    assert set(OPERATIONS) == set(every_endpoint())
 
 
 def test_requests_of_tests_reach_every_endpoint() -> None:

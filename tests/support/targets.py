@@ -8,6 +8,7 @@ from urllib.parse import quote, quote_plus, unquote_to_bytes
 
 from edge_auth.contract.sorts import SORTS
 from edge_auth.contract.text_filters import TEXT_FILTERS
+from edge_auth.core.endpoints import ENDPOINTS
 from tests.support.lakes import pools
 from tests.support.lakes.rows import Rows
 
@@ -31,6 +32,14 @@ BAD_INTEGERS = (
     "NaN",
     "5\n",
 )
+# The paths without a variable part, and the lists that take limit and offset alone.
+FIXED_PATHS = [endpoint.path for endpoint in ENDPOINTS if endpoint.source.of_build and not endpoint.subjects]
+NOT_IN_THE_ORACLE = (f"{API}/openapi.json", f"{API}/bulk")
+PLAIN_LISTS = {
+    endpoint.path.removeprefix(f"{API}/"): endpoint.rules["limit"]
+    for endpoint in ENDPOINTS
+    if endpoint.source.of_build and set(endpoint.rules or ()) == {"limit", "offset"}
+}
 NOT_UTF8 = ("%FF", "%C3", "%ED%A0%80", "a%80")
 
 
@@ -49,15 +58,14 @@ class Targets:
             self.cards_with_ids,
             self.card,
             self.sets,
-            self.games,
+            self.plain_list,
             self.movers,
             self.movers,
             self.watched,
             self.watched,
-            self.watchlist,
+            self.plain_list,
         )
-        fixed = [f"{API}/status", f"{API}/fingerprints", f"{API}/cards", f"{API}/sets", f"{API}/watchlist"]
-        fixed += [f"{API}/games", f"{API}/movers"]
+        fixed = [path for path in FIXED_PATHS if path not in NOT_IN_THE_ORACLE]
         return fixed + [self.rng.choice(makers)() for _ in range(count - len(fixed))]
 
     def cards(self) -> str:
@@ -127,8 +135,10 @@ class Targets:
             query["game"] = self._game()
         return self._target("sets", query)
 
-    def games(self) -> str:
-        return self._target("games", self._paging((1, 2, 3, 100, 500)))
+    def plain_list(self) -> str:
+        """A page of a list that takes no parameter but these."""
+        path, limit = self.rng.choice(list(PLAIN_LISTS.items()))
+        return self._target(path, self._paging((1, 2, 3, limit.default, limit.high)))
 
     def movers(self) -> str:
         query = self._paging((1, 2, 3, 50, 100))
@@ -143,9 +153,6 @@ class Targets:
         shares = {"window": 0.7, "by": 0.5, "direction": 0.5, "kind": 0.4, "min_price": 0.7, "game": 0.3}
         query |= {name: make() for name, make in options.items() if self.rng.random() < shares[name]}
         return self._target("movers", query)
-
-    def watchlist(self) -> str:
-        return self._target("watchlist", self._paging((1, 2, 3, 100, 500)))
 
     def watched(self) -> str:
         path = f"watchlist/{self._slug()}"

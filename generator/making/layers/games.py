@@ -1,6 +1,7 @@
 """The layer `games`: `games/{n}.json`, the pages of the Game list, from the facts that the layer `catalogue` keeps."""
 
 import json
+from functools import partial
 
 from edge_auth.contract import layer_names, object_keys, pages
 from edge_auth.contract.layers import FACTS
@@ -22,7 +23,7 @@ def games_layer(catalogue: LayerSpec) -> LayerSpec:
         recipe=RECIPE,
         sql=(),
         content={"layers": [catalogue.digest]},
-        constants=(pages.GAMES_PER_PAGE, pages.OPEN, pages.BETWEEN, pages.CLOSE),
+        constants=(pages.ROWS_PER_PAGE, pages.OPEN, pages.BETWEEN, pages.CLOSE),
     )
 
 
@@ -34,4 +35,6 @@ def _task(scope: BuildScope, digest: str) -> Task:
 def _games(context: BuildContext, writer: Writer, inputs: Inputs, digest: str) -> None:
     facts = json.loads(context.layers.file(inputs, layer_names.CATALOGUE, digest, FACTS).read_bytes())
     lines = (json.dumps(game, ensure_ascii=False, separators=(",", ":")) for game in facts["games"])
-    writer.add(compress_objects(paged(lines, pages.GAMES_PER_PAGE, object_keys.games_page)))
+    writer.add(
+        compress_objects(paged(lines, pages.ROWS_PER_PAGE, partial(object_keys.page_of_rows, layer_names.GAMES)))
+    )

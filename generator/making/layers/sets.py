@@ -1,5 +1,7 @@
 """The layer `sets`: `sets/{n}.json`, the pages of the Set list."""
 
+from functools import partial
+
 from edge_auth.contract import layer_names, object_keys, pages
 from generator.lake.lake import Lake
 from generator.making.context import BuildContext
@@ -28,4 +30,5 @@ def _sets(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
     context.tables.open_catalogue()
     context.db.run("views/sets")
     rows = context.db.rows("select json from sets order by set_name_folded, id")
-    writer.add(compress_objects(paged((json for (json,) in rows), pages.SETS_PER_PAGE, object_keys.sets_page)))
+    key = partial(object_keys.page_of_rows, layer_names.SETS)
+    writer.add(compress_objects(paged((json for (json,) in rows), pages.SETS_PER_PAGE, key)))
