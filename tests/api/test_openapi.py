@@ -343,6 +343,7 @@ def test_parameter(path, name, place, type_, required, default, limits):
     if default != "none":
         expected["default"] = int(default) if type_ == "integer" else default
     schema = {key: value for key, value in parameter["schema"].items() if key != "format"}
+    assert set(expected.pop("enum", ())) <= set(schema.pop("enum", ())), "new values may be added, none may go"
     assert schema == expected
     assert parameter["required"] is (required == "yes")
     assert parameter["description"]
