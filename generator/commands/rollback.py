@@ -4,7 +4,7 @@ import click
 
 from edge_auth.contract.store.open import open_store
 from generator.commands.options import store_option
-from generator.releases.changes import complete_steps
+from generator.releases.change_documents import complete_steps
 from generator.releases.publish import rollback as move_back
 from generator.releases.reserve import with_reserve
 from generator.terminal.output import say

@@ -21,9 +21,9 @@ from generator.ingest.bounded_file import DOWNLOAD_LIMITS, FileLimits, open_boun
 from generator.ingest.findings import DUPLICATES, EMPTY_GUIDE, FUTURE, NAMED_TWICE, TWO_FOIL_PRICES, ImportFinding
 from generator.ingest.guide_columns import GuideColumns, columns_of
 from generator.ingest.lake_rules import check_rows
-from generator.ingest.tables import TableFile, expansions_file, price_guide_file, products_file
+from generator.ingest.table_files import TableFile, expansions_file, price_guide_file, products_file
+from generator.lake.prices_and_conditions import PRICE_FIGURES
 from generator.lake.schema import TIMESTAMP
-from generator.lake.vocabulary import PRICE_FIGURES
 
 _FORMAT_VERSION = 1
 _MAX_QUOTED_CHARACTERS = 80

@@ -17,11 +17,11 @@ from generator.ingest.bounded_file import DOWNLOAD_LIMITS, FileLimits
 from generator.ingest.cardmarket_files import ImportedFile, read_expansions, read_price_guide, read_products
 from generator.ingest.findings import ImportFinding, refuse
 from generator.ingest.guide_columns import find_missing
-from generator.ingest.list_pages import list_pages_file
+from generator.ingest.list_page_values import list_pages_file
 from generator.ingest.merge import FileChange, MergeCounts, changed_files
 from generator.ingest.numbers_from_names import fill_numbers
+from generator.ingest.table_files import TableFile, expansions_file, price_guide_file, products_file
 from generator.ingest.table_updates import TableUpdate, add_list_pages, update_table
-from generator.ingest.tables import TableFile, expansions_file, price_guide_file, products_file
 from generator.ingest.two_games import NO_PRODUCTS, TwoGames, products_of_two_games
 from generator.lake.writer import LakeWriter, decode_parquet, encode_parquet
 

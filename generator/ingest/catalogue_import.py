@@ -16,7 +16,7 @@ from generator.clock import utc_now
 from generator.errors import IngestError
 from generator.ingest.bounded_file import STDIN
 from generator.ingest.findings import UNKNOWN_PRODUCTS, UNNAMED, ImportFinding
-from generator.ingest.list_pages import list_pages_file
+from generator.ingest.list_page_values import list_pages_file
 from generator.ingest.merge import FileChange, changed_files, connect_tables
 from generator.ingest.scraped_formats import ATTRIBUTES, EXPANSIONS, LineFormat
 from generator.ingest.scraped_import import (
@@ -28,8 +28,8 @@ from generator.ingest.scraped_import import (
     write_changes,
 )
 from generator.ingest.scraped_lines import LineReader
+from generator.ingest.table_files import expansions_file, products_file
 from generator.ingest.table_updates import TableUpdate, add_list_pages, update_from_pages, update_table
-from generator.ingest.tables import expansions_file, products_file
 from generator.lake.writer import LakeWriter, encode_parquet
 
 # The newest game and URL that lines give for an expansion; of two with the same time, the greater.

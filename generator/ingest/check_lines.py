@@ -11,7 +11,7 @@ from generator.clock import timestamp, utc_now
 from generator.errors import IngestError
 from generator.ingest.findings import FUTURE, ImportFinding, refuse
 from generator.ingest.lake_rules import check_rows
-from generator.ingest.tables import DailyTable
+from generator.ingest.table_files import DailyTable
 
 
 def check_lines(table: DailyTable, rows: pa.Table, accepted: Collection[str]) -> tuple[ImportFinding, ...]:

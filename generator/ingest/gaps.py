@@ -8,7 +8,7 @@ import duckdb
 import pyarrow as pa
 
 from generator.ingest.merge import connect_tables
-from generator.ingest.tables import price_guide_file
+from generator.ingest.table_files import price_guide_file
 from generator.lake.lake import DAILY_TABLES, FLAT_TABLES
 from generator.lake.schema import arrow_schema
 from generator.lake.writer import LakeWriter

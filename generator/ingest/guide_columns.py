@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from generator.ingest.findings import MISSING_PRICES, UNKNOWN_KEYS, ImportFinding
-from generator.lake.vocabulary import PRICE_FIGURES
+from generator.lake.prices_and_conditions import PRICE_FIGURES
 
 # A guide that lacks at most this many of the six columns lacks them by mistake. One that lacks more never had them.
 _MAX_MISSING_COLUMNS = 2

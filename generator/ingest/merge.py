@@ -8,7 +8,7 @@ from typing import NamedTuple
 import duckdb
 import pyarrow as pa
 
-from generator.ingest.tables import TableFile
+from generator.ingest.table_files import TableFile
 
 # The order in which rows win is total: newest, then greatest by every column, null least. So the result does not
 # depend on the order or the number of imports.

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from generator.ingest.merge import FileChange, MergeCounts, connect_tables, quoted
-from generator.ingest.tables import DailyTable
+from generator.ingest.table_files import DailyTable
 from generator.lake.writer import LakeWriter, encode_parquet
 
 _MERGE = """

@@ -28,7 +28,7 @@ from generator.ingest.line_columns import (
     url,
 )
 from generator.ingest.scraped_values import parse_count, parse_objects
-from generator.ingest.tables import DailyTable
+from generator.ingest.table_files import DailyTable
 
 
 @dataclass(frozen=True)

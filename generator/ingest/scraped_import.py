@@ -20,7 +20,7 @@ from generator.ingest.merge_days import merge_days
 from generator.ingest.scraped_formats import LIST_PAGES, OFFERS, LineFormat, ScrapedFormat
 from generator.ingest.scraped_lines import LineReader, store_refused
 from generator.ingest.table_updates import update_from_pages
-from generator.lake.vocabulary import CONDITIONS
+from generator.lake.prices_and_conditions import CONDITIONS
 from generator.lake.writer import LakeWriter
 
 OnRead = Callable[[Path], None]

@@ -10,9 +10,8 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-from generator.lake.vocabulary import CONDITIONS
+from generator.lake.prices_and_conditions import CONDITIONS, MAX_PRICE
 
-MAX_PRICE_EUROS = 10_000_000_000_000  # a build refuses more
 _MAX_QUOTED_CHARACTERS = 60
 _CODES = {text.casefold(): code for code, name in CONDITIONS.items() for text in (code, name)}
 _INTEGERS = range(-(2**63), 2**63)
@@ -49,7 +48,7 @@ def parse_price(value: Any, name: str) -> float | None:
         return None
     if type(value) is not float and type(value) is not int:
         raise InvalidValue(f"{name} must be a price, not {quoted_json(value)}")
-    if not 0 <= value <= MAX_PRICE_EUROS:
+    if not 0 <= value <= MAX_PRICE:
         raise InvalidValue(f"{name} is no price: {quoted_json(value)}")
     return float(value + 0.0)  # turns negative zero into zero
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from generator.ingest.list_pages import (
+from generator.ingest.list_page_values import (
     add_to_expansions,
     add_to_products,
     latest_values,
@@ -13,7 +13,7 @@ from generator.ingest.list_pages import (
     merge_list_pages,
 )
 from generator.ingest.merge import FileChange, count_changes, merge
-from generator.ingest.tables import TableFile, expansions_file, products_file
+from generator.ingest.table_files import TableFile, expansions_file, products_file
 from generator.lake.writer import LakeWriter, decode_parquet, encode_parquet
 
 

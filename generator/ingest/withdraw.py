@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from edge_auth.contract.text import fold
 from generator.errors import IngestError
 from generator.ingest.scraped_formats import SCRAPED_FORMATS
-from generator.ingest.tables import TableFile, price_guide_file
+from generator.ingest.table_files import TableFile, price_guide_file
 from generator.lake.writer import LakeWriter, encode_parquet
 
 _DAILY = {line_format.table.name: line_format.table for line_format in SCRAPED_FORMATS}

@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from generator.lake.files import LakeFile
+from generator.lake.prices_and_conditions import CONDITIONS, MAX_PRICE
 from generator.lake.schema import arrow_schema
-from generator.lake.vocabulary import CONDITIONS, MAX_PRICE
 
 _TABLE, _LISTS = "filtered_checks", "offer_list"
 _NUMBERS = {"listed": pa.int64(), "usable": pa.int64(), "lowest_usable": pa.float64(), "highest_usable": pa.float64()}

@@ -10,7 +10,7 @@ from edge_auth.contract.builds import Build, live_build_id, open_build
 from edge_auth.contract.store.interface import Store
 from edge_auth.errors import EdgeError
 from generator.errors import GeneratorError
-from generator.lake.vocabulary import PRICE_FIGURES
+from generator.lake.prices_and_conditions import PRICE_FIGURES
 
 GUIDE_COLUMNS = [f"{figure}{finish}" for finish in ("", "_holo") for figure in PRICE_FIGURES]
 

@@ -10,7 +10,7 @@ from edge_auth.contract.builds import Build
 from edge_auth.contract.catalogue import PRICES
 from generator.database import Database, query_fault, sql_literal
 from generator.errors import BuildError
-from generator.lake.vocabulary import PRICE_FIGURES
+from generator.lake.prices_and_conditions import PRICE_FIGURES
 
 # Columns that builds of older versions lack.
 _ADDED_COLUMNS = {"game": "varchar", "listing_day": "date", "from_price": "decimal(18, 2)"} | {

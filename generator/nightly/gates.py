@@ -20,7 +20,7 @@ from edge_auth.contract.layers import Layer
 from edge_auth.errors import StoreError
 from generator import settings
 from generator.database import Database
-from generator.lake.vocabulary import PRICE_FIGURES
+from generator.lake.prices_and_conditions import PRICE_FIGURES
 from generator.releases.judgements import Judgement, Verdict
 
 _GUIDE_PRICES = [f"{figure}{finish}" for finish in ("", "_holo") for figure in PRICE_FIGURES]

@@ -23,7 +23,7 @@ from edge_auth.errors import StoreError
 from generator import settings
 from generator.clock import Clock, from_unix_time, parse_timestamp, timestamp, utc_now
 from generator.errors import PruneError
-from generator.releases.changes import complete_steps, forget, needed_documents
+from generator.releases.change_documents import complete_steps, forget, needed_documents
 from generator.releases.intents import DELETION_LIST, Intents, read_intents
 from generator.releases.lease import Lease
 

@@ -12,7 +12,7 @@ from edge_auth.contract.store.interface import Store
 from edge_auth.errors import Conflict, EdgeError, UnknownBuild
 from generator.clock import Clock, timestamp, utc_now
 from generator.errors import PublishError
-from generator.releases.changes import complete_steps, prepare_step
+from generator.releases.change_documents import complete_steps, prepare_step
 from generator.releases.intents import declare_intent
 
 # How many earlier builds the pointer lists.

@@ -11,7 +11,7 @@ from typing import Any
 from edge_auth.contract import bulk, object_keys, sorts
 from edge_auth.contract.keys import SCOPES
 from edge_auth.errors import API_ERRORS
-from generator.lake.vocabulary import CONDITIONS
+from generator.lake.prices_and_conditions import CONDITIONS
 
 REFERENCE = "#/components/schemas/"
 Json = dict[str, Any]

@@ -11,12 +11,12 @@ from generator.database import sql_root, sql_text
 from generator.demo.lake import write_demo
 from generator.demo.words import CONDITION_CODES
 from generator.ingest.cardmarket_files import read_expansions, read_price_guide, read_products
-from generator.ingest.list_pages import list_pages_file
+from generator.ingest.list_page_values import list_pages_file
 from generator.ingest.scraped_formats import ATTRIBUTES, EXPANSIONS, SCRAPED_FORMATS, ScrapedFormat
-from generator.ingest.tables import TableFile, expansions_file, products_file
+from generator.ingest.table_files import TableFile, expansions_file, products_file
 from generator.lake.lake import DAILY_TABLES, FLAT_TABLES, PRICE_TABLES
+from generator.lake.prices_and_conditions import CONDITIONS, PRICE_FIGURES
 from generator.lake.schema import arrow_schema, declared_tables
-from generator.lake.vocabulary import CONDITIONS, PRICE_FIGURES
 from generator.reading.diff.fields import compared_fields
 from recognition.recipe import Fingerprint
 from tests.support.lakes import FIXED, rows

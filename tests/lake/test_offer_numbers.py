@@ -21,8 +21,8 @@ from generator.errors import LakeError
 from generator.lake.files import LakeFile
 from generator.lake.filtered_checks import NUMBERS_OF_CHECKS, summarise_checks
 from generator.lake.offer_numbers import read_usual, summaries
+from generator.lake.prices_and_conditions import CONDITIONS
 from generator.lake.tables import open_table, summarise_offers
-from generator.lake.vocabulary import CONDITIONS
 
 TABLE = "filtered_checks"
 NONE = np.empty(0, np.int64)

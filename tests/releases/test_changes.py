@@ -18,10 +18,10 @@ from edge_auth.contract.store.folder import FolderStore
 from generator.clock import utc_now
 from generator.errors import BuildError
 from generator.reading.doctor.store import check_store
-from generator.releases import changes
+from generator.releases import change_documents
 from generator.releases import publish as publishing
 from generator.releases.card_comparison import compare_cards
-from generator.releases.changes import missing_steps, verify_steps
+from generator.releases.change_documents import missing_steps, verify_steps
 from generator.releases.prune import RetentionRules, prune
 from generator.releases.publish import publish, rollback
 from tests.support.commands import run
@@ -200,7 +200,7 @@ def test_the_contract_of_both_paths(published) -> None:
 
 def test_a_step_shows_and_a_rollback_needs_no_comparison(published, monkeypatch: pytest.MonkeyPatch) -> None:
     store, ids, shim = published
-    monkeypatch.setattr(changes, "_store_comparison", lambda *_: pytest.fail("a rollback compared two builds"))
+    monkeypatch.setattr(change_documents, "_store_comparison", lambda *_: pytest.fail("a rollback compared two builds"))
     rollback(store)
     until(lambda: get_json(shim, "changes?limit=1")["data"][0]["to"] == ids[1], 60, "the step shows")
     assert get_json(shim, f"changes/{ids[2]}...{ids[1]}")["as_of"] == ids[1][:10]
@@ -328,7 +328,7 @@ def test_a_comparison_that_fails_is_said_and_stops_no_publish(
     lakes = [Rows(products=[PRODUCT | {"name": name}], price_guide=guide) for name in ("before", "after")]
     builds = [make(write(rows, tmp_path / f"lake-{number}"), store) for number, rows in enumerate(lakes)]
     publish(store, builds[0], by_hand=True)
-    monkeypatch.setattr(changes, "_store_comparison", fail)
+    monkeypatch.setattr(change_documents, "_store_comparison", fail)
     publish(store, builds[1], by_hand=True)
     said = (
         f"/changes lacks the step from {builds[0]} to {builds[1]}: out of memory; the next publish or prune tries again"
@@ -336,10 +336,10 @@ def test_a_comparison_that_fails_is_said_and_stops_no_publish(
     assert capsys.readouterr().err.splitlines() == [said]
     monkeypatch.undo()
     store.put(layout.CHANGES_INDEX, b"{")
-    changes.complete_steps(store)
+    change_documents.complete_steps(store)
     assert capsys.readouterr().err.startswith("the steps of /changes were not checked: ")
     store.delete([layout.CHANGES_INDEX])
-    changes.complete_steps(store)
+    change_documents.complete_steps(store)
     assert capsys.readouterr().err == "" and missing_steps(store) == []
 
 

@@ -13,7 +13,7 @@ import pytest
 from edge_auth.contract.builds import live_build_id
 from edge_auth.contract.store.folder import FolderStore
 from generator.errors import PublishError
-from generator.releases.changes import missing_steps, verify_steps
+from generator.releases.change_documents import missing_steps, verify_steps
 from generator.releases.publish import publish, rollback
 from tests.releases.test_changes import brute_force, cards, get_json, lakes
 from tests.support import service

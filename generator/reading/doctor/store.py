@@ -19,7 +19,7 @@ from generator.errors import BuildError
 from generator.reading.doctor.findings import Finding, ok, problem, warning
 from generator.reading.doctor.locks import check_locks
 from generator.reading.overview import source_ages
-from generator.releases.changes import missing_steps, verify_steps
+from generator.releases.change_documents import missing_steps, verify_steps
 from generator.releases.run_reports import HELD, PUBLISHED, UNCHANGED, newest_report
 from generator.releases.verify import visible_damage
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from generator.ingest.merge import connect_tables, quoted
 from generator.ingest.scraped_formats import ABOUT_PRODUCT, LIST_PAGES
-from generator.ingest.tables import TableFile
+from generator.ingest.table_files import TableFile
 
 _PRODUCT_COLUMNS = tuple(ABOUT_PRODUCT)
 _VALUES = ("id_expansion", *_PRODUCT_COLUMNS, "expansion", "expansion_url")
