@@ -1,5 +1,6 @@
 """What only a store in a folder has: modes of its files, and bytes that survive a power cut."""
 
+import itertools
 import os
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from edge_auth.contract.builds import open_build
 from edge_auth.contract.keys import issue, open_key_file
 from edge_auth.contract.store.folder import FolderStore
 from tests.support.nights import demo_lake, published
+from tests.support.selection import mostly_thorough
 from tests.support.service import PLENTY, run, until
 from tests.support.wsgi import WsgiClient
 
@@ -94,8 +96,12 @@ def shared_names(store: FolderStore, build: str) -> set[str]:
 
 
 @pytest.mark.shim_only("starts an application in this process for each file")
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("kind", [".gz", "index.arrow", ".arrow", ".json"])
+@pytest.mark.parametrize(
+    ("kind", "loss"),
+    mostly_thorough(
+        itertools.product([".gz", "index.arrow", ".arrow", ".json"], LOSSES), (".gz", "truncated"), (".json", "empty")
+    ),
+)
 def test_a_build_that_lost_data_does_not_answer(tmp_path: Path, kind: str, loss: str) -> None:
     """Files of the live build that it does not share lose bytes in turn; the build before it answers.
 

@@ -38,4 +38,9 @@ def _names(code: CodeType | None) -> Iterator[str]:
 
 def mostly_thorough(cases: Iterable[Any], *kept: Any) -> list[Any]:
     """Return the parameters of a test. Those that are not kept are for `make test-thorough`."""
-    return [case if case in kept else pytest.param(case, marks=pytest.mark.thorough) for case in cases]
+    return [
+        case
+        if case in kept
+        else pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.thorough)
+        for case in cases
+    ]
