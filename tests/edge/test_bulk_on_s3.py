@@ -13,7 +13,7 @@ from tests.support import many_prices
 from tests.support.commands import build, issue
 from tests.support.s3_fixtures import on_s3
 from tests.support.s3_proxy import Proxy
-from tests.support.s3_servers import installed
+from tests.support.s3_servers import best
 from tests.support.service import Client, Service, until
 
 pytestmark = [*on_s3, pytest.mark.thorough]  # the lake with a large file takes long
@@ -26,7 +26,7 @@ STILL_SECONDS, LIMIT = 1.0, 60
 @pytest.fixture(scope="module")
 def store(servers: Callable, tmp_path_factory: pytest.TempPathFactory) -> str:
     """Return a store whose largest bulk file has some 20 MB."""
-    server = servers("ceph" if installed() else "moto")
+    server = servers(best())
     with pytest.MonkeyPatch.context() as patch:
         for variable, value in server.environment().items():
             patch.setenv(variable, value)

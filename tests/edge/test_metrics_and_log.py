@@ -146,6 +146,7 @@ def test_failures_are_counted_by_key_and_logged(store, state):
     assert (answered["status"], answered["key"], answered["build"]) == (500, id_, None)
 
 
+@pytest.mark.thorough
 def test_metrics_and_log_survive_a_killed_worker(store, state):
     key, _ = issued(store, 100_000)
     server = RunningShim(store, state, "--metrics-port", "0", "--workers", "2")

@@ -65,6 +65,7 @@ def test_a_change_to_a_key_is_in_force_soon_and_counts_survive_a_restart(store, 
         server.stop()
 
 
+@pytest.mark.thorough
 def test_a_log_without_a_reader_delays_no_request(store, tmp_path):
     key = run("keys", "issue", "--store", store, "--name", "a", "--rate-limit", "100000").stdout.strip()
     server = RunningShim(store, str(tmp_path / "state"), "--workers", "1")

@@ -24,7 +24,7 @@ from edge_auth.host.single_flight import SingleFlight
 from tests.support import small_store
 from tests.support.s3_fixtures import on_s3
 from tests.support.s3_proxy import ALWAYS, Proxy
-from tests.support.s3_servers import READER, SERVERS, S3Server, installed
+from tests.support.s3_servers import READER, SERVERS, S3Server, best
 from tests.support.selection import mostly_thorough
 from tests.support.service import until
 from tests.support.wsgi import Response, WsgiClient
@@ -72,7 +72,7 @@ def right(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 @pytest.fixture(scope="module")
 def built(servers: Callable) -> str:
     """A store with a live build, for tests that only read it."""
-    server = servers("ceph" if installed() else "moto")
+    server = servers(best())
     with pytest.MonkeyPatch.context() as patch:
         return written(server, patch).location
 

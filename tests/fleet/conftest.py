@@ -13,7 +13,7 @@ from tests.support.fleet import Fleet, running, surroundings
 from tests.support.keys import KEYS
 from tests.support.redis_server import RedisServer
 from tests.support.s3_proxy import Proxy
-from tests.support.s3_servers import S3Server, ceph, installed, moto
+from tests.support.s3_servers import SERVERS, S3Server, best
 from tests.support.service import PLENTY
 from tests.support.target_fixtures import fixed_key, fixed_oracle, live_build  # noqa: F401
 
@@ -31,7 +31,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="package")
 def s3() -> Iterator[S3Server]:
     """Start Ceph, or moto if Ceph is not installed."""
-    with (ceph if installed() else moto)() as server:
+    with SERVERS[best()]() as server:
         yield server
 
 

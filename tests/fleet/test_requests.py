@@ -41,6 +41,7 @@ def test_a_night_writes_each_file_once_and_little_else(store: str, proxy: Proxy,
     assert night["LIST"] + night["POST"] <= 30 + 3 * sum(map(layer_names.holds_bulk_files, layers)), night
 
 
+@pytest.mark.thorough
 def test_answers_read_what_they_need_once(store: str, proxy: Proxy, tmp_path: Path) -> None:
     make(demo_lake(tmp_path / "lake", 5), store)
     key, record = issue("counted", SCOPES, 100_000, None, 0)

@@ -290,18 +290,17 @@ def test_what_is_no_price_is_refused(lake, write, written):
     )
 
 
-@pytest.mark.parametrize(
-    ("written", "stored"),
-    [
+def test_conditions_become_codes(lake, write):
+    stored = [
         *((word, code) for code, name in NAMES.items() for word in (name, f" {name.upper()}\u00a0", code.lower())),
         *(("MT", "MT"), ("Near\u00a0Mint", "NM"), ("Slightly Bent", "Slightly Bent"), ("", None), (None, None)),
-    ],
-)
-def test_conditions_become_codes(lake, write, written, stored):
-    ingest(lake, "offers", write(check(offer_list=[offer(condition=written)])))
-    ingest(lake, "watch-checks", write(watch(offer_list=[offer(condition=written)])))
-    found = [rows_of(lake, table)[0]["offer_list"][0]["condition"] for table in ("filtered_checks", "watch_checks")]
-    assert found == [stored, stored]
+    ]
+    offers = [offer(condition=written) for written, _ in stored]
+    ingest(lake, "offers", write(check(offer_list=offers)))
+    ingest(lake, "watch-checks", write(watch(offer_list=offers)))
+    for table in ("filtered_checks", "watch_checks"):
+        found = [one["condition"] for one in rows_of(lake, table)[0]["offer_list"]]
+        assert found == [code for _, code in stored]
 
 
 @pytest.mark.parametrize(
@@ -634,6 +633,7 @@ def test_a_killed_import_is_wholly_in_the_lake_or_not_at_all(tmp_path, write):
     assert seen >= {"before", "midway"}, f"{tries} kills never met the moments that this test is about: {seen}"
 
 
+@pytest.mark.thorough
 def test_a_build_of_what_was_imported(lake, tmp_path, write):
     ingest(lake, "cardmarket", "--singles", products(tmp_path, 665244))
     ingest(lake, "list-pages", write(SCRAPED, name="pages"))

@@ -141,6 +141,7 @@ def test_a_worker_killed_at_work(lake: Path, alone, dask: Dask, tmp_path: Path) 
     assert contents(store) == alone[1]
 
 
+@pytest.mark.thorough
 def test_bad_input_gives_the_same_error_as_on_one_machine(lake: Path, tmp_path: Path) -> None:
     broken = tmp_path / "lake"
     shutil.copytree(lake, broken)

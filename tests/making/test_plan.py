@@ -148,6 +148,7 @@ def test_a_task_is_done_once(lake: Path, tmp_path: Path) -> None:
     assert store.stat(folder + made.packs[0].name) == made.packs[0].size
 
 
+@pytest.mark.thorough
 def test_parts_of_a_run_that_was_killed_are_pruned(lake: Path, tmp_path: Path) -> None:
     store = FolderStore(str(tmp_path / "store"))
     make_build(open_lake(str(lake)), store, threads=2, memory="1GB", progress=QUIET)

@@ -19,6 +19,7 @@ def night(lake: Path, store: Path, *options: str, status: int = 0) -> dict:
     return json.loads(run("nightly", "--lake", lake, "--store", store, "--json", *options, status=status).stdout)
 
 
+@pytest.mark.thorough
 def test_the_outcome_says_whether_the_data_advanced(tmp_path: Path) -> None:
     store, lake, _ = published(tmp_path, 7, 8)
     metrics = tmp_path / "night.prom"

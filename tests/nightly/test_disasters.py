@@ -120,7 +120,7 @@ def place(shared_place: Place) -> Place:
     return shared_place
 
 
-BRIEFLY = ("all prices x 9", "names in a wrong encoding", "yesterday's files again", "all sets unknown")
+BRIEFLY = ("all prices x 9", "names in a wrong encoding")
 
 
 @pytest.mark.parametrize("disaster", mostly_thorough(DISASTERS, *BRIEFLY))
@@ -209,7 +209,7 @@ def assert_read_well(place: Place, *builds: str) -> None:
     assert place.reader.statuses == {200} and place.reader.builds <= {place.build, *builds}
 
 
-@pytest.mark.parametrize("case", mostly_thorough(IMPORTS, "duplicates", "missing-prices"))
+@pytest.mark.parametrize("case", mostly_thorough(IMPORTS, "missing-prices"))
 def test_an_import_that_is_probably_wrong(case: str, place: Place) -> None:
     """It is refused. You can insist on it; gates may then refuse the build. Clients read all the time."""
     change, outcome = IMPORTS[case]

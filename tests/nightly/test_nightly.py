@@ -113,6 +113,7 @@ def test_an_unchanged_lake_makes_no_new_objects(two) -> None:
     assert names(store, lambda name: not name.startswith("reports/")) == before
 
 
+@pytest.mark.thorough
 def test_a_breach_leaves_the_live_build_and_a_report(two) -> None:
     store, lake, ids = two
     empty("watchlist")(lake)
@@ -127,6 +128,7 @@ def test_a_breach_leaves_the_live_build_and_a_report(two) -> None:
     assert [v["gate"] for v in summary["judgement"]["verdicts"] if v["breached"]] == ["tables-emptied"]
 
 
+@pytest.mark.thorough
 def test_a_forced_gate_lets_pass_and_is_recorded(two) -> None:
     store, lake, _ = two
     empty("watchlist")(lake)

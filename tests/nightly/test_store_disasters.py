@@ -103,6 +103,7 @@ def place(shared_place: StorePlace) -> StorePlace:
     return shared_place
 
 
+@pytest.mark.thorough
 def test_a_damaged_shared_layer_is_repaired_and_reported(place: StorePlace) -> None:
     products = [card["id_product"] for card in place.client.get(f"{API}/cards?limit=60").json["data"]]
     details = [f"{API}/cards/{product}" for product in products]

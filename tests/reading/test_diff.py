@@ -260,6 +260,7 @@ class TestCommand:
             error = cardpress("diff", name, month.old, "--store", tmp_path / "empty", code=1)
             assert error.count("\n") == 1
 
+    @pytest.mark.thorough
     def test_memory_that_is_none(self, month: Pair) -> None:
         error = cardpress("diff", month.old, month.new, "--store", month.store, "--memory", "much", code=1)
         assert error.startswith("cardpress: ") and error.count("\n") == 1

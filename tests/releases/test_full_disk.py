@@ -93,6 +93,7 @@ def test_publish_works_at_0_bytes(full, disk: Path) -> None:
     assert run("publish", ids[0], "--store", store.root).stdout.strip() == ids[0] == live_build_id(store)
 
 
+@pytest.mark.thorough
 def test_prune_works_at_0_bytes(disk: Path, tmp_path: Path) -> None:
     _, _, ids = published(tmp_path / "origin", 6, 7, 8)
     store = FolderStore(str(disk / "store"))

@@ -57,6 +57,7 @@ def test_a_refusal_is_shown_like_any_answer(visit: Visit) -> None:
     visit.excused += ("401 (Unauthorized)",)
 
 
+@pytest.mark.thorough
 def test_the_public_endpoint_asks_for_no_key(visit: Visit) -> None:
     visit.open("/docs")
     description = endpoint(visit, "/api/v1/openapi.json")
@@ -65,6 +66,7 @@ def test_the_public_endpoint_asks_for_no_key(visit: Visit) -> None:
     expect(body(description)).to_contain_text('"openapi": "3.1.0"')
 
 
+@pytest.mark.thorough
 def test_a_language_is_chosen_for_all_examples(visit: Visit) -> None:
     page = visit.open("/docs")
     shown = lambda kind: page.locator(f".in-{kind}").filter(visible=True).count()  # noqa: E731
@@ -140,6 +142,7 @@ def test_the_reference_is_searched(visit: Visit) -> None:
     expect(page.locator("#found")).to_be_hidden()
 
 
+@pytest.mark.thorough
 def test_the_contents_mark_the_section_even_after_a_jump(visit: Visit) -> None:
     page = visit.open("/docs")
     current = page.locator('.contents a[aria-current="location"]')
@@ -161,6 +164,7 @@ def test_code_is_coloured_and_copied(visit: Visit) -> None:
     assert copied.startswith("curl -sS") and copied.endswith('/api/v1/cards?q=Emberfox&limit=1"')
 
 
+@pytest.mark.thorough
 def test_each_field_is_described_in_one_table(visit: Visit) -> None:
     page = visit.open("/docs")
     rows = page.locator(".resource tbody tr").all_inner_texts()
@@ -170,6 +174,7 @@ def test_each_field_is_described_in_one_table(visit: Visit) -> None:
     assert detail.locator("tbody tr").count() == 1
 
 
+@pytest.mark.thorough
 def test_each_heading_and_field_has_an_address(visit: Visit) -> None:
     page = visit.open("/docs")
     page.get_by_role("heading", name="Rate limits").get_by_role("link").click()
@@ -188,6 +193,7 @@ def test_errors_show_a_message_and_headers_of_answers_their_statuses(visit: Visi
     assert "On 429, 500." in page.locator(r"#answers\.Retry-After").inner_text()
 
 
+@pytest.mark.thorough
 def test_the_code_of_the_guide_names_this_host_and_is_copied(visit: Visit) -> None:
     page = visit.open("/docs")
     query = page.locator(".prose .copies", has_text="CREATE SECRET")
@@ -195,6 +201,7 @@ def test_the_code_of_the_guide_names_this_host_and_is_copied(visit: Visit) -> No
     expect(query.get_by_role("button", name="Copy: code")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_on_a_phone_headings_are_seen_and_tables_are_not_cut(visit: Visit) -> None:
     page = visit.page
     page.set_viewport_size({"width": 390, "height": 844})

@@ -124,6 +124,7 @@ def test_the_browser_computes_the_vectors(page: Page, demo_service: tuple[Servic
         assert found == [fingerprint(view).texts() for view in views(np.asarray(upright.convert("RGB")))]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("expected", VECTORS["distances"], ids=lambda entry: " to ".join(entry["between"]))
 def test_the_browser_computes_the_distances(page: Page, demo_service: tuple[Service, str], expected: dict) -> None:
     page.goto(f"http://127.0.0.1:{demo_service[0].port}/explore/scan")
@@ -176,6 +177,7 @@ def test_no_sample_from_another_host(page: Page, demo_service: tuple[Service, st
     expect(page.get_by_role("button", name="Try a sample photo")).to_be_hidden()
 
 
+@pytest.mark.thorough
 def test_a_picture_without_a_card(page: Page, demo_service: tuple[Service, str]) -> None:
     scanner(page, demo_service)
     noise = Image.fromarray(np.random.default_rng(1).integers(0, 256, (30, 21, 3), np.uint8)).resize((420, 600))
@@ -270,6 +272,7 @@ def test_an_index_without_entries_is_explained(page: Page, demo_service: tuple[S
     expect(page.get_by_role("status")).to_have_text("The index of fingerprints has no entries.")
 
 
+@pytest.mark.thorough
 def test_accessible_in_both_themes_at_all_widths(
     page: Page, demo_service: tuple[Service, str], drawings: list[Image.Image]
 ) -> None:
@@ -285,6 +288,7 @@ def test_accessible_in_both_themes_at_all_widths(
         assert overflow(page) == [], width
 
 
+@pytest.mark.thorough
 def test_pages_link_to_it(page: Page, demo_service: tuple[Service, str]) -> None:
     service, key = demo_service
     page.goto(f"http://127.0.0.1:{service.port}/")

@@ -140,6 +140,7 @@ def test_serve(store: str, server: S3Server, tmp_path: Path) -> None:
         until(lambda: client.get("/api/v1/me").status == 401, 60, "a revoked key is refused")
 
 
+@pytest.mark.thorough
 def test_what_is_there_is_not_sent_again(s3_lake: str, store: str, bucket: str, server: S3Server) -> None:
     """A build that was killed has left packs without an index; they stay as they are, unless they are not whole."""
     client = server.client()

@@ -116,6 +116,7 @@ def test_a_slow_answer_is_waited_for_and_a_hung_one_is_not(store: Store, proxy: 
     assert time.monotonic() - begun < 20  # boto3 would wait for minutes
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl here (Debian: apt-get install openssl)")
 def test_over_https(server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """There boto3 by itself sends checksums behind chunked bodies, which Ceph refuses and others store."""

@@ -13,7 +13,7 @@ import pytest
 from botocore import endpoint
 
 from tests.support.s3_proxy import Proxy
-from tests.support.s3_servers import SERVERS, S3Server, Unavailable, installed
+from tests.support.s3_servers import SERVERS, S3Server, Unavailable, best
 
 # The marks of a module of tests on S3. One process runs all of them, so that each server is started once and
 # races are not run against each other.
@@ -54,7 +54,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(params=["best"])
 def server(request: pytest.FixtureRequest, servers, monkeypatch: pytest.MonkeyPatch) -> S3Server:
     """Start the server that a test names, by default Ceph if it is installed, else moto. Point boto3 to it."""
-    name = ("ceph" if installed() else "moto") if request.param == "best" else request.param
+    name = best() if request.param == "best" else request.param
     found = servers(name)
     for variable, value in found.environment().items():
         monkeypatch.setenv(variable, value)

@@ -117,6 +117,11 @@ def ceph() -> Iterator[S3Server]:
 SERVERS: dict[str, Callable] = {"moto": moto, "ceph": ceph}
 
 
+def best() -> str:
+    """Return the name of the server to test on: Ceph if it is installed, else moto."""
+    return "ceph" if installed() else "moto"
+
+
 def installed() -> bool:
     """Return whether Ceph is installed."""
     return all(map(shutil.which, _CEPH))
