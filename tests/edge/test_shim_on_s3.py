@@ -124,7 +124,7 @@ def object_requests(proxy: Proxy) -> Iterator[list[str]]:
     made += [line for line in proxy.requests[seen:] if "/layers/" in line]
 
 
-@pytest.mark.parametrize("server", mostly_thorough(SERVERS, "ceph" if installed() else "moto"), indirect=True)
+@pytest.mark.parametrize("server", mostly_thorough(SERVERS, best()), indirect=True)
 def test_what_an_answer_costs(client: WsgiClient, proxy: Proxy, right: dict[str, bytes]) -> None:
     costs, warm = {}, {}
     for path in COSTS:

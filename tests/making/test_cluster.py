@@ -21,7 +21,7 @@ from tests.support import commands
 from tests.support.lake_edits import rewrite
 from tests.support.nights import QUIET, demo_lake
 from tests.support.s3_fixtures import on_s3
-from tests.support.s3_servers import S3Server, free_port, installed
+from tests.support.s3_servers import S3Server, best, free_port
 from tests.support.service import ROOT, environment, run, until
 
 pytestmark = on_s3
@@ -89,7 +89,7 @@ class Dask:
 def dask(servers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dask]:
     """Two workers that find the best S3 server there is."""
     folder = tmp_path_factory.mktemp("dask")
-    variables = servers("ceph" if installed() else "moto").environment()
+    variables = servers(best()).environment()
     with ExitStack() as stack:
         yield Dask(folder, stack, 2, **variables, XDG_CACHE_HOME=str(folder / "cache"))
 

@@ -23,7 +23,7 @@ from generator.tree.export import export
 from tests.support.commands import build, issue, run
 from tests.support.s3_fixtures import on_s3
 from tests.support.s3_proxy import ALWAYS, Proxy
-from tests.support.s3_servers import S3Server, installed
+from tests.support.s3_servers import S3Server, best
 from tests.support.service import Failed, Service, until
 
 pytestmark = on_s3
@@ -49,7 +49,7 @@ def on_disk(lake: Path) -> Path:
 @pytest.fixture(scope="module")
 def built(servers, lake: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     """A bucket with the lake at in/ and two builds of it at out/, of which the newest is live."""
-    server = servers("ceph" if installed() else "moto")
+    server = servers(best())
     bucket = server.bucket()
     _copy_lake(lake, server.client(), bucket)
     with pytest.MonkeyPatch.context() as patch:
