@@ -1,16 +1,15 @@
-"""The examples of errors in the OpenAPI document: a request that is refused, and what the shim answers.
+"""The examples of errors in the OpenAPI document: what the shim says to requests that are refused.
 
-The shim's own code answers these requests, in this process and from parts that are made up here. A test sends the same
-requests to a service.
+The shim's own code answers them, in this process and from parts that are made up here. A test sends the same requests
+to a service.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from functools import cache
 from types import SimpleNamespace
 from typing import Any, cast
-from urllib.parse import unquote_to_bytes, urlencode
+from urllib.parse import unquote_to_bytes
 
 import numpy as np
 
@@ -25,54 +24,16 @@ from edge_auth.core.open_build import OpenBuild
 from edge_auth.core.rate_limit import Usage, window_of
 from edge_auth.core.request import Request
 from edge_auth.core.slugs import Slugs
-from edge_auth.errors import (
-    ApiError,
-    ExpiredKey,
-    InsufficientScope,
-    InternalError,
-    InvalidKey,
-    InvalidParameter,
-    MethodNotAllowed,
-    NoKey,
-    RateLimited,
-    RevokedKey,
-    StoreError,
-    UnknownBuild,
-)
+from edge_auth.errors import ApiError, StoreError, UnknownBuild
 from edge_auth.host.bulk_files import StoredBulkFiles
-from generator.site.prose import PARAMETERS, STATUSES, Prose
+from generator.site.prose import Prose
+from generator.site.refused_requests import RefusedRequest, refused_requests
 
 LIVE_BUILD, OLD_BUILD = "2026-08-22-3f9a1c0b7d52", "2025-12-31-b06af40c7d77"
 EXPIRY = "2025-12-31T23:59:59Z"
 SLUGS = ("emberfox-ex-asp012", "emberfox-v-asp013", "emberfox-vmax-asp014")
 _FILE = BulkFile("sets-0f9a1c0b7d52.parquet", "", 4096, "0" * 64, "")
 _NOW = 1787443183.0  # 17 seconds before the end of a minute
-_KEY_OF: Mapping[type[ApiError], str] = {
-    NoKey: "",
-    InvalidKey: "wrong",
-    ExpiredKey: "expired",
-    RevokedKey: "revoked",
-    InsufficientScope: "without scopes",
-    RateLimited: "spent",
-}
-
-
-@dataclass(frozen=True)
-class RefusedRequest:
-    """A request that gets an error.
-
-    Attributes:
-        target: Its path and query.
-        key: What is wrong with its key; '' for a request without a key, `valid` for a good one.
-        headers: Its headers besides that of the key.
-        broken: Whether the store cannot be read.
-    """
-
-    target: str
-    method: str = "GET"
-    key: str = "valid"
-    headers: Mapping[str, str] = field(default_factory=dict)
-    broken: bool = False
 
 
 def messages(endpoint: Endpoint, errors: Sequence[type[ApiError]], prose: Prose) -> dict[type[ApiError], str | None]:
@@ -84,56 +45,6 @@ def messages(endpoint: Endpoint, errors: Sequence[type[ApiError]], prose: Prose)
     """
     requests = refused_requests(endpoint, errors, prose)
     return {error: _message(requests[error], error) if error in requests else None for error in errors}
-
-
-def refused_requests(
-    endpoint: Endpoint, errors: Sequence[type[ApiError]], prose: Prose
-) -> dict[type[ApiError], RefusedRequest]:
-    """Return a request for each error of an endpoint that a request can get.
-
-    Raises:
-        SiteError: An error of the look-up has no request in the prose.
-    """
-    target = _target(endpoint, _example_subject(endpoint, prose))
-    key = "" if endpoint.public else "valid"
-    found: dict[type[ApiError], RefusedRequest] = {
-        InvalidParameter: RefusedRequest(f"{target}?{_bad_query(endpoint)}", key=key),
-        MethodNotAllowed: RefusedRequest(target, "POST", key),
-        InternalError: RefusedRequest(target, key=key, broken=True),
-        **{error: RefusedRequest(target, key=kind) for error, kind in _KEY_OF.items()},
-    }
-    if endpoint.scope is None:
-        del found[InsufficientScope]
-    of_prose: list[type[ApiError]] = [InvalidParameter, *endpoint.errors]
-    for error in of_prose:
-        if given := prose.sentence(endpoint.path, STATUSES, str(error.status)).example:
-            found[error] = _given_request(endpoint, target, given, key)
-    return {error: found[error] for error in errors if error in found}
-
-
-def _target(endpoint: Endpoint, subject: str) -> str:
-    before, _, rest = endpoint.path.partition("{")
-    return before + subject + rest.rpartition("}")[2] if rest else before
-
-
-def _example_subject(endpoint: Endpoint, prose: Prose) -> str:
-    names = endpoint.subjects
-    return "...".join(prose.sentence(endpoint.path, PARAMETERS, name).example for name in names)
-
-
-def _bad_query(endpoint: Endpoint) -> str:
-    """Return a query whose first parameter is not allowed, or unknown."""
-    for name, rule in (endpoint.rules or {}).items():
-        return urlencode({name: rule.bad_example})
-    return "limit=5"
-
-
-def _given_request(endpoint: Endpoint, target: str, given: str, key: str) -> RefusedRequest:
-    """Return the request that a row gives as a query, as a header, or as the variable part of the path."""
-    name, colon, value = given.partition(": ")
-    if colon:
-        return RefusedRequest(target, key=key, headers={name: value})
-    return RefusedRequest(target + given if given.startswith("?") else _target(endpoint, given), key=key)
 
 
 def _message(request: RefusedRequest, error: type[ApiError]) -> str:

@@ -13,9 +13,10 @@ from edge_auth.contract.keys import DEFAULT_RATE_LIMIT, KEY_PREFIX, SCOPES, issu
 from edge_auth.contract.store.folder import FolderStore
 from edge_auth.core.endpoints import ENDPOINTS
 from generator.releases.publish import publish
-from generator.site.error_examples import EXPIRY, LIVE_BUILD, OLD_BUILD, SLUGS, RefusedRequest, refused_requests
+from generator.site.error_examples import EXPIRY, LIVE_BUILD, OLD_BUILD, SLUGS
 from generator.site.openapi import document
 from generator.site.prose import Prose
+from generator.site.refused_requests import RefusedRequest, refused_requests
 from generator.site.responses import errors
 from tests.support import small_store
 from tests.support.lakes import write

@@ -1,0 +1,101 @@
+"""The requests that are refused, one for each error of an endpoint, for the examples of errors and for a test."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import urlencode
+
+from edge_auth.core.endpoint import Endpoint
+from edge_auth.errors import (
+    ApiError,
+    ExpiredKey,
+    InsufficientScope,
+    InternalError,
+    InvalidKey,
+    InvalidParameter,
+    MethodNotAllowed,
+    NoKey,
+    RateLimited,
+    RevokedKey,
+)
+from generator.errors import SiteError
+from generator.site.prose import PARAMETERS, STATUSES, Prose
+
+_KEY_OF: Mapping[type[ApiError], str] = {
+    NoKey: "",
+    InvalidKey: "wrong",
+    ExpiredKey: "expired",
+    RevokedKey: "revoked",
+    InsufficientScope: "without scopes",
+    RateLimited: "spent",
+}
+
+
+@dataclass(frozen=True)
+class RefusedRequest:
+    """A request that gets an error.
+
+    Attributes:
+        target: Its path and query.
+        key: What is wrong with its key; '' for a request without a key, `valid` for a good one.
+        headers: Its headers besides that of the key.
+        broken: Whether the store cannot be read.
+    """
+
+    target: str
+    method: str = "GET"
+    key: str = "valid"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    broken: bool = False
+
+
+def refused_requests(
+    endpoint: Endpoint, errors: Sequence[type[ApiError]], prose: Prose
+) -> dict[type[ApiError], RefusedRequest]:
+    """Return a request for each error of an endpoint that a request can get.
+
+    Raises:
+        SiteError: An error of the look-up has no request in the prose.
+    """
+    target = _target(endpoint, _example_subject(endpoint, prose))
+    key = "" if endpoint.public else "valid"
+    found: dict[type[ApiError], RefusedRequest] = {
+        InvalidParameter: RefusedRequest(f"{target}?{_bad_query(endpoint)}", key=key),
+        MethodNotAllowed: RefusedRequest(target, "POST", key),
+        InternalError: RefusedRequest(target, key=key, broken=True),
+        **{error: RefusedRequest(target, key=kind) for error, kind in _KEY_OF.items()},
+    }
+    if endpoint.scope is None:
+        del found[InsufficientScope]
+    of_prose: list[type[ApiError]] = [InvalidParameter, *endpoint.errors]
+    for error in of_prose:
+        if given := prose.sentence(endpoint.path, STATUSES, str(error.status)).example:
+            found[error] = _given_request(endpoint, target, given, key)
+        elif error in endpoint.errors:
+            where = f"generator/site/operations.md: the row '{error.status}' for {endpoint.path}"
+            raise SiteError(f"{where} has no request: write it below 'such as'")
+    return {error: found[error] for error in errors if error in found}
+
+
+def _target(endpoint: Endpoint, subject: str) -> str:
+    before, _, rest = endpoint.path.partition("{")
+    return before + subject + rest.rpartition("}")[2] if rest else before
+
+
+def _example_subject(endpoint: Endpoint, prose: Prose) -> str:
+    names = endpoint.subjects
+    return "...".join(prose.sentence(endpoint.path, PARAMETERS, name).example for name in names)
+
+
+def _bad_query(endpoint: Endpoint) -> str:
+    """Return a query whose first parameter is not allowed, or unknown."""
+    for name, rule in (endpoint.rules or {}).items():
+        return urlencode({name: rule.bad_example})
+    return "limit=5"
+
+
+def _given_request(endpoint: Endpoint, target: str, given: str, key: str) -> RefusedRequest:
+    """Return the request that a row gives as a query, as a header, or as the variable part of the path."""
+    name, colon, value = given.partition(": ")
+    if colon:
+        return RefusedRequest(target, key=key, headers={name: value})
+    return RefusedRequest(target + given if given.startswith("?") else _target(endpoint, given), key=key)
