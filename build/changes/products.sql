@@ -1,5 +1,5 @@
--- One row per product that is in one of two builds only, or whose Card differs. old_index and new_index hold the hashes
--- of both builds' Cards.
+-- One row per product that is in one of two builds only, or whose hash differs. old_index and new_index hold the hashes
+-- of both builds' Cards before their prices or, if a build does not have these, of the whole Cards.
 create table products as
 select
     key as id,

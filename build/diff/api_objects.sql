@@ -3,7 +3,11 @@
 create table api_object_changes as
 select layer as resource, id, key, change
 from object_changes
-where layer_place(layer) is not null and layer <> 'status' and not (layer = 'cards' and change = 'changed')
+where layer_place(layer) is not null and layer not in ('cards', 'status')
+union all
+select 'cards', id, concat('cards/', id, '.json'), change
+from object_changes
+where layer = 'catalogue' and change <> 'changed'
 union all
 select 'cards', id, concat('cards/', id, '.json'), 'changed'
 from touched_details

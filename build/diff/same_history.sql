@@ -1,4 +1,4 @@
--- One row per product of history_texts whose history, joined over the periods, is the same in both builds.
+-- One row per product with a doubtful card detail whose history, joined over the periods, is the same in both builds.
 create view same_history as
 with parsed as (
     select side, layer, regexp_extract(key, '([^/]*)\.json$', 1)::bigint as id, unnest(from_json(
@@ -8,15 +8,22 @@ with parsed as (
     from history_texts
 ),
 
--- ordered by name, the layers of the periods are in the order of time; `cards` holds the open month
+sides as (
+    select id, unnest(['old', 'new']) as side
+    from touched_details
+    where doubtful
+),
+
+-- ordered by name, the layers of the periods are in the order of time; `cards` is the open month of an older build
 joined as (
     select
         side,
         id,
-        flatten(list(price_guide order by layer = 'cards', layer)) as price_guide,
-        flatten(list(filtered order by layer = 'cards', layer)) as filtered,
-        flatten(list(listing order by layer = 'cards', layer)) as listing
-    from parsed
+        coalesce(flatten(list(price_guide order by layer = 'cards', layer)), []) as price_guide,
+        coalesce(flatten(list(filtered order by layer = 'cards', layer)), []) as filtered,
+        coalesce(flatten(list(listing order by layer = 'cards', layer)), []) as listing
+    from sides
+    left join parsed using (side, id)
     group by all
 )
 

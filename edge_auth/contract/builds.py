@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from edge_auth.contract.list_pages import ListPages
     from edge_auth.contract.movers import Movers
 
-FORMAT = 2
+FORMAT = 3
+# Builds of format 2 store the Cards also in the catalogue, and with the rows of the open month, in the layer `cards`.
+# Their details are put together in the same way, since no reader looks at the Card in that layer.
+_PREVIOUS_FORMAT = 2
 
 
 @dataclass(frozen=True)
@@ -116,9 +119,9 @@ def open_build(store: Store, build_id: str, file_cache: FileCache | None = None)
         ) from error
     except ValueError as error:
         raise StoreError(f"the record of build {build_id} is not JSON") from error
-    if record.get("format") != FORMAT:
+    if record.get("format") not in (_PREVIOUS_FORMAT, FORMAT):
         raise StoreError(
-            f"build {build_id} has format {record.get('format')}, this version reads format {FORMAT}: "
+            f"build {build_id} has format {record.get('format')}, this version reads {_PREVIOUS_FORMAT} and {FORMAT}: "
             "`cardpress build … --publish` writes a build of this format; the version that wrote the old one reads it"
         )
     digests = {name: layer["digest"] for name, layer in record["layers"].items()}
@@ -144,15 +147,14 @@ class Build:
         }
 
     @cached_property
-    def periods(self) -> list[str]:
-        """The closed periods of the history, oldest first."""
+    def periods(self) -> dict[str, Layer]:
+        """The layers of the history by period: the closed years, oldest first, then the open month."""
+        layers = (
+            {layer_names.OPEN_MONTH: self.layers[layer_names.CARDS]} if layer_names.CARDS in self.layers else {}
+        )  # format 2
         prefix = layer_names.history_layer("")
-        return sorted(name.removeprefix(prefix) for name in self.layers if name.startswith(prefix))
-
-    @cached_property
-    def _closed(self) -> list[tuple[str, Layer]]:
-        """The closed periods with their layers."""
-        return [(period, self.layers[layer_names.history_layer(period)]) for period in self.periods]
+        layers |= {name.removeprefix(prefix): layer for name, layer in self.layers.items() if name.startswith(prefix)}
+        return dict(sorted(layers.items()))
 
     @cached_property
     def catalogue(self) -> "Catalogue":
@@ -161,11 +163,13 @@ class Build:
         Raises:
             StoreError: The build has no catalogue, or it cannot be read.
         """
+        from edge_auth.contract.card_lines import CARD_LINES
         from edge_auth.contract.catalogue import Catalogue
 
         if layer_names.CATALOGUE not in self.layers:
             raise StoreError(f"build {self.id} has no layer {layer_names.CATALOGUE}")
-        return Catalogue(self.layers[layer_names.CATALOGUE])
+        layer = self.layers[layer_names.CATALOGUE]
+        return Catalogue(layer, self.layers.get(layer_names.bulk_layer(CARD_LINES), layer))
 
     @cached_property
     def movers(self) -> "Movers":
@@ -194,6 +198,7 @@ class Build:
         for name, layer in self.layers.items():
             if name == layer_names.CATALOGUE:
                 yield from self.list_pages.all_keys()
+                yield from map(object_keys.card, sorted(self.catalogue.ids.tolist()))
             elif name == layer_names.MOVERS:
                 yield from map(object_keys.movers_list, keys_of_all_products())
             elif layer_names.is_exported(name):
@@ -214,28 +219,23 @@ class Build:
 
     def card(self, id_: int) -> SplicedCard | None:
         """Return a Card with its whole history, or None for an unknown product."""
-        located = self._history_of(id_)
-        if not located:
-            return None
-        card, *periods = read_members(located)
-        return splice(card, periods)
+        line = self._line(id_)
+        return splice(line, self._history(id_)) if line else None
 
     def card_since(self, id_: int, day: str) -> bytes | None:
         """Return the JSON of a Card with its history from a day (YYYY-MM-DD) on, or None for an unknown product."""
-        located = self._history_of(id_, day)
-        if not located:
-            return None
-        card, *periods = read_members(located)
-        return detail_since(card, periods, day)
+        line = self._line(id_)
+        return detail_since(line, self._history(id_, day), day) if line else None
 
-    def _history_of(self, id_: int, day: str = "") -> "list[tuple[Layer, Entry]]":
-        """Locate the Card of a product, then its closed periods that end on `day` or later, oldest first."""
-        layer = self.layers[layer_names.CARDS]
-        entry = layer.index.find_id(id_)
-        if entry is None:
-            return []
-        closed = [layer for period, layer in self._closed if period >= day[: len(period)]]
-        return [(layer, entry), *((period, found) for period in closed if (found := period.index.find_id(id_)))]
+    def _line(self, id_: int) -> bytes | None:
+        """Return a Card as JSON, or None for an unknown product."""
+        ordinal = self.catalogue.ordinal(id_)
+        return None if ordinal is None else self.catalogue.card_lines.checked_line(ordinal)
+
+    def _history(self, id_: int, day: str = "") -> list[bytes]:
+        """Return the members of a product's history, of the periods that end on `day` or later, oldest first."""
+        layers = [layer for period, layer in self.periods.items() if period >= day[: len(period)]]
+        return read_members([(layer, found) for layer in layers if (found := layer.index.find_id(id_))])
 
     def status(self) -> bytes:
         """Return the status object: the stored freshness and the id of this build.
@@ -276,9 +276,8 @@ class Build:
             return self.list_pages.get(key)
         if object_keys.layer_of(key) == layer_names.MOVERS:
             return self._movers_document(key)
-        if object_keys.layer_of(key) == layer_names.CARDS:
-            id_ = object_keys.card_id(key)
-            card = None if id_ is None else self.card(id_)
+        if (id_ := object_keys.card_id(key)) is not None:
+            card = self.card(id_)
             return card and decompress(card.member)
         if key == object_keys.STATUS_KEY:
             return self.status()

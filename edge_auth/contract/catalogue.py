@@ -3,23 +3,24 @@
 Products have one fixed order (by expansion, number, id). The ordinal of a product is its position in this order.
 
     columns   a row per product, by ordinal: id, single, set (row in `sets`; the number of sets for no set), size and
-              digest (of its line in `rows`). For each text filter a column of its name: a dictionary of keys, '' for no
+              digest (of its Card's line). For each text filter a column of its name: a dictionary of keys, '' for no
               value. For each sort `order_<sort>` (ordinals in the sort's default order) and `rank_<sort>` (its
               inverse). Since version 1.1 also: by_id (ordinals by ascending id), and for each sort by a price
               `cents_<sort>`, the prices in the sort's default order, in cents (0 for products without a price, which
-              come last)
+              come last). Since format 3 of builds also: product_digest (of the Card's line before its prices)
     sets      a row per expansion that the lake names or that a product belongs to, by id: id, name (NFC, or null),
               and since version 1.1 game (folded, or null)
     words, suffixes, pieces   see `vocabulary`
-    rows      see `card_lines`
 
 The schema metadata of `columns` holds `counts`: for each kind the number of products, and for each sort the number of
-products that have a sort key (the others come last in both orders). It also holds `rows`, the SHA-256 of all lines.
+products that have a sort key (the others come last in both orders). It also holds `lines`, the SHA-256 of the Cards'
+lines by id (`card_lines`). Before format 3 of builds it held `rows`: the lines were a file of this layer, by ordinal.
 
 An index that an older version made has no columns for the filters and sorts that are new since.
 """
 
 import json
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -69,6 +70,9 @@ class TextColumn(NamedTuple):
 class Catalogue:
     """The search index of a build, mapped into memory.
 
+    Args:
+        lines: The layer with the Cards' lines. Not used before format 3 of builds.
+
     Attributes:
         ids, single, set: One value per product, by ordinal.
         texts: By text filter.
@@ -82,8 +86,8 @@ class Catalogue:
         StoreError: The files cannot be read.
     """
 
-    def __init__(self, layer: Layer):
-        self._layer = layer
+    def __init__(self, layer: Layer, lines: Layer):
+        self._layer, self._lines = layer, lines
         columns, sets = self._table(COLUMNS), self._table(SETS)
         self._columns = columns
         self.counts = KindCounts(**json.loads(columns.schema.metadata[b"counts"]))
@@ -116,10 +120,22 @@ class Catalogue:
         known = (self.ids[found] == wanted).tolist()
         return [ordinal if is_known else None for ordinal, is_known in zip(found.tolist(), known, strict=True)]
 
+    def ordinal(self, id_: int) -> int | None:
+        """Return the ordinal of a product, or None for an unknown id, in a tenth of the time of `ordinals`."""
+        ids, by_id = self._views
+        place = bisect_left(by_id, id_, key=ids.__getitem__)
+        return by_id[place] if place < len(ids) and ids[by_id[place]] == id_ else None
+
     @property
     def digests(self) -> pa.Array:
         """The first bytes of the SHA-256 of each product's line, by ordinal."""
         return only_chunk(self._columns, "digest")
+
+    @property
+    def product_digests(self) -> pa.Array | None:
+        """The first bytes of the SHA-256 of each line before its prices, by ordinal. None before format 3 of builds."""
+        name = "product_digest"
+        return only_chunk(self._columns, name) if name in self._columns.column_names else None
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -130,8 +146,17 @@ class Catalogue:
     @cached_property
     def card_lines(self) -> CardLines:
         """The products' Cards."""
-        file = self._layer.file(CARD_LINES, self._columns.schema.metadata[b"rows"].decode())
-        return CardLines(file, _values(self._columns, "size"), self.digests)
+        metadata, sizes = self._columns.schema.metadata, _values(self._columns, "size")
+        if b"rows" in metadata:  # before format 3
+            file, order = self._layer.file("rows", metadata[b"rows"].decode()), np.arange(len(sizes))
+        else:
+            file, order = self._lines.file(CARD_LINES, metadata[b"lines"].decode()), self.by_id
+        return CardLines(file, order, sizes, self.digests)
+
+    @cached_property
+    def _views(self) -> tuple[memoryview, memoryview]:
+        """`ids` and `by_id`. A single number is read in a fifth of numpy's time."""
+        return self.ids.data, self.by_id.data
 
     def _table(self, stem: str) -> pa.Table:
         path = self._layer.file(stem)

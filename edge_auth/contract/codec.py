@@ -45,12 +45,6 @@ def deflate(data: bytes) -> bytes:
     return stream
 
 
-def inflate(stream: bytes) -> bytes:
-    """Return the content of a stream that `deflate` made."""
-    data: bytes = isal_zlib.decompressobj(_RAW_WBITS).decompress(stream)
-    return data
-
-
 def _compressor(data: bytes, wbits: int) -> "isal_zlib.Compress | zlib._Compress":
     """Return a new compressor; zlib's for data that is no text, where a match could refer to the preset dictionary."""
     if _NEVER_IN_TEXT in data:

@@ -2,13 +2,15 @@
 
 from typing import NamedTuple
 
-CATALOGUE, CARDS, HISTORY = "catalogue", "cards", "history"
+CATALOGUE, HISTORY = "catalogue", "history"
+OPEN_MONTH = "open"  # a period of the history; its name comes after those of all years
 WATCHLIST, SETS, FINGERPRINTS, STATUS, SITE = "watchlist", "sets", "fingerprints", "status", "site"
 GAMES, MOVERS, DRAWINGS = "games", "movers", "drawings"
 # The manifest of the bulk files. The files are in layers of their own, one for each span of days or kind of table.
 BULK = "bulk"
-# The pages of /cards. They are cut from the catalogue; version 1.0 also stored them, as a layer of this name.
-LISTS = "lists"
+# The card details and the pages of /cards. No layer stores them: they are put together from other layers. Older
+# versions stored them in layers of these names, the details with the open month only.
+CARDS, LISTS = "cards", "lists"
 
 
 class LayerKind(NamedTuple):
@@ -23,9 +25,9 @@ class LayerKind(NamedTuple):
     compared: bool
 
 
-# In the order of `diff`. Layers of closed periods and of bulk files have no row, because they hold no documents.
+# In the order of `diff`. Layers of the history and of bulk files have no row, because they hold no documents.
 LAYERS = {
-    CARDS: LayerKind(exported=True, compared=True),
+    CARDS: LayerKind(exported=False, compared=True),
     LISTS: LayerKind(exported=False, compared=True),
     SETS: LayerKind(exported=True, compared=True),
     GAMES: LayerKind(exported=True, compared=True),
@@ -48,7 +50,7 @@ def is_exported(layer: str) -> bool:
 
 
 def history_layer(period: str) -> str:
-    """Return the name of the layer of a closed period."""
+    """Return the name of the layer of a period: a closed year, or the open month."""
     return f"{HISTORY}-{period}"
 
 

@@ -1,8 +1,8 @@
 """Logical keys: the name of every document of a build, and the layer that holds it.
 
-Keys are the paths below `api/v1/` of an exported build. The shim also reads
-`history/{period}/{id}.json`, the history arrays of a closed period. The files of the site (`index.html`, `docs/…` and
-`explore/…`) lie at the top of an exported build. They are the only objects that are not JSON.
+Keys are the paths below `api/v1/` of an exported build. The shim also reads `history/{period}/{id}.json`, the history
+arrays of a closed year or of the open month. The files of the site (`index.html`, `docs/…` and `explore/…`) lie at the
+top of an exported build. They are the only objects that are not JSON.
 """
 
 import re
@@ -12,7 +12,6 @@ from urllib.parse import quote
 from edge_auth.contract import layer_names, site_files
 from edge_auth.contract.sorts import KINDS, SORTS
 
-CARD_PATTERN = "cards/{}.json"
 FINGERPRINTS_KEY, STATUS_KEY, OPENAPI_KEY = "fingerprints.json", "status.json", "openapi.json"
 BULK_KEY = "bulk.json"
 # The parameters of the history of a watched product. A range is a number of days, or None for all.
@@ -21,11 +20,12 @@ HISTORY_RANGES = {"all": None, "30d": 30, "90d": 90, "365d": 365}
 _LIST_PAGE = re.compile(
     f"cards/(?P<kind>{'|'.join(KINDS)})/(?P<sort>{'|'.join(SORTS)})/(?P<number>0|[1-9][0-9]{{0,8}})\\.json"
 )
+_CARD = re.compile(r"cards/(-?[0-9]+)\.json")
 _MOVERS_LIST = re.compile(r"movers/([^/]+/[^/]+/[^/]+/[^/]+/[^/]+)\.json")
 
 
 def history_pattern(period: str) -> str:
-    """Return the pattern of the keys of a closed period, such as `history/2025/{}.json`."""
+    """Return the pattern of the keys of a period, such as `history/2025/{}.json`."""
     return f"{layer_names.HISTORY}/{period}/{{}}.json"
 
 
@@ -53,11 +53,15 @@ def parse_list_page(key: str) -> ListPage | None:
     return ListPage(found["kind"], found["sort"], int(found["number"])) if found else None
 
 
+def card(id_: int) -> str:
+    """Return the key of a card detail."""
+    return f"cards/{id_}.json"
+
+
 def card_id(key: str) -> int | None:
-    """Return the product id in the key of a Card, or None if the key has no id."""
-    prefix, _, suffix = CARD_PATTERN.partition("{}")
-    digits = key.removeprefix(prefix).removesuffix(suffix)
-    return int(digits) if digits.lstrip("-").isdecimal() else None
+    """Return the product id in the key of a card detail, or None for another key."""
+    found = _CARD.fullmatch(key)
+    return int(found[1]) if found else None
 
 
 def page_of_rows(layer: str, number: int) -> str:
@@ -114,14 +118,17 @@ def bulk_file(name: str) -> str:
 
 
 def layer_of(key: str) -> str | None:
-    """Return the layer that holds `key` if it exists, or None if no layer has such keys."""
+    """Return the layer that holds `key` if it exists, or None if no layer has such keys.
+
+    List pages and card details are put together; they exist if the layer `catalogue` has their products.
+    """
     first, _, rest = key.partition("/")
     if key.startswith(site_files.DRAWING_PREFIX):
         return layer_names.DRAWINGS
     if site_files.is_site_file(key) or key == OPENAPI_KEY:
         return layer_names.SITE
     if first == "cards":
-        return layer_names.CATALOGUE if "/" in rest else layer_names.CARDS
+        return layer_names.CATALOGUE
     if first == layer_names.HISTORY:
         return layer_names.history_layer(rest.partition("/")[0])
     files = {FINGERPRINTS_KEY: layer_names.FINGERPRINTS, STATUS_KEY: layer_names.STATUS, BULK_KEY: layer_names.BULK}

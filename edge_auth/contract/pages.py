@@ -14,7 +14,7 @@ ROWS_PER_PAGE = 100  # of other lists
 OPEN = b"[\n"
 BETWEEN = b",\n"
 CLOSE = b"\n]\n"
-# The text after the history in a card detail, and in the object of a closed period.
+# The text after the history in a card detail, and in the object of a period.
 CARD_TAIL, PERIOD_TAIL = b"}\n", b"\n"
 HISTORY_ARRAYS = ("price_guide", "filtered", "listing")
 # The text before the rows of each history array, and after the last one.

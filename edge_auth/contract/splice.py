@@ -4,6 +4,9 @@ The open month and each closed period of a product's history are one gzip member
 fragments: the head, and the rows of each history array. Every fragment ends in a full flush (RFC 1951), so it does not
 refer to the bytes before it and can be copied into another member. An extra field of the gzip header (RFC 1952) says
 where the fragments lie; other readers skip it.
+
+A detail begins with the product's line of the catalogue, which is compressed when the detail is put together. Builds of
+format 2 have a Card in the head of the open month's member too; no reader looks at heads.
 """
 
 from collections.abc import Sequence
@@ -13,8 +16,8 @@ from typing import NamedTuple
 
 from isal import isal_zlib
 
-from edge_auth.contract.codec import decompress, deflate, inflate, sha256
-from edge_auth.contract.pages import BETWEEN, CARD_TAIL, HISTORY_ARRAYS, HISTORY_MARKS, rows_since
+from edge_auth.contract.codec import decompress, deflate, sha256
+from edge_auth.contract.pages import BETWEEN, CARD_TAIL, HISTORY_ARRAYS, HISTORY_MARKS, PERIOD_TAIL, rows_since
 
 _HEADER = bytes((0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF))
 _HEADER_WITH_EXTRA = bytes((0x1F, 0x8B, 8, 4, 0, 0, 0, 0, 0, 0xFF))
@@ -33,6 +36,7 @@ _ARRAY_DIGEST = Struct("<QI")
 _FINAL_BLOCK = b"\x03\x00"
 # For each array the text that follows it in a Card, if it has rows and if it has none.
 _MARKS_AFTER = [(b"\n" + mark, mark) for mark in (*HISTORY_MARKS[1:-1], HISTORY_MARKS[-1] + CARD_TAIL)]
+_HEAD = b"{" + HISTORY_MARKS[0]
 # Deflate data that ends in a full flush; size in bytes and CRC-32 of its text.
 _Fragment = tuple[bytes, int, int]
 
@@ -52,57 +56,63 @@ class SplicedCard(NamedTuple):
 
 
 class _Deflated:
-    """Pieces of deflate data, with the size and the CRC-32 of their text."""
+    """Pieces of deflate data, and the size and the CRC-32 of their text."""
 
-    def __init__(self) -> None:
-        self.data: list[bytes] = []
-        self.size = self.crc = 0
+    def __init__(self, text: bytes):
+        self.data = [_HEADER, deflate(text)]
+        self.size, self.crc = len(text), isal_zlib.crc32(text)
 
-    def add(self, data: Sequence[bytes], size: int, crc: int) -> None:
-        """Append pieces; size and CRC-32 are those of their text."""
-        self.data += data
-        self.crc = isal_zlib.crc32_combine(self.crc, crc, size) if self.size else crc
-        self.size += size
+    def add_rows(self, fragments: Sequence[_Fragment]) -> tuple[int, int]:
+        """Append the rows of one array in several periods. Return the size and the CRC-32 of their text."""
+        size = crc = 0
+        for data, size_of_fragment, crc_of_fragment in fragments:
+            if size_of_fragment and size:
+                self.data += (_deflate_constant(BETWEEN), data)
+                crc = isal_zlib.crc32_combine(isal_zlib.crc32(BETWEEN, crc), crc_of_fragment, size_of_fragment)
+                size += len(BETWEEN) + size_of_fragment
+            elif size_of_fragment:
+                self.data.append(data)
+                size, crc = size_of_fragment, crc_of_fragment
+        if size:
+            self.crc = isal_zlib.crc32_combine(self.crc, crc, size)
+            self.size += size
+        return size, crc
 
     def add_constant(self, text: bytes) -> None:
-        """Append one of the few texts between fragments."""
+        """Append one of the few texts between arrays."""
         self.data.append(_deflate_constant(text))
         self.crc = isal_zlib.crc32(text, self.crc)  # a fifth of the time of combining
         self.size += len(text)
 
     def member(self) -> bytes:
         """Return everything as a gzip member."""
-        return b"".join((_HEADER, *self.data, _FINAL_BLOCK, _TRAILER.pack(self.crc, self.size & 0xFFFFFFFF)))
+        return b"".join((*self.data, _FINAL_BLOCK, _TRAILER.pack(self.crc, self.size & 0xFFFFFFFF)))
 
 
-def encode_fragments(head: bytes, arrays: Sequence[bytes], tail: bytes) -> tuple[bytes, bytes]:
-    """Return a history, or a Card with its history, as JSON and as a gzip member.
+def encode_fragments(arrays: Sequence[bytes]) -> tuple[bytes, bytes]:
+    """Return the history of a period as JSON and as a gzip member.
 
     Args:
-        head: The text before the history object.
         arrays: The rows of the three history arrays, each joined by `,\\n`, or empty.
-        tail: The text after the history object.
 
-    The head `{"id_product":7,"history":`, the arrays `{"day":"2026-01-01"},\\n{"day":"2026-01-02"}`, nothing and
-    `{"day":"2026-01-02"}`, and the tail `}\\n` give this JSON:
+    The arrays `{"day":"2026-01-01"},\\n{"day":"2026-01-02"}`, nothing and `{"day":"2026-01-02"}` give this JSON:
 
-        {"id_product":7,"history":{"price_guide":[
+        {"price_guide":[
         {"day":"2026-01-01"},
         {"day":"2026-01-02"}
         ],"filtered":[
         ],"listing":[
         {"day":"2026-01-02"}
-        ]}}
+        ]}
 
     Its member has four fragments: the text up to `"price_guide":[\\n`, and each of the three arrays. The texts between
     them are deflated apart, because `splice` chooses them anew: a line break before `]` is there only after rows.
     """
-    start = head + b"{" + HISTORY_MARKS[0]
-    first = deflate(start) if head else _deflate_constant(start)
-    plain, deflated = [start], [first]
-    table = [_FRAGMENT_ENTRY.pack(_TABLE.stop, len(first), len(start), isal_zlib.crc32(start))]
+    first = _deflate_constant(_HEAD)
+    plain, deflated = [_HEAD], [first]
+    table = [_FRAGMENT_ENTRY.pack(_TABLE.stop, len(first), len(_HEAD), isal_zlib.crc32(_HEAD))]
     offset = _TABLE.stop + len(first)
-    for text, end in zip(arrays, _array_ends(arrays, tail), strict=True):
+    for text, end in zip(arrays, _array_ends(arrays, PERIOD_TAIL), strict=True):
         data, end_data = deflate(text) if text else b"", _deflate_constant(end)
         table.append(_FRAGMENT_ENTRY.pack(offset, len(data), len(text), isal_zlib.crc32(text)))
         plain += (text, end)
@@ -113,49 +123,40 @@ def encode_fragments(head: bytes, arrays: Sequence[bytes], tail: bytes) -> tuple
     return json, b"".join((_HEADER_OF_FRAGMENTS, *table, *deflated, _FINAL_BLOCK, trailer))
 
 
-def splice(card: bytes, periods: Sequence[bytes]) -> SplicedCard:
+def splice(line: bytes, periods: Sequence[bytes]) -> SplicedCard:
     """Return a Card with its whole history.
 
     Args:
-        card: The member of the Card with the open month.
-        periods: The members of its closed periods, oldest first.
+        line: The Card as JSON.
+        periods: The members of the periods of its history, oldest first.
     """
-    members = [_fragments(member) for member in (*periods, card)]
-    head, size, crc = members[-1][0]
-    deflated, digests = _Deflated(), [sha256(inflate(head))]
-    deflated.add([head], size, crc)
+    members, head = [_fragments(member) for member in periods], _head(line)
+    deflated, digests = _Deflated(head), [sha256(head)]
     for number, (mark, empty_mark) in enumerate(_MARKS_AFTER, start=1):
-        rows = _join_rows([fragments[number] for fragments in members])
-        deflated.add(rows.data, rows.size, rows.crc)
-        deflated.add_constant(mark if rows.size else empty_mark)
-        digests.append(_ARRAY_DIGEST.pack(rows.size, rows.crc))
+        rows = deflated.add_rows([fragments[number] for fragments in members])
+        deflated.add_constant(mark if rows[0] else empty_mark)
+        digests.append(_ARRAY_DIGEST.pack(*rows))
     return SplicedCard(deflated.member(), deflated.size, sha256(b"".join(digests)))
 
 
-def detail_since(card: bytes, periods: Sequence[bytes], day: str) -> bytes:
-    """Return the JSON of a Card with its history from a day (YYYY-MM-DD) on; the members are those of `splice`."""
-    members = [_texts(member) for member in (*periods, card)]
+def detail_since(line: bytes, periods: Sequence[bytes], day: str) -> bytes:
+    """Return the JSON of a Card with its history from a day (YYYY-MM-DD) on; the arguments are those of `splice`."""
+    members = [_texts(member) for member in periods]
     arrays = [
         BETWEEN.join(filter(None, (rows_since(texts[number], day) for texts in members)))
         for number in range(1, 1 + len(HISTORY_ARRAYS))
     ]
-    return _join_texts([members[-1][0], *arrays], _array_ends(arrays, CARD_TAIL))
+    return _join_texts([_head(line), *arrays], _array_ends(arrays, CARD_TAIL))
+
+
+def _head(line: bytes) -> bytes:
+    """Return the text of a detail before the rows of its first array."""
+    return line[:-1] + b',"history":' + _HEAD
 
 
 def _join_texts(texts: Sequence[bytes], ends: Sequence[bytes]) -> bytes:
     """Join the head and the rows of each array with the text that follows each array."""
     return b"".join(text + end for text, end in zip(texts, (b"", *ends), strict=True))
-
-
-def _join_rows(fragments: Sequence[_Fragment]) -> _Deflated:
-    """Join the rows of one array in several periods."""
-    joined = _Deflated()
-    for data, size, crc in fragments:
-        if size:
-            if joined.size:
-                joined.add_constant(BETWEEN)
-            joined.add([data], size, crc)
-    return joined
 
 
 def _array_ends(arrays: Sequence[bytes], tail: bytes) -> list[bytes]:

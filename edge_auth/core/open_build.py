@@ -62,7 +62,7 @@ class OpenBuild:
         Raises:
             StoreError: Something cannot be read. The rest stays usable.
         """
-        self.catalogue.vocabulary, self.catalogue.card_lines  # noqa: B018  (cached properties)
+        self.catalogue.vocabulary, self.catalogue.card_lines  # noqa: B018  (read at their first use)
         for layer in self.objects.layers.values():
             if not layer_names.holds_bulk_files(layer.name):  # nothing reads their indexes, and there are many
                 layer.index  # noqa: B018

@@ -1,4 +1,4 @@
-"""Tasks that make the Cards of a range of products, for the layers `catalogue` and `cards`."""
+"""Tasks that make the Cards of a range of products, for the layers `catalogue` and `bulk-cards`."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -53,8 +53,9 @@ def newest_task_name(layer: str) -> str:
 
 def closed_layers(scope: BuildScope) -> dict[str, str]:
     """Return the digests of the layers of closed periods by name, oldest first."""
-    digests = {**scope.present, **scope.missing}
-    return {name: digests[name] for name in sorted(digests) if name.startswith(layer_names.history_layer(""))}
+    digests, years = {**scope.present, **scope.missing}, layer_names.history_layer("")
+    closed = {name for name in digests if name.startswith(years)} - {layer_names.history_layer(layer_names.OPEN_MONTH)}
+    return {name: digests[name] for name in sorted(closed)}
 
 
 def _products_task(scope: BuildScope, ids: ProductRange, needs: tuple[str, ...], closed: dict[str, str]) -> Task:

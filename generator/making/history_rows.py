@@ -1,7 +1,7 @@
-"""The rows of products' histories as JSON, and objects that are written around them."""
+"""The rows of products' histories as JSON, and the objects that hold them."""
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -9,9 +9,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from edge_auth.contract import pages
+from edge_auth.contract.splice import encode_fragments
 from generator.making.arrow_text import text_buffer
 from generator.making.context import BuildContext
-from generator.pack.writer import EncodedObjects, Writer, hash_objects
+from generator.pack.writer import Writer, hash_objects
 
 _ROWS_PER_CHUNK = 366_000  # of an array, if each product has one every day
 _ROWS_PER_ARROW_CHUNK = 10_000_000  # more than a chunk has, so that no text is copied into one column
@@ -60,19 +61,11 @@ def _rows_of_products(context: BuildContext, array: str, ids: NDArray[np.int64])
     return buffer, offsets[np.concatenate(([0], ends))].tolist()
 
 
-def write_objects(
-    context: BuildContext,
-    writer: Writer,
-    ids: NDArray[np.int64],
-    make_objects: Callable[[NDArray[np.int64], HistoryRows], EncodedObjects],
-    days: int,
-    ahead: int,
-) -> None:
-    """Write the objects of products in the order of their ids, a chunk of products at a time.
+def write_histories(context: BuildContext, writer: Writer, ids: NDArray[np.int64], days: int, ahead: int) -> None:
+    """Write the histories of products in the order of their ids, a chunk of products at a time.
 
     Args:
         ids: The sorted ids of the products.
-        make_objects: Makes the objects of consecutive ids from the rows of their histories.
         days: The most rows that a product has in an array.
         ahead: How many chunks are read in another thread while one is encoded. Each takes memory.
     """
@@ -80,6 +73,7 @@ def write_objects(
     chunks = [ids[start : start + step] for start in range(0, len(ids), step)]
     with context.db.kept_footers():
         for chunk, rows in zip(chunks, context.in_order(partial(HistoryRows, context), chunks, ahead), strict=True):
-            members = hash_objects(make_objects(chunk, rows))
+            encoded = ((id_, *encode_fragments(arrays)) for id_, arrays in zip(chunk.tolist(), rows, strict=True))
+            members = hash_objects(encoded)
             writer.add(members)
             context.tick(len(members))

@@ -6,8 +6,9 @@ repeated task writes the same files.
 
     closed period, once:       months ─┬─► history (a range of products)
                                        └─► newest rows ─┐
-    open month, every night:   month ───────────────────┴─► products (a range) ─┬─► cards (a range)
-                                                                                └─► catalogue
+    open month, every night:   month ─┬─► history-open (a range)
+                                      └────────────────┴─► products (a range) ─┬─► catalogue
+                                                                               └─► bulk-cards
 """
 
 from collections.abc import Callable, Iterator

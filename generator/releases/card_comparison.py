@@ -9,13 +9,14 @@ import pyarrow as pa
 
 from edge_auth.contract import layer_names
 from edge_auth.contract.builds import Build
+from edge_auth.contract.catalogue import Catalogue
 from edge_auth.contract.layers import Layer
 from generator.database import Database, query_fault, run_file
 from generator.errors import BuildError
-from generator.releases.card_reader import IdArray, card_hashes, read_cards
+from generator.releases.card_reader import IdArray, card_hashes, product_hashes, read_cards
 
 # Members of a Card that change for nearly every product every night, and the key.
-_NOT_COMPARED = {"id_product", "price_guide", "filtered_price", "listing"}
+NOT_COMPARED = {"id_product", "price_guide", "filtered_price", "listing"}
 _EMPTY_LISTS = '"added":[],"removed":[\n\n],"changed":[\n\n]}\n'
 
 
@@ -42,13 +43,13 @@ def compare_cards(old: Build, new: Build) -> list[ChangesDocument]:
         return [_nothing_changed(old, new), _nothing_changed(new, old)]
     db = Database()
     try:
-        layers = _catalogue(old), _catalogue(new)
-        db.connection.register("old_index", card_hashes(layers[0]))
-        db.connection.register("new_index", card_hashes(layers[1]))
+        catalogues = old.catalogue, new.catalogue
+        for index, hashes in zip(("old_index", "new_index"), _hashes(catalogues), strict=True):
+            db.connection.register(index, hashes)
         db.run("changes/products")
-        _read_names(db, layers[0], "removed")
-        _read_names(db, layers[1], "added")
-        _compare_members(db, *layers)
+        _read_names(db, old.catalogue, "removed")
+        _read_names(db, new.catalogue, "added")
+        _compare_members(db, *catalogues)
         db.set(old_build=old.id, new_build=new.id, old_day=str(old.as_of), new_day=str(new.as_of))
         rows = run_file(db.connection, "changes/documents").fetchall()
         return [
@@ -67,16 +68,22 @@ def _nothing_changed(old: Build, new: Build) -> ChangesDocument:
     return ChangesDocument(old.id, new.id, 0, 0, 0, f"{head[:-1]},{_EMPTY_LISTS}".encode())
 
 
-def _read_names(db: Database, layer: Layer, change: str) -> None:
+def _hashes(catalogues: Sequence[Catalogue]) -> list[pa.Table]:
+    """Return the hashes of the Cards before their prices if both builds have them; else of the whole Cards."""
+    of_products = [hashes for hashes in map(product_hashes, catalogues) if hashes is not None]
+    return of_products if len(of_products) == len(catalogues) else [card_hashes(catalogue) for catalogue in catalogues]
+
+
+def _read_names(db: Database, catalogue: Catalogue, change: str) -> None:
     """Add the names of the products that are only in this build."""
     ids, start = _ids(db, change), 0
-    for cards in read_cards(layer, ids):
+    for cards in read_cards(catalogue, ids):
         batch = cards.append_column("id", pa.array(ids[start : start + len(cards)]))
         db.insert("product_names", "select id, json ->> '$.name' from batch", batch)
         start += len(cards)
 
 
-def _compare_members(db: Database, old: Layer, new: Layer) -> None:
+def _compare_members(db: Database, old: Catalogue, new: Catalogue) -> None:
     ids, start = _ids(db, "changed"), 0
     for before, after in zip(read_cards(old, ids), read_cards(new, ids), strict=True):
         if start == 0:
@@ -90,7 +97,7 @@ def _compare_members(db: Database, old: Layer, new: Layer) -> None:
 def _set_fields(db: Database, cards: Sequence[str]) -> None:
     """Set the members to compare. All Cards of a build have the same members; builds of other versions may differ."""
     members = [list(json.loads(card)) for card in cards]
-    fields = sorted(set().union(*members) - _NOT_COMPARED)
+    fields = sorted(set().union(*members) - NOT_COMPARED)
     marks = {_mark(of_card, fields) for of_card in members}
     mark = marks.pop() if len(marks) == 1 else None
     for variable, value in (("fields", fields), ("paths", [f"$.{field}" for field in fields]), ("mark", mark)):

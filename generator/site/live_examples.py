@@ -8,11 +8,10 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from edge_auth.contract import layer_names, object_keys
-from edge_auth.contract.codec import decompress, decompressed_chunks
+from edge_auth.contract.codec import decompressed_chunks
 from edge_auth.core.endpoint import API
 from edge_auth.core.endpoints import route
 from edge_auth.core.open_build import OpenBuild
-from edge_auth.core.search import find_page, read_search
 from edge_auth.core.sources import FromBuild
 from edge_auth.errors import ApiError
 
@@ -102,11 +101,9 @@ def _values(build: OpenBuild) -> Iterator[tuple[str, str]]:
 def _example_card(build: OpenBuild) -> _Json:
     """Return the single that rose most, with a picture if possible; else the most expensive product, or None."""
     movers = _answer(build, f"{API}movers?kind=single&min_price=5&limit={_CANDIDATES}")["data"]
-    risen = [_card(build, mover["id_product"]) for mover in movers]
-    if risen:
-        return next((card for card in risen if card["image"]), risen[0])
-    cards = _answer(build, f"{API}cards?limit=1")["data"]
-    return cards[0] if cards else None
+    risen = ",".join(str(mover["id_product"]) for mover in movers)
+    cards = _answer(build, f"{API}cards?ids={risen}" if risen else f"{API}cards?limit=1")["data"]
+    return next((card for card in cards if card["image"]), cards[0] if cards else None)
 
 
 def _answer(build: OpenBuild, target: str) -> _Json:
@@ -116,24 +113,11 @@ def _answer(build: OpenBuild, target: str) -> _Json:
     if not isinstance(endpoint.source, FromBuild) or endpoint.public:
         return None
     try:
-        if path == f"{API}cards":
-            return _cards(build, endpoint.parameters(subject, query))
         if path == f"{API}fingerprints":
             return _fingerprints(build)
         return json.loads(endpoint.source.make_body(build, endpoint, subject, query).plain)
     except ApiError:
         return None
-
-
-def _cards(build: OpenBuild, values: dict[str, Any]) -> _Json:
-    """Return a page of /cards. Cards are read one by one: the file with all lines would have to be inflated."""
-    offset, limit = values["offset"], values["limit"]
-    page = find_page(build, read_search(build, values), offset, limit)
-    data = [_card(build, int(build.catalogue.ids[ordinal])) for ordinal in page.ordinals]
-    more = offset + len(data) < page.total
-    following = offset + len(data) if more else None
-    pagination = {"limit": limit, "offset": offset, "returned": len(data), "has_more": more, "next_offset": following}
-    return {"data": data, "pagination": pagination}
 
 
 def _fingerprints(build: OpenBuild) -> _Json:
@@ -142,11 +126,3 @@ def _fingerprints(build: OpenBuild) -> _Json:
     opening, *lines = start[: start.rindex(b"\n")].split(b"\n")
     entries = [line.rstrip(b",") for line in lines[:_MAX_LINES] if line.startswith(b"{")]
     return json.loads(opening + b",".join(entries) + b"]}")
-
-
-def _card(build: OpenBuild, id_: int) -> _Json:
-    detail = build.objects.card(id_)
-    assert detail is not None, f"product {id_} has no detail"
-    card = json.loads(decompress(detail.member))
-    del card["history"]
-    return card

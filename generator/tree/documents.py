@@ -108,9 +108,9 @@ def read_body(build: Build, document: TreeDocument) -> TreeBody:
         file = build.bulk_files[document.bulk_file]
         return TreeBody(file.media_type, file.sha256, read_file=partial(_read_file, build, file))
     media_type = media_types.media_type(key)
-    if object_keys.layer_of(key) == layer_names.CARDS:
-        card = build.card(object_keys.card_id(key) or 0)
-        assert card is not None, f"{key} is in the index"
+    if (id_ := object_keys.card_id(key)) is not None:
+        card = build.card(id_)
+        assert card is not None, f"{key} is in the catalogue"
         return TreeBody(media_type, card.digest.hex(), member=card.member)
     found = None if key in _JOINED else build.find(key)
     if found is None or object_keys.is_list_page(key):
@@ -131,11 +131,10 @@ def _keys_and_tags(build: Build) -> Iterator[tuple[str, str]]:
     for name, layer in build.layers.items():
         if name == layer_names.CATALOGUE:
             yield from ((key, (build.list_pages.digest(key) or b"").hex()) for key in build.list_pages.all_keys())
+            yield from _details(build)
         elif name == layer_names.MOVERS:
             tag = hashlib.sha256(layer.folder.encode()).hexdigest()
             yield from ((object_keys.movers_list(key), tag) for key in keys_of_all_products())
-        elif name == layer_names.CARDS:
-            yield from _details(build, layer)
         elif layer_names.is_exported(name):
             yield from _stored(build, layer)
 
@@ -148,18 +147,19 @@ def _stored(build: Build, layer: Layer) -> Iterator[tuple[str, str]]:
         yield key, of_build if key in _JOINED else index.entry(position).json_sha256.hex()
 
 
-def _details(build: Build, cards: Layer) -> Iterator[tuple[str, str]]:
-    """Yield the card details. Their tags are sums over the hashes of the objects that they are joined from."""
-    ids, tags = _hashes(cards)
-    for period in build.periods:
-        layer = build.layers[layer_names.history_layer(period)]
+def _details(build: Build) -> Iterator[tuple[str, str]]:
+    """Yield the card details. Their tags are sums over the hashes of the parts that they are joined from."""
+    catalogue = build.catalogue
+    lines = np.frombuffer(catalogue.digests.buffers()[1] or b"", np.uint64, 2 * len(catalogue.ids)).reshape(-1, 2)
+    ids, tags = catalogue.ids[catalogue.by_id], lines[catalogue.by_id]
+    for period, layer in build.periods.items():
         period_ids, hashes = _hashes(layer)
         places = np.searchsorted(ids, period_ids)
         known = places < len(ids)
         known[known] = ids[places[known]] == period_ids[known]
         tags[places[known]] += hashes[known] * _factor(period)
     for id_, tag in zip(ids.tolist(), tags.tobytes().hex(sep=" ", bytes_per_sep=-16).split(), strict=True):
-        yield object_keys.CARD_PATTERN.format(id_), tag
+        yield object_keys.card(id_), tag
 
 
 def _hashes(layer: Layer) -> tuple[np.ndarray, np.ndarray]:

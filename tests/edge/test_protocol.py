@@ -290,7 +290,7 @@ def test_a_store_without_a_live_build_says_so_once(tmp_path):
 
 def test_one_product_can_fail_while_others_answer(own, products):
     store = FolderStore(own.location)
-    [pack] = [name for name in store.list("layers/cards/") if name.endswith(".gz")]
+    [pack] = [name for name in store.list("layers/history-open/") if name.endswith(".gz")]
     data = store.get(pack)
     store.put(pack, data[:-30] + b"\0" * 30)
     ids = sorted(product["id_product"] for product in products)

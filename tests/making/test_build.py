@@ -147,7 +147,7 @@ def test_an_unknown_build_is_refused(built: Path, unknown: str) -> None:
 def test_verify_names_what_is_damaged(built: Path, tmp_path: Path) -> None:
     store = shutil.copytree(built, tmp_path / "store")
     assert "all match their hashes" in run("verify", "--store", store).stdout
-    for pattern in ("cards/*/*.jsonl.gz", "catalogue/*/columns-*.arrow", "sets/*/index.arrow"):
+    for pattern in ("history-open/*/*.jsonl.gz", "catalogue/*/columns-*.arrow", "sets/*/index.arrow"):
         path = next((store / "layers").glob(pattern))
         content = path.read_bytes()
         path.write_bytes(content[:-40] + bytes([content[-40] ^ 1]) + content[-39:])

@@ -55,7 +55,7 @@ def test_how_it_is_cut_does_not_show(lake: Path, tmp_path: Path, request: pytest
     request.getfixturevalue("small_tasks")
     plan = plan_only(open_lake(str(lake)), stores[1])
     assert "month 2025-12 days 1-" in {task.name[:21] for task in plan.tasks}
-    assert len(plan.of("cards")) == 4
+    assert len(plan.of("history-open")) == 4
     assert make(lake, stores[1]) == whole
     assert documents(stores[1]) == documents(stores[0])
 
@@ -66,7 +66,7 @@ def test_a_plan_is_in_order_and_whole(lake: Path, tmp_path: Path, small_tasks: N
     for task in plan.tasks:
         assert task.name not in before and set(task.needs) <= before
         before.add(task.name)
-    ranges = [task.arguments[0] for task in plan.of("cards")]
+    ranges = [task.arguments[0] for task in plan.of("history-open")]
     assert (ranges[0].first, ranges[-1].last) == (-(2**63), 2**63 - 1)
     assert all(right.first == left.last + 1 for left, right in pairwise(ranges))
     assert sum(ids.count for ids in ranges) == PRODUCTS

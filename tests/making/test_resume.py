@@ -80,7 +80,7 @@ def test_a_new_watch_check_makes_the_watchlist_the_status_and_the_site_alone(
 def test_a_closed_year_is_built_once(year_turned) -> None:
     store, lake = year_turned
     demo_lake(lake, DAYS)
-    by_day = {"cards", "catalogue", "games", "movers", "site", "status", "watchlist"}
+    by_day = {"catalogue", "games", "history-open", "movers", "site", "status", "watchlist"}
     assert set(built(lake, store).made) == by_day | {"bulk", "bulk-2026-01-03", "bulk-cards", "bulk-watchlist"}
 
 
@@ -88,7 +88,7 @@ def test_a_late_correction_makes_its_year_and_what_reads_it(year_turned) -> None
     store, lake = year_turned
     [file] = (lake / "price_guide" / "day=2025-11-20").glob("*.parquet")
     rewrite(file, "select * replace (low + 1 as low) from rows")
-    by_prices = {"cards", "catalogue", "games", "history-2025", "site", "status"}
+    by_prices = {"catalogue", "games", "history-2025", "site", "status"}
     assert set(built(lake, store).made) == by_prices | {"bulk", "bulk-2025-11", "bulk-cards"}
 
 
@@ -142,12 +142,12 @@ def shorten(file: Path) -> None:
 @pytest.mark.parametrize(
     ("pattern", "damage", "visible"),
     [
-        ("cards/*/*.jsonl.gz", flip, False),
+        ("history-open/*/*.jsonl.gz", flip, False),
         pytest.param("catalogue/*/words-*", flip, False, marks=pytest.mark.thorough),
-        pytest.param("cards/*/*.jsonl.gz", shorten, True, marks=pytest.mark.thorough),
+        pytest.param("history-open/*/*.jsonl.gz", shorten, True, marks=pytest.mark.thorough),
         ("catalogue/*/columns-*", shorten, True),
-        ("cards/*/index.arrow", Path.unlink, True),
-        pytest.param("cards/*/index.arrow", shorten, True, marks=pytest.mark.thorough),
+        ("history-open/*/index.arrow", Path.unlink, True),
+        pytest.param("history-open/*/index.arrow", shorten, True, marks=pytest.mark.thorough),
         ("watchlist/*/*.gz", Path.unlink, True),
         pytest.param("bulk-cards/*/cards-*", Path.unlink, True, marks=pytest.mark.thorough),
     ],

@@ -97,7 +97,7 @@ def test_a_signal_just_after_the_lock_was_written(store: FolderStore, monkeypatc
 
 def test_a_terminated_prune_releases_its_lock(store: FolderStore) -> None:
     for layer in ("old", "older"):
-        store.put(f"layers/cards/{layer}/x.jsonl.gz", b"x")
+        store.put(f"layers/history-open/{layer}/x.jsonl.gz", b"x")
     process = subprocess.Popen(
         [sys.executable, "-m", "generator", "prune", "--store", store.root, "--grace", "0"],
         cwd=ROOT, env=environment(), stderr=subprocess.PIPE, text=True,

@@ -131,7 +131,7 @@ def test_finds_what_killed_runs_left(four) -> None:
     store, _, _ = four
     sweep(store)
     whole = names(store)
-    layer = next(name for name in whole if name.startswith("layers/cards/")).rpartition("/")[0]
+    layer = next(name for name in whole if name.startswith("layers/history-open/")).rpartition("/")[0]
     left = {
         f"{layer}/.writing-abc",
         f"{layer}/0123456789abcdef.jsonl.gz",
@@ -153,7 +153,9 @@ def test_finds_what_killed_runs_left(four) -> None:
 def test_a_layer_whose_index_cannot_be_read_is_left_alone(four) -> None:
     store, _, _ = four
     sweep(store)
-    index = next(name for name in names(store) if name.startswith("layers/cards/") and name.endswith("index.arrow"))
+    index = next(
+        name for name in names(store) if name.startswith("layers/history-open/") and name.endswith("index.arrow")
+    )
     store.put(index, b"torn")
     assert find_deletions(store, TWO, in_hours(200)).empty
 

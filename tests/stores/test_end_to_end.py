@@ -163,10 +163,10 @@ def test_verify_reads_what_is_in_the_bucket(store: str, bucket: str, server: S3S
     build_id, written = live_build_id(opened), _written(client, bucket)
     verify(open_build(opened, build_id), QUIET)
     for layer, end in (
-        ("cards", "jsonl.gz"),
-        ("cards", "index.arrow"),
+        ("history-open", "jsonl.gz"),
+        ("history-open", "index.arrow"),
         ("catalogue", "columns"),
-        ("catalogue", "rows"),
+        ("bulk-cards", "cards-"),
     ):
         folder = _folder(store, layer)
         key = next(key for key in written if key.startswith(folder) and end in key)
@@ -182,13 +182,13 @@ def test_verify_reads_what_is_in_the_bucket(store: str, bucket: str, server: S3S
 @pytest.mark.thorough
 def test_what_rotted_is_sent_again_by_a_repair(s3_lake: str, store: str, bucket: str, server: S3Server) -> None:
     """Bytes that changed where they lie, under the hash that was noted for them."""
-    client, folder = server.client(), _folder(store, "cards")
+    client, folder = server.client(), _folder(store, "history-open")
     pack = next(key for key in _written(client, bucket) if key.startswith(folder) and key.endswith("jsonl.gz"))
     good = client.get_object(Bucket=bucket, Key=pack)
     data = good["Body"].read()
     client.put_object(Bucket=bucket, Key=pack, Body=b"x" * len(data), Metadata=good["Metadata"])
     assert _make(s3_lake, store).made == []
-    assert _make(s3_lake, store, repair=True).made == ["cards"]
+    assert _make(s3_lake, store, repair=True).made == ["history-open"]
     assert client.get_object(Bucket=bucket, Key=pack)["Body"].read() == data
 
 

@@ -6,12 +6,11 @@ from generator.making.layers.bulk_cards import bulk_cards_layer
 from generator.making.layers.bulk_catalogue import bulk_catalogue_layer
 from generator.making.layers.bulk_prices import bulk_price_layers
 from generator.making.layers.bulk_watchlist import bulk_watchlist_layer
-from generator.making.layers.cards import cards_layer
 from generator.making.layers.catalogue import catalogue_layer
 from generator.making.layers.drawings import drawings_layer
 from generator.making.layers.fingerprints import fingerprints_layer
 from generator.making.layers.games import games_layer
-from generator.making.layers.history import history_layer
+from generator.making.layers.history import history_layer, open_month_layer
 from generator.making.layers.movers import movers_layer
 from generator.making.layers.sets import sets_layer
 from generator.making.layers.site import site_layer
@@ -39,7 +38,7 @@ def define_layers(context: BuildContext) -> list[LayerSpec]:
     layers = [
         *(history_layer(lake, period) for period in closed_periods(lake)),
         catalogue,
-        cards_layer(lake),
+        open_month_layer(lake),
         sets_layer(lake),
         games_layer(catalogue),
         movers_layer(lake),

@@ -1,4 +1,4 @@
-"""The layer `bulk-cards`: the bulk file `cards`, every Card as a line of JSON by id."""
+"""The layer `bulk-cards`: the bulk file `cards`, every Card as a line of JSON by id. Lists are answered from it too."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -6,6 +6,7 @@ from contextlib import closing
 import numpy as np
 
 from edge_auth.contract import layer_names
+from edge_auth.contract.card_lines import CARD_LINES
 from edge_auth.contract.codec import compress_chunks
 from generator.making.bulk_files import write_entries, write_lines
 from generator.making.card_tasks import card_rows, card_tasks, card_texts
@@ -17,7 +18,7 @@ from generator.pack.output import Inputs
 from generator.pack.writer import Writer
 
 RECIPE = 1
-LAYER = layer_names.bulk_layer("cards")
+LAYER = layer_names.bulk_layer(CARD_LINES)
 _LINES_PER_CHUNK = 500
 
 
@@ -37,4 +38,4 @@ def _bulk_cards(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
     cuts = slices(cards, _LINES_PER_CHUNK) if cards else ()
     with closing(card_texts(context, inputs)) as texts:
         data = compress_chunks(bytes(texts.read(np.arange(*cut))[0]) for cut in cuts)
-    write_entries(writer, [write_lines(writer, "cards", data, cards, "id_product")])
+    write_entries(writer, [write_lines(writer, CARD_LINES, data, cards, "id_product")])

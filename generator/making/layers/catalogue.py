@@ -1,4 +1,4 @@
-"""The layer `catalogue`: each Card once as a line, the search index over the lines, and the newest prices.
+"""The layer `catalogue`: the search index over the Cards, and the newest prices.
 
 It holds files and no objects. `edge_auth.contract.catalogue` describes the files that the shim reads. Of the others,
 `prices-….parquet` has one row per product with its set, kind and newest prices (`build/views/prices.sql`): gates, diff
@@ -14,12 +14,11 @@ from contextlib import closing
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from edge_auth.contract import layer_names
-from edge_auth.contract.card_lines import CARD_LINES, DIGEST_BYTES
+from edge_auth.contract.card_lines import DIGEST_BYTES, PRICES_MARK, PRODUCT_DIGEST_BYTES
 from edge_auth.contract.catalogue import COLUMNS, PRICES, SETS, KindCounts
-from edge_auth.contract.codec import compress
+from edge_auth.contract.codec import sha256
 from edge_auth.contract.index import to_bytes
 from edge_auth.contract.layers import FACTS
 from edge_auth.contract.sorts import KINDS, PRICE_SORTS, SORTS
@@ -37,8 +36,8 @@ from generator.making.tasks import BuildScope, Task, slices
 from generator.pack.output import Inputs
 from generator.pack.writer import Writer
 
-RECIPE = 3
-_LINES_PER_MEMBER = 500
+RECIPE = 4
+_LINES_PER_READ = 500
 _INDEX_SQL = tuple(
     f"views/{view}"
     for view in (
@@ -56,7 +55,7 @@ def catalogue_layer(lake: Lake) -> LayerSpec:
         recipe=RECIPE,
         sql=(*CARD_SQL, *_INDEX_SQL),
         content=card_content(lake),
-        constants=(*KINDS, DIGEST_BYTES, _LINES_PER_MEMBER),
+        constants=(*KINDS, DIGEST_BYTES, PRICES_MARK, PRODUCT_DIGEST_BYTES),
     )
 
 
@@ -80,7 +79,7 @@ def _catalogue(context: BuildContext, writer: Writer, inputs: Inputs, closed: di
     db, cards = context.db, card_rows(context, inputs)
     with context.db.registered(cards=cards), closing(card_texts(context, inputs)) as texts:
         db.run(*_INDEX_SQL)
-        lines, digest = _write_lines(context, writer, texts)
+        lines, digest = _line_columns(context, texts)
         writer.add_file(f"{COLUMNS}.arrow", to_bytes(_columns(context, lines, digest)))
         _write_words(context, writer)
         writer.add_file(f"{SETS}.arrow", to_bytes(_sets(context)))
@@ -92,37 +91,31 @@ def _catalogue(context: BuildContext, writer: Writer, inputs: Inputs, closed: di
     writer.add_file(f"{FACTS}.json", json.dumps(facts).encode())
 
 
-def _write_lines(context: BuildContext, writer: Writer, texts: CardTexts) -> tuple[pa.Table, str]:
-    """Write every Card as a line, in the catalogue's order.
+def _line_columns(context: BuildContext, texts: CardTexts) -> tuple[pa.Table, str]:
+    """Return the size and the hashes of each Card's line, by ordinal; and the SHA-256 (hex) of all lines by id.
 
     Args:
         texts: The Cards by id.
-
-    Returns:
-        The size and the digest of each line, by ordinal; and the SHA-256 (hex) of all lines.
     """
-    places = "select row_number() over (order by id_product) - 1 from rankings order by ordinal"
-    order = context.db.table(places)[0].to_numpy()
-    members: list[bytes] = []
+    [by_ordinal] = context.db.table("select row_number() over (order by id_product) - 1 from rankings order by ordinal")
     sizes: list[int] = []
     digests: list[bytes] = []
+    product_digests: list[bytes] = []
     whole = hashlib.sha256()
-    cuts = slices(len(order), _LINES_PER_MEMBER) if len(order) else ()
-    for member, text, lines in context.in_order(lambda cut: _member(texts, order[slice(*cut)]), cuts):
-        members.append(member)
+    cuts = slices(len(by_ordinal), _LINES_PER_READ) if len(by_ordinal) else ()
+    for text, ends in context.in_order(lambda cut: texts.read(np.arange(*cut)), cuts):
         whole.update(text)
+        lines = [bytes(text[start:end]) for start, end in itertools.pairwise(ends)]
         sizes += map(len, lines)
-        digests += (hashlib.sha256(line).digest()[:DIGEST_BYTES] for line in lines)
+        digests += (sha256(line)[:DIGEST_BYTES] for line in lines)
+        product_digests += (sha256(line.partition(PRICES_MARK)[0])[:PRODUCT_DIGEST_BYTES] for line in lines)
         context.tick(len(lines))
-    writer.add_file(f"{CARD_LINES}.gz", b"".join(members))
-    columns = {"size": pa.array(sizes, pa.uint32()), "digest": pa.array(digests, pa.binary(DIGEST_BYTES))}
-    return pa.table(columns), whole.hexdigest()
-
-
-def _member(texts: CardTexts, places: NDArray[np.int64]) -> tuple[bytes, memoryview, list[memoryview]]:
-    """Return Cards as a gzip member, as text, and as lines."""
-    text, cuts = texts.read(places)
-    return compress(bytes(text)), text, [text[start:end] for start, end in itertools.pairwise(cuts)]
+    columns = {
+        "size": pa.array(sizes, pa.uint32()),
+        "digest": pa.array(digests, pa.binary(DIGEST_BYTES)),
+        "product_digest": pa.array(product_digests, pa.binary(PRODUCT_DIGEST_BYTES)),
+    }
+    return pa.table(columns).take(by_ordinal), whole.hexdigest()
 
 
 def _write_words(context: BuildContext, writer: Writer) -> None:
@@ -149,7 +142,7 @@ def _columns(context: BuildContext, lines: pa.Table, digest: str) -> pa.Table:
         if sort in PRICE_SORTS:
             place = table.column_names.index(f"cents_{sort}")
             table = table.set_column(place, f"cents_{sort}", table[f"cents_{sort}"].take(pa.array(order)))
-    return table.replace_schema_metadata({"counts": _counts(context).to_json(), "rows": digest})
+    return table.replace_schema_metadata({"counts": _counts(context).to_json(), "lines": digest})
 
 
 def _counts(context: BuildContext) -> KindCounts:

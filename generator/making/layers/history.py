@@ -1,24 +1,24 @@
-"""The layers of closed periods: `history/<period>/{id}.json`, and the newest rows of the period per price table."""
+"""The layers of the history: `history/<period>/{id}.json` for each closed year and for the open month.
 
-from collections.abc import Iterator
+A product without rows in a period has no object in its layer. The layer of a closed period also has the newest row of
+each product per price table.
+"""
 
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Callable, Iterable, Iterator
 
-from edge_auth.contract import layer_names, object_keys, pages
-from edge_auth.contract.splice import encode_fragments
+from edge_auth.contract import layer_names, object_keys
 from generator.lake.lake import PRICE_TABLES, Lake
 from generator.making.card_tasks import newest_task_name
 from generator.making.context import BuildContext
-from generator.making.history_rows import HistoryRows, write_objects
+from generator.making.history_rows import write_histories
 from generator.making.intermediates import Intermediate
 from generator.making.layers.shared import HISTORY_CONSTANTS, HISTORY_SQL, to_parquet
 from generator.making.layers.spec import LayerSpec, define_layer
 from generator.making.month_tasks import month_tasks, open_history, task_names
-from generator.making.periods import Period
+from generator.making.periods import Period, open_month
 from generator.making.tasks import BuildScope, ProductRange, Task
 from generator.pack.output import Inputs
-from generator.pack.writer import EncodedObjects, Writer
+from generator.pack.writer import Writer
 
 RECIPE = 2
 _ROWS_PER_GROUP = 25_000  # of newest rows: a range of products reads little beyond its own
@@ -26,11 +26,20 @@ _ROWS_PER_GROUP = 25_000  # of newest rows: a range of products reads little bey
 
 def history_layer(lake: Lake, period: Period) -> LayerSpec:
     """Define the layer of one closed period."""
-    layer = layer_names.history_layer(period.name)
+    return _define(lake, period.name, period, lambda scope: _closed_period(scope, period))
+
+
+def open_month_layer(lake: Lake) -> LayerSpec:
+    """Define the layer of the open month, which each night makes anew."""
+    month = open_month(lake.as_of)
+    return _define(lake, layer_names.OPEN_MONTH, month, lambda scope: _open_month(scope, month))
+
+
+def _define(lake: Lake, name: str, period: Period, tasks: Callable[[BuildScope], Iterable[Task]]) -> LayerSpec:
     return define_layer(
-        layer,
-        lambda scope: _tasks(scope, layer, period),
-        pattern=object_keys.history_pattern(period.name),
+        layer_names.history_layer(name),
+        tasks,
+        pattern=object_keys.history_pattern(name),
         recipe=RECIPE,
         sql=HISTORY_SQL,
         content={"prices": period.content(lake)},
@@ -38,15 +47,39 @@ def history_layer(lake: Lake, period: Period) -> LayerSpec:
     )
 
 
-def _tasks(scope: BuildScope, layer: str, period: Period) -> Iterator[Task]:
+def _open_month(scope: BuildScope, month: Period) -> Iterator[Task]:
+    months = month_tasks(scope, month)
+    yield from months
+    # Many small objects: two threads that encode them would wait for each other.
+    yield from _range_tasks(
+        scope, layer_names.history_layer(layer_names.OPEN_MONTH), months, len(month), main_thread=True
+    )
+
+
+def _closed_period(scope: BuildScope, period: Period) -> Iterator[Task]:
     with_rows = [month for month in period.months() if month.content(scope.lake)]
     months = [task for month in with_rows for task in month_tasks(scope, month)]
     yield from months
-    needs, rows, days = task_names(months), sum(task.rows for task in months), sum(map(len, with_rows))
+    layer, needs = layer_names.history_layer(period.name), task_names(months)
     yield Task(newest_task_name(layer), layer, _newest, needs=needs, rows=len(months) * scope.products)
+    yield from _range_tasks(scope, layer, months, sum(map(len, with_rows)))
+
+
+def _range_tasks(
+    scope: BuildScope, layer: str, months: list[Task], days: int, main_thread: bool = False
+) -> Iterator[Task]:
+    needs, rows = task_names(months), sum(task.rows for task in months)
     for ids in scope.ranges:
-        rows_of_range = rows * ids.count // max(scope.products, 1)
-        yield Task(f"{layer} {ids}", layer, _history, (ids, days), needs, objects=ids.count, rows=rows_of_range)
+        yield Task(
+            f"{layer} {ids}",
+            layer,
+            _history,
+            (ids, days),
+            needs,
+            objects=ids.count,
+            rows=rows * ids.count // max(scope.products, 1),
+            main_thread=main_thread,
+        )
 
 
 def _newest(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
@@ -65,9 +98,4 @@ def _history(context: BuildContext, writer: Writer, inputs: Inputs, ids: Product
     open_history(context, inputs, ids)
     products = context.db.table(f"from history_products where {ids.condition} order by id_product")
     # With one thread per database, another thread executes another task meanwhile.
-    write_objects(context, writer, products[0].to_numpy(), _objects, days, ahead=min(context.threads - 1, 1))
-
-
-def _objects(ids: NDArray[np.int64], rows: HistoryRows) -> EncodedObjects:
-    for id_, arrays in zip(ids.tolist(), rows, strict=True):
-        yield id_, *encode_fragments(b"", arrays, pages.PERIOD_TAIL)
+    write_histories(context, writer, products[0].to_numpy(), days, ahead=min(context.threads - 1, 1))

@@ -29,7 +29,7 @@ class LayerSpec:
     """A layer that a build needs.
 
     Attributes:
-        name: Such as `cards` or `history-2025`.
+        name: Such as `catalogue` or `history-2025`.
         digest: A hash of everything that goes into the layer.
         inputs: What goes into it, by name, as hashes. The build's record keeps them for `--explain`.
         pattern: How the index turns the id of a product into a logical key, or '' if keys are text.

@@ -16,11 +16,11 @@ from edge_auth.contract.builds import Build
 from generator.database import Database, query_fault
 from generator.errors import BuildError
 from generator.reading.diff.fields import compared_fields
-from generator.reading.diff.object_reader import HashedKeys, index_table, object_hashes, page_hashes
+from generator.reading.diff.object_reader import HashedKeys, object_hashes, page_hashes
 from generator.reading.diff.values import read_histories, read_values
 from generator.terminal.progress import Progress
 
-# The resources of the API; card details are also in the history layers.
+# The resources of the API.
 RESOURCES = tuple(name for name, kind in layer_names.LAYERS.items() if kind.compared)
 _VIEWS = ("products", "prices", "distribution", "counts", "for_people")
 # The list of the largest moves in percent leaves out prices below this.
@@ -80,13 +80,19 @@ class Comparison:
     def layers(self) -> list[LayerCounts]:
         """Return the counts of stored objects per layer, by name."""
         return [
-            LayerCounts(*self._counts("object_changes", "layer", name), old, new)
+            LayerCounts(*self._counts("object_changes", "layer", name, self._stored_count(name)), old, new)
             for name, old, new in self._layer_digests()
         ]
 
     def resources(self) -> list[ObjectCounts]:
         """Return the counts of the API's objects per resource, as `cardpress export` writes them."""
-        return [ObjectCounts(*self._counts("api_object_changes", "resource", name)) for name in RESOURCES]
+        joined = {layer_names.LISTS: len(self.old.list_pages), layer_names.CARDS: len(self.old.catalogue.ids)}
+        return [
+            ObjectCounts(
+                *self._counts("api_object_changes", "resource", name, joined.get(name, self._stored_count(name)))
+            )
+            for name in RESOURCES
+        ]
 
     def _compare(self, progress: Progress) -> None:
         differing = [name for name, old, new in self._layer_digests() if old != new]
@@ -106,7 +112,7 @@ class Comparison:
             bar.update(1)
 
     def _object_hashes(self, build: Build, name: str) -> HashedKeys | None:
-        return object_hashes(build.layers[name]) if name in build.layers else None
+        return object_hashes(build, name) if name in build.layers else None
 
     def _compare_objects(self, name: str, indexes: list[HashedKeys | None]) -> None:
         """Note the objects of a layer, or the list pages, that differ.
@@ -123,8 +129,7 @@ class Comparison:
 
     def _compare_card_details(self) -> None:
         """Find the card details that differ. Several stored objects of one may differ although their union does not."""
-        _, cards = index_table(self.new.layers[layer_names.CARDS])
-        self.db.connection.register("new_cards", pa.table({"id": cards["key"]}))
+        self.db.connection.register("new_cards", pa.table({"id": self.new.catalogue.ids}))
         self.db.run("diff/card_details")
         read_histories(self.db, self.old, self.new)
         self.db.run("diff/same_history", "diff/api_objects")
@@ -142,13 +147,11 @@ class Comparison:
             before, after = (layers[name]["digest"] if name in layers else None for layers in (old, new))
             yield name, before, after
 
-    def _counts(self, table: str, column: str, name: str) -> tuple[str, int, int, int, int]:
+    def _counts(self, table: str, column: str, name: str, old: int) -> tuple[str, int, int, int, int]:
         query = f"select change, count(*) from {table} where {column} = $1 group by change"
         by_change = dict(self.db.connection.execute(query, [name]).fetchall())
         added, removed, changed = (by_change.get(change, 0) for change in ("added", "removed", "changed"))
-        return name, added, removed, changed, self._old_count(name) - removed - changed
+        return name, added, removed, changed, old - removed - changed
 
-    def _old_count(self, name: str) -> int:
-        if name == layer_names.LISTS:
-            return len(self.old.list_pages)
-        return len(object_hashes(self.old.layers[name])[1]) if name in self.old.layers else 0
+    def _stored_count(self, name: str) -> int:
+        return len(object_hashes(self.old, name)[1]) if name in self.old.layers else 0

@@ -37,19 +37,19 @@ def index_table(layer: Layer) -> tuple[str, pa.Table]:
     return pattern, map_table(layer.local(INDEX_NAME)).replace_schema_metadata(None)
 
 
-def object_hashes(layer: Layer) -> HashedKeys:
+def object_hashes(build: Build, name: str) -> HashedKeys:
     """Return the keys and hashes of the objects of a layer.
 
-    For the catalogue these are its Cards, which are lines of a file. For the manifest these are the bulk files.
+    For the catalogue these are its Cards, which are lines of a bulk file. For the manifest these are the bulk files.
 
     Raises:
         StoreError: The layer cannot be read.
     """
-    if layer.name == layer_names.BULK:
-        return "", _bulk_files(layer)
-    if layer.name != layer_names.CATALOGUE:
-        return index_table(layer)
-    return _CARD_KEYS, card_hashes(layer)
+    if name == layer_names.BULK:
+        return "", _bulk_files(build.layers[name])
+    if name != layer_names.CATALOGUE:
+        return index_table(build.layers[name])
+    return _CARD_KEYS, card_hashes(build.catalogue)
 
 
 def _bulk_files(layer: Layer) -> pa.Table:

@@ -56,7 +56,7 @@ def _insert_cards(db: Database, build: Build, side: str) -> None:
         f"select id from object_changes where layer = '{layer_names.CATALOGUE}' and change <> '{_absent_in(side)}' "
         "order by id"
     )
-    for batch in read_cards(build.layers[layer_names.CATALOGUE], ids["id"].to_numpy()):
+    for batch in read_cards(build.catalogue, ids["id"].to_numpy()):
         db.insert(f"{side}_texts", "select $1, json from batch", batch, "products")
 
 
