@@ -90,20 +90,7 @@ def _serve(
     metrics_server: "MetricsServer | None" = None,
 ) -> None:
     draining = Draining()
-    server = Server(
-        "edge_auth",
-        draining=draining,
-        drain_seconds=settings.drain_seconds,
-        address=address,
-        port=port,
-        uds=settings.socket,
-        interface=Interfaces.WSGI,
-        workers=workers,
-        blocking_threads=settings.threads,
-        workers_kill_timeout=_STOP_TIMEOUT_SECONDS,
-        log_level=LogLevels.error,
-        log_dictconfig=_LOGGING,
-    )
+    server = _server(settings, address, port, workers, draining)
     if metrics_server is not None:
         server.on_startup(metrics_server.start)
     place = settings.socket or (address, port)
@@ -120,6 +107,23 @@ def _serve(
         # Ctrl-C in a terminal also reaches the workers. It is no failure if they end first.
         if not server.interrupt_signal:
             raise
+
+
+def _server(settings: Settings, address: str, port: int, workers: int, draining: Draining) -> Server:
+    return Server(
+        "edge_auth",
+        draining=draining,
+        drain_seconds=settings.drain_seconds,
+        address=address,
+        port=port,
+        uds=settings.socket,
+        interface=Interfaces.WSGI,
+        workers=workers,
+        blocking_threads=settings.threads,
+        workers_kill_timeout=_STOP_TIMEOUT_SECONDS,
+        log_level=LogLevels.error,
+        log_dictconfig=_LOGGING,
+    )
 
 
 def _address(settings: Settings, host: str, port: int) -> tuple[str, int]:

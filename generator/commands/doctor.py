@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -37,16 +38,7 @@ _STORE_ADVICE = "check that --store is right, and that you may read it"
 )
 @click.option("--read-only", is_flag=True, help="Write nothing, for a machine that only serves.")
 @json_option
-def doctor(
-    store: str,
-    lake: str | None,
-    keys: str | None,
-    state: str,
-    rate_limit_url: str | None,
-    edge: Path | None,
-    read_only: bool,
-    as_json: bool,
-) -> None:
+def doctor(as_json: bool, **places: Any) -> None:
     """Check for problems and say what to do about them.
 
     Checks versions, store, live build, lake, keys, clock, state folder, shared counter and the nginx of
@@ -59,7 +51,7 @@ def doctor(
     Example: cardpress doctor --store site_out --lake lake
     """
     findings = []
-    for finding in _run_checks(store, lake, keys, state, rate_limit_url, edge, read_only):
+    for finding in _run_checks(**places):
         findings.append(finding)
         if not as_json:
             say(finding.line())

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 import click
 
 from edge_auth.contract.keys import DEFAULT_RATE_LIMIT, SCOPES, KeyFile, KeyRecord, issue, open_key_file, parse_expiry
-from generator.commands.kept_key import check_store_exists, keep_key, read_kept_key
 from generator.commands.options import json_option, store_option
+from generator.commands.reused_key import check_store_exists, read_key, write_key
 from generator.terminal.output import say, say_json
 
 NEVER = "never"
@@ -96,7 +96,7 @@ def issue_(
     if not create and keys is None:
         check_store_exists(store)
     file = open_key_file(store, keys)
-    kept = read_kept_key(reuse, file.records(), time.time()) if reuse else None
+    kept = read_key(reuse, file.records(), time.time()) if reuse else None
     if kept is not None:
         key, record = kept
     else:
@@ -104,7 +104,7 @@ def issue_(
         key, record = issue(name, scopes or SCOPES, rate_limit, expires_at, time.time())
         file.add(record)
         if reuse:
-            keep_key(reuse, key)
+            write_key(reuse, key)
     say(key)
     say_json(_fields(record), err=True)
 

@@ -1,4 +1,4 @@
-"""What `cardpress keys issue` checks first: that the store exists, and whether a kept key still works."""
+"""What `cardpress keys issue` checks first: that the store exists, and whether the key of `--reuse` still works."""
 
 import os
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ def check_store_exists(location: str) -> None:
         )
 
 
-def read_kept_key(path: Path, records: Sequence[KeyRecord], now: float) -> tuple[str, KeyRecord] | None:
+def read_key(path: Path, records: Sequence[KeyRecord], now: float) -> tuple[str, KeyRecord] | None:
     """Return the key in a file and its record, or None if the file is absent or the key is not valid here.
 
     Args:
@@ -32,7 +32,7 @@ def read_kept_key(path: Path, records: Sequence[KeyRecord], now: float) -> tuple
     return (key, found) if found and not found.revoked and not found.expired(now) else None
 
 
-def keep_key(path: Path, key: str) -> None:
+def write_key(path: Path, key: str) -> None:
     """Write a key into a file that only its owner may read."""
     unfinished = path.with_name(f".{path.name}.writing")
     unfinished.unlink(missing_ok=True)
