@@ -73,7 +73,9 @@ def test_diff_and_documents_know_every_layer(built: tuple[FolderStore, str]) -> 
     layers = {
         name for name in opened if not name.startswith(layer_names.HISTORY) and not layer_names.holds_bulk_files(name)
     }
-    assert layers == layer_names.LAYERS.keys() - {layer_names.LISTS}
+    put_together = {layer_names.CARDS, layer_names.LISTS}  # from other layers
+    assert layers == layer_names.LAYERS.keys() - put_together
     documented = set(re.findall(r"^\| `([\w-]+)[<`]", table("docs/store.md", "layer"), re.MULTILINE))
     parts = {layer_names.bulk_layer(part) for part in ("", *bulk.PART_OF_TABLE.values())}
-    assert documented == {*layers, f"{layer_names.HISTORY}-", *parts}
+    periods = {layer_names.history_layer(period) for period in ("", layer_names.OPEN_MONTH)}
+    assert documented == {*layers, *periods, *parts}

@@ -19,6 +19,7 @@ from generator.site.prose import Prose
 from generator.site.refused_requests import RefusedRequest, refused_requests
 from generator.site.responses import errors
 from tests.support import small_store
+from tests.support.format_2 import as_format_2
 from tests.support.lakes import write
 from tests.support.nights import make
 from tests.support.service import HttpAnswer, Service
@@ -84,8 +85,8 @@ def keys_of_each_kind(location: Path) -> dict[str, str]:
 
 
 def add_older_build(store: FolderStore, live: str) -> str:
-    """Add a build without the layers that old versions did not make. Return its id."""
-    record = json.loads(store.get(layout.record_name(live)))
+    """Add a build in the format of old versions, without the layers that they did not make. Return its id."""
+    record = json.loads(store.get(layout.record_name(as_format_2(store, live))))
     kept = {name: layer for name, layer in record["layers"].items() if name.partition("-")[0] in OLD_LAYERS}
     record["layers"] = kept
     digests = {name: layer["digest"] for name, layer in kept.items()}

@@ -5,6 +5,7 @@ from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
@@ -70,8 +71,8 @@ def coverage(store: FolderStore, lake: Path, build: str) -> dict[tuple[str, str]
     opened = open_build(store, build)
     games = {row["id"]: row["game"] for row in pq.read_table(lake / "expansions.parquet").to_pylist()}
     counts: dict[tuple[str, str], Counter] = {}
-    for row in pq.read_table(lake / "products.parquet").to_pylist():
-        card = json.loads(opened.get(f"cards/{row['id_product']}.json"))
+    for line in opened.catalogue.card_lines.lines(np.arange(len(opened.catalogue.ids))):
+        card = json.loads(bytes(line))
         guide, listing, filtered = (card[name] or {} for name in ("price_guide", "listing", "filtered_price"))
         prices = {
             **{name: guide.get(name) for name in ("trend", "low", "avg")},
