@@ -116,11 +116,16 @@ def _declared() -> dict[str, Sentence]:
     """Return the rows of the parameters whose declarations say what they do."""
     by = groupby(SORTS, key=lambda name: SORTS[name].by)
     sorts = "; ".join(f"{', '.join(f'`{name}`' for name in names)}: {text}" for text, names in by)
-    ascending = " and ".join(f"`{name}`" for name, sort in SORTS.items() if sort.ascending)
+    ascending = _enumerated([f"`{name}`" for name, sort in SORTS.items() if sort.ascending])
     descending = [f"`{name}`" for name, sort in SORTS.items() if not (sort.ascending or sort.price)]
-    order = f"Default: `desc` for {' and '.join(['the price sorts', *descending])}, `asc` for {ascending}."
+    order = f"Default: `desc` for {_enumerated(['the price sorts', *descending])}, `asc` for {ascending}."
     filters = {name: Sentence(filter_.finds, filter_.example) for name, filter_ in TEXT_FILTERS.items()}
     return {"sort": Sentence(f"{sorts}.", ""), "order": Sentence(order, ""), **filters}
+
+
+def _enumerated(words: list[str]) -> str:
+    """Return words such as `a, b and c`."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def _read_section(part: str) -> Section:
