@@ -51,6 +51,8 @@ class Settings:
         keys_seconds: How long key records stay valid that cannot be read again.
         socket: The unix socket to listen on, behind the nginx of `edge_auth/nginx`; None for an address.
         drain_seconds: How long answers close their connections after SIGTERM, before the workers end.
+        memory: What the workers count in while the file in the state folder cannot be used (`memory_file`); None for
+            one of each worker alone.
     """
 
     store: str
@@ -63,6 +65,7 @@ class Settings:
     keys_seconds: float = KEYS_MAX_AGE_SECONDS
     drain_seconds: float = 0.0
     socket: Path | None = None
+    memory: int | None = None
 
     @property
     def requests_take_turns(self) -> bool:
@@ -150,7 +153,7 @@ def _metrics(settings: Settings, log: Log) -> Metrics:
 def _counter(settings: Settings, store_location: str, log: Log, metrics: Metrics) -> Counter:
     """Return the counter of a store, shared by its shims that have the same state folder or the same counter URL."""
     name = store_name(store_location)
-    file_counter = FileCounter(counter_file(settings.state, store_location), log.line)
+    file_counter = FileCounter(counter_file(settings.state, store_location), log.line, settings.memory)
     if settings.rate_limit_url is None:
         return file_counter
     from edge_auth.host.redis_counter import RedisCounter  # most shims do not need the client library

@@ -4,7 +4,8 @@ The counter is a file of slots, so counting is a lock and a write of sixteen byt
 are hashed, with a secret that the file holds, to buckets of a few slots. Addresses have one table. If a bucket of it
 gets more addresses in a minute than it has slots, the least used slot is replaced. Keys have tables of their own: if a
 bucket of the first one is full, the next table is used, and no count of the current minute is replaced. If the file
-cannot be used, the shim counts on its own and logs it, since an answer matters more than an exact count.
+cannot be used, the workers of a shim count together in memory until the next minute, and log it, since an answer
+matters more than a count over all shims.
 """
 
 import os
@@ -28,10 +29,12 @@ _BUCKETS, _SLOTS_PER_BUCKET = 8192, 8
 _SLOT = struct.Struct("<QII")
 _BUCKET = struct.Struct("<" + "QII" * _SLOTS_PER_BUCKET)
 _TABLE_BYTES = _BUCKETS * _BUCKET.size
+# The disk space of the first two tables is reserved: a count that does not fit on a full disk would not be exact, and
+# nginx, which maps the file, would be killed.
+_RESERVED_BYTES = _HEADER_BYTES + 2 * _TABLE_BYTES
 # A slot's window may lie this far ahead, because a clock was set back a little. Further ahead is an error of a clock.
-_MAX_WINDOWS_AHEAD = 60
+_MAX_WINDOWS_AHEAD = 2
 _LOCK_TIMEOUT_SECONDS, _LOCK_POLL_SECONDS = 0.5, 0.0001
-_RETRY_SECONDS = 5
 _LOG_SECONDS = 60
 
 
@@ -48,44 +51,57 @@ class _Slot(NamedTuple):
     used: int
 
 
-class FileCounter:
-    """The counter of one process. Create it in the process that uses it, since a process does not inherit locks."""
+class _Counts(NamedTuple):
+    """An open file of slots, and the secret that it holds."""
 
-    def __init__(self, file: Path, log: Callable[[str], None]):
+    handle: int
+    secret: bytes
+
+
+class FileCounter:
+    """The counter of one process. Create it in the process that uses it, since a process does not inherit locks.
+
+    Args:
+        memory: A file in memory (`memory_file`) that the processes of a shim share. They count there while `file`
+            cannot be used. None for one of this process alone.
+    """
+
+    def __init__(self, file: Path, log: Callable[[str], None], memory: int | None = None):
         self._file = file
         self._log = log
         self._lock = Lock()
-        self._handle, self._secret = os.memfd_create("counts"), os.urandom(_SECRET_BYTES)
-        self._shared = False
+        memory = memory_file() if memory is None else memory
+        self._counts = self._memory = _Counts(memory, _read_secret(memory))
         self._window = 0
-        self._next_attempt = self._next_log = 0.0
+        self._next_log = 0.0
 
     def hit(self, name: str, limit: int, now: float) -> Usage:
         """Count a request unless it is over the limit."""
         window = window_of(now)
         with self._lock:
-            if window != self._window or not self._shared:
+            if window != self._window:
                 self._check_file(window)
             try:
                 return self._count(name, limit, window)
             except OSError as error:
-                self._count_alone(error)
+                self._count_in_memory(error)
                 return self._count(name, limit, window)
 
     def _count(self, name: str, limit: int, window: int) -> Usage:
-        tables, tag = _location(name, self._secret)
-        with _Locked(self._handle, tables.start):
+        handle, secret = self._counts
+        tables, tag = _location(name, secret)
+        with _Locked(handle, tables.start):
             slot = self._find(tables, tag, window)
             if slot.used >= limit:
                 return Usage(limit, limit, slot.window, False)
-            os.pwrite(self._handle, _SLOT.pack(tag, slot.window, slot.used + 1), slot.offset)
+            os.pwrite(handle, _SLOT.pack(tag, slot.window, slot.used + 1), slot.offset)
             return Usage(limit, slot.used + 1, slot.window, True)
 
     def _find(self, tables: range, tag: int, window: int) -> _Slot:
         """Return the slot of a tag: the one that it has, else the least used one of the first table that has room."""
         least: _Slot | None = None
         for bucket in tables:
-            data = os.pread(self._handle, _BUCKET.size, bucket)
+            data = os.pread(self._counts.handle, _BUCKET.size, bucket)
             slots = _BUCKET.unpack(data.ljust(_BUCKET.size, b"\0"))
             tags, windows, counts = slots[::3], slots[1::3], slots[2::3]
             if tag in tags:
@@ -103,38 +119,33 @@ class FileCounter:
         return least._replace(used=0)
 
     def _check_file(self, window: int) -> None:
-        """Open the counter's file if it was replaced or is not open. Called once a minute, or while there is none."""
-        self._window = window
-        if self._shared and _is_open(self._file, self._handle):
-            return
-        if monotonic() >= self._next_attempt:
-            try:
-                self._file.parent.mkdir(parents=True, exist_ok=True)
-                self._replace_handle(os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600), shared=True)
-            except OSError as error:
-                self._count_alone(error)
+        """Open the counter's file if it is not open, or was replaced or truncated.
 
-    def _count_alone(self, error: OSError) -> None:
-        self._next_attempt = monotonic() + _RETRY_SECONDS
-        if self._shared:
-            self._replace_handle(os.memfd_create("counts"), shared=False)
+        This is done at the first request of a minute only: a count that moved within a minute would begin again.
+        """
+        self._window = window
+        if self._counts is not self._memory and _is_intact(self._file, self._counts):
+            return
+        try:
+            self._use(_open_counts(self._file))
+        except OSError as error:
+            self._count_in_memory(error)
+
+    def _count_in_memory(self, error: OSError) -> None:
+        self._use(self._memory)
         if monotonic() >= self._next_log:
             self._next_log = monotonic() + _LOG_SECONDS
-            self._log(f"the rate limit counter {self._file} fails, counting in this process alone: {error}")
+            self._log(f"the rate limit counter {self._file} fails, this shim counts alone until it works: {error}")
 
-    def _replace_handle(self, handle: int, shared: bool) -> None:
-        """Count in another file.
+    def _use(self, counts: _Counts) -> None:
+        before, self._counts = self._counts, counts
+        if before is not self._memory:
+            os.close(before.handle)
 
-        Raises:
-            OSError: Its secret cannot be read or written. The counter is unchanged.
-        """
-        try:
-            secret = _read_secret(handle)
-        except OSError:
-            os.close(handle)
-            raise
-        os.close(self._handle)
-        self._handle, self._secret, self._shared = handle, secret, shared
+
+def memory_file() -> int:
+    """Return a file in memory, which processes that are forked later share."""
+    return os.memfd_create("counts")
 
 
 def store_name(store_location: str) -> str:
@@ -177,6 +188,23 @@ class _Locked:
         lockf(self._handle, LOCK_UN, 1, self._offset)
 
 
+def _open_counts(file: Path) -> _Counts:
+    """Open a counter's file. Create it, and reserve its space on the disk, if that was not done before.
+
+    Raises:
+        OSError: It cannot be used; for example, the disk is full.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        with _Locked(handle, 0):
+            os.posix_fallocate(handle, 0, _RESERVED_BYTES)
+        return _Counts(handle, _read_secret(handle))
+    except OSError:
+        os.close(handle)
+        raise
+
+
 def _read_secret(handle: int) -> bytes:
     """Return the secret of a file. Without it a client could choose addresses that share a bucket with a key."""
     with _Locked(handle, 0):
@@ -189,12 +217,14 @@ def _read_secret(handle: int) -> bytes:
 
 def _current(latest: int, used: int, window: int) -> tuple[int, int]:
     """Return the window and the count that a slot has now. The count of a past window is 0."""
-    return (latest, used) if window <= latest < window + _MAX_WINDOWS_AHEAD else (window, 0)
+    return (latest, used) if window <= latest <= window + _MAX_WINDOWS_AHEAD else (window, 0)
 
 
-def _is_open(file: Path, handle: int) -> bool:
+def _is_intact(file: Path, counts: _Counts) -> bool:
+    """Return whether counts are still those of a file: it was neither replaced nor truncated."""
     try:
-        return os.path.samestat(os.fstat(handle), file.stat())
+        same = os.path.samestat(os.fstat(counts.handle), file.stat())
+        return same and os.pread(counts.handle, _SECRET_BYTES, 0) == counts.secret
     except OSError:
         return False
 

@@ -24,6 +24,7 @@ from granian.log import LogLevels
 from edge_auth.contract.store.open import is_folder
 from edge_auth.errors import ServeError
 from edge_auth.host.app import Settings, create_app
+from edge_auth.host.file_counter import memory_file
 from edge_auth.host.granian_server import Draining, Server
 from edge_auth.host.stalled_clients import end_stalled_connections
 from edge_auth.host.store_copies import StoreCopies
@@ -63,6 +64,7 @@ def serve(
     """
     if settings.socket is not None:
         _free_socket(settings.socket)
+    settings = replace(settings, memory=memory_file())
     if metrics is None:
         _serve(settings, *_address(settings, host, port), workers, notes)
         return

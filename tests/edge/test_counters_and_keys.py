@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
 import pytest
 
@@ -11,15 +12,16 @@ from edge_auth.contract.keys import KeyFile, issue, parse_expiry, parse_records,
 from edge_auth.contract.store.folder import FolderStore
 from edge_auth.errors import KeyFormatError, UnknownKey
 from edge_auth.host import file_counter
-from edge_auth.host.file_counter import FileCounter
+from edge_auth.host.file_counter import FileCounter, memory_file
+from tests.releases.test_full_disk import fill, small_disk
 from tests.support.serving import told
 
 NOW = 1_800_000_000.0 - 1_800_000_000 % 60
 
 
 def _hits(job) -> int:
-    file, count, now = job
-    counter = FileCounter(file, print)
+    file, count, now, *memory = job
+    counter = FileCounter(file, print, *memory)
     return sum(counter.hit("key a", 120, now).allowed for _ in range(count))
 
 
@@ -82,7 +84,7 @@ def test_a_stopped_process_that_holds_the_lock_is_not_waited_for(tmp_path):
     with subprocess.Popen([sys.executable, "-c", holds, file], stdin=-1, stdout=-1) as holder:
         holder.stdout.readline()
         assert counter.hit("k", 2, NOW).allowed
-        assert "counting in this process alone" in messages[0]
+        assert "this shim counts alone" in messages[0]
         holder.communicate(b"\n")
 
 
@@ -103,10 +105,45 @@ def test_a_deleted_file_is_left_within_the_minute(tmp_path):
     assert not after.hit("k", 2, NOW + 60).allowed
 
 
-def test_a_clock_that_was_far_ahead_blocks_no_request(tmp_path):
+@pytest.mark.parametrize("minutes", [3, 59, 1440])
+def test_a_clock_that_was_far_ahead_blocks_no_request(tmp_path, minutes):
     counter = FileCounter(tmp_path / "c", print)
-    assert [counter.hit("k", 1, NOW + 86_400).allowed for _ in range(2)] == [True, False]
+    assert [counter.hit("k", 1, NOW + 60 * minutes).allowed for _ in range(2)] == [True, False]
     assert told(counter.hit("k", 1, NOW)) == (1, 0, int(NOW) + 60, True)
+
+
+@pytest.mark.parametrize("minutes", [1, 2])
+def test_a_clock_that_was_a_little_ahead_gives_no_second_limit(tmp_path, minutes):
+    counter = FileCounter(tmp_path / "c", print)
+    assert counter.hit("k", 1, NOW + 60 * minutes).allowed
+    assert not counter.hit("k", 1, NOW).allowed
+
+
+def test_a_truncated_file_is_repaired_within_the_minute(tmp_path):
+    counters = [FileCounter(tmp_path / "c", print)]
+    counters[0].hit("k", 2, NOW)
+    os.truncate(tmp_path / "c", 0)
+    counters.append(FileCounter(tmp_path / "c", print))  # that of a worker which was replaced
+    assert [counter.hit("k", 2, NOW + 60).remaining for counter in counters] == [1, 0]
+
+
+def test_counts_are_exact_on_a_disk_that_fills(tmp_path):
+    with small_disk(tmp_path / "disk", 4 << 20) as disk:
+        assert FileCounter(disk / "c", print).hit("another key", 120, NOW).allowed
+        fill(disk)
+        with get_context("fork").Pool(4) as pool:
+            assert sum(pool.map(_hits, [(disk / "c", 60, NOW)] * 4)) == 120
+
+
+def test_counts_are_exact_from_a_start_on_a_full_disk_on(tmp_path):
+    with small_disk(tmp_path / "disk", 4 << 20) as disk:
+        fill(disk)
+        job = (disk / "c", 60, NOW, memory_file())
+        with get_context("fork").Pool(4) as pool:
+            assert sum(pool.map(_hits, [job] * 4)) == 120
+            (disk / "filler").unlink()
+            assert sum(pool.map(_hits, [(*job[:2], NOW + 60, job[3])] * 4)) == 120
+        assert not FileCounter(disk / "c", print).hit("key a", 120, NOW + 60).allowed
 
 
 def test_a_flood_of_addresses_touches_no_key(tmp_path, monkeypatch):
