@@ -7,6 +7,7 @@ from edge_auth.contract.text import fold
 from edge_auth.errors import AmbiguousSlug, NotFound
 
 _MAX_SLUG_CHARACTERS = 500
+_NAMED_SLUGS = 3
 _NO_SLUG = "no watchlist product has this slug, nor this in its URL"
 
 
@@ -29,7 +30,7 @@ class Slugs:
 
         Raises:
             NotFound: No product matches, or the text is too long to be a slug.
-            AmbiguousSlug: The text is part of several URLs.
+            AmbiguousSlug: The text is part of several URLs. The message names the first slugs.
         """
         if len(text) > _MAX_SLUG_CHARACTERS:  # to fold a long text may take time that grows with its square
             raise NotFound(_NO_SLUG)
@@ -40,5 +41,6 @@ class Slugs:
         if not matching:
             raise NotFound(_NO_SLUG)
         if len(matching) > 1:
-            raise AmbiguousSlug(f"{len(matching)} watchlist products have this in their URL: use a slug")
+            named = ", ".join(matching[:_NAMED_SLUGS]) + (", …" if len(matching) > _NAMED_SLUGS else "")
+            raise AmbiguousSlug(f"{len(matching)} watchlist products have this in their URL: use a slug ({named})")
         return matching[0]

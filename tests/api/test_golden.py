@@ -64,6 +64,7 @@ REQUESTS = {path: path for path in PATHS if path not in OTHERS} | {
     "error-404-set": "cards?set=unknown",
     "error-404-slug": "watchlist/unknown",
     "error-409": "watchlist/charizard-ex",
+    "error-409-many": "watchlist/market.example",
 }
 
 
