@@ -165,7 +165,7 @@ class Price:
 
 @dataclass(frozen=True)
 class IdList:
-    """From 1 to `max_ids` integers, separated by commas. No other parameter may stand beside it.
+    """From 1 to `max_ids` integers, separated by commas. Every other parameter beside it must have its default value.
 
     Its value is the different integers in the order of their first places.
     """
@@ -207,8 +207,8 @@ def read_query(query: str, rules: Mapping[str, Rule]) -> dict[str, Any]:
             raise InvalidParameter(f"{name} must be UTF-8 text, percent-encoded")
         values[name] = rules[name].read(name, text)
     for name in values:
-        if isinstance(rules[name], IdList) and len(values) > 1:
-            raise InvalidParameter(f"{name} allows no other parameter beside it")
+        if isinstance(rules[name], IdList):
+            _require_defaults_beside(name, values, rules)
     return {name: rule.default for name, rule in rules.items()} | values
 
 
@@ -220,6 +220,14 @@ def is_integer(text: str) -> bool:
 def quote_input(text: str) -> str:
     """Return a text of the client, quoted and shortened for an error message."""
     return repr(text if len(text) <= _MAX_QUOTED_CHARACTERS else text[:_MAX_QUOTED_CHARACTERS] + "…")
+
+
+def _require_defaults_beside(name: str, values: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:
+    for other, value in values.items():
+        default = rules[other].default
+        if other != name and value != default:
+            allowed = "absent" if default is None else f"{default} or absent"
+            raise InvalidParameter(f"beside {name}, {other} must be {allowed}")
 
 
 def _decode(raw: str) -> str | None:

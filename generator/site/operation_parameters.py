@@ -1,5 +1,6 @@
 """Makes the parameters of the OpenAPI document from the rules of the endpoints and their prose."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -50,7 +51,7 @@ def schema_of(rule: Rule) -> _Json:
         case Text():
             schema = {"type": "string", "maxLength": rule.max_characters}
         case Price():
-            schema = {"type": "string", "pattern": r"^[0-9]+(\.[0-9]{1,2})?$"}
+            schema = {"type": "number", "minimum": 0, "maximum": 10**MAX_DIGITS - 1}
         case IdList():
             one = f"-?[0-9]{{1,{MAX_DIGITS}}}"
             schema = {"type": "string", "pattern": f"^{one}(,{one}){{0,{rule.max_ids - 1}}}$"}
@@ -71,7 +72,7 @@ def _parameter(endpoint: Endpoint, prose: Prose, name: str, place: str, schema: 
         "schema": schema,
     }
     if example:
-        described["example"] = int(example) if schema["type"] == "integer" else example
+        described["example"] = json.loads(example) if schema["type"] in ("integer", "number") else example
     return described
 
 

@@ -95,9 +95,19 @@ class Targets:
         if self.rng.random() < 0.1:
             ids[self.rng.randrange(count)] = self.rng.choice((*BAD_INTEGERS[:-3], "9" * 19))
         query = {"ids": ",".join(ids)}
-        if self.rng.random() < 0.1:
-            name, value = self.rng.choice((("limit", "5"), ("q", ""), ("sort", "trend"), ("game", "x")))
-            query[name] = value
+        if self.rng.random() < 0.2:
+            beside = {
+                "limit": ("50", "050", "5", ""),
+                "offset": ("0", "-0", "1"),
+                "kind": ("all", "single"),
+                "sort": ("trend", "low", "other"),
+                "order": ("asc", "desc"),
+                "q": ("", "x", " "),
+                "game": ("", "x"),
+                "min_price": ("0", ""),
+            }
+            names = self.rng.sample(list(beside), self.rng.choice((1, 1, 2)))
+            query |= {name: self.rng.choice(beside[name]) for name in names}
         return self._target("cards", query)
 
     def card(self) -> str:

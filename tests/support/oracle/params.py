@@ -130,7 +130,7 @@ def read(endpoint: str, pairs: list[tuple[str, str]]) -> dict[str, Any]:
             values[name] = known[name].read(text)
         except ValueError:
             raise Refused(name) from None
-    if "ids" in seen and len(seen) > 1:
+    if "ids" in seen and any(values[name] != known[name].default for name in seen - {"ids"}):
         raise Refused("ids")
     least, most = values.get("min_price"), values.get("max_price")
     if least is not None and most is not None and least > most:
