@@ -25,7 +25,9 @@ local O_RDWR, SEEK_END, READ_AND_WRITE, SHARED = 2, 2, 3, 1
 local F_SETLK, F_WRLCK, F_UNLCK = 6, 1, 2
 local SECRET_BYTES, HEADER_BYTES, SLOT_BYTES = 32, 4096, 16
 local BUCKETS, SLOTS = 8192, 8
-local WINDOW_SECONDS, MAX_WINDOWS_AHEAD = 60, 60
+local WINDOW_SECONDS = 60
+-- A window this far ahead counts, because a clock was set back a little. One further ahead is an error of a clock.
+local MAX_WINDOWS_AHEAD = 2
 local MAX_LOCK_ATTEMPTS = 2000
 
 local byte = ffi.new("cardpress_lock", { length = 1 })
@@ -107,7 +109,7 @@ end
 -- Counts a request in a slot that is locked. The count of a past window is 0.
 local function count(slot, limit, window)
     local used = 0
-    if slot.window >= window and slot.window < window + MAX_WINDOWS_AHEAD then
+    if slot.window >= window and slot.window <= window + MAX_WINDOWS_AHEAD then
         window, used = slot.window, slot.used
     end
     if used >= limit then return nil end

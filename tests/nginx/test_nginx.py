@@ -209,6 +209,23 @@ def test_both_counters_use_the_same_slots(edge: CachedEdge) -> None:
     assert in_one_window(attempt) == [1, 1]
 
 
+@pytest.mark.parametrize(("minutes", "counts"), [(1, True), (2, True), (3, False), (59, False)])
+def test_a_clock_that_was_ahead(edge: CachedEdge, minutes: int, counts: bool) -> None:
+    """What was counted while the clock was far ahead is no use of the minutes until then."""
+    client = edge.service.client(issue(edge.store, rate_limit=120))
+    id_ = client.get(f"{API}/me").json["id"]
+    cached(edge.client())
+    counter = FileCounter(counter_file(str(edge.service.state), str(edge.store)), print)
+    ahead = time.time() + 60 * minutes
+    before = [counter.hit(f"key {id_}", 120, ahead) for _ in range(97)][-1]
+    answer = until(lambda: hit(client.get(CARDS)), LIMIT, "nginx answers")
+    assert (window_left(answer)[0] == before.reset) == counts
+
+
+def hit(answer: HttpAnswer) -> HttpAnswer | None:
+    return answer if answer["X-Cache"] == "HIT" else None
+
+
 def assert_only_cached_answers(client: Client, broken: Callable[[], None], repaired: Callable[[], None]) -> None:
     """Break the store under a page that nginx has and a page that no process has read."""
     cached(client)
