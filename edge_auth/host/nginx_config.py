@@ -16,14 +16,19 @@ from edge_auth.host.keyring import KEYS_MAX_AGE_SECONDS
 from edge_auth.host.store_copies import READ_AT, copies_folder
 
 _TEMPLATE = Path(__file__).parents[1] / "nginx" / "nginx.conf.j2"
+# What the options without a path may be, since nginx gets them as they are: more words would be more settings.
+LISTEN = r"[A-Za-z0-9_.*-]+(?::[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](?::[0-9]{1,5})?|unix:/[A-Za-z0-9_./-]+"
+MEMORY_SIZE = r"[1-9][0-9]{0,9}[kKmM]?"
+PROCESSES = r"auto|[1-9][0-9]{0,3}"
 _WRITTEN = {
     "socket": re.compile(r'server "unix:(.+)";'),
-    "listen": re.compile(r"listen (.+) backlog="),
+    "listen": re.compile(rf"(?m)^ *listen ({LISTEN}) backlog="),
     "folder": re.compile(r'pid "(.+)/nginx\.pid";'),
-    "cache_size": re.compile(r"lua_shared_dict answers (\S+);"),
-    "workers": re.compile(r"(?m)^worker_processes (.+);"),
+    "cache_size": re.compile(rf"lua_shared_dict answers ({MEMORY_SIZE});"),
+    "workers": re.compile(rf"(?m)^worker_processes ({PROCESSES});"),
 }
 _USER = re.compile(r"(?m)^user (.+);")
+_ESCAPES = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,11 @@ class ReadFiles:
 
 @dataclass(frozen=True)
 class NginxOptions:
-    """What an operator chooses for nginx. `folder` is for its own files."""
+    """What an operator chooses for nginx. `folder` is for its own files.
+
+    Attributes:
+        listen, cache_size, workers: Texts that match LISTEN, MEMORY_SIZE and PROCESSES.
+    """
 
     socket: Path
     listen: str
@@ -73,18 +82,29 @@ def configuration(shim: ShimPlaces, options: NginxOptions, user: str | None) -> 
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False, keep_trailing_newline=True)
     return environment.from_string(_TEMPLATE.read_text("utf-8")).render(
         user=user,
-        lua=_TEMPLATE.parent,
-        pointer=files.pointer,
-        keys=files.keys,
-        read_at=files.read_at,
-        counter=files.counter,
+        lua=in_quotes(_TEMPLATE.parent),
+        pointer=in_quotes(files.pointer),
+        keys=in_quotes(files.keys),
+        read_at=files.read_at and in_quotes(files.read_at),
+        counter=in_quotes(files.counter),
         keys_max_age=int(KEYS_MAX_AGE_SECONDS),
-        socket=options.socket.absolute(),
+        socket=in_quotes(options.socket.absolute()),
         listen=options.listen,
-        folder=options.folder.absolute(),
+        folder=in_quotes(options.folder.absolute()),
         cache_size=options.cache_size,
         workers=options.workers,
     )
+
+
+def in_quotes(path: Path) -> str:
+    """Return a path as it stands between double quotes, for nginx as well as for Lua."""
+    return "".join(_ESCAPES.get(character, character) for character in str(path))
+
+
+def _unquoted(text: str) -> Path:
+    """Return the path that stands between double quotes."""
+    meanings = {escape: character for character, escape in _ESCAPES.items()}
+    return Path(re.sub(r"\\.", lambda found: meanings.get(found[0], found[0]), text))
 
 
 def own_user() -> str | None:
@@ -105,5 +125,9 @@ def written_options(text: str) -> NginxOptions | None:
     if values.keys() != _WRITTEN.keys():
         return None
     return NginxOptions(
-        Path(values["socket"]), values["listen"], Path(values["folder"]), values["cache_size"], values["workers"]
+        _unquoted(values["socket"]),
+        values["listen"],
+        _unquoted(values["folder"]),
+        values["cache_size"],
+        values["workers"],
     )

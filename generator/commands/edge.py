@@ -4,9 +4,17 @@ from pathlib import Path
 
 import click
 
-from edge_auth.host.nginx_config import NginxOptions, ShimPlaces, configuration, own_user
+from edge_auth.host.nginx_config import (
+    LISTEN,
+    MEMORY_SIZE,
+    PROCESSES,
+    NginxOptions,
+    ShimPlaces,
+    configuration,
+    own_user,
+)
 from generator.commands.options import store_option
-from generator.commands.serving_options import default_state_folder
+from generator.commands.serving_options import NginxText, default_state_folder
 from generator.terminal.output import say_lines
 
 
@@ -22,12 +30,21 @@ def edge() -> None:
 @click.option(
     "--socket", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The unix socket of the shim."
 )
-@click.option("--listen", default="127.0.0.1:8080", show_default=True, help="The address or port to listen on.")
+@click.option(
+    "--listen", type=NginxText(LISTEN, "an address and a port, such as 127.0.0.1:8080"), default="127.0.0.1:8080",
+    show_default=True, help="The address or port to listen on.",
+)  # fmt: skip
 @click.option(
     "--folder", required=True, type=click.Path(file_okay=False, path_type=Path), help="A folder for nginx's own files."
 )
-@click.option("--cache-size", default="256m", show_default=True, help="Memory for answers.")
-@click.option("--workers", default="auto", show_default=True, help="Number of nginx's processes.")
+@click.option(
+    "--cache-size", type=NginxText(MEMORY_SIZE, "a number of bytes, such as 256m"), default="256m",
+    show_default=True, help="Memory for answers.",
+)  # fmt: skip
+@click.option(
+    "--workers", type=NginxText(PROCESSES, "auto or a number of processes"), default="auto",
+    show_default=True, help="Number of nginx's processes.",
+)  # fmt: skip
 def config(
     store: str, keys: str | None, state: str, socket: Path, listen: str, folder: Path, cache_size: str, workers: str
 ) -> None:

@@ -1,6 +1,7 @@
 """Parameter types and defaults of the options for serving, which `serve` and `doctor` share."""
 
 import os
+import re
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,27 @@ class CounterUrl(click.ParamType):  # type: ignore[type-arg]  # generic only in 
             return plain_url(value)
         except ValueError as error:
             self.fail(str(error), param, ctx)
+
+
+class NginxText(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
+    """A text that goes into the configuration of nginx as it is.
+
+    Args:
+        allowed: The regular expression that it must match.
+        what: What it is, for the message of a refusal.
+    """
+
+    name = "text"
+
+    def __init__(self, allowed: str, what: str):
+        self._allowed = re.compile(allowed)
+        self._what = what
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the text."""
+        if not self._allowed.fullmatch(value):
+            self.fail(f"{value!r} is not {self._what}", param, ctx)
+        return str(value)
 
 
 def default_state_folder() -> str:

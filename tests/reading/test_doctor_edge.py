@@ -52,6 +52,42 @@ def test_a_sound_edge(edge: Edge) -> None:
     assert sorted(edge.place.rglob("*")) == before, "nothing was changed"
 
 
+@pytest.mark.parametrize("name", ['a "quoted" name', "back\\slash", "semi; colon {", "line\nbreak", "dollar$pid '#'"])
+def test_a_folder_of_any_name(fixed_store: Path, fixed_key: str, tmp_path: Path, name: str) -> None:
+    """nginx accepts the configuration, and doctor reads the same places in it."""
+    (tmp_path / name).mkdir()
+    edge = Edge(fixed_store, tmp_path / name)
+    findings = edge.findings()
+    assert [line.split()[0] for line in findings[:3]] == ["ok"] * 3, findings
+    assert "no shim listens" in findings[3]
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--listen", "8080; return 200 hacked"),
+        ("--listen", "8080\n"),
+        ("--listen", "127.0.0.1:8080 reuseport"),
+        ("--workers", "2; daemon on"),
+        ("--workers", "0"),
+        ("--cache-size", "1m; lua_need_request_body on"),
+        ("--cache-size", "-1"),
+    ],
+)
+def test_an_option_that_is_more_than_a_value(edge: Edge, option: str, value: str) -> None:
+    words = ["edge", "config", "--socket", edge.socket, "--folder", edge.folder, option, value, *edge.places]
+    result = CliRunner().invoke(cli, [str(word) for word in words])
+    assert result.exit_code == 2 and option in result.stderr and "is not" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "listen", ["8080", "127.0.0.1:8080", "[::1]:8080", "*:80", "cards.example:80", "unix:/run/a.b"]
+)
+def test_places_to_listen_on(edge: Edge, listen: str) -> None:
+    places = ("--socket", edge.socket, "--folder", edge.folder)
+    assert f"listen {listen} backlog=" in edge.cardpress("edge", "config", *places, "--listen", listen)
+
+
 def replace(old: str, new: str) -> Callable[[Edge], None]:
     def spoil(edge: Edge) -> None:
         text = edge.file.read_text()
@@ -74,6 +110,7 @@ WRONG: dict[str, tuple[Callable[[Edge], object], str]] = {
     "another file": (lambda edge: edge.file.write_text("http {}"), "was not written by `cardpress edge config`"),
     "changed by hand": (replace("tcp_nopush off", "tcp_nopush on"), "is not what this version writes for this shim, f"),
     "of another shim": (another_shim, "> {0}/edge.conf`, then reload nginx"),
+    "more than an option": (replace(" backlog=", "; return 200 x; #"), "was not written by `cardpress edge config`"),
     "broken": (replace("server_tokens off;", "sendfile maybe;"), 'nginx refuses it: invalid value "maybe"'),
     "no folder": (lambda edge: edge.folder.rmdir(), "{0}/nginx does not exist: create it"),
     "no keys": (other_keys, "{0}/keys.json does not exist: issue a key"),

@@ -17,6 +17,7 @@ from edge_auth.host.nginx_config import (
     ReadFiles,
     ShimPlaces,
     configuration,
+    in_quotes,
     written_options,
     written_user,
 )
@@ -71,7 +72,7 @@ def _check_acceptance(file: Path, text: str, options: NginxOptions) -> Finding:
         return warning("edge", "nginx is not installed here", "run this check on the machine that runs nginx")
     with TemporaryDirectory(prefix="cardpress-doctor-") as folder:
         trial = Path(folder) / "nginx.conf"
-        trial.write_text(text.replace(str(options.folder), folder), "utf-8")
+        trial.write_text(text.replace(in_quotes(options.folder), folder), "utf-8")
         command = [nginx, "-t", "-q", "-e", "stderr", "-c", str(trial)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=_NGINX_SECONDS)
         errors = done.stderr.replace(str(trial), str(file)).replace(folder, str(options.folder))
