@@ -202,7 +202,8 @@ class Build:
             elif name == layer_names.MOVERS:
                 yield from map(object_keys.movers_list, keys_of_all_products())
             elif layer_names.is_exported(name):
-                yield from (layer.index.key(position) for position in range(len(layer.index)))
+                keys = (layer.index.key(position) for position in range(len(layer.index)))
+                yield from filter(object_keys.is_exported, keys)
 
     def find(self, key: str) -> "tuple[Layer, Entry] | None":
         """Return the layer and the entry of a logical key, or None if the build has no such object."""

@@ -15,6 +15,7 @@ Products have one fixed order (by expansion, number, id). The ordinal of a produ
 The schema metadata of `columns` holds `counts`: for each kind the number of products, and for each sort the number of
 products that have a sort key (the others come last in both orders). It also holds `lines`, the SHA-256 of the Cards'
 lines by id (`card_lines`). Before format 3 of builds it held `rows`: the lines were a file of this layer, by ordinal.
+`spellings` holds for `game` and `rarity` how people see a key of the filter; an index of an older version has none.
 
 An index that an older version made has no columns for the filters and sorts that are new since.
 """
@@ -81,6 +82,7 @@ class Catalogue:
             products that have one.
         set_ids, set_names: One value per known expansion.
         set_games: The folded game of each known expansion, or None. None in a build of version 1.0.
+        spellings: By text filter, the spelling of each key. None in a build of an older version.
 
     Raises:
         StoreError: The files cannot be read.
@@ -102,6 +104,8 @@ class Catalogue:
         self.set_ids = _values(sets, "id")
         self.set_names = sets["name"].to_pylist()
         self.set_games = sets["game"].to_pylist() if "game" in sets.column_names else None
+        spellings = columns.schema.metadata.get(b"spellings")
+        self.spellings: dict[str, dict[str, str]] | None = json.loads(spellings) if spellings else None
 
     @cached_property
     def by_id(self) -> np.ndarray:
@@ -109,6 +113,11 @@ class Catalogue:
         if "by_id" in self._columns.column_names:
             return _values(self._columns, "by_id")
         return np.argsort(self.ids).astype(np.uint32)
+
+    @cached_property
+    def set_starts(self) -> np.ndarray:
+        """The first ordinal of each set, of the products without one, and the number of products."""
+        return np.searchsorted(self.set, np.arange(len(self.set_ids) + 2))
 
     def ordinals(self, ids: Sequence[int]) -> list[int | None]:
         """Return the ordinals of products, None for an unknown id. The ids fit into 64 bits."""

@@ -5,7 +5,7 @@ from typing import NamedTuple
 CATALOGUE, HISTORY = "catalogue", "history"
 OPEN_MONTH = "open"  # a period of the history; its name comes after those of all years
 WATCHLIST, SETS, FINGERPRINTS, STATUS, SITE = "watchlist", "sets", "fingerprints", "status", "site"
-GAMES, MOVERS, DRAWINGS = "games", "movers", "drawings"
+GAMES, NAMES, MOVERS, DRAWINGS = "games", "names", "movers", "drawings"
 # The manifest of the bulk files. The files are in layers of their own, one for each span of days or kind of table.
 BULK = "bulk"
 # The card details and the pages of /cards. No layer stores them: they are put together from other layers. Older
@@ -31,6 +31,7 @@ LAYERS = {
     LISTS: LayerKind(exported=False, compared=True),
     SETS: LayerKind(exported=True, compared=True),
     GAMES: LayerKind(exported=True, compared=True),
+    NAMES: LayerKind(exported=True, compared=True),
     WATCHLIST: LayerKind(exported=True, compared=True),
     FINGERPRINTS: LayerKind(exported=True, compared=True),
     STATUS: LayerKind(exported=True, compared=True),

@@ -13,7 +13,7 @@ from edge_auth.contract import layer_names, site_files
 from edge_auth.contract.sorts import KINDS, SORTS
 
 FINGERPRINTS_KEY, STATUS_KEY, OPENAPI_KEY = "fingerprints.json", "status.json", "openapi.json"
-BULK_KEY = "bulk.json"
+BULK_KEY, NAMES_KEY = "bulk.json", "names.json"
 # The parameters of the history of a watched product. A range is a number of days, or None for all.
 HISTORY_VIEWS = ("daily", "weekly", "monthly")
 HISTORY_RANGES = {"all": None, "30d": 30, "90d": 90, "365d": 365}
@@ -67,6 +67,16 @@ def card_id(key: str) -> int | None:
 def page_of_rows(layer: str, number: int) -> str:
     """Return the key of a page of the list that a layer stores, such as `games/0.json`."""
     return f"{layer}/{number}.json"
+
+
+def names(game: str | None) -> str:
+    """Return the key of the names of the products of a game, given by its folded name; None for all products."""
+    return NAMES_KEY if game is None else f"{layer_names.NAMES}/{encode_slug(game)}.json"
+
+
+def is_exported(key: str) -> bool:
+    """Return whether a tree has the object of an exported layer. The names of one game are left to the shim."""
+    return not key.startswith(f"{layer_names.NAMES}/")
 
 
 def movers_list(list_key: str) -> str:
@@ -131,5 +141,10 @@ def layer_of(key: str) -> str | None:
         return layer_names.CATALOGUE
     if first == layer_names.HISTORY:
         return layer_names.history_layer(rest.partition("/")[0])
-    files = {FINGERPRINTS_KEY: layer_names.FINGERPRINTS, STATUS_KEY: layer_names.STATUS, BULK_KEY: layer_names.BULK}
+    files = {
+        FINGERPRINTS_KEY: layer_names.FINGERPRINTS,
+        STATUS_KEY: layer_names.STATUS,
+        BULK_KEY: layer_names.BULK,
+        NAMES_KEY: layer_names.NAMES,
+    }
     return first if rest and first in layer_names.LAYERS else files.get(key)

@@ -9,15 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from edge_auth.contract import object_keys, site_files
+from edge_auth.contract import layer_names, object_keys, site_files
 from edge_auth.contract.movers import list_key
 from edge_auth.contract.text import fold
-from edge_auth.core.bodies import Body, MadeBody, StoredBody, list_body
+from edge_auth.core.bodies import Body, MadeBody, StoredBody, dumps, list_body
+from edge_auth.core.facets import count_facets
 from edge_auth.core.open_build import OpenBuild
 from edge_auth.core.search import filter_key, find_page, read_search
 from edge_auth.errors import NotFound
 
 _MAX_ID_DIGITS = 19
+_NO_NAMES = dumps({"count": 0, "names": []}) + b"\n"
 NO_PATH = "there is no such path: /docs lists what there is"
 _NO_PRODUCT = "there is no product with this id"
 
@@ -84,13 +86,25 @@ def sets(build: OpenBuild, _: str, values: Values) -> Body:
     """Return a page of the sets, all or those that match."""
     text = fold((values["q"] or "").strip())
     game = values["game"] and filter_key(build, "game", values["game"])
-    found = [one.line for one in build.sets if text in one.name and (game is None or one.game == game)]
+    found = [one.line for one in build.sets if text in one.folded and (game is None or one.game == game)]
     return _short_list(found, values)
 
 
 def stored_list(layer: str) -> Callable[[OpenBuild, str, Values], Body]:
     """Return the function for a list that a layer stores row by row, and that takes no filter."""
     return lambda build, _, values: _short_list(build.rows(layer), values)
+
+
+def names(build: OpenBuild, _: str, values: Values) -> Body:
+    """Return the names of the products, all or those of a game."""
+    build.require(layer_names.NAMES)
+    key = object_keys.names(fold(values["game"]) if values["game"] else None)
+    return build.stored_body(key) if build.objects.find(key) else MadeBody(_NO_NAMES)
+
+
+def facets(build: OpenBuild, _: str, values: Values) -> Body:
+    """Return how many products of each kind, rarity, game and set match the filters."""
+    return MadeBody(dumps(count_facets(build, values)) + b"\n")
 
 
 def movers(build: OpenBuild, _: str, values: Values) -> Body:

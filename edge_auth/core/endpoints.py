@@ -27,6 +27,14 @@ _SITE_HEADERS = {
 
 _GAME = {"game": Text(MAX_TEXT_CHARACTERS)}
 _KIND = {"kind": Choice(sorts.KINDS, "all")}
+_FILTERS: dict[str, Rule] = {
+    "q": Text(100),
+    "set": Text(MAX_TEXT_CHARACTERS),
+    **dict.fromkeys(TEXT_FILTERS, Text(MAX_TEXT_CHARACTERS)),
+    "min_price": Price(),
+    "max_price": Price(),
+    **_KIND,
+}
 
 
 def _page(default: int, most: int) -> dict[str, Rule]:
@@ -82,12 +90,7 @@ ENDPOINTS = (
         FromBuild(contents.cards),
         {
             "ids": IdList(100),
-            "q": Text(100),
-            "set": Text(MAX_TEXT_CHARACTERS),
-            **dict.fromkeys(TEXT_FILTERS, Text(MAX_TEXT_CHARACTERS)),
-            "min_price": Price(),
-            "max_price": Price(),
-            **_KIND,
+            **_FILTERS,
             "sort": Choice(sorts.SORTS, sorts.DEFAULT_SORT),
             "order": Choice(sorts.ORDERS),
             **_page(50, 100),
@@ -96,6 +99,26 @@ ENDPOINTS = (
         id="listCards",
         tag="catalogue",
         schema="CardPage",
+        errors=(NotFound,),
+    ),
+    Endpoint(
+        API + "facets",
+        FromBuild(contents.facets),
+        _FILTERS,
+        keys.CARDS_READ,
+        id="countFacets",
+        tag="catalogue",
+        schema="Facets",
+        errors=(NotFound,),
+    ),
+    Endpoint(
+        API + "names",
+        FromBuild(contents.names),
+        _GAME,
+        keys.CARDS_READ,
+        id="listNames",
+        tag="catalogue",
+        schema="Names",
         errors=(NotFound,),
     ),
     Endpoint(

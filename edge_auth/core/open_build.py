@@ -24,10 +24,12 @@ T = TypeVar("T")
 
 
 class ListedSet(NamedTuple):
-    """A Set as JSON, with its folded name and the folded name of its game, if it has one."""
+    """A Set as JSON, with its id and name, its folded name, and the folded name of its game, if it has one."""
 
     line: bytes
+    id: int
     name: str
+    folded: str
     game: str | None
 
 
@@ -85,7 +87,15 @@ class OpenBuild:
         catalogue = self.catalogue
         games = dict(zip(catalogue.set_ids.tolist(), catalogue.set_games or (), strict=False))
         sets = ((line, json.loads(line)) for line in self._lines(partial(object_keys.page_of_rows, layer_names.SETS)))
-        return [ListedSet(line, fold(fields["name"]), games.get(fields["id"])) for line, fields in sets]
+        return [
+            ListedSet(line, fields["id"], fields["name"], fold(fields["name"]), games.get(fields["id"]))
+            for line, fields in sets
+        ]
+
+    @cached_property
+    def set_names(self) -> dict[int, str]:
+        """The names of the sets by id."""
+        return {one.id: one.name for one in self.sets}
 
     @cached_property
     def movers(self) -> Movers:
@@ -94,7 +104,7 @@ class OpenBuild:
         Raises:
             NotFound: The build was made before there were movers.
         """
-        self._require(layer_names.MOVERS)
+        self.require(layer_names.MOVERS)
         return self.objects.movers
 
     @cached_property
@@ -106,7 +116,7 @@ class OpenBuild:
         """
         manifest = self.objects.manifest()
         if manifest is None:
-            self._require(layer_names.BULK)
+            self.require(layer_names.BULK)
             raise StoreError(f"build {self.id} has no {object_keys.BULK_KEY}")
         return manifest
 
@@ -127,7 +137,7 @@ class OpenBuild:
             NotFound: The build was made before there was such a list.
         """
         if layer not in self._rows:
-            self._require(layer)
+            self.require(layer)
             self._rows[layer] = self._lines(partial(object_keys.page_of_rows, layer))
         return self._rows[layer]
 
@@ -161,9 +171,14 @@ class OpenBuild:
             self._cache.put((self.id, key), value, cost(value))
         return value
 
-    def _require(self, layer: str) -> None:
+    def require(self, layer: str) -> None:
+        """Raise NotFound if the build was made before there was such a layer."""
         if layer not in self.objects.layers:
-            raise NotFound(f"build {self.id} has no {layer}: an older version made it, the next build has them")
+            raise self.too_old(layer)
+
+    def too_old(self, what: str) -> NotFound:
+        """Return the error for what builds of older versions do not have."""
+        return NotFound(f"build {self.id} has no {what}: an older version made it, the next build has them")
 
     def _inflated_if_large(self, key: str) -> Path | None:
         """Return a local file with the JSON of a large object. Without one, each request inflates the object."""

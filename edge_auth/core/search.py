@@ -133,7 +133,7 @@ def find_page(build: OpenBuild, search: Search, offset: int, limit: int) -> Resu
 
 
 def _first_matches(catalogue: Catalogue, search: Search, ranking: list[np.ndarray], count: int) -> ResultPage:
-    mask = _mask(catalogue, search)
+    mask = mask_of(catalogue, search)
     total = int(np.count_nonzero(mask))
     scanned = len(mask) * min(1.0, count / max(1, total))
     if total * _SCANNED_PER_SORTED <= scanned:
@@ -212,10 +212,16 @@ def _growing_blocks(ranking: list[np.ndarray], first: int) -> Iterator[np.ndarra
             start, size = start + size, size * 2
 
 
-def _mask(catalogue: Catalogue, search: Search) -> np.ndarray:
-    """Return which products match all filters and the price range: bool, by ordinal."""
+def mask_of(catalogue: Catalogue, search: Search) -> np.ndarray:
+    """Return which products match all filters and the price range: bool, by ordinal.
+
+    Raises:
+        NotFound: The search names an unknown set.
+    """
     masks = _masks(catalogue, search)
-    found = next(masks)
+    found = next(masks, None)
+    if found is None:
+        return np.ones(len(catalogue.ids), bool)
     for mask in masks:  # one at a time, since the allocation of many large arrays takes longer than comparing
         found &= mask
     return found

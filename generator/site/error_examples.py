@@ -156,5 +156,6 @@ def _build(id_: str) -> OpenBuild:
     build.slugs = Slugs([json.dumps(item).encode() for item in urls])
     none = np.array([], np.uint32)
     counts = SimpleNamespace(keyed={"all": {"trend": 0}})
-    build.catalogue = cast(Any, SimpleNamespace(order={"trend": none}, counts=counts, set_names=[], set_ids=none))
+    columns = {"order": {"trend": none}, "counts": counts, "set_names": [], "set_ids": none, "spellings": {}}
+    build.catalogue = cast(Any, SimpleNamespace(**columns))
     return build

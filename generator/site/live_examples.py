@@ -19,6 +19,7 @@ _WORD = re.compile(r"[^\W\d_]{3,}")
 _MAX_NAME_CHARACTERS = 60  # a set or game with a longer name makes no good example
 _MAX_LINES = 80
 _CANDIDATES = 5
+_LARGE = {f"{API}fingerprints": object_keys.FINGERPRINTS_KEY, f"{API}names": object_keys.NAMES_KEY}
 
 _Json = Any
 
@@ -113,16 +114,16 @@ def _answer(build: OpenBuild, target: str) -> _Json:
     if not isinstance(endpoint.source, FromBuild) or endpoint.public:
         return None
     try:
-        if path == f"{API}fingerprints":
-            return _fingerprints(build)
+        if path in _LARGE:
+            return _start_of(build, _LARGE[path])
         return json.loads(endpoint.source.make_body(build, endpoint, subject, query).plain)
     except ApiError:
         return None
 
 
-def _fingerprints(build: OpenBuild) -> _Json:
-    """Return the index with its first entries: with all of them it has tens of megabytes."""
-    start = next(decompressed_chunks(build.stored_body(object_keys.FINGERPRINTS_KEY).gzipped))
+def _start_of(build: OpenBuild, key: str) -> _Json:
+    """Return an object with its first entries: with all of them it may have tens of megabytes."""
+    start = next(decompressed_chunks(build.stored_body(key).gzipped))
     opening, *lines = start[: start.rindex(b"\n")].split(b"\n")
     entries = [line.rstrip(b",") for line in lines[:_MAX_LINES] if line.startswith(b"{")]
     return json.loads(opening + b",".join(entries) + b"]}")

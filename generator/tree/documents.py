@@ -141,10 +141,11 @@ def _keys_and_tags(build: Build) -> Iterator[tuple[str, str]]:
 
 def _stored(build: Build, layer: Layer) -> Iterator[tuple[str, str]]:
     index = layer.index
+    of_build = hashlib.sha256(build.id.encode()).hexdigest()
     for position in range(len(index)):
         key = index.key(position)
-        of_build = hashlib.sha256(build.id.encode()).hexdigest()
-        yield key, of_build if key in _JOINED else index.entry(position).json_sha256.hex()
+        if object_keys.is_exported(key):
+            yield key, of_build if key in _JOINED else index.entry(position).json_sha256.hex()
 
 
 def _details(build: Build) -> Iterator[tuple[str, str]]:

@@ -56,6 +56,9 @@ class Targets:
             self.cards,
             self.cards,
             self.cards_with_ids,
+            self.facets,
+            self.facets,
+            self.names,
             self.card,
             self.sets,
             self.plain_list,
@@ -69,7 +72,20 @@ class Targets:
         return fixed + [self.rng.choice(makers)() for _ in range(count - len(fixed))]
 
     def cards(self) -> str:
-        query = self._paging((1, 2, 3, 5, 50, 100))
+        query = self._paging((1, 2, 3, 5, 50, 100)) | self._filters()
+        for name, values, share in (("sort", tuple(SORTS), 0.7), ("order", ("asc", "desc"), 0.5)):
+            if self.rng.random() < share:
+                query[name] = self._enumerated(*values)
+        return self._target("cards", query)
+
+    def facets(self) -> str:
+        return self._target("facets", self._filters())
+
+    def names(self) -> str:
+        return self._target("names", {"game": self._game()} if self.rng.random() < 0.7 else {})
+
+    def _filters(self) -> dict[str, str]:
+        """Any mix of the filters of /cards."""
         filters: dict[str, Callable[[], str]] = {
             "q": self._words,
             "set": self._set,
@@ -77,13 +93,11 @@ class Targets:
             "number": self._number,
             "game": self._game,
             "kind": lambda: self._enumerated("all", "single", "sealed"),
-            "sort": lambda: self._enumerated(*SORTS),
-            "order": lambda: self._enumerated("asc", "desc"),
+            "min_price": self._price,
+            "max_price": self._price,
         }
-        filters |= {"min_price": self._price, "max_price": self._price}
-        shares = {"q": 0.3, "set": 0.2, "kind": 0.3, "sort": 0.7, "order": 0.5, "min_price": 0.25, "max_price": 0.25}
-        query |= {name: make() for name, make in filters.items() if self.rng.random() < shares.get(name, 0.15)}
-        return self._target("cards", query)
+        shares = {"q": 0.3, "set": 0.2, "kind": 0.3, "min_price": 0.25, "max_price": 0.25}
+        return {name: make() for name, make in filters.items() if self.rng.random() < shares.get(name, 0.15)}
 
     def cards_with_ids(self) -> str:
         """Ids known and unknown, in several spellings, some twice; now and then too many, or something beside them."""
@@ -214,7 +228,12 @@ class Targets:
         return self.rng.choice(values) if values else None
 
     def _words(self) -> str:
-        """Return words or parts of words of one name, in any order, or words of the pool; rarely a far too long one."""
+        """Return words or parts of words of one name, in any order, one letter, or words of the pool.
+
+        Rarely it is a far too long text.
+        """
+        if self.rng.random() < 0.1:
+            return self.rng.choice("aeix2é ")
         name = self._of("name", self.rows.products) or "Charizard"
         words = name.split() if self.rng.random() < 0.8 else [self.rng.choice(pools.WORDS)]
         some = self.rng.sample(words, self.rng.randint(0, min(3, len(words))))

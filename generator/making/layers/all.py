@@ -12,6 +12,7 @@ from generator.making.layers.fingerprints import fingerprints_layer
 from generator.making.layers.games import games_layer
 from generator.making.layers.history import history_layer, open_month_layer
 from generator.making.layers.movers import movers_layer
+from generator.making.layers.names import names_layer
 from generator.making.layers.sets import sets_layer
 from generator.making.layers.site import site_layer
 from generator.making.layers.spec import LayerSpec
@@ -41,6 +42,7 @@ def define_layers(context: BuildContext) -> list[LayerSpec]:
         open_month_layer(lake),
         sets_layer(lake),
         games_layer(catalogue),
+        names_layer(lake),
         movers_layer(lake),
         watchlist,
         fingerprints_layer(lake),

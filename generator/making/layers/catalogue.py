@@ -36,13 +36,13 @@ from generator.making.tasks import BuildScope, Task, slices
 from generator.pack.output import Inputs
 from generator.pack.writer import Writer
 
-RECIPE = 4
+RECIPE = 5
 _LINES_PER_READ = 500
 _INDEX_SQL = tuple(
     f"views/{view}"
     for view in (
         *("rankings", "known_sets", "search_columns", "words"),
-        *("prices", "catalogue_status", "prices_left_out", "game_names", "games"),
+        *("prices", "catalogue_status", "prices_left_out", "game_names", "games", "spellings"),
     )
 )
 
@@ -142,7 +142,15 @@ def _columns(context: BuildContext, lines: pa.Table, digest: str) -> pa.Table:
         if sort in PRICE_SORTS:
             place = table.column_names.index(f"cents_{sort}")
             table = table.set_column(place, f"cents_{sort}", table[f"cents_{sort}"].take(pa.array(order)))
-    return table.replace_schema_metadata({"counts": _counts(context).to_json(), "lines": digest})
+    metadata = {"counts": _counts(context).to_json(), "lines": digest, "spellings": json.dumps(_spellings(context))}
+    return table.replace_schema_metadata(metadata)
+
+
+def _spellings(context: BuildContext) -> dict[str, dict[str, str]]:
+    spellings: dict[str, dict[str, str]] = {"game": {}, "rarity": {}}
+    for name, folded, spelling in context.db.rows("from spellings order by filter, folded"):
+        spellings[name][folded] = spelling
+    return spellings
 
 
 def _counts(context: BuildContext) -> KindCounts:

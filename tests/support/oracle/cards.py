@@ -53,9 +53,12 @@ class Cards:
 
     def search(self, query: dict[str, Any]) -> list[Row]:
         """Every card that passes the filters, in the order asked for; raises UnknownSet."""
+        return [self.card(id_) for id_ in self._ordered(self.matching(query), query["sort"], query["order"])]
+
+    def matching(self, query: dict[str, Any]) -> list[int]:
+        """The ids of the products that pass the filters, in any order; raises UnknownSet."""
         tests = self._filters(query)
-        ids = [id_ for id_, row in self.lake.products.items() if all(test(row) for test in tests)]
-        return [self.card(id_) for id_ in self._ordered(ids, query["sort"], query["order"])]
+        return [id_ for id_, row in self.lake.products.items() if all(test(row) for test in tests)]
 
     def _body(self, id_product: int) -> Row:
         row = self.lake.products[id_product].get

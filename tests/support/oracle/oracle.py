@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from tests.support.oracle import games, movers, params, sets, watchlist
+from tests.support.oracle import facets, games, movers, names, params, sets, watchlist
 from tests.support.oracle.cards import Cards, UnknownSet
 from tests.support.oracle.lake import OracleLake, Row
 from tests.support.oracle.status import status
@@ -12,7 +12,7 @@ from tests.support.oracle.status import status
 Answer = tuple[int, Any]
 ROOT = "/api/v1/"
 LISTS = ("watchlist", "cards", "sets", "games", "movers")
-SINGLE = ("status", "fingerprints")
+SINGLE = ("status", "fingerprints", "names", "facets")
 NOT_FOUND = (404, "not_found")
 INVALID = (400, "invalid_parameter")
 
@@ -66,6 +66,10 @@ class Oracle:
             return status(self.lake, self.build_id)
         if endpoint == "fingerprints":
             return fingerprints(self.lake)
+        if endpoint == "names":
+            return names.listed(self.lake, parameters["game"])
+        if endpoint == "facets":
+            return facets.counted(self.lake, self.cards.matching(parameters | {"sort": "trend"}))
         if endpoint == "card":
             return self._card(subject, parameters["days"])
         return self._watched(endpoint, watchlist.find(self.lake, subject), parameters)

@@ -76,7 +76,18 @@ class IdsParameter:
 OFFSET = IntegerParameter(0, 0, None)
 SORTS = ("trend", "low", "avg", "filtered", "name", "number", "newest")
 GAME = TextParameter(most=200)
-PARAMETERS: dict[str, dict[str, IntegerParameter | ChoiceParameter | TextParameter | PriceParameter | IdsParameter]] = {
+Parameters = dict[str, IntegerParameter | ChoiceParameter | TextParameter | PriceParameter | IdsParameter]
+FILTERS: Parameters = {
+    "min_price": PriceParameter(),
+    "max_price": PriceParameter(),
+    "game": GAME,
+    "q": TextParameter(most=100),
+    "set": TextParameter(),
+    "number": TextParameter(),
+    "rarity": TextParameter(),
+    "kind": ChoiceParameter("all", ("all", "single", "sealed")),
+}
+PARAMETERS: dict[str, Parameters] = {
     "status": {},
     "fingerprints": {},
     "watchlist": {"limit": IntegerParameter(100, 1, 500), "offset": OFFSET},
@@ -87,20 +98,15 @@ PARAMETERS: dict[str, dict[str, IntegerParameter | ChoiceParameter | TextParamet
         "range": ChoiceParameter("all", ("all", "30d", "90d", "365d")),
     },
     "cards": {
+        **FILTERS,
         "ids": IdsParameter(),
-        "min_price": PriceParameter(),
-        "max_price": PriceParameter(),
-        "game": GAME,
-        "q": TextParameter(most=100),
-        "set": TextParameter(),
-        "number": TextParameter(),
-        "rarity": TextParameter(),
-        "kind": ChoiceParameter("all", ("all", "single", "sealed")),
         "sort": ChoiceParameter("trend", SORTS),
         "order": ChoiceParameter(None, ("asc", "desc")),
         "limit": IntegerParameter(50, 1, 100),
         "offset": OFFSET,
     },
+    "facets": FILTERS,
+    "names": {"game": GAME},
     "card": {"days": IntegerParameter(None, 1, 3650)},
     "sets": {"q": TextParameter(), "game": GAME, "limit": IntegerParameter(100, 1, 1000), "offset": OFFSET},
     "games": {"limit": IntegerParameter(100, 1, 500), "offset": OFFSET},

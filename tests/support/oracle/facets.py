@@ -1,0 +1,42 @@
+"""Facets: how many of the products that match are of each kind, rarity, game and set."""
+
+from collections import Counter
+from typing import Any
+
+from tests.support.oracle import games
+from tests.support.oracle.lake import OracleLake, Row
+from tests.support.oracle.names import usual
+from tests.support.oracle.text import fold
+
+MOST = 100
+
+
+def counted(lake: OracleLake, ids: list[int]) -> Row:
+    """The facets of some products."""
+    rows = [lake.products[id_] for id_ in ids]
+    spelled = {fold(name): name for name in (game["name"] for game in games.listed(lake))}
+    sets = _most_first(Counter(row.get("id_expansion") for row in rows))
+    return {
+        "products": len(rows),
+        "kinds": _values(Counter(row["kind"] for row in rows)),
+        "rarities": _values(Counter(_rarity(lake, row) for row in rows)),
+        "games": _values(Counter(spelled.get(games.of_product(lake, id_)) for id_ in ids)),
+        "sets": [{"id": id_, "name": lake.expansions.get(id_, {}).get("name"), "products": n} for id_, n in sets],
+    }
+
+
+def _rarity(lake: OracleLake, row: Row) -> str | None:
+    """The spelling of a product's rarity that most products of the whole lake have."""
+    folded = fold(row.get("rarity") or "")
+    written = (product.get("rarity") or "" for product in lake.products.values())
+    return usual(Counter(rarity for rarity in written if fold(rarity) == folded)) if folded else None
+
+
+def _values(counts: Counter[str | None]) -> list[Row]:
+    return [{"value": value, "products": products} for value, products in _most_first(counts)]
+
+
+def _most_first(counts: Counter[Any]) -> list[tuple[Any, int]]:
+    known = sorted(((value, n) for value, n in counts.items() if value is not None), key=lambda e: (-e[1], e[0]))
+    unknown = [(None, counts[None])] if None in counts else []
+    return known[: MOST - len(unknown)] + unknown
