@@ -27,11 +27,11 @@ from edge_auth.host.single_flight import REQUEST_TIMEOUT_SECONDS, SingleFlight
 from edge_auth.host.turns import Turns
 from edge_auth.host.wsgi import Gateway
 
-MAX_WAITING_REQUESTS = 24
+_MAX_WAITED_FOR_JOBS = 24
 # On a local disk a request waits only if it names a build that is not open. So requests take turns, and the other
-# threads are for those that wait. Across a network a request may wait for the counter, or longer for the store. The
-# others must not wait with it.
-_REQUESTS_AT_ONCE = MAX_WAITING_REQUESTS + 8
+# threads are for those that wait: any number of requests may wait for one build. granian starts threads when needed.
+# Across a network a request may wait for the counter, or longer for the store. The others must not wait with it.
+_REQUESTS_AT_ONCE = 256
 _REQUESTS_AT_ONCE_WITH_REDIS = 4
 _REQUESTS_AT_ONCE_ON_S3 = 16
 
@@ -96,7 +96,7 @@ def create_app(settings: Settings, log: Log | None = None) -> Flask:
     store = metrics.watch(open_store(settings.store, settings.store_seconds))
     key_file = open_key_file(settings.store, settings.keys, settings.store_seconds)
     keyring = Keyring(KeyFile(metrics.watch(key_file.store), key_file.name), log, metrics, settings.keys_seconds)
-    turns = Turns(MAX_WAITING_REQUESTS) if settings.requests_take_turns else None
+    turns = Turns(_MAX_WAITED_FOR_JOBS) if settings.requests_take_turns else None
     single_flight = SingleFlight(settings.store_seconds, metrics.flush, turns)
     builds = BuildRegistry(store, FileCache(Path(settings.state) / "copies"), single_flight, log, metrics)
     counter = _counter(settings, store.location, log, metrics)

@@ -112,11 +112,11 @@ class BuildRegistry:
             except UnknownBuild:
                 self._unknown.add(id_)
                 raise
-            self._pin(build)
         build.last_used = monotonic()
         return build
 
     def _pin(self, build: OpenBuild) -> None:
+        build.last_used = monotonic()
         self._pinned[build.id] = build
         by_use = sorted(self._pinned.copy().items(), key=lambda item: item[1].last_used)
         for id_, _ in by_use[:-_MAX_PINNED_BUILDS]:
@@ -142,7 +142,8 @@ class BuildRegistry:
             self._log.once(f"the steps of /changes stay as they are: {error}")
 
     def _refresh(self) -> None:
-        self._poller.refresh(self._single_flight.seconds)
+        with self._single_flight.waiting(self._poller):  # the poller may be opening a build
+            self._poller.refresh(self._single_flight.seconds)
 
     def _follow(self, id_: str) -> None:
         before = build = self._live
@@ -150,10 +151,10 @@ class BuildRegistry:
             self._test_permissions()
             build = self._open_first(id_)
         elif build.id != id_:
-            build = self._pinned.get(id_) or self._single_flight.run(lambda: self._open_prepared(id_))
+            build = self._pinned.get(id_) or self._single_flight.run(id_, lambda: self._open_pinned(id_))
         try:
             if not build.prepared:
-                self._single_flight.run(build.prepare)
+                self._single_flight.run(build, build.prepare)
         finally:  # the first build goes live even if it is partly damaged: there is no other build to answer from
             if build is not before:
                 self._go_live(build)
@@ -164,29 +165,29 @@ class BuildRegistry:
             pointer, _ = builds.read_pointer(self._store)
             for candidate in (id_, *(pointer.previous if pointer else ())):
                 with suppress(EdgeError):  # the next poll logs why the live build cannot be opened
-                    return self._single_flight.run(partial(self._open_prepared, candidate))
-        return self._single_flight.run(lambda: self._open(id_))
+                    return self._single_flight.run(candidate, partial(self._open_prepared, candidate))
+        return self._single_flight.run(id_, lambda: self._open(id_))
 
     def _go_live(self, build: OpenBuild) -> None:
         before, self._live = self._live, build
         self._metrics.live(build.objects.record)
         if before is not None:
-            before.last_used = monotonic()
             self._pin(before)
 
     def _open(self, id_: str) -> OpenBuild:
         return OpenBuild(builds.open_build(self._store, id_, self._file_cache), self._cache, self._metrics.cache)
 
     def _open_pinned(self, id_: str) -> OpenBuild:
-        """Open a build while requests are answered: one build at a time, with the interpreter mostly left to them."""
-        build = self._open(id_)
-        with self._opening, _short_switches():
-            build.prepare()
+        """Open a build while requests are answered. Requests and the poller share it before another opening begins."""
+        build = self._open_prepared(id_)
+        self._pin(build)
         return build
 
     def _open_prepared(self, id_: str) -> OpenBuild:
+        """Open one build at a time, with the interpreter mostly left to requests."""
         build = self._open(id_)
-        build.prepare()
+        with self._opening, _short_switches():
+            build.prepare()
         return build
 
     def _test_permissions(self) -> None:

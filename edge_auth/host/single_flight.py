@@ -7,7 +7,7 @@ cached answers need.
 
 from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from math import inf
 from threading import Lock, local
 from time import monotonic
@@ -30,6 +30,9 @@ class SingleFlight:
         seconds: How long a request waits.
         after_job: Called after each job, by its thread.
         turns: The turns that waiting requests give up, if requests take turns.
+
+    Attributes:
+        waiting: Returns the context in which a request waits for a job, given by its key.
     """
 
     def __init__(
@@ -39,7 +42,9 @@ class SingleFlight:
         turns: Turns | None = None,
     ):
         self.seconds = seconds
-        self._waiting = turns.waiting if turns is not None else nullcontext
+        self.waiting: Callable[[Hashable], AbstractContextManager[object]] = (
+            turns.waiting if turns is not None else nullcontext
+        )
         self._after_job = after_job
         self._thread = local()
         self._pool = ThreadPoolExecutor(
@@ -65,7 +70,7 @@ class SingleFlight:
                 self._admit(started_at)
             futures = [self._running.get(key) or self._start(key, job, deadline) for key, job in jobs.items()]
         try:
-            with self._waiting():
+            with self.waiting(tuple(jobs)):
                 results = [future.result(deadline - monotonic()) for future in futures]
             self._slow = False
             return results
@@ -78,9 +83,11 @@ class SingleFlight:
         finally:
             self._next_attempt = monotonic() + _PAUSE_SECONDS
 
-    def run(self, job: Callable[[], T]) -> T:
-        """Return the result of a job in a thread of the pool, without a deadline."""
-        return self._pool.submit(self._run_job, None, job, inf).result()
+    def run(self, key: Hashable, job: Callable[[], T]) -> T:
+        """Return the result of a job in a thread of the pool, without a deadline. Share it if it is running already."""
+        with self._lock:
+            future: Future[T] = self._running.get(key) or self._start(key, job, inf)
+        return future.result()
 
     def _admit(self, now: float) -> None:
         if self._slow and now < self._next_attempt:

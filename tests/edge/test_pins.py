@@ -3,12 +3,16 @@
 import os
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from edge_auth.contract.store.folder import FolderStore
+from edge_auth.core.open_build import OpenBuild
 from edge_auth.host import unknown_builds
+from edge_auth.host.poller import POLL_SECONDS
+from generator.releases.publish import publish
 from tests.support import small_store
 from tests.support.service import Service, issue, until
 from tests.support.wsgi import WsgiClient
@@ -71,24 +75,50 @@ def test_made_up_builds_cost_the_store_little(location, tmp_path, reads, monkeyp
 
 
 def test_a_build_that_is_being_opened_delays_no_one(store, tmp_path):
-    """Its record is a pipe that has no writer yet, so opening it takes as long as the test likes."""
+    """Its record is a pipe that has no writer yet, so opening it takes as long as the test likes.
+
+    More requests wait for it than there are places for jobs. A second opening would wait for the pipe for ever.
+    """
     key, other = issue(store), small_store.add_build(FolderStore(store), 20, live=False)
     record = Path(store) / "builds" / f"{other}.json"
     content = record.read_bytes()
-    with Service(Path(store), tmp_path / "state", workers=1) as service:
+    with Service(Path(store), tmp_path / "state", workers=1) as service, ThreadPoolExecutor(64) as pool:
         record.unlink()
         os.mkfifo(record)
-        answers = []
-        waiting = threading.Thread(target=lambda: answers.append(service.client(key).get(STATUS, X_Build=other)))
-        waiting.start()
+        answers = [pool.submit(service.client(key).get, STATUS, X_Build=other) for _ in range(64)]
         writer = until(lambda: _open_for_writing(record), 20, "the shim reads the record")
         for _ in range(20):
             assert service.client(key).get(STATUS).status == 200
-        assert not answers
+        assert not any(answer.done() for answer in answers)
         with os.fdopen(writer, "wb") as pipe:
             pipe.write(content)
-        waiting.join(20)
-        assert [answer["X-Build"] for answer in answers] == [other]
+        assert {answer.result(20)["X-Build"] for answer in answers} == {other}
+
+
+@pytest.mark.shim_only("counts openings in this process")
+def test_a_build_is_opened_once_for_requests_and_for_the_pointer(store, tmp_path, monkeypatch):
+    client, opened, going_on = WsgiClient(store, str(tmp_path / "state"), 1_000_000), [], threading.Event()
+    other = small_store.add_build(FolderStore(store), 20, live=False)
+    prepare = OpenBuild.prepare
+
+    def slow(build):
+        opened.append(build.id)
+        assert going_on.wait(20)
+        prepare(build)
+
+    monkeypatch.setattr(OpenBuild, "prepare", slow)
+    with ThreadPoolExecutor(2) as pool:
+        pinned = pool.submit(client.get, STATUS, x_build=other)
+        until(lambda: opened, 20, "the request opens the build")
+        publish(FolderStore(store), other, by_hand=True)
+        refused = pool.submit(client.get, "/api/v1/changes/nothing")  # waits for the poller, and delays no one
+        assert client.get(STATUS).status == 200
+        time.sleep(2 * POLL_SECONDS)
+        going_on.set()
+        assert pinned.result(20).status == 200
+        assert refused.result(20).status == 404
+    until(lambda: client.get(STATUS).headers["X-Build"] == other, 20, "it is live")
+    assert opened == [other]
 
 
 def _open_for_writing(pipe: Path) -> int | None:

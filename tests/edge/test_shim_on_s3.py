@@ -187,7 +187,7 @@ def test_a_read_without_a_waiting_request_is_not_begun() -> None:
         flights.get(dict.fromkeys(range(jobs), fetch))
     under_way = len(begun)
     back.set()
-    assert flights.run(lambda: "however long it takes") == "however long it takes"
+    assert flights.run("run", lambda: "however long it takes") == "however long it takes"
     assert len(begun) == under_way < jobs
 
     def fetched() -> bool:
