@@ -42,17 +42,17 @@ local function give(var, answer, not_modified, record, remaining, reset)
     return "answer"
 end
 
--- Returns what nginx does with a request: "answer" it, say that it is "unchanged", "keep" the answer of the shim, or ""
--- to pass it on only. It runs before nginx chooses how to answer, where Lua costs least. An address that nothing is known
+-- Returns what nginx does with a request: "answer" it, say that it is "unchanged", "keep" the answer of the shim, or
+-- "pass" it on only. It runs before nginx chooses how to answer, where Lua costs least. An address that nothing is known
 -- of is passed on before the key is looked at: each variable of nginx that Lua reads costs a microsecond.
 function edge.decide()
     local var, build = ngx.var, state.build
     local request = var.edge_request
-    if not build or #request > MAX_REQUEST_BYTES or request:byte() == SPACE then return "" end
+    if not build or #request > MAX_REQUEST_BYTES or request:byte() == SPACE then return "pass" end
     local answer, again = answers.find(build, request)
-    if not answer and not again then return "" end
+    if not answer and not again then return "pass" end
     local pin, condition = var.http_x_build, var.http_if_none_match
-    if pin and pin ~= "" and pin ~= build then return "" end
+    if pin and pin ~= "" and pin ~= build then return "pass" end
     local not_modified = answer and condition and matches(condition, answer.tag)
     if not answer or (not answer.body and not not_modified) then
         var.edge_build = build
@@ -60,9 +60,9 @@ function edge.decide()
     end
     local now = ngx.time()
     local record = state.record(var, now)
-    if not record or (answer.scope ~= "-" and not record.may[answer.scope]) then return "" end
+    if not record or (answer.scope ~= "-" and not record.may[answer.scope]) then return "pass" end
     local remaining, reset = counter.hit(record.id, record.rate_limit, now)
-    return remaining and give(var, answer, not_modified, record, remaining, reset) or ""
+    return remaining and give(var, answer, not_modified, record, remaining, reset) or "pass"
 end
 
 return edge

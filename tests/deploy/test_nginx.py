@@ -2,16 +2,16 @@
 
 import http.client
 import json
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.support import nginx
-from tests.support.api_checks import EXPOSED, both
+from tests.support.api_checks import both
 from tests.support.nginx import Nginx
 from tests.support.rate_limits import in_one_window
+from tests.support.raw_requests import MALFORMED, READABLE, REFUSED_METHODS, assert_refused, get, send
 from tests.support.s3_servers import free_port
 from tests.support.service import Client, HttpAnswer, Service, until, window_left
 
@@ -25,7 +25,6 @@ PATHS = ("me", "status", "bulk", "changes", "cards", "cards?q=charizard", "cards
          "watchlist/sealed%2Fbooster-box", "watchlist/a//b", "nowhere")  # fmt: skip
 # Said of the connection or the moment, not of the answer.
 OF_THE_MOMENT = {"date", "server", "connection", "x-ratelimit-remaining", "x-ratelimit-reset"}
-TOO_LONG = 70_000
 
 
 @pytest.fixture(scope="module")
@@ -142,26 +141,35 @@ def test_other_methods(client: Client, method: str) -> None:
     assert method == "HEAD" or answer.code == "method_not_allowed"
 
 
-@pytest.mark.parametrize(
-    ("request_", "status", "code"),
-    [
-        ("GET {api}/sets?q={long} HTTP/1.1\r\nHost: x", 400, "invalid_parameter"),
-        ("GET {api}/me HTTP/1.1\r\nHost: x\r\nX-API-Key: {long}", 400, "invalid_parameter"),
-        ("POST {api}/me HTTP/1.1\r\nHost: x\r\nContent-Length: 3000000", 405, "method_not_allowed"),
-        ("GET {api}/watchlist/%00 HTTP/1.1\r\nHost: x", 400, "invalid_parameter"),
-        ("GET nonsense HTTP/1.1\r\nHost: x", 400, "invalid_parameter"),
-        ("GET /_refused HTTP/1.1\r\nHost: x", 404, "not_found"),
-    ],
-)
-def test_what_nginx_refuses_it_refuses_in_the_apis_words(front: Nginx, request_: str, status: int, code: str) -> None:
-    with socket.create_connection(("127.0.0.1", front.port), timeout=30) as connection:
-        sent = request_.format(api=API, long="x" * TOO_LONG)
-        connection.sendall(f"{sent}\r\nConnection: close\r\n\r\n".encode())
-        response = http.client.HTTPResponse(connection)
-        response.begin()
-        answer = HttpAnswer(response.status, response.headers, response.read())
-    assert (answer.status, answer.code, answer["Cache-Control"]) == (status, code, "no-store")
-    assert answer["Access-Control-Allow-Origin"] == "*" and answer.listed("Access-Control-Expose-Headers") >= EXPOSED
+@pytest.mark.parametrize("name", MALFORMED)
+def test_what_is_malformed_is_refused_in_the_apis_words(front: Nginx, name: str) -> None:
+    assert_refused(send(front.port, MALFORMED[name]), 400, "invalid_parameter")
+
+
+@pytest.mark.parametrize(("request_", "allowed"), REFUSED_METHODS)
+def test_a_refused_method_says_which_are_allowed(front: Nginx, request_: bytes, allowed: str) -> None:
+    answer = send(front.port, request_)
+    assert_refused(answer, 405, "method_not_allowed")
+    assert answer["Allow"] == allowed
+
+
+def test_its_own_place_is_no_path(front: Nginx) -> None:
+    assert_refused(get(front.port, b"/_refused"), 404, "not_found")
+
+
+@pytest.mark.parametrize("target", READABLE)
+def test_unusual_addresses_reach_the_shim(client: Client, shim: Service, target: bytes) -> None:
+    key = f"X-API-Key: {client.key}".encode()
+    there, here = (get(port, API.encode() + target, key) for port in (client.port, shim.port))
+    assert (there.status, there.body) == (here.status, here.body) and "malformed" not in there.text
+
+
+@pytest.mark.parametrize("condition", ["If-Match", "If-Unmodified-Since"])
+def test_conditions_that_the_shim_ignores(client: Client, condition: str) -> None:
+    headers = {condition: '"x"' if condition == "If-Match" else "Mon, 01 Jan 2024 00:00:00 GMT"}
+    for path in ("/docs", "/docs", f"{API}/cards", "/"):
+        answer = client.send("GET", path, headers)
+        assert (answer.status, answer.body) == (200, client.get(path).body)
 
 
 def test_long_addresses_reach_the_shim(client: Client) -> None:

@@ -12,9 +12,45 @@ import pytest
 from edge_auth.host.file_counter import FileCounter, counter_file
 from tests.support.nginx_edge import CARDS, LIMIT, cached
 from tests.support.rate_limits import in_one_window
+from tests.support.raw_requests import MALFORMED, READABLE, REFUSED_METHODS, assert_refused, get, send
 from tests.support.service import API, Client, Service, free_port, start_nginx, until, window_left
 
 TWICE = b"Warning: 199 - a\r\nWarning: 199 - b\r\n"
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_what_is_malformed_is_refused_in_the_apis_words(fixed_service: Service, name: str) -> None:
+    assert_refused(send(fixed_service.port, MALFORMED[name]), 400, "invalid_parameter")
+
+
+def test_a_header_with_a_control_character(fixed_service: Service, keys: dict[str, str]) -> None:
+    answer = get(fixed_service.port, f"{API}/me".encode(), b"X-Other: a\x01b")
+    assert_refused(answer, 400, "invalid_parameter")
+
+
+@pytest.mark.parametrize(("request_", "allowed"), REFUSED_METHODS)
+def test_a_refused_method_says_which_are_allowed(fixed_service: Service, request_: bytes, allowed: str) -> None:
+    answer = send(fixed_service.port, request_)
+    assert_refused(answer, 405, "method_not_allowed")
+    assert answer["Allow"] == allowed
+
+
+def test_its_own_place_is_no_path(fixed_service: Service) -> None:
+    assert_refused(get(fixed_service.port, b"/_refused"), 404, "not_found")
+
+
+@pytest.mark.parametrize("target", READABLE)
+def test_unusual_addresses_reach_the_shim(fixed_service: Service, fixed_key: str, target: bytes) -> None:
+    answer = get(fixed_service.port, API.encode() + target, f"X-API-Key: {fixed_key}".encode())
+    assert answer.status == (200 if b"cards" in target else 404) and "malformed" not in answer.text
+
+
+@pytest.mark.parametrize("condition", ['If-Match: "x"', "If-Unmodified-Since: Mon, 01 Jan 2024 00:00:00 GMT"])
+def test_conditions_that_the_shim_ignores(fixed_service: Service, fixed_key: str, condition: str) -> None:
+    client = fixed_service.client(fixed_key)
+    cached(client)
+    answer = get(fixed_service.port, CARDS.encode(), f"X-API-Key: {fixed_key}".encode(), condition.encode())
+    assert (answer.status, answer.body) == (200, client.get(CARDS).body)
 
 
 def test_a_counter_file_that_becomes_smaller(service: Service, store: Path, key: str) -> None:
