@@ -9,6 +9,9 @@ local MAX_REQUEST_BYTES = 2000
 local SPACE = 32 -- what nginx may not answer has no encoding before it
 local POLL_SECONDS = 1
 
+-- The headers on which an answer depends, as they begin a line. nginx itself refuses a second Authorization or If-None-Match.
+local READ = { "\nx-api-key:", "\nx-build:", "\naccept-encoding:" }
+
 local edge = {}
 
 -- Starts to follow the pointer, the key records and the counter's file. `places` names these files.
@@ -27,6 +30,16 @@ local function matches(condition, tag)
     if condition:find("^%s*%*%s*$") then return true end
     for found in condition:gmatch('"([^"]*)"') do
         if found:gsub("%-gzip$", "") == tag then return true end
+    end
+    return false
+end
+
+-- Returns whether the request has one of these headers twice: nginx would read the first one, and the shim reads both.
+local function repeats_header()
+    local head = ngx.req.raw_header():lower()
+    for index = 1, #READ do
+        local _, stop = head:find(READ[index], 1, true)
+        if stop and head:find(READ[index], stop, true) then return true end
     end
     return false
 end
@@ -50,7 +63,7 @@ function edge.decide()
     local request = var.edge_request
     if not build or #request > MAX_REQUEST_BYTES or request:byte() == SPACE then return "pass" end
     local answer, again = answers.find(build, request)
-    if not answer and not again then return "pass" end
+    if not answer and not again or repeats_header() then return "pass" end
     local pin, condition = var.http_x_build, var.http_if_none_match
     if pin and pin ~= "" and pin ~= build then return "pass" end
     local not_modified = answer and condition and matches(condition, answer.tag)

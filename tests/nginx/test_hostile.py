@@ -53,6 +53,42 @@ def test_conditions_that_the_shim_ignores(fixed_service: Service, fixed_key: str
     assert (answer.status, answer.body) == (200, client.get(CARDS).body)
 
 
+REPEATED = {
+    "X-API-Key": ("{key}", "nonsense"),
+    "X-Build": ("", "nonsense"),
+    "Accept-Encoding": ("identity", "gzip"),
+    "If-None-Match": ('"x"', "*"),
+    "Authorization": ("Bearer {key}", "Bearer nonsense"),
+}
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("name", REPEATED)
+def test_a_repeated_header_is_never_answered_from_the_cache(
+    fixed_service: Service, fixed_key: str, name: str, reverse: bool
+) -> None:
+    """The answer is the same whether nginx has the page or not."""
+    client = fixed_service.client(fixed_key)
+    cached(client)
+    values = [value.format(key=fixed_key) for value in REPEATED[name]]
+    headers = [f"{name}: {value}".encode() for value in (values[::-1] if reverse else values)]
+    if name not in ("X-API-Key", "Authorization"):
+        headers.append(f"X-API-Key: {fixed_key}".encode())
+    hit, miss = (
+        get(fixed_service.port, target, *headers) for target in (CARDS.encode(), CARDS.encode() + b"&offset=0")
+    )
+    assert hit["X-Cache"] in ("MISS", None)
+    assert (hit.status, hit.body, hit["Content-Encoding"]) == (miss.status, miss.body, miss["Content-Encoding"])
+
+
+def test_a_repeated_header_keeps_no_answer(fixed_service: Service, fixed_key: str) -> None:
+    """The shim would compress it, and nginx would take it for the answer that is not compressed."""
+    client, target = fixed_service.client(fixed_key), f"{API}/cards?limit=8"
+    for _ in range(6):
+        client.send("GET", target, [("Accept-Encoding", "identity"), ("Accept-Encoding", "gzip")])
+    assert {client.get(target)["Content-Encoding"] for _ in range(6)} == {None}
+
+
 def test_a_counter_file_that_becomes_smaller(service: Service, store: Path, key: str) -> None:
     """A process of nginx that reads where the file has ended is killed by the kernel. Its successor answers."""
     cached(service.client(key))
