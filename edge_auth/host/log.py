@@ -21,6 +21,7 @@ from threading import Event, Thread
 
 from edge_auth.contract.keys import timestamp
 from edge_auth.core.request import Answer, Request
+from edge_auth.errors import StoreError
 
 _FLUSH_SECONDS = 0.1
 _MAX_WAITING_LINES = 20_000
@@ -66,12 +67,11 @@ class Log:
 
     def failure(self, request: Request, error: BaseException) -> None:
         """Log why a request got 500."""
-        trace = "".join(traceback.format_exception(error)).rstrip().splitlines()
         fields = {
             "time": _time(time.time()),
             "message": f"failed: {request.method} {_clean_path(request.path)}",
             "request": request.id,
-            "trace": "\n".join(map(clean, trace))[-_MAX_TRACE_CHARACTERS:],
+            **_cause(error),
         }
         self._append(json.dumps(fields, ensure_ascii=False))
 
@@ -108,6 +108,14 @@ class Log:
 def clean(text: str) -> str:
     """Return a text without possible keys and with escaped control characters."""
     return _CONTROL.sub(lambda match: match.group().encode("unicode_escape").decode(), _SECRET.sub("…", text))
+
+
+def _cause(error: BaseException) -> dict[str, str]:
+    """Return the message of a failure of the store, which is no defect of the shim, else the traceback."""
+    if isinstance(error, StoreError):
+        return {"error": _clean_and_cut(str(error))}
+    trace = "".join(traceback.format_exception(error)).rstrip().splitlines()
+    return {"trace": "\n".join(map(clean, trace))[-_MAX_TRACE_CHARACTERS:]}
 
 
 def _time(now: float) -> str:

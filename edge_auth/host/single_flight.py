@@ -1,8 +1,8 @@
 """Work that requests wait for, such as reads of a store across a network: shared, concurrent, with a deadline.
 
-Requests that need the same object share one read. After the store missed a deadline or was slow to fail, one request
-per second tries it until it answers. The others fail at once, so they do not occupy the threads that requests with
-cached answers need.
+Requests that need the same object share one read. After the store missed a deadline or was slow to fail, a few
+requests at a time try it. The others fail at once, so they do not occupy the threads that requests with cached answers
+need. Each request that succeeds doubles how many may try, since a store that throttles answers some.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -18,7 +18,8 @@ from edge_auth.host.turns import Turns
 
 REQUEST_TIMEOUT_SECONDS = 5.0
 _MAX_THREADS = 24
-_PAUSE_SECONDS = 1.0
+_SLOW_SECONDS = 1.0  # after which a failure is a slow one
+_FEW = 4
 
 T = TypeVar("T")
 
@@ -51,8 +52,8 @@ class SingleFlight:
             _MAX_THREADS, "store", initializer=lambda: setattr(self._thread, "in_pool", True)
         )
         self._running: dict[Hashable, Future[Any]] = {}
-        self._slow = False
-        self._next_attempt = 0.0
+        self._max_trying = inf
+        self._trying = 0
         self._lock = Lock()
 
     def get(self, jobs: Mapping[Any, Callable[[], T]]) -> list[T]:
@@ -66,33 +67,32 @@ class SingleFlight:
         started_at = monotonic()
         deadline = started_at + self.seconds
         with self._lock:
-            if not jobs.keys() <= self._running.keys():
-                self._admit(started_at)
+            tries = not jobs.keys() <= self._running.keys()
+            if tries and self._trying >= self._max_trying:
+                raise StoreError("the store was too slow a moment ago")
+            self._trying += tries
             futures = [self._running.get(key) or self._start(key, job, deadline) for key, job in jobs.items()]
         try:
             with self.waiting(tuple(jobs)):
                 results = [future.result(deadline - monotonic()) for future in futures]
-            self._slow = False
+            self._max_trying = self._max_trying * 2 if self._max_trying < _MAX_THREADS else inf
             return results
         except TimeoutError:
-            self._slow = True
+            self._max_trying = _FEW
             raise StoreError(f"the store has not answered within {self.seconds:g} s") from None
         except StoreError:
-            self._slow = self._slow or monotonic() > started_at + _PAUSE_SECONDS
+            if monotonic() > started_at + _SLOW_SECONDS:
+                self._max_trying = _FEW
             raise
         finally:
-            self._next_attempt = monotonic() + _PAUSE_SECONDS
+            with self._lock:
+                self._trying -= tries
 
     def run(self, key: Hashable, job: Callable[[], T]) -> T:
         """Return the result of a job in a thread of the pool, without a deadline. Share it if it is running already."""
         with self._lock:
             future: Future[T] = self._running.get(key) or self._start(key, job, inf)
         return future.result()
-
-    def _admit(self, now: float) -> None:
-        if self._slow and now < self._next_attempt:
-            raise StoreError("the store was too slow a moment ago")
-        self._next_attempt = now + self.seconds  # until the result of this attempt is known
 
     def _start(self, key: Hashable, job: Callable[[], T], deadline: float) -> "Future[T]":
         self._running[key] = future = self._pool.submit(self._run_job, key, job, deadline)

@@ -1,0 +1,42 @@
+"""Reads that requests wait for: what a store that throttles or hangs costs those that it would answer."""
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event, Semaphore
+
+import pytest
+
+from edge_auth.errors import StoreError
+from edge_auth.host import single_flight
+from edge_auth.host.single_flight import SingleFlight
+
+
+def throttled() -> None:
+    raise StoreError("the server answered SlowDown (503) to GetObject")
+
+
+def test_a_store_that_throttles_is_tried_by_a_few_requests_at_once_and_by_more_after_each_success(monkeypatch) -> None:
+    flights, begun, answers = SingleFlight(seconds=60), Semaphore(0), Event()
+    with monkeypatch.context() as patch, pytest.raises(StoreError, match="SlowDown"):
+        patch.setattr(single_flight, "_SLOW_SECONDS", -1)
+        flights.get({"slow failure": throttled})
+
+    def read() -> str:
+        begun.release()
+        assert answers.wait(60)
+        return "read"
+
+    with ThreadPoolExecutor(4) as pool:
+        few = [pool.submit(flights.get, {number: read}) for number in range(4)]
+        for _ in few:
+            assert begun.acquire(timeout=60)
+        with pytest.raises(StoreError, match="too slow a moment ago"):
+            flights.get({"one more": read})
+        answers.set()
+        assert [result.result() for result in few] == [["read"]] * 4
+    answers.clear()
+    with ThreadPoolExecutor(20) as pool:
+        more = [pool.submit(flights.get, {number: read}) for number in range(20)]
+        for _ in more:
+            assert begun.acquire(timeout=60)
+        answers.set()
+        assert [result.result() for result in more] == [["read"]] * 20
