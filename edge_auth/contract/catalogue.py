@@ -114,11 +114,6 @@ class Catalogue:
             return _values(self._columns, "by_id")
         return np.argsort(self.ids).astype(np.uint32)
 
-    @cached_property
-    def set_starts(self) -> np.ndarray:
-        """The first ordinal of each set, of the products without one, and the number of products."""
-        return np.searchsorted(self.set, np.arange(len(self.set_ids) + 2))
-
     def ordinals(self, ids: Sequence[int]) -> list[int | None]:
         """Return the ordinals of products, None for an unknown id. The ids fit into 64 bits."""
         if not len(self.ids):

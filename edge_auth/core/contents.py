@@ -11,11 +11,11 @@ import numpy as np
 
 from edge_auth.contract import layer_names, object_keys, site_files
 from edge_auth.contract.movers import list_key
+from edge_auth.contract.sorts import PRICE_SORTS
 from edge_auth.contract.text import fold
 from edge_auth.core.bodies import Body, MadeBody, StoredBody, dumps, list_body
-from edge_auth.core.facets import count_facets
 from edge_auth.core.open_build import OpenBuild
-from edge_auth.core.search import filter_key, find_page, read_search
+from edge_auth.core.search import filter_key, find_page, mask_of, read_search
 from edge_auth.errors import NotFound
 
 _MAX_ID_DIGITS = 19
@@ -104,7 +104,10 @@ def names(build: OpenBuild, _: str, values: Values) -> Body:
 
 def facets(build: OpenBuild, _: str, values: Values) -> Body:
     """Return how many products of each kind, rarity, game and set match the filters."""
-    return MadeBody(dumps(count_facets(build, values)) + b"\n")
+    facets = build.facets
+    search = read_search(build, {**values, "sort": PRICE_SORTS[0], "order": None})
+    mask = mask_of(build.catalogue, search)
+    return MadeBody(facets.count(mask))
 
 
 def movers(build: OpenBuild, _: str, values: Values) -> Body:

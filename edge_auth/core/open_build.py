@@ -17,6 +17,7 @@ from edge_auth.contract.movers import Movers
 from edge_auth.contract.text import fold
 from edge_auth.core.bodies import LARGE_BYTES, Body, StoredBody
 from edge_auth.core.cache import LruCache
+from edge_auth.core.facets import Facets
 from edge_auth.core.slugs import Slugs
 from edge_auth.errors import NotFound, StoreError
 
@@ -72,6 +73,8 @@ class OpenBuild:
         self.sets, self.slugs, self.catalogue.by_id  # noqa: B018
         if layer_names.MOVERS in self.objects.layers:
             self.movers  # noqa: B018
+        if self.catalogue.spellings is not None:
+            self.facets  # noqa: B018
         self.objects.bulk_files  # noqa: B018
         self.fingerprints_file = self._inflated_if_large(object_keys.FINGERPRINTS_KEY)
         self.prepared = True
@@ -93,9 +96,15 @@ class OpenBuild:
         ]
 
     @cached_property
-    def set_names(self) -> dict[int, str]:
-        """The names of the sets by id."""
-        return {one.id: one.name for one in self.sets}
+    def facets(self) -> Facets:
+        """What facets are counted from.
+
+        Raises:
+            NotFound: The build was made before there were facets.
+        """
+        if self.catalogue.spellings is None:
+            raise self._too_old("facets")
+        return Facets(self.catalogue, self.catalogue.spellings, {one.id: one.name for one in self.sets})
 
     @cached_property
     def movers(self) -> Movers:
@@ -174,10 +183,9 @@ class OpenBuild:
     def require(self, layer: str) -> None:
         """Raise NotFound if the build was made before there was such a layer."""
         if layer not in self.objects.layers:
-            raise self.too_old(layer)
+            raise self._too_old(layer)
 
-    def too_old(self, what: str) -> NotFound:
-        """Return the error for what builds of older versions do not have."""
+    def _too_old(self, what: str) -> NotFound:
         return NotFound(f"build {self.id} has no {what}: an older version made it, the next build has them")
 
     def _inflated_if_large(self, key: str) -> Path | None:

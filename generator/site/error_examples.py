@@ -156,6 +156,6 @@ def _build(id_: str) -> OpenBuild:
     build.slugs = Slugs([json.dumps(item).encode() for item in urls])
     none = np.array([], np.uint32)
     counts = SimpleNamespace(keyed={"all": {"trend": 0}})
-    columns = {"order": {"trend": none}, "counts": counts, "set_names": [], "set_ids": none, "spellings": {}}
-    build.catalogue = cast(Any, SimpleNamespace(**columns))
+    build.catalogue = cast(Any, SimpleNamespace(order={"trend": none}, counts=counts, set_names=[], set_ids=none))
+    build.facets = cast(Any, None)
     return build
