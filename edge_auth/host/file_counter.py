@@ -12,12 +12,12 @@ import os
 import struct
 from collections.abc import Callable
 from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, lockf
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import blake2b, sha256
 from pathlib import Path
 from threading import Lock
 from time import monotonic, sleep
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from edge_auth.core.rate_limit import Usage, is_address, window_of
 
@@ -36,6 +36,8 @@ _RESERVED_BYTES = _HEADER_BYTES + 2 * _TABLE_BYTES
 _MAX_WINDOWS_AHEAD = 2
 _LOCK_TIMEOUT_SECONDS, _LOCK_POLL_SECONDS = 0.5, 0.0001
 _LOG_SECONDS = 60
+
+T = TypeVar("T")
 
 
 class _Slot(NamedTuple):
@@ -78,14 +80,39 @@ class FileCounter:
     def hit(self, name: str, limit: int, now: float) -> Usage:
         """Count a request unless it is over the limit."""
         window = window_of(now)
+        return self._in_file(window, partial(self._count, name, limit, window))
+
+    def noted(self, name: str, window: int) -> int:
+        """Return the count of a name in a window, of which this machine may know a part only."""
+        return self._in_file(window, partial(self._noted, name, window))
+
+    def note(self, name: str, window: int, used: int) -> None:
+        """Raise the count of a name in a window to one that another counter has."""
+        self._in_file(window, partial(self._note, name, window, used))
+
+    def _in_file(self, window: int, action: Callable[[], T]) -> T:
         with self._lock:
             if window != self._window:
                 self._check_file(window)
             try:
-                return self._count(name, limit, window)
+                return action()
             except OSError as error:
                 self._count_in_memory(error)
-                return self._count(name, limit, window)
+                return action()
+
+    def _noted(self, name: str, window: int) -> int:
+        tables, tag = _location(name, self._counts.secret)
+        with _Locked(self._counts.handle, tables.start):
+            slot = self._find(tables, tag, window)
+        return slot.used if slot.window == window else 0
+
+    def _note(self, name: str, window: int, used: int) -> None:
+        handle, secret = self._counts
+        tables, tag = _location(name, secret)
+        with _Locked(handle, tables.start):
+            slot = self._find(tables, tag, window)
+            if slot.window == window and slot.used < used:
+                os.pwrite(handle, _SLOT.pack(tag, window, used), slot.offset)
 
     def _count(self, name: str, limit: int, window: int) -> Usage:
         handle, secret = self._counts

@@ -1,33 +1,36 @@
 """The rate limit counter of several machines: a Redis or Valkey server, with one call per request.
 
 One script counts and answers, so the count is exact with any number of shims. If the server fails or hangs, the
-requests that are waiting for it lose a short timeout. Later requests are counted on this machine, starting from the
-server's last count, until a thread that tries the server every second finds that it counts again.
+requests that are waiting for it lose a short timeout. Later requests are counted on this machine, until a thread that
+tries the server every second finds that it counts again.
+
+The server's counts are noted in the file where this machine counts. So the machine goes on from there if the server
+fails, and a server that was restarted or emptied goes on from the greatest count that a machine which asks has noted.
 """
 
 from collections.abc import Callable
 from threading import Event, Lock, Thread
 from time import monotonic, sleep
-from typing import NamedTuple, cast
+from typing import cast
 
 import redis
 from redis.backoff import NoBackoff
 from redis.exceptions import NoScriptError
 from redis.retry import Retry
 
-from edge_auth.core.rate_limit import WINDOW_SECONDS, Counter, Usage, is_address, window_of
+from edge_auth.core.rate_limit import WINDOW_SECONDS, Usage, window_of
+from edge_auth.host.file_counter import FileCounter
 from edge_auth.host.metrics import Metrics
 
 COUNTER_TIMEOUT_SECONDS = 0.05
 _PAUSE_SECONDS = 1.0
 _PROBE_TIMEOUT_SECONDS = 3.0
 _NO_LIMIT = 1 << 40
-_MAX_REMEMBERED_NAMES = 10_000
 # Longer than a window, since the clocks of shims differ and may be set back a little.
 _COUNT_LIFETIME_SECONDS = 3 * WINDOW_SECONDS
 
-# KEYS: the count of a name in a window. ARGV: the limit, the lifetime of the count in seconds, the count that the shim
-# knows of. A server that was restarted has lost its counts, so the greater one holds.
+# KEYS: the count of a name in a window. ARGV: the limit, the lifetime of the count in seconds, the count that the
+# machine has noted. A server that was restarted has lost its counts, so the greater one holds.
 _COUNT_SCRIPT = """
 local used = math.max(tonumber(redis.call('GET', KEYS[1]) or 0), tonumber(ARGV[3]))
 if used >= tonumber(ARGV[1]) then
@@ -38,27 +41,12 @@ return {used + 1, 1}
 """
 
 
-class _Known(NamedTuple):
-    """What a shim knows of a name's count in a window.
-
-    Attributes:
-        used: The server's last count.
-        alone: The count of this machine alone while the server did not count, as far as it is not part of `used`.
-        counted: All that this machine has counted alone in the window.
-    """
-
-    window: int
-    used: int = 0
-    alone: int = 0
-    counted: int = 0
-
-
 class RedisCounter:
     """The counter of one process. Create it in the process that uses it.
 
     Args:
         prefix: The first part of the names of this store's counts.
-        fallback: Counts while the server does not.
+        machine: Counts while the server does not, and knows the server's counts.
         pause: Waits between two attempts to reach a server that failed.
     """
 
@@ -66,7 +54,7 @@ class RedisCounter:
         self,
         url: str,
         prefix: str,
-        fallback: Counter,
+        machine: FileCounter,
         log: Callable[[str], None],
         metrics: Metrics,
         pause: Callable[[], object] = lambda: sleep(_PAUSE_SECONDS),
@@ -81,7 +69,7 @@ class RedisCounter:
         )
         self._script = self._server.register_script(_COUNT_SCRIPT)
         self._prefix = prefix
-        self._fallback = fallback
+        self._machine = machine
         self._log = log
         self._metrics = metrics
         self._pause = pause
@@ -89,48 +77,26 @@ class RedisCounter:
         self._last_failure = -_PAUSE_SECONDS
         self._probed = Event()
         self._lock = Lock()
-        self._known_keys: dict[str, _Known] = {}
-        self._known_addresses: dict[str, _Known] = {}  # apart, since there may be any number of addresses
         if (error := self._probe()) is not None:
             self._start_recovery(error)
 
     def hit(self, name: str, limit: int, now: float) -> Usage:
         """Count a request unless it is over the limit."""
         window = window_of(now)
-        known = self._known(name, window)
-        if known.used >= limit:  # a count only grows, so no call is needed
-            return Usage(limit, known.used, window, False)
+        noted = self._machine.noted(name, window)
+        if noted >= limit:  # a count only grows, so no call is needed
+            return Usage(limit, noted, window, False)
         if self._failing:
             self._probed.wait(COUNTER_TIMEOUT_SECONDS)  # at most once: the server may only have been slow for a moment
         if not self._failing:
             try:
-                used, allowed = self._count(f"{self._prefix}:{window}:{name}", limit, known.used + known.alone)
-                self._remember(name, known._replace(used=used, alone=0))
+                used, allowed = self._count(f"{self._prefix}:{window}:{name}", limit, noted)
+                self._machine.note(name, window, used)
                 return Usage(limit, used, window, bool(allowed))
             except Exception as error:  # whatever the error is, an answer matters more than an exact count
                 self._start_recovery(error)
         self._metrics.fallback()
-        return self._count_alone(name, limit, known, now)
-
-    def _count_alone(self, name: str, limit: int, known: _Known, now: float) -> Usage:
-        """Count on this machine, which goes on from the server's last count."""
-        before = known.counted - known.alone  # is part of the server's count
-        elsewhere = known.used - before
-        own = self._fallback.hit(name, limit - elsewhere, now)
-        if own.window == known.window:
-            self._remember(name, known._replace(alone=own.used - before, counted=own.used))
-        return own._replace(limit=limit, used=elsewhere + own.used)
-
-    def _known(self, name: str, window: int) -> _Known:
-        names = self._known_addresses if is_address(name) else self._known_keys
-        known = names.get(name)
-        return known if known is not None and known.window == window else _Known(window)
-
-    def _remember(self, name: str, known: _Known) -> None:
-        names = self._known_addresses if is_address(name) else self._known_keys
-        if len(names) > _MAX_REMEMBERED_NAMES and names is self._known_addresses:
-            names.clear()
-        names[name] = known
+        return self._machine.hit(name, limit, now)
 
     def _count(self, key: str, limit: int, known: int = 0) -> list[int]:
         arguments = (1, key, limit, _COUNT_LIFETIME_SECONDS, known)
