@@ -5,10 +5,13 @@ import re
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import click
+from click.core import ParameterSource
 
 from edge_auth.host.redis_counter import plain_url
+from generator.terminal.output import say
 
 IpNetwork = IPv4Network | IPv6Network
 
@@ -34,9 +37,22 @@ class CounterUrl(click.ParamType):  # type: ignore[type-arg]  # generic only in 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the URL in its plain form."""
         try:
-            return plain_url(value)
+            url = plain_url(value)
         except ValueError as error:
             self.fail(str(error), param, ctx)
+        if urlsplit(url).password and _is_option(param, ctx):
+            say(
+                "warning: the list of processes shows the password in --rate-limit-url; "
+                "set the variable CARDPRESS_RATE_LIMIT_URL instead",
+                err=True,
+            )
+        return url
+
+
+def _is_option(param: click.Parameter | None, ctx: click.Context | None) -> bool:
+    """Return whether a value comes from the command line, and not from a variable of the environment."""
+    source = ctx.get_parameter_source(param.name) if ctx and param and param.name else None
+    return source is ParameterSource.COMMANDLINE
 
 
 class NginxText(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click

@@ -156,6 +156,15 @@ def test_a_counter_out_of_reach_is_told_without_its_password(place: Path) -> Non
     assert doctor(place, "--rate-limit-url", "http://x").exit_code == 2
 
 
+def test_a_password_in_an_option_is_warned_of(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = "redis://:secret@127.0.0.1:1/0"
+    assert "CARDPRESS_RATE_LIMIT_URL" in doctor(place, "--rate-limit-url", url).stderr
+    assert not doctor(place, "--rate-limit-url", "redis://127.0.0.1:1/0").stderr
+    monkeypatch.setenv("CARDPRESS_RATE_LIMIT_URL", url)
+    result = doctor(place)
+    assert "127.0.0.1:1 does not answer" in result.stdout and not result.stderr
+
+
 def test_libraries_too_old(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         versions, "requires", lambda name: ["duckdb>=999", "no-such[x]>=1", "pytest>=1; extra == 'dev'"]
