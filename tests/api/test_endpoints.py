@@ -73,17 +73,9 @@ def test_diff_and_documents_know_every_layer(built: tuple[FolderStore, str]) -> 
     layers = {
         name for name in opened if not name.startswith(layer_names.HISTORY) and not layer_names.holds_bulk_files(name)
     }
-<<<<<<< HEAD
     put_together = {layer_names.CARDS, layer_names.LISTS}  # from other layers
     assert layers == layer_names.LAYERS.keys() - put_together
     documented = set(re.findall(r"^\| `([\w-]+)[<`]", table("docs/store.md", "layer"), re.MULTILINE))
     parts = {layer_names.bulk_layer(part) for part in ("", *bulk.PART_OF_TABLE.values())}
     periods = {layer_names.history_layer(period) for period in ("", layer_names.OPEN_MONTH)}
     assert documented == {*layers, *periods, *parts}
-=======
-    assert layers == layer_names.LAYERS.keys() - {layer_names.CARDS, layer_names.LISTS}
-    documented = set(re.findall(r"^\| `([\w-]+)[<`]", table("docs/store.md", "layer"), re.MULTILINE))
-    parts = {layer_names.bulk_layer(part) for part in ("", *bulk.PART_OF_TABLE.values())}
-    histories = {layer_names.history_layer(period) for period in ("", layer_names.OPEN_MONTH)}
-    assert documented == {*layers, *histories, *parts}
->>>>>>> 4941501 (/names lists the names of the products for completion, and /facets counts what the filters of /cards find)
