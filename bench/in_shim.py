@@ -18,13 +18,14 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from bench.cases import cards, new_words
-from edge_auth.contract.sorts import SORTS
+from edge_auth.contract.sorts import DEFAULT_SORT, MATCH_SORT, SORTS
 from edge_auth.host.app import Settings, create_app
 from edge_auth.host.log import Log
 
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 _REPEATS = 3
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
+_TREND_AND_MATCH = (DEFAULT_SORT, MATCH_SORT)
 _GAME = "Mythgrove"  # the largest of the demo
 
 
@@ -49,7 +50,8 @@ def queries(names: list[str], total: int) -> list[str]:
         *(cards(game=_GAME, sort=sort) for sort in SORTS),
         *(cards(game=_GAME, q="e", min_price="1", sort=sort, order="desc") for sort in SORTS),
         *(cards(game=_GAME, min_price="0.02", sort=sort, offset=total // 4) for sort in SORTS),
-        *(cards(q=" ".join(words)) for words in new_words(names, 60)),
+        *(cards(q=" ".join(words), sort=_TREND_AND_MATCH[n % 2]) for n, words in enumerate(new_words(names, 120))),
+        *(cards(q=letter, sort=MATCH_SORT) for letter in _LETTERS),
     ]
 
 

@@ -12,7 +12,8 @@ select
     coalesce(place, (select count(*) from known_sets))::uinteger as "set",
     columns('^filter_(.*)$') as '\1',
     columns('^cents_'),
-    columns('^rank_')::uinteger
+    columns('^rank_')::uinteger,
+    full_name::uinteger as full_name
 from rankings
 left join places on id_expansion = id
 order by ordinal;

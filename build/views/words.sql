@@ -2,7 +2,7 @@
 -- Read by the layer catalogue.
 create view words as
 with spelled as (
-    select distinct ordinal, unnest(string_split(word_text(key_name), ' ')) as word
+    select distinct ordinal, unnest(string_split(name_words, ' ')) as word
     from rankings
 )
 

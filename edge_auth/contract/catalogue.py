@@ -7,10 +7,12 @@ Products have one fixed order (by expansion, number, id). The ordinal of a produ
               value. For each sort `order_<sort>` (ordinals in the sort's default order) and `rank_<sort>` (its
               inverse). Since version 1.1 also: by_id (ordinals by ascending id), and for each sort by a price
               `cents_<sort>`, the prices in the sort's default order, in cents (0 for products without a price, which
-              come last). Since format 3 of builds also: product_digest (of the Card's line before its prices)
+              come last). Since format 3 of builds also: product_digest (of the Card's line before its prices), and
+              full_name (row in `full_names`)
     sets      a row per expansion that the lake names or that a product belongs to, by id: id, name (NFC, or null),
               and since version 1.1 game (folded, or null)
     words, suffixes, pieces   see `vocabulary`
+    full_names                see `full_names`
 
 The schema metadata of `columns` holds `counts`: for each kind the number of products, and for each sort the number of
 products that have a sort key (the others come last in both orders). It also holds `lines`, the SHA-256 of the Cards'
@@ -31,6 +33,7 @@ import numpy as np
 import pyarrow as pa
 
 from edge_auth.contract.card_lines import CARD_LINES, CardLines
+from edge_auth.contract.full_names import FULL_NAMES, FullNames
 from edge_auth.contract.index import map_table, only_chunk
 from edge_auth.contract.layers import Layer
 from edge_auth.contract.sorts import PRICE_SORTS, SORTS
@@ -80,6 +83,8 @@ class Catalogue:
         order, rank: One uint32 array per sort.
         cents: One int64 array per sort by a price: the prices in the sort's default order, highest first, for the
             products that have one.
+        full_name: The row of each product's name in `full_names`, by ordinal. None in an index of an older version,
+            which does not know where words start either.
         set_ids, set_names: One value per known expansion.
         set_games: The folded game of each known expansion, or None. None in a build of version 1.0.
         spellings: By text filter, the spelling of each key. None in a build of an older version.
@@ -98,6 +103,7 @@ class Catalogue:
         sorts = [sort for sort in SORTS if f"rank_{sort}" in columns.column_names]
         self.order = {sort: _values(columns, f"order_{sort}") for sort in sorts}
         self.rank = {sort: _values(columns, f"rank_{sort}") for sort in sorts}
+        self.full_name = _values(columns, "full_name") if "full_name" in columns.column_names else None
         priced = [sort for sort in PRICE_SORTS if f"cents_{sort}" in columns.column_names]
         keyed = self.counts.keyed["all"]
         self.cents = {sort: _values(columns, f"cents_{sort}")[: keyed[sort]] for sort in priced}
@@ -146,6 +152,11 @@ class Catalogue:
         """The words of the products' names."""
         words, suffixes, substrings = (self._table(file) for file in (WORDS, SUFFIXES, SUBSTRINGS))
         return Vocabulary(words, suffixes, substrings, len(self.ids))
+
+    @cached_property
+    def full_names(self) -> FullNames:
+        """The full names, of which `full_name` has the rows."""
+        return FullNames(self._table(FULL_NAMES))
 
     @cached_property
     def card_lines(self) -> CardLines:

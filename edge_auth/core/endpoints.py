@@ -91,7 +91,7 @@ ENDPOINTS = (
         {
             "ids": IdList(100),
             **_FILTERS,
-            "sort": Choice(sorts.SORTS, sorts.DEFAULT_SORT),
+            "sort": Choice((*sorts.SORTS, sorts.MATCH_SORT), sorts.DEFAULT_SORT),
             "order": Choice(sorts.ORDERS),
             **_page(50, 100),
         },

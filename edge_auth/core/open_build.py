@@ -66,6 +66,8 @@ class OpenBuild:
             StoreError: Something cannot be read. The rest stays usable.
         """
         self.catalogue.vocabulary, self.catalogue.card_lines  # noqa: B018  (read at their first use)
+        if self.catalogue.full_name is not None:
+            self.catalogue.full_names  # noqa: B018
         for layer in self.objects.layers.values():
             if not layer_names.holds_bulk_files(layer.name):  # nothing reads their indexes, and there are many
                 layer.index  # noqa: B018

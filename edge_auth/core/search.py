@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edge_auth.contract.catalogue import Catalogue
-from edge_auth.contract.sorts import PRICE_SORTS, SORTS
-from edge_auth.contract.text import composed, words
+from edge_auth.contract.sorts import DEFAULT_SORT, MATCH_SORT, PRICE_SORTS, SORTS
+from edge_auth.contract.text import composed, word_text, words
 from edge_auth.contract.text_filters import TEXT_FILTERS
+from edge_auth.core.goodness import by_goodness
 from edge_auth.core.open_build import OpenBuild
 from edge_auth.core.parameters import MAX_DIGITS
 from edge_auth.errors import InvalidParameter, NotFound
@@ -46,12 +47,19 @@ class PriceRange(NamedTuple):
 
 
 class Search(NamedTuple):
-    """A search without offset and limit. `reverse` means the opposite of the sort's default order."""
+    """A search without offset and limit.
+
+    Attributes:
+        reverse: Whether the order is the opposite of the sort's default order.
+        best: The words of `q` in their order, joined by single spaces, if the best matches come first; the sort then
+            orders matches that are equally good. Else None.
+    """
 
     filters: Filters
     sort: str
     reverse: bool
     prices: PriceRange | None = None
+    best: str | None = None
 
     @property
     def price_sort(self) -> str:
@@ -70,9 +78,11 @@ def read_search(build: OpenBuild, values: dict[str, Any]) -> Search:
     """Return the search that the parameters of /cards mean. Equivalent parameters give equal searches.
 
     Raises:
-        InvalidParameter: The price range is empty, or the build is too old for the sort or a filter.
+        InvalidParameter: The price range is empty, the sort needs other parameters, or the build is too old for the
+            sort or a filter.
     """
-    sort = values["sort"]
+    best = _best(build, values) if values["sort"] == MATCH_SORT else None
+    sort = DEFAULT_SORT if best else values["sort"]
     if sort not in build.catalogue.order:
         raise _too_old(build, f"sorted by {sort}")
     filters = Filters(
@@ -82,7 +92,7 @@ def read_search(build: OpenBuild, values: dict[str, Any]) -> Search:
         kind=values["kind"],
     )
     reverse = values["order"] not in (None, SORTS[sort].default_order)
-    search = Search(filters, sort, reverse, _price_range(values))
+    search = Search(filters, sort, reverse, _price_range(values), best)
     if search.prices is not None and search.price_sort not in build.catalogue.cents:
         raise _too_old(build, "filtered by min_price and max_price")
     return search
@@ -97,6 +107,16 @@ def filter_key(build: OpenBuild, name: str, text: str) -> str:
     if name not in build.catalogue.texts:
         raise _too_old(build, f"filtered by {name}")
     return TEXT_FILTERS[name].key(text)
+
+
+def _best(build: OpenBuild, values: dict[str, Any]) -> str:
+    best = word_text(values["q"] or "")
+    if not best or values["order"]:
+        what = "allows no order" if best else "needs a q with at least one word"
+        raise InvalidParameter(f"sort={MATCH_SORT} {what}")
+    if build.catalogue.full_name is None:
+        raise _too_old(build, f"sorted by {MATCH_SORT}")
+    return best
 
 
 def _price_range(values: dict[str, Any]) -> PriceRange | None:
@@ -135,10 +155,41 @@ def find_page(build: OpenBuild, search: Search, offset: int, limit: int) -> Resu
 def _first_matches(catalogue: Catalogue, search: Search, ranking: list[np.ndarray], count: int) -> ResultPage:
     mask = mask_of(catalogue, search)
     total = int(np.count_nonzero(mask))
+    order = _in_order if search.best is None else _best_first
+    return ResultPage(order(catalogue, search, ranking, mask, total, count), total)
+
+
+def _best_first(
+    catalogue: Catalogue, search: Search, ranking: list[np.ndarray], mask: np.ndarray, total: int, count: int
+) -> np.ndarray:
+    """Return the first `count` products of a mask of `total` products, the best matches first."""
+    assert search.best is not None
+    if _are_few(mask, total, count):
+        ordinals = _sorted(catalogue, search, np.flatnonzero(mask))
+        parts = by_goodness(catalogue, search.best, ordinals, np.ones(total, bool))
+        return np.concatenate([ordinals[:0], *(ordinals[part] for part in parts)])[:count]
+    found, missing = [ranking[0][:0]], min(count, total)
+    parts = by_goodness(catalogue, search.best, slice(None), mask)
+    while missing:
+        part = next(parts)
+        found.append(_in_order(catalogue, search, ranking, part, int(np.count_nonzero(part)), missing))
+        missing -= len(found[-1])
+    return np.concatenate(found)
+
+
+def _in_order(
+    catalogue: Catalogue, search: Search, ranking: list[np.ndarray], mask: np.ndarray, total: int, count: int
+) -> np.ndarray:
+    """Return the first `count` products of a mask of `total` products."""
+    if _are_few(mask, total, count):
+        return _sorted(catalogue, search, np.flatnonzero(mask))[:count]
+    return _scan(ranking, mask, min(count, total))[:count]
+
+
+def _are_few(mask: np.ndarray, total: int, count: int) -> bool:
+    """Return whether to sort all `total` products of a mask takes less time than to scan for the first `count`."""
     scanned = len(mask) * min(1.0, count / max(1, total))
-    if total * _SCANNED_PER_SORTED <= scanned:
-        return ResultPage(_sorted(catalogue, search, np.flatnonzero(mask))[:count], total)
-    return ResultPage(_scan(ranking, mask, min(count, total))[:count], total)
+    return total * _SCANNED_PER_SORTED <= scanned
 
 
 def _ranking(catalogue: Catalogue, search: Search) -> list[np.ndarray]:

@@ -5,7 +5,7 @@ from importlib.resources import files
 from itertools import groupby
 from typing import NamedTuple
 
-from edge_auth.contract.sorts import SORTS
+from edge_auth.contract.sorts import MATCH_BY, MATCH_SORT, SORTS
 from edge_auth.contract.text_filters import TEXT_FILTERS
 from generator.errors import SiteError
 
@@ -120,7 +120,7 @@ def _declared() -> dict[str, Sentence]:
     descending = [f"`{name}`" for name, sort in SORTS.items() if not (sort.ascending or sort.price)]
     order = f"Default: `desc` for {_enumerated(['the price sorts', *descending])}, `asc` for {ascending}."
     filters = {name: Sentence(filter_.finds, filter_.example) for name, filter_ in TEXT_FILTERS.items()}
-    return {"sort": Sentence(f"{sorts}.", ""), "order": Sentence(order, ""), **filters}
+    return {"sort": Sentence(f"{sorts}; `{MATCH_SORT}`: {MATCH_BY}.", ""), "order": Sentence(order, ""), **filters}
 
 
 def _enumerated(words: list[str]) -> str:

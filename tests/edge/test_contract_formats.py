@@ -12,6 +12,7 @@ import pytest
 
 from edge_auth.contract import codec, pages
 from edge_auth.contract.builds import FORMAT, open_build
+from edge_auth.contract.full_names import FullNames
 from edge_auth.contract.splice import detail_since, encode_fragments, splice
 from edge_auth.contract.store.folder import FolderStore
 from edge_auth.contract.vocabulary import Vocabulary, substring_table, suffix_table
@@ -142,6 +143,22 @@ def test_a_word_is_found_wherever_it_stands(seed):
     for part in [*"abé日x-", "ab", "é日", "xx", "abx", "zz", *words[:5]]:
         expected = {ordinal for word, found in zip(words, lists, strict=True) if part in word for ordinal in found}
         assert set(np.flatnonzero(vocabulary.mask(part)).tolist()) == expected
+        started = {
+            ordinal
+            for word, found in zip(words, lists, strict=True)
+            if word.startswith(part) or any(word.startswith(part, n) for n in range(1, 5) if word[n - 1 : n] == "-")
+            for ordinal in found
+        }
+        assert set(np.flatnonzero(vocabulary.start_mask(part)).tolist()) == started
+
+
+@pytest.mark.parametrize("names", [[], ["a"], ["a", "a b", "ab", "abcdefgh", "abcdefgh i", "abcdefghi", "日", "日本"]])
+def test_full_names_are_found_by_their_beginning(names):
+    full_names = FullNames(pa.table({"name": pa.array(names, pa.string())}))
+    for text in ["a", "a ", "ab", "abcdefgh", "abcdefgh i", "日", "z", "\0", "a\0"]:
+        whole, longer = full_names.beginning_with(text)
+        assert [names[row] for row in whole] == [name for name in names if name == text]
+        assert [names[row] for row in longer] == [name for name in names if name.startswith(text) and name != text]
 
 
 def test_a_build_of_another_format_is_refused_with_what_to_do(tmp_path):

@@ -80,6 +80,7 @@ def test_ids_need_no_new_column(old, new, products):
         ("movers", "game=x", NotFound),
         ("cards", "min_price=1", InvalidParameter),
         ("cards", "game=x", InvalidParameter),
+        ("cards", "q=ex&sort=match", InvalidParameter),
         ("sets", "game=x", InvalidParameter),
     ],
 )

@@ -84,6 +84,26 @@ def test_paging_through_a_search_that_finds_ever_more(client, monkeypatch, sort,
     assert all_pages(client, {**values, "limit": 3}) == whole_list(values)
 
 
+@pytest.mark.parametrize("more", [{}, {"kind": "single", "min_price": "1.5"}, {"rarity": "rare"}])
+@pytest.mark.parametrize("q", ["a", "e", "ex", "M", "EX  a", "pikachu", "a a ex", "mi mr", "fi", "ch", "zzz"])
+def test_best_matches_come_first_on_pages_that_join(client, monkeypatch, q, more):
+    monkeypatch.setattr("edge_auth.core.search._LEAST_KEPT_MATCHES", 4)
+    values = {"q": q, "sort": "match", **more}
+    assert all_pages(client, {**values, "limit": 7}) == whole_list(values)
+
+
+def test_a_search_finds_names_of_every_class():
+    ids = [card["id_product"] for card in whole_list({"q": "a", "sort": "match"})]
+    assert {small_store.oracle().cards.match_class(id_, "a") for id_ in ids} == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("query", ["sort=match", "sort=match&q=+", "sort=match&q=ex&order=desc", "sort=match&set=1"])
+def test_match_needs_words_and_has_no_order(client, query):
+    answer = client.get(f"/api/v1/cards?{query}")
+    assert answer.code == "invalid_parameter" and "sort=match" in answer.message
+    assert small_store.oracle().ask(f"/api/v1/cards?{query}")[0] == 400
+
+
 def test_a_number_that_is_no_id_is_a_name(client, products):
     # 2 is an id, and a set named 151 exists beside the set with the id 151: the id wins.
     by_id = {p["id_product"] for p in products if p["set"] == 151}

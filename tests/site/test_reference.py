@@ -189,7 +189,7 @@ def test_each_heading_and_field_has_an_address(visit: Visit) -> None:
 def test_errors_show_a_message_and_headers_of_answers_their_statuses(visit: Visit) -> None:
     page = visit.open("/docs")
     message = page.locator('.endpoint[data-path="/api/v1/cards"] .errors q').first
-    expect(message).to_have_text(f"sort must be one of {', '.join(sorts.SORTS)}, not 'price'")
+    expect(message).to_have_text(f"sort must be one of {', '.join((*sorts.SORTS, sorts.MATCH_SORT))}, not 'price'")
     assert "On 429, 500." in page.locator(r"#answers\.Retry-After").inner_text()
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from urllib.parse import quote, quote_plus, unquote_to_bytes
 
-from edge_auth.contract.sorts import SORTS
+from edge_auth.contract.sorts import MATCH_SORT, SORTS
 from edge_auth.contract.text_filters import TEXT_FILTERS
 from edge_auth.core.endpoints import ENDPOINTS
 from tests.support.lakes import pools
@@ -55,6 +55,7 @@ class Targets:
             self.cards,
             self.cards,
             self.cards,
+            self.best_matches,
             self.cards_with_ids,
             self.facets,
             self.facets,
@@ -98,6 +99,15 @@ class Targets:
         }
         shares = {"q": 0.3, "set": 0.2, "kind": 0.3, "min_price": 0.25, "max_price": 0.25}
         return {name: make() for name, make in filters.items() if self.rng.random() < shares.get(name, 0.15)}
+
+    def best_matches(self) -> str:
+        """A search for names, the best matches first; now and then with an order, or for no word."""
+        query = self._paging((1, 2, 3, 5, 50, 100)) | {"q": self._words(), "sort": MATCH_SORT}
+        if self.rng.random() < 0.3:
+            query["q"] = self.rng.choice("abeimx2é-")
+        more = {"kind": "single", "min_price": "1", "game": self._game(), "order": "desc"}
+        query |= {name: value for name, value in more.items() if self.rng.random() < 0.1}
+        return self._target("cards", query)
 
     def cards_with_ids(self) -> str:
         """Ids known and unknown, in several spellings, some twice; now and then too many, or something beside them."""

@@ -19,6 +19,7 @@ from edge_auth.contract import layer_names
 from edge_auth.contract.card_lines import DIGEST_BYTES, PRICES_MARK, PRODUCT_DIGEST_BYTES
 from edge_auth.contract.catalogue import COLUMNS, PRICES, SETS, KindCounts
 from edge_auth.contract.codec import sha256
+from edge_auth.contract.full_names import FULL_NAMES
 from edge_auth.contract.index import to_bytes
 from edge_auth.contract.layers import FACTS
 from edge_auth.contract.sorts import KINDS, PRICE_SORTS, SORTS
@@ -41,7 +42,7 @@ _LINES_PER_READ = 500
 _INDEX_SQL = tuple(
     f"views/{view}"
     for view in (
-        *("rankings", "known_sets", "search_columns", "words"),
+        *("rankings", "known_sets", "search_columns", "words", "full_names"),
         *("prices", "catalogue_status", "prices_left_out", "game_names", "games", "spellings"),
     )
 )
@@ -123,7 +124,8 @@ def _write_words(context: BuildContext, writer: Writer) -> None:
     suffixes = suffix_table(words["word"])
     [(products,)] = context.db.rows("select count(*) from rankings")
     substrings = substring_table(words, suffixes, products)
-    for name, table in ((WORDS, words), (SUFFIXES, suffixes), (SUBSTRINGS, substrings)):
+    full_names = context.db.table("from full_names order by name").combine_chunks()
+    for name, table in ((WORDS, words), (SUFFIXES, suffixes), (SUBSTRINGS, substrings), (FULL_NAMES, full_names)):
         writer.add_file(f"{name}.arrow", to_bytes(table))
 
 

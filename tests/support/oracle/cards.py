@@ -53,12 +53,25 @@ class Cards:
 
     def search(self, query: dict[str, Any]) -> list[Row]:
         """Every card that passes the filters, in the order asked for; raises UnknownSet."""
-        return [self.card(id_) for id_ in self._ordered(self.matching(query), query["sort"], query["order"])]
+        ids = self.matching(query)
+        if query["sort"] == "match":
+            best_first = sorted(self._ordered(ids, "trend", None), key=lambda id_: self.match_class(id_, query["q"]))
+            return [self.card(id_) for id_ in best_first]
+        return [self.card(id_) for id_ in self._ordered(ids, query["sort"], query["order"])]
 
     def matching(self, query: dict[str, Any]) -> list[int]:
         """The ids of the products that pass the filters, in any order; raises UnknownSet."""
         tests = self._filters(query)
         return [id_ for id_, row in self.lake.products.items() if all(test(row) for test in tests)]
+
+    def match_class(self, id_product: int, query: str) -> int:
+        """0 where the query is the whole name, 1 its beginning, 2 where its words are beginnings of words, else 3."""
+        name, words = " ".join(self._names[id_product].split()), fold(query).split()
+        if name == " ".join(words):
+            return 0
+        if name.startswith(" ".join(words)):
+            return 1
+        return 2 if all(_begins_a_word(word, name) for word in words) else 3
 
     def _body(self, id_product: int) -> Row:
         row = self.lake.products[id_product].get
@@ -151,6 +164,11 @@ class Cards:
         if sort == "filtered":
             return (card["filtered_price"] or {}).get("lowest")
         return (card["price_guide"] or {}).get(sort)
+
+
+def _begins_a_word(text: str, name: str) -> bool:
+    places = [place for place in range(len(name)) if name.startswith(text, place)]
+    return any(place == 0 or not name[place - 1].isalnum() for place in places)
 
 
 def _newest(table: dict[int, dict[date, Row]], id_product: int, body: Callable[[Row], Row]) -> Row | None:

@@ -6,6 +6,8 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
+from tests.support.oracle.text import fold
+
 
 class Refused(Exception):
     """400 invalid_parameter; holds the parameter's name."""
@@ -74,7 +76,7 @@ class IdsParameter:
 
 
 OFFSET = IntegerParameter(0, 0, None)
-SORTS = ("trend", "low", "avg", "filtered", "name", "number", "newest")
+SORTS = ("trend", "low", "avg", "filtered", "name", "number", "newest", "match")
 GAME = TextParameter(most=200)
 Parameters = dict[str, IntegerParameter | ChoiceParameter | TextParameter | PriceParameter | IdsParameter]
 FILTERS: Parameters = {
@@ -138,6 +140,8 @@ def read(endpoint: str, pairs: list[tuple[str, str]]) -> dict[str, Any]:
             raise Refused(name) from None
     if "ids" in seen and any(values[name] != known[name].default for name in seen - {"ids"}):
         raise Refused("ids")
+    if values.get("sort") == "match" and (not fold(values["q"]).split() or values["order"] is not None):
+        raise Refused("sort")
     least, most = values.get("min_price"), values.get("max_price")
     if least is not None and most is not None and least > most:
         raise Refused("min_price")
