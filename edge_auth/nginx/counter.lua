@@ -25,6 +25,8 @@ local O_RDWR, SEEK_END, READ_AND_WRITE, SHARED = 2, 2, 3, 1
 local F_SETLK, F_WRLCK, F_UNLCK = 6, 1, 2
 local SECRET_BYTES, HEADER_BYTES, SLOT_BYTES = 32, 4096, 16
 local BUCKETS, SLOTS = 8192, 8
+local RESERVED_BYTES = HEADER_BYTES + 2 * BUCKETS * SLOTS * SLOT_BYTES -- with a table of addresses and one of keys
+local NO_SECRET = ("\0"):rep(SECRET_BYTES)
 local WINDOW_SECONDS = 60
 -- A window this far ahead counts, because a clock was set back a little. One further ahead is an error of a clock.
 local MAX_WINDOWS_AHEAD = 2
@@ -32,33 +34,35 @@ local MAX_LOCK_ATTEMPTS = 2000
 
 local byte = ffi.new("cardpress_lock", { length = 1 })
 local file, secret
-local slots, slot_count = nil, 0 -- the file in memory
-local places = {}                -- by key id: where it is counted
+local slots       -- the file in memory, as far as its first table of keys
+local places = {} -- by key id: where it is counted
 
 local counter = {}
 
 local function close()
     if not file then return end
-    C.munmap(slots, slot_count * SLOT_BYTES)
+    C.munmap(slots, RESERVED_BYTES)
     C.close(file)
-    file, slot_count = nil, 0
+    file = nil
 end
 
--- Opens the counter's file anew, since it may have grown or been replaced. Without a whole file the shim counts alone.
+-- Opens the counter's file anew, since it may have been replaced or truncated. nginx counts in it only if it holds a secret
+-- and the space that the shim reserves before: a process that touches a page for which the disk has no room is killed.
+-- Until then the shim counts alone.
 function counter.open(path)
     close()
     local opened, data = C.open(path, O_RDWR), ffi.new("char[?]", SECRET_BYTES)
     if opened < 0 then return end
     local read = C.pread(opened, data, SECRET_BYTES, 0)
-    local count = math.floor(tonumber(C.lseek(opened, 0, SEEK_END)) / SLOT_BYTES)
-    local memory = read == SECRET_BYTES and C.mmap(nil, count * SLOT_BYTES, READ_AND_WRITE, SHARED, opened, 0)
+    local found = ffi.string(data, SECRET_BYTES)
+    local whole = read == SECRET_BYTES and found ~= NO_SECRET and C.lseek(opened, 0, SEEK_END) >= RESERVED_BYTES
+    local memory = whole and C.mmap(nil, RESERVED_BYTES, READ_AND_WRITE, SHARED, opened, 0)
     if not memory or ffi.cast("intptr_t", memory) == -1 then
         C.close(opened)
         return
     end
-    local found = ffi.string(data, SECRET_BYTES)
     if found ~= secret then places = {} end
-    file, secret, slots, slot_count = opened, found, ffi.cast("cardpress_slot *", memory), count
+    file, secret, slots = opened, found, ffi.cast("cardpress_slot *", memory)
 end
 
 -- Returns where a key is counted: a keyed BLAKE2b of its name gives the bucket and the tag.
@@ -92,7 +96,7 @@ local function lock(place)
 end
 
 local function has(place, slot)
-    return slot < slot_count and slots[slot].tag_low == place.low and slots[slot].tag_high == place.high
+    return slots[slot].tag_low == place.low and slots[slot].tag_high == place.high
 end
 
 -- Returns the slot that has the tag of a key, or nil. The shim counts a key that has no slot in the first table of keys.

@@ -3,13 +3,17 @@
 import os
 import shutil
 import socketserver
+import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from edge_auth.host.file_counter import FileCounter, counter_file
+from tests.releases.test_full_disk import fill, small_disk
+from tests.support.commands import issue
 from tests.support.nginx_edge import CARDS, LIMIT, cached
 from tests.support.rate_limits import in_one_window
 from tests.support.raw_requests import MALFORMED, READABLE, REFUSED_METHODS, assert_refused, get, send
@@ -102,6 +106,73 @@ def test_a_counter_file_that_becomes_smaller(service: Service, store: Path, key:
 def _status(client: Client) -> int | None:
     try:
         return client.get(CARDS).status
+    except OSError:
+        return None
+
+
+def test_limits_are_exact_on_a_disk_that_is_full(store: Path, key: str, tmp_path: Path) -> None:
+    """The counter's file has its space from the start, so nginx can touch each page of it."""
+    with (
+        small_disk(tmp_path / "disk", 4 << 20) as disk,
+        Service(store, disk / "state", workers=2, through_nginx=True) as service,
+    ):
+        cached(service.client(key))
+        before = children(service)
+        fill(disk)
+
+        def attempt() -> tuple[set[int], int]:
+            clients = [service.client(issue(store, rate_limit=120))] * 2
+            until(lambda: clients[0].get(f"{API}/nothing").status == 404, LIMIT, "the shim answers")
+            until(lambda: clients[0].get(f"{API}/me").status == 200, LIMIT, "the key is known")
+            answers = [client.get(CARDS) for client in clients for _ in range(120)]
+            return {window_left(answer)[0] for answer in answers}, [answer.status for answer in answers].count(200)
+
+        assert in_one_window(attempt) == 119
+        assert children(service) == before, "no process of nginx was killed"
+
+
+def children(service: Service) -> str:
+    processes = subprocess.run(["pgrep", "-P", str(service.nginx.pid)], capture_output=True, text=True, check=True)
+    return processes.stdout
+
+
+@pytest.mark.parametrize("size", [0, 4096, 2 << 20])
+def test_a_counter_file_without_its_space_is_left_to_the_shim(store: Path, key: str, tmp_path: Path, size: int) -> None:
+    """On a disk that is full, a process of nginx that touches such a file is killed."""
+    with small_disk(tmp_path / "disk", 4 << 20) as disk:
+        (disk / "state").mkdir()
+        with Service(store, disk / "state", workers=2, through_nginx=True) as service:
+            cached(service.client(key))
+            file = counter_file(str(disk / "state"), str(store))
+            secret = file.read_bytes()[:32]
+            spoil(file, secret, size)
+            fill(disk)
+            time.sleep(2)
+            before = children(service)
+            assert {_status(service.client(key)) for _ in range(60)} == {200}
+            assert children(service) == before
+
+
+def spoil(file: Path, secret: bytes, size: int) -> None:
+    """Replace the file by one that has a secret and no space."""
+    with file.with_suffix(".new").open("wb") as new:
+        new.write(secret)
+        new.truncate(max(size, len(secret)))
+    file.with_suffix(".new").replace(file)
+
+
+@pytest.mark.thorough
+def test_a_truncated_counter_file_is_used_again_within_the_next_minute(service: Service, store: Path, key: str) -> None:
+    client = service.client(key)
+    cached(client)
+    os.truncate(counter_file(str(service.state), str(store)), 0)
+    until(lambda: _cache_of(service.client(key)) != "HIT", LIMIT, "nginx leaves the file")
+    until(lambda: _cache_of(service.client(key)) == "HIT", 2 * LIMIT, "the shim has repaired it")
+
+
+def _cache_of(client: Client) -> str | None:
+    try:
+        return client.get(CARDS)["X-Cache"]
     except OSError:
         return None
 
