@@ -3,7 +3,10 @@
 create table api_object_changes as
 select layer as resource, id, key, change
 from object_changes
-where layer_place(layer) is not null and layer not in ('cards', 'status')
+where
+    layer_place(layer) is not null
+    and layer not in ('cards', 'status')
+    and key not like 'names/%' -- the names of one game
 union all
 select 'cards', id, concat('cards/', id, '.json'), change
 from object_changes
