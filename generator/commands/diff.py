@@ -13,12 +13,12 @@ from generator.reading.diff.html_page import as_html
 from generator.reading.diff.json_document import as_json
 from generator.reading.diff.report import make_report
 from generator.reading.diff.terminal_text import as_text
-from generator.terminal.output import clean
+from generator.terminal.output import clean, clean_json
 from generator.terminal.progress import Progress
 
 _FORMATS: dict[str, Callable[[Comparison, int], Iterator[str]]] = {
     "text": lambda comparison, top: (clean(line) + "\n" for line in as_text(make_report(comparison, top))),
-    "json": lambda comparison, top: as_json(comparison),
+    "json": lambda comparison, top: map(clean_json, as_json(comparison)),
     "html": lambda comparison, top: as_html(make_report(comparison, top)),
 }
 

@@ -28,7 +28,12 @@ def say_lines(lines: Iterable[object]) -> None:
 def say_json(value: Any, *, indent: int | None = None, err: bool = False) -> None:
     """Print a value as JSON. A character that cannot be printed becomes a JSON escape."""
     text = json.dumps(value, ensure_ascii=False, indent=indent, default=str)
-    click.echo("\n".join(_escaped(line, _json_escape) for line in text.split("\n")), err=err)
+    click.echo(clean_json(text), err=err)
+
+
+def clean_json(text: str) -> str:
+    """Return lines of JSON with a JSON escape in place of each character that cannot be printed."""
+    return "\n".join(_escaped(line, _json_escape) for line in text.split("\n"))
 
 
 def clean(text: str) -> str:

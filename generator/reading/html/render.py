@@ -1,5 +1,6 @@
 """Renders a page from a template of `templates/`, with the filters that all pages share."""
 
+import re
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -11,6 +12,8 @@ from generator.reading.html import plot
 from generator.templates import compiled_templates
 
 _TEMPLATES = Path(__file__).with_name("templates")
+# Characters of names that HTML does not allow, or that change the direction of writing. `cat page.html` prints them.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def render(name: str, filters: dict[str, Callable[..., str]], **values: object) -> Iterator[str]:
@@ -32,7 +35,8 @@ def render(name: str, filters: dict[str, Callable[..., str]], **values: object) 
         **filters,
     }
     environment.globals["size"] = plot
-    yield from environment.get_template(f"{name}.html.j2").generate(**values)
+    for piece in environment.get_template(f"{name}.html.j2").generate(**values):
+        yield _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), piece)
 
 
 def euros(price: Decimal | None) -> str:
