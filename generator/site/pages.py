@@ -19,7 +19,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from edge_auth.contract import site_files
-from edge_auth.contract.sorts import DEFAULT_SORT, SORTS
+from edge_auth.contract.sorts import DEFAULT_SORT, MATCH_SORT, PRICE_SORTS, SORTS
 from edge_auth.contract.text_filters import TEXT_FILTERS
 from edge_auth.core.endpoints import MAX_TEXT_CHARACTERS
 from generator.drawings import svg
@@ -83,6 +83,8 @@ def _environment() -> Environment:
         "changelog": _changelog(),
         "sorts": [(name, sort.label) for name, sort in SORTS.items()],
         "default_sort": DEFAULT_SORT,
+        "match_sort": MATCH_SORT,
+        "other_prices": [name for name in PRICE_SORTS if name != DEFAULT_SORT],
         "text_filters": [(name, text_filter.label) for name, text_filter in TEXT_FILTERS.items()],
         "max_characters": MAX_TEXT_CHARACTERS,
         "languages": _LANGUAGES,

@@ -19,6 +19,22 @@ def cards(visit: Visit) -> None:
     page.get_by_text("in 7 days").first.wait_for()
 
 
+def completing(visit: Visit) -> None:
+    page = visit.enter()
+    page.keyboard.type("filler")
+    page.get_by_role("listbox").get_by_role("option").last.wait_for()
+    page.keyboard.press("ArrowDown")
+
+
+def choosing_a_set(visit: Visit) -> None:
+    page = visit.enter()
+    if not page.get_by_label("Set").is_visible():
+        page.get_by_text("Filters and order").click()
+    page.locator("select[name=game] option").nth(1).wait_for(state="attached")
+    page.get_by_label("Set").press("ArrowDown")
+    page.get_by_role("listbox").get_by_role("option").last.wait_for()
+
+
 def card(visit: Visit) -> None:
     page = visit.enter(f"#/cards/{EMBERFOX}")
     page.locator(".canvas .line").first.wait_for()
@@ -80,10 +96,11 @@ MARK_REPEATED = """() => {
     }
     mark(document.body, "")
 }"""
-VIEWS = [home, reference, changelog, key_asked, cards, movers, card, watchlist, watched, downloads]
+EXPLORER = [key_asked, cards, completing, choosing_a_set, movers, card, watchlist, watched, downloads]
+VIEWS = [home, reference, changelog, *EXPLORER]
 
 
-@pytest.mark.parametrize("view", mostly_thorough(VIEWS, home, cards, card), ids=lambda view: view.__name__)
+@pytest.mark.parametrize("view", mostly_thorough(VIEWS, home, cards, completing, card), ids=lambda view: view.__name__)
 def test_axe_finds_nothing(visit: Visit, view) -> None:
     visit.page.emulate_media(reduced_motion="reduce")
     view(visit)

@@ -15,6 +15,7 @@ from generator.site import pages as site
 from tests.support.service import Service
 
 COMMANDS = {"sh": ["sh"], "py": [sys.executable], "mjs": ["node"]}
+ARGUMENTS = {"The price of a list of names": ["BOX 1", "Emberfox ex [Blazing Tail]", "No such card"]}
 NEEDS = {"sh": "curl", "py": sys.executable, "mjs": "node"}
 
 
@@ -57,7 +58,7 @@ def served(site_service: Service) -> dict[tuple[str, str], str]:
 def test_there_is_an_example_of_every_endpoint_in_every_language() -> None:
     counts = {extension: sum(1 for _, other, _ in EXAMPLES if other == extension) for extension in COMMANDS}
     calls = len(ENDPOINTS)
-    more = {"sh": 2, "py": 3, "mjs": 3}  # the first call in curl is a line of its own
+    more = {"sh": 3, "py": 4, "mjs": 4}  # the first call in curl is a line of its own
     assert counts == {extension: calls + number for extension, number in more.items()}
 
 
@@ -71,7 +72,7 @@ def test_an_example_runs(
     environment = os.environ | {"CARDS": f"http://127.0.0.1:{site_service.port}", "KEY": site_key}
     for _ in range(2):  # a second time with what the first one left
         done = subprocess.run(
-            [*COMMANDS[extension], f"example.{extension}"],
+            [*COMMANDS[extension], f"example.{extension}", *ARGUMENTS.get(title.partition(", in ")[0], [])],
             cwd=tmp_path,
             env=environment,
             capture_output=True,
@@ -79,10 +80,13 @@ def test_an_example_runs(
             timeout=60,
         )
         assert done.returncode == 0 and done.stdout.strip(), (done.stdout[-500:], done.stderr[-1500:])
-        if not any(words in title for words in ("whole list", "Fetch only", "Keep a copy")):
+        if not any(words in title for words in ("whole list", "Fetch only", "Keep a copy", "list of names")):
             break
     if "whole list" in title:
         assert all(f"Box {n}" in done.stdout for n in range(3))
+    if "list of names" in title:
+        assert all(words in done.stdout for words in ("Box 1", "Emberfox ex", "22.1", "there is no card"))
+        assert "Box 0" not in done.stdout
     if "Keep a copy" in title:
         assert done.stdout.rstrip().endswith(" 0 of them new")
         kept = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in (tmp_path / "mirror").iterdir()}

@@ -1,8 +1,9 @@
 """The explorer in a browser, used as a visitor would: by pointer and by keys."""
 
 import re
+from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from tests.site.conftest import Visit, ending
 from tests.support.service import Service
@@ -13,7 +14,7 @@ from tests.support.site_lake import DAYS, EMBERFOX, IMAGES, SLUG
 def test_it_opens_on_the_cards(visit: Visit) -> None:
     page = visit.enter("")
     expect(page.locator(".card")).to_have_count(50)
-    expect(page.get_by_role("searchbox")).to_be_focused()
+    expect(page.get_by_label("Search by name")).to_be_focused()
     expect(page.get_by_role("link", name="Cards", exact=True)).to_have_attribute("aria-current", "page")
 
 
@@ -87,7 +88,7 @@ def test_search_as_one_types(visit: Visit) -> None:
     expect(page.locator(".total")).to_have_text("1 card")
     expect(page.get_by_role("status")).to_have_text("These are all.")
     expect(page).to_have_url(ending("#/cards?q=emberfox"))
-    page.get_by_role("searchbox").fill("nothing of that name")
+    page.get_by_label("Search by name").fill("nothing of that name")
     expect(page.get_by_role("status")).to_contain_text("No cards found.")
 
 
@@ -109,6 +110,172 @@ def test_filters_and_sorting(visit: Visit) -> None:
     page.get_by_label("Set").press("Tab")
     expect(page.get_by_role("status")).to_have_class(re.compile("error"))
     visit.excused += ("404 (Not Found)",)
+
+
+def test_names_complete_the_search(visit: Visit) -> None:
+    page = visit.enter()
+    search, names = page.get_by_label("Search by name"), suggestions(page)
+    page.keyboard.type("f")
+    expect(page.locator(".total")).to_have_text("131 cards")
+    expect(search).to_have_attribute("aria-expanded", "false")  # one letter is too little
+    page.keyboard.type("iller 01")
+    expect(names).to_have_text([f"Filler 01{n}1" for n in range(8)])  # a name, and its number of products
+    expect(search).to_have_attribute("aria-expanded", "true")
+    expect(search).to_be_focused()
+    names.nth(2).click()
+    expect(names).to_have_count(0)
+    expect(search).to_be_focused()
+    expect(search).to_have_value("Filler 012")
+    expect(page.locator(".card .name")).to_have_text(["Filler 012"])
+    expect(page).to_have_url(ending("#/cards?q=Filler+012"))
+    search.fill("PICTURE")
+    expect(names).to_have_text(["Insecure picture1", "No picture1"])
+    page.get_by_role("link", name="Watchlist").click()
+    page.get_by_role("link", name="Cards", exact=True).click()
+    page.get_by_label("Search by name").fill("emberfox [b")
+    expect(suggestions(page)).to_have_text(["Emberfox ex [Blazing Tail]1"])
+    assert asked(visit, "names") == 1
+
+
+def test_the_search_is_completed_by_keys(visit: Visit) -> None:
+    """As the combobox with list autocomplete of the WAI-ARIA Authoring Practices."""
+    page = visit.enter()
+    search, names = page.get_by_label("Search by name"), suggestions(page)
+    page.keyboard.type("box")
+    expect(names).to_have_text(["Box 01", "Box 11", "Box 21"])
+    assert page.get_by_role("listbox").get_attribute("id") == search.get_attribute("aria-controls")
+    for key, at in (("ArrowDown", 0), ("ArrowDown", 1), ("ArrowUp", 0), ("ArrowUp", 2), ("ArrowDown", 0)):
+        page.keyboard.press(key)
+        expect(page.locator("[aria-selected=true]")).to_have_text(f"Box {at}1")
+        expect(search).to_have_attribute("aria-activedescendant", names.nth(at).get_attribute("id") or "none")
+    page.keyboard.press("ArrowLeft")
+    expect(search).not_to_have_attribute("aria-activedescendant", re.compile(""))
+    page.keyboard.press("Escape")
+    expect(names).to_have_count(0)
+    expect(search).to_have_value("box")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    expect(search).to_have_value("Box 2")
+    expect(page.locator(".card .name")).to_have_text(["Box 2"])
+    page.keyboard.press("Escape")
+    expect(search).to_have_value("")
+    expect(page.locator(".total")).to_have_text("137 cards")
+    page.keyboard.type("box")
+    expect(names).to_have_count(3)
+    page.keyboard.press("Tab")
+    expect(names).to_have_count(0)
+    expect(search).to_have_value("box")
+    expect(search).not_to_be_focused()
+
+
+def test_the_best_match_comes_first_unless_another_sort_is_chosen(visit: Visit) -> None:
+    page = visit.enter()
+    first, sort, order = page.locator(".card").first, page.get_by_label("Sort by"), page.get_by_label("Order")
+    expect(sort).to_have_value("trend")
+    expect(sort.get_by_role("option", name="Best match")).to_have_count(0)  # there are no words to match
+    page.get_by_label("Search by name").fill("00")
+    expect(first).to_contain_text("Filler 009")  # a word begins with 00
+    expect(sort).to_have_value("match")
+    expect(sort.get_by_role("option", name="Best match")).to_have_count(1)
+    expect(order).to_be_disabled()
+    expect(page).to_have_url(ending("#/cards?q=00"))
+    sort.select_option("trend")
+    expect(first).to_contain_text("Filler 100")  # the highest price
+    expect(page).to_have_url(ending("#/cards?q=00&sort=trend"))
+    page.get_by_label("Search by name").fill("001")
+    expect(sort).to_have_value("trend")
+    page.reload()
+    expect(sort).to_have_value("trend")
+    sort.select_option("match")
+    page.get_by_label("Search by name").fill("")
+    expect(sort).to_have_value("trend")
+    expect(order).to_be_enabled()
+
+
+def test_filters_offer_values_that_exist_with_their_counts(visit: Visit) -> None:
+    page = visit.enter()
+    kind, game, options = page.get_by_label("Kind"), page.get_by_label("Game"), suggestions(page)
+    expect(kind.locator("option")).to_have_text(["All", "Singles (134)", "Sealed (3)"])
+    expect(game.locator("option")).to_have_text(["Any", "Mythgrove (7)"])
+    page.get_by_label("Rarity").click()
+    expect(options).to_have_text(["Rare1", "Ultra Rare1"])
+    page.get_by_label("Set").click()
+    expect(options).to_have_text(["Filler Set130", "Ashen Peaks7"])
+    page.keyboard.type("é")
+    expect(options).to_have_text(["Filler Set130", "Ashen Peaks7"])  # both have an e
+    page.keyboard.press("Backspace")
+    page.keyboard.type("PEAK")
+    expect(options).to_have_text(["Ashen Peaks7"])
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.locator(".total")).to_have_text("7 cards")
+    expect(kind.locator("option")).to_have_text(["All", "Singles (4)", "Sealed (3)"])
+    page.get_by_label("Set").click()
+    expect(options).to_have_text(["Filler Set130", "Ashen Peaks7"])  # what another choice would find
+    kind.select_option("sealed")
+    expect(page.locator(".total")).to_have_text("3 cards")
+    page.get_by_label("Set").click()
+    expect(options).to_have_text(["Ashen Peaks3"])
+    expect(kind.locator("option")).to_have_text(["All", "Singles (4)", "Sealed (3)"])
+    page.get_by_label("Rarity").click()
+    expect(options).to_have_count(0)
+    game.select_option("Mythgrove")
+    expect(page).to_have_url(ending("#/cards?set=Ashen+Peaks&kind=sealed&game=Mythgrove"))
+
+
+def test_what_counts_cost(visit: Visit) -> None:
+    """One request for each list of cards, and one more for each filter in use, but none while more cards come."""
+    page = visit.enter()
+    expect(page.get_by_label("Game").locator("option")).to_have_count(2)
+    page.mouse.wheel(0, 20_000)
+    expect(page.locator(".card")).to_have_count(100)
+    assert asked(visit, "facets") == 1
+    page.get_by_label("Kind").select_option("single")
+    expect(page.get_by_label("Game").locator("option").last).to_have_text("Mythgrove (4)")
+    page.wait_for_load_state("networkidle")
+    assert asked(visit, "facets") == 1 + 2
+    assert asked(visit, "sets") == asked(visit, "games") == asked(visit, "names") == 0
+
+
+def test_a_price_that_facets_do_not_bound_leaves_the_counts_out(visit: Visit) -> None:
+    page = visit.enter("#/cards?sort=low&min_price=1")
+    expect(page.locator(".total")).to_have_text("1 card")
+    expect(page.get_by_label("Game").locator("option")).to_have_text(["Any", "Mythgrove"])
+    expect(page.get_by_label("Kind").locator("option")).to_have_text(["All", "Singles", "Sealed"])
+    assert asked(visit, "facets") == 0
+
+
+def test_it_works_over_a_build_without_names_matches_and_counts(visit: Visit) -> None:
+    def refuse(route: Route) -> None:
+        error = {"error": {"code": "not_found", "message": "an older version made it"}}
+        route.fulfill(status=404, json=error)
+
+    for old in ("names*", "facets*", "cards?*sort=match*"):
+        visit.page.context.route(f"**/api/v1/{old}", refuse)
+    visit.excused += ("404 (Not Found)",)
+    page = visit.enter("#/cards?q=00")
+    expect(page.locator(".card").first).to_contain_text("Filler 100")
+    expect(page.get_by_label("Sort by")).to_have_value("trend")
+    expect(page.get_by_label("Game").locator("option")).to_have_text(["Any", "Mythgrove"])
+    page.get_by_label("Search by name").fill("filler")
+    expect(page.locator(".total")).to_have_text("130 cards")
+    page.get_by_label("Set").fill("ash")
+    page.get_by_role("option", name="Ashen Peaks").click()
+    expect(page.get_by_role("status")).to_contain_text("No cards found.")
+    page.get_by_label("Search by name").fill("")
+    page.get_by_label("Rarity").fill("rare")
+    page.get_by_label("Rarity").press("Enter")
+    expect(page.locator(".total")).to_have_text("1 card")
+
+
+def suggestions(page: Page) -> Locator:
+    """Return the options of the list that is open."""
+    return page.get_by_role("listbox").get_by_role("option")
+
+
+def asked(visit: Visit, path: str) -> int:
+    """Return how many requests for a path of the API there were."""
+    return sum(urlsplit(request.url).path == f"/api/v1/{path}" for request in visit.requests)
 
 
 def test_the_list_goes_on_if_the_end_stays_in_view(visit: Visit) -> None:

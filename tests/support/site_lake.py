@@ -53,7 +53,7 @@ def _watched(day: str, at: int) -> Row:
 LAKE = Rows(
     products=PRODUCTS,
     expansions=[
-        {"id": 6204, "name": "Ashen Peaks", "url": f"{MARKET}/Expansions/Ashen-Peaks"},
+        {"id": 6204, "name": "Ashen Peaks", "game": "Mythgrove", "url": f"{MARKET}/Expansions/Ashen-Peaks"},
         {"id": 7, "name": "Filler Set"},
     ],
     watchlist=[

@@ -1,14 +1,14 @@
 // The catalogue: search as you type, filters, sorting, and a list that loads more cards as you scroll.
 import {h, picture} from "./dom.js";
-import {filterForm} from "./filters.js";
+import {filterForm} from "./filter-form.js";
 import {count, direction, euros, percent} from "./words.js";
 import {weekChanges} from "./week.js";
 
 const CARDS_PER_PAGE = 50;
 
 /** The view. `route.params` are the filters. `route.replace` writes changed filters into the address. */
-export function cardsView({api, route, announce, sets}) {
-  const filters = filterForm(route.params, sets);
+export function cardsView({api, route, announce, names, facets}) {
+  const filters = filterForm(route.params, names);
   const list = h("ul", {class: "grid", "aria-label": "Cards"});
   const more = h("button", {type: "button", class: "more", hidden: true}, "More cards");
   const total = h("p", {class: "total"});
@@ -17,6 +17,7 @@ export function cardsView({api, route, announce, sets}) {
   let next = 0;
   let build;
   let shown = 0;
+  let asked = JSON.stringify(filters.query());
 
   async function load() {
     if (next === null) return;
@@ -25,14 +26,14 @@ export function cardsView({api, route, announce, sets}) {
     next = null;
     list.setAttribute("aria-busy", "true");
     try {
-      const query = {...filters.values(), limit: CARDS_PER_PAGE, offset};
-      const [page, from, rows] = await api.get("cards", query, {signal, build});
+      const [page, from, rows] = await search(api, filters, {limit: CARDS_PER_PAGE, offset}, {signal, build});
       [next, build] = [page.pagination.next_offset, from];
       if (offset === 0) list.replaceChildren();
       list.append(...page.data.map((product) => card(product, weekChanges(from))));
       shown = offset + page.data.length;
       total.textContent = Number(rows) === 1 ? "1 card" : `${count(Number(rows))} cards`;
       announce(summary(shown, Number(rows)));
+      if (offset === 0) facets.of(filters.countable(), {signal, build}).then(filters.offer, () => {});
     } catch (error) {
       if (signal.aborted) return;
       if (build && error.code === "invalid_parameter") return restart(); // the build was pruned: begin again
@@ -54,16 +55,37 @@ export function cardsView({api, route, announce, sets}) {
     load();
   }
 
+  function apply() {
+    const before = asked;
+    asked = JSON.stringify(filters.query());
+    if (asked === before) return; // such as a field that is left after a pause
+    route.replace(filters.values());
+    restart();
+  }
+
   let typing;
   filters.changed = (wait) => {
     clearTimeout(typing);
-    typing = setTimeout(() => { route.replace(filters.values()); restart(); }, wait);
+    if (wait < Infinity) typing = setTimeout(apply, wait);
   };
   more.addEventListener("click", load);
   const watch = new IntersectionObserver((entries) => entries.at(-1).isIntersecting && load(), {rootMargin: "800px"});
   load();
   view.leave = () => { asking.abort(); watch.disconnect(); clearTimeout(typing); };
   return view;
+}
+
+/** A page of the search. A build that is older than the sort by match uses the default sort. */
+async function search(api, filters, page, asked) {
+  const query = filters.query();
+  try {
+    return await api.get("cards", {...query, ...page}, asked);
+  } catch (error) {
+    if (query.sort !== "match" || asked.signal.aborted) throw error;
+    const found = await api.get("cards", {...filters.values(), ...page}, asked);
+    filters.forgetMatch();
+    return found;
+  }
 }
 
 function summary(many, total) {

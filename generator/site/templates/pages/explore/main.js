@@ -3,8 +3,10 @@ import {Api} from "./api.js";
 import {cardView} from "./card.js";
 import {cardsView} from "./cards.js";
 import {downloadsView} from "./downloads.js";
+import {Facets} from "./facets.js";
 import {keyForm} from "./key-form.js";
 import {moversView} from "./movers.js";
+import {Names} from "./names.js";
 import {Tracked} from "./tracked.js";
 import {watchedView, watchlistView} from "./watchlist.js";
 import {weekChanges} from "./week.js";
@@ -14,8 +16,9 @@ const byId = (id) => document.getElementById(id);
 const [place, status, bar] = ["view", "status", "bar"].map(byId);
 const TITLE = document.title;
 let api = null;
-let sets = null;
 let cards = null; // links between the catalogue and the watchlist
+let names = null;
+let facets = null;
 let current = null; // {kind, view, address, scroll}
 let list = null; // the list of cards as it was left, to come back to
 
@@ -55,7 +58,7 @@ function show() {
   announce(back ? "" : "One moment …");
   const scroll = back ? list.scroll : 0;
   current = back || {kind: route.view, address: location.hash, scroll: 0};
-  current.view ??= route.view({api, route, announce, sets, cards});
+  current.view ??= route.view({api, route, announce, cards, names, facets});
   place.replaceChildren(current.view);
   for (const link of bar.querySelectorAll("[data-view]")) link.ariaCurrent = link.dataset.view === route.name ? "page" : null;
   scrollTo(0, scroll);
@@ -68,8 +71,8 @@ async function enter(key) {
   const [{build}] = await client.get("status");
   api = client;
   weekChanges(build.id); // it comes while the first cards come
-  sets = me.scopes.includes("cards:read") ? api.all("sets", {limit: 1000}).then((all) => all.map(({name}) => name)) : Promise.resolve([]);
   cards = new Tracked(api, me.scopes);
+  [names, facets] = [new Names(api), new Facets(api)];
   byId("freshness").textContent = `As of ${day(build.as_of)}.`;
   bar.hidden = false;
   show();
@@ -80,7 +83,7 @@ async function enter(key) {
 function leave() {
   current?.view.leave?.();
   list?.view.leave();
-  [api, sets, cards, current, list] = [null, null, null, null, null];
+  [api, cards, names, facets, current, list] = Array(6).fill(null);
   place.replaceChildren();
   announce("");
   bar.hidden = true;
