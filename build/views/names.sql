@@ -36,7 +36,8 @@ select
     lists.game_folded,
     concat(
         '{"count":', count(name), e',"names":[\n',
-        string_agg(to_json({'name': name, 'products': products::bigint})::varchar, e',\n' order by name_folded),
+        string_agg(to_json({'name': name, 'products': products::bigint})::varchar, e',\n' order by name_folded)
+            filter (name is not null),
         e'\n]}\n'
     ) as names
 from lists

@@ -2,7 +2,8 @@
 
 Requests that need the same object share one read. After the store missed a deadline or was slow to fail, a few
 requests at a time try it. The others fail at once, so they do not occupy the threads that requests with cached answers
-need. Each request that succeeds doubles how many may try, since a store that throttles answers some.
+need. Each request that succeeds doubles how many may try, since a store that throttles answers some. If none succeeds,
+the next few try after a second.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -20,6 +21,7 @@ REQUEST_TIMEOUT_SECONDS = 5.0
 _MAX_THREADS = 24
 _SLOW_SECONDS = 1.0  # after which a failure is a slow one
 _FEW = 4
+_PAUSE_SECONDS = 1.0
 
 T = TypeVar("T")
 
@@ -54,6 +56,8 @@ class SingleFlight:
         self._running: dict[Hashable, Future[Any]] = {}
         self._max_trying = inf
         self._trying = 0
+        self._slow_failures = 0  # since the last success
+        self._next_try = 0.0
         self._lock = Lock()
 
     def get(self, jobs: Mapping[Any, Callable[[], T]]) -> list[T]:
@@ -68,25 +72,35 @@ class SingleFlight:
         deadline = started_at + self.seconds
         with self._lock:
             tries = not jobs.keys() <= self._running.keys()
-            if tries and self._trying >= self._max_trying:
+            if tries and (self._trying >= self._max_trying or started_at < self._next_try):
                 raise StoreError("the store was too slow a moment ago")
             self._trying += tries
             futures = [self._running.get(key) or self._start(key, job, deadline) for key, job in jobs.items()]
         try:
             with self.waiting(tuple(jobs)):
                 results = [future.result(deadline - monotonic()) for future in futures]
-            self._max_trying = self._max_trying * 2 if self._max_trying < _MAX_THREADS else inf
+            self._succeeded()
             return results
         except TimeoutError:
-            self._max_trying = _FEW
+            self._failed_slowly()
             raise StoreError(f"the store has not answered within {self.seconds:g} s") from None
         except StoreError:
             if monotonic() > started_at + _SLOW_SECONDS:
-                self._max_trying = _FEW
+                self._failed_slowly()
             raise
         finally:
             with self._lock:
                 self._trying -= tries
+
+    def _succeeded(self) -> None:
+        self._slow_failures, self._next_try = 0, 0.0
+        self._max_trying = self._max_trying * 2 if self._max_trying < _MAX_THREADS else inf
+
+    def _failed_slowly(self) -> None:
+        self._slow_failures += 1
+        self._max_trying = _FEW
+        if self._slow_failures > 1:
+            self._next_try = monotonic() + _PAUSE_SECONDS
 
     def run(self, key: Hashable, job: Callable[[], T]) -> T:
         """Return the result of a job in a thread of the pool, without a deadline. Share it if it is running already."""

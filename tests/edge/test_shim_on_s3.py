@@ -239,7 +239,7 @@ def test_what_is_at_hand_is_answered_and_the_rest_refused(
         took.append(time.monotonic() - begun)
         for known in warm:
             assert reader.get(API + known).body == right[known]
-    # The first one waits to the end, 1.2 seconds and more; then one a second does, and the others fail at once.
+    # The first ones wait to the end, 1.2 seconds and more; then few a second do, and the others fail at once.
     assert min(took) < 1 and max(took) < 9
     assert [reader.get(API + path).status for path in NOT_THERE] == [404, 404, 404]
     until(
