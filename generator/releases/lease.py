@@ -18,6 +18,7 @@ from edge_auth.contract.store.interface import Store
 from edge_auth.errors import Conflict, EdgeError
 from generator.clock import Clock, parse_timestamp, timestamp
 from generator.errors import BusyError, TerminatedError
+from generator.releases.termination import hold_back
 
 _RENEWALS_PER_LEASE = 4
 
@@ -54,29 +55,24 @@ class Lease:
         self._thread = threading.Thread(target=self._renew_until_stopped, name=f"lease {name}", daemon=True)
 
     def __enter__(self) -> "Lease":
-        current = self.store.get_versioned(self.name)
-        holder = _parse_holder(current.data) if current else None
-        if holder and parse_timestamp(holder["expires"]) > self.clock():
-            raise BusyError(self._busy_message(holder))
-        self._etag = current.etag if current else None
         try:
-            self._write(self.seconds)
-        except Conflict as error:
-            raise BusyError(f"another {self.what} began at the same moment: nothing was done") from error
-        except TerminatedError:
+            with hold_back():
+                self._take()
+        except TerminatedError:  # it waited until the lock was taken
+            self._stop.set()
             self._release_interrupted()
             raise
-        self._thread.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._stop.set()
-        self._thread.join()
-        with self._lock:
-            if kind is not None and issubclass(kind, TerminatedError):
-                self._release_interrupted()
-            elif not self._lost:
-                self._release()
+        with hold_back():
+            self._stop.set()
+            self._thread.join()
+            with self._lock:
+                if kind is not None and issubclass(kind, TerminatedError):
+                    self._release_interrupted()
+                elif not self._lost:
+                    self._release()
 
     def write_facts(self, **facts: Any) -> None:
         """Write facts into the lock, for other runs to read.
@@ -97,6 +93,18 @@ class Lease:
         """
         if self._lost or self.clock() >= self._expires:
             raise BusyError(f"this {self.what} lost its lock {self.name}: it stops before it changes anything else")
+
+    def _take(self) -> None:
+        current = self.store.get_versioned(self.name)
+        holder = _parse_holder(current.data) if current else None
+        if holder and parse_timestamp(holder["expires"]) > self.clock():
+            raise BusyError(self._busy_message(holder))
+        self._etag = current.etag if current else None
+        try:
+            self._write(self.seconds)
+        except Conflict as error:
+            raise BusyError(f"another {self.what} began at the same moment: nothing was done") from error
+        self._thread.start()
 
     def _renew_until_stopped(self) -> None:
         while not self._stop.wait(self.seconds / _RENEWALS_PER_LEASE):

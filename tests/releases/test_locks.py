@@ -2,9 +2,11 @@
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
+import threading
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from edge_auth.contract.store.folder import FolderStore
 from generator.clock import timestamp, utc_now
 from generator.errors import BusyError, TerminatedError
 from generator.releases.lease import Lease, current_holder
+from generator.releases.termination import end_by_error
 from tests.support.commands import run
 from tests.support.nights import demo_lake, in_hours, published
 from tests.support.service import ROOT, environment, until
@@ -92,6 +95,24 @@ def test_a_signal_just_after_the_lock_was_written(store: FolderStore, monkeypatc
     lease = Lease(store, layout.PRUNE_LOCK, what="prune", run="new", clock=utc_now, seconds=60)
     with pytest.raises(TerminatedError), lease:
         raise AssertionError("the lock was taken")
+    assert current_holder(store, layout.PRUNE_LOCK, utc_now) is None
+
+
+@pytest.mark.parametrize("moment", ["start", "join"])
+def test_a_signal_while_the_lock_is_taken_or_released(
+    store: FolderStore, moment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step = getattr(threading.Thread, moment)
+
+    def signalled(thread: threading.Thread) -> None:
+        step(thread)
+        if thread.name == f"lease {layout.PRUNE_LOCK}":
+            signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(threading.Thread, moment, signalled)
+    lease = Lease(store, layout.PRUNE_LOCK, what="prune", run="new", clock=utc_now, seconds=60)
+    with pytest.raises(TerminatedError), end_by_error("prune"), lease:
+        pass
     assert current_holder(store, layout.PRUNE_LOCK, utc_now) is None
 
 
