@@ -19,7 +19,7 @@ from generator.ingest.bounded_file import FileLimits
 from generator.ingest.cardmarket_folder import FoundFiles, find_files, game_of
 from generator.ingest.cardmarket_import import CardmarketFiles, CardmarketResult, import_cardmarket
 from generator.ingest.findings import REFUSED
-from generator.ingest.gaps import find_gaps
+from generator.ingest.gaps import Gap, find_gaps
 from generator.ingest.numbers_from_names import DEFAULT_PATTERN
 from generator.lake.writer import LakeWriter
 from generator.terminal.output import say, say_json, say_lines
@@ -101,7 +101,8 @@ def cardmarket(
     writer = LakeWriter(lake)
     with reading_progress(len(files), lines=bool(named.places)) as on_read:
         result = import_cardmarket(writer, files, game, lambda file: on_read(f"{file.path}: {file.what}"))
-    _say_result(result, found, writer if named.places else None, as_json)
+    gaps = find_gaps(writer, numbers_from_names=numbers_from_names) if named.places else None
+    _say_result(result, found, gaps, as_json)
 
 
 def _all_files(named: _Named, found: FoundFiles) -> CardmarketFiles:
@@ -117,14 +118,13 @@ def _all_files(named: _Named, found: FoundFiles) -> CardmarketFiles:
     )
 
 
-def _say_result(result: CardmarketResult, found: FoundFiles, lake: LakeWriter | None, as_json: bool) -> None:
-    """Print the result. With a lake, also what it lacks."""
+def _say_result(result: CardmarketResult, found: FoundFiles, gaps: list[Gap] | None, as_json: bool) -> None:
+    """Print the result. With `gaps`, also what the lake lacks."""
     say_findings(result.findings)
-    gaps = find_gaps(lake) if lake else []
     if not as_json:
         say_lines(summary_line(path, counts) for path, counts in result.tables.items())
-        say_lines(gaps)
-    elif lake is None:
+        say_lines(gaps or ())
+    elif gaps is None:
         say_json(result.as_json())
     else:
         say_json(

@@ -7,7 +7,16 @@ from typing import Any, TypeVar
 
 import click
 
-from edge_auth.contract.keys import DEFAULT_RATE_LIMIT, SCOPES, KeyFile, KeyRecord, issue, open_key_file, parse_expiry
+from edge_auth.contract.keys import (
+    DEFAULT_RATE_LIMIT,
+    SCOPES,
+    KeyFile,
+    KeyRecord,
+    issue,
+    open_key_file,
+    parse_expiry,
+    timestamp,
+)
 from generator.commands.options import json_option, store_option
 from generator.commands.reused_key import check_store_exists, read_key, write_key
 from generator.terminal.output import say, say_json
@@ -93,6 +102,9 @@ def issue_(
     \b
     Example: cardpress keys issue --name 'price bot' --scope cards:read --rate-limit 300
     """
+    expires_at = None if expires == NEVER else expires
+    if expires_at is not None and expires_at < timestamp(time.time()):
+        raise click.BadParameter(f"{expires_at} is in the past: the key would never be valid", param_hint="--expires")
     if not create and keys is None:
         check_store_exists(store)
     file = open_key_file(store, keys)
@@ -100,7 +112,6 @@ def issue_(
     if kept is not None:
         key, record = kept
     else:
-        expires_at = None if expires == NEVER else expires
         key, record = issue(name, scopes or SCOPES, rate_limit, expires_at, time.time())
         file.add(record)
         if reuse:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from generator.clock import utc_now
 from generator.errors import IngestError
 from generator.ingest.bounded_file import STDIN
-from generator.ingest.findings import UNKNOWN_PRODUCTS, UNNAMED, ImportFinding
+from generator.ingest.findings import IGNORED_COLUMNS, UNKNOWN_PRODUCTS, UNNAMED, ImportFinding
 from generator.ingest.list_page_values import list_pages_file
 from generator.ingest.merge import FileChange, changed_files, connect_tables
 from generator.ingest.scraped_formats import ATTRIBUTES, EXPANSIONS, LineFormat
@@ -56,8 +56,8 @@ def import_attributes(lake: LakeWriter, files: LineFiles, on_read: OnRead) -> Im
         changed_pages, products, expansions = update_from_pages(lake, _as_list_pages(rows))
         changes = [products.change(), *_if_changed(expansions)]
         write_changes(lake, files, reader, changed_pages | changed_files(changes))
-    findings = tuple(_unknown(rows["id_product"], products, UNKNOWN_PRODUCTS, "kept until a list has them"))
-    return replace(import_result(reader, changes), findings=findings)
+    unknown = _unknown(rows["id_product"], products, UNKNOWN_PRODUCTS, "kept until a list has them")
+    return replace(import_result(reader, changes), findings=(*_ignored(reader), *unknown))
 
 
 def import_expansions(lake: LakeWriter, files: LineFiles, on_read: OnRead, game: str | None = None) -> ImportResult:
@@ -83,8 +83,16 @@ def import_expansions(lake: LakeWriter, files: LineFiles, on_read: OnRead, game:
         add_list_pages(products, expansions, list_pages_file().read(lake))
         changes = [expansions.change(), *_if_changed(products)]
         write_changes(lake, files, reader, changed_files(changes))
-    findings = tuple(_unknown(rows["id"], expansions, UNNAMED, "skipped, because they have no name"))
-    return replace(import_result(reader, changes), findings=findings)
+    unknown = _unknown(rows["id"], expansions, UNNAMED, "skipped, because they have no name")
+    return replace(import_result(reader, changes), findings=(*_ignored(reader), *unknown))
+
+
+def _ignored(reader: LineReader) -> Iterator[ImportFinding]:
+    """Yield the columns of lines that the format does not know."""
+    ignored = sorted(reader.keys - reader.format.keys)
+    if ignored:
+        message = f"ignored: {', '.join(ignored)}; known columns: {', '.join(sorted(reader.format.keys))}"
+        yield ImportFinding(IGNORED_COLUMNS, "columns", reader.format.name, len(ignored), message, is_refused=False)
 
 
 def _unknown(ids: pa.ChunkedArray, update: TableUpdate, case: str, fate: str) -> Iterator[ImportFinding]:
@@ -107,6 +115,9 @@ def _read(files: LineFiles, on_read: OnRead, line_format: LineFormat) -> tuple[L
     reader, parts, known = LineReader(line_format, files.limits), [], 0
     for path in files.paths:
         reader.read(path)
+        if reader.keys and not reader.keys & line_format.value_keys:
+            known_columns = ", ".join(sorted(line_format.value_keys))
+            raise IngestError(f"{path}: no column of {line_format.name}: name at least one of {known_columns}")
         rows = reader.table().slice(known)
         known += rows.num_rows
         times = pc.fill_null(rows["updated_at"], pa.scalar(_written_at(path), rows.schema.field("updated_at").type))

@@ -46,11 +46,21 @@ class Gap(NamedTuple):
         return f"missing: {self.what}: {self.means}" + (f"; {self.helps}" if self.helps else "")
 
 
-def find_gaps(lake: LakeWriter) -> list[Gap]:
-    """Return what a lake lacks for an API that looks complete."""
+def find_gaps(lake: LakeWriter, *, numbers_from_names: bool = False) -> list[Gap]:
+    """Return what a lake lacks for an API that looks complete.
+
+    Args:
+        numbers_from_names: Whether the import took collector numbers from names already.
+    """
     products, expansions = _read_all(lake, "products"), _read_all(lake, "expansions")
     with connect_tables(products=products, expansions=expansions) as database:
-        return [*_lists(database), *_names(database), *_attributes(database), *_prices(lake, database), *_others(lake)]
+        return [
+            *_lists(database),
+            *_names(database),
+            *_attributes(database, numbers_from_names),
+            *_prices(lake, database),
+            *_others(lake),
+        ]
 
 
 def _counts(database: duckdb.DuckDBPyConnection) -> dict[str, int]:
@@ -81,12 +91,12 @@ def _names(database: duckdb.DuckDBPyConnection) -> Iterator[Gap]:
         yield Gap("games", means, "`cardpress ingest expansions --game NAME`")
 
 
-def _attributes(database: duckdb.DuckDBPyConnection) -> Iterator[Gap]:
+def _attributes(database: duckdb.DuckDBPyConnection, numbers_from_names: bool) -> Iterator[Gap]:
     counts = _counts(database)
     helps = "`cardpress ingest attributes` takes a table of them"
     for column, means in {"number": "number= does not find them", "rarity": "rarity= does not find them"}.items():
         if missing := counts[f"without_{column}"]:
-            more = "--numbers-from-names, or " if column == "number" else ""
+            more = "--numbers-from-names, or " if column == "number" and not numbers_from_names else ""
             yield Gap(
                 f"{column} of {missing:,} of {counts['singles']:,} singles", f"it is null, and {means}", more + helps
             )

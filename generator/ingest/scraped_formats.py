@@ -53,6 +53,18 @@ class LineFormat:
         """The columns and their types."""
         return pa.schema([(name, column.type) for name, column in self.columns.items()])
 
+    @property
+    def keys(self) -> frozenset[str]:
+        """The keys of a line that columns read."""
+        return frozenset(key for column in self.columns.values() for key in column.keys)
+
+    @property
+    def value_keys(self) -> frozenset[str]:
+        """The keys of columns other than the id, which stands first, and the time of a line."""
+        id_ = next(iter(self.columns))
+        values = (column for name, column in self.columns.items() if name not in (id_, "updated_at"))
+        return frozenset(key for column in values for key in column.keys)
+
     def parse(self, line: Line) -> tuple[Any, ...]:
         """Return the values of the columns for a line.
 

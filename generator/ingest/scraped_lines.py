@@ -35,12 +35,13 @@ class RefusedLine:
 
 @dataclass
 class LineReader:
-    """Collects the rows of files of one format, and the refused lines."""
+    """Collects the rows of files of one format, the refused lines, and the keys that lines have."""
 
     format: LineFormat
     limits: FileLimits
     lines: int = 0
     refused: list[RefusedLine] = field(default_factory=list)
+    keys: set[str] = field(default_factory=set)
     _batches: list[pa.RecordBatch] = field(default_factory=list)
     _rows: list[tuple[Any, ...]] = field(default_factory=list)
 
@@ -79,7 +80,9 @@ class LineReader:
     def _add(self, file: str, number: int, line: bytes, parse: Callable[[bytes], dict[str, Any]]) -> None:
         self.lines += 1
         try:
-            self._rows.append(self.format.parse(parse(line)))
+            values = parse(line)
+            self.keys.update(values)
+            self._rows.append(self.format.parse(values))
         except InvalidValue as error:
             text = line.decode("utf-8", "surrogateescape")
             self.refused.append(RefusedLine(file, number, str(error), text))

@@ -155,7 +155,8 @@ def test_keys_commands(tmp_path):
     assert (unknown.returncode, len(unknown.stderr.splitlines())) == (1, 1)
     for wrong in (
         ("issue",), ("issue", "--name", "x", "--scope", "all"), ("issue", "--name", "x", "--rate-limit", "0"),
-        ("issue", "--name", "x", "--expires", "soon"), ("update", id_), ("issue", "--name", " "),
+        ("issue", "--name", "x", "--expires", "soon"), ("issue", "--name", "x", "--expires", "2020-01-01"),
+        ("update", id_), ("issue", "--name", " "),
     ):  # fmt: skip
         assert CliRunner().invoke(cli, ["keys", *wrong, "--store", store]).exit_code == 2
 

@@ -183,6 +183,13 @@ def test_attributes_reach_the_cards(folder: Path) -> None:
     assert card["cardmarket_url"] == "https://market.example/Omnimon?sellerCountry=23&language=1"
 
 
+def test_ignored_columns_are_named(folder: Path) -> None:
+    path = folder / "attributes.csv"
+    path.write_text("id_product,rarity,rarety,colour\n1,Rare,Rare,red\n")
+    said = run("ingest", "attributes", path, "--lake", folder.parent / "lake").stderr
+    assert "columns: ignored: colour, rarety; known columns: " in said
+
+
 def test_a_corrected_table_wins_over_the_older_one(folder: Path) -> None:
     import_folder(folder)
     for rarity, written in (("Rare", 1_700_000_000), ("Common", 1_800_000_000), ("Super", 1_600_000_000)):
@@ -202,6 +209,7 @@ def test_a_corrected_table_wins_over_the_older_one(folder: Path) -> None:
         ('id_product,url\n1,"x\n', "no CSV"),
         ('{"id_product": 1, "rarity": 5}\n', "line 1: rarity must be text, not 5"),
         ('[{"id_product": 1}]\n', "no JSON object"),
+        ("id,name\n1,Base\n", "no column of attributes: name at least one of cardmarket_url, image"),
     ],
 )
 def test_a_wrong_table_is_refused(folder: Path, text: str, says: str) -> None:

@@ -35,7 +35,7 @@ def check_store(store: Store, clock: Clock) -> Iterator[Finding]:
         )
         return
     records = list(store.list(layout.BUILDS))
-    yield ok("store", f"{store.location}: {len(records)} builds")
+    yield ok("store", f"{store.location}: {len(records)} build{'s' * (len(records) != 1)}")
     yield from _check_free_space(folder)
     yield from _check_records(store, records)
     yield from check_locks(store, clock)
