@@ -6,6 +6,16 @@
 -- A part of a whole. Parts below 3 count as none, because one product of a small lake would be a large share of it.
 create macro share(part, whole) as case when part < 3 then 0.0 else part / whole end;
 
+-- How a message names a game; '' stands for none.
+create macro game_in_words(game) as
+case when game = '' then 'the products without a game' else 'the game "' || game || '"' end;
+
+-- The products of the live build. `game_now` is the game that a product has there, or else in the new build, so that a
+-- product that gets a game is no loss to those without one; '' for none.
+create view old_games as
+select o.*, coalesce(o.game, n.game, '') as game_now
+from old_prices as o left join new_prices as n using (id_product);
+
 -- One row per product of both builds and price: the price in each build.
 create view price_pairs as
 select 'trend' as price, id_product, o.trend as old, n.trend as new
@@ -20,11 +30,11 @@ union all
 select 'filtered', id_product, o.filtered, n.filtered
 from old_prices as o join new_prices as n using (id_product);
 
--- One row per product of both builds and column of the price guide: its game ('' for none) and its set in the live
--- build, and the price in each build. Prices that neither build has are left out.
+-- One row per product of both builds and column of the price guide: its game (see old_games) and its set in the
+-- live build, and the price in each build. Prices that neither build has are left out.
 create table guide_pairs as
 select * from (
-    select coalesce(o.game, '') as game, o.id_expansion, id_product, unnest([
+    select o.game_now as game, o.id_expansion, id_product, unnest([
     {'price': 'trend', 'old': o.trend, 'new': n.trend},
     {'price': 'low', 'old': o.low, 'new': n.low},
     {'price': 'avg', 'old': o.avg, 'new': n.avg},
@@ -38,7 +48,7 @@ select * from (
     {'price': 'avg7_holo', 'old': o.avg7_holo, 'new': n.avg7_holo},
     {'price': 'avg30_holo', 'old': o.avg30_holo, 'new': n.avg30_holo}
     ], recursive := true)
-    from old_prices as o join new_prices as n using (id_product)
+    from old_games as o join new_prices as n using (id_product)
 )
 where old is not null or new is not null;
 

@@ -141,7 +141,10 @@ def check_may_publish(context: NightContext, build: str, judgement: Judgement, p
     """
     if judgement.breaches:
         lines = "; ".join(verdict.line() for verdict in judgement.breaches)
-        raise GateError(f"{build} was built but not published: {lines}")
+        raise GateError(
+            f"{build} was built but not published: {lines}; if the data is right, "
+            f"`cardpress publish {build} --store {context.store.location}` publishes it, otherwise correct the lake"
+        )
     if pointer and pointer.hold:
         raise HoldError(
             f"{build} was built and passed all gates but was not published: "

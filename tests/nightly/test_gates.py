@@ -260,6 +260,19 @@ def test_an_ordinary_night_passes_and_says_its_figures(judged: Callable[..., Jud
 
 
 @together
+def test_products_that_get_a_game_are_no_loss(
+    live: tuple[FolderStore, Build], few_prices: None, tmp_path: Path
+) -> None:
+    store, new = live
+    lake = demo_lake(tmp_path / "lake", BEFORE - 1, PRODUCTS)
+    rewrite(lake / "expansions.parquet", "select * replace (null::varchar as game) from rows order by id")
+    old = open_build(store, make(lake, store))
+    assert judge(old, new, now=CLOCK).breaches == []
+    back = {verdict.gate: verdict.message for verdict in judge(new, old, now=CLOCK).breaches}
+    assert back["game-shrank"].startswith('the newest price guide of the game "')
+
+
+@together
 def test_thresholds_can_be_set_and_gates_forced(judged: Callable[..., Judgement]) -> None:
     assert breached(judged(half_the_guide)) == {"guide-shrank", "game-shrank"}
     assert breached(judged(half_the_guide, thresholds={"guide-shrank": 0.9})) == {"game-shrank"}

@@ -124,6 +124,9 @@ def test_a_breach_leaves_the_live_build_and_a_report(two) -> None:
     assert refused.stdout == ""
     last = refused.stderr.splitlines()[-1]
     assert "was built but not published: gate tables-emptied: nothing is left of the tables" in last
+    assert last.endswith("`cardpress publish {} --store {}` publishes it, otherwise correct the lake".format(
+        report(store)["build"], store.root
+    ))  # fmt: skip
     assert store.get("current.json") == pointer
     summary = report(store)
     assert summary["outcome"] == "refused" and summary["error"] in last and summary["live"] == ids[1]

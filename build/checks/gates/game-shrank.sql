@@ -1,9 +1,9 @@
 -- The share of rows that a game's newest price guide lacks, compared with the game's newest one in the live build, for
 -- the game that lacks the most.
 with old_rows as (
-    select coalesce(game, '') as game, count(*) as rows
-    from old_prices as p
-    where guide_day = (select max(guide_day) from old_prices as q where q.game is not distinct from p.game)
+    select game_now as game, count(*) as rows
+    from old_games as p
+    where guide_day = (select max(guide_day) from old_games as q where q.game_now = p.game_now)
     group by all
     having enough(count(*))
 ),
@@ -18,8 +18,8 @@ new_rows as (
 select
     coalesce(max(greatest(1 - coalesce(n.rows, 0) / o.rows, 0)), 0) as value,
     arg_max({'game': game, 'before': o.rows, 'after': coalesce(n.rows, 0)}, 1 - coalesce(n.rows, 0) / o.rows) as worst,
-    format('the newest price guide of the game "{}" has {:,} rows; the live one had {:,}',
-           worst['game'], worst['after'], worst['before']) as message
+    format('the newest price guide of {} has {:,} rows; the live one had {:,}',
+           game_in_words(worst['game']), worst['after'], worst['before']) as message
 from old_rows as o
 left join new_rows as n using (game)
 having (select count(*) from old_prices where guide_day is not null) > 0;

@@ -72,8 +72,13 @@ def _gates(summary: BuildSummary) -> str:
     """Return the gate results in one or two words."""
     if summary.judgement is None:
         return "not judged"
-    breached = sum(1 for verdict in summary.judgement["verdicts"] if verdict["breached"] and not verdict["forced"])
-    return f"{breached} breached" if breached else "passed"
+    breached = [verdict["forced"] for verdict in summary.judgement["verdicts"] if verdict["breached"]]
+    counts = (
+        f"{breached.count(forced)} {word}"
+        for forced, word in ((False, "breached"), (True, "forced"))
+        if forced in breached
+    )
+    return ", ".join(counts) or "passed"
 
 
 def _distributions(summary: BuildSummary, price: str) -> list[Plot]:
