@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from edge_auth.contract.index import Entry
     from edge_auth.contract.list_pages import ListPages
     from edge_auth.contract.movers import Movers
+    from edge_auth.contract.series import Series
 
 FORMAT = 3
 # Builds of format 2 store the Cards also in the catalogue, and with the rows of the open month, in the layer `cards`.
@@ -152,9 +153,11 @@ class Build:
         layers = (
             {layer_names.OPEN_MONTH: self.layers[layer_names.CARDS]} if layer_names.CARDS in self.layers else {}
         )  # format 2
-        prefix = layer_names.history_layer("")
-        layers |= {name.removeprefix(prefix): layer for name, layer in self.layers.items() if name.startswith(prefix)}
-        return dict(sorted(layers.items()))
+        return dict(sorted((layers | self._by_period(layer_names.history_layer(""))).items()))
+
+    def _by_period(self, prefix: str) -> dict[str, Layer]:
+        """Return the layers whose names begin so, by the rest of the name."""
+        return {name.removeprefix(prefix): layer for name, layer in self.layers.items() if name.startswith(prefix)}
 
     @cached_property
     def catalogue(self) -> "Catalogue":
@@ -183,6 +186,17 @@ class Build:
         if layer_names.MOVERS not in self.layers:
             raise StoreError(f"build {self.id} has no layer {layer_names.MOVERS}")
         return Movers(self.layers[layer_names.MOVERS])
+
+    @cached_property
+    def series(self) -> "Series":
+        """The weekly prices of the products. An older version made no layers of them; then they are null.
+
+        Raises:
+            StoreError: They cannot be read.
+        """
+        from edge_auth.contract.series import Series
+
+        return Series(self._by_period(layer_names.series_layer("")), self.as_of)
 
     @cached_property
     def list_pages(self) -> "ListPages":

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-CATALOGUE, HISTORY = "catalogue", "history"
+CATALOGUE, HISTORY, SERIES = "catalogue", "history", "series"
 OPEN_MONTH = "open"  # a period of the history; its name comes after those of all years
 WATCHLIST, SETS, FINGERPRINTS, STATUS, SITE = "watchlist", "sets", "fingerprints", "status", "site"
 GAMES, NAMES, MOVERS, DRAWINGS = "games", "names", "movers", "drawings"
@@ -25,7 +25,7 @@ class LayerKind(NamedTuple):
     compared: bool
 
 
-# In the order of `diff`. Layers of the history and of bulk files have no row, because they hold no documents.
+# In the order of `diff`. Layers of the history, of series and of bulk files have no row: they hold no documents.
 LAYERS = {
     CARDS: LayerKind(exported=False, compared=True),
     LISTS: LayerKind(exported=False, compared=True),
@@ -53,6 +53,11 @@ def is_exported(layer: str) -> bool:
 def history_layer(period: str) -> str:
     """Return the name of the layer of a period: a closed year, or the open month."""
     return f"{HISTORY}-{period}"
+
+
+def series_layer(period: str) -> str:
+    """Return the name of a layer with weekly prices; `period` is a closed year or the open month."""
+    return f"{SERIES}-{period}"
 
 
 def bulk_layer(part: str) -> str:

@@ -5,6 +5,7 @@ They raise InvalidParameter, NotFound and StoreError.
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -134,6 +135,18 @@ def _cards_by_id(build: OpenBuild, ids: Sequence[int]) -> Body:
     cards = build.catalogue.card_lines
     more = {"not_found": not_found}
     return list_body(cards.lines(found), 0, len(ids), len(found), cards.digest(found), more)
+
+
+def series(build: OpenBuild, _: str, values: Values) -> Body:
+    """Return the weekly prices of some products in this order, and the ids that are unknown."""
+    series, ids = build.series, values["ids"]
+    is_known = [ordinal is not None for ordinal in build.catalogue.ordinals(ids)]
+    found = list(compress(ids, is_known))
+    lines = [b'{"id_product":%d,"trend":[%b]}' % row for row in zip(found, series.prices(found), strict=True)]
+    weeks = dumps([week.isoformat() for week in series.weeks])
+    not_found = dumps([id_ for id_, known in zip(ids, is_known, strict=True) if not known])
+    data = b",\n".join(lines)
+    return MadeBody(b'{"weeks":%b,"data":[\n%b\n],"not_found":%b}\n' % (weeks, data, not_found))
 
 
 def card(build: OpenBuild, subject: str, values: Values) -> Body:

@@ -9,7 +9,7 @@ from edge_auth.core.accept import prefers
 from edge_auth.core.bodies import JSON
 from edge_auth.core.contents import NO_PATH
 from edge_auth.core.endpoint import API, Endpoint
-from edge_auth.core.parameters import BuildId, Choice, IdList, Integer, Price, ProductId, Rule, Text
+from edge_auth.core.parameters import BuildId, Choice, IdList, Integer, Price, ProductId, Required, Rule, Text
 from edge_auth.core.rate_limit import PER_KEY_FOR_FILES
 from edge_auth.core.sources import FromBuild, FromFiles, FromKey, FromSteps
 from edge_auth.errors import AmbiguousSlug, NotFound, RangeNotSatisfiable
@@ -131,6 +131,16 @@ ENDPOINTS = (
         schema="CardDetail",
         errors=(NotFound,),
         subject=ProductId(),
+    ),
+    Endpoint(
+        API + "series",
+        FromBuild(contents.series),
+        {"ids": Required(IdList(100))},
+        keys.CARDS_READ,
+        id="listSeries",
+        tag="catalogue",
+        schema="SeriesList",
+        errors=(NotFound,),
     ),
     Endpoint(
         API + "sets",

@@ -14,6 +14,7 @@ from edge_auth.contract.codec import decompress
 from edge_auth.contract.index import Entry
 from edge_auth.contract.layers import Layer, read_members
 from edge_auth.contract.movers import Movers
+from edge_auth.contract.series import Series
 from edge_auth.contract.text import fold
 from edge_auth.core.bodies import LARGE_BYTES, Body, StoredBody
 from edge_auth.core.cache import LruCache
@@ -75,6 +76,8 @@ class OpenBuild:
         self.sets, self.slugs, self.catalogue.by_id  # noqa: B018
         if layer_names.MOVERS in self.objects.layers:
             self.movers  # noqa: B018
+        if self._has_series:
+            self.series  # noqa: B018
         if self.catalogue.spellings is not None:
             self.facets  # noqa: B018
         self.objects.bulk_files  # noqa: B018
@@ -117,6 +120,17 @@ class OpenBuild:
         """
         self.require(layer_names.MOVERS)
         return self.objects.movers
+
+    @cached_property
+    def series(self) -> Series:
+        """The weekly prices of the products.
+
+        Raises:
+            NotFound: The build was made before there were series.
+        """
+        if not self._has_series:
+            raise self._too_old(layer_names.SERIES)
+        return self.objects.series
 
     @cached_property
     def manifest(self) -> bytes:
@@ -186,6 +200,10 @@ class OpenBuild:
         """Raise NotFound if the build was made before there was such a layer."""
         if layer not in self.objects.layers:
             raise self._too_old(layer)
+
+    @property
+    def _has_series(self) -> bool:
+        return layer_names.series_layer(layer_names.OPEN_MONTH) in self.objects.layers
 
     def _too_old(self, what: str) -> NotFound:
         return NotFound(f"build {self.id} has no {what}: an older version made it, the next build has them")

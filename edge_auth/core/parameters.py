@@ -188,11 +188,28 @@ class IdList:
         return tuple(dict.fromkeys(map(int, parts)))
 
 
+@dataclass(frozen=True)
+class Required:
+    """A rule of a parameter that must not be absent."""
+
+    rule: Rule
+    default: None = None
+
+    @property
+    def bad_example(self) -> str:
+        """A text that is not allowed."""
+        return self.rule.bad_example
+
+    def read(self, name: str, text: str) -> Any:
+        """Return the value of the rule."""
+        return self.rule.read(name, text)
+
+
 def read_query(query: str, rules: Mapping[str, Rule]) -> dict[str, Any]:
     """Return the value of every parameter in `rules` from a raw query string.
 
     Raises:
-        InvalidParameter: A parameter is unknown, repeated, not UTF-8, or not allowed by its rule.
+        InvalidParameter: A parameter is unknown, repeated, missing, not UTF-8, or not allowed by its rule.
     """
     values = {}
     for field in filter(None, query.split("&")):
@@ -206,8 +223,10 @@ def read_query(query: str, rules: Mapping[str, Rule]) -> dict[str, Any]:
         if text is None:
             raise InvalidParameter(f"{name} must be UTF-8 text, percent-encoded")
         values[name] = rules[name].read(name, text)
-    for name in values:
-        if isinstance(rules[name], IdList):
+    for name, rule in rules.items():
+        if isinstance(rule, Required) and name not in values:
+            raise InvalidParameter(f"{name} is missing: this endpoint needs it")
+        if isinstance(rule, IdList) and name in values:
             _require_defaults_beside(name, values, rules)
     return {name: rule.default for name, rule in rules.items()} | values
 

@@ -93,8 +93,9 @@ def _explain(result: Explanation, as_json: bool) -> None:
     if as_json:
         say_json(asdict(result))
         return
+    width = max(len(layer.layer) for layer in result.layers)
     for layer in result.layers:
-        say(f"{'make' if layer.make else 'keep'}  {layer.layer:<14}{layer.why}")
+        say(f"{'make' if layer.make else 'keep'}  {layer.layer:<{width}}  {layer.why}")
     say(result.build)
 
 

@@ -13,6 +13,7 @@ from edge_auth.core.parameters import (
     Integer,
     Price,
     ProductId,
+    Required,
     Rule,
     Text,
 )
@@ -57,6 +58,8 @@ def schema_of(rule: Rule) -> _Json:
             schema = {"type": "string", "pattern": f"^{one}(,{one}){{0,{rule.max_ids - 1}}}$"}
         case BuildId():
             schema = {"type": "string", "minLength": 1}
+        case Required():
+            schema = schema_of(rule.rule)
         case _:
             raise TypeError(f"{type(rule).__name__} has no schema: add it here")
     return schema if rule.default is None else schema | {"default": rule.default}
@@ -67,7 +70,7 @@ def _parameter(endpoint: Endpoint, prose: Prose, name: str, place: str, schema: 
     described = {
         "name": name,
         "in": place,
-        "required": place == "path",
+        "required": place == "path" or isinstance((endpoint.rules or {}).get(name), Required),
         "description": text,
         "schema": schema,
     }

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
 from edge_auth.core.endpoint import Endpoint
+from edge_auth.core.parameters import Required
 from edge_auth.errors import (
     ApiError,
     ExpiredKey,
@@ -56,10 +57,11 @@ def refused_requests(
     Raises:
         SiteError: An error of the look-up has no request in the prose.
     """
-    target = _target(endpoint, _example_subject(endpoint, prose))
+    path = _target(endpoint, _example_subject(endpoint, prose))
+    target = path + _needed_query(endpoint, prose)
     key = "" if endpoint.public else "valid"
     found: dict[type[ApiError], RefusedRequest] = {
-        InvalidParameter: RefusedRequest(f"{target}?{_bad_query(endpoint)}", key=key),
+        InvalidParameter: RefusedRequest(f"{path}?{_bad_query(endpoint)}", key=key),
         MethodNotAllowed: RefusedRequest(target, "POST", key),
         InternalError: RefusedRequest(target, key=key, broken=True),
         **{error: RefusedRequest(target, key=kind) for error, kind in _KEY_OF.items()},
@@ -84,6 +86,13 @@ def _target(endpoint: Endpoint, subject: str) -> str:
 def _example_subject(endpoint: Endpoint, prose: Prose) -> str:
     names = endpoint.subjects
     return "...".join(prose.sentence(endpoint.path, PARAMETERS, name).example for name in names)
+
+
+def _needed_query(endpoint: Endpoint, prose: Prose) -> str:
+    """Return the query of the parameters that a request must have."""
+    names = [name for name, rule in (endpoint.rules or {}).items() if isinstance(rule, Required)]
+    examples = {name: prose.sentence(endpoint.path, PARAMETERS, name).example for name in names}
+    return f"?{urlencode(examples)}" if examples else ""
 
 
 def _bad_query(endpoint: Endpoint) -> str:

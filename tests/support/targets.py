@@ -60,6 +60,7 @@ class Targets:
             self.facets,
             self.facets,
             self.names,
+            self.series,
             self.card,
             self.sets,
             self.plain_list,
@@ -110,15 +111,8 @@ class Targets:
         return self._target("cards", query)
 
     def cards_with_ids(self) -> str:
-        """Ids known and unknown, in several spellings, some twice; now and then too many, or something beside them."""
-        known = [str(row["id_product"]) for row in self.rows.products] or ["1"]
-        odd = ("77777", "-1", "0", "-0", "9" * 18, "1" + "0" * 17)
-        count = self.rng.choice((1, 2, 3, 7, 20, 99, 100, 101))
-        ids = [self.rng.choice(known if self.rng.random() < 0.8 else odd) for _ in range(count)]
-        ids = [f"00{id_}" if id_[0] != "-" and len(id_) < 16 and self.rng.random() < 0.1 else id_ for id_ in ids]
-        if self.rng.random() < 0.1:
-            ids[self.rng.randrange(count)] = self.rng.choice((*BAD_INTEGERS[:-3], "9" * 19))
-        query = {"ids": ",".join(ids)}
+        """Ids, now and then with something beside them."""
+        query = {"ids": self._ids()}
         if self.rng.random() < 0.2:
             beside = {
                 "limit": ("50", "050", "5", ""),
@@ -133,6 +127,24 @@ class Targets:
             names = self.rng.sample(list(beside), self.rng.choice((1, 1, 2)))
             query |= {name: self.rng.choice(beside[name]) for name in names}
         return self._target("cards", query)
+
+    def series(self) -> str:
+        """Ids, now and then none, or something beside them that this endpoint does not take."""
+        query = {"ids": self._ids()} if self.rng.random() < 0.95 else {}
+        more = {"limit": "50", "kind": "all", "weeks": "53"}
+        query |= {name: value for name, value in more.items() if self.rng.random() < 0.03}
+        return self._target("series", query)
+
+    def _ids(self) -> str:
+        """Ids known and unknown, in several spellings, some twice; now and then too many, or one that is no id."""
+        known = [str(row["id_product"]) for row in self.rows.products] or ["1"]
+        odd = ("77777", "-1", "0", "-0", "9" * 18, "1" + "0" * 17)
+        count = self.rng.choice((1, 2, 3, 7, 20, 99, 100, 101))
+        ids = [self.rng.choice(known if self.rng.random() < 0.8 else odd) for _ in range(count)]
+        ids = [f"00{id_}" if id_[0] != "-" and len(id_) < 16 and self.rng.random() < 0.1 else id_ for id_ in ids]
+        if self.rng.random() < 0.1:
+            ids[self.rng.randrange(count)] = self.rng.choice((*BAD_INTEGERS[:-3], "9" * 19))
+        return ",".join(ids)
 
     def card(self) -> str:
         known = [str(row["id_product"]) for row in self.rows.products]

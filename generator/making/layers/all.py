@@ -13,6 +13,7 @@ from generator.making.layers.games import games_layer
 from generator.making.layers.history import history_layer, open_month_layer
 from generator.making.layers.movers import movers_layer
 from generator.making.layers.names import names_layer
+from generator.making.layers.series import series_layers
 from generator.making.layers.sets import sets_layer
 from generator.making.layers.site import site_layer
 from generator.making.layers.spec import LayerSpec
@@ -44,6 +45,7 @@ def define_layers(context: BuildContext) -> list[LayerSpec]:
         games_layer(catalogue),
         names_layer(lake),
         movers_layer(lake),
+        *series_layers(lake),
         watchlist,
         fingerprints_layer(lake),
         status_layer(catalogue, watchlist),

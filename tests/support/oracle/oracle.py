@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from tests.support.oracle import facets, games, movers, names, params, sets, watchlist
+from tests.support.oracle import facets, games, movers, names, params, series, sets, watchlist
 from tests.support.oracle.cards import Cards, UnknownSet
 from tests.support.oracle.lake import OracleLake, Row
 from tests.support.oracle.status import status
@@ -12,7 +12,7 @@ from tests.support.oracle.status import status
 Answer = tuple[int, Any]
 ROOT = "/api/v1/"
 LISTS = ("watchlist", "cards", "sets", "games", "movers")
-SINGLE = ("status", "fingerprints", "names", "facets")
+SINGLE = ("status", "fingerprints", "names", "facets", "series")
 NOT_FOUND = (404, "not_found")
 INVALID = (400, "invalid_parameter")
 
@@ -58,6 +58,8 @@ class Oracle:
             return 409, "ambiguous_slug"
 
     def _body(self, endpoint: str, subject: str, parameters: dict[str, Any]) -> Row:
+        if endpoint == "series":
+            return series.listed(self.lake, parameters["ids"])
         if parameters.get("ids") is not None:
             return self._cards_with_ids(parameters["ids"])
         if endpoint in LISTS:

@@ -109,6 +109,7 @@ PARAMETERS: dict[str, Parameters] = {
     },
     "facets": FILTERS,
     "names": {"game": GAME},
+    "series": {"ids": IdsParameter()},
     "card": {"days": IntegerParameter(None, 1, 3650)},
     "sets": {"q": TextParameter(), "game": GAME, "limit": IntegerParameter(100, 1, 1000), "offset": OFFSET},
     "games": {"limit": IntegerParameter(100, 1, 500), "offset": OFFSET},
@@ -139,6 +140,8 @@ def read(endpoint: str, pairs: list[tuple[str, str]]) -> dict[str, Any]:
         except ValueError:
             raise Refused(name) from None
     if "ids" in seen and any(values[name] != known[name].default for name in seen - {"ids"}):
+        raise Refused("ids")
+    if endpoint == "series" and "ids" not in seen:
         raise Refused("ids")
     if values.get("sort") == "match" and (not fold(values["q"]).split() or values["order"] is not None):
         raise Refused("sort")
