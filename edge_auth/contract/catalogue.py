@@ -42,6 +42,7 @@ from edge_auth.contract.vocabulary import SUBSTRINGS, SUFFIXES, WORDS, Vocabular
 from edge_auth.errors import StoreError
 
 COLUMNS, SETS = "columns", "sets"
+_STEPS = 256  # of a ranking
 PRICES = "prices"  # the newest prices of the products, for the generator
 
 
@@ -107,6 +108,7 @@ class Catalogue:
         priced = [sort for sort in PRICE_SORTS if f"cents_{sort}" in columns.column_names]
         keyed = self.counts.keyed["all"]
         self.cents = {sort: _values(columns, f"cents_{sort}")[: keyed[sort]] for sort in priced}
+        self._steps: dict[str, tuple[np.ndarray, int]] = {}
         self.set_ids = _values(sets, "id")
         self.set_names = sets["name"].to_pylist()
         self.set_games = sets["game"].to_pylist() if "game" in sets.column_names else None
@@ -135,6 +137,13 @@ class Catalogue:
         ids, by_id = self._views
         place = bisect_left(by_id, id_, key=ids.__getitem__)
         return by_id[place] if place < len(ids) and ids[by_id[place]] == id_ else None
+
+    def steps(self, sort: str) -> tuple[np.ndarray, int]:
+        """Return the rank of each product in a sort in steps, uint8 by ordinal, and the size of a step."""
+        if sort not in self._steps:
+            size = len(self.ids) // _STEPS + 1
+            self._steps[sort] = (self.rank[sort] // size).astype(np.uint8), size
+        return self._steps[sort]
 
     @property
     def digests(self) -> pa.Array:

@@ -16,7 +16,7 @@ from edge_auth.contract.sorts import PRICE_SORTS
 from edge_auth.contract.text import fold
 from edge_auth.core.bodies import Body, MadeBody, StoredBody, dumps, list_body
 from edge_auth.core.open_build import OpenBuild
-from edge_auth.core.search import filter_key, find_page, mask_of, read_search
+from edge_auth.core.search import filter_key, find_page, mask_of, ranks_of_prices, read_search
 from edge_auth.errors import NotFound
 
 _MAX_ID_DIGITS = 19
@@ -107,8 +107,12 @@ def facets(build: OpenBuild, _: str, values: Values) -> Body:
     """Return how many products of each kind, rarity, game and set match the filters."""
     facets = build.facets
     search = read_search(build, {**values, "sort": PRICE_SORTS[0], "order": None})
+    if search.only_filter in facets.stored:
+        return MadeBody(facets.stored[search.only_filter])
+    if search.only_prices:
+        return MadeBody(facets.of_ranks(ranks_of_prices(build.catalogue, search)))
     mask = mask_of(build.catalogue, search)
-    return MadeBody(facets.count(mask))
+    return MadeBody(facets.of_mask(mask))
 
 
 def movers(build: OpenBuild, _: str, values: Values) -> Body:

@@ -62,6 +62,24 @@ class Search(NamedTuple):
     best: str | None = None
 
     @property
+    def only_prices(self) -> bool:
+        """Whether it has a price range and no filter."""
+        return self.prices is not None and self.filters == _NO_FILTERS
+
+    @property
+    def only_filter(self) -> tuple[str, str]:
+        """The name and the key of its filter if it has but one, a text filter or the kind; ("", "") if it has others.
+
+        Without any filter that is ("kind", "all").
+        """
+        texts, kind = self.filters.texts, self.filters.kind
+        if self.prices is not None or self.filters.set is not None or self.filters.words or len(texts) > 1:
+            return "", ""
+        if texts:
+            return texts[0] if kind == "all" else ("", "")
+        return "kind", kind
+
+    @property
     def price_sort(self) -> str:
         """The sort whose price the price range bounds."""
         return self.sort if self.sort in PRICE_SORTS else PRICE_SORTS[0]
@@ -200,13 +218,13 @@ def _ranking(catalogue: Catalogue, search: Search) -> list[np.ndarray]:
     """
     order = catalogue.order[search.sort]
     if search.prices is not None and search.sort == search.price_sort:
-        order = order[_ranks_of_prices(catalogue, search)]
+        order = order[ranks_of_prices(catalogue, search)]
         return [order[::-1] if search.reverse else order]
     keyed = catalogue.counts.keyed["all"][search.sort]
     return [order[:keyed][::-1], order[keyed:]] if search.reverse else [order]
 
 
-def _ranks_of_prices(catalogue: Catalogue, search: Search) -> slice:
+def ranks_of_prices(catalogue: Catalogue, search: Search) -> slice:
     """Return the ranks of the products in the price range: a range of the ranking, since it is sorted by price."""
     assert search.prices is not None
     ascending = catalogue.cents[search.price_sort][::-1]
@@ -279,12 +297,10 @@ def mask_of(catalogue: Catalogue, search: Search) -> np.ndarray:
 
 
 def _masks(catalogue: Catalogue, search: Search) -> Iterator[np.ndarray]:
-    """Yield a new mask for each filter, and two for the price range."""
+    """Yield a new mask for each filter and the price range."""
     filters = search.filters
     if search.prices is not None:
-        ranks, rank = _ranks_of_prices(catalogue, search), catalogue.rank[search.price_sort]
-        yield rank >= np.uint32(ranks.start)
-        yield rank < np.uint32(ranks.stop)
+        yield _between(catalogue, search.price_sort, ranks_of_prices(catalogue, search))
     if filters.kind != "all":
         yield catalogue.single == (filters.kind == "single")
     if filters.set is not None:
@@ -293,6 +309,19 @@ def _masks(catalogue: Catalogue, search: Search) -> Iterator[np.ndarray]:
         yield catalogue.texts[name].mask(key)
     for word in filters.words:
         yield catalogue.vocabulary.mask(word)
+
+
+def _between(catalogue: Catalogue, sort: str, ranks: slice) -> np.ndarray:
+    """Return which products have a rank in a range. Steps of the ranking are compared: they take a byte each."""
+    steps, size = catalogue.steps(sort)
+    first, last = ranks.start // size, (ranks.stop - 1) // size
+    if ranks.start >= ranks.stop:
+        return np.zeros(len(steps), bool)
+    found: np.ndarray = steps - np.uint8(first) <= np.uint8(last - first)
+    order = catalogue.order[sort]
+    found[order[first * size : ranks.start]] = False
+    found[order[ranks.stop : (last + 1) * size]] = False
+    return found
 
 
 def _set_rows(catalogue: Catalogue, text: str) -> list[int]:

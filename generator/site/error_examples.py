@@ -157,5 +157,5 @@ def _build(id_: str) -> OpenBuild:
     none = np.array([], np.uint32)
     counts = SimpleNamespace(keyed={"all": {"trend": 0}})
     build.catalogue = cast(Any, SimpleNamespace(order={"trend": none}, counts=counts, set_names=[], set_ids=none))
-    build.facets = cast(Any, None)
+    build.facets = cast(Any, SimpleNamespace(stored={}))
     return build

@@ -2,8 +2,11 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from edge_auth.contract.builds import open_build
 from edge_auth.contract.store.folder import FolderStore
@@ -33,7 +36,8 @@ def rows() -> Rows:
     ]
     products += [{**products[8], "id_product": 9_000 + n, "rarity": "Common"} for n in range(60)]
     expansions = [{"id": id_, "name": f"Set {id_ % 100}", "game": f"Game {id_:03}"} for id_ in range(MANY)]
-    return Rows(products=products, expansions=expansions, price_guide={"2026-03-01": [{"id_product": 1, "trend": 1.0}]})
+    trends = [{"id_product": id_, "trend": id_ * id_ % 700 / 100} for id_ in range(1, PRODUCTS + 1) if id_ % 5]
+    return Rows(products=products, expansions=expansions, price_guide={"2026-03-01": trends})
 
 
 @pytest.fixture(scope="module")
@@ -41,15 +45,53 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write(rows(), tmp_path_factory.mktemp("facets"))
 
 
-@pytest.mark.parametrize("query", ["", "kind=single", "q=beta", "q=a", "q=6", "set=Set%204", "rarity=common", "game=x"])
-def test_long_lists_end_and_no_value_is_last(lake: Path, tmp_path_factory: pytest.TempPathFactory, query: str) -> None:
-    store = FolderStore(str(tmp_path_factory.getbasetemp() / "facets-store"))
-    opened = OpenBuild(open_build(store, make(lake, store)), LruCache(1 << 20), lambda hit: None)
+@pytest.fixture(scope="module")
+def opened(lake: Path, tmp_path_factory: pytest.TempPathFactory) -> OpenBuild:
+    store = FolderStore(str(tmp_path_factory.mktemp("facets-store")))
+    return OpenBuild(open_build(store, make(lake, store)), LruCache(1 << 20), lambda hit: None)
+
+
+@pytest.fixture(scope="module")
+def oracle(lake: Path) -> Oracle:
+    return Oracle(lake)
+
+
+def facets(opened: OpenBuild, query: str) -> Any:
     endpoint, subject = route(f"{API}facets".encode())
-    got = json.loads(endpoint.source.make_body(opened, endpoint, subject, query).plain)
-    status, expected = Oracle(lake).ask(f"{API}facets?{query}")
+    return json.loads(endpoint.source.make_body(opened, endpoint, subject, query).plain)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        *(
+            "",
+            "kind=single",
+            "kind=sealed",
+            "q=beta",
+            "q=a",
+            "q=6",
+            "set=Set%204",
+            "rarity=common",
+            "game=x",
+            "number=1",
+        ),
+        *("q=beta&kind=sealed", "rarity=rare%203&game=game%20003", "q=beta&min_price=3", "kind=single&max_price=2"),
+    ],
+)
+def test_long_lists_end_and_no_value_is_last(opened: OpenBuild, oracle: Oracle, query: str) -> None:
+    got = facets(opened, query)
+    status, expected = oracle.ask(f"{API}facets?{query}")
     assert status == 200 and not differences(expected, got)
     if not query:
         assert [len(got[name]) for name in ("kinds", "rarities", "games", "sets")] == [2, 100, 100, 100]
         assert [got[name][-1].get("value") for name in ("rarities", "games", "sets")] == [None] * 3
         assert got["rarities"][0]["value"] == "COMMON"
+
+
+@settings(max_examples=20)
+@given(lowest=st.integers(0, 700), width=st.none() | st.integers(0, 700))
+def test_facets_of_a_price_range(opened: OpenBuild, oracle: Oracle, lowest: int, width: int | None) -> None:
+    query = f"min_price={lowest / 100}" + (f"&max_price={(lowest + width) / 100}" if width is not None else "")
+    status, expected = oracle.ask(f"{API}facets?{query}")
+    assert status == 200 and not differences(expected, facets(opened, query))

@@ -1,6 +1,6 @@
 """Facets: how many of the products that match are of each kind, rarity, game and set."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import Any
 
 from tests.support.oracle import games
@@ -13,23 +13,24 @@ MOST = 100
 
 def counted(lake: OracleLake, ids: list[int]) -> Row:
     """The facets of some products."""
-    rows = [lake.products[id_] for id_ in ids]
+    rows, rarities = [lake.products[id_] for id_ in ids], _rarities(lake)
     spelled = {fold(name): name for name in (game["name"] for game in games.listed(lake))}
     sets = _most_first(Counter(row.get("id_expansion") for row in rows))
     return {
         "products": len(rows),
         "kinds": _values(Counter(row["kind"] for row in rows)),
-        "rarities": _values(Counter(_rarity(lake, row) for row in rows)),
+        "rarities": _values(Counter(rarities.get(fold(row.get("rarity") or "")) for row in rows)),
         "games": _values(Counter(spelled.get(games.of_product(lake, id_)) for id_ in ids)),
         "sets": [{"id": id_, "name": lake.expansions.get(id_, {}).get("name"), "products": n} for id_, n in sets],
     }
 
 
-def _rarity(lake: OracleLake, row: Row) -> str | None:
-    """The spelling of a product's rarity that most products of the whole lake have."""
-    folded = fold(row.get("rarity") or "")
-    written = (product.get("rarity") or "" for product in lake.products.values())
-    return usual(Counter(rarity for rarity in written if fold(rarity) == folded)) if folded else None
+def _rarities(lake: OracleLake) -> dict[str, str]:
+    """The spelling of each folded rarity that most products of the whole lake have."""
+    spellings: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in lake.products.values():
+        spellings[fold(row.get("rarity") or "")][row.get("rarity") or ""] += 1
+    return {folded: usual(found) for folded, found in spellings.items() if folded}
 
 
 def _values(counts: Counter[str | None]) -> list[Row]:
