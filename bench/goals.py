@@ -81,6 +81,13 @@ def _search(results: Results) -> Figure | None:
     return single(found["worst ms"], found["worst"].partition("?")[2]) if found else None
 
 
+def _beside_search(results: Results, what: str, encoding: str) -> Figure | None:
+    """Return the cost of a request divided by that of the same search, for the kind of search where it is largest."""
+    found = (results.part("beside search") or {}).get("encodings", {}).get(encoding, {}).get(what)
+    worst = max(found, key=lambda kind: found[kind][-1]) if found else ""
+    return single(found[worst][-1], worst) if found else None
+
+
 def _second_worker(results: Results) -> Figure | None:
     found = results.part("memory")
     return single(found["2 workers"] - found["1 worker"]) if found else None
@@ -171,6 +178,12 @@ GOALS = (
          instead_of="half of the whole history, which it always met"),
     Goal("p99 of a mix of all endpoints at half the load that saturates", False, 10, _p99, "ms"),
     Goal("Slowest single search, in the shim", False, 15, _search, "ms"),
+    *(
+        Goal(f"{text} ÷ the same search, never seen before, {shown}, CPU", False, 1.5,
+             partial(_beside_search, what=what, encoding=encoding))
+        for what, text in {"facets": "`/facets`", "match": "`sort=match`"}.items()
+        for shown, encoding in (("not compressed", "identity"), ("gzip", "gzip"))
+    ),
     Goal("Memory of a second worker", False, 60, _second_worker, "MB"),
     Goal("Build and publish after one watch check, Python's start included", False, 1.5,
          partial(_command, name=WATCH_CHECK), "s"),

@@ -55,8 +55,14 @@ def queries(names: list[str], total: int) -> list[str]:
     ]
 
 
-def time_request(application: Application, target: str, key: str) -> float:
-    """Send a request to the application and return the milliseconds of its answer.
+def time_request(
+    application: Application,
+    target: str,
+    key: str,
+    encoding: str = "gzip",
+    clock: Callable[[], float] = time.perf_counter,
+) -> float:
+    """Send a request to the application and return the milliseconds of its answer by a clock.
 
     Raises:
         SystemExit: The answer is not 200.
@@ -64,12 +70,12 @@ def time_request(application: Application, target: str, key: str) -> float:
     path, _, query = target.partition("?")
     environ = {
         "REQUEST_METHOD": "GET", "PATH_INFO": path, "QUERY_STRING": query, "REMOTE_ADDR": "127.0.0.1",
-        "HTTP_AUTHORIZATION": f"Bearer {key}", "HTTP_ACCEPT_ENCODING": "gzip",
+        "HTTP_AUTHORIZATION": f"Bearer {key}", "HTTP_ACCEPT_ENCODING": encoding,
     }  # fmt: skip
     statuses: list[str] = []
-    began = time.perf_counter()
+    began = clock()
     b"".join(application(environ, lambda status, _: statuses.append(status)))
-    took = 1000 * (time.perf_counter() - began)
+    took = 1000 * (clock() - began)
     if statuses != ["200 OK"]:
         raise SystemExit(f"{target}: {statuses}")
     return took

@@ -147,6 +147,15 @@ def _shim(results: Results) -> Iterator[str]:
     if memory := results.part("memory"):
         yield "\n### Memory\n\nProportional set size (PSS) of all processes after a mix of requests; MB.\n"
         yield from table(list(memory), [[number(value) for value in memory.values()]])
+    if found := results.part("beside search"):
+        yield f"\n### Facets and matches beside the same search, {found['products']:,} products, CPU µs\n"
+        rows = [
+            [encoding, name, kind, *map(number, figures)]
+            for encoding, endpoints in found["encodings"].items()
+            for name, kinds in endpoints.items()
+            for kind, figures in kinds.items()
+        ]
+        yield from table(("encoding", "request", "search by", "search", "request", "ratio"), rows)
     for found in results.part("searches") or ():
         yield f"\n### Searches in the shim, {found['products']:,} products\n"
         yield f"{len(found['ms'])} queries, p50 {number(found['p50 ms'])} ms, p99 {number(found['p99 ms'])} ms.\n"

@@ -103,16 +103,27 @@ def _memory_of(data: Data, targets: list[str], workers: int, seconds: float, bed
         server.stop()
 
 
-def searches(products: int, days: int) -> dict[str, Any]:
-    """Run the searches of `in_shim` over a large catalogue and return the median milliseconds by query."""
+def _run_in_shim(module: str, products: int, days: int) -> Any:
+    """Return the JSON that a module prints which calls the shim of a lake without a server, on a core of its own."""
     chosen = site(products, days)
     places = {"store": chosen.store, "lake": chosen.lake, "key": chosen.key, "state": scratch("search")}
     arguments = json.dumps({name: str(place) for name, place in places.items()})
-    command = pinned(SERVER_CORE, [sys.executable, "-m", "bench.in_shim", arguments])
+    command = pinned(SERVER_CORE, [sys.executable, "-m", module, arguments])
     process = subprocess.run(command, env=environment(), capture_output=True, text=True)
     if process.returncode:
-        raise SystemExit(f"in_shim: {process.stderr[-2000:]}")
-    times: dict[str, float] = json.loads(process.stdout)
+        raise SystemExit(f"{module}: {process.stderr[-2000:]}")
+    return json.loads(process.stdout)
+
+
+def beside_search(products: int, days: int) -> dict[str, Any]:
+    """Return the cost of /facets and of sort=match beside that of the same search."""
+    print_progress(f"facets and matches beside searches over {products:,}")
+    return {"products": products, "encodings": _run_in_shim("bench.beside_search", products, days)}
+
+
+def searches(products: int, days: int) -> dict[str, Any]:
+    """Run the searches of `in_shim` over a large catalogue and return the median milliseconds by query."""
+    times: dict[str, float] = _run_in_shim("bench.in_shim", products, days)
     worst = max(times, key=times.__getitem__)
     print_progress(f"search over {products:,}: worst {times[worst]:.1f} ms: {worst}")
     return {
@@ -133,6 +144,7 @@ def shim(bed: TestBed, size: Size) -> Iterator[dict[str, Any]]:
     yield {"steady": steady(bed, size.rounds, size.seconds * 3)}
     yield {"memory": memory(bed, size)}
     yield {"cold": cold(bed, size.rounds)}
+    yield {"beside search": beside_search(size.products, size.days)}
     yield {"searches": [searches(*catalogue) for catalogue in size.search]}
 
 
