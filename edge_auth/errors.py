@@ -35,6 +35,10 @@ class AccessDenied(StoreError):
     """The store denies access. Without permission to list a bucket, S3 also denies access to missing objects."""
 
 
+class Throttled(StoreError):
+    """The store answers fewer requests than it gets. The same request may succeed after a pause."""
+
+
 class Conflict(StoreError):
     """A conditional write failed because another writer changed the object first."""
 

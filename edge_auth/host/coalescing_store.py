@@ -1,14 +1,20 @@
-"""A store across a network, with reads that are shared, concurrent, coalesced, and have a deadline."""
+"""A store across a network, with reads that are shared, concurrent, coalesced, patient, and have a deadline."""
 
-from collections.abc import Sequence
+import random
+import time
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from edge_auth.contract.store.interface import Digest, Span, Store
+from edge_auth.errors import Throttled
 from edge_auth.host.single_flight import SingleFlight
 
 # Ranges of an object that are this close are fetched together: another request would take longer than the extra bytes.
 _MAX_GAP_BYTES = 32 << 10
+_PAUSES_SECONDS = (0.2, 0.4, 0.8)  # at most, after a read that boto3 has tried twice
+
+T = TypeVar("T")
 
 
 class _Range(NamedTuple):
@@ -31,23 +37,26 @@ class CoalescingStore:
 
     def get(self, name: str, offset: int = 0, length: int | None = None) -> bytes:
         """Return an object, or `length` bytes of it from `offset`."""
-        read = partial(self._store.get, name, offset, length)
+        read = partial(_patiently, self._store.get, name, offset, length)
         return self._single_flight.get({(name, offset, length): read})[0]
 
     def get_many(self, spans: Sequence[Span]) -> list[bytes]:
         """Return several ranges in input order."""
         ranges = _coalesce(spans)
-        jobs = {(name, start, end): partial(self._store.get, name, start, end - start) for name, start, end in ranges}
+        jobs = {
+            (name, start, end): partial(_patiently, self._store.get, name, start, end - start)
+            for name, start, end in ranges
+        }
         fetched = dict(zip(ranges, self._single_flight.get(jobs), strict=True))
         return [_cut(fetched, *span) for span in spans]
 
     def stat(self, name: str) -> int | None:
         """Return the size of an object in bytes, or None if it does not exist."""
-        return self._single_flight.get({("stat", name): partial(self._store.stat, name)})[0]
+        return self._single_flight.get({("stat", name): partial(_patiently, self._store.stat, name)})[0]
 
     def digest(self, name: str) -> Digest | None:
         """Return the size and hash of an object, or None."""
-        return self._single_flight.get({("digest", name): partial(self._store.digest, name)})[0]
+        return self._single_flight.get({("digest", name): partial(_patiently, self._store.digest, name)})[0]
 
 
 def with_deadline(store: Store, single_flight: SingleFlight) -> Store:
@@ -55,6 +64,16 @@ def with_deadline(store: Store, single_flight: SingleFlight) -> Store:
     if store.local_path(""):
         return store
     return cast("Store", CoalescingStore(store, single_flight))  # its other methods come from __getattr__
+
+
+def _patiently(read: Callable[..., T], *arguments: object) -> T:
+    """Return the result of a read. If the store throttles, read again after pauses that grow."""
+    for pause in _PAUSES_SECONDS:
+        try:
+            return read(*arguments)
+        except Throttled:
+            time.sleep(random.uniform(0, pause))  # random, so that requests do not come back in step
+    return read(*arguments)
 
 
 def _coalesce(spans: Sequence[Span]) -> list[_Range]:

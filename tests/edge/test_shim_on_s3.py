@@ -253,6 +253,18 @@ def test_what_is_at_hand_is_answered_and_the_rest_refused(
     until(lambda: reader.get("/healthz").json()["store"] == "ok", LIMIT, "the store is well")
 
 
+def test_a_store_that_throttles_costs_time_and_hardly_an_answer(built: str, proxy: Proxy, tmp_path: Path) -> None:
+    """It answers 16 of 37 reads 429."""
+    reader = ready(built, tmp_path, store_seconds=5)
+    proxy.break_next("throttle", ALWAYS)
+    paths = [f"{API}cards/{product['id_product']}" for product in PRODUCTS[:174]]
+    with object_requests(proxy) as made, ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(reader.get, paths))
+    assert len(made) > 1.4 * len(paths)  # that reads were refused at all
+    failed = [answer for answer in answers if answer.status != 200]
+    assert len(failed) <= 5 and all(map(honest, failed))
+
+
 def test_a_shim_that_starts_without_its_store(
     server: S3Server, built: str, proxy: Proxy, tmp_path: Path, right: dict, often: None
 ) -> None:

@@ -25,6 +25,7 @@ class Proxy:
 
     refuse    the connection is reset before there is an answer
     slowdown  503 SlowDown, as from a server with too many requests
+    throttle  429 for 16 of 37 requests, the rest passes
     deny      403 AccessDenied
     lose      the server carries out the request, but its answer is lost
     fail      the server carries out the request, and the answer is a 500
@@ -74,7 +75,8 @@ class Proxy:
                 self._writes -= not line.startswith(("GET ", "HEAD "))
                 return ""
             self._times -= 1
-            return self._fault if self._times >= 0 else ""
+            passes = self._times < 0 or (self._fault == "throttle" and len(self.requests) * 16 % 37 >= 16)
+            return "" if passes else self._fault
 
     def _accept(self) -> None:
         while True:
@@ -169,6 +171,7 @@ _INSTEAD = {
     "hang": lambda connection: connection.recv(1),  # until the client gives up
     "refuse": _reset,
     "slowdown": _says("503 Slow Down", "SlowDown"),
+    "throttle": _says("429 Too Many Requests", "TooManyRequests"),
     "deny": _says("403 Forbidden", "AccessDenied"),
     "unknown": _says("501 Not Implemented", "NotImplemented"),
 }

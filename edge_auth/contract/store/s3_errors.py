@@ -11,7 +11,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
 from urllib3.exceptions import HTTPError
 
-from edge_auth.errors import AccessDenied, Conflict, MissingObject, StoreError
+from edge_auth.errors import AccessDenied, Conflict, MissingObject, StoreError, Throttled
 
 FAILURES = (BotoCoreError, Boto3Error, ResponseParserError, HTTPError, OSError, ValueError)
 # An incomplete or garbled response that boto3 does not notice, or does not retry.
@@ -19,6 +19,7 @@ INCOMPLETE = (ResponseParserError, ValueError)
 # Statuses of a conditional write that lost against another writer, or against an earlier attempt of this process whose
 # answer was lost.
 _CONFLICT_STATUSES = (404, 409, 412)
+_THROTTLED_STATUSES = (429, 503)
 
 
 @contextmanager
@@ -66,7 +67,8 @@ def _translate(location: str, name: str, error: ClientError) -> StoreError:
             f"{where}: access denied ({code}): check the credentials, and grant s3:GetObject and s3:ListBucket "
             "(to writers also s3:PutObject and s3:DeleteObject); without s3:ListBucket, missing objects are denied too"
         )
-    return StoreError(f"{where}: the server answered {code} ({status}) to {error.operation_name}")
+    kind = Throttled if status in _THROTTLED_STATUSES else StoreError
+    return kind(f"{where}: the server answered {code} ({status}) to {error.operation_name}")
 
 
 def _where(location: str, name: str) -> str:
