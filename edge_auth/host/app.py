@@ -22,7 +22,8 @@ from edge_auth.host.client_address import Network
 from edge_auth.host.file_counter import FileCounter, counter_file, store_name
 from edge_auth.host.keyring import KEYS_MAX_AGE_SECONDS, Keyring
 from edge_auth.host.log import Log
-from edge_auth.host.metrics import Metrics, PrometheusMetrics
+from edge_auth.host.metrics import Metrics
+from edge_auth.host.retried_metrics import RetriedMetrics
 from edge_auth.host.single_flight import REQUEST_TIMEOUT_SECONDS, SingleFlight
 from edge_auth.host.turns import Turns
 from edge_auth.host.wsgi import Gateway
@@ -92,7 +93,7 @@ def create_app(settings: Settings, log: Log | None = None) -> Flask:
         log: With None, the log goes to standard error.
     """
     log = log or Log()
-    metrics = _metrics(settings, log)
+    metrics = RetriedMetrics(settings.metrics, log.line) if settings.metrics is not None else Metrics()
     store = metrics.watch(open_store(settings.store, settings.store_seconds))
     key_file = open_key_file(settings.store, settings.keys, settings.store_seconds)
     keyring = Keyring(KeyFile(metrics.watch(key_file.store), key_file.name), log, metrics, settings.keys_seconds)
@@ -139,15 +140,6 @@ def _check_ready(builds: BuildRegistry, keyring: Keyring) -> str:
     build = builds.select()
     build.catalogue.card_lines  # noqa: B018  (opened here, so that the first search need not open it)
     return build.id
-
-
-def _metrics(settings: Settings, log: Log) -> Metrics:
-    if settings.metrics is not None:
-        try:
-            return PrometheusMetrics(settings.metrics)
-        except OSError as error:
-            log.line(f"this worker counts nothing for Prometheus: {error}")
-    return Metrics()
 
 
 def _counter(settings: Settings, store_location: str, log: Log, metrics: Metrics) -> Counter:

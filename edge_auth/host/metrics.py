@@ -9,12 +9,11 @@ import fcntl
 import json
 import os
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import cache, wraps
 from itertools import count
 from pathlib import Path
 from threading import local
-from typing import Any, TextIO, cast
+from typing import Any, TextIO
 
 from edge_auth.contract.store.interface import Span, Store
 from edge_auth.core.request import Answer
@@ -51,7 +50,7 @@ class Metrics:
         return store
 
 
-class _ThreadCounts(local):
+class ThreadCounts(local):
     """The counts of a thread since its last flush. One request can read the store several times."""
 
     def __init__(self) -> None:
@@ -67,10 +66,10 @@ class PrometheusMetrics(Metrics):
     """The metrics of one worker. Create it once, in the worker's process.
 
     Raises:
-        OSError: The folder cannot be written.
+        OSError: The folder cannot be written. `retried_metrics` tries again.
     """
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, thread_counts: ThreadCounts):
         # The import is slow, and shims without metrics do not need it.
         from prometheus_client import Counter, Histogram, values
 
@@ -101,7 +100,7 @@ class PrometheusMetrics(Metrics):
         self._seconds = cache(seconds.labels)
         for operation in _COUNTED_OPERATIONS:  # alerts need series that exist from the start
             self._counters["store_errors"](operation)
-        self._thread_counts = _ThreadCounts()
+        self._thread_counts = thread_counts
         counter("worker_starts", "Workers started. More than there are means that some were replaced.")().inc()
 
     def request(self, answer: Answer, seconds: float) -> None:
@@ -131,21 +130,20 @@ class PrometheusMetrics(Metrics):
         self._fallbacks().inc()
 
     def live(self, record: dict[str, Any]) -> None:
-        """Publish the record of the build that is live from now on."""
-        with suppress(OSError):
-            temporary = self._folder / f".{LIVE_NAME}-{os.getpid()}"
-            temporary.write_text(json.dumps({name: record.get(name) for name in ("id", "as_of", "freshness")}))
-            temporary.replace(self._folder / LIVE_NAME)
+        """Publish the record of the build that is live from now on.
 
-    def watch(self, store: Store) -> Store:
-        """Return a store whose requests and errors are counted."""
-        return cast("Store", _WatchedStore(store, self._thread_counts))  # its other methods come from __getattr__
+        Raises:
+            OSError: The folder cannot be written.
+        """
+        temporary = self._folder / f".{LIVE_NAME}-{os.getpid()}"
+        temporary.write_text(json.dumps({name: record.get(name) for name in ("id", "as_of", "freshness")}))
+        temporary.replace(self._folder / LIVE_NAME)
 
 
-class _WatchedStore:
+class WatchedStore:
     """A store whose reads are counted. Other methods are those of the store itself."""
 
-    def __init__(self, store: Store, thread_counts: _ThreadCounts):
+    def __init__(self, store: Store, thread_counts: ThreadCounts):
         self._store = store
         self._thread_counts = thread_counts
 
@@ -193,5 +191,5 @@ def _take_slot(folder: Path) -> tuple[int, TextIO]:
 def _allocate(file: Path) -> None:
     """Reserve the disk space of a mapped file now. Writing to it on a full disk would end the process."""
     with file.open("ab") as stream:
-        if os.fstat(stream.fileno()).st_size == 0:
+        if os.fstat(stream.fileno()).st_size < _FILE_BYTES:  # a full disk may have left a part of it
             os.posix_fallocate(stream.fileno(), 0, _FILE_BYTES)

@@ -56,7 +56,8 @@ class MetricsServer:
             shutil.rmtree(self.folder, ignore_errors=True)
             self.folder.mkdir(parents=True)
         except OSError as error:
-            raise ServeError(f"--state {state}: {error.strerror}") from error
+            if error.errno != errno.ENOSPC:  # the workers make the folder when there is room
+                raise ServeError(f"--state {state}: {error.strerror}") from error
         for collector in (_WorkerCollector(self.folder), _BuildCollector(self.folder / LIVE_NAME)):
             self._server.registry.register(collector)
         # A worker that outlives this process for a moment must not keep the port open.

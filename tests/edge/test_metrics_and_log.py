@@ -14,6 +14,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.support.serving import RunningShim, eventually, listens, run
+from tests.support.small_disk import fill, small_disk
 
 API = "/api/v1"
 CARDS, ME = f"{API}/cards", f"{API}/me"
@@ -201,6 +202,29 @@ def test_where_metrics_are_and_are_not(store, state):
         again.stop()
     assert seen("worker_starts_total") == 1
     assert seen("requests_total", endpoint="none", status=404) is None
+
+
+@pytest.mark.shim_only("answers of nginx are in no metric")
+def test_metrics_of_a_shim_that_starts_on_a_full_disk(store, tmp_path):
+    """As soon as there is room, it answers and counts."""
+    key, _ = issued(store, 100_000)
+    with small_disk(tmp_path / "disk", 8 << 20) as disk:
+        filler = fill(disk)
+        server = RunningShim(store, str(disk / "state"), "--metrics-port", "0", "--workers", "1")
+        try:
+            assert (server.get(ME, key)[0], server.get(CARDS, key)[0]) == (200, 500)
+            assert counted(server) is None
+            filler.unlink()
+            assert eventually(lambda: server.get(CARDS, key)[0] == 200 and counted(server))
+            assert eventually(lambda: Seen(server)("store_requests_total", operation="get"))
+            assert Seen(server)("build_age_seconds") is not None
+        finally:
+            code, _ = server.stop()
+    assert code == 0
+
+
+def counted(server: RunningShim) -> float | None:
+    return Seen(server)("requests_total", endpoint=CARDS, status=200)
 
 
 @pytest.mark.thorough

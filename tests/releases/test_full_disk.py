@@ -1,11 +1,10 @@
 """A disk that is full: a build says so before or gives the room back, and `rollback`, `publish` and `prune` work."""
 
-import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from unittest.mock import patch
 
@@ -19,27 +18,9 @@ from tests.support.commands import run
 from tests.support.nights import assert_whole, demo_lake, names, published
 from tests.support.selection import mostly_thorough
 from tests.support.service import ROOT, environment
+from tests.support.small_disk import fill, small_disk
 
 pytestmark = pytest.mark.xdist_group("nights")
-
-
-@contextmanager
-def small_disk(folder: Path, size: int) -> Iterator[Path]:
-    folder.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", str(folder)], capture_output=True)
-    if mounted.returncode:
-        pytest.skip("only root can mount a small disk")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
-
-
-def fill(disk: Path) -> None:
-    """Fill a disk to the last byte."""
-    filler = disk / "filler"
-    with filler.open("ab") as file:
-        os.posix_fallocate(file.fileno(), file.tell(), shutil.disk_usage(disk).free)
 
 
 def free(disk: Path) -> int:
