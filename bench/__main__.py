@@ -22,8 +22,10 @@ from bench.results import Results
 from bench.serving import serving, test_bed
 from bench.shim import shim
 from bench.sizes import FULL, QUICK, Size
+from bench.switch import switches
 
-PARTS = ("serving", "shim", "commands", "generation")
+PARTS = ("serving", "shim", "switch", "commands", "generation")
+QUICK_PARTS = tuple(part for part in PARTS if part != "switch")
 
 
 def measure(size: Size, parts: list[str]) -> Iterator[dict[str, Any]]:
@@ -34,6 +36,8 @@ def measure(size: Size, parts: list[str]) -> Iterator[dict[str, Any]]:
                 yield {"serving": [asdict(one) for one in serving(bed, CASES, size.rounds, size.seconds)]}
             if "shim" in parts:
                 yield from shim(bed, size)
+    if "switch" in parts:
+        yield {"switch": switches(size, size.rounds)}
     if "commands" in parts:
         yield {"commands": commands(size)}
     if "generation" in parts:
@@ -56,7 +60,8 @@ def main() -> None:
     if options.report:
         raw = _join_runs([json.loads(file.read_text()) for file in options.report])
     else:
-        raw = _measure_parts(QUICK if options.quick else FULL, options.quick, options.only or list(PARTS))
+        parts = options.only or list(QUICK_PARTS if options.quick else PARTS)
+        raw = _measure_parts(QUICK if options.quick else FULL, options.quick, parts)
     complete = set(raw["parts"]) == set(PARTS) and not raw["quick"]
     page = write(Results(raw), ROOT / "docs" if complete else cache() / "report")
     print("\n".join(goal_tables(Results(raw))))

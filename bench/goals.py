@@ -76,6 +76,11 @@ def _p99(results: Results) -> Figure | None:
     return Figure(spread([one["p99"] for one in rounds])) if rounds else None
 
 
+def _switch(results: Results, field: str) -> Figure | None:
+    rounds = results.part("switch")
+    return Figure(spread([one[field] for one in rounds])) if rounds else None
+
+
 def _search(results: Results) -> Figure | None:
     found = max(results.part("searches") or [], key=lambda searched: searched["worst ms"], default=None)
     return single(found["worst ms"], found["worst"].partition("?")[2]) if found else None
@@ -177,6 +182,10 @@ GOALS = (
          _ratio(("card detail, days=30", OURS), ("card detail, days=30", _SQLITE)),
          instead_of="half of the whole history, which it always met"),
     Goal("p99 of a mix of all endpoints at half the load that saturates", False, 10, _p99, "ms"),
+    Goal("p99 of 4,000 pages behind nginx while another build goes live", False, 6,
+         partial(_switch, field="p99, publish"), "ms"),
+    Goal("Time until a new build is in force behind a saturated nginx", False, 5,
+         partial(_switch, field="in force, publish"), "s"),
     Goal("Slowest single search, in the shim", False, 15, _search, "ms"),
     *(
         Goal(f"{text} ÷ the same search, never seen before, {shown}, CPU", False, 1.5,

@@ -38,7 +38,7 @@ class Results:
 
     Args:
         raw: The JSON that the run wrote: `serving` (a list of Measurement as dicts), `steady`, `memory`, `cold`,
-            `searches`, `commands` and `generation`. Any of these may be absent.
+            `searches`, `switch`, `commands` and `generation`. Any of these may be absent.
     """
 
     def __init__(self, raw: dict[str, Any]):

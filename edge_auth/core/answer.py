@@ -5,6 +5,7 @@ The order is: method, path, key, rate limit, scope, parameters, look-up.
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Protocol
 
 from edge_auth.contract.keys import DEFAULT_RATE_LIMIT, KeyRecord
@@ -27,6 +28,7 @@ from edge_auth.errors import (
     RateLimited,
 )
 
+_Admit = Callable[[Endpoint], KeyRecord | None]  # checks key, limit and scope of a request
 RETRY_AFTER_SECONDS = 5
 _PREFLIGHT_HEADERS = {
     **COMMON_HEADERS,
@@ -70,17 +72,22 @@ class Shim:
         self._counter = counter
         self._log = log
 
-    def answer(self, request: Request, now: float) -> Answer:
-        """Return the answer to a request at `now` (Unix time). Never raises: failures become 500."""
+    def answer(self, request: Request, now: float, *, for_cache: bool = False) -> Answer:
+        """Return the answer to a request at `now` (Unix time). Never raises: failures become 500.
+
+        Args:
+            for_cache: Whether a cache asks that checks keys and counts itself. It gets what all keys with a scope get.
+        """
         context = ResponseContext()
-        answer = self._answer_or_error(request, now, context)
+        admit = _admit_cache if for_cache else partial(self._admit, request, now, context)
+        answer = self._answer_or_error(request, context, admit)
         answer.key_id, answer.endpoint = context.key_id, context.endpoint
         answer.shared_scope = context.shared_scope
         return answer
 
-    def _answer_or_error(self, request: Request, now: float, context: ResponseContext) -> Answer:
+    def _answer_or_error(self, request: Request, context: ResponseContext, admit: _Admit) -> Answer:
         try:
-            return self._answer(request, now, context)
+            return self._answer(request, context, admit)
         except ApiError as error:
             return _error_answer(error, context)
         except NoLiveBuild as error:
@@ -91,15 +98,15 @@ class Shim:
             context.headers.pop("X-Build", None)
             return _failure("something failed here; try again later", context)
 
-    def _answer(self, request: Request, now: float, context: ResponseContext) -> Answer:
+    def _answer(self, request: Request, context: ResponseContext, admit: _Admit) -> Answer:
         if request.method != "GET" and (other := _answer_other_method(request)) is not None:
             return other
         endpoint, subject = route(request.path)
         context.endpoint, context.shared_scope = endpoint.path, endpoint.shared_scope
-        record = self._admit(endpoint, request, now, context)
+        record = admit(endpoint)
         return endpoint.source.answer(Asked(request, endpoint, subject, record, context), self._stock)
 
-    def _admit(self, endpoint: Endpoint, request: Request, now: float, context: ResponseContext) -> KeyRecord | None:
+    def _admit(self, request: Request, now: float, context: ResponseContext, endpoint: Endpoint) -> KeyRecord | None:
         """Check the key, the limit and the scope. Return the key's record, or None if the endpoint is public."""
         if endpoint.public:
             if endpoint.rate_limited:
@@ -121,6 +128,11 @@ class Shim:
             raise RateLimited(
                 f"over the limit of {limit} requests per minute: wait {wait} seconds", Retry_After=str(wait)
             )
+
+
+def _admit_cache(endpoint: Endpoint) -> None:
+    if endpoint.shared_scope is None:
+        raise NotFound("no cache keeps this")
 
 
 def bad_request(message: str) -> Answer:

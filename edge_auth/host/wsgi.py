@@ -14,7 +14,7 @@ from edge_auth.core.request import Request
 from edge_auth.host.client_address import Network, client_address
 from edge_auth.host.log import Log, clean
 from edge_auth.host.metrics import Metrics
-from edge_auth.host.nginx_edge import allow_caching
+from edge_auth.host.nginx_edge import allow_caching, fetches
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -75,7 +75,8 @@ class Gateway:
             finally:
                 self._metrics.flush()
         with self._turns:
-            return self._answer(environ, start_response)
+            fetched = self._behind_nginx and fetches(environ)
+            return (self._fetched if fetched else self._answer)(environ, start_response)
 
     def _answer(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         started, now = time.perf_counter(), time.time()
@@ -89,6 +90,14 @@ class Gateway:
         seconds = time.perf_counter() - started
         self._metrics.request(answer, seconds)
         self._log.request(request, answer, now, seconds)
+        return [answer.body] if answer.stream is None else answer.stream
+
+    def _fetched(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+        """Answer a request of nginx itself, which is neither counted nor logged."""
+        answer = self._shim.answer(self._request(environ), time.time(), for_cache=True)
+        allow_caching(answer, environ)
+        start_response(f"{answer.status} {responses[answer.status]}", list(answer.headers.items()))
+        self._metrics.flush()
         return [answer.body] if answer.stream is None else answer.stream
 
     def _request(self, environ: "WSGIEnvironment") -> Request:

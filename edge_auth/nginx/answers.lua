@@ -6,9 +6,15 @@ local MAX_BYTES, RECENT_BYTES, ENTRY_BYTES = 1048576, 33554432, 1000
 local JSON = "application/json"
 -- What nginx writes itself, beside the use of the limit.
 local OWN = {}
-for name in ("connection content-length content-type date keep-alive server x-cache"):gmatch("%S+") do OWN[name] = true end
+for name in ("connection content-length content-type date keep-alive server x-cache x-edge-scope"):gmatch("%S+") do
+    OWN[name] = true
+end
+
+local MAX_ASKED, MINUTES_SECONDS = 8000, 120
 
 local recent, recent_bytes, recent_build = {}, 0, nil
+-- How often this process found an answer, by request: in these minutes and in those before. At most so many are counted.
+local asked, asked_before, asked_number, asked_since = {}, {}, 0, 0
 
 local answers = {}
 
@@ -21,6 +27,34 @@ local function parsed(text)
     }
 end
 
+local function count(request)
+    local times = asked[request]
+    if not times then
+        if asked_number >= MAX_ASKED then return end
+        asked_number = asked_number + 1
+    end
+    asked[request] = (times or 0) + 1
+end
+
+-- Returns the requests for which this process found an answer in the last minutes, the most frequent ones first: those
+-- found once, 2 or 3 times, 4 to 7 times and so on are not told apart.
+function answers.asked_most()
+    local levels, highest, found = {}, 0, {}
+    for request, times in pairs(asked) do
+        local level = math.floor(math.log(times + (asked_before[request] or 0)) / math.log(2))
+        levels[level] = levels[level] or {}
+        table.insert(levels[level], request)
+        highest = math.max(highest, level)
+    end
+    for level = highest, 0, -1 do
+        for _, request in ipairs(levels[level] or {}) do found[#found + 1] = request end
+    end
+    for request in pairs(asked_before) do
+        if not asked[request] then found[#found + 1] = request end
+    end
+    return found
+end
+
 -- Returns the scope, tag, header lines and body of an answer, or nil. The body is false if only the tag is known. Without
 -- an answer, the second result says whether the same was requested here before: only then it is worth being kept.
 function answers.find(build, request)
@@ -28,29 +62,58 @@ function answers.find(build, request)
         recent, recent_bytes, recent_build = {}, 0, build
     end
     local known = recent[request]
-    if known then return known end
+    if known then
+        count(request)
+        return known
+    end
     local text = shared:get(build .. " " .. request)
     local found = text and parsed(text)
     recent[request] = found and found.body and found or false
     recent_bytes = recent_bytes + ENTRY_BYTES + (text and #text or 0)
-    return found, known == false
+    if found then count(request) end
+    return found, known == false or asked[request] or asked_before[request]
+end
+
+-- Forgets which requests were frequent some minutes ago.
+function answers.forget()
+    if ngx.time() < asked_since + MINUTES_SECONDS then return end
+    asked, asked_before, asked_number, asked_since = {}, asked, 0, ngx.time()
+end
+
+-- Returns what the text of an answer begins with, before the body, from the header that the shim sent; nil if the answer
+-- must not be kept.
+local function head_of(scope, sent)
+    local tag, coding = sent["etag"], sent["content-encoding"]
+    if not scope or not tag or tonumber(sent["content-length"] or 0) > MAX_BYTES or sent["content-type"] ~= JSON then return end
+    local lines = {}
+    for name, value in pairs(sent) do
+        if type(value) ~= "string" then return end -- a header that came twice
+        if not OWN[name] and name ~= "content-encoding" and not name:find("^x%-ratelimit%-") then
+            lines[#lines + 1] = "\r\n" .. name .. ": " .. value
+        end
+    end
+    return table.concat({
+        scope, (tag:match('"(.*)"'):gsub("%-gzip$", "")), table.concat(lines),
+        coding and "\r\ncontent-encoding: " .. coding or "", "",
+    }, "\0")
+end
+
+function answers.has(build, request)
+    return shared:ttl(build .. " " .. request) ~= nil -- this copies no text
+end
+
+-- Keeps an answer that nginx has fetched, if the shim allows it by naming the scope.
+function answers.keep(build, request, header, body)
+    local head = head_of(header["x-edge-scope"], header)
+    if head then shared:set(build .. " " .. request, head .. body) end
 end
 
 -- Begins to keep an answer of the shim, if the shim allows it by naming the scope.
 function answers.begin()
-    local scope, sent = ngx.var.upstream_http_x_edge_scope, ngx.resp.get_headers(0)
-    local tag, length = sent["etag"], tonumber(sent["content-length"] or 0)
-    if not scope or not tag or length > MAX_BYTES or sent["content-type"] ~= JSON then return end
-    local lines, coding = {}, sent["content-encoding"]
-    sent["content-encoding"] = nil
-    for name, value in pairs(sent) do
-        if type(value) ~= "string" then return end -- a header that came twice
-        if not OWN[name] and not name:find("^x%-ratelimit%-") then lines[#lines + 1] = "\r\n" .. name .. ": " .. value end
-    end
-    local head = table.concat({
-        scope, (tag:match('"(.*)"'):gsub("%-gzip$", "")), table.concat(lines),
-        coding and "\r\ncontent-encoding: " .. coding or "", "",
-    }, "\0")
+    local sent = ngx.resp.get_headers(0)
+    local head = head_of(ngx.var.upstream_http_x_edge_scope, sent)
+    if not head then return end
+    local length = tonumber(sent["content-length"] or 0)
     ngx.ctx.answer = { parts = { head }, length = #head + length, status = ngx.status }
 end
 

@@ -4,25 +4,32 @@
 local answers = require "answers"
 local counter = require "counter"
 local state = require "state"
+local switch = require "switch"
 
 local MAX_REQUEST_BYTES = 2000
 local SPACE = 32 -- what nginx may not answer has no encoding before it
-local POLL_SECONDS = 1
+local POLL_SECONDS, FOLLOW_SECONDS = 1, 0.1
 
 -- The headers on which an answer depends, as they begin a line. nginx itself refuses a second Authorization or If-None-Match.
 local READ = { "\nx-api-key:", "\nx-build:", "\naccept-encoding:" }
 
 local edge = {}
 
--- Starts to follow the pointer, the key records and the counter's file. `places` names these files.
+-- Starts to follow the pointer, the key records and the counter's file. `places` names these files and the shim's socket.
 function edge.start(places, keys_max_age)
     local function read(premature)
         if premature then return end
         state.read(places, keys_max_age)
         counter.open(places.counter)
+        answers.forget()
+    end
+    local function follow(premature)
+        if not premature then switch.follow(places.shim, state.read_pointer) end
     end
     read(false)
+    switch.follow(nil, state.read_pointer)
     ngx.timer.every(POLL_SECONDS, read)
+    ngx.timer.every(FOLLOW_SECONDS, follow)
 end
 
 -- Returns whether If-None-Match names an answer, in either encoding.

@@ -1,4 +1,5 @@
--- The live build and the key records, read from files once a second by each worker.
+-- The build that the pointer names and the key records, read from files once a second by each worker. `switch` puts the
+-- build into force.
 
 local ffi = require "ffi"
 local json = require "cjson.safe"
@@ -14,7 +15,7 @@ local by_hash = {}
 local by_authorization, by_api_key, remembered = {}, {}, 0 -- records by the header that held the key
 local paths, max_age
 
-local state = { build = nil }
+local state = { build = nil, named = nil } -- the build in force, and the one that the pointer names
 
 local function log_failure(path)
     if ngx.time() >= (failed_at[path] or 0) + LOG_SECONDS then
@@ -60,15 +61,15 @@ local function read_keys()
     if readable then read_at = paths.read_at and number_in(paths.read_at) or ngx.time() end
 end
 
-local function read_build()
+function state.read_pointer()
     local document = changed(paths.pointer, function(found) return type(found.build) == "string" end)
-    if document then state.build = document.build end
+    if document then state.named = document.build end
 end
 
 -- Reads both files. `max_age` is how many seconds key records stay valid that cannot be read again.
 function state.read(new_paths, new_max_age)
     paths, max_age = new_paths, new_max_age
-    read_build()
+    state.read_pointer()
     read_keys()
 end
 
