@@ -1,7 +1,7 @@
 """The files of the site: the page at /, the reference, the explorer and the pictures that a build draws."""
 
 SITE_FOLDERS = ("docs", "explore")
-SITE_PAGES = ("docs", "explore", "explore/scan")  # folders whose path means their index.html
+SITE_PAGES = ("docs", "explore", "explore/scan", "explore/value")  # folders whose path means their index.html
 WEEK_KEY = "explore/week.json"  # how each price changed over 7 days, for the tiles of the explorer
 HOME_PAGE, HOME_JSON = "index.html", "index.json"  # the two forms of the page at /
 # The pictures of cards that a build draws. A lake names one as `/explore/drawn/<16 hex digits>.svg`.

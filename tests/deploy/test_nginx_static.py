@@ -60,7 +60,7 @@ def test_an_etag_for_each_encoding(client: Client) -> None:
 
 
 def test_the_sites_pages(client: Client) -> None:
-    for path in ("/", "/docs", "/docs/", "/docs/index.html", "/explore", "/explore/scan"):
+    for path in ("/", "/docs", "/docs/", "/docs/index.html", "/explore", "/explore/scan", "/explore/value"):
         answer = client.get(path)
         assert (answer.status, answer["Content-Type"].partition(";")[0]) == (200, "text/html")
 

@@ -1,0 +1,112 @@
+// Products of the catalogue for a list: their Cards and a year of their prices, asked for by the hundred and kept.
+// A request carries ids, or the words of a name. It never carries what a list says of a card.
+
+const HUNDRED = 100;
+const MOST_SETS = 1000; // of an answer
+
+export class Catalogue {
+  cards = new Map(); // by id
+  series = new Map(); // by id: a price or null for each week
+  weeks = []; // Mondays; none if the build is older than /series
+  #unknown = new Set();
+  #kept = new Map(); // other answers, by what was asked
+  #build;
+
+  constructor(api) {
+    this.api = api;
+  }
+
+  /** Load the Cards of these products. `done(number)` is called with the number of products of each answer. */
+  async loadCards(ids, signal, done = () => {}) {
+    const missing = ids.filter((id) => !this.cards.has(id) && !this.#unknown.has(id));
+    for (const part of hundreds(missing)) {
+      const [{data, not_found: unknown}] = await this.#get("cards", {ids: part.join()}, signal);
+      this.#keep(data);
+      for (const id of unknown) this.#unknown.add(id);
+      done(part.length);
+    }
+  }
+
+  /** Load the prices of a year, likewise. A build that is older than they has none. */
+  async loadSeries(ids, signal, done = () => {}) {
+    const missing = ids.filter((id) => !this.series.has(id) && !this.#unknown.has(id));
+    try {
+      for (const part of hundreds(missing)) {
+        const [{weeks, data, not_found: unknown}] = await this.#get("series", {ids: part.join()}, signal);
+        this.weeks = weeks;
+        for (const {id_product: id, trend} of data) this.series.set(id, trend);
+        for (const id of unknown) this.#unknown.add(id);
+        done(part.length);
+      }
+    } catch (error) {
+      if (error.status !== 404) throw error;
+    }
+  }
+
+  /** The Cards that a search finds, a hundred at most. */
+  search(filters, signal) {
+    return this.#once(JSON.stringify(filters), async () => {
+      const [{data}] = await this.#get("cards", {...filters, limit: HUNDRED}, signal);
+      return this.#keep(data);
+    });
+  }
+
+  /** All products of a set. */
+  ofSet(set, signal) {
+    return this.#once(`set ${set}`, async () => this.#keep(await this.#all("cards", {set, limit: HUNDRED}, signal)));
+  }
+
+  sets(signal) {
+    return this.#once("sets", () => this.#all("sets", {limit: MOST_SETS}, signal));
+  }
+
+  /** The names of the catalogue, as in /names; null if the build is older than they. */
+  names(signal) {
+    return this.#once("names", async () => {
+      try {
+        return (await this.#get("names", {}, signal))[0].names;
+      } catch (error) {
+        if (error.status !== 404) throw error;
+        return null;
+      }
+    });
+  }
+
+  async #once(name, ask) {
+    if (!this.#kept.has(name)) this.#kept.set(name, await ask());
+    return this.#kept.get(name);
+  }
+
+  #keep(cards) {
+    for (const card of cards) this.cards.set(card.id_product, card);
+    return cards;
+  }
+
+  async #all(path, params, signal) {
+    const items = [];
+    for (let offset = 0; offset !== null;) {
+      const [{data, pagination}] = await this.#get(path, {...params, offset}, signal);
+      items.push(...data);
+      offset = pagination.next_offset;
+    }
+    return items;
+  }
+
+  /** An answer, and its build. All come from one build, unless that one is gone. */
+  async #get(path, params, signal) {
+    try {
+      const found = await this.api.get(path, params, {signal, build: this.#build});
+      [, this.#build] = found;
+      return found;
+    } catch (error) {
+      if (!this.#build || error.code !== "invalid_parameter") throw error;
+      this.#build = undefined;
+      return this.#get(path, params, signal);
+    }
+  }
+}
+
+function* hundreds(ids) {
+  const distinct = [...new Set(ids)];
+  for (let at = 0; at < distinct.length; at += HUNDRED) yield distinct.slice(at, at + HUNDRED);
+}

@@ -1,0 +1,44 @@
+// Cells of the tables, and tables that show more rows when asked.
+import {h, stackedTable} from "../dom.js";
+import {condition, count, direction, euros, percent} from "../words.js";
+import {offerOf} from "./valuation.js";
+
+const ROWS = 50; // at first, and with each click
+
+export const money = (cents) => euros(cents === null ? null : cents / 100);
+
+/** A product's name with a link to its page, and where it stands in its set. */
+export const productCell = ({id_product: id, name, set, number}, more = "") => h("span", {},
+  h("a", {href: `/explore#/cards/${id}`}, name),
+  h("span", {class: "where"}, [set.name, number && `No. ${number}`, more].filter(Boolean).join(" · ")));
+
+/** A change in money and percent. */
+export function changeCell(then, now) {
+  const share = then > 0 ? ` (${percent(((now - then) / then) * 100)})` : "";
+  const sign = now > then ? "+" : now < then ? "−" : "";
+  return h("span", {class: direction(now - then)}, `${sign}${money(Math.abs(now - then))}${share}`);
+}
+
+/** What a line says of its copies, and whether that has a price. */
+export function copyOf({line, card, foil}) {
+  const offer = card && line.condition ? offerOf(line, card) : null;
+  return [
+    line.foil && (foil ? "Foil" : "Foil, no price of its own: counted as normal"),
+    line.condition && `${condition(line.condition)}, ${offer === null ? "not priced" : `offers from ${money(offer)}`}`,
+    line.language && `${line.language}, not priced`,
+  ].filter(Boolean).join(" · ");
+}
+
+/** A table of many rows, the first ones at first. `cellsOf` makes the cells of a row. */
+export function longTable(caption, columns, rows, cellsOf) {
+  let shown = ROWS;
+  const place = h("div", {});
+  const more = h("button", {type: "button", class: "more", onclick: () => { shown += ROWS; draw(); }}, "More");
+  const draw = () => {
+    place.replaceChildren(stackedTable(caption, columns, rows.slice(0, shown).map(cellsOf)));
+    more.hidden = shown >= rows.length;
+    more.textContent = `More: ${count(rows.length - shown)} left`;
+  };
+  draw();
+  return [place, more];
+}

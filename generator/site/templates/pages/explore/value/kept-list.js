@@ -1,0 +1,27 @@
+// The list in this browser. It is nowhere else.
+
+const NAME = "cardpress-list";
+const FIELDS = ["quantity", "id", "name", "set", "number", "foil", "condition", "language", "whole", "wrong", "product", "choices", "why"];
+
+/** The lines that were kept; none if there are none, or if they are of another form. */
+export function readList() {
+  try {
+    return JSON.parse(localStorage.getItem(NAME) ?? "[]").map((values) =>
+      Object.fromEntries(FIELDS.map((field, at) => [field, values[at]]).filter(([field, value]) => field === "id" || value != null)));
+  } catch {
+    return [];
+  }
+}
+
+/** Keep lines. Return whether the browser had the room. */
+export function keepList(lines) {
+  try {
+    localStorage.setItem(NAME, JSON.stringify(lines.map((line) => FIELDS.map((field) => line[field]))));
+    return true;
+  } catch {
+    localStorage.removeItem(NAME);
+    return false;
+  }
+}
+
+export const forgetList = () => localStorage.removeItem(NAME);

@@ -1,0 +1,136 @@
+// The page that values a list of cards. The list stays in this browser: requests carry ids and names of cards, no more.
+import {Api} from "../api.js";
+import {h} from "../dom.js";
+import {keyForm} from "../key-form.js";
+import {count} from "../words.js";
+import {appraise} from "./appraisal.js";
+import {Catalogue} from "./catalogue.js";
+import {toCsv} from "./export.js";
+import {dearestView, listView, movesView} from "./holdings.js";
+import {listInput} from "./input.js";
+import {forgetList, keepList, readList} from "./kept-list.js";
+import {lacksView} from "./lacks.js";
+import {linesOf} from "./lines.js";
+import {openView} from "./open-lines.js";
+import {Progress} from "./progress.js";
+import {valued} from "./valuation.js";
+import {worthView} from "./worth.js";
+
+const SCOPE = "cards:read";
+const SAVED_MILLISECONDS = 60_000; // a browser needs the copy until it has saved it
+
+const byId = (id) => document.getElementById(id);
+const [page, status, worth, open, result] = ["value", "status", "worth", "open", "result"].map(byId);
+const progress = new Progress();
+let catalogue = null;
+let lines = readList();
+
+function announce(text, wrong = false) {
+  status.textContent = text;
+  status.classList.toggle("error", wrong);
+}
+
+/** Read a list, keep it, and value it. */
+async function take(text, added) {
+  try {
+    const {format, lines: found, headings} = await linesOf(text);
+    lines = added ? [...lines, ...found] : found;
+    const said = `Read as ${format}: ${count(found.length)} lines${headings ? `, and ${count(headings)} headings` : ""}.`;
+    await appraiseList(said);
+  } catch (error) {
+    announce(error.message, true);
+  }
+}
+
+async function appraiseList(said = "") {
+  const mine = lines;
+  const asked = catalogue;
+  let outcome = "";
+  try {
+    await progress.during((signal) => appraise(mine, asked, signal, (...how) => progress.show(...how)));
+  } catch (error) {
+    if (mine !== lines || asked !== catalogue) return; // another list took its place, or the key was forgotten
+    outcome = error.name === "AbortError" ? "Cancelled: some cards have no price yet." : error.message;
+  }
+  if (mine !== lines || asked !== catalogue) return;
+  draw();
+  const kept = keepList(lines) ? "" : "The list is too large to be kept in this browser: it is gone when you leave.";
+  announce([said, summary(), kept, outcome].filter(Boolean).join(" "), outcome !== "");
+  byId("again").hidden = outcome === "";
+}
+
+function summary() {
+  const matched = lines.filter(({product}) => product).length;
+  const several = lines.filter(({product, choices}) => !product && choices).length;
+  return `${count(matched)} matched, ${count(several)} to choose, ${count(lines.length - matched - several)} not found.`;
+}
+
+function draw() {
+  open.replaceChildren(...openView(lines, catalogue.cards, choose));
+  drawResult();
+}
+
+function drawResult() {
+  const rows = valued(lines, catalogue.cards);
+  for (const id of ["add", "delete"]) byId(id).hidden = lines.length === 0;
+  const save = h("button", {type: "button", onclick: () => saveCsv(rows)}, "Save as CSV");
+  const asked = catalogue;
+  worth.replaceChildren(...(rows.length ? [worthView(rows, catalogue)] : []));
+  result.replaceChildren(
+    ...(rows.length ? [dearestView(rows), movesView(rows, catalogue), lacksView(rows, (set) => asked.ofSet(set), announce)] : []),
+    ...(lines.length ? [listView(lines, rows, save)] : []));
+}
+
+/** Give lines the products that were chosen for them, null for none. */
+async function choose(pairs) {
+  for (const [line, id] of pairs) line.product = id ?? undefined;
+  keepList(lines);
+  try {
+    await catalogue.loadSeries(pairs.map(([, id]) => id).filter(Boolean));
+  } catch (error) {
+    announce(error.message, true);
+  }
+  drawResult();
+  announce(summary());
+}
+
+function saveCsv(rows) {
+  const link = h("a", {href: URL.createObjectURL(new Blob([toCsv(lines, rows)], {type: "text/csv"})), download: "my-cards.csv"});
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), SAVED_MILLISECONDS);
+}
+
+function forget() {
+  progress.stop();
+  forgetList();
+  lines = [];
+  byId("list").value = "";
+  byId("again").hidden = true;
+  draw();
+  announce("Your list is deleted from this browser.");
+}
+
+/** Enter with a key, value the list that was kept, and return the name of the key. */
+async function enter(key) {
+  const api = new Api(key, (seconds) => progress.wait(seconds));
+  const [me] = await api.get("me");
+  if (!me.scopes.includes(SCOPE)) throw new Error(`The key “${me.name}” may not read cards: it lacks the scope ${SCOPE}.`);
+  catalogue = new Catalogue(api);
+  page.hidden = false;
+  byId("list").focus();
+  if (lines.length) appraiseList();
+  return me.name;
+}
+
+function leave() {
+  progress.stop();
+  catalogue = null;
+  page.hidden = true;
+  for (const place of [worth, open, result]) place.replaceChildren();
+  announce("");
+}
+
+listInput((text, added) => catalogue && take(text, added), (error) => announce(error.message, true));
+byId("delete").addEventListener("click", forget);
+byId("again").addEventListener("click", () => appraiseList());
+keyForm(enter, leave);

@@ -1,0 +1,79 @@
+// What the list is worth: now, against earlier, and over the year.
+import {h} from "../dom.js";
+import {plot} from "../plot.js";
+import {count, day, euros, percent, roundEuros} from "../words.js";
+import {changeCell, money} from "./cells.js";
+import {total} from "./valuation.js";
+import {carry, inYear, movesSince, sumOf, weekBefore, worthByWeek} from "./year.js";
+
+export const AGES = [[7, "7 days ago"], [30, "30 days ago"], [365, "A year ago"]];
+
+const SAME_CARDS = "The same cards then and now, each at the last price that it had. Prices of earlier days are kept by the week.";
+
+/** The tiles and the plot. */
+export function worthView(rows, catalogue) {
+  const view = h("section", {"aria-label": "Worth"}, h("div", {class: "tiles"}, nowTile(rows), agoTile(rows, catalogue)));
+  view.append(...yearOf(rows, catalogue));
+  return view;
+}
+
+const fact = (name, ...value) => h("div", {}, h("dt", {}, name), h("dd", {}, value));
+
+function nowTile(rows) {
+  const [trend, low] = ["trend", "low"].map((price) => total(rows, price));
+  const cards = rows.reduce((sum, {line}) => sum + line.quantity, 0);
+  return h("div", {class: "tile"}, h("h2", {}, "Worth now"),
+    h("p", {class: "price", id: "trend-total"}, money(trend.cents)),
+    h("p", {class: "when"}, `Trend prices across Europe, ${day(newestDay(rows))}`),
+    h("dl", {}, fact("At the lowest offers", money(low.cents)), fact("Cards", count(cards)),
+      ...without("Without a trend price", trend), ...without("Without a lowest price", low)));
+}
+
+const without = (name, {without}) => (without ? [fact(name, count(without))] : []);
+
+/** The newest day of the prices; "" if there is none. */
+export const newestDay = (rows) => rows.reduce((newest, {card: {price_guide: guide}}) => (guide && guide.day > newest ? guide.day : newest), "");
+
+function agoTile(rows, {series, weeks}) {
+  const known = inYear(rows, series);
+  const facts = weeks.length && known.length ? AGES.map(([days, name]) => ago(name, known, series, weekBefore(weeks, newestDay(rows), days))) : [];
+  const foils = facts.length > 0 && rows.some(({foil}) => foil);
+  return h("div", {class: "tile"}, h("h2", {}, "Against earlier"),
+    h("p", {class: "when"}, facts.length ? SAME_CARDS : "There are no prices of earlier weeks.", foils && " Foils are left out."),
+    h("dl", {class: "ago"}, facts));
+}
+
+function ago(name, rows, series, week) {
+  const {then, now, cards} = sumOf(movesSince(rows, series, week));
+  const all = rows.reduce((sum, {line}) => sum + line.quantity, 0);
+  if (cards === 0) return fact(name, "–");
+  const some = cards < all ? `, for the ${count(cards)} of ${count(all)} cards that had a price` : "";
+  return fact(name, h("b", {}, money(then)), " ", changeCell(then, now), h("span", {class: "where"}, `now ${money(now)}${some}`));
+}
+
+function yearOf(rows, {series, weeks}) {
+  const known = inYear(rows, series);
+  if (weeks.length === 0 || known.length === 0) return [];
+  const worth = worthByWeek(known, series, weeks);
+  const values = (part) => new Map(worth.map((week) => [week.week, week.cents ? week[part] / 100 : null]));
+  return [
+    plot("Value over the year, by week", [{height: 250, format: euros, round: roundEuros, fromZero: true, series: [
+      {name: "Value", style: "one", values: values("cents")}, {name: "Carried", style: "two", values: values("carried")}]}]),
+    h("p", {class: "when"}, [carriedText(worth.at(-1)), ...gaps(rows, known, series)].join(" ")),
+  ];
+}
+
+function carriedText({cents, carried}) {
+  const share = percent(cents ? (carried / cents) * 100 : 0).replace("+", "");
+  return `A week without a price carries the last one: of the newest week’s ${money(cents)}, ${money(carried)} (${share}) is carried.`;
+}
+
+/** What the year does not show. */
+function gaps(rows, known, series) {
+  const foils = rows.filter(({foil}) => foil === true);
+  const younger = known.filter(({card}) => carry(series.get(card.id_product))[0].price === null).length;
+  return [
+    younger && `${count(younger)} ${younger === 1 ? "line has" : "lines have"} no price at the beginning of the year and ${younger === 1 ? "joins" : "join"} later.`,
+    foils.length && `Foils, ${money(total(foils, "trend").cents)} now, are left out: the year has no prices of foils.`,
+  ].filter(Boolean);
+}

@@ -1,0 +1,198 @@
+"""What becomes of a list in the browser: how it is read, kept, saved, and what requests it costs."""
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, Request, Route, expect
+
+from tests.site.value.conftest import asked, choose, paste
+from tests.support.commands import issue
+from tests.support.list_files import COLLECTION, Owned, deck, manabox, stock, table
+from tests.support.list_worth import Worth, euros
+from tests.support.service import Service
+from tests.support.value_lake import FILLERS, FORMULA, MARKUP, SHINY
+
+
+def test_the_list_stays_here_and_is_deleted(page: Page, worth: Worth, requests: list[Request]) -> None:
+    total = euros(worth.total(COLLECTION))
+    choose(page, deck(COLLECTION))
+    expect(page.locator("#trend-total")).to_have_text(total)
+    requests.clear()
+    page.reload()
+    expect(page.locator("#trend-total")).to_have_text(total)
+    assert [path.partition("?")[0] for path in asked(requests)] == ["me", "cards", "series"]  # the products are known
+    page.get_by_role("button", name="Forget the key").click()
+    expect(page.locator("#value")).to_be_hidden()
+    page.reload()
+    page.get_by_label("API key").fill("cpm_live_wrong")
+    assert page.evaluate("Object.keys(localStorage)") == ["cardpress-list"]
+
+
+def test_delete_and_add(page: Page, worth: Worth) -> None:
+    paste(page, "3")
+    paste(page, "2x 149")
+    expect(page.locator("#status")).to_contain_text("1 matched")
+    page.get_by_label("Or type or paste a list").fill("1 Shiny Otter")
+    page.get_by_role("button", name="Add it to my list").click()
+    expect(page.locator("#trend-total")).to_have_text(euros(worth.total([Owned(149, 2), Owned(SHINY, 1)])))
+    page.get_by_role("button", name="Delete my list").click()
+    expect(page.locator("#trend-total")).to_have_count(0)
+    expect(page.get_by_role("button", name="Delete my list")).to_be_hidden()
+    assert page.evaluate("localStorage.length") == 0
+
+
+def test_the_valued_list_is_saved_without_formulas(page: Page, worth: Worth) -> None:
+    rows = [[FORMULA, 2, "@SUM(1)", "-1+1"], ["+nothing", "1", "", ""], ["Lightning Bolt", "many", "", ""]]
+    paste(page, table("\t", ["Name", "Quantity", "Condition", "Language"], rows))
+    expect(page.locator("#status")).to_contain_text("1 matched, 0 to choose, 2 not found.")
+    with page.expect_download() as saving:
+        page.get_by_role("button", name="Save as CSV").click()
+    assert saving.value.suggested_filename == "my-cards.csv"
+    text = saving.value.path().read_bytes().decode("utf-8-sig")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert [row["Status"] for row in rows] == ["matched", "not found", "not found"]
+    first = rows[0]
+    assert (first["Name"], first["Condition"], first["Language"]) == (f"'{FORMULA}", "'@SUM(1)", "'-1+1")
+    assert float(first["Trend of all"]) * 100 == pytest.approx(worth.total([Owned(8, 2)]))
+    assert rows[1]["Name"] == "'+nothing"
+    assert rows[2]["Note"] == "“many” is no quantity"
+
+
+HOSTILE = {  # the text of a file, with a part that is repeated, and the message
+    "a line of 10 MB": (("idProduct;Quantity\n", "x", 10_000_000), "Row 2 has a cell of more than 2000 characters."),
+    "a million columns": (("", "idProduct;", 1_000_000), "Row 1 has more than 200 columns."),
+    "a long plain line": (("", "x", 10_000_000), "Row 1 has a cell of more than 2000 characters."),
+    "a large file": (("Name", "\nx", 9_000_000), "The file is too large"),
+    "too many lines": (("Name", "\nx", 50_001), "more than 50000 lines"),
+    "an open quote": (('Name;Quantity\n"Pikachu;1', "\n", 1), "Row 2 has a quote that is not closed."),
+    "a workbook": (("PK\x03\x04", "\0", 50), "This is a workbook of a spreadsheet"),
+    "no text": (("", "\0\1\2", 50), "This file is no text"),
+    "nothing": (("", "\n ", 9), "There is no card in this list."),
+    "other columns": (("a;b;c", "\n1;2;3", 2), "No column of this table is known"),
+}
+DROP = """([before, part, times]) => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([before + part.repeat(times)], "mine.csv"));
+    const event = new DragEvent("drop", {bubbles: true, cancelable: true, dataTransfer: transfer});
+    document.getElementById("drop").dispatchEvent(event);
+}"""
+
+
+def test_hostile_files_do_nothing_but_a_message(page: Page, requests: list[Request]) -> None:
+    expect(choose(page, b"149")).to_contain_text("1 matched")
+    before = asked(requests)
+    for text, message in HOSTILE.values():
+        page.evaluate(DROP, text)
+        expect(page.locator("#status")).to_contain_text(message)
+        expect(page.locator("#trend-total")).to_have_count(1)
+    assert asked(requests) == before
+
+
+def test_lines_of_brackets_and_spaces_are_read_at_once(page: Page) -> None:
+    page.evaluate(DROP, ["x", "\nx" + "( " * 999, 1_000])
+    expect(page.locator("#status")).to_contain_text("0 matched, 0 to choose, 1,001 not found.")
+
+
+def test_text_of_a_list_is_text(page: Page) -> None:
+    paste(
+        page, table(";", ["Name", "Quantity", "Set"], [[MARKUP, 1, ""], ["<b>x</b>", 1, "<script>alert(1)</script>"]])
+    )
+    expect(page.locator("#status")).to_contain_text("1 matched, 0 to choose, 1 not found.")
+    expect(page.get_by_role("table", name="Not found")).to_contain_text("<b>x</b>")
+    expect(page.get_by_role("table", name="Your list")).to_contain_text(MARKUP)
+    assert page.locator("#value :is(b, img, script)", has_text="x").count() == 0
+
+
+def test_500_lines_take_12_requests_at_most(page: Page, worth: Worth, requests: list[Request]) -> None:
+    lines = [Owned(id_product, id_product % 4 + 1) for id_product in FILLERS[:500]]
+    expect(choose(page, stock(lines))).to_contain_text("500 matched")
+    expect(page.locator("#trend-total")).to_have_text(euros(worth.total(lines)))
+    assert len(asked(requests)) <= 12
+
+
+def test_names_of_a_set_share_requests(page: Page, requests: list[Request]) -> None:
+    lines = [Owned(id_product, 1) for id_product in FILLERS]
+    expect(choose(page, manabox(lines))).to_contain_text(f"{len(lines)} matched")
+    assert len(asked(requests)) <= 16
+
+
+def test_it_waits_at_the_limit_and_can_be_cancelled(page: Page, worth: Worth) -> None:
+    waits = iter(["1", "60"])
+
+    def refuse(route: Route) -> None:
+        wait = next(waits, None)
+        if wait is None:
+            return route.continue_()
+        error = {"error": {"code": "rate_limited", "message": "too many"}}
+        return route.fulfill(status=429, json=error, headers={"Retry-After": wait})
+
+    page.route("**/api/v1/cards?*", refuse)
+    lines = [Owned(id_product, 1) for id_product in FILLERS[:300]]
+    choose(page, stock(lines))
+    expect(page.locator("#wait-text")).to_contain_text("it goes on in 60 s")
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.locator("#status")).to_contain_text("Cancelled: some cards have no price yet.")
+    expect(page.locator("#progress")).to_be_hidden()
+    page.get_by_role("button", name="Go on").click()
+    expect(page.locator("#trend-total")).to_have_text(euros(worth.total(lines)))
+    expect(page.get_by_role("button", name="Go on")).to_be_hidden()
+
+
+@pytest.mark.thorough
+def test_20_000_lines_do_not_freeze_the_page(page: Page) -> None:
+    """The longest time in which the page does not answer, while it reads."""
+    lines = [Owned(FILLERS[n % len(FILLERS)], 1) for n in range(20_000)]
+    page.evaluate("""() => {
+        window.longest = 0;
+        let last = performance.now();
+        setInterval(() => { const now = performance.now(); longest = Math.max(longest, now - last); last = now; }, 5);
+    }""")
+    expect(choose(page, stock(lines))).to_contain_text("20,000 matched")
+    expect(page.get_by_role("table", name="Your list").locator("tbody tr")).to_have_count(50)
+
+
+@pytest.mark.thorough
+def test_5_000_lines_within_the_limit_of_a_key(
+    browser: Browser, service: Service, value_folder: Path, worth: Worth
+) -> None:
+    key = issue(value_folder / "store", "cards:read", name="slow", rate_limit=60)
+    page = browser.new_page()
+    page.goto(f"http://127.0.0.1:{service.port}/explore/value#key={key}")
+    text = "\n".join(["idProduct", *map(str, range(FILLERS[0], FILLERS[0] + 5_000))])
+    paste(page, text)
+    expect(page.locator("#wait-text")).to_contain_text("The limit of your key is reached")
+    expect(page.locator("#status")).to_contain_text(f"{len(FILLERS)} matched", timeout=150_000)
+    page.close()
+
+
+READING = {
+    "4 Lightning Bolt": ["Lightning Bolt", 4, "", "", False],
+    "2x Pikachu (Base Set) 58/102": ["Pikachu", 2, "Base Set", "58/102", False],
+    "1 Sol Ring (CMM) 400 *F*": ["Sol Ring", 1, "CMM", "400", True],
+    "SB: 3 × Arven SVI 166": ["Arven", 3, "SVI", "166", False],
+    "Charizard 4/102": ["Charizard", 1, "", "4/102", False],
+    "Mew x2": ["Mew", 2, "", "", False],
+    "Éclair (XS) BL 17": ["Éclair", 1, "XS", "BL 17", False],
+}
+
+
+def test_plain_lines(page: Page) -> None:
+    found = page.evaluate(
+        """async (lines) => {
+          const {linesOf} = await import("/explore/value/lines.js");
+          const {lines: read} = await linesOf(lines.join("\\n"));
+          return read.map((one) => [one.name, one.quantity, one.set, one.number, one.foil]);
+        }""",
+        list(READING),
+    )
+    assert found == list(READING.values())
+
+
+def test_numbers_of_a_set_are_compared_as_the_api_does(page: Page) -> None:
+    keys = page.evaluate("""async (numbers) => {
+      const {numberKey} = await import("/explore/value/same-card.js");
+      return numbers.map(numberKey);
+    }""", ["058/102", "58", "000", "TG03", "BS 04", "100"])  # fmt: skip
+    assert keys == ["58", "58", "0", "tg3", "bs 4", "100"]
