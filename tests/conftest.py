@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -36,6 +37,7 @@ settings.load_profile("few")
 def pytest_configure(config: pytest.Config) -> None:
     """Use a new cache folder for each run, and let Python write bytecode, so that commands start faster."""
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # tests send it, and a job in the background ignores it
     used.watch_commands()
     Client.noted = staticmethod(used.note_answer)
     Service.through_nginx = config.getoption("--through-nginx")

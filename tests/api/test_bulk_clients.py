@@ -83,6 +83,7 @@ def requests_until(client: Client, last: str) -> list[dict]:
     return [line for line in lines if line.get("path", "").startswith("/api/v1/bulk/")]
 
 
+@pytest.mark.xdist_group("bulk clients")  # one process: the lake is built once
 @pytest.mark.skipif(not CLIENTS.is_dir(), reason=f"no clients in {CLIENTS} (make bulk-clients)")
 @pytest.mark.parametrize("reader", bulk_readers.READERS)
 def test_one_product_is_read_by_ranges(reading: Client, catalogue: Path, reader: str) -> None:

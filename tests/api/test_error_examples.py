@@ -25,6 +25,7 @@ from tests.support.nights import make
 from tests.support.service import HttpAnswer, Service
 from tests.support.wsgi import WsgiClient
 
+pytestmark = pytest.mark.xdist_group("error examples")  # one process: one shim
 DOCUMENT = json.loads(document())
 OPERATIONS = {path: item["get"] for path, item in DOCUMENT["paths"].items()}
 REFUSALS = {  # of each path by status

@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 from generator.site.openapi import document, strict_document
 from tests.support.service import Service
 
+pytestmark = pytest.mark.xdist_group("generated client")  # one process: it is generated once
 DOCUMENT, STRICT = (json.loads(made()) for made in (document, strict_document))
 SCHEMAS = DOCUMENT["components"]["schemas"]
 LOOKUPS = ("list_cards", "list_games", "list_movers")

@@ -18,6 +18,7 @@ from tests.support.lakes import Rows, write
 from tests.support.nights import make
 from tests.support.oracle import Oracle, differences
 
+pytestmark = pytest.mark.xdist_group("facets")  # one process: the lake is built once
 MANY = 130  # sets, games and rarities
 PRODUCTS = 1_500  # a rarity is frequent from 1,500 / 64 products on
 

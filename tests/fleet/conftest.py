@@ -1,7 +1,7 @@
 """The fleet, started once. Its fixtures replace the single service that the API's tests use elsewhere."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,26 +13,25 @@ from tests.support.fleet import Fleet, running, surroundings
 from tests.support.keys import KEYS
 from tests.support.redis_server import RedisServer
 from tests.support.s3_proxy import Proxy
-from tests.support.s3_servers import SERVERS, S3Server, best
+from tests.support.s3_servers import S3Server, best
 from tests.support.service import PLENTY
 from tests.support.target_fixtures import fixed_key, fixed_oracle, live_build  # noqa: F401
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run all tests of this folder in one process, so that the fleet is started once."""
+    """Run all tests of this folder in the process of `on_s3`, so that fleet and S3 are started once."""
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
-            item.add_marker(pytest.mark.xdist_group("fleet"))
+            item.add_marker(pytest.mark.xdist_group("s3"))
             if "fleet" in item.fixturenames:
                 item.add_marker(pytest.mark.shim_only("an nginx that counts excludes Redis"))
 
 
 @pytest.fixture(scope="package")
-def s3() -> Iterator[S3Server]:
-    """Start Ceph, or moto if Ceph is not installed."""
-    with SERVERS[best()]() as server:
-        yield server
+def s3(servers: Callable[[str], S3Server]) -> S3Server:
+    """Return Ceph, or moto if Ceph is not installed: the one that the other tests of this process use."""
+    return servers(best())
 
 
 @pytest.fixture(scope="package")

@@ -135,8 +135,9 @@ def test_ctrl_c_inside_a_query_ends_the_build_at_once(lake: Path, tmp_path: Path
     """A database of one thread, as the threads of a build have it, looks for signals during a query."""
 
     def work(context: BuildContext, *_: object) -> None:
+        database = context.db  # opened before the clock runs: a signal meanwhile ends no query
         threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
-        context.db.rows(ENDLESS)
+        database.rows(ENDLESS)
 
     context = BuildContext(open_lake(str(lake)), FolderStore(str(tmp_path)), 1, "1GB")
     query = Task("query", "", work, main_thread=True)

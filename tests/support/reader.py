@@ -40,7 +40,7 @@ class Reader:
         until(lambda: self.answers >= wanted, 30, "the client has read everything again")
 
     def _read(self) -> None:
-        while not self._stop.wait(0.01):
+        while not self._stop.wait(0.03):
             answer = self.client.get(self.paths[self.answers % len(self.paths)])
             self.statuses.add(answer.status)
             self.builds |= {answer["X-Build"]} - {None}  # /changes speaks for no build

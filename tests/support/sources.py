@@ -26,6 +26,7 @@ def module_name(path: Path) -> str:
 MODULES = {module_name(path): path for path in FILES}
 
 
+@cache
 def imports(name: str) -> set[str]:
     """Return the product's modules that a module imports, also inside functions and under `if TYPE_CHECKING`."""
     found = {target for node in ast.walk(parsed(MODULES[name])) for target in _targets(name, node)}
