@@ -32,10 +32,18 @@ create macro change_pct(new, old) as
 
 create macro time_text(moment) as strftime(moment, '%Y-%m-%dT%H:%M:%SZ');
 
--- A URL of the marketplace with the seller filter as its query; null if the lake has no URL.
+-- A URL of the marketplace with the seller filter as its query; null if the lake has no URL, or one that a browser could run
+-- as a script: only http: and https: are shown.
 create macro seller_filter() as 'sellerCountry=23&language=1';
 create macro filtered_url(url) as
-    nullif(regexp_replace(url, '[?#].*$', '', 's'), '') || '?' || seller_filter();
+    nullif(regexp_extract(url, '^(?i:https?):[^?#]*'), '') || '?' || seller_filter();
+
+-- How often filtered_url leaves out a URL of a table, as a row of a report. `item` names the row.
+create macro urls_left_out(cardmarket_url, url, item) as {
+    'reason': 'urls that are neither http nor https shown as null',
+    'rows': count(*) filter (url is not null and cardmarket_url is null),
+    'example': min(item) filter (url is not null and cardmarket_url is null)
+};
 
 -- Whether an offer has a price, a seller and a known condition. Only such offers are shown.
 create macro is_usable(offer) as

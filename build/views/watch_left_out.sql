@@ -1,8 +1,8 @@
--- Watch checks that no answer shows, one row per reason. A build reports them.
+-- Watch checks and URLs of the watchlist that no answer shows, one row per table and reason. A build reports them.
 -- Stored by the layer watchlist.
 create view watch_left_out as
 with reasons as (
-    select unnest([
+    select 'watch_checks' as "table", unnest([
         {
             'reason': 'rows of unknown slugs left out',
             'rows': count(*) filter (known is null),
@@ -16,9 +16,12 @@ with reasons as (
     ], recursive := true)
     from all_watch_checks
     left join (select slug, true as known from raw.watchlist) using (slug)
+    union all
+    select 'watchlist', unnest(urls_left_out(filtered_url(url), url, concat('slug ', slug)))
+    from raw.watchlist
 )
 
-select 'watch_checks' as "table", reason, "rows", example
+select "table", reason, "rows", example
 from reasons
 where "rows" > 0
-order by reason;
+order by "table", reason;

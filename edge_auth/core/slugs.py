@@ -22,7 +22,7 @@ class Slugs:
         items = [json.loads(line) for line in lines]
         self._slugs: dict[str, str] = {fold(item["slug"]): item["slug"] for item in items}
         self._urls: list[tuple[str, str]] = [
-            (fold(item["cardmarket_url"].partition("?")[0]), item["slug"]) for item in items
+            (fold(url.partition("?")[0]), item["slug"]) for item in items if (url := item["cardmarket_url"]) is not None
         ]
 
     def resolve(self, text: str) -> str:

@@ -83,7 +83,7 @@ FIELDS = """
 | WatchlistItem | slug | string |
 | WatchlistItem | name | string |
 | WatchlistItem | game | string or null |
-| WatchlistItem | cardmarket_url | string |
+| WatchlistItem | cardmarket_url | string or null |
 | WatchlistItem | lowest_price | number or null |
 | WatchlistItem | num_offers | integer or null |
 | WatchlistItem | last_checked | date-time or null |
@@ -98,7 +98,7 @@ FIELDS = """
 | WatchlistPoint | date | date |
 | WatchlistPoint | price | number or null |
 | WatchlistOffers | slug | string |
-| WatchlistOffers | cardmarket_url | string |
+| WatchlistOffers | cardmarket_url | string or null |
 | WatchlistOffers | as_of | date-time or null |
 | WatchlistOffers | offers | array of Offer |
 | Offer | seller | string or null |

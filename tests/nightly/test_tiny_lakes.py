@@ -20,6 +20,10 @@ ONE = Rows(
     price_guide={DAY: [{"id_product": 7, "low": 1.0, "trend": 2.5}]},
 )
 EMPTY = Rows(products=[], price_guide={DAY: []})
+SEARCHES = (
+    *("names", "names?game=a", "facets", "facets?q=a", "facets?kind=sealed&game=a", "facets?min_price=1&max_price=2.5"),
+    *("facets?set=3", "cards?sort=match&q=a", "cards?sort=match&q=only&kind=single&min_price=1", "cards?sort=match"),
+)
 
 
 def night(lake: Path, store: Path, *options: str, status: int = 0) -> dict:
@@ -41,6 +45,11 @@ def test_every_command_and_answer(rows: Rows, tmp_path: Path) -> None:
         cards = shim.get("/api/v1/cards").json()["data"]
         for path in ("sets", "movers", "watchlist", "changes", "status", "games"):
             assert shim.get(f"/api/v1/{path}").status == 200, path
+        for target in SEARCHES:
+            answer = shim.get(f"/api/v1/{target}")
+            status, expected = oracle.ask(f"/api/v1/{target}")
+            found = answer.json() if status == 200 else answer.json()["error"]["code"]
+            assert (answer.status, found) == (status, expected), target
     run("export", tmp_path / "tree", "--store", store)
     tree = tmp_path / "tree" / "api" / "v1"
     assert json.loads((tree / "bulk.json").read_bytes()) == manifest

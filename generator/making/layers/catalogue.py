@@ -43,7 +43,7 @@ _INDEX_SQL = tuple(
     f"views/{view}"
     for view in (
         *("rankings", "known_sets", "search_columns", "words", "full_names"),
-        *("prices", "catalogue_status", "prices_left_out", "game_names", "games", "spellings"),
+        *("prices", "catalogue_status", "prices_left_out", "urls_left_out", "game_names", "games", "spellings"),
     )
 )
 
@@ -86,7 +86,7 @@ def _catalogue(context: BuildContext, writer: Writer, inputs: Inputs, closed: di
         writer.add_file(f"{SETS}.arrow", to_bytes(_sets(context)))
         writer.add_file(f"{PRICES}.parquet", to_parquet(db.table("from prices order by id_product")))
         [(status,)] = db.rows("select json from catalogue_status")
-        left_out = db.rows("from prices_left_out")
+        left_out = db.rows("from prices_left_out") + db.rows("from urls_left_out")
         games = [json.loads(game) for (game,) in db.rows("select json from games order by name_folded")]
     facts = {"status": json.loads(status), "left_out": left_out, "games": games}
     writer.add_file(f"{FACTS}.json", json.dumps(facts).encode())

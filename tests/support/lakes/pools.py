@@ -48,6 +48,7 @@ SLUGS = (
     "Épée", "straße", "a b", "50%", "a%2Fb", "x+y", "plus", "history", "a/history", "offers", "ナッシー",
     "q?x", "h#x", "..", "a//b", "İx", "quote\"s", "back\\slash", "a.json", "z",
 )  # fmt: skip
+SCHEMES = ("https", "https", "http", "HTTPS")
 URL_PARTS = (
     "Singles",
     "Sealed",
@@ -59,6 +60,15 @@ URL_PARTS = (
     "Straße",
     "Booster-Box",
     "a",
+)
+OTHER_URLS = (
+    "javascript:alert(1)//Charizard-ex",
+    "ftp://market.example/a",
+    "/en/Singles",
+    " https://x",
+    "",
+    "https",
+    "?a",
 )
 URL_TAILS = ("", "", "?language=1", "#top", "?a=b#c", "#a?b", "?a?b", "?", "#")
 
@@ -72,7 +82,9 @@ def phrase(rng: random.Random) -> str:
 
 def url(rng: random.Random) -> str:
     path = "/".join(rng.choice(URL_PARTS) for _ in range(rng.randint(1, 3)))
-    return f"https://market.example/en/{path}{rng.choice(URL_TAILS)}"
+    if rng.random() < 0.1:
+        return rng.choice(OTHER_URLS)
+    return f"{rng.choice(SCHEMES)}://market.example/en/{path}{rng.choice(URL_TAILS)}"
 
 
 def price(rng: random.Random) -> float:

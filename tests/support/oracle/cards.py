@@ -18,7 +18,8 @@ DESCENDING_BY_DEFAULT = ("trend", "low", "avg", "filtered", "newest")
 
 
 def market_url(url: str | None) -> str | None:
-    return None if url is None else f"{bare_url(url)}?{FILTER}"
+    bare = bare_url(url or "")
+    return f"{bare}?{FILTER}" if bare.lower().startswith(("http:", "https:")) else None
 
 
 def bare_url(url: str) -> str:

@@ -24,7 +24,8 @@ def find(lake: OracleLake, asked: str) -> str:
     for slug in lake.watchlist:
         if fold(slug) == wanted:
             return slug
-    found = [slug for slug, row in lake.watchlist.items() if wanted in fold(bare_url(row["url"]))]
+    urls = {slug: market_url(row["url"]) for slug, row in lake.watchlist.items()}
+    found = [slug for slug, url in urls.items() if url is not None and wanted in fold(bare_url(url))]
     if not found:
         raise NoSuchSlug
     if len(found) > 1:

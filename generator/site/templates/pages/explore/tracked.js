@@ -17,7 +17,7 @@ export class Tracked {
 
   /** The product of the catalogue that an item of the watchlist tracks, or undefined. It is searched by its name. */
   async of({name, cardmarket_url: url}) {
-    if (!this.scopes.includes("cards:read")) return undefined;
+    if (!url || !this.scopes.includes("cards:read")) return undefined;
     const words = name.replace(/[([].*/, "").trim().slice(0, 100);
     const [{data}] = await this.api.get("cards", {q: words, limit: 100});
     return data.find((product) => product.cardmarket_url === url);
