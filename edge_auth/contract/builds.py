@@ -196,7 +196,7 @@ class Build:
         """
         from edge_auth.contract.series import Series
 
-        return Series(self._by_period(layer_names.series_layer("")), self.as_of)
+        return Series(self._by_period(layer_names.series_layer("")), self.as_of, self.catalogue.ids)
 
     @cached_property
     def list_pages(self) -> "ListPages":

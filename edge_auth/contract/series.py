@@ -9,7 +9,8 @@ has all later weeks, up to that of the as-of day. So each night makes the weeks 
 A series begins within its oldest year, whose weeks before that are cut off.
 """
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Mapping
 from datetime import date, timedelta
 from itertools import groupby
 
@@ -53,25 +54,26 @@ class Series:
     Args:
         layers: The layers by period. A closed year without prices has none.
         as_of: The as-of day of the build.
+        ids: The ids of the products by ordinal.
 
     Attributes:
-        weeks: The Mondays of the weeks, oldest first.
+        weeks: The Mondays of the weeks, oldest first, as JSON.
 
     Raises:
         StoreError: The files cannot be read.
     """
 
-    def __init__(self, layers: Mapping[str, Layer], as_of: date):
-        self.weeks = weeks_until(as_of)
+    def __init__(self, layers: Mapping[str, Layer], as_of: date, ids: np.ndarray):
+        shown = weeks_until(as_of)
+        self.weeks = json.dumps(list(map(date.isoformat, shown)), separators=(",", ":")).encode()
         self._periods = [
-            _Period(layers.get(name), sum(week < self.weeks[0] for week in weeks), len(weeks))
+            _Period(layers.get(name), sum(week < shown[0] for week in weeks), len(weeks), ids)
             for name, weeks in weeks_by_period(as_of).items()
         ]
 
-    def prices(self, ids: Sequence[int]) -> list[bytes]:
+    def prices(self, ordinals: np.ndarray) -> list[bytes]:
         """Return the prices of some products as JSON: for each week a number or null, joined by commas."""
-        wanted = np.array(ids, np.int64)
-        return list(map(_BETWEEN.join, zip(*(period.prices(wanted) for period in self._periods), strict=True)))
+        return list(map(_BETWEEN.join, zip(*(period.prices(ordinals) for period in self._periods), strict=True)))
 
 
 class _Period:
@@ -81,39 +83,50 @@ class _Period:
         layer: None for a year without prices.
         first: The first of its weeks that belongs to the series.
         weeks: The number of its weeks.
+        ids: The ids of the products by ordinal.
     """
 
-    def __init__(self, layer: Layer | None, first: int, weeks: int):
+    def __init__(self, layer: Layer | None, first: int, weeks: int, ids: np.ndarray):
         self._first, self._shown = first, weeks - first
         self._without = _BETWEEN.join([_NO_PRICE] * self._shown)
-        self._ids, self._starts, self._text = _read(layer)
+        own_ids, self._starts, self._text = _read(layer)
+        # Searched once for all products: in a request, the search would take as long as the rest.
+        self._rows = _places(own_ids, ids)
 
-    def prices(self, ids: np.ndarray) -> Sequence[bytes | memoryview]:
+    def prices(self, ordinals: np.ndarray) -> list[bytes | memoryview]:
         """Return the prices of some products in the weeks that belong to the series."""
-        if not len(self._ids):
-            return [self._without] * len(ids)
-        rows = np.minimum(np.searchsorted(self._ids, ids), len(self._ids) - 1)
-        known = (self._ids.take(rows) == ids).tolist()
+        rows, text, without = self._rows.take(ordinals), self._text, self._without
+        # The row -1 of a product without prices is an empty range, which ends at 0.
         starts, ends = self._starts.take(rows).tolist(), self._starts.take(rows + 1).tolist()
-        text, show = self._text, self._last_weeks if self._first else memoryview
-        return [
-            show(text[start:end]) if is_known else self._without
-            for is_known, start, end in zip(known, starts, ends, strict=True)
-        ]
+        ranges = zip(starts, ends, strict=True)
+        if not self._first:
+            return [text[start:end] or without for start, end in ranges]
+        return [self._last_weeks(text[start:end]) if end else without for start, end in ranges]
 
-    def _last_weeks(self, prices: memoryview) -> bytes:
+    def _last_weeks(self, prices: memoryview) -> bytes | memoryview:
+        """Return the prices of the weeks that belong to the series, of those of all weeks."""
         if self._first < self._shown:
             return bytes(prices).split(_BETWEEN, self._first)[-1]
-        return _BETWEEN.join(bytes(prices).rsplit(_BETWEEN, self._shown)[1:])
+        before = bytes(prices).rsplit(_BETWEEN, self._shown)[0]
+        return prices[len(before) + len(_BETWEEN) :]
+
+
+def _places(sorted_ids: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    """Return the place of each of some ids among sorted ids, -1 if it is not there."""
+    if not len(sorted_ids):
+        return np.full(len(ids), -1, np.int32)
+    places = np.minimum(np.searchsorted(sorted_ids, ids), len(sorted_ids) - 1)
+    return np.where(sorted_ids[places] == ids, places, -1).astype(np.int32)
 
 
 def _read(layer: Layer | None) -> tuple[np.ndarray, np.ndarray, memoryview]:
     """Return the ids, where the prices of each begin, with the end of the last, and the text of all prices."""
+    nothing = np.empty(0, np.int64), np.zeros(1, np.int32), memoryview(b"")
     if layer is None:
-        return np.empty(0, np.int64), np.zeros(1, np.int32), memoryview(b"")
+        return nothing
     try:
         table = map_table(layer.file(PRICES))
     except (OSError, pa.ArrowInvalid) as error:
         raise StoreError(f"the weekly prices in {layer.folder} cannot be read: {error}") from error
     text, starts = text_column(only_chunk(table, "trend"))
-    return only_chunk(table, "id_product").to_numpy(), starts, text.data
+    return (only_chunk(table, "id_product").to_numpy(), starts, text.data) if len(table) else nothing

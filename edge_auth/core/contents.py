@@ -133,24 +133,27 @@ def cards(build: OpenBuild, _: str, values: Values) -> Body:
 
 def _cards_by_id(build: OpenBuild, ids: Sequence[int]) -> Body:
     """Return the Cards with these ids in this order, and the ids that are unknown."""
-    ordinals = build.catalogue.ordinals(ids)
-    found = np.array([ordinal for ordinal in ordinals if ordinal is not None], np.int64)
-    not_found = [id_ for id_, ordinal in zip(ids, ordinals, strict=True) if ordinal is None]
+    ordinals, _, not_found = _find(build, ids)
     cards = build.catalogue.card_lines
     more = {"not_found": not_found}
-    return list_body(cards.lines(found), 0, len(ids), len(found), cards.digest(found), more)
+    return list_body(cards.lines(ordinals), 0, len(ids), len(ordinals), cards.digest(ordinals), more)
 
 
 def series(build: OpenBuild, _: str, values: Values) -> Body:
     """Return the weekly prices of some products in this order, and the ids that are unknown."""
-    series, ids = build.series, values["ids"]
-    is_known = [ordinal is not None for ordinal in build.catalogue.ordinals(ids)]
-    found = list(compress(ids, is_known))
-    lines = [b'{"id_product":%d,"trend":[%b]}' % row for row in zip(found, series.prices(found), strict=True)]
-    weeks = dumps([week.isoformat() for week in series.weeks])
-    not_found = dumps([id_ for id_, known in zip(ids, is_known, strict=True) if not known])
-    data = b",\n".join(lines)
-    return MadeBody(b'{"weeks":%b,"data":[\n%b\n],"not_found":%b}\n' % (weeks, data, not_found))
+    series = build.series
+    ordinals, found, not_found = _find(build, values["ids"])
+    rows = zip(found, series.prices(ordinals), strict=True)
+    data = b",\n".join([b'{"id_product":%d,"trend":[%b]}' % row for row in rows])
+    return MadeBody(b'{"weeks":%b,"data":[\n%b\n],"not_found":%b}\n' % (series.weeks, data, dumps(not_found)))
+
+
+def _find(build: OpenBuild, ids: Sequence[int]) -> tuple[np.ndarray, list[int], list[int]]:
+    """Return the ordinals of the products with some ids, the ids that are known, and the others."""
+    ordinals = build.catalogue.ordinals(ids)
+    known = [ordinal is not None for ordinal in ordinals]
+    not_found = [id_ for id_, is_known in zip(ids, known, strict=True) if not is_known]
+    return np.array(list(compress(ordinals, known)), np.int64), list(compress(ids, known)), not_found
 
 
 def card(build: OpenBuild, subject: str, values: Values) -> Body:
