@@ -25,32 +25,37 @@ help: ## list the targets
 
 setup: $(READY) ## create the virtual environment with the locked dependencies of development
 
+# An environment without a pip of its own is made in a moment. The pip of $(PYTHON) fills it, if it can (from 22.3 on).
+PIP := $$(test -x $(BIN)/pip && echo $(BIN)/pip || echo $(PYTHON) -m pip --python $(BIN)/python)
 # A lock names every package, so pip need not look for dependencies. Python compiles what a command imports.
-INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-compile
+INSTALL := $(PIP) install --quiet --disable-pip-version-check --no-deps --no-compile
 LOCKED := $(INSTALL) --require-hashes -r
 
 $(RUNS): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "cardpress needs Python 3.11 or newer: make PYTHON=python3.x …" >&2; exit 1; }
-	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { echo "this Python has no venv: apt-get install python3-venv" >&2; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv --without-pip $(VENV)
+	@$(PYTHON) -m pip --python $(BIN)/python --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip --default-pip >/dev/null \
+	|| { echo "this Python has no pip and no venv: apt-get install python3-venv" >&2; exit 1; }
 	$(LOCKED) requirements.lock
 	$(INSTALL) --no-build-isolation -e .
 	@touch $@
 
 $(READY): $(RUNS) requirements-dev.lock
+	@test -x $(BIN)/pip || $(BIN)/python -m ensurepip --default-pip >/dev/null 2>&1 || true # for those who work here
 	$(LOCKED) requirements-dev.lock
 	@touch $@
 
-run: $(RUNS) ## write a demo lake, build and publish it, write it as plain files, issue a key and serve the API
+# The export goes on behind the API, which does not need the plain files.
+run: $(RUNS) ## write a demo lake, build and publish it, issue a key, serve the API and write it as plain files
 	@$(BIN)/python -c 'import socket, sys; sys.exit(socket.socket().connect_ex(("$(HOST)", $(PORT))) == 0)' || \
 	{ echo "port $(PORT) of $(HOST) is taken: stop what listens there, or choose another port: PORT=8123 make run" >&2; exit 1; }
 	$(BIN)/cardpress demo $(LAKE)
 	$(BIN)/cardpress build --lake $(LAKE) --store $(STORE) --publish
-	$(BIN)/cardpress export $(TREE) --store $(STORE)
 	@key=$$($(BIN)/cardpress keys issue --store $(STORE) --name 'make run' --reuse $(RUN_KEY) 2>/dev/null) && \
 	printf '\nThe API starts now (Ctrl-C stops it). Open this link, which holds your key:\n\n  %s\n\nOr ask from another terminal:\n\n  %s\n\n' \
 	  "http://$(HOST):$(PORT)/explore#key=$$key" \
 	  "curl -s -H 'Authorization: Bearer $$key' 'http://$(HOST):$(PORT)/api/v1/cards?q=ember&limit=2'" && \
+	($(BIN)/cardpress export $(TREE) --store $(STORE) &) && \
 	exec $(BIN)/cardpress serve --store $(STORE) --host $(HOST) --port $(PORT)
 
 test: $(READY) bulk-clients ## run the tests: before each commit
@@ -121,7 +126,7 @@ count-requests: $(READY) ## count the S3 requests of a night and of answers on r
 	$(BIN)/python -m tests.fleet.counting $(DATA)
 
 wheel: $(READY) ## build a wheel that includes the SQL
-	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation -w dist .
+	$(PIP) wheel --quiet --no-deps --no-build-isolation -w dist .
 
 # what the clients of bulk files take from the virtual environment
 IN_VENV := attrs idna numpy python-dateutil six typing-extensions
