@@ -45,6 +45,11 @@ class Vocabulary:
             self._at_start = only_chunk(suffixes, "at_start").to_numpy(zero_copy_only=False)
             self._substrings_at_start = _by_substring(substrings, "starts")
 
+    @property
+    def letters(self) -> list[str]:
+        """The characters that occur in very many names."""
+        return [substring for substring in self._substrings if len(substring) == 1]
+
     def mask(self, text: str) -> np.ndarray:
         """Return which products have a name with a word that contains a folded text: bool, by ordinal."""
         if text in self._substrings:

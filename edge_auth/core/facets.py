@@ -21,7 +21,8 @@ class Facets:
         set_names: The names of sets by id.
 
     Attributes:
-        stored: The facets of frequent searches with one filter, by its name and key; ("kind", "all") for none.
+        stored: The facets of searches with one filter that find many products, by its name and key; ("kind", "all")
+            for no filter.
     """
 
     def __init__(self, catalogue: Catalogue, spellings: Mapping[str, Mapping[str, str]], set_names: Mapping[int, str]):
@@ -104,6 +105,7 @@ def _frequent_searches(catalogue: Catalogue) -> Iterator[tuple[tuple[str, str], 
     yield ("kind", "all"), np.ones(len(catalogue.ids), bool)
     yield ("kind", "single"), catalogue.single
     yield ("kind", "sealed"), ~catalogue.single
+    yield from ((("q", letter), catalogue.vocabulary.mask(letter)) for letter in catalogue.vocabulary.letters)
     for name in ("game", "rarity"):
         column = catalogue.texts[name]
         sizes = np.bincount(column.codes, minlength=len(column.code_of))

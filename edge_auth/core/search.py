@@ -68,16 +68,15 @@ class Search(NamedTuple):
 
     @property
     def only_filter(self) -> tuple[str, str]:
-        """The name and the key of its filter if it has but one, a text filter or the kind; ("", "") if it has others.
+        """The name and the key of its filter if it has but one: a word of `q`, a text filter or the kind.
 
-        Without any filter that is ("kind", "all").
+        Without any filter that is ("kind", "all"), and ("", "") with others.
         """
-        texts, kind = self.filters.texts, self.filters.kind
-        if self.prices is not None or self.filters.set is not None or self.filters.words or len(texts) > 1:
-            return "", ""
-        if texts:
-            return texts[0] if kind == "all" else ("", "")
-        return "kind", kind
+        given = [*self.filters.texts, *(("q", word) for word in self.filters.words)]
+        if self.filters.kind != "all" or not given:
+            given.append(("kind", self.filters.kind))
+        others = self.prices is not None or self.filters.set is not None or len(given) > 1
+        return ("", "") if others else given[0]
 
     @property
     def price_sort(self) -> str:

@@ -1,5 +1,6 @@
 # The prices of a list of names: sh prices.sh "Emberfox ex" "Box 1"
-# The names file tells which names there are. One product is searched for each; 100 prices cost one request.
+# The names file tells which names there are. Of the products of a name, this takes the one with the highest trend; in
+# Python and JavaScript it takes all. 100 prices cost one request.
 get() { curl -sS --compressed --fail-with-body -G -H "Authorization: Bearer $KEY" "$@"; }
 get -o names.json "$CARDS/api/v1/names" || exit 1
 ids=
