@@ -17,6 +17,7 @@ GeneratorError
 ├── PruneError     builds cannot be deleted
 ├── ExportError    a tree of plain files cannot be written
 ├── IngestError    a file for `ingest` has an unknown shape
+├── LogError       logs that `keys usage` reads are not there, or cannot be read
 ├── SiteError      a text that the site is made from breaks its form
 └── DoctorError    `doctor` found a problem
 
@@ -99,6 +100,10 @@ class ExportError(GeneratorError):
 
 class IngestError(GeneratorError):
     """A file does not have the shape that its import reads. Nothing was written."""
+
+
+class LogError(GeneratorError):
+    """The logs of shims and edges are not there, or cannot be read."""
 
 
 class SiteError(GeneratorError):

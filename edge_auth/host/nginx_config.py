@@ -27,6 +27,8 @@ _WRITTEN = {
     "cache_size": re.compile(rf"lua_shared_dict answers ({MEMORY_SIZE});"),
     "workers": re.compile(rf"(?m)^worker_processes ({PROCESSES});"),
 }
+_WRITTEN_LOG = re.compile(r'access_log "(.+)" edge buffer=')
+_WRITTEN_METRICS = re.compile(rf"(?m)^ *listen ({LISTEN});")
 _USER = re.compile(r"(?m)^user (.+);")
 _ESCAPES = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
@@ -67,6 +69,8 @@ class NginxOptions:
 
     Attributes:
         listen, cache_size, workers: Texts that match LISTEN, MEMORY_SIZE and PROCESSES.
+        log: The file of the log, whose path has no `$`. None for no log.
+        metrics_listen: As `listen`, for Prometheus. None for no metrics.
     """
 
     socket: Path
@@ -74,6 +78,8 @@ class NginxOptions:
     folder: Path
     cache_size: str
     workers: str
+    log: Path | None
+    metrics_listen: str | None
 
 
 def configuration(shim: ShimPlaces, options: NginxOptions, user: str | None) -> str:
@@ -93,6 +99,8 @@ def configuration(shim: ShimPlaces, options: NginxOptions, user: str | None) -> 
         folder=in_quotes(options.folder.absolute()),
         cache_size=options.cache_size,
         workers=options.workers,
+        log=options.log and in_quotes(options.log.absolute()),
+        metrics_listen=options.metrics_listen,
     )
 
 
@@ -124,10 +132,13 @@ def written_options(text: str) -> NginxOptions | None:
     values = {name: match[1] for name, match in found.items() if match}
     if values.keys() != _WRITTEN.keys():
         return None
+    log, metrics = _WRITTEN_LOG.search(text), _WRITTEN_METRICS.search(text)
     return NginxOptions(
         _unquoted(values["socket"]),
         values["listen"],
         _unquoted(values["folder"]),
         values["cache_size"],
         values["workers"],
+        _unquoted(log[1]) if log else None,
+        metrics[1] if metrics else None,
     )

@@ -14,7 +14,7 @@ from edge_auth.core.request import Request
 from edge_auth.host.client_address import Network, client_address
 from edge_auth.host.log import Log, clean
 from edge_auth.host.metrics import Metrics
-from edge_auth.host.nginx_edge import allow_caching, fetches
+from edge_auth.host.nginx_edge import describe, fetches
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -83,7 +83,7 @@ class Gateway:
         request = self._request(environ)
         answer = self._shim.answer(request, now) if _has_one_host(environ) else bad_request(_ONE_HOST)
         if self._behind_nginx:
-            allow_caching(answer, environ)
+            describe(answer, environ)
         if request.method == "HEAD":
             answer.body = b""
         start_response(f"{answer.status} {responses[answer.status]}", list(answer.headers.items()))
@@ -95,7 +95,7 @@ class Gateway:
     def _fetched(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         """Answer a request of nginx itself, which is neither counted nor logged."""
         answer = self._shim.answer(self._request(environ), time.time(), for_cache=True)
-        allow_caching(answer, environ)
+        describe(answer, environ)
         start_response(f"{answer.status} {responses[answer.status]}", list(answer.headers.items()))
         self._metrics.flush()
         return [answer.body] if answer.stream is None else answer.stream

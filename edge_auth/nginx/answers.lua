@@ -1,12 +1,15 @@
 -- The answers that nginx may send again, by build and request: encoding and address as sent. All processes of nginx share
 -- them; each process keeps those that it sent lately, as Lua values.
 
+local log = require "log"
+local metrics = require "metrics"
+
 local shared = ngx.shared.answers
 local MAX_BYTES, RECENT_BYTES, ENTRY_BYTES = 1048576, 33554432, 1000
 local JSON = "application/json"
 -- What nginx writes itself, beside the use of the limit.
 local OWN = {}
-for name in ("connection content-length content-type date keep-alive server x-cache x-edge-scope"):gmatch("%S+") do
+for name in ("connection content-length content-type date keep-alive server x-cache x-edge-scope x-edge-endpoint"):gmatch("%S+") do
     OWN[name] = true
 end
 
@@ -18,12 +21,22 @@ local asked, asked_before, asked_number, asked_since = {}, {}, 0, 0
 
 local answers = {}
 
--- Splits the text of an answer, of which NUL ends each field but the body.
-local function parsed(text)
-    local scope, tag, head, coding, start = text:match("^(%Z*)%z(%Z*)%z(%Z*)%z(%Z*)%z()")
+-- Returns what a hit sends, logs and counts: its header lines, the fields of its line, and the labels of its count.
+local function hit(head, address, endpoint, status, bytes, build)
     return {
-        scope = scope, tag = tag, head = "HIT" .. head .. coding, body = start <= #text and text:sub(start),
-        unchanged_head = "HIT" .. head .. "\r\ncontent-type: " .. JSON,
+        head = "HIT" .. head, log = log.hit(address, endpoint, status, bytes, build),
+        series = metrics.series(endpoint, status, "hit"),
+    }
+end
+
+-- Splits the text of an answer, of which NUL ends each field but the body.
+local function parsed(text, build, request)
+    local scope, tag, endpoint, head, coding, start = text:match(("(%Z*)%z"):rep(5) .. "()")
+    local address, body = request:match(" (.*)"), start <= #text and text:sub(start)
+    return {
+        scope = scope, tag = tag, body = body,
+        full = body and hit(head .. coding, address, endpoint, 200, #body, build),
+        unchanged = hit(head .. "\r\ncontent-type: " .. JSON, address, endpoint, 304, 0, build),
     }
 end
 
@@ -55,8 +68,8 @@ function answers.asked_most()
     return found
 end
 
--- Returns the scope, tag, header lines and body of an answer, or nil. The body is false if only the tag is known. Without
--- an answer, the second result says whether the same was requested here before: only then it is worth being kept.
+-- Returns the scope, tag and body of an answer and what is sent with it, or nil. The body is false if only the tag is known.
+-- Without an answer, the second result says whether the same was requested here before: only then it is worth being kept.
 function answers.find(build, request)
     if build ~= recent_build or recent_bytes > RECENT_BYTES then
         recent, recent_bytes, recent_build = {}, 0, build
@@ -67,7 +80,7 @@ function answers.find(build, request)
         return known
     end
     local text = shared:get(build .. " " .. request)
-    local found = text and parsed(text)
+    local found = text and parsed(text, build, request)
     recent[request] = found and found.body and found or false
     recent_bytes = recent_bytes + ENTRY_BYTES + (text and #text or 0)
     if found then count(request) end
@@ -82,9 +95,10 @@ end
 
 -- Returns what the text of an answer begins with, before the body, from the header that the shim sent; nil if the answer
 -- must not be kept.
-local function head_of(scope, sent)
+local function head_of(scope, endpoint, sent)
     local tag, coding = sent["etag"], sent["content-encoding"]
-    if not scope or not tag or tonumber(sent["content-length"] or 0) > MAX_BYTES or sent["content-type"] ~= JSON then return end
+    local may = scope and endpoint and tag and sent["content-type"] == JSON
+    if not may or tonumber(sent["content-length"] or 0) > MAX_BYTES then return end
     local lines = {}
     for name, value in pairs(sent) do
         if type(value) ~= "string" then return end -- a header that came twice
@@ -93,7 +107,7 @@ local function head_of(scope, sent)
         end
     end
     return table.concat({
-        scope, (tag:match('"(.*)"'):gsub("%-gzip$", "")), table.concat(lines),
+        scope, (tag:match('"(.*)"'):gsub("%-gzip$", "")), endpoint, table.concat(lines),
         coding and "\r\ncontent-encoding: " .. coding or "", "",
     }, "\0")
 end
@@ -104,14 +118,14 @@ end
 
 -- Keeps an answer that nginx has fetched, if the shim allows it by naming the scope.
 function answers.keep(build, request, header, body)
-    local head = head_of(header["x-edge-scope"], header)
+    local head = head_of(header["x-edge-scope"], header["x-edge-endpoint"], header)
     if head then shared:set(build .. " " .. request, head .. body) end
 end
 
 -- Begins to keep an answer of the shim, if the shim allows it by naming the scope.
 function answers.begin()
-    local sent = ngx.resp.get_headers(0)
-    local head = head_of(ngx.var.upstream_http_x_edge_scope, sent)
+    local sent, var = ngx.resp.get_headers(0), ngx.var
+    local head = head_of(var.upstream_http_x_edge_scope, var.upstream_http_x_edge_endpoint, sent)
     if not head then return end
     local length = tonumber(sent["content-length"] or 0)
     ngx.ctx.answer = { parts = { head }, length = #head + length, status = ngx.status }

@@ -3,6 +3,7 @@
 
 local answers = require "answers"
 local counter = require "counter"
+local metrics = require "metrics"
 local state = require "state"
 local switch = require "switch"
 
@@ -22,6 +23,7 @@ function edge.start(places, keys_max_age)
         state.read(places, keys_max_age)
         counter.open(places.counter)
         answers.forget()
+        metrics.publish()
     end
     local function follow(premature)
         if not premature then switch.follow(places.shim, state.read_pointer) end
@@ -51,14 +53,15 @@ local function repeats_header()
     return false
 end
 
--- Gives the answer to nginx. The lines of the limit and those of the answer are one header each, as the configuration says.
+-- Gives the answer to nginx, its log and its counts. The lines of the limit and those of the answer are one header each, as
+-- the configuration says.
 local function give(var, answer, not_modified, record, remaining, reset)
     var.edge_usage = record.rate_limit .. "\r\nx-ratelimit-remaining: " .. remaining .. "\r\nx-ratelimit-reset: " .. reset
-    if not_modified then
-        var.edge_head = answer.unchanged_head
-        return "unchanged"
-    end
-    var.edge_head, var.edge_body = answer.head, answer.body
+    local sent = not_modified and answer.unchanged or answer.full
+    var.edge_head, var.edge_log = sent.head, sent.log .. record.log
+    metrics.count(sent.series)
+    if not_modified then return "unchanged" end
+    var.edge_body = answer.body
     return "answer"
 end
 

@@ -1,5 +1,8 @@
 -- What nginx answers itself: requests that are no HTTP, that the shim's server refused without a body, or that find no shim.
 
+local log = require "log"
+local metrics = require "metrics"
+
 local JSON = "application/json"
 local BODY = '{"error":{"code":"%s","message":"%s"}}\n'
 local REFUSALS = {
@@ -15,6 +18,7 @@ local HEADERS = {
         .. "ETag, X-Build, X-Total-Count, Accept-Ranges, Content-Range",
 }
 local RETRY_SECONDS = 5
+local UNCOUNTED = "/healthz" -- neither does the shim log and count it
 
 local refusals = {}
 
@@ -25,12 +29,16 @@ local function methods(address)
     return (page or path:find("^/api/v1/bulk/[^/]")) and "GET, HEAD" or "GET"
 end
 
--- Sets the headers of a refusal and returns its body.
+-- Logs and counts a refusal, sets its headers and returns its body.
 local function prepare(status)
-    local header, body = ngx.header, REFUSALS[status]
+    local header, body, var = ngx.header, REFUSALS[status], ngx.var
+    if var.request_uri ~= UNCOUNTED then
+        var.edge_log = log.refusal(var.request_method, var.request_uri, status, #body)
+        metrics.count(metrics.series("none", status, "none"))
+    end
     for name, value in pairs(HEADERS) do header[name] = value end
     header["Content-Type"], header["Content-Length"] = JSON, #body
-    if status == 405 then header["Allow"] = methods(ngx.var.request_uri or "") end
+    if status == 405 then header["Allow"] = methods(var.request_uri or "") end
     if status == 500 then header["Retry-After"] = RETRY_SECONDS end
     return body
 end

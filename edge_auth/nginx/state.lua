@@ -3,6 +3,7 @@
 
 local ffi = require "ffi"
 local json = require "cjson.safe"
+local log = require "log"
 
 ffi.cdef [[ unsigned char *SHA256(const unsigned char *data, size_t size, unsigned char *digest); ]]
 
@@ -54,6 +55,7 @@ local function read_keys()
         for _, record in ipairs(document.keys) do
             record.may = {}
             for _, scope in ipairs(record.scopes) do record.may[scope] = true end
+            record.log = log.key(record.id)
             if record.expires_at == ngx.null then record.expires_at = nil end
             by_hash[record.sha256] = record
         end

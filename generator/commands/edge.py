@@ -1,6 +1,7 @@
 """`cardpress edge`: the nginx that answers the API from its cache, in front of a shim on a unix socket."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -45,8 +46,18 @@ def edge() -> None:
     "--workers", type=NginxText(PROCESSES, "auto or a number of processes"), default="auto",
     show_default=True, help="Number of nginx's processes.",
 )  # fmt: skip
+@click.option("--log", metavar="FILE", help="The file of the log, or `off`.  [default: access.log in --folder]")
+@click.option(
+    "--metrics-listen", type=NginxText(LISTEN, "an address and a port, such as 127.0.0.1:9101"),
+    help="Serve metrics to Prometheus at this address or port.",
+)  # fmt: skip
 def config(
-    store: str, keys: str | None, state: str, socket: Path, listen: str, folder: Path, cache_size: str, workers: str
+    store: str,
+    keys: str | None,
+    state: str,
+    folder: Path,
+    log: str | None,
+    **options: Any,  # further ones of NginxOptions
 ) -> None:
     """Print the configuration of nginx.
 
@@ -55,5 +66,16 @@ def config(
     \b
     Example: cardpress edge config --store site_out --socket /run/cardpress/shim --folder /var/cache/cardpress-edge
     """
-    options = NginxOptions(socket, listen, folder, cache_size, workers)
-    say_lines(configuration(ShimPlaces(store, keys, state), options, own_user()).splitlines())
+    chosen = NginxOptions(folder=folder, log=_log_file(log, folder), **options)
+    say_lines(configuration(ShimPlaces(store, keys, state), chosen, own_user()).splitlines())
+
+
+def _log_file(chosen: str | None, folder: Path) -> Path | None:
+    """Return the file of the log, or None for no log."""
+    if chosen == "off":
+        return None
+    file = Path(chosen) if chosen else folder / "access.log"
+    if "$" in str(file.absolute()):
+        why = f"nginx reads the $ in {file} as a variable: name another file, or `off`"
+        raise click.BadParameter(why, param_hint="--log")
+    return file

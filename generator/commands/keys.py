@@ -1,7 +1,7 @@
-"""`cardpress keys`: issue, list, revoke and change API keys. A running shim follows within five seconds."""
+"""`cardpress keys`: issue, list, revoke and change API keys, which a shim follows in five seconds; count their use."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,9 +17,10 @@ from edge_auth.contract.keys import (
     parse_expiry,
     timestamp,
 )
+from generator.clock import utc_now
 from generator.commands.options import json_option, store_option
 from generator.commands.reused_key import check_store_exists, read_key, write_key
-from generator.terminal.output import say, say_json
+from generator.terminal.output import say, say_json, say_lines
 
 NEVER = "never"
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -139,9 +140,7 @@ def list_(store: str, keys: str | None, as_json: bool) -> None:
     now = time.time()
     header = ("ID", "NAME", "PREFIX", "STATE", "RATE", "EXPIRES", "CREATED", "SCOPES")
     rows = [header] + [_row(record, now) for record in records]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        say("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    say_lines(_aligned(rows))
 
 
 @keys.command()
@@ -182,8 +181,43 @@ def update(
     _update(open_key_file(store, keys), id_, **changes)
 
 
+@keys.command()
+@click.argument("logs", metavar="LOGS...", nargs=-1, required=True)
+@click.option("--days", type=click.IntRange(1), help="Only the last days (UTC), today included.  [default: all]")
+@json_option
+def usage(logs: tuple[str, ...], days: int | None, as_json: bool) -> None:
+    """Count requests, refused ones and bytes by day and key.
+
+    LOGS are the logs of shims and of `cardpress edge`: folders, s3:// prefixes or files, also packed ones (.gz).
+    A request without a valid key has no key. Refused are answers with a status of 400 to 499.
+
+    \b
+    Example: cardpress keys usage /var/log/cardpress --days 7
+    """
+    from generator.reading.usage import read_usage  # the other commands need no DuckDB, which is slow to import
+
+    found = read_usage(logs, days, utc_now)
+    if as_json:
+        say_json({"usage": found.keys, "other_lines": found.other_lines}, indent=1)
+        return
+    header = ("DAY", "KEY", "REQUESTS", "REFUSED", "BYTES")
+    rows = [(row["day"], row["key"] or "-", *(f"{row[name.lower()]:,}" for name in header[2:])) for row in found.keys]
+    say_lines(_aligned([header, *rows]))
+    if found.other_lines:
+        lines = sum(row["lines"] for row in found.other_lines)
+        example = found.other_lines[0]["file"]
+        say(f"{lines:,} other lines (cut off, or of another program), most in {example}", err=True)
+
+
 def _update(file: KeyFile, id_: str, **changes: Any) -> None:
     say_json(_fields(file.update(id_, **changes)))
+
+
+def _aligned(rows: list[tuple[str, ...]]) -> Iterator[str]:
+    """Yield the lines of a table with left-aligned columns."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
 def _fields(record: KeyRecord) -> dict[str, Any]:

@@ -18,9 +18,11 @@ import pytest
 import yaml
 
 from tests.deploy.test_monitoring import FOLDER, PANELS
+from tests.support import nginx_edge
 from tests.support.commands import issue, run
 from tests.support.nights import demo_lake
-from tests.support.service import API, Client, free_port, until
+from tests.support.raw_requests import get
+from tests.support.service import API, Client, Service, free_port, until
 from tests.support.serving import RunningShim
 
 pytestmark = [
@@ -28,6 +30,7 @@ pytestmark = [
     pytest.mark.xdist_group("prometheus"),  # one process: it is started once
 ]
 QUIET = {"cardpress_store_errors_total"}  # has no series while the store answers
+EDGE = "cardpress_edge_"
 Query = Callable[[str], Any]
 
 
@@ -57,7 +60,7 @@ def textfile_server(folder: Path) -> Iterator[int]:
 def prometheus(folder: Path, targets: dict[int, str]) -> Iterator[Query]:
     """Start a Prometheus that scrapes ports by path. Yield a function that calls its API."""
     jobs = [
-        {"job_name": path, "metrics_path": path, "static_configs": [{"targets": [f"127.0.0.1:{port}"]}]}
+        {"job_name": str(port), "metrics_path": path, "static_configs": [{"targets": [f"127.0.0.1:{port}"]}]}
         for port, path in targets.items()
     ]
     config = {
@@ -92,9 +95,21 @@ def _ask(port: int, path: str) -> Any:
         return json.load(answer)["data"]
 
 
+@contextmanager
+def edge(store: Path, state: Path, key: str) -> Iterator[dict[int, str]]:
+    """Yield the port and the path of the metrics of an nginx that has answered, refused and passed on."""
+    if not nginx_edge.installed():
+        yield {}
+        return
+    with Service(store, state, through_nginx=True) as service:
+        nginx_edge.cached(service.client(key))
+        assert get(service.port, b"/<").status == service.client(key).get(f"{API}/cards?limit=x").status == 400
+        yield {service.metrics_port: "/metrics"}
+
+
 @pytest.fixture(scope="module")
 def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Query]:
-    """A Prometheus that has scraped a night and a shim with requests, twice."""
+    """A Prometheus that has scraped a night, a shim with requests and, if it is installed, an nginx, twice."""
     folder = tmp_path_factory.mktemp("prometheus")
     lake, store = demo_lake(folder / "lake", 8), folder / "store"
     for days in (8, 9):
@@ -107,7 +122,8 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Query]:
         assert statuses == {200, 429}
         with (
             textfile_server(folder) as files,
-            prometheus(folder, {shim.metrics: "/metrics", files: "/night.prom"}) as query,
+            edge(store, folder / "behind", issue(store)) as edge_metrics,
+            prometheus(folder, {shim.metrics: "/metrics", files: "/night.prom"} | edge_metrics) as query,
         ):
             scrapes = "query?query=min(count_over_time(up[1m])*up)"
             until(lambda: _value(query(scrapes)) >= 3, 30, "both were scraped three times")
@@ -123,7 +139,7 @@ def _value(data: Any) -> float:
 @pytest.mark.parametrize("panel", PANELS, ids=[panel["title"] for panel in PANELS])
 def test_a_panel_has_data_and_its_legends(panel: dict[str, Any], ask: Query) -> None:
     for target in panel["targets"]:
-        if any(name in target["expr"] for name in QUIET):
+        if any(name in target["expr"] for name in QUIET) or (EDGE in target["expr"] and not nginx_edge.installed()):
             continue
         series = ask(f"query?query={urllib.parse.quote(target['expr'])}")["result"]
         assert series, target["expr"]

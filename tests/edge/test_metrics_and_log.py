@@ -65,7 +65,7 @@ def state(tmp_path):
     return str(tmp_path / "state")
 
 
-@pytest.mark.shim_only("answers of nginx are in no metric")
+@pytest.mark.shim_only("nginx counts its own answers")
 def test_the_counts_of_two_workers_add_up_exactly(store, state):
     (key, id_), (slow, slow_id) = issued(store, 100_000), issued(store, 1)
     server = RunningShim(store, state, "--metrics-port", "0", "--workers", "2")
@@ -228,7 +228,7 @@ def counted(server: RunningShim) -> float | None:
 
 
 @pytest.mark.thorough
-@pytest.mark.shim_only("answers of nginx are in no log")
+@pytest.mark.shim_only("nginx logs its own answers")
 def test_request_ids_in_the_log(store, state):
     key, id_ = issued(store, 100_000)
     taken = ["a.b:c_d-1", "0123456789abcdef" * 2, "9b2e0f0c-8a53-4a6e-9d55-2f6d6a1e4d3c"]

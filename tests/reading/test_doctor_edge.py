@@ -1,6 +1,7 @@
 """`cardpress doctor --edge FILE`: the nginx in front of a shim, from its configuration to the socket."""
 
 import os
+import shlex
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,12 +18,12 @@ pytestmark = pytest.mark.skipif(not installed(), reason=ABSENT)
 class Edge:
     """A store with its configuration of nginx, the files of a shim, and a socket on which something listens."""
 
-    def __init__(self, store: Path, place: Path):
+    def __init__(self, store: Path, place: Path, *more: object):
         self.place, self.file = place, place / "edge.conf"
         self.state, self.folder, self.socket = place / "state", place / "nginx", place / "shim"
         self.places = ["--store", str(store), "--state", str(self.state)]
         self.folder.mkdir()
-        self.file.write_text(self.cardpress("edge", "config", "--socket", self.socket, "--folder", self.folder))
+        self.file.write_text(self.cardpress("edge", "config", "--socket", self.socket, "--folder", self.folder, *more))
 
     def cardpress(self, *words: object) -> str:
         return CliRunner().invoke(cli, [*map(str, words), *self.places]).stdout
@@ -46,7 +47,7 @@ def test_a_sound_edge(edge: Edge) -> None:
     assert edge.findings() == [
         f"ok       {edge.file} is current",
         "ok       nginx accepts it",
-        "ok       nginx may use its folder, the pointer, the key records and the counter",
+        "ok       nginx may use its folder, its log, the pointer, the key records and the counter",
         f"ok       a shim listens on {edge.socket}",
     ]
     assert sorted(edge.place.rglob("*")) == before, "nothing was changed"
@@ -56,7 +57,7 @@ def test_a_sound_edge(edge: Edge) -> None:
 def test_a_folder_of_any_name(fixed_store: Path, fixed_key: str, tmp_path: Path, name: str) -> None:
     """nginx accepts the configuration, and doctor reads the same places in it."""
     (tmp_path / name).mkdir()
-    edge = Edge(fixed_store, tmp_path / name)
+    edge = Edge(fixed_store, tmp_path / name, *("--log", tmp_path / "log") * ("$" in name))
     findings = edge.findings()
     assert [line.split()[0] for line in findings[:3]] == ["ok"] * 3, findings
     assert "no shim listens" in findings[3]
@@ -88,6 +89,33 @@ def test_places_to_listen_on(edge: Edge, listen: str) -> None:
     assert f"listen {listen} backlog=" in edge.cardpress("edge", "config", *places, "--listen", listen)
 
 
+@pytest.mark.parametrize("more", [("--log", "off"), ("--log", "{0}/a log"), ("--metrics-listen", "127.0.0.1:9101")])
+def test_the_log_and_the_metrics(fixed_store: Path, fixed_key: str, tmp_path: Path, more: tuple[str, str]) -> None:
+    """doctor reads them back, writes no log, and names them in the command that writes the file again."""
+    option, value = more[0], more[1].format(tmp_path)
+    edge = Edge(fixed_store, tmp_path, option, value)
+    assert [line.split()[0] for line in edge.findings()[:3]] == ["ok"] * 3
+    assert not (tmp_path / "a log").exists()
+    edge.file.write_text(edge.file.read_text() + "#")
+    assert f"{option} {shlex.quote(value)}" in edge.findings()[0]
+
+
+def test_a_log_whose_name_has_a_variable(edge: Edge) -> None:
+    words = [
+        "edge",
+        "config",
+        "--socket",
+        edge.socket,
+        "--folder",
+        edge.folder,
+        "--log",
+        "/var/log/$host",
+        *edge.places,
+    ]
+    result = CliRunner().invoke(cli, [str(word) for word in words])
+    assert result.exit_code == 2 and "--log: nginx reads the $" in result.stderr
+
+
 def replace(old: str, new: str) -> Callable[[Edge], None]:
     def spoil(edge: Edge) -> None:
         text = edge.file.read_text()
@@ -113,6 +141,7 @@ WRONG: dict[str, tuple[Callable[[Edge], object], str]] = {
     "more than an option": (replace(" backlog=", "; return 200 x; #"), "was not written by `cardpress edge config`"),
     "broken": (replace("server_tokens off;", "sendfile maybe;"), 'nginx refuses it: invalid value "maybe"'),
     "no folder": (lambda edge: edge.folder.rmdir(), "{0}/nginx does not exist: create it"),
+    "no folder of the log": (replace("/nginx/access.log", "/logs/access.log"), "{0}/logs does not exist: create it"),
     "no keys": (other_keys, "{0}/keys.json does not exist: issue a key"),
     "no socket": (lambda edge: edge.socket.unlink(), "no shim listens on {0}/shim (No such file or directory)"),
     "no shim": (lambda edge: dead_socket(edge.socket), "no shim listens on {0}/shim (Connection refused)"),

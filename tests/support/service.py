@@ -164,12 +164,20 @@ class Client:
 
 
 def start_nginx(
-    folder: Path, port: int, store: Path | str, state: Path | str, keys: str | None = None, *, workers: int
+    folder: Path,
+    port: int,
+    store: Path | str,
+    state: Path | str,
+    keys: str | None = None,
+    *,
+    workers: int,
+    metrics_port: int | None = None,
 ) -> subprocess.Popen:
     """Start the nginx of `cardpress edge config` before the shim that listens on `folder/shim`."""
     places = {"--store": store, "--state": state, "--socket": folder / "shim", "--folder": folder}
     words = [part for pair in (places | ({"--keys": keys} if keys else {})).items() for part in pair]
-    listen = ("--listen", f"127.0.0.1:{port}", "--workers", workers)
+    listen = ["--listen", f"127.0.0.1:{port}", "--workers", workers]
+    listen += ["--metrics-listen", f"127.0.0.1:{metrics_port}"] * bool(metrics_port)
     (folder / "nginx.conf").write_text(run("edge", "config", *words, *listen).stdout)
     nginx = shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin")
     command = [nginx, "-c", folder / "nginx.conf", "-e", folder / "error.log"]
@@ -181,7 +189,8 @@ class Service:
     """A running shim over a store, as a context manager. It asserts that the shim ends cleanly.
 
     `log` is the path of its output, `state` its state folder, which a second shim can use again. With `through_nginx`
-    it listens on a unix socket, and `port` is that of the nginx that `cardpress edge config` describes.
+    it listens on a unix socket, and `port` is that of the nginx that `cardpress edge config` describes. This nginx
+    serves metrics at `metrics_port`, and its log is `access.log` in `folder`.
     """
 
     through_nginx = False  # set by the option --through-nginx, for all services
@@ -201,7 +210,7 @@ class Service:
         self.store = store
         self.may_log_traces = may_log_traces
         self.state = state
-        self.port = free_port()
+        self.port, self.metrics_port = free_port(), free_port()
         self.log = state.parent / f"{state.name}-{self.port}.log"
         self.folder = Path(tempfile.mkdtemp(prefix="cardpress-nginx-")) if self.through_nginx else None
         place = {"--socket": self.folder / "shim"} if self.folder else {"--port": self.port}
@@ -212,7 +221,8 @@ class Service:
         self.state.mkdir(parents=True, exist_ok=True)
         self.start_shim()
         if self.folder:
-            self.nginx = start_nginx(self.folder, self.port, self.store, self.state, workers=2)
+            more = {"workers": 2, "metrics_port": self.metrics_port}
+            self.nginx = start_nginx(self.folder, self.port, self.store, self.state, **more)
         try:
             until(self._ready, 30, "GET /healthz answers 200")
         except AssertionError:

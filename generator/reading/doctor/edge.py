@@ -43,7 +43,7 @@ def check_edge(file: Path, shim: ShimPlaces) -> Iterator[Finding]:
         return
     yield _check_current(file, text, shim, options)
     yield _check_acceptance(file, text, options)
-    yield _check_permissions(ReadFiles.of(shim), options.folder, written_user(text))
+    yield _check_permissions(ReadFiles.of(shim), options, written_user(text))
     yield _check_socket(options.socket)
 
 
@@ -61,18 +61,20 @@ def _command(shim: ShimPlaces, options: NginxOptions) -> str:
     settings = {"store": shim.store, "keys": shim.keys, "state": shim.state, "socket": options.socket}
     settings |= {"listen": options.listen, "folder": options.folder}
     settings |= {"cache-size": options.cache_size, "workers": options.workers}
+    settings |= {"log": options.log or "off", "metrics-listen": options.metrics_listen}
     words = [word for name, value in settings.items() if value for word in (f"--{name}", str(value))]
     return shlex.join(["cardpress", "edge", "config", *words])
 
 
 def _check_acceptance(file: Path, text: str, options: NginxOptions) -> Finding:
-    """Let nginx test the configuration, with a folder of its own so that nothing is created in the real one."""
+    """Let nginx test the configuration, with a folder and a log of its own so that nothing real is created."""
     nginx = shutil.which("nginx", path=_NGINX_PATHS)
     if nginx is None:
         return warning("edge", "nginx is not installed here", "run this check on the machine that runs nginx")
     with TemporaryDirectory(prefix="cardpress-doctor-") as folder:
         trial = Path(folder) / "nginx.conf"
-        trial.write_text(text.replace(in_quotes(options.folder), folder), "utf-8")
+        elsewhere = text.replace(in_quotes(options.log), f"{folder}/log") if options.log else text
+        trial.write_text(elsewhere.replace(in_quotes(options.folder), folder), "utf-8")
         command = [nginx, "-t", "-q", "-e", "stderr", "-c", str(trial)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=_NGINX_SECONDS)
         errors = done.stderr.replace(str(trial), str(file)).replace(folder, str(options.folder))
@@ -83,14 +85,17 @@ def _check_acceptance(file: Path, text: str, options: NginxOptions) -> Finding:
     return ok("edge", "nginx accepts it")
 
 
-def _check_permissions(files: ReadFiles, folder: Path, user: str | None) -> Finding:
-    """Check that nginx may use its folder, and the files of the store and of the state folder."""
+def _check_permissions(files: ReadFiles, options: NginxOptions, user: str | None) -> Finding:
+    """Check that nginx may use its folder, its log, and the files of the store and of the state folder."""
     shim = "start the shim, which writes it"
     needed = [
-        (folder, "-w", "create it, as the user of the shim"),
+        (options.folder, "-w", "create it, as the user of the shim"),
         (files.pointer, "-r", shim if files.read_at else "publish a build"),
         (files.keys, "-r", shim if files.read_at else "issue a key"),
     ]
+    if options.log:
+        place = options.log if _may(options.log, "-e", None) else options.log.parent
+        needed.append((place, "-w", "create it, or name another --log"))
     for path, permission, advice in needed:
         if not _may(path, permission, user):
             if _may(path, "-e", None):
@@ -98,7 +103,7 @@ def _check_permissions(files: ReadFiles, folder: Path, user: str | None) -> Find
             return problem("edge", f"{path} does not exist", advice)
     if _may(files.counter, "-e", None) and not _may(files.counter, "-w", user):  # the first request creates it
         return problem("edge", f"the user of nginx may not use {files.counter}", _AS_SHIM)
-    return ok("edge", "nginx may use its folder, the pointer, the key records and the counter")
+    return ok("edge", "nginx may use its folder, its log, the pointer, the key records and the counter")
 
 
 def _may(path: Path, permission: str, user: str | None) -> bool:

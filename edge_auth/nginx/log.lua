@@ -1,0 +1,46 @@
+-- The lines of the log for answers that nginx gives itself, with the fields of edge_auth/host/log.py. The shim logs all
+-- others, so each answer is in one log. The configuration adds what is known at the end of a request: time, duration, id.
+
+local json = require "cjson"
+
+local MAX_BYTES = 500
+local KEY = "[Cc][Pp][Mm]_[Ll][Ii][Vv][Ee]_[%w_]*"
+local SECRET_CHARACTERS = 32 -- a key has so many letters and digits in a row, whatever its prefix looks like
+
+local log = {}
+
+local function hide(word)
+    return #word >= SECRET_CHARACTERS and "…" or nil
+end
+
+-- Returns a text as JSON, without possible keys. Bytes that are no printable ASCII are escaped.
+local function quoted(text)
+    text = text:gsub("[^\32-\126]", function(byte) return ("\\x%02x"):format(byte:byte()) end)
+    text = text:gsub(KEY, "…"):gsub("%w+", hide)
+    if #text > MAX_BYTES then text = text:sub(1, MAX_BYTES):gsub("[\128-\255]+$", "") end
+    return (json.encode(text):gsub("\\/", "/"))
+end
+
+-- Returns the first fields of a line. `address` is what the client sent; `endpoint` is nil if the shim has not named one.
+local function begin(method, address, endpoint, status, bytes)
+    local path = address:match("^[^?]*"):gsub("%%(%x%x)", function(code) return string.char(tonumber(code, 16)) end)
+    return ('"method":%s,"path":%s,"endpoint":%s,"status":%d,"bytes":%d'):format(
+        quoted(method), quoted(path), endpoint and quoted(endpoint) or "null", status, bytes)
+end
+
+-- Returns the fields of a hit but for the key, which log.key adds.
+function log.hit(address, endpoint, status, bytes, build)
+    return begin("GET", address, endpoint, status, bytes) .. ',"build":' .. quoted(build) .. ',"cache":"hit"'
+end
+
+-- Returns the field that names a key by its id.
+function log.key(id)
+    return ',"key":' .. json.encode(id)
+end
+
+-- Returns the fields of a refusal. Method and address are nil if nginx could not read them.
+function log.refusal(method, address, status, bytes)
+    return begin(method or "", address or "", nil, status, method == "HEAD" and 0 or bytes) .. ',"key":null,"build":null'
+end
+
+return log

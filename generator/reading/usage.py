@@ -1,0 +1,87 @@
+"""What the keys have used, by the logs of shims and of the nginx of `cardpress edge`."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from edge_auth.contract.store.interface import Store
+from edge_auth.contract.store.open import is_folder, open_store
+from generator.clock import Clock
+from generator.database import Database, query_fault
+from generator.errors import LogError
+
+_PACKED = ".gz"
+
+
+@dataclass(frozen=True)
+class KeyUsage:
+    """The use of keys.
+
+    Attributes:
+        keys: Rows of day (UTC), key (its id, or None for requests without a valid key), requests, refused (with a
+            status of 400 to 499) and bytes (of bodies), by day and key.
+        other_lines: Rows of file and lines: how many lines were cut off, or are of other programs.
+    """
+
+    keys: list[dict[str, Any]]
+    other_lines: list[dict[str, Any]]
+
+
+def read_usage(locations: Iterable[str], days: int | None, clock: Clock) -> KeyUsage:
+    """Count what logs say.
+
+    Args:
+        locations: Folders, `s3://` prefixes, or single files. A file that several of them hold counts once.
+        days: How many days to count, today included. None: all.
+
+    Raises:
+        LogError: A location holds no file, or a file cannot be read.
+        StoreError: A bucket cannot be read.
+    """
+    with closing(Database()) as database:
+        names = {path: name for location in locations for path, name in _files(location, database.scratch)}
+        database.set(log_files=sorted(names))
+        if days is not None:
+            database.set(first_day=str(clock().date() - timedelta(days=days - 1)))
+        database.run("usage/log_lines")
+        try:
+            keys, other_lines = (database.answer(f"usage/{name}").to_pylist() for name in ("by_key", "other_lines"))
+        except duckdb.Error as error:
+            raise query_fault(error, "leave out the log that cannot be read", LogError) from error
+    return KeyUsage(keys, [row | {"file": names[row["file"]]} for row in other_lines])
+
+
+def _files(location: str, scratch: Path) -> Iterator[tuple[str, str]]:
+    """Yield the path and the name of each log at a location. Those of a bucket are copied into a folder."""
+    if is_folder(location) and Path(location).is_file():
+        paths = [(Path(location), location)]
+    else:
+        store = open_store(location)
+        names = set(store.list(""))
+        paths = [
+            (store.local_path(name) or _copy(store, name, scratch), f"{store.location}/{name}")
+            for name in sorted(names)
+            # While a file is packed, both are there, and the packed one is not complete.
+            if not (name.endswith(_PACKED) and name.removesuffix(_PACKED) in names)
+        ]
+    if not paths:
+        raise LogError(
+            f"{location} holds no file: name a folder, an s3:// prefix or a file with logs of shims or edges"
+        )
+    for path, name in paths:
+        if path.is_file():
+            yield str(path.resolve()), name
+
+
+def _copy(store: Store, name: str, scratch: Path) -> Path:
+    """Copy a file of a bucket. A file that is in two locations has one copy."""
+    address = sha256(f"{store.location}/{name}".encode()).hexdigest()
+    path = scratch / f"{address}{Path(name).suffix}"
+    path.write_bytes(store.get(name))
+    return path
