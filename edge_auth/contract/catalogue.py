@@ -104,7 +104,7 @@ class Catalogue:
         sorts = [sort for sort in SORTS if f"rank_{sort}" in columns.column_names]
         self.order = {sort: _values(columns, f"order_{sort}") for sort in sorts}
         self.rank = {sort: _values(columns, f"rank_{sort}") for sort in sorts}
-        self.full_name = _values(columns, "full_name") if "full_name" in columns.column_names else None
+        self.full_name = _narrow(_values(columns, "full_name")) if "full_name" in columns.column_names else None
         priced = [sort for sort in PRICE_SORTS if f"cents_{sort}" in columns.column_names]
         keyed = self.counts.keyed["all"]
         self.cents = {sort: _values(columns, f"cents_{sort}")[: keyed[sort]] for sort in priced}
@@ -195,6 +195,11 @@ class Catalogue:
 def _values(table: pa.Table, name: str) -> np.ndarray:
     values: np.ndarray = only_chunk(table, name).to_numpy(zero_copy_only=False)  # booleans are bits in Arrow
     return values
+
+
+def _narrow(values: np.ndarray) -> np.ndarray:
+    """Return numbers in the smallest type that holds them: to compare them takes as long as to read them."""
+    return values.astype(np.min_scalar_type(values.max(initial=0)))
 
 
 def _texts(table: pa.Table, name: str) -> TextColumn:

@@ -19,13 +19,14 @@ class SortedTexts:
     def __init__(self, text: np.ndarray, starts: np.ndarray, ends: np.ndarray):
         self._text = text.data
         self._starts, self._ends = starts, ends
-        self._keys = _prefix_keys(text, starts, ends)
+        self._keys = _prefix_keys(text, starts, ends).data  # a single number is read in a fifth of numpy's time
 
     def beginning_with(self, prefix: bytes) -> slice:
         """Return the range of the texts that begin with these bytes."""
         head = prefix[:_KEY_BYTES]
-        low, high = (np.uint64(int.from_bytes(head.ljust(_KEY_BYTES, filler), "big")) for filler in (b"\0", b"\xff"))
-        first, last = int(np.searchsorted(self._keys, low)), int(np.searchsorted(self._keys, high, "right"))
+        low, high = (int.from_bytes(head.ljust(_KEY_BYTES, filler), "big") for filler in (b"\0", b"\xff"))
+        first = bisect_left(self._keys, low)
+        last = bisect_right(self._keys, high, first)
         if len(prefix) > _KEY_BYTES or 0 in prefix:  # several prefixes share these keys: compare the text
             rows = range(len(self._starts))
             first = bisect_left(rows, prefix, first, last, key=lambda row: self._beginning(row, len(prefix)))

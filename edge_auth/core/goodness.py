@@ -21,9 +21,11 @@ def by_goodness(catalogue: Catalogue, text: str, among: np.ndarray | slice, rest
     names = catalogue.full_name[among]
     for rows in catalogue.full_names.beginning_with(text):
         if rows:
-            good = (names >= np.uint32(rows.start)) & (names < np.uint32(rows.stop)) & rest
-            rest ^= good
+            good = names >= names.dtype.type(rows.start)
+            good &= names <= names.dtype.type(rows.stop - 1)
+            good &= rest
             yield good
+            rest ^= good
     if not rest.any():  # a search for a whole name often finds no other
         return
     good = rest.copy()
