@@ -50,7 +50,7 @@ def test_curl_resumes_a_broken_download(fixed_service: Service, key: str, file: 
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=60,
         check=True,
     )
     assert result.stdout == f"206 {len(content) - 1000}"
@@ -78,7 +78,7 @@ def reading(catalogue: Path) -> Iterator[Client]:
 def requests_until(client: Client, last: str) -> list[dict]:
     """Return the logged requests for bulk files, up to a request with the id `last`."""
     client.get("/api/v1/me", X_Request_Id=last)
-    until(lambda: f'"{last}"' in client.log.read_text(), 30, "the log is written")
+    until(lambda: f'"{last}"' in client.log.read_text(), 60, "the log is written")
     lines = (json.loads(line) for line in client.log.read_text().splitlines() if line.startswith("{"))
     return [line for line in lines if line.get("path", "").startswith("/api/v1/bulk/")]
 

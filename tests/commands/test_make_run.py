@@ -62,7 +62,7 @@ def run_until_it_serves(place: Path, port: int) -> str:
         return text
     finally:
         os.killpg(process.pid, signal.SIGTERM)
-        process.wait(30)
+        process.wait(60)
 
 
 def test_a_taken_port_is_noticed_before_anything_is_made(place: Path, port: int) -> None:

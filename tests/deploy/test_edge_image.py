@@ -72,7 +72,7 @@ def containers(fixed_store: Path, fixed_key: str, tmp_path: Path) -> Iterator[Co
     yield example
     for process in processes[::-1]:
         process.terminate()
-        process.wait(30)
+        process.wait(60)
 
 
 def answers(client: Client, path: str) -> bool:

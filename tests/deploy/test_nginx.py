@@ -79,7 +79,7 @@ def test_not_modified_by_either_tag(client: Client, path: str) -> None:
 
 
 def test_tls(front: Nginx, fixed_key: str) -> None:
-    connection = http.client.HTTPSConnection("localhost", front.tls_port, context=front.trusted(), timeout=30)
+    connection = http.client.HTTPSConnection("localhost", front.tls_port, context=front.trusted(), timeout=60)
     connection.request("GET", f"{API}/cards/100", headers={"Authorization": f"Bearer {fixed_key}"})
     answer = connection.getresponse()
     assert (answer.status, json.loads(answer.read())["id_product"]) == (200, 100)

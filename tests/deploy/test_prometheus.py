@@ -76,11 +76,11 @@ def prometheus(folder: Path, targets: dict[int, str]) -> Iterator[Query]:
             ["prometheus", *words, f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log
         )
     try:
-        until(lambda: _is_ready(port), 30, "Prometheus is ready")
+        until(lambda: _is_ready(port), 60, "Prometheus is ready")
         yield partial(_ask, port)
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(60)
 
 
 def _is_ready(port: int) -> bool:
@@ -91,7 +91,7 @@ def _is_ready(port: int) -> bool:
 
 
 def _ask(port: int, path: str) -> Any:
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/{path}", timeout=30) as answer:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/{path}", timeout=60) as answer:
         return json.load(answer)["data"]
 
 
@@ -126,7 +126,7 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Query]:
             prometheus(folder, {shim.metrics: "/metrics", files: "/night.prom"} | edge_metrics) as query,
         ):
             scrapes = "query?query=min(count_over_time(up[1m])*up)"
-            until(lambda: _value(query(scrapes)) >= 3, 30, "both were scraped three times")
+            until(lambda: _value(query(scrapes)) >= 3, 60, "both were scraped three times")
             yield query
     finally:
         shim.stop()
@@ -152,8 +152,8 @@ def test_the_rules_are_evaluated(ask: Query) -> None:
         rules = [rule for group in ask("rules")["groups"] for rule in group["rules"]]
         return {rule["name"]: (rule["health"], rule["state"]) for rule in rules}
 
-    until(lambda: {health for health, _ in states().values()} == {"ok"}, 30, "all rules were evaluated")
+    until(lambda: {health for health, _ in states().values()} == {"ok"}, 60, "all rules were evaluated")
     found = states()
     assert len(found) > 10
     assert found["CardpressNightMissing"][1] == found["CardpressNightFailed"][1] == "inactive"
-    until(lambda: states()["CardpressDataDoesNotAdvance"][1] == "firing", 30, "the demo's prices are old")
+    until(lambda: states()["CardpressDataDoesNotAdvance"][1] == "firing", 60, "the demo's prices are old")

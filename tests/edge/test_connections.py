@@ -78,7 +78,7 @@ def test_the_end_drops_no_request_of_a_client_without_retries(store: str, tmp_pa
     answers, lost = [], []
 
     def ask() -> None:
-        client = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+        client = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
         try:
             while True:
                 client.request("GET", "/healthz?live")

@@ -24,7 +24,7 @@ class Seen:
     """A scrape: the value of every sample, by its name and labels."""
 
     def __init__(self, server: RunningShim, target: str = "/metrics"):
-        connection = http.client.HTTPConnection("127.0.0.1", server.metrics, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", server.metrics, timeout=60)
         connection.request("GET", target)
         answer = connection.getresponse()
         self.status, self.text = answer.status, answer.read().decode()
@@ -163,7 +163,7 @@ def test_metrics_and_log_survive_a_killed_worker(store, state):
         files = sorted(file.name for file in Path(state).glob("metrics-*/*.db"))
     finally:
         server.process.kill()
-        _, log = server.process.communicate(timeout=30)
+        _, log = server.process.communicate(timeout=60)
     assert seen("requests_total", endpoint=ME, status=200) == 40 + answered == 70
     # The new worker counts on where the dead one stopped.
     assert files == ["counter_0.db", "counter_1.db", "histogram_0.db", "histogram_1.db"]

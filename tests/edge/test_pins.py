@@ -86,13 +86,13 @@ def test_a_build_that_is_being_opened_delays_no_one(store, tmp_path):
         record.unlink()
         os.mkfifo(record)
         answers = [pool.submit(service.client(key).get, STATUS, X_Build=other) for _ in range(64)]
-        writer = until(lambda: _open_for_writing(record), 20, "the shim reads the record")
+        writer = until(lambda: _open_for_writing(record), 60, "the shim reads the record")
         for _ in range(20):
             assert service.client(key).get(STATUS).status == 200
         assert not any(answer.done() for answer in answers)
         with os.fdopen(writer, "wb") as pipe:
             pipe.write(content)
-        assert {answer.result(20)["X-Build"] for answer in answers} == {other}
+        assert {answer.result(60)["X-Build"] for answer in answers} == {other}
 
 
 @pytest.mark.shim_only("counts openings in this process")
@@ -103,21 +103,21 @@ def test_a_build_is_opened_once_for_requests_and_for_the_pointer(store, tmp_path
 
     def slow(build):
         opened.append(build.id)
-        assert going_on.wait(20)
+        assert going_on.wait(60)
         prepare(build)
 
     monkeypatch.setattr(OpenBuild, "prepare", slow)
     with ThreadPoolExecutor(2) as pool:
         pinned = pool.submit(client.get, STATUS, x_build=other)
-        until(lambda: opened, 20, "the request opens the build")
+        until(lambda: opened, 60, "the request opens the build")
         publish(FolderStore(store), other, by_hand=True)
         refused = pool.submit(client.get, "/api/v1/changes/nothing")  # waits for the poller, and delays no one
         assert client.get(STATUS).status == 200
         time.sleep(2 * POLL_SECONDS)
         going_on.set()
-        assert pinned.result(20).status == 200
-        assert refused.result(20).status == 404
-    until(lambda: client.get(STATUS).headers["X-Build"] == other, 20, "it is live")
+        assert pinned.result(60).status == 200
+        assert refused.result(60).status == 404
+    until(lambda: client.get(STATUS).headers["X-Build"] == other, 60, "it is live")
     assert opened == [other]
 
 

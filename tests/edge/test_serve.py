@@ -70,7 +70,7 @@ def test_a_log_without_a_reader_delays_no_request(store, tmp_path):
     key = run("keys", "issue", "--store", store, "--name", "a", "--rate-limit", "100000").stdout.strip()
     server = RunningShim(store, str(tmp_path / "state"), "--workers", "1")
     try:
-        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
         for _ in range(2500):
             connection.request("GET", "/api/v1/me", headers={"X-API-Key": key})
             answer = connection.getresponse()
@@ -78,7 +78,7 @@ def test_a_log_without_a_reader_delays_no_request(store, tmp_path):
             assert answer.status == 200
     finally:
         server.process.terminate()
-        assert server.process.wait(timeout=30) == 0
+        assert server.process.wait(timeout=60) == 0
 
 
 @pytest.mark.thorough

@@ -185,7 +185,7 @@ def test_a_process_that_is_killed(two, tmp_path: Path) -> None:
     for files in (0, 150):
         command = [sys.executable, "-m", "generator", "export", str(tree), "--store", store.location]
         process = subprocess.Popen(command, cwd=ROOT, env=environment(), stderr=subprocess.DEVNULL)
-        until(lambda files=files: tree.exists() and sum(1 for _ in tree.rglob("*")) >= files, 20, "files")
+        until(lambda files=files: tree.exists() and sum(1 for _ in tree.rglob("*")) >= files, 60, "files")
         process.send_signal(signal.SIGKILL)
         process.wait()
     written(store, second, tree)

@@ -25,7 +25,7 @@ OPERATOR = dict.fromkeys(("contact_name", "contact_url", "license_name", "licens
         ("| 999999999 |", "| |", "the row '404' for /api/v1/cards/{idProduct} has no request"),
         (ROW, ROW.replace("N days", "{most} days"), "may name type, minimum, maximum in braces"),
         (GAMES, "## ", "has no heading '## /api/v1/games'"),
-        (GAMES, f"## /api/v1/series: Series\n\n{GAMES}", "no endpoint has the path of the heading '## /api/v1/series'"),
+        (GAMES, f"## /api/v1/other: Series\n\n{GAMES}", "no endpoint has the path of the heading '## /api/v1/other'"),
     ],
 )
 def test_a_missing_or_superfluous_row_is_refused(old: str, new: str, problem: str) -> None:

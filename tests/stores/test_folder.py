@@ -120,4 +120,4 @@ def test_a_build_that_lost_data_does_not_answer(tmp_path: Path, kind: str, loss:
         answers = [client.get(f"/api/v1/{path}") for path in ASKED]
         assert {(answer.status, answer.headers["X-Build"]) for answer in answers} == {(200, before)}, name
         store.put(name, content)
-    until(lambda: client.get("/api/v1/status").headers["X-Build"] == live, 30, "the live build is whole again")
+    until(lambda: client.get("/api/v1/status").headers["X-Build"] == live, 60, "the live build is whole again")

@@ -83,7 +83,7 @@ class Nginx:
         tested = subprocess.run([*self._command, "-t"], capture_output=True, text=True)
         assert tested.returncode == 0 and "[warn]" not in tested.stderr, tested.stderr
         self._process = subprocess.Popen(self._command)
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while not self._listens():
             assert self._process.poll() is None and time.monotonic() < deadline, self.log
             time.sleep(0.02)
@@ -91,7 +91,7 @@ class Nginx:
 
     def __exit__(self, *_: object) -> None:
         self._process.terminate()
-        self._process.wait(15)
+        self._process.wait(60)
 
     @property
     def log(self) -> str:

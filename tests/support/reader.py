@@ -37,7 +37,7 @@ class Reader:
     def read_everything(self) -> None:
         """Wait until each path was read again."""
         wanted = self.answers + 2 * len(self.paths)
-        until(lambda: self.answers >= wanted, 30, "the client has read everything again")
+        until(lambda: self.answers >= wanted, 60, "the client has read everything again")
 
     def _read(self) -> None:
         while not self._stop.wait(0.03):
@@ -49,4 +49,4 @@ class Reader:
 
 def until_served(client: Client, build: str) -> None:
     """Wait until the shim answers from a build."""
-    until(lambda: client.get(f"{API}/status")["X-Build"] == build, 30, "the shim answers from the build")
+    until(lambda: client.get(f"{API}/status")["X-Build"] == build, 60, "the shim answers from the build")

@@ -27,7 +27,7 @@ class RedisServer:
 
     def start(self) -> None:
         self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL)
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         while not self._listens():
             assert self._process.poll() is None, "redis-server ended"
             assert time.monotonic() < end, "redis-server does not listen"

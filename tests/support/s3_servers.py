@@ -21,7 +21,7 @@ from botocore.config import Config
 
 SECRET = "testsecret"
 OWNER, READER = "owner", "reader"
-_SECONDS = 40
+_SECONDS = 120
 _CEPH = ("ceph-mon", "ceph-osd", "radosgw", "radosgw-admin", "monmaptool", "ceph")
 
 

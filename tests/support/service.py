@@ -125,7 +125,7 @@ class Client:
     noted: ClassVar[Callable[[str, int, bytes], None]] = staticmethod(lambda *_: None)  # pytest notes each answer
 
     def __post_init__(self) -> None:
-        self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
 
     def get(self, target: str, **headers: str) -> HttpAnswer:
         """Send a GET with this client's key. `X_Build="..."` sends the header `X-Build`."""
@@ -224,7 +224,7 @@ class Service:
             more = {"workers": 2, "metrics_port": self.metrics_port}
             self.nginx = start_nginx(self.folder, self.port, self.store, self.state, **more)
         try:
-            until(self._ready, 30, "GET /healthz answers 200")
+            until(self._ready, 60, "GET /healthz answers 200")
         except AssertionError:
             self.process.kill()
             raise AssertionError(f"the shim did not come up:\n{self.log.read_text()[-3000:]}") from None
@@ -234,12 +234,12 @@ class Service:
         self.process.terminate()
         if self.nginx:
             self.nginx.terminate()
-            self.nginx.wait(30)
+            self.nginx.wait(60)
         try:
-            status = self.process.wait(45)
+            status = self.process.wait(90)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            raise AssertionError("the shim did not end within 45 s of SIGTERM") from None
+            raise AssertionError("the shim did not end within 90 s of SIGTERM") from None
         finally:
             if self.folder:
                 shutil.rmtree(self.folder, ignore_errors=True)  # after the shim, which deletes its socket

@@ -60,7 +60,7 @@ class RunningShim:
         raise AssertionError(f"the shim ended without {line}")
 
     def get(self, target: str, key: str = "", method: str = "GET", **headers: str):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         connection.request(method, target, headers={"X-API-Key": key, **headers} if key else headers)
         answer = connection.getresponse()
         return answer.status, dict(answer.getheaders()), answer.read()
@@ -80,7 +80,7 @@ class RunningShim:
 def _stop(nginx: subprocess.Popen, folder: Path) -> None:
     """Stop an nginx, also one whose shim a test has killed."""
     nginx.terminate()
-    nginx.wait(30)
+    nginx.wait(60)
     shutil.rmtree(folder, ignore_errors=True)
 
 
