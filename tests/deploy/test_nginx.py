@@ -23,6 +23,10 @@ API = "/api/v1"
 PATHS = ("me", "status", "bulk", "changes", "cards", "cards?q=charizard", "cards/100", "watchlist", "sets",
          "fingerprints", "openapi.json", "cards/1", "cards?limit=0", "watchlist/charizard-ex",
          "watchlist/sealed%2Fbooster-box", "watchlist/a//b", "nowhere")  # fmt: skip
+READ_HEADERS = (
+    "Authorization", "X-API-Key", "X-Build", "Accept", "Accept-Encoding", "If-None-Match", "Range", "If-Range",
+    "Origin", "Access-Control-Request-Method", "X-Request-Id", "X-Forwarded-For",
+)  # fmt: skip
 # Said of the connection or the moment, not of the answer.
 OF_THE_MOMENT = {"date", "server", "connection", "x-ratelimit-remaining", "x-ratelimit-reset"}
 
@@ -170,6 +174,21 @@ def test_conditions_that_the_shim_ignores(client: Client, condition: str) -> Non
     for path in ("/docs", "/docs", f"{API}/cards", "/"):
         answer = client.send("GET", path, headers)
         assert (answer.status, answer.body) == (200, client.get(path).body)
+
+
+@pytest.mark.parametrize("condition", [b'If-Match: "x"', b"If-Unmodified-Since: Mon, 01 Jan 2024 00:00:00 GMT"])
+def test_many_headers_with_such_a_condition(front: Nginx, condition: bytes) -> None:
+    for path in (b"/docs", b"/", f"{API}/me".encode()):
+        answer = get(front.port, path, condition, *(b"X-%d: 1" % number for number in range(120)))
+        assert_refused(answer, 400, "invalid_parameter")
+
+
+@pytest.mark.parametrize("name", [*READ_HEADERS, "User-Agent", "Referer", "Cookie", "Accept-Language"])
+def test_a_header_with_a_control_character(front: Nginx, name: str) -> None:
+    for path in ("/docs", "/", f"{API}/cards"):
+        for value in (b"a\x01b", b"\x7f", b"\x1b[0m"):
+            answer = get(front.port, path.encode(), name.encode() + b": " + value)
+            assert_refused(answer, 400, "invalid_parameter")
 
 
 def test_long_addresses_reach_the_shim(client: Client) -> None:
