@@ -143,6 +143,17 @@ def _details(**parameters: object) -> Callable[[TargetData], list[str]]:
     return lambda data: _shuffled([f"{API}/cards/{id_}{query}" for id_ in data.details])
 
 
+def _by_ids(path: str) -> Callable[[TargetData], list[str]]:
+    """Return requests of 100 products by id, no two for the same products."""
+
+    def targets(data: TargetData) -> list[str]:
+        rng = random.Random(5)
+        samples = (rng.sample(data.details, min(100, len(data.details))) for _ in range(2000))
+        return [f"{API}/{path}?ids={','.join(map(str, ids))}" for ids in samples]
+
+    return targets
+
+
 def _slug(rest: str = "") -> Callable[[TargetData], list[str]]:
     return lambda data: [f"{API}/watchlist/{slug}{rest}" for slug in data.slugs]
 
@@ -163,6 +174,8 @@ CASES = (
     Case("card detail", "details", _details()),
     Case("card detail, days=30", "details", _details(days=30)),
     Case("first cards/{id}", "endpoints", _details(), fresh=True, check=False),
+    Case("100 Cards by id, new", "endpoints", _by_ids("cards"), fresh=True, check=False),
+    Case("100 series, new", "endpoints", _by_ids("series"), fresh=True, check=False),
     Case("nothing", "floor", _same(f"{API}/me"), check=False),
     Case("page", "page", _same(cards()), check=False, turns=3),
     Case("page, card detail", "page", lambda data: [f"{API}/cards/{data.details[0]}"], check=False, turns=3),

@@ -181,6 +181,11 @@ GOALS = (
     Goal("Card detail, days=30 ÷ SQLite", True, 3,
          _ratio(("card detail, days=30", OURS), ("card detail, days=30", _SQLITE)),
          instead_of="half of the whole history, which it always met"),
+    *(
+        Goal(f"A year of weekly prices of 100 cards ÷ 100 Cards by id, {text}", True, 0.5,
+             _ratio(("100 series, new", OURS, encoding), ("100 Cards by id, new", OURS, encoding)))
+        for text, encoding in (("not compressed", "identity"), ("gzip", "gzip"))
+    ),
     Goal("p99 of a mix of all endpoints at half the load that saturates", False, 10, _p99, "ms"),
     Goal("p99 of 4,000 pages behind nginx while another build goes live", False, 6,
          partial(_switch, field="p99, publish"), "ms"),
