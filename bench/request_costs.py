@@ -58,6 +58,8 @@ def requests(set_id: int, total: int) -> Iterator[Request]:
     )
     yield "`max_price`, one letter, late page", f"{cards}?q=e&max_price=9999&limit=100&offset={deep // 4}", {}
     yield "100 `ids`", f"{cards}?ids={','.join(map(str, range(10_000, 10_100)))}", {}
+    values = ",".join(map(str, range(400_000, 400_100)))  # about half of them are in the demo
+    yield "100 `values` of /identifiers/{scheme}", f"{API}/identifiers/tcgplayer?values={values}", {}
     yield "60 kB of `ids`", f"{cards}?ids={'1,' * 30_000}1", {}
     yield "/movers, last page", f"{API}/movers?limit=100&offset=400", {}
     yield "/games", f"{API}/games?limit=500", {}

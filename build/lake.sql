@@ -89,3 +89,9 @@ create table lake.fingerprints (
     colour varchar not null,
     products bigint[] not null
 );
+
+create table lake.identifiers (
+    id_product bigint not null,
+    scheme varchar not null,
+    value varchar not null
+);

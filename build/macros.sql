@@ -18,6 +18,11 @@ create macro price_double(x) as case
     else x::varchar::decimal(18, 2)::double
 end;
 
+-- Whether texts are the name of another catalogue, and an id that it may have. \p{Z} and \p{Cc} are together what Python's
+-- str.isspace and the category Cc name.
+create macro is_scheme(scheme) as regexp_full_match(scheme, '[a-z0-9_]{1,32}');
+create macro is_identifier(value) as length(value) between 1 and 200 and not regexp_matches(value, '[,\p{Z}\p{Cc}]');
+
 -- total / items, rounded to 2 decimals, half away from zero; exact, for a total that is not negative.
 create macro average(total, items) as
     (((2 * (total * 100)::hugeint + items) // nullif(2 * items, 0)) * 0.01::decimal(2, 2))::decimal(18, 2);

@@ -35,6 +35,7 @@ GATES = {
     "tables-emptied": 0,  # tables
     "bulk-lost": 0,  # tables and columns
     "bulk-shrank": 0.01,  # share
+    "identifiers-lost": 0.02,  # share
     "prices-scaled": 0.25,  # distance of the middle price ratio from 1
     "game-prices-lost": 0.15,  # share
     "set-prices-lost": 0.75,  # share
@@ -65,6 +66,9 @@ MAX_DOWNLOAD_BYTES = 64 << 20
 MAX_LINES_BYTES = 1 << 30
 MAX_LINE_BYTES = 1 << 20
 MAX_REFUSED_LINES = 100_000
+# The same for files of cards, which are read card by card: bytes of one file, and characters of a card.
+MAX_CARDS_BYTES = 16 << 30
+MAX_CARD_CHARACTERS = 16 << 20
 # How far the time of an imported file may be ahead of the clock. A line of a scraper may lack its zone.
 MAX_AHEAD_OF_CLOCK = timedelta(hours=1)
 MAX_LINES_AHEAD_OF_CLOCK = timedelta(hours=14)

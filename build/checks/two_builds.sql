@@ -1,7 +1,7 @@
 -- The live build (old_…) and its possible successor (new_…), for checks/gates/ and checks/differences. Python makes the
 -- tables <side>_prices (views/prices), <side>_sets (id, name), <side>_tables (table, rows), <side>_bulk (one row
 -- per table of the bulk files, `content` its name and `records` in all its files; and one per column, `content` its table,
--- name and type) and <side>_build (one row: as_of, guide_day). The tables of the old side are empty if no build is live.
+-- name and type), <side>_identifiers (scheme, id_product) and <side>_build (one row: as_of, guide_day). The tables of the old side are empty if no build is live.
 
 -- A part of a whole. Parts below 3 count as none, because one product of a small lake would be a large share of it.
 create macro share(part, whole) as case when part < 3 then 0.0 else part / whole end;

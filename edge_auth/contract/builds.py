@@ -22,6 +22,7 @@ from edge_auth.errors import MissingObject, NoLiveBuild, StoreError, UnknownBuil
 
 if TYPE_CHECKING:
     from edge_auth.contract.catalogue import Catalogue
+    from edge_auth.contract.identifiers import Identifiers
     from edge_auth.contract.index import Entry
     from edge_auth.contract.list_pages import ListPages
     from edge_auth.contract.movers import Movers
@@ -197,6 +198,19 @@ class Build:
         from edge_auth.contract.series import Series
 
         return Series(self._by_period(layer_names.series_layer("")), self.as_of, self.catalogue.ids)
+
+    @cached_property
+    def identifiers(self) -> "Identifiers":
+        """The ids of other catalogues.
+
+        Raises:
+            StoreError: The build has none, or they cannot be read.
+        """
+        from edge_auth.contract.identifiers import Identifiers
+
+        if layer_names.IDENTIFIERS not in self.layers:
+            raise StoreError(f"build {self.id} has no layer {layer_names.IDENTIFIERS}")
+        return Identifiers(self.layers[layer_names.IDENTIFIERS])
 
     @cached_property
     def list_pages(self) -> "ListPages":

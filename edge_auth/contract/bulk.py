@@ -13,7 +13,13 @@ from edge_auth.errors import StoreError
 
 URL_FOLDER = "/api/v1/bulk/"
 # The part of the tables without days of their own in the names of the layers.
-PART_OF_TABLE = {"products": "catalogue", "sets": "catalogue", "cards": "cards", "watchlist": "watchlist"}
+PART_OF_TABLE = {
+    "products": "catalogue",
+    "sets": "catalogue",
+    "cards": "cards",
+    "watchlist": "watchlist",
+    "identifiers": "identifiers",
+}
 PRICE_TABLES = ("price_guide", "listings", "filtered")  # a file has a month or a day of them
 FILES = "files"  # the manifest's list
 NAME_DIGITS = 12  # of a file's SHA-256 in the name that clients see

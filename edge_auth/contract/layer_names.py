@@ -6,6 +6,7 @@ CATALOGUE, HISTORY, SERIES = "catalogue", "history", "series"
 OPEN_MONTH = "open"  # a period of the history; its name comes after those of all years
 WATCHLIST, SETS, FINGERPRINTS, STATUS, SITE = "watchlist", "sets", "fingerprints", "status", "site"
 GAMES, NAMES, MOVERS, DRAWINGS = "games", "names", "movers", "drawings"
+IDENTIFIERS = "identifiers"
 # The manifest of the bulk files. The files are in layers of their own, one for each span of days or kind of table.
 BULK = "bulk"
 # The card details and the pages of /cards. No layer stores them: they are put together from other layers. Older
@@ -42,6 +43,8 @@ LAYERS = {
     CATALOGUE: LayerKind(exported=False, compared=False),
     # Its files give the lists of movers. They follow from the prices, and every night changes all of them.
     MOVERS: LayerKind(exported=False, compared=False),
+    # Its file answers look-ups. `diff` compares the bulk table.
+    IDENTIFIERS: LayerKind(exported=False, compared=False),
 }
 
 

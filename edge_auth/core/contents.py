@@ -115,6 +115,30 @@ def facets(build: OpenBuild, _: str, values: Values) -> Body:
     return MadeBody(facets.of_mask(mask))
 
 
+def schemes(build: OpenBuild, _: str, values: Values) -> Body:
+    """Return a page of the catalogues whose ids are known."""
+    return _short_list(build.identifiers.entries, values)
+
+
+def products_by_value(build: OpenBuild, scheme: str, values: Values) -> Body:
+    """Return the products that have some values in the scheme of another catalogue, and the values that none has."""
+    identifiers = build.identifiers
+    if scheme not in identifiers:
+        raise NotFound("there is no such scheme: /identifiers lists the schemes")
+    products = list(zip(values["values"], identifiers.products(scheme, values["values"]), strict=True))
+    found = [{"value": value, "products": ids} for value, ids in products if ids]
+    not_found = [value for value, ids in products if not ids]
+    return MadeBody(dumps({"data": found, "not_found": not_found}) + b"\n")
+
+
+def card_identifiers(build: OpenBuild, subject: str, _: Values) -> Body:
+    """Return the ids that other catalogues have for a product. Its id may be any integer, however large."""
+    id_, identifiers = _product_id(subject), build.identifiers
+    if build.catalogue.ordinal(id_) is None:
+        raise NotFound(_NO_PRODUCT)
+    return MadeBody(dumps({"id_product": id_, "identifiers": identifiers.of_product(id_)}) + b"\n")
+
+
 def movers(build: OpenBuild, _: str, values: Values) -> Body:
     """Return a page of a list of price moves."""
     options = [values[name] for name in ("window", "by", "direction", "kind", "min_price")]
@@ -158,10 +182,7 @@ def _find(build: OpenBuild, ids: Sequence[int]) -> tuple[np.ndarray, list[int], 
 
 def card(build: OpenBuild, subject: str, values: Values) -> Body:
     """Return a product with its history. The id may be any integer, however large."""
-    digits = subject.lstrip("-").lstrip("0") or "0"
-    if len(digits) > _MAX_ID_DIGITS:
-        raise NotFound(_NO_PRODUCT)
-    id_ = -int(digits) if subject.startswith("-") else int(digits)
+    id_ = _product_id(subject)
     if (days := values["days"]) is not None:
         first_day = build.objects.as_of - timedelta(days=days - 1)
         if (detail := build.objects.card_since(id_, first_day.isoformat())) is not None:
@@ -170,3 +191,15 @@ def card(build: OpenBuild, subject: str, values: Values) -> Body:
         member = card.member
         return StoredBody(card.digest, card.size, len(member), lambda: member)
     raise NotFound(_NO_PRODUCT)
+
+
+def _product_id(text: str) -> int:
+    """Return the id that the path names.
+
+    Raises:
+        NotFound: It has more digits than the id of any product.
+    """
+    digits = text.lstrip("-").lstrip("0") or "0"
+    if len(digits) > _MAX_ID_DIGITS:
+        raise NotFound(_NO_PRODUCT)
+    return -int(digits) if text.startswith("-") else int(digits)

@@ -9,7 +9,18 @@ from edge_auth.core.accept import prefers
 from edge_auth.core.bodies import JSON
 from edge_auth.core.contents import NO_PATH
 from edge_auth.core.endpoint import API, Endpoint
-from edge_auth.core.parameters import BuildId, Choice, IdList, Integer, Price, ProductId, Required, Rule, Text
+from edge_auth.core.parameters import (
+    BuildId,
+    Choice,
+    IdList,
+    Integer,
+    Price,
+    ProductId,
+    Required,
+    Rule,
+    Text,
+    TextList,
+)
 from edge_auth.core.rate_limit import PER_KEY_FOR_FILES
 from edge_auth.core.sources import FromBuild, FromFiles, FromKey, FromSteps
 from edge_auth.errors import AmbiguousSlug, NotFound, RangeNotSatisfiable
@@ -140,6 +151,36 @@ ENDPOINTS = (
         id="listSeries",
         tag="catalogue",
         schema="SeriesList",
+        errors=(NotFound,),
+    ),
+    Endpoint(
+        API + "cards/{idProduct}/identifiers",
+        FromBuild(contents.card_identifiers),
+        scope=keys.CARDS_READ,
+        id="getCardIdentifiers",
+        tag="catalogue",
+        schema="CardIdentifiers",
+        errors=(NotFound,),
+        subject=ProductId(),
+    ),
+    Endpoint(
+        API + "identifiers",
+        FromBuild(contents.schemes),
+        _page(100, 500),
+        keys.CARDS_READ,
+        id="listSchemes",
+        tag="catalogue",
+        schema="SchemePage",
+        errors=(NotFound,),
+    ),
+    Endpoint(
+        API + "identifiers/{scheme}",
+        FromBuild(contents.products_by_value),
+        {"values": Required(TextList(100, MAX_TEXT_CHARACTERS))},
+        keys.CARDS_READ,
+        id="findByIdentifiers",
+        tag="catalogue",
+        schema="IdentifiedProducts",
         errors=(NotFound,),
     ),
     Endpoint(
@@ -282,7 +323,7 @@ _BY_PLACE = _by_place()
 def route(path: bytes) -> tuple[Endpoint, str]:
     """Return the endpoint of a percent-decoded path, and the subject of the path.
 
-    The subject is the id of a product, a slug, a pair of builds, the path of a file of the site, or ''.
+    The subject is the id of a product, a slug, a scheme, a pair of builds, the path of a file of the site, or ''.
 
     Raises:
         NotFound: There is no such path.

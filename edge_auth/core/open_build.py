@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeVar
 from edge_auth.contract import builds, layer_names, media_types, object_keys, pages
 from edge_auth.contract.catalogue import Catalogue
 from edge_auth.contract.codec import decompress
+from edge_auth.contract.identifiers import Identifiers
 from edge_auth.contract.index import Entry
 from edge_auth.contract.layers import Layer, read_members
 from edge_auth.contract.movers import Movers
@@ -78,6 +79,8 @@ class OpenBuild:
             self.movers  # noqa: B018
         if self._has_series:
             self.series  # noqa: B018
+        if layer_names.IDENTIFIERS in self.objects.layers:
+            self.identifiers  # noqa: B018
         if self.catalogue.spellings is not None:
             self.facets  # noqa: B018
         self.objects.bulk_files  # noqa: B018
@@ -131,6 +134,16 @@ class OpenBuild:
         if not self._has_series:
             raise self._too_old(layer_names.SERIES)
         return self.objects.series
+
+    @cached_property
+    def identifiers(self) -> Identifiers:
+        """The ids of other catalogues.
+
+        Raises:
+            NotFound: The build was made before there were identifiers.
+        """
+        self.require(layer_names.IDENTIFIERS)
+        return self.objects.identifiers
 
     @cached_property
     def manifest(self) -> bytes:

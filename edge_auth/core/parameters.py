@@ -205,6 +205,32 @@ class Required:
         return self.rule.read(name, text)
 
 
+@dataclass(frozen=True)
+class TextList:
+    """From 1 to `max_texts` texts of 1 to `max_characters` characters, separated by commas.
+
+    Its value is the different texts in the order of their first places.
+    """
+
+    max_texts: int
+    max_characters: int
+    default: None = None
+    bad_example = "a,,b"
+
+    def read(self, name: str, text: str) -> tuple[str, ...]:
+        """Return the texts, each once."""
+        parts = text.split(",", self.max_texts)
+        if len(parts) > self.max_texts:
+            raise InvalidParameter(f"{name} may hold at most {self.max_texts} texts")
+        for part in parts:
+            if not 1 <= len(part) <= self.max_characters:
+                raise InvalidParameter(
+                    f"{name} must be texts of 1 to {self.max_characters} characters, separated by commas, "
+                    f"not {quote_input(part)}"
+                )
+        return tuple(dict.fromkeys(parts))
+
+
 def read_query(query: str, rules: Mapping[str, Rule]) -> dict[str, Any]:
     """Return the value of every parameter in `rules` from a raw query string.
 

@@ -5,6 +5,7 @@ from functools import partial
 import click
 
 from generator.commands.ingest_cardmarket import cardmarket
+from generator.commands.ingest_identifiers import identifiers
 from generator.commands.ingest_lines import lines_command
 from generator.commands.ingest_withdraw import withdraw
 from generator.ingest.catalogue_import import import_attributes, import_expansions
@@ -27,4 +28,5 @@ ingest.add_command(lines_command(EXPANSIONS, import_expansions, game_option))
 ingest.add_command(lines_command(ATTRIBUTES, import_attributes))
 for line_format in SCRAPED_FORMATS:
     ingest.add_command(lines_command(line_format, partial(import_lines, line_format)))
+ingest.add_command(identifiers)
 ingest.add_command(withdraw)

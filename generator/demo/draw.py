@@ -16,6 +16,7 @@ _STREAMS = (
     "watch_checks",
     "watch_times",
     "fingerprints",
+    "identifiers",
 )
 MAX_SEED = 2**32 - 1  # one word of the seed sequence, so that no two (seed, stream, day) are alike
 

@@ -12,6 +12,7 @@ from generator.demo.columns import date_of
 from generator.demo.expansions import make_expansions
 from generator.demo.filtered_checks import FilteredChecks
 from generator.demo.fingerprints import RECIPE, make_fingerprints
+from generator.demo.identifiers import make_identifiers
 from generator.demo.listings import Listings
 from generator.demo.price_guide import PriceGuide
 from generator.demo.products import make_catalogue
@@ -68,6 +69,7 @@ def _write(lake: Path, products: int, seed: int, days: Iterable[int]) -> dict[st
         "products": catalogue.table,
         "watchlist": watchlist.table,
         "fingerprints": make_fingerprints(catalogue),
+        "identifiers": make_identifiers(seed, catalogue),
     }
     for name, table in flat.items():
         files.write_table(lake / f"{name}.parquet", table)

@@ -1,10 +1,12 @@
-"""Reads a file for an import, plain or gzip, up to a size. A small gzip file may be large once inflated."""
+"""Reads a file for an import, plain or compressed, up to a size. A small file may be large once inflated."""
 
+import bz2
 import gzip
 import io
+import lzma
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -13,7 +15,12 @@ from generator import settings
 from generator.errors import IngestError
 
 STDIN = Path("-")
-_GZIP_MAGIC = b"\x1f\x8b"
+_OPENERS: dict[bytes, Callable[[io.BufferedReader], io.BufferedIOBase]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ": lzma.open,
+}  # by how the file begins
+_LONGEST_MAGIC = max(map(len, _OPENERS))
 
 
 class FileLimits(NamedTuple):
@@ -39,6 +46,7 @@ class BoundedFile:
         self._path = path
         self._stream = stream
         self._limits = limits
+        self._size = 0
 
     def read(self) -> bytes:
         """Return the whole file.
@@ -53,6 +61,17 @@ class BoundedFile:
     def start(self, size: int) -> bytes:
         """Return the first bytes of the file, at most `size`."""
         return self._stream.read(size)
+
+    def some(self, size: int) -> bytes:
+        """Return up to so many of the next bytes, and none at the end.
+
+        Raises:
+            IngestError: The file is larger than the limit.
+        """
+        data = self._stream.read(size)
+        self._size += len(data)
+        self._check_size(self._size)
+        return data
 
     def lines(self) -> Iterator[bytes]:
         """Yield the lines with their ends.
@@ -91,12 +110,14 @@ def open_bounded(path: Path, limits: FileLimits) -> Iterator[BoundedFile]:
     """
     try:
         with _open_binary(path) as stream:
-            if stream.peek(2)[:2] != _GZIP_MAGIC:
+            start = stream.peek(_LONGEST_MAGIC)
+            opener = next((opener for magic, opener in _OPENERS.items() if start.startswith(magic)), None)
+            if opener is None:
                 yield BoundedFile(path, stream, limits)
                 return
-            with gzip.open(stream) as inflated:
+            with opener(stream) as inflated:
                 yield BoundedFile(path, inflated, limits)
-    except (OSError, EOFError, zlib.error) as error:  # gzip's own BadGzipFile is an OSError
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:  # gzip's own BadGzipFile is an OSError
         raise IngestError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
 

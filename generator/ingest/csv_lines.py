@@ -29,9 +29,7 @@ def csv_rows(lines: Iterable[bytes]) -> Iterator[CsvRow]:
         ValueError: The bytes are no UTF-8, or no CSV.
     """
     texts = (line.decode("utf-8-sig" if number == 0 else "utf-8") for number, line in enumerate(lines))
-    header = next(texts, "")
-    delimiter = max(_DELIMITERS, key=header.count)
-    names = next(csv.reader([header], delimiter=delimiter), [])
+    delimiter, names = _header(next(texts, ""))
     reader = csv.reader(texts, delimiter=delimiter, strict=True)
     try:
         for values in reader:
@@ -39,6 +37,21 @@ def csv_rows(lines: Iterable[bytes]) -> Iterator[CsvRow]:
                 yield CsvRow(reader.line_num + 1, delimiter.join(values), _object(names, values))
     except csv.Error as error:
         raise ValueError(f"line {reader.line_num + 1}: no CSV: {error}") from error
+
+
+def csv_header(first: bytes) -> list[str]:
+    """Return the names of the columns, from the first line of a CSV file.
+
+    Raises:
+        ValueError: The bytes are no UTF-8.
+    """
+    return [name.strip() for name in _header(first.decode("utf-8-sig"))[1]]
+
+
+def _header(line: str) -> tuple[str, list[str]]:
+    """Return the delimiter of a header, and the names of its columns."""
+    delimiter = max(_DELIMITERS, key=line.count)
+    return delimiter, next(csv.reader([line], delimiter=delimiter), [])
 
 
 def _object(names: list[str], values: list[str]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from generator.lake.files import LakeFile, LakeFiles
 from generator.lake.folder import FolderFiles
 from generator.terminal.progress import Progress
 
-FLAT_TABLES = ("expansions", "products", "watchlist", "fingerprints")
+FLAT_TABLES = ("expansions", "products", "watchlist", "fingerprints", "identifiers")
 PRICE_TABLES = ("price_guide", "listings", "filtered_checks")
 DAILY_TABLES = (*PRICE_TABLES, "watch_checks")
 RECIPE_NAME = "fingerprints.json"

@@ -88,6 +88,13 @@ class LakeTables:
         self._open("fingerprints")
         self._db.run("sources/fingerprints")
 
+    @once
+    def open_identifiers(self) -> None:
+        """Make the view identifiers."""
+        self.open_catalogue()
+        self._open("identifiers")
+        self._db.run("sources/identifiers")
+
     def product_ids(self) -> NDArray[np.int64]:
         """Return the sorted ids of all products."""
         if self.known_product_ids is None:
@@ -116,6 +123,17 @@ class LakeTables:
         self._db.run(*PRICE_SOURCES, "views/month_rows")
         yield MonthTables(self._db)
         self._db.run("views/close_month")  # not after an error, which ends the work of the database
+
+    def unknown_in_identifiers(self) -> NDArray[np.int64]:
+        """Return the sorted ids that the table of identifiers names and no product has.
+
+        Raises:
+            LakeError: A file is no Parquet, or lacks a column.
+            duckdb.Error: A file is broken.
+        """
+        open_table(self._db, "identifiers", self._lake.fetch("identifiers"))
+        named = "select distinct id_product from raw.identifiers where id_product is not null"
+        return np.setdiff1d(self._db.table(named)["id_product"].to_numpy(), self.product_ids(), assume_unique=True)
 
     def unknown_ids(self, days: Period) -> dict[date, NDArray[np.int64]]:
         """Return by day the sorted ids that the price tables name and no product has.

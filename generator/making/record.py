@@ -7,6 +7,7 @@ from typing import Any
 
 import duckdb
 
+from edge_auth.contract import layer_names
 from edge_auth.contract.builds import FORMAT, Build
 from edge_auth.contract.layers import Layer
 from edge_auth.contract.text import UNICODE_VERSION
@@ -56,13 +57,14 @@ def _facts(context: BuildContext, layers: Mapping[str, Layer]) -> dict[str, Any]
     """Return how fresh the data is, and how many rows were left out."""
     try:
         watchlist, catalogue = (facts(layers[name]) for name in LAYERS_WITH_FACTS)
+        identifiers = facts(layers[layer_names.IDENTIFIERS])
     except OSError as error:
         raise StoreError(f"{context.store.location}: the facts of a layer cannot be read: {error}") from error
     return {
         "freshness": watchlist["status"] | catalogue["status"],
         "left_out": [
             dict(zip(("table", "reason", "rows", "example"), row, strict=True))
-            for layer_facts in (catalogue, watchlist)
+            for layer_facts in (catalogue, watchlist, identifiers)
             for row in layer_facts["left_out"]
         ],
     }

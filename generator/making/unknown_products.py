@@ -1,8 +1,8 @@
-"""The ids that the price tables name on some days and the catalogue does not know.
+"""The ids that the catalogue does not know: of the price tables on some days, and of the table of identifiers.
 
-The names of the layers with bulk files depend on them, so they are needed before a build begins. A layer keeps all ids
-of its days. As long as the prices of the days do not change, the layer of the live build has them. Otherwise they are
-read from the lake.
+The names of the layers of these tables depend on them, so they are needed before a build begins. A layer of prices
+keeps all ids of its days. As long as the prices of the days do not change, the layer of the live build has them.
+Otherwise they are read from the lake.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ from generator.releases.verify import checked_file
 
 _NONE = np.empty(0, np.int64)
 IDS = "ids"  # the stem of a layer's file with all ids of its days
-PRICES, UNKNOWN = "prices", "unknown products"  # the inputs of such a layer
+PRICES, IDENTIFIERS, UNKNOWN = "prices", "identifiers", "unknown products"  # the inputs of such a layer
 
 
 class UnknownProducts:
@@ -49,13 +49,34 @@ class UnknownProducts:
         Raises:
             LakeError: A file of the lake cannot be read, or the products break a rule.
         """
-        found = {span: self._recorded(span, prices) for span, prices in spans.items()}
+        found = {
+            span: self._recorded(layer_names.bulk_layer(span.span), PRICES, prices) for span, prices in spans.items()
+        }
         changed = {span: spans[span] for span, digest in found.items() if digest is None}
         return {span: digest for span, digest in found.items() if digest} | (self._read(changed) if changed else {})
 
-    def _recorded(self, span: Period, prices: list[str]) -> str | None:
-        live = self._live.get(layer_names.bulk_layer(span.span))
-        same = self._same_catalogue and _input(live, PRICES) == digest_of(prices)
+    def in_identifiers(self, content: list[str]) -> str:
+        """Return the hash of the ids that the table of identifiers names and the catalogue does not know.
+
+        Args:
+            content: The content of the table.
+
+        Raises:
+            LakeError: A file of the lake cannot be read, or the products break a rule.
+        """
+        recorded = self._recorded(layer_names.IDENTIFIERS, IDENTIFIERS, content)
+        return recorded or _digest_of_ids(self._unknown_in_identifiers() if content else _NONE)
+
+    def _unknown_in_identifiers(self) -> NDArray[np.int64]:
+        """Return the unknown ids. As in `_unknown_ids`, a file that cannot be read is left to the task."""
+        with suppress(duckdb.Error):
+            return self._context.tables.unknown_in_identifiers()
+        return _NONE
+
+    def _recorded(self, layer: str, input_: str, content: list[str]) -> str | None:
+        """Return the hash in the record of the live build, if its catalogue and this table are the same."""
+        live = self._live.get(layer)
+        same = self._same_catalogue and _input(live, input_) == digest_of(content)
         return _input(live, UNKNOWN) if same else None
 
     def _read(self, spans: Mapping[Period, list[str]]) -> dict[Period, str]:
@@ -70,7 +91,7 @@ class UnknownProducts:
                 unknown = by_day.get(span.first, _NONE)
             else:
                 unknown = np.unique(np.concatenate([_NONE, *self._unknown_ids(span).values()]))
-            digests[span] = digest_of(list(map(str, unknown.tolist())))
+            digests[span] = _digest_of_ids(unknown)
         return digests
 
     def _unknown_ids(self, days: Period) -> dict[date, NDArray[np.int64]]:
@@ -94,6 +115,10 @@ class UnknownProducts:
         except (EdgeError, BuildError, OSError):
             return None
         return ids
+
+
+def _digest_of_ids(ids: NDArray[np.int64]) -> str:
+    return digest_of(list(map(str, ids.tolist())))
 
 
 def _input(layer: Any, name: str) -> str | None:

@@ -21,6 +21,7 @@ from edge_auth.errors import StoreError
 from generator import settings
 from generator.database import Database
 from generator.lake.prices_and_conditions import PRICE_FIGURES
+from generator.releases.bulk_rows import read_bulk_table
 from generator.releases.judgements import Judgement, Verdict
 
 _GUIDE_PRICES = [f"{figure}{finish}" for finish in ("", "_holo") for figure in PRICE_FIGURES]
@@ -33,6 +34,7 @@ _PRICES = pa.schema(
 _SETS = pa.schema([("id", pa.int64()), ("name", pa.string())])
 _TABLES = pa.schema([("table", pa.string()), ("rows", pa.int64())])
 _BULK = pa.schema([("content", pa.string()), ("records", pa.int64())])
+_IDENTIFIERS = pa.schema([("scheme", pa.string()), ("id_product", pa.int64())])
 _BUILD = pa.schema([("as_of", pa.date32()), ("guide_day", pa.date32())])
 
 
@@ -82,17 +84,19 @@ def _verdict(db: Database, gate: str, threshold: float, forced: bool) -> Verdict
 
 
 def _open_side(db: Database, side: str, build: Build | None) -> None:
-    """Make the tables <side>_prices, <side>_sets, <side>_tables, <side>_bulk and <side>_build."""
+    """Make the tables <side>_…; `build/checks/two_builds.sql` describes them."""
     prices, sets = _PRICES.empty_table(), _SETS.empty_table()
     about, tables, bulk = _BUILD.empty_table(), _TABLES.empty_table(), _BULK.empty_table()
+    identifiers = _IDENTIFIERS.empty_table()
     if build:
         catalogue = build.layers[layer_names.CATALOGUE]
         prices, sets = _prices(catalogue), map_table(catalogue.file(SETS))
         about = pa.Table.from_pylist([{"as_of": build.as_of, "guide_day": _guide_day(build)}], _BUILD)
-        bulk = _bulk(build)
+        bulk, identifiers = _bulk(build), read_bulk_table(build, "identifiers", _IDENTIFIERS)
         counts = table_rows(build, prices).items()
         tables = pa.Table.from_pylist([{"table": table, "rows": rows} for table, rows in counts], _TABLES)
-    for name, table in (("prices", prices), ("sets", sets), ("build", about), ("tables", tables), ("bulk", bulk)):
+    made = {"prices": prices, "sets": sets, "build": about, "tables": tables, "bulk": bulk, "identifiers": identifiers}
+    for name, table in made.items():
         db.connection.register(f"{side}_{name}", table)
 
 

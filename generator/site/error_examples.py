@@ -156,6 +156,11 @@ def _build(id_: str) -> OpenBuild:
     build.slugs = Slugs([json.dumps(item).encode() for item in urls])
     none = np.array([], np.uint32)
     counts = SimpleNamespace(keyed={"all": {"trend": 0}})
-    build.catalogue = cast(Any, SimpleNamespace(order={"trend": none}, counts=counts, set_names=[], set_ids=none))
+    build.catalogue = cast(
+        Any,
+        SimpleNamespace(order={"trend": none}, counts=counts, set_names=[], set_ids=none, ordinal=lambda id_: None),
+    )
+    if id_ == LIVE_BUILD:
+        build.identifiers = cast(Any, ())
     build.facets = cast(Any, SimpleNamespace(stored={}))
     return build

@@ -90,6 +90,9 @@ def _values(build: OpenBuild) -> Iterator[tuple[str, str]]:
             yield "set", card["set"]["name"]
             yield "q of listSets", card["set"]["name"]
         yield from ((name, card[name]) for name in ("number", "rarity") if card[name])
+        identified = _answer(build, f"{API}cards/{card['id_product']}/identifiers") or {"identifiers": {}}
+        for scheme, values in list(identified["identifiers"].items())[:1]:
+            yield from (("scheme", scheme), ("values", values[0]))
     games = [json.loads(line)["name"] for line in build.rows(layer_names.GAMES)]
     yield from (("game", name) for name in games[:1] if len(name) <= _MAX_NAME_CHARACTERS)
     files = (_answer(build, f"{API}bulk") or {"files": []})["files"]

@@ -16,6 +16,7 @@ from edge_auth.core.parameters import (
     Required,
     Rule,
     Text,
+    TextList,
 )
 from edge_auth.errors import RangeNotSatisfiable
 from generator.site.prose import PARAMETERS, Prose
@@ -56,6 +57,9 @@ def schema_of(rule: Rule) -> _Json:
         case IdList():
             one = f"-?[0-9]{{1,{MAX_DIGITS}}}"
             schema = {"type": "string", "pattern": f"^{one}(,{one}){{0,{rule.max_ids - 1}}}$"}
+        case TextList():
+            one = f"[^,]{{1,{rule.max_characters}}}"
+            schema = {"type": "string", "pattern": f"^{one}(,{one}){{0,{rule.max_texts - 1}}}$"}
         case BuildId():
             schema = {"type": "string", "minLength": 1}
         case Required():

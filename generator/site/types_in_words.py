@@ -3,6 +3,7 @@
 integer or null, at least 0         {"type": ["integer", "null"], "minimum": 0}
 array of Offer, at most 5 items     {"type": "array", "items": {"$ref": "#/components/schemas/Offer"}, "maxItems": 5}
 one of the views                    {"type": "string", "enum": ["daily", "weekly", "monthly"]}
+string, under any name              {"type": "object", "additionalProperties": {"type": "string"}}
 """
 
 import re
@@ -35,6 +36,7 @@ _TYPES: dict[str, Json] = {
 ARRAY_OF = "array of "
 _ONE_OF = "one of the "
 _UNDER = "under any of the "
+_UNDER_NAMES = "under any name"
 _OPTIONAL = "optional"
 _SEPARATOR = re.compile(r", (?![^(]*\))")  # a comma that is in no parentheses
 # The first pattern that matches a whole bound says which members it sets; its groups are their values in order.
@@ -64,8 +66,10 @@ def schema_of(words: str) -> Json:
     schema = _without_bounds(type_)
     under = [bound.removeprefix(_UNDER) for bound in bounds if bound.startswith(_UNDER)]
     for bound in bounds:
-        if not bound.startswith(_UNDER):
+        if not bound.startswith((_UNDER, _UNDER_NAMES)):
             schema |= _bound(bound)
+    if _UNDER_NAMES in bounds:
+        return {"type": "object", "additionalProperties": schema}
     if not under:
         return schema
     return {"type": "object", "additionalProperties": False, "properties": dict.fromkeys(_declared(under[0]), schema)}

@@ -44,7 +44,7 @@ def old(tmp_path, monkeypatch):
 
     build = opened(str(tmp_path / "old"))
     for layer in list(build.objects.layers):
-        if layer in ("games", "names", "movers") or layer.startswith("series-"):
+        if layer in ("games", "names", "identifiers", "movers") or layer.startswith("series-"):
             del build.objects.layers[layer]
     with monkeypatch.context() as patched:
         patched.setattr(catalogue, "map_table", without_new_columns)
@@ -80,6 +80,9 @@ def test_ids_need_no_new_column(old, new, products):
         ("facets", "game=x", NotFound),
         ("series", "ids=1", NotFound),
         ("movers", "game=x", NotFound),
+        ("identifiers", "", NotFound),
+        ("identifiers/tcgplayer", "values=1", NotFound),
+        ("cards/1/identifiers", "", NotFound),
         ("cards", "min_price=1", InvalidParameter),
         ("cards", "game=x", InvalidParameter),
         ("cards", "q=ex&sort=match", InvalidParameter),

@@ -38,6 +38,7 @@ TABLES = {
     "fingerprints": {
         "key": TEXT, "art_p": TEXT, "art_d": TEXT, "card_p": TEXT, "colour": TEXT, "products": [INT],
     },
+    "identifiers": {"id_product": INT, "scheme": TEXT, "value": TEXT},
     "price_guide": {"id_product": INT} | {p + kind: DOUBLE for kind in ("", "_holo") for p in PRICES},
     "listings": {
         "id_product": INT, "scraped_at": TIME, "available": COUNT, "from_price": DOUBLE,
@@ -57,6 +58,7 @@ REQUIRED = {
     "products": ["id_product", "name", "kind"],
     "watchlist": ["slug", "name", "url"],
     "fingerprints": ["key", "art_p", "art_d", "card_p", "colour", "products"],
+    "identifiers": ["id_product", "scheme", "value"],
     "price_guide": ["id_product"],
     "listings": ["id_product", "scraped_at"],
     "filtered_checks": ["id_product", "checked_at", "offers"],

@@ -1,13 +1,17 @@
 """Broken lakes: each rule ends in one line that names table or file, column, number of rows and an example."""
 
 import math
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from generator.database import run_file
+from generator.lake.tables import broken_rules
 from generator.making.sorted_parquet import ROWS_PER_GROUP
 from tests.support.commands import run
 from tests.support.selection import mostly_thorough
@@ -53,6 +57,22 @@ BROKEN: dict[str, tuple[list[Broken], list[str]]] = {
     "a kind of no kind": (
         [put("products-2.parquet", id_product=[3], name=["x"], kind=["Single"])],
         ["products", "kind", "1 row", "id_product 3: Single"],
+    ),
+    "a scheme that is null": (
+        [put("identifiers.parquet", id_product=[2], scheme=pa.array([None], pa.string()), value=["1"])],
+        ["identifiers", "scheme", "1 row", "id_product 2 : 1"],
+    ),
+    "a scheme in capitals": (
+        [put("identifiers-x.parquet", id_product=[2, 2, 2], scheme=["a", "A", "a" * 33], value=["1", "1", "1"])],
+        ["identifiers", "scheme", "2 rows", "id_product 2 A: 1"],
+    ),
+    "an id with white space": (
+        [put("identifiers.parquet", id_product=[2, 2, 2], scheme=["a"] * 3, value=["1", "1\u00a02", ""])],
+        ["identifiers", "value", "2 rows", "id_product 2 a: "],
+    ),
+    "an id that is no text": (
+        [put("identifiers.parquet", id_product=[2], scheme=["a"], value=[7])],
+        ["identifiers", "value", "BIGINT", "such as 7"],
     ),
     "a name that is null": (
         [put("expansions.parquet", id=[7], name=pa.array([None], pa.string()))],
@@ -236,3 +256,24 @@ def test_columns_of_nothing_but_nulls_and_of_no_interest(lake: Path) -> None:
     run("build", "--lake", lake, "--store", lake.parent / "store", "--publish")
     card = run("cat", "cards/1.json", "--store", lake.parent / "store").stdout
     assert '"low":null' in card and '"trend":0.13' in card
+
+
+def test_the_characters_of_identifiers_are_those_of_the_contract() -> None:
+    """Every character is allowed in a value, except commas, `str.isspace` and the category Cc."""
+    characters = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+    refused = {c for c in characters if c == "," or c.isspace() or unicodedata.category(c) == "Cc"}
+    assert rows_that_break_a_rule(sorted(refused)) == len(refused)
+    assert rows_that_break_a_rule([c for c in characters if c not in refused]) == 0
+    assert rows_that_break_a_rule(["\U0001f409" * 200, "é" * 201, "e\u0301" * 100, "e\u0301" * 101]) == 2
+
+
+def rows_that_break_a_rule(values: list[str]) -> int:
+    """How many rows of identifiers with these values are refused."""
+    with duckdb.connect() as database:
+        database.register(
+            "rows", pa.table({"id_product": [1] * len(values), "scheme": ["s"] * len(values), "value": values})
+        )
+        run_file(database, "macros")
+        database.execute("create schema raw")
+        database.execute("create view raw.identifiers as from rows")
+        return sum(broken.rows for broken in broken_rules(database, "identifiers"))

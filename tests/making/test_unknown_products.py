@@ -9,15 +9,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from edge_auth.contract.builds import open_build
 from edge_auth.contract.store.folder import FolderStore
 from generator.lake.lake import PRICE_TABLES, open_lake
 from generator.making import lake_tables
 from generator.making.context import BuildContext
 from generator.making.periods import Period
+from generator.releases.publish import publish
 from generator.settings import MEMORY
 from tests.support.lakes.rows import Rows
 from tests.support.lakes.writer import write
-from tests.support.nights import demo_lake
+from tests.support.nights import demo_lake, make
 from tests.support.selection import mostly_thorough
 from tests.support.service import run
 
@@ -57,6 +59,26 @@ def test_a_file_that_is_broken_after_many_rows(table: str, tmp_path: Path) -> No
     _break_page(path, "id_product", 9)
     refused = run("build", "--lake", lake, "--store", tmp_path / "store", status=1)
     assert refused.stderr.startswith(f"cardpress: {table}: cannot be read: ") and refused.stderr.count("\n") == 1
+
+
+def test_only_products_that_identifiers_name_change_their_layers(tmp_path: Path) -> None:
+    store = FolderStore(str(tmp_path / "store"))
+    named = [{"id_product": id_, "scheme": "tcgplayer", "value": str(id_ % 3)} for id_ in (1, 2, 3, 3, 4)]
+
+    def layers(*ids: int) -> dict[str, str]:
+        products = [{"id_product": id_, "name": "Emberfox", "kind": "single"} for id_ in ids]
+        rows = Rows(products=products, identifiers=named, price_guide={str(DAYS[0]): [{"id_product": 1, "trend": 1.0}]})
+        build = make(write(rows, tmp_path / "lake"), store)
+        publish(store, build, by_hand=True)
+        record = open_build(store, build).record
+        left_out = {row["table"]: row["rows"] for row in record["left_out"]}
+        assert left_out == {"identifiers": sum(row["id_product"] not in ids for row in named)}
+        return {name: record["layers"][name]["digest"] for name in ("identifiers", "bulk-identifiers")}
+
+    first = layers(1, 2, 9)
+    assert layers(1, 2, 9, 10) == first, "a product without identifiers"
+    third = layers(1, 2, 3, 10)
+    assert not set(third.values()) & set(first.values())
 
 
 def _break_page(path: Path, column: str, group: int) -> None:

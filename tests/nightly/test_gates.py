@@ -148,6 +148,12 @@ def other_texts(lake: Path) -> None:
     in_file("expansions", "name", "concat('x', name)")(lake)
 
 
+def other_ids_of_every_tenth(lake: Path) -> None:
+    """A tenth of the products lose their ids of one catalogue, and others get them: the rows are as many as before."""
+    moved = "case when scheme = 'tcgdex' and id_product % 10 = 0 then id_product + 1 else id_product end"
+    rewrite(lake / "identifiers.parquet", f"select {moved} as id_product, scheme, value from rows order by all")
+
+
 # The first damage of a gate is often one that several gates see, so that `make test` builds few lakes.
 DAMAGES: dict[str, list[Damage]] = {
     "guide-shrank": [half_the_guide],
@@ -158,6 +164,7 @@ DAMAGES: dict[str, list[Damage]] = {
     "prices-repeated": [yesterdays_files],
     "bulk-lost": [empty("listings"), empty("price_guide")],
     "bulk-shrank": [a_game_gone, days_of_the_past_gone],
+    "identifiers-lost": [other_ids_of_every_tenth, empty("identifiers")],
     "guide-behind": [no_guide_for_two_days],
     "day-went-back": [no_guide_for_two_days, last_partitions_gone],
     "day-ahead": [a_day_that_has_not_come],

@@ -175,6 +175,15 @@ class TestAgainstExports:
         fields = {name: plainly.fields(old[name], new[name]) for name in found["changed"]}
         assert changed_fields(reported["changed"], key) == fields
 
+    def test_identifiers(self, pair: Pair) -> None:
+        old, new = (tree.identifiers() for tree in pair.trees)
+        added, lost = ([scheme for _, scheme, _ in rows] for rows in (new - old, old - new))
+        expected = [
+            {"scheme": scheme, "added": added.count(scheme), "lost": lost.count(scheme)}
+            for scheme in sorted({*added, *lost})
+        ]
+        assert pair.document()["identifiers"] == expected
+
     def test_counts_of_fields(self, pair: Pair) -> None:
         document = pair.document()
         for row in document["field_counts"]:

@@ -4,6 +4,9 @@ import json
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 PRICES = {"trend": ("price_guide", "trend"), "low": ("price_guide", "low"), "filtered": ("filtered_price", "lowest")}
 
 
@@ -38,6 +41,11 @@ class Tree:
 
     def watchlist(self) -> dict[str, dict]:
         return {item["slug"]: item for item in self.items("watchlist/pages/")}
+
+    def identifiers(self) -> set[tuple]:
+        """The rows of the bulk file: id, scheme, value."""
+        [file] = [body for key, body in self.objects.items() if key.startswith("bulk/identifiers-")]
+        return {tuple(row.values()) for row in pq.read_table(pa.BufferReader(file)).to_pylist()}
 
     def fingerprints(self) -> dict[str, dict]:
         return {entry["key"]: entry for entry in self.objects["fingerprints.json"]["entries"]}

@@ -70,6 +70,10 @@ LAKE = Rows(
             "products": [EMBERFOX],
         }
     ],
+    identifiers=[
+        {"id_product": EMBERFOX, "scheme": scheme, "value": value}
+        for scheme, value in (("tcgdex", "asp-012"), ("tcgplayer", "516713"), ("tcgplayer", "<b>&amp;</b>"))
+    ],
     recipe={"version": "phash-2", "image_url": f"{IMAGES}/{{key}}.png"},
     price_guide={day: _guide(at) for at, day in enumerate(DAYS)},
     listings={

@@ -75,6 +75,11 @@ def rows(listed: list[dict[str, Any]]) -> Rows:
         ],
         expansions=[{"id": id_, "name": name, "game": GAMES.get(id_)} for id_, name in SETS.items() if name],
         watchlist=[{"slug": slug, "name": slug, "url": url} for slug, url in SLUGS.items()],
+        identifiers=[
+            {"id_product": p["id_product"], "scheme": scheme, "value": str(p["id_product"] // shared)}
+            for p in listed
+            for scheme, shared in (("tcgplayer", 1), ("tcgdex", 3))
+        ],
         price_guide={PRICE_DAY: guide} | dict.fromkeys(CLOSED_DAYS, guide[::2]),
         listings={LISTING_TIME[:10]: [{"id_product": listed[0]["id_product"], "scraped_at": LISTING_TIME}]},
         filtered_checks={AS_OF: [_check(p["id_product"], p["filtered"]) for p in checked]},

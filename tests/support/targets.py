@@ -62,6 +62,9 @@ class Targets:
             self.names,
             self.series,
             self.card,
+            self.card_identifiers,
+            self.by_identifiers,
+            self.by_identifiers,
             self.sets,
             self.plain_list,
             self.movers,
@@ -146,7 +149,30 @@ class Targets:
             ids[self.rng.randrange(count)] = self.rng.choice((*BAD_INTEGERS[:-3], "9" * 19))
         return ",".join(ids)
 
+    def card_identifiers(self) -> str:
+        return self._target(f"cards/{self._product_id()}/identifiers", {})
+
+    def by_identifiers(self) -> str:
+        """Values known and unknown, some twice; now and then none, too many, an empty or too long one."""
+        rows = self.rows.identifiers or [{"scheme": "tcgplayer", "value": "1"}]
+        schemes = (*(row["scheme"] for row in rows), "tcgplayer", "TCGplayer", "z/z", "é", "%", "identifiers")
+        scheme = self.rng.choice(schemes[: len(rows)] if self.rng.random() < 0.9 else schemes)
+        count = self.rng.choice((1, 2, 3, 7, 20, 99, 100, 101))
+        odd = ("77777", " 1", "1 ", "\0", "Base1-4", "\u2028", "\ud7ff", "x" * 199)
+        values = [self.rng.choice((self.rng.choice(rows)["value"],) * 4 + odd) for _ in range(count)]
+        if self.rng.random() < 0.1:
+            values[self.rng.randrange(count)] = self.rng.choice(("", "x" * 201, "é" * 201))
+        query = {"values": ",".join(values)} if self.rng.random() < 0.95 else {}
+        return self._target(f"identifiers/{quote(scheme, safe='')}", query)
+
     def card(self) -> str:
+        days = self.rng.choice(("1", "2", "7", "8", "14", "30", "31", "365", "366", "3650", "007"))
+        if self.rng.random() < 0.08:
+            days = self.rng.choice(("0", "3651", *BAD_INTEGERS))
+        return self._target(f"cards/{self._product_id()}", {"days": days} if self.rng.random() < 0.6 else {})
+
+    def _product_id(self) -> str:
+        """A known id of a product, or another text in its place."""
         known = [str(row["id_product"]) for row in self.rows.products]
         odd = (
             "-1",
@@ -165,12 +191,7 @@ class Targets:
             "1x",
         )
         id_ = self.rng.choice(known) if known and self.rng.random() < 0.8 else self.rng.choice(odd)
-        if self.rng.random() < 0.1:
-            id_ = f"00{id_}"
-        days = self.rng.choice(("1", "2", "7", "8", "14", "30", "31", "365", "366", "3650", "007"))
-        if self.rng.random() < 0.08:
-            days = self.rng.choice(("0", "3651", *BAD_INTEGERS))
-        return self._target(f"cards/{id_}", {"days": days} if self.rng.random() < 0.6 else {})
+        return f"00{id_}" if self.rng.random() < 0.1 else id_
 
     def sets(self) -> str:
         query = self._paging((1, 2, 3, 100, 1000))

@@ -35,6 +35,7 @@ SCHEMAS = {
         *((name, pa.string()) for name in ("key", "art_p", "art_d", "card_p", "colour")),
         ("products", pa.list_(pa.int64())),
     ],
+    "identifiers": [("id_product", pa.int64()), ("scheme", pa.string()), ("value", pa.string())],
 }  # fmt: skip
 NAMES = ("Ember Fox", "Déjà Vu", 'Say "hi"', "Tab\tand \x1b[31mred", "<script>alert(1)</script>", "100 %_", "ナッシー")
 
@@ -51,6 +52,7 @@ class NightLake:
             "products": [self.product(id_) for id_ in range(100, 100 + products)],
             "watchlist": [self.watched(slug) for slug in ("alpha", "be/ta", "gamma.json", "délta", "pages")],
             "fingerprints": [self.fingerprint(f"img-{n:04}") for n in range(60)],
+            "identifiers": [self.identifier(n) for n in range(90)],
         }
         self.daily: dict[str, dict[date, list[dict]]] = {
             "price_guide": {}, "listings": {}, "filtered_checks": {}, "watch_checks": {},
@@ -77,6 +79,9 @@ class NightLake:
     def fingerprint(self, key: str) -> dict:
         hashes = {name: f"{self.rng.getrandbits(64):016x}" for name in ("art_p", "art_d", "card_p")}
         return {"key": key, **hashes, "colour": f"{self.rng.getrandbits(384):096x}", "products": [100, 101]}
+
+    def identifier(self, n: int) -> dict:
+        return {"id_product": 100 + n // 2, "scheme": ("tcgdex", "mtgjson", "same")[n % 3], "value": f"é-{n % 40}"}
 
     def price(self) -> float | None:
         return self.rng.choice([None, 0.0, 0.02, 0.08, 1.0, self.rng.randint(1, 99_999) / 100])
@@ -122,6 +127,10 @@ class NightLake:
         del prints[0]
         prints[1]["products"] = [102]
         prints.append(night.fingerprint("img-new"))
+        identifiers = night.flat["identifiers"]
+        identifiers[9]["id_product"] += 1
+        identifiers[12]["value"] = "<b>moved</b>"
+        identifiers += [{"id_product": 9001, "scheme": "added", "value": "1"}, identifiers[20]]
         night.version = "recipe-2"
         if day:
             night.days.append(day)

@@ -4,6 +4,7 @@ from generator.making.context import BuildContext
 from generator.making.layers.bulk import bulk_layer
 from generator.making.layers.bulk_cards import bulk_cards_layer
 from generator.making.layers.bulk_catalogue import bulk_catalogue_layer
+from generator.making.layers.bulk_identifiers import bulk_identifiers_layer
 from generator.making.layers.bulk_prices import bulk_price_layers
 from generator.making.layers.bulk_watchlist import bulk_watchlist_layer
 from generator.making.layers.catalogue import catalogue_layer
@@ -11,6 +12,7 @@ from generator.making.layers.drawings import drawings_layer
 from generator.making.layers.fingerprints import fingerprints_layer
 from generator.making.layers.games import games_layer
 from generator.making.layers.history import history_layer, open_month_layer
+from generator.making.layers.identifiers import identifiers_layer
 from generator.making.layers.movers import movers_layer
 from generator.making.layers.names import names_layer
 from generator.making.layers.series import series_layers
@@ -31,11 +33,14 @@ def define_layers(context: BuildContext) -> list[LayerSpec]:
     """
     lake = context.lake
     catalogue, watchlist = catalogue_layer(lake), watchlist_layer(lake)
+    unknown = UnknownProducts(context)
+    identifiers = identifiers_layer(lake, unknown)
     bulk = [
-        *bulk_price_layers(lake, UnknownProducts(context)),
+        *bulk_price_layers(lake, unknown),
         bulk_catalogue_layer(lake),
         bulk_cards_layer(catalogue),
         bulk_watchlist_layer(lake),
+        bulk_identifiers_layer(identifiers),
     ]
     layers = [
         *(history_layer(lake, period) for period in closed_periods(lake)),
@@ -44,6 +49,7 @@ def define_layers(context: BuildContext) -> list[LayerSpec]:
         sets_layer(lake),
         games_layer(catalogue),
         names_layer(lake),
+        identifiers,
         movers_layer(lake),
         *series_layers(lake),
         watchlist,

@@ -43,6 +43,6 @@ def _status(context: BuildContext, writer: Writer, inputs: Inputs, digests: dict
 
 
 def facts(layer: Layer) -> dict[str, Any]:
-    """Return the facts of a layer: `status`, its part of the status object, and `left_out`, counts of left-out rows."""
+    """Return the facts of a layer: `left_out`, counts of left-out rows, and `status`, its part of the status object."""
     parsed: dict[str, Any] = json.loads(checked_file(layer, FACTS).read_bytes())
     return parsed

@@ -18,11 +18,13 @@ from generator.errors import BuildError
 from generator.reading.diff.fields import compared_fields
 from generator.reading.diff.object_reader import HashedKeys, object_hashes, page_hashes
 from generator.reading.diff.values import read_histories, read_values
+from generator.releases.bulk_rows import read_bulk_table
 from generator.terminal.progress import Progress
 
 # The resources of the API.
 RESOURCES = tuple(name for name, kind in layer_names.LAYERS.items() if kind.compared)
 _VIEWS = ("products", "prices", "distribution", "counts", "for_people")
+_IDENTIFIERS = pa.schema([("id_product", pa.int64()), ("scheme", pa.string()), ("value", pa.string())])
 # The list of the largest moves in percent leaves out prices below this.
 PERCENT_FLOOR_EUROS = 1
 
@@ -108,6 +110,7 @@ class Comparison:
             bar.update(1)
             read_values(self.db, self.old, self.new, differing)
             self._compare_fields()
+            self._compare_identifiers()
             self.db.run(*(f"diff/{view}" for view in _VIEWS))
             bar.update(1)
 
@@ -139,6 +142,11 @@ class Comparison:
         for resource, fields in compared_fields().items():
             self.db.set(resource=resource, fields=fields, paths=[f"$.{field}" for field in fields])
             self.db.run("diff/field_changes")
+
+    def _compare_identifiers(self) -> None:
+        for side, build in (("old", self.old), ("new", self.new)):
+            self.db.connection.register(f"{side}_identifiers", read_bulk_table(build, "identifiers", _IDENTIFIERS))
+        self.db.run("diff/identifiers")
 
     def _layer_digests(self) -> Iterator[tuple[str, str | None, str | None]]:
         """Yield each layer's name with its digest in the old and in the new build."""

@@ -11,7 +11,7 @@ from edge_auth.contract.builds import Build
 from generator.reading.diff.compare import Comparison
 
 FORMAT = 1
-_COUNT_VIEWS = ("item_counts", "field_counts", "price_counts", "distribution")
+_COUNT_VIEWS = ("item_counts", "field_counts", "price_counts", "distribution", "identifiers")
 _BATCH_ROWS = 10_000
 
 

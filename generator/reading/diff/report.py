@@ -58,7 +58,8 @@ class DiffReport:
         old, new: `id` and `as_of` of the builds.
         night: The figures beside those of earlier nights.
         products_changed: How many products differ in more than the days of their rows.
-        items, fields, prices, bands: Rows of the views item_counts, field_counts, price_counts, distribution.
+        items, fields, prices, bands, identifiers: Rows of the views item_counts, field_counts, price_counts,
+            distribution, identifiers.
     """
 
     old: dict[str, str]
@@ -70,6 +71,7 @@ class DiffReport:
     fields: list[Row]
     prices: list[Row]
     bands: list[Row]
+    identifiers: list[Row]
     night: NightComparison
     products_changed: int
     added: RowList
@@ -118,6 +120,7 @@ def make_report(comparison: Comparison, top: int) -> DiffReport:
         fields=views.all("field_counts"),
         prices=views.all("price_counts"),
         bands=views.all("distribution"),
+        identifiers=views.all("identifiers"),
         night=compare_night(comparison.new.store, comparison.new.as_of, _figures(views)),
         products_changed=products["changed"],
         added=views.first("products where event = 'added'", "id"),

@@ -16,6 +16,7 @@ _COUNT_COLUMNS = ("added", "removed", "changed", "unchanged")
 _ITEM_COLUMNS = ("added", "removed", "changed")
 _PRICE_COLUMNS = ("up", "down", "appeared", "went")
 _FIELD_COLUMNS = ("changed", "appeared", "went")
+_IDENTIFIER_COLUMNS = ("added", "lost")
 
 # A row of a table: its title and its counts.
 _TableRow = tuple[str, list[int]]
@@ -67,6 +68,8 @@ def _value_tables(report: DiffReport) -> Iterator[str]:
     yield from _table("values", _ITEM_COLUMNS, items)
     fields = [_row(f"{row['resource']}: {row['field']}", row, _FIELD_COLUMNS) for row in report.fields]
     yield from _table("fields", _FIELD_COLUMNS, fields)
+    identifiers = [_row(row["scheme"], row, _IDENTIFIER_COLUMNS) for row in report.identifiers]
+    yield from _table("ids of other catalogues", _IDENTIFIER_COLUMNS, identifiers)
 
 
 def _products(report: DiffReport) -> Iterator[str]:

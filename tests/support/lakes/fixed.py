@@ -228,12 +228,30 @@ FINGERPRINTS = [
     }
     for n, (key, products) in enumerate([("base/4", [100, 101]), ("base/10", []), ("sv/é", [102])])
 ]
+IDENTIFIERS = [
+    {"id_product": id_product, "scheme": scheme, "value": value}
+    for id_product, scheme, value in [
+        (100, "tcgplayer", "42382"),
+        (100, "tcgplayer", "42382"),  # twice
+        (100, "tcgplayer", "9"),  # texts: after 42382
+        (101, "tcgplayer", "42382"),
+        (9007199254740993, "tcgplayer", "42382"),
+        (100, "tcgdex", "base1-4"),
+        (102, "tcgdex", "Épée/é+%26"),
+        (102, "tcgdex", "\U0001f409"),  # after \uffee by code point, before it in UTF-16
+        (111, "tcgdex", "\uffee"),
+        (100, "0_9", "null"),
+        (4040404, "unseen", "1"),  # a product that the lake does not hold
+        (4040404, "tcgdex", "base1-5"),
+    ]
+]
 FIXED = Rows(
     products=PRODUCTS,
     expansions=EXPANSIONS,
     watchlist=WATCHLIST,
     fingerprints=FINGERPRINTS,
     recipe={"version": "art-1", "image_url": "https://img.example/{key}.jpg"},
+    identifiers=IDENTIFIERS,
     price_guide=PRICE_GUIDE,
     listings=LISTINGS,
     filtered_checks=FILTERED_CHECKS,

@@ -49,6 +49,12 @@ SLUGS = (
     "q?x", "h#x", "..", "a//b", "İx", "quote\"s", "back\\slash", "a.json", "z",
 )  # fmt: skip
 SCHEMES = ("https", "https", "http", "HTTPS")
+CATALOGUES = ("tcgplayer", "tcgdex", "scryfall", "_", "0", "a_1", "z" * 32)
+VALUES = (
+    "1", "10", "9", "010", "base1-4", "Base1-4", "é", "e\u0301", "\uffee", "\U0001f409", "\U0010ffff", "a/b", "a%2Cb",
+    "+",     "&=#?", "\"q\"", "\\", "'", "..", "\u200b", "\u00ad", "\ufeff", "x" * 200, "\U0001f409" * 200, "null",
+    "base1-4\u200d", "3b1c1f2e-6a0e-4f3c-9d0e-1a2b3c4d5e6f",
+)  # fmt: skip
 URL_PARTS = (
     "Singles",
     "Sealed",

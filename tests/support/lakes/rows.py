@@ -73,6 +73,7 @@ COLUMNS: dict[str, dict[str, Any]] = {
         "colour": "text",
         "products": "ints",
     },
+    "identifiers": {"id_product": "int", "scheme": "text", "value": "text"},
 }
 REQUIRED = {
     "expansions": {"id", "name"},
@@ -83,6 +84,7 @@ REQUIRED = {
     "watchlist": {"slug", "name", "url"},
     "watch_checks": {"slug", "checked_at"},
     "fingerprints": {"key", "art_p", "art_d", "card_p", "colour", "products"},
+    "identifiers": {"id_product", "scheme", "value"},
 }
 
 
@@ -94,6 +96,7 @@ class Rows:
     expansions: list[Row] | None = None
     watchlist: list[Row] | None = None
     fingerprints: list[Row] | None = None
+    identifiers: list[Row] | None = None
     recipe: dict[str, str] | None = None
     price_guide: Daily = field(default_factory=dict)
     listings: Daily = field(default_factory=dict)
@@ -108,7 +111,7 @@ class Rows:
 
     def whole(self) -> Iterator[tuple[str, list[Row]]]:
         """The tables that are there and not split by day."""
-        for table in ("products", "expansions", "watchlist", "fingerprints"):
+        for table in ("products", "expansions", "watchlist", "fingerprints", "identifiers"):
             rows = getattr(self, table)
             if rows is not None:
                 yield table, rows

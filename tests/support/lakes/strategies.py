@@ -25,6 +25,7 @@ FIELDS = {
     "null_share": st.sampled_from([0.05, 0.3, 0.6]),
     "repeats": st.integers(0, 12),
     "fingerprints": st.integers(0, 5),
+    "identifiers": st.integers(0, 60),
     "absent": st.just(set()) | st.sets(st.sampled_from(DAILY), max_size=2),
 }
 
@@ -40,6 +41,7 @@ class Shape:
     null_share: float
     repeats: int
     fingerprints: int
+    identifiers: int
     absent: set[str]
 
 
@@ -76,6 +78,8 @@ class Maker:
         if self.shape.fingerprints:
             rows.fingerprints = [self._fingerprint(n) for n in range(self.shape.fingerprints)]
             rows.recipe = {"version": "v1", "image_url": "https://img.example/{key}?x={key}"}
+        if self.shape.identifiers:
+            rows.identifiers = [self._identifier() for _ in range(self.shape.identifiers)]
         if not any((rows.price_guide, rows.listings, rows.filtered_checks, rows.watch_checks)):
             rows.price_guide = {self.days[-1].isoformat(): []}  # an as-of day must come from somewhere
         return rows
@@ -239,4 +243,13 @@ class Maker:
             **{name: f"{self.rng.getrandbits(64):016x}" for name in ("art_p", "art_d", "card_p")},
             "colour": f"{self.rng.getrandbits(384):096x}",
             "products": self.rng.sample(self.ids, min(len(self.ids), self.rng.randint(0, 3))),
+        }
+
+    def _identifier(self) -> Row:
+        """A row of few products, schemes and values, so that they meet in both directions and rows repeat."""
+        known = self.ids[:8] if self.ids and self.rng.random() < 0.9 else [UNKNOWN]
+        return {
+            "id_product": self.rng.choice(known),
+            "scheme": self.rng.choice(pools.CATALOGUES[:3] if self.rng.random() < 0.7 else pools.CATALOGUES),
+            "value": self.rng.choice(pools.VALUES),
         }

@@ -17,6 +17,7 @@ COLUMNS = {
     "listings": f"id_product day {' '.join(LISTING)}",
     "filtered": "id_product day lowest offers",
     "watchlist": "slug day lowest_price checks",
+    "identifiers": "id_product scheme value",
 }
 
 
@@ -24,6 +25,8 @@ def rows(lake: OracleLake, table: str) -> list[Row]:
     """Every row of a table in its order, over all its files."""
     if table in ("products", "sets"):
         return [_product(lake, id_) for id_ in sorted(lake.products)] if table == "products" else _sets(lake)
+    if table == "identifiers":
+        return [dict(zip(COLUMNS[table].split(), row, strict=True)) for row in sorted(lake.identifiers)]
     if table == "watchlist":
         return sorted(_watched(lake), key=lambda row: (row["slug"], row["day"]))
     source = {"price_guide": lake.guide, "listings": lake.listings, "filtered": lake.checks}[table]

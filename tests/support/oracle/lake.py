@@ -47,6 +47,11 @@ class OracleLake:
         self.watchlist = {row["slug"]: row for row in self._whole("watchlist")}
         self.fingerprints = self._whole("fingerprints")
         self.recipe = self._recipe()
+        self.identifiers = {
+            (row["id_product"], row["scheme"], row["value"])
+            for row in self._whole("identifiers")
+            if row["id_product"] in self.products
+        }
         self.guide = self._standing("price_guide", GUIDE, None)
         self.listings = self._standing("listings", LISTING, "scraped_at")
         self.checks = self._standing("filtered_checks", CHECK, "checked_at")

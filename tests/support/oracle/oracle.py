@@ -4,14 +4,14 @@ import re
 from pathlib import Path
 from typing import Any
 
-from tests.support.oracle import facets, games, movers, names, params, series, sets, watchlist
+from tests.support.oracle import facets, games, identifiers, movers, names, params, series, sets, watchlist
 from tests.support.oracle.cards import Cards, UnknownSet
 from tests.support.oracle.lake import OracleLake, Row
 from tests.support.oracle.status import status
 
 Answer = tuple[int, Any]
 ROOT = "/api/v1/"
-LISTS = ("watchlist", "cards", "sets", "games", "movers")
+LISTS = ("watchlist", "cards", "sets", "games", "movers", "identifiers")
 SINGLE = ("status", "fingerprints", "names", "facets", "series")
 NOT_FOUND = (404, "not_found")
 INVALID = (400, "invalid_parameter")
@@ -52,7 +52,7 @@ class Oracle:
             return 200, self._body(endpoint, subject, parameters)
         except params.Refused:
             return INVALID
-        except (UnknownSet, watchlist.NoSuchSlug):
+        except (UnknownSet, watchlist.NoSuchSlug, identifiers.NoSuchScheme):
             return NOT_FOUND
         except watchlist.SeveralSlugs:
             return 409, "ambiguous_slug"
@@ -72,8 +72,12 @@ class Oracle:
             return names.listed(self.lake, parameters["game"])
         if endpoint == "facets":
             return facets.counted(self.lake, self.cards.matching(parameters | {"sort": "trend"}))
+        if endpoint == "scheme":
+            return identifiers.find(self.lake, subject, parameters["values"])
         if endpoint == "card":
-            return self._card(subject, parameters["days"])
+            return self.cards.detail(self._known_id(subject), parameters["days"])
+        if endpoint == "card identifiers":
+            return identifiers.of_product(self.lake, self._known_id(subject))
         return self._watched(endpoint, watchlist.find(self.lake, subject), parameters)
 
     def total(self, target: str) -> int:
@@ -99,14 +103,16 @@ class Oracle:
             return sets.search(self.lake, parameters["q"], parameters["game"])
         if endpoint == "games":
             return games.listed(self.lake)
+        if endpoint == "identifiers":
+            return identifiers.schemes(self.lake)
         return movers.listed(self.lake, parameters) if endpoint == "movers" else watchlist.items(self.lake)
 
-    def _card(self, text: str, days: int | None) -> Row:
+    def _known_id(self, text: str) -> int:
         if not re.fullmatch("-?[0-9]+", text):
             raise params.Refused("idProduct")
         if int(text) not in self.lake.products:
             raise watchlist.NoSuchSlug
-        return self.cards.detail(int(text), days)
+        return int(text)
 
     def _watched(self, endpoint: str, slug: str, parameters: dict[str, Any]) -> Row:
         if endpoint == "history":
@@ -123,6 +129,10 @@ def route(path: str) -> tuple[str | None, str]:
         return head, ""
     if head == "cards" and rest and "/" not in rest:
         return "card", rest
+    if head == "cards" and re.fullmatch("[^/]+/identifiers", rest):
+        return "card identifiers", rest.removesuffix("/identifiers")
+    if head == "identifiers" and rest and "/" not in rest:
+        return "scheme", rest
     if head == "watchlist" and rest:
         slug, cut, action = rest.rpartition("/")
         return (action, slug) if cut and action in ("history", "offers") else ("item", rest)

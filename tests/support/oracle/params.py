@@ -75,10 +75,25 @@ class IdsParameter:
         return [IntegerParameter(None, -(10**18), None).read(part) for part in parts]
 
 
+@dataclass(frozen=True)
+class ValuesParameter:
+    """From 1 to 100 texts; it must be there."""
+
+    default: None = None
+
+    def read(self, text: str) -> list[str]:
+        parts = text.split(",")
+        if len(parts) > 100 or not all(1 <= len(part) <= 200 for part in parts):
+            raise ValueError
+        return parts
+
+
 OFFSET = IntegerParameter(0, 0, None)
 SORTS = ("trend", "low", "avg", "filtered", "name", "number", "newest", "match")
 GAME = TextParameter(most=200)
-Parameters = dict[str, IntegerParameter | ChoiceParameter | TextParameter | PriceParameter | IdsParameter]
+Parameters = dict[
+    str, IntegerParameter | ChoiceParameter | TextParameter | PriceParameter | IdsParameter | ValuesParameter
+]
 FILTERS: Parameters = {
     "min_price": PriceParameter(),
     "max_price": PriceParameter(),
@@ -111,6 +126,9 @@ PARAMETERS: dict[str, Parameters] = {
     "names": {"game": GAME},
     "series": {"ids": IdsParameter()},
     "card": {"days": IntegerParameter(None, 1, 3650)},
+    "card identifiers": {},
+    "identifiers": {"limit": IntegerParameter(100, 1, 500), "offset": OFFSET},
+    "scheme": {"values": ValuesParameter()},
     "sets": {"q": TextParameter(), "game": GAME, "limit": IntegerParameter(100, 1, 1000), "offset": OFFSET},
     "games": {"limit": IntegerParameter(100, 1, 500), "offset": OFFSET},
     "movers": {
@@ -143,6 +161,8 @@ def read(endpoint: str, pairs: list[tuple[str, str]]) -> dict[str, Any]:
         raise Refused("ids")
     if endpoint == "series" and "ids" not in seen:
         raise Refused("ids")
+    if endpoint == "scheme" and "values" not in seen:
+        raise Refused("values")
     if values.get("sort") == "match" and (not fold(values["q"]).split() or values["order"] is not None):
         raise Refused("sort")
     least, most = values.get("min_price"), values.get("max_price")

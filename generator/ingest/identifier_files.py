@@ -1,0 +1,171 @@
+"""Reads files of ids of other catalogues: a card or line becomes rows, or is refused with its number and the reason."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from generator import settings
+from generator.errors import IngestError
+from generator.ingest.bounded_file import BoundedFile, FileLimits, open_bounded
+from generator.ingest.csv_lines import csv_header, csv_rows, is_csv
+from generator.ingest.identifier_formats import Card, CardFormat, Identified, identify_line
+from generator.ingest.json_stream import JsonStream
+from generator.ingest.scraped_values import InvalidValue
+
+_COLUMNS = ("id_product", "scheme", "value")
+_MAX_BATCH_ROWS = 50_000  # rows held as Python objects before they become an Arrow batch
+SCHEMA = pa.schema(
+    {
+        "file": pa.int32(),
+        "number": pa.int64(),
+        "id_product": pa.int64(),
+        "scheme": pa.string(),
+        "value": pa.string(),
+    }
+)
+
+
+@dataclass
+class Cases:
+    """How many cards or lines are of a kind, and the first of them."""
+
+    count: int = 0
+    example: str = ""
+
+    def add(self, example: str, count: int = 1) -> None:
+        """Count some more."""
+        self.example = self.example or example
+        self.count += count
+
+
+@dataclass
+class IdentifierReader:
+    """Collects the rows of files of one format.
+
+    Args:
+        format: None for lines.
+
+    Attributes:
+        read: How many cards or lines the files have.
+        without: Cards without an id of the marketplace.
+        refused: Cards or lines with a wrong value.
+        paths: The files, in the order in which they were read.
+    """
+
+    format: CardFormat | None
+    limits: FileLimits
+    read: int = 0
+    without: Cases = field(default_factory=Cases)
+    refused: Cases = field(default_factory=Cases)
+    paths: list[Path] = field(default_factory=list)
+    _batches: list[pa.RecordBatch] = field(default_factory=list)
+    _rows: list[tuple[int, int, int, str, str]] = field(default_factory=list)
+
+    @property
+    def unit(self) -> str:
+        """What the files consist of."""
+        return "card" if self.format else "line"
+
+    def add(self, path: Path) -> None:
+        """Add the cards or lines of a file, plain or compressed. `-` is standard input.
+
+        Raises:
+            IngestError: The file cannot be read to its end, is too large, or is not of the format.
+        """
+        self.paths.append(path)
+        with open_bounded(path, self.limits) as file:
+            try:
+                if self.format:
+                    self._add_cards(file, self.format)
+                else:
+                    self._add_lines(file)
+            except ValueError as error:
+                what = f"file of {self.format.name}" if self.format else "table of identifiers"
+                raise IngestError(f"{path}: no {what}: {error}") from error
+        self._end_batch()
+
+    def table(self) -> pa.Table:
+        """Return all rows: the place of the file, the number of the card or line in it, and its columns."""
+        return pa.Table.from_batches(self._batches, SCHEMA)
+
+    def name(self, file: int, number: int) -> str:
+        """Return how a message names a card or line."""
+        return f"{self.paths[file]}: {self.unit} {number:,}"
+
+    def _add_cards(self, file: BoundedFile, format_: CardFormat) -> None:
+        """Raise ValueError if the file has no card of the format."""
+        fine, problem = False, "it has no cards"
+        stream = JsonStream(file.some, settings.MAX_CARD_CHARACTERS)
+        for number, card in enumerate(format_.cards(stream), 1):
+            try:
+                self._add_one(number, format_.identify(_object(card)))
+                fine = True
+            except InvalidValue as error:
+                problem = f"none of its cards is one, such as card {number:,}: {error}"
+                self._refuse(number, error)
+        if not fine:
+            raise ValueError(problem)
+
+    def _add_lines(self, file: BoundedFile) -> None:
+        """Raise ValueError if the file lacks a column."""
+        complete = False
+        for number, line in _lines(file):
+            complete = complete or all(name in line for name in _COLUMNS)
+            try:
+                self._add_one(number, identify_line(line))
+            except InvalidValue as error:
+                self._refuse(number, error)
+        if not complete and self.read:
+            raise ValueError(f"no line has the columns {', '.join(_COLUMNS)}")
+
+    def _add_one(self, number: int, found: Identified) -> None:
+        self.read += 1
+        file = len(self.paths) - 1
+        if not found.products:
+            self.without.add(self.name(file, number))
+        self._rows += [(file, number, product, *id_) for product in found.products for id_ in found.ids]
+        if len(self._rows) >= _MAX_BATCH_ROWS:
+            self._end_batch()
+
+    def _refuse(self, number: int, error: InvalidValue) -> None:
+        self.read += 1
+        self.refused.add(f"{self.name(len(self.paths) - 1, number)}: {error}")
+
+    def _end_batch(self) -> None:
+        columns = zip(*self._rows, strict=True) if self._rows else [()] * len(SCHEMA)
+        arrays = [pa.array(column, type_) for column, type_ in zip(columns, SCHEMA.types, strict=True)]
+        self._batches.append(pa.record_batch(arrays, SCHEMA))
+        self._rows.clear()
+
+
+def _object(value: Any) -> Card:
+    if not isinstance(value, dict):
+        raise InvalidValue("no JSON object")
+    return value
+
+
+def _lines(file: BoundedFile) -> Iterator[tuple[int, Card]]:
+    """Yield the lines of a CSV or JSON Lines file with their numbers."""
+    lines = file.lines()
+    first = next(lines, b"")
+    if is_csv(first):
+        missing = [name for name in _COLUMNS if name not in csv_header(first)]
+        if missing:
+            raise ValueError(f"its header lacks {', '.join(missing)}")
+        yield from ((row.line, row.values) for row in csv_rows(_again(first, lines)))
+        return
+    for number, line in enumerate(_again(first, lines), 1):
+        if line.strip():
+            try:
+                yield number, json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise ValueError(f"line {number:,} is no JSON, or cut off: {error}") from None
+
+
+def _again(first: bytes, others: Iterator[bytes]) -> Iterator[bytes]:
+    yield first
+    yield from others

@@ -1,0 +1,198 @@
+"""The formats from which ids of other catalogues are imported (docs/ingest.md).
+
+A format of cards says where the cards stand in a file, and what each card says: the ids of the marketplace, and its own
+ids by scheme. Lines name a product, a scheme and a value. Values are texts, or integers, which become texts.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from generator.ingest.json_stream import JsonStream
+from generator.ingest.scraped_values import InvalidValue, parse_id, quoted_json
+
+_MTGJSON_SCHEMES = {
+    "scryfallId": "scryfall",
+    "scryfallOracleId": "scryfall_oracle",
+    "tcgplayerProductId": "tcgplayer",
+}
+_MTGJSON_LISTS = ("cards", "tokens")  # of a set
+# A card has some of these members.
+_SCRYFALL_MEMBERS = {"cardmarket_id", "oracle_id", "card_faces", "tcgplayer_id"}
+_TCGDEX_MEMBERS = {"localId", "thirdParty", "variants_detailed", "pricing"}
+
+Card = dict[str, Any]
+
+
+class Identified(NamedTuple):
+    """The products of a card or line, and its ids: pairs of a scheme and a value."""
+
+    products: list[int]
+    ids: list[tuple[str, str]]
+
+
+class CardFormat(NamedTuple):
+    """A format of files of cards.
+
+    Attributes:
+        name: Of the catalogue.
+        schemes: Those of its ids.
+        cards: Yields what stands where a file has cards. It may be no card, or even no object.
+        identify: Returns what a card says. It raises InvalidValue for what is no card, and for a wrong value.
+    """
+
+    name: str
+    schemes: tuple[str, ...]
+    cards: Callable[[JsonStream], Iterator[Any]]
+    identify: Callable[[Card], Identified]
+
+
+def identify_line(line: Card) -> Identified:
+    """Return what a line says.
+
+    Raises:
+        InvalidValue: A value is wrong or absent.
+    """
+    product = _product(line.get("id_product"), "id_product")
+    scheme, value = (_text(line.get(name), name) for name in ("scheme", "value"))
+    if product is None or scheme is None or value is None:
+        raise InvalidValue("id_product, scheme and value are required")
+    return Identified([product], [(scheme, value)])
+
+
+def _documents(stream: JsonStream) -> Iterator[Any]:
+    """Yield the items of each array, and each document that is no array."""
+    while first := stream.peek():
+        if first == "[":
+            for _ in stream.items():
+                yield stream.value()
+        else:
+            yield stream.value()
+
+
+def _mtgjson_cards(stream: JsonStream) -> Iterator[Any]:
+    """Yield the cards of sets (AllPrintings, one set), cards by their ids (AllIdentifiers), and cards in arrays."""
+    while first := stream.peek():
+        if first != "{":
+            yield from _documents(stream)
+            return
+        for name in stream.members():
+            if name == "data" and stream.peek() == "{":
+                yield from _mtgjson_data(stream)
+            else:
+                stream.value()
+
+
+def _mtgjson_data(stream: JsonStream) -> Iterator[Any]:
+    for name in stream.members():
+        first = stream.peek()
+        if first == "[":
+            yield from _mtgjson_list(stream, name)
+        elif first == "{":
+            yield from _mtgjson_set_or_card(stream)
+        else:
+            stream.value()
+
+
+def _mtgjson_set_or_card(stream: JsonStream) -> Iterator[Any]:
+    """Yield the cards of a set one by one, or the card that an object is. A set has no uuid."""
+    members = {}
+    for name in stream.members():
+        if name in _MTGJSON_LISTS and stream.peek() == "[":
+            yield from _mtgjson_list(stream, name)
+        else:
+            members[name] = stream.value()
+    if "uuid" in members:
+        yield members
+
+
+def _mtgjson_list(stream: JsonStream, name: str) -> Iterator[Any]:
+    """Yield the objects of a list of cards. A card may have a list of the uuids of its tokens."""
+    for _ in stream.items():
+        item = stream.value()
+        if name in _MTGJSON_LISTS and isinstance(item, dict):
+            yield item
+
+
+def _scryfall(card: Card) -> Identified:
+    own = _text(card.get("id"), "id")
+    if own is None or card.get("object", "card") != "card" or not _SCRYFALL_MEMBERS & card.keys():
+        raise InvalidValue(f"no card of Scryfall: it needs id, and one of {', '.join(sorted(_SCRYFALL_MEMBERS))}")
+    parts = [card] if card.get("oracle_id") else _objects(card.get("card_faces"))
+    oracles = [_text(part.get("oracle_id"), "oracle_id") for part in parts]
+    ids = [("scryfall", own), *(("scryfall_oracle", oracle) for oracle in oracles)]
+    ids.append(("tcgplayer", _text(card.get("tcgplayer_id"), "tcgplayer_id")))
+    return _identified([card.get("cardmarket_id")], ids)
+
+
+def _mtgjson(card: Card) -> Identified:
+    own, others = _text(card.get("uuid"), "uuid"), card.get("identifiers")
+    if own is None or not isinstance(others, dict):
+        raise InvalidValue("no card of MTGJSON: it needs uuid and identifiers")
+    ids = [("mtgjson", own), *((scheme, _text(others.get(key), key)) for key, scheme in _MTGJSON_SCHEMES.items())]
+    return _identified([others.get("mcmId")], ids)
+
+
+def _tcgdex(card: Card) -> Identified:
+    own = _text(card.get("id"), "id")
+    if own is None or not _TCGDEX_MEMBERS & card.keys():
+        raise InvalidValue(f"no card of TCGdex: it needs id, and one of {', '.join(sorted(_TCGDEX_MEMBERS))}")
+    # A card has the ids of the marketplace once, or one for each of its variants.
+    printings = [card, *_objects(card.get("variants_detailed"))]
+    products = [_member(one, "thirdParty", "cardmarket") for one in printings]
+    if not any(products):
+        products = [_member(card, "pricing", "cardmarket", "idProduct")]
+    if not any(products):
+        products = [_member(one, "pricing", "cardmarket", "idProduct") for one in printings]
+    return _identified(products, [("tcgdex", own)])
+
+
+CARD_FORMATS: Mapping[str, CardFormat] = {
+    "scryfall": CardFormat("Scryfall", ("scryfall", "scryfall_oracle", "tcgplayer"), _documents, _scryfall),
+    "mtgjson": CardFormat("MTGJSON", ("mtgjson", *_MTGJSON_SCHEMES.values()), _mtgjson_cards, _mtgjson),
+    "tcgdex": CardFormat("TCGdex", ("tcgdex",), _documents, _tcgdex),
+}
+
+
+def _identified(products: Iterable[Any], ids: Iterable[tuple[str, str | None]]) -> Identified:
+    """Return the different products, and the ids that are there."""
+    values = (one for value in products for one in (value if isinstance(value, list) else [value]))
+    found = [_product(value, "the id of the marketplace") for value in values]
+    return Identified(
+        list(dict.fromkeys(product for product in found if product is not None)),
+        [(scheme, value) for scheme, value in ids if value is not None],
+    )
+
+
+def _member(value: Any, *names: str) -> Any:
+    """Return a member of a member of an object, None where one of the objects is no object."""
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def _objects(value: Any) -> list[Card]:
+    """Return the objects of an array, or of an object."""
+    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [member for member in members if isinstance(member, dict)]
+
+
+def _product(value: Any, name: str) -> int | None:
+    """Parse an id of the marketplace, which may be given as text."""
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        value = int(value[:20])
+    return parse_id(value if value != "" else None, name)
+
+
+def _text(value: Any, name: str) -> str | None:
+    """Return an id as text, None for no id."""
+    if value is None or value == "":
+        return None
+    if type(value) is int:
+        return str(value)
+    if not isinstance(value, str):
+        raise InvalidValue(f"{name} must be text or an integer, not {quoted_json(value)}")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InvalidValue(f"{name} holds half of a surrogate pair") from None
+    return value

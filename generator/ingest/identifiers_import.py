@@ -1,0 +1,198 @@
+"""Imports ids of other catalogues: read every file, merge under the lake's lock, then write.
+
+Nothing is written before every file was read. In a folder, all changed files then appear together or not at all.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from generator.database import run_file
+from generator.ingest.bounded_file import FileLimits
+from generator.ingest.identifier_files import Cases, IdentifierReader
+from generator.ingest.identifier_formats import CardFormat
+from generator.ingest.scraped_values import quoted_json
+from generator.lake.schema import arrow_schema
+from generator.lake.writer import LakeWriter, encode_parquet
+
+FILE = "identifiers-imported.parquet"
+_TABLE = "identifiers"
+
+# The cards and lines (file, number) with a row that breaks a rule, each with one such row.
+_BROKEN = """
+create table broken as
+select file, number, arg_min(scheme, (scheme, value)) as scheme, arg_min(value, (scheme, value)) as value
+from incoming
+where not (is_scheme(scheme) and is_identifier(value))
+group by file, number
+order by file, number
+"""
+_KEPT = "create table kept as from incoming anti join broken using (file, number)"
+# The cards and lines by whether the catalogue has one of their products.
+_MATCHES = """
+select known, count(*), arg_min(example, (file, number)) from (
+    select file, number, bool_or(products.id_product is not null) as known, min(kept.id_product) as example
+    from kept left join products using (id_product)
+    group by file, number
+)
+group by known
+"""
+# The rows of a file of the lake that stay. `replaced` has the schemes of which the imported files are the whole truth.
+_STAYING = """
+select * from stored
+where scheme not in (from replaced) or (id_product, scheme, value) in (select id_product, scheme, value from kept)
+order by all
+"""
+_MERGED = """
+select id_product, scheme, value from own
+union
+(select id_product, scheme, value from kept except select id_product, scheme, value from others)
+order by all
+"""
+
+
+@dataclass(frozen=True)
+class FileCounts:
+    """The rows of a file of the lake after an import, and how many of them are new and how many it lost."""
+
+    rows: int
+    new: int
+    removed: int
+
+
+@dataclass(frozen=True)
+class IdentifiersResult:
+    """The result of an import. Each card or line is counted once.
+
+    Attributes:
+        unit: What was read: `card` or `line`.
+        matched: How many have a product of the catalogue.
+        without: Cards without an id of the marketplace.
+        unknown: Those of which the catalogue has no product. Builds leave them out until it has.
+        refused: Those that break a rule.
+        tables: What changed in each file of the lake, by its path.
+    """
+
+    unit: str
+    read: int
+    matched: int
+    without: Cases
+    unknown: Cases
+    refused: Cases
+    tables: dict[str, FileCounts]
+
+    def __str__(self) -> str:
+        counts = [
+            f"{self.matched:,} matched",
+            _said(self.without, "without an id of the marketplace"),
+            _said(self.unknown, "unknown to the catalogue"),
+            _said(self.refused, "refused"),
+        ]
+        return f"{self.read:,} {self.unit}{'s' * (self.read != 1)} read: {', '.join(counts)}"
+
+    def as_json(self) -> dict[str, object]:
+        """Return the counts under the names that `--json` prints."""
+        return asdict(self)
+
+
+def import_identifiers(
+    lake: LakeWriter,
+    paths: Sequence[Path],
+    format_: CardFormat | None,
+    *,
+    replace: bool,
+    limits: FileLimits,
+    on_read: Callable[[Path], None],
+) -> IdentifiersResult:
+    """Add the ids of files to the lake.
+
+    Args:
+        format_: The format of files of cards. None for CSV and JSON Lines.
+        replace: Make the files the whole truth of each scheme of the format, or of each scheme in the lines.
+        on_read: Called with each file after it was read.
+
+    Raises:
+        IngestError: A file or a table of the lake cannot be read, or a file is not of the format, and nothing was
+            written; or writing failed.
+    """
+    reader = IdentifierReader(format_, limits)
+    for path in paths:
+        reader.add(path)
+        on_read(path)
+    with closing(duckdb.connect()) as db, lake.locked():
+        db.register("incoming", reader.table())
+        run_file(db, "macros")
+        db.execute(_BROKEN)
+        db.execute(_KEPT)
+        _count_broken(db, reader)
+        matched, unknown = _matches(db, lake, reader)
+        tables = _write(db, lake, _replaced(db, format_) if replace else [])
+    return IdentifiersResult(reader.unit, reader.read, matched, reader.without, unknown, reader.refused, tables)
+
+
+def _said(cases: Cases, what: str) -> str:
+    return f"{cases.count:,} {what}" + (f" (such as {cases.example})" if cases.example else "")
+
+
+def _count_broken(db: duckdb.DuckDBPyConnection, reader: IdentifierReader) -> None:
+    broken = db.sql("from broken").fetchall()
+    for file, number, scheme, value in broken[:1]:
+        reader.refused.add(
+            f"{reader.name(file, number)}: {quoted_json(value)} of scheme {quoted_json(scheme)} breaks a rule", count=0
+        )
+    reader.refused.count += len(broken)
+
+
+def _matches(db: duckdb.DuckDBPyConnection, lake: LakeWriter, reader: IdentifierReader) -> tuple[int, Cases]:
+    """Return how many cards or lines have a product of the catalogue, and those that have none."""
+    schema = pa.schema([("id_product", pa.int64())])
+    products = [lake.read_columns(path, schema) for path in lake.list_tables("products")]
+    db.register("products", pa.concat_tables([schema.empty_table(), *products]))
+    counts = {known: (count, example) for known, count, example in db.sql(_MATCHES).fetchall()}
+    unknown, example = counts.get(False, (0, None))
+    return counts.get(True, (0, None))[0], Cases(unknown, f"id_product {example}" if unknown else "")
+
+
+def _replaced(db: duckdb.DuckDBPyConnection, format_: CardFormat | None) -> list[str]:
+    """Return the schemes of which the imported files are the whole truth."""
+    return (
+        list(format_.schemes)
+        if format_
+        else [scheme for (scheme,) in db.sql("select distinct scheme from kept").fetchall()]
+    )
+
+
+def _write(db: duckdb.DuckDBPyConnection, lake: LakeWriter, replaced: list[str]) -> dict[str, FileCounts]:
+    """Merge the rows into the lake. Return what changed in each file, always with the file of imports."""
+    schema = arrow_schema(_TABLE)
+    db.register("replaced", pa.table({"scheme": pa.array(replaced, pa.string())}))
+    stored = {path: lake.read_table(path, schema) for path in lake.list_tables(_TABLE)}
+    after = {path: _staying(db, table) for path, table in stored.items()}
+    others = [table.select(schema.names) for path, table in after.items() if path != FILE]
+    db.register("others", pa.concat_tables([schema.empty_table(), *others]))
+    db.register("own", after.get(FILE, schema.empty_table()))
+    after[FILE] = db.sql(_MERGED).to_arrow_table().cast(schema)
+    counts = {path: _counts(db, stored.get(path, schema.empty_table()), table) for path, table in after.items()}
+    changed = {path: found for path, found in counts.items() if found.new or found.removed}
+    lake.write({path: encode_parquet(after[path]) for path in sorted(changed)})
+    return {FILE: counts[FILE]} | changed
+
+
+def _staying(db: duckdb.DuckDBPyConnection, stored: pa.Table) -> pa.Table:
+    db.register("stored", stored)
+    return db.sql(_STAYING).to_arrow_table().cast(stored.schema)
+
+
+def _counts(db: duckdb.DuckDBPyConnection, before: pa.Table, after: pa.Table) -> FileCounts:
+    db.register("before", before)
+    db.register("after", after)
+    rows = "select id_product, scheme, value from"
+    [(new, removed)] = db.sql(
+        f"select (select count(*) from ({rows} after except all {rows} before)), "
+        f"(select count(*) from ({rows} before except all {rows} after))"
+    ).fetchall()
+    return FileCounts(len(after), new, removed)

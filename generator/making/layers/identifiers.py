@@ -1,0 +1,59 @@
+"""The layer `identifiers`: the ids of other catalogues, as one file for both directions.
+
+A product without ids changes nothing here, so the layer depends on the ids that the table names and the catalogue does
+not know. `facts-….json` counts the rows of these.
+"""
+
+import json
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from edge_auth.contract import layer_names
+from edge_auth.contract.identifiers import FILE
+from edge_auth.contract.index import to_bytes
+from edge_auth.contract.layers import FACTS
+from generator.lake.lake import Lake
+from generator.making.context import BuildContext
+from generator.making.layers.spec import LayerSpec, define_layer, one_task
+from generator.making.unknown_products import IDENTIFIERS, UNKNOWN, UnknownProducts
+from generator.pack.output import Inputs
+from generator.pack.writer import Writer
+
+RECIPE = 1
+
+
+def identifiers_layer(lake: Lake, unknown: UnknownProducts) -> LayerSpec:
+    """Define the layer of the ids of other catalogues.
+
+    Raises:
+        LakeError: A file of the lake cannot be read, or the products break a rule.
+    """
+    content = lake.content("identifiers")
+    return define_layer(
+        layer_names.IDENTIFIERS,
+        one_task(layer_names.IDENTIFIERS, _identifiers),
+        recipe=RECIPE,
+        sql=("sources/identifiers", "views/identifiers"),
+        content={IDENTIFIERS: content, UNKNOWN: unknown.in_identifiers(content)},
+    )
+
+
+def _identifiers(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
+    context.tables.open_identifiers()
+    context.db.run("views/identifiers")
+    schemes = context.db.rows('select scheme, "rows", json from identifier_schemes order by scheme')
+    writer.add_file(f"{FILE}.arrow", to_bytes(_rows(context, {scheme: found for scheme, *found in schemes})))
+    left_out = context.db.rows("from identifiers_left_out")
+    writer.add_file(f"{FACTS}.json", json.dumps({"left_out": left_out}).encode())
+
+
+def _rows(context: BuildContext, schemes: dict[str, list[Any]]) -> pa.Table:
+    """Return the rows of the file; see `edge_auth.contract.identifiers`."""
+    table = context.db.table(
+        "select key, value, id_product from identifier_rows order by scheme, key, value, id_product"
+    )
+    by_id = np.argsort(table["id_product"].to_numpy(), kind="stable").astype(np.uint32)
+    table = table.append_column("by_id", pa.array(by_id))
+    return table.replace_schema_metadata({"schemes": json.dumps(schemes)})
