@@ -56,6 +56,21 @@ def test_words_that_collectors_do_not_know_are_explained(visit: Visit) -> None:
         expect(prices).to_contain_text(words)
 
 
+def test_a_card_shows_its_ids_in_other_catalogues(visit: Visit) -> None:
+    page = visit.enter(f"#/cards/{EMBERFOX}")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    ids = page.get_by_label("Ids in other catalogues")
+    expect(ids.locator("dt")).to_have_text(["tcgdex", "tcgplayer"])
+    expect(ids.locator("code")).to_have_text(["asp-012", "516713", "<b>&amp;</b>"])
+    ids.get_by_role("button", name="Copy 516713").click()
+    expect(page.get_by_role("status")).to_have_text("Copied 516713.")
+    assert page.evaluate("navigator.clipboard.readText()") == "516713"
+    page.goto(f"{visit.base}/explore#/cards/2")
+    expect(page.get_by_role("heading", name="No picture")).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    expect(ids).to_have_count(0)
+
+
 def test_price_moves_show_what_rose_and_fell(visit: Visit) -> None:
     page = visit.enter("#/movers")
     expect(page.get_by_role("heading", name="Largest price moves")).to_be_focused()

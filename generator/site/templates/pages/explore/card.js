@@ -28,6 +28,8 @@ export function cardView({api, route, announce, cards}) {
     view.querySelector("h2").focus();
     cards.itemOf(product).then((item) => item && view.querySelector(".facts").append(
       fact("Watchlist", h("a", {href: `#/watchlist/${encodeURIComponent(item.slug)}`}, "Tracked, with offers"))), () => {});
+    api.get(`cards/${route.id}/identifiers`, {}, {signal: asking.signal})
+      .then(([{identifiers}]) => view.append(...otherIds(identifiers, announce)), () => {}); // older builds have none
   }).catch((error) => asking.signal.aborted || announce(error.message, true));
   view.leave = () => asking.abort();
   return view;
@@ -109,4 +111,17 @@ function offers({filtered_price: filtered}) {
     table("Cheapest offers", columns, filtered.cheapest_offers.map((offer) => row(offer, offer.condition))),
     h("details", {}, h("summary", {}, "By condition"),
       table("Cheapest offers by condition", columns, grouped.flatMap(([code, some]) => some.map((offer) => row(offer, code))))))];
+}
+
+/** The ids that other catalogues have for the product. Browsers copy only on pages that are safe from listeners. */
+function otherIds(identifiers, announce) {
+  const schemes = Object.entries(identifiers);
+  if (!schemes.length) return [];
+  const copy = (value) => async () => {
+    try { await navigator.clipboard.writeText(value); announce(`Copied ${value}.`); } catch (error) { announce(error.message, true); }
+  };
+  const id = (value) => h("span", {class: "id"}, h("code", {}, value), " ",
+    navigator.clipboard && h("button", {type: "button", "aria-label": `Copy ${value}`, onclick: copy(value)}, "Copy"), " ");
+  return [h("section", {"aria-label": "Ids in other catalogues"}, h("h3", {}, "Ids in other catalogues"),
+    h("dl", {class: "facts"}, schemes.map(([scheme, values]) => fact(scheme, values.map(id)))))];
 }
