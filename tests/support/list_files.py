@@ -165,7 +165,7 @@ def deck(lines: list[Owned]) -> bytes:
     text = [
         f"{one.quantity}x {one.name.partition(' [')[0]} ({one.set}) {one.number}{' *F*' * one.foil}" for one in lines
     ]
-    return "\r\n".join(["// Mine", "Deck:", *text, "", "Sideboard"]).encode()
+    return "\r\n".join(["// Mine", "Deck:", *text, "", "Sideboard"]).encode("cp1252")
 
 
 FORMATS: dict[str, Callable[[list[Owned]], bytes]] = {

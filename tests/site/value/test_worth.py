@@ -3,6 +3,7 @@
 import re
 from datetime import timedelta
 
+import pytest
 from playwright.sync_api import Page, Request, Route, expect
 
 from tests.site.test_accessibility import assert_accessible, overflow
@@ -125,6 +126,7 @@ def test_a_build_without_series_and_names_is_valued(page: Page, worth: Worth) ->
     expect(page.locator("#worth")).to_contain_text("There are no prices of earlier weeks.")
 
 
+@pytest.mark.thorough
 def test_accessible_in_both_themes_at_all_widths(page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     paste(page, "4 Lightning Bolt\n2 Shiny Otter (Apocalypse) 13\n3 Nothing of that name\n149\n150")
@@ -137,6 +139,7 @@ def test_accessible_in_both_themes_at_all_widths(page: Page) -> None:
         assert overflow(page) == [], width
 
 
+@pytest.mark.thorough
 def test_pages_link_to_it(page: Page, service: Service, requests: list[Request]) -> None:
     for path in ("/", "/explore"):
         page.goto(f"http://127.0.0.1:{service.port}{path}")

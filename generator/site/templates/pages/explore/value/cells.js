@@ -12,6 +12,10 @@ export const productCell = ({id_product: id, name, set, number}, more = "") => h
   h("a", {href: `/explore#/cards/${id}`}, name),
   h("span", {class: "where"}, [set.name, number && `No. ${number}`, more].filter(Boolean).join(" · ")));
 
+/** A line that has no product: what it says, and what is wrong. */
+export const lineCell = (line) => h("span", {}, line.name || `Product ${line.id ?? "?"}`,
+  h("span", {class: "where"}, [line.set, line.number && `No. ${line.number}`, line.wrong ?? line.why].filter(Boolean).join(" · ")));
+
 /** A change in money and percent. */
 export function changeCell(then, now) {
   const share = then > 0 ? ` (${percent(((now - then) / then) * 100)})` : "";
@@ -21,7 +25,7 @@ export function changeCell(then, now) {
 
 /** What a line says of its copies, and whether that has a price. */
 export function copyOf({line, card, foil}) {
-  const offer = card && line.condition ? offerOf(line, card) : null;
+  const offer = line.condition ? offerOf(line, card) : null;
   return [
     line.foil && (foil ? "Foil" : "Foil, no price of its own: counted as normal"),
     line.condition && `${condition(line.condition)}, ${offer === null ? "not priced" : `offers from ${money(offer)}`}`,

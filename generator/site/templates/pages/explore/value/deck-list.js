@@ -1,7 +1,9 @@
 // Plain lists, a card on a line: `4 Lightning Bolt`, `2x Pikachu (Base Set) 58/102`, `1 Arven SVI 166`, or an id.
 
 const COMMENT = /^(\/\/|#|--)/;
-const HEADING = /^(about|deck|main ?(board|deck)?|side ?board|commanders?|companion|maybe ?board|tokens|pok[eé]mon|trainers?|energy|total cards)\s*[:(]?\s*\d*\)?:?$/i;
+const HEADINGS = "about|deck|main ?(board|deck)?|side ?board|commanders?|companion|maybe ?board|tokens|pok[eé]mon|trainers?|energy|" +
+  "total cards";
+const HEADING = new RegExp(`^(${HEADINGS})\\s*[:(]?\\s*\\d*\\)?:?$`, "i");
 const BEFORE = /^(?:SB:\s*)?(\d{1,6})\s*[x×]?\s+(.+)$/i; // a quantity before the name
 const AFTER = /^(.+?)\s+[x×]\s*(\d{1,6})$/i; // or after it
 const FOIL = /\s+(?:\*[FE]\*|\(F\)|\[foil\]|\(foil\)|\(reverse holo\))/i;

@@ -22,9 +22,11 @@ const euros = (cents, quantity = 1) => (cents === null || cents === undefined ? 
 
 function cellsOf(line, number, {card, trend, low, foil} = {}) {
   const {quantity} = line;
+  const product = [card?.id_product ?? line.id, card?.name ?? line.name, card?.set.name ?? line.set, card?.number ?? line.number];
+  const copy = [line.foil ? "foil" : "", condition(line.condition), line.language];
+  const prices = [euros(trend), euros(low), euros(trend, quantity), euros(low, quantity)];
   const note = foil === false ? "No price of foils: the normal price" : line.product ? "" : line.wrong ?? line.why ?? "";
-  return [number, statusOf(line), quantity, card?.id_product ?? line.id, card?.name ?? line.name, card?.set.name ?? line.set, card?.number ?? line.number,
-    line.foil ? "foil" : "", condition(line.condition), line.language, euros(trend), euros(low), euros(trend, quantity), euros(low, quantity), note];
+  return [number, statusOf(line), quantity, ...product, ...copy, ...prices, note];
 }
 
 /** How a line ended. */

@@ -3,7 +3,7 @@ import {textOf} from "./text.js";
 
 const byId = (id) => document.getElementById(id);
 
-/** `take(text, added)` is called with a list; `added` if it comes to the one that is there. `refuse(error)` with what a file is not. */
+/** `take(text, added)` is called with a list; `added` says that it joins the one before. `refuse(error)` is called if a file is none. */
 export function listInput(take, refuse) {
   const [form, field, drop] = ["list-form", "list", "drop"].map(byId);
   const read = async (file) => {

@@ -1,16 +1,22 @@
 // The list in this browser. It is nowhere else.
 
 const NAME = "cardpress-list";
-const FIELDS = ["quantity", "id", "name", "set", "number", "foil", "condition", "language", "whole", "wrong", "product", "choices", "why"];
+const FIELDS = [
+  "quantity", "id", "name", "set", "number", "foil", "condition", "language", "whole", "wrong", "product", "choices", "why",
+];
 
 /** The lines that were kept; none if there are none, or if they are of another form. */
 export function readList() {
   try {
-    return JSON.parse(localStorage.getItem(NAME) ?? "[]").map((values) =>
-      Object.fromEntries(FIELDS.map((field, at) => [field, values[at]]).filter(([field, value]) => field === "id" || value != null)));
+    return JSON.parse(localStorage.getItem(NAME) ?? "[]").map(lineOf);
   } catch {
     return [];
   }
+}
+
+function lineOf(values) {
+  const fields = FIELDS.map((field, at) => [field, values[at]]);
+  return Object.fromEntries(fields.filter(([field, value]) => field === "id" || value !== null));
 }
 
 /** Keep lines. Return whether the browser had the room. */

@@ -11,6 +11,7 @@ const SEPARATOR_LINE = /^"?sep=(.)"?\r?\n/i; // what spreadsheet programs read
 const WHOLE_NUMBER = /^(\d{1,6})([.,]0+)?$/;
 const PLAYSET = 4;
 const MOST_SHOWN = 80; // characters
+const NO_COLUMN = "No column of this table is known: it needs a column idProduct, or Name, and may have Quantity, Set and Number.";
 const YES = /^(x|1|true|yes|y)$/;
 const FOIL = /^(?!non|not\b|no\b).*\b(foil|holo|holofoil|reverse|etched)\b/;
 const LANGUAGES = [ // the marketplace's numbers, from 1
@@ -18,15 +19,16 @@ const LANGUAGES = [ // the marketplace's numbers, from 1
   "Traditional Chinese",
 ];
 const GRADES = {
-  MT: ["mint", "m", "gem mint"], NM: ["near mint", "nearmint"], EX: ["excellent", "ex"], GD: ["good", "gd", "moderately played", "mp"],
+  MT: ["mint", "m", "gem mint"], NM: ["near mint", "nearmint"], EX: ["excellent"], GD: ["good", "moderately played", "mp"],
   LP: ["light played", "lightly played", "lightplayed", "lightlyplayed"], PL: ["played", "heavily played", "hp", "heavilyplayed"],
   PO: ["poor", "damaged", "dmg", "d"],
 };
 const CODES = new Map(Object.entries(GRADES).flatMap(([code, words]) => [code.toLowerCase(), ...words].map((word) => [word, code])));
 
 /**
- * The lines of a text: `{format, lines, headings}`. A line is `{quantity, id, name, set, number, foil, condition, language}`, with
- * `wrong` if it cannot be read. `headings` counts the lines that are no cards. Throws ListError for what is no list.
+ * The lines of a text: `{format, lines, headings}`. A line is `{quantity, id, name, set, number, foil, condition,
+ * language}`, with `wrong` if it cannot be read. `headings` counts the lines that are no cards. Throws ListError for what
+ * is no list.
  */
 export async function linesOf(text) {
   const table = tableOf(text.replace(/^\ufeff/, ""));
@@ -46,11 +48,12 @@ function tableOf(marked) {
   const [, named] = SEPARATOR_LINE.exec(marked) ?? [];
   const text = marked.replace(SEPARATOR_LINE, "").replace(/^\s*\n/, "");
   const [header] = text.slice(0, LIMITS.characters).split(/\r|\n/, 1);
-  for (const separator of named ? [named] : SEPARATORS.toSorted((a, b) => header.split(b).length - header.split(a).length)) {
+  const often = SEPARATORS.toSorted((a, b) => header.split(b).length - header.split(a).length);
+  for (const separator of named ? [named] : often) {
     const format = formatOf(rows(text, separator).next().value ?? []);
     if (format) return {name: format.name, rows: cellRows(text, separator, format.at)};
   }
-  if (looksLikeTable(text)) throw new ListError("No column of this table is known: it needs a column idProduct, or Name, and may have Quantity, Set and Number.");
+  if (looksLikeTable(text)) throw new ListError(NO_COLUMN);
   return {name: "a plain list", rows: plainRows(text)};
 }
 

@@ -20,7 +20,7 @@ const SCOPE = "cards:read";
 const SAVED_MILLISECONDS = 60_000; // a browser needs the copy until it has saved it
 
 const byId = (id) => document.getElementById(id);
-const [page, status, worth, open, result] = ["value", "status", "worth", "open", "result"].map(byId);
+const [page, status, worth, unsettled, result] = ["value", "status", "worth", "unsettled", "result"].map(byId);
 const progress = new Progress();
 let catalogue = null;
 let lines = readList();
@@ -43,18 +43,17 @@ async function take(text, added) {
 }
 
 async function appraiseList(said = "") {
-  const mine = lines;
-  const asked = catalogue;
+  const [mine, asked] = [lines, catalogue];
+  const kept = keepList(lines) ? "" : "The list is too large to be kept in this browser: it is gone when you leave.";
   let outcome = "";
   try {
     await progress.during((signal) => appraise(mine, asked, signal, (...how) => progress.show(...how)));
   } catch (error) {
-    if (mine !== lines || asked !== catalogue) return; // another list took its place, or the key was forgotten
     outcome = error.name === "AbortError" ? "Cancelled: some cards have no price yet." : error.message;
   }
-  if (mine !== lines || asked !== catalogue) return;
+  if (mine !== lines || asked !== catalogue) return; // another list took its place, or the key was forgotten
   draw();
-  const kept = keepList(lines) ? "" : "The list is too large to be kept in this browser: it is gone when you leave.";
+  keepList(lines);
   announce([said, summary(), kept, outcome].filter(Boolean).join(" "), outcome !== "");
   byId("again").hidden = outcome === "";
 }
@@ -66,30 +65,32 @@ function summary() {
 }
 
 function draw() {
-  open.replaceChildren(...openView(lines, catalogue.cards, choose));
+  unsettled.replaceChildren(...openView(lines, catalogue.cards, choose));
   drawResult();
 }
 
 function drawResult() {
-  const rows = valued(lines, catalogue.cards);
-  for (const id of ["add", "delete"]) byId(id).hidden = lines.length === 0;
-  const save = h("button", {type: "button", onclick: () => saveCsv(rows)}, "Save as CSV");
   const asked = catalogue;
-  worth.replaceChildren(...(rows.length ? [worthView(rows, catalogue)] : []));
-  result.replaceChildren(
-    ...(rows.length ? [dearestView(rows), movesView(rows, catalogue), lacksView(rows, (set) => asked.ofSet(set), announce)] : []),
-    ...(lines.length ? [listView(lines, rows, save)] : []));
+  const rows = valued(lines, asked.cards);
+  const save = h("button", {type: "button", onclick: () => saveCsv(rows)}, "Save as CSV");
+  const lacks = () => lacksView(rows, (set) => asked.ofSet(set), announce);
+  for (const id of ["add", "delete"]) byId(id).hidden = lines.length === 0;
+  worth.replaceChildren(rows.length ? worthView(rows, asked) : "");
+  result.replaceChildren(...(rows.length ? [dearestView(rows), movesView(rows, asked), lacks()] : []),
+    lines.length ? listView(lines, rows, save) : "");
 }
 
 /** Give lines the products that were chosen for them, null for none. */
 async function choose(pairs) {
+  const asked = catalogue;
   for (const [line, id] of pairs) line.product = id ?? undefined;
   keepList(lines);
   try {
-    await catalogue.loadSeries(pairs.map(([, id]) => id).filter(Boolean));
+    await asked.loadSeries(pairs.map(([, id]) => id).filter(Boolean));
   } catch (error) {
     announce(error.message, true);
   }
+  if (asked !== catalogue) return; // the key was forgotten
   drawResult();
   announce(summary());
 }
@@ -126,7 +127,7 @@ function leave() {
   progress.stop();
   catalogue = null;
   page.hidden = true;
-  for (const place of [worth, open, result]) place.replaceChildren();
+  for (const place of [worth, unsettled, result]) place.replaceChildren();
   announce("");
 }
 

@@ -11,6 +11,7 @@ export const idsOf = ({product, choices, id}) => (product ? [product] : choices 
 
 /** Give a line whose id is a product's that `product`. Return the lines that are left to be found by their names. */
 export function matchIds(lines, catalogue) {
+  for (const line of lines) if (!catalogue.cards.has(line.product)) delete line.product; // a newer build may lack it
   const open = lines.filter((line) => !line.product && !line.choices && !line.wrong);
   for (const line of open) {
     if (catalogue.cards.has(line.id)) line.product = line.id;
@@ -21,12 +22,12 @@ export function matchIds(lines, catalogue) {
 
 /** Give each line a `product`, or `choices`, or neither; `why` says why. `progress(done, all)` counts requests. */
 export async function matchNames(lines, catalogue, signal, progress) {
-  const spellings = new Spellings(await catalogue.names(signal));
+  const spellings = await Spellings.of(await catalogue.names(signal));
   const sets = lines.some(({set}) => set) ? Map.groupBy(await catalogue.sets(signal), ({name}) => nameKey(name)) : new Map();
   const wanted = [];
   await inSlices(lines, (line) => {
     const reading = spellings.reading(line);
-    const words = spellings.of(reading.name);
+    const words = spellings.wordsOf(reading.name);
     if (words) wanted.push({line, reading, words, sets: (reading.set && sets.get(nameKey(reading.set))) || []});
     else line.why = "no product has this name";
   });
@@ -42,11 +43,14 @@ export async function matchNames(lines, catalogue, signal, progress) {
 async function found({reading, words, sets}, cards, catalogue, signal) {
   const ids = sets.map(({id}) => id);
   const first = decide(reading, cards, ids);
-  const others = first.id ? null : first.choices ? cards.length >= PAGE && reading.number && {number: numberKey(reading.number)} : ids.length === 1 && {};
+  const others = first.id ? null : first.choices ? ofNumber(reading.number, cards) : ids.length === 1 && {};
   if (!others) return first;
   const second = decide(reading, await catalogue.search({...searchOfName(words), ...others}, signal), ids);
   return second.id || !first.choices ? second : first;
 }
+
+/** The filter of a number, where a search may have found more Cards than it gives. */
+const ofNumber = (number, cards) => (number && cards.length >= PAGE ? {number: numberKey(number)} : null);
 
 function settle(line, {id, choices, why}) {
   if (id) line.product = id;

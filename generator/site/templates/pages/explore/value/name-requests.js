@@ -16,9 +16,10 @@ export function requestsFor(wanted, sort) {
 
 const pagesOf = (set, wanted) => ({wanted, ask: (catalogue, signal) => catalogue.ofSet(set.id, signal)});
 
-const searchOf = (set, wanted, sort) => ({
-  wanted, ask: (catalogue, signal) => catalogue.search({...searchOfName(wanted[0].words), ...(set && {set: set.id}), ...sort}, signal),
-});
+function searchOf(set, wanted, sort) {
+  const filters = {...searchOfName(wanted[0].words), ...(set && {set: set.id}), ...sort};
+  return {wanted, ask: (catalogue, signal) => catalogue.search(filters, signal)};
+}
 
 /** The filter of /cards for words of a name, as many as it takes. */
 export const searchOfName = (words) =>

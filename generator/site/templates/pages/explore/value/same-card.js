@@ -7,12 +7,12 @@ const SET_CODE = /^[\w-]{1,6}$/; // the catalogue has names of sets alone
 export const nameKey = (text) => fold(text).replace(/[’‘´`]/g, "'").replace(/["“”]/g, "").replace(/\s+/g, " ").trim();
 
 /** A name without what catalogues add in brackets, such as attacks or a number. */
-export const baseKey = (text) => nameKey(text.replace(/(?<=\S)\s*[[(].*$/s, ""));
+const baseKey = (text) => nameKey(text.replace(/(?<=\S)\s*[[(].*$/s, ""));
 
-/** The first face of a card with two. */
-export const faceKey = (text) => baseKey(text.split(/ \/\/? /)[0]);
+/** The first face of a card with two, and a name without a subtitle. */
+const firstKey = (text) => baseKey(text.split(/ (?:\/\/?|-) /)[0]);
 
-export const KEYS = [nameKey, baseKey, faceKey]; // the nearest first
+export const KEYS = [nameKey, baseKey, firstKey]; // the nearest first
 
 /** A collector number as the API compares it: `058/102` is 58. */
 export const numberKey = (text) =>
@@ -25,7 +25,8 @@ export const numberKey = (text) =>
 export function decide({name, set, number}, cards, sets) {
   const named = nearest(name, cards);
   if (named.length === 0) return {why: "no product has this name"};
-  const inSet = sets.length ? narrow(named, (card) => sets.includes(card.set.id)) : {kept: named, agreed: !set || SET_CODE.test(set)};
+  const unknown = {kept: named, agreed: !set || SET_CODE.test(set)};
+  const inSet = sets.length ? narrow(named, (card) => sets.includes(card.set.id)) : unknown;
   const numbered = narrow(inSet.kept, (card) => numberKey(card.number ?? "") === numberKey(number));
   const counts = number && inSet.kept.some((card) => card.number); // else the number says nothing
   const {kept, agreed} = counts ? numbered : {kept: inSet.kept, agreed: true};

@@ -6,7 +6,8 @@ const WORKBOOK = "PK\x03\x04";
 
 /** The text of a File. Throws ListError if it is too large, or no text. */
 export async function textOf(file) {
-  if (file.size > LIMITS.megabytes * 1e6) throw new ListError(`The file is too large: a list may have ${LIMITS.megabytes} MB.`);
+  const {megabytes} = LIMITS;
+  if (file.size > megabytes * 1e6) throw new ListError(`The file is too large: a list may have ${megabytes} MB.`);
   const text = decode(new Uint8Array(await file.arrayBuffer()));
   if (text.startsWith(WORKBOOK)) throw new ListError("This is a workbook of a spreadsheet: save it as CSV there, and choose that file.");
   if (text.includes("\0")) throw new ListError("This file is no text: choose a CSV file or a plain list.");

@@ -3,10 +3,9 @@ import {h} from "../dom.js";
 import {plot} from "../plot.js";
 import {count, day, euros, percent, roundEuros} from "../words.js";
 import {changeCell, money} from "./cells.js";
-import {total} from "./valuation.js";
-import {carry, inYear, movesSince, sumOf, weekBefore, worthByWeek} from "./year.js";
+import {newestDay, total} from "./valuation.js";
+import {AGES, carry, inYear, movesSince, sumOf, weekBefore, worthByWeek} from "./year.js";
 
-export const AGES = [[7, "7 days ago"], [30, "30 days ago"], [365, "A year ago"]];
 
 const SAME_CARDS = "The same cards then and now, each at the last price that it had. Prices of earlier days are kept by the week.";
 
@@ -31,16 +30,14 @@ function nowTile(rows) {
 
 const without = (name, {without}) => (without ? [fact(name, count(without))] : []);
 
-/** The newest day of the prices; "" if there is none. */
-export const newestDay = (rows) => rows.reduce((newest, {card: {price_guide: guide}}) => (guide && guide.day > newest ? guide.day : newest), "");
-
 function agoTile(rows, {series, weeks}) {
   const known = inYear(rows, series);
-  const facts = weeks.length && known.length ? AGES.map(([days, name]) => ago(name, known, series, weekBefore(weeks, newestDay(rows), days))) : [];
+  const since = (days) => weekBefore(weeks, newestDay(rows), days);
+  const facts = weeks.length && known.length ? AGES.map(([days, name]) => ago(name, known, series, since(days))) : [];
   const foils = facts.length > 0 && rows.some(({foil}) => foil);
+  const about = facts.length ? SAME_CARDS : "There are no prices of earlier weeks.";
   return h("div", {class: "tile"}, h("h2", {}, "Against earlier"),
-    h("p", {class: "when"}, facts.length ? SAME_CARDS : "There are no prices of earlier weeks.", foils && " Foils are left out."),
-    h("dl", {class: "ago"}, facts));
+    h("p", {class: "when"}, about, foils && " Foils are left out."), h("dl", {class: "ago"}, facts));
 }
 
 function ago(name, rows, series, week) {
@@ -56,24 +53,26 @@ function yearOf(rows, {series, weeks}) {
   if (weeks.length === 0 || known.length === 0) return [];
   const worth = worthByWeek(known, series, weeks);
   const values = (part) => new Map(worth.map((week) => [week.week, week.cents ? week[part] / 100 : null]));
+  const lines = [{name: "Value", style: "one", values: values("cents")}, {name: "Carried", style: "two", values: values("carried")}];
   return [
-    plot("Value over the year, by week", [{height: 250, format: euros, round: roundEuros, fromZero: true, series: [
-      {name: "Value", style: "one", values: values("cents")}, {name: "Carried", style: "two", values: values("carried")}]}]),
-    h("p", {class: "when"}, [carriedText(worth.at(-1)), ...gaps(rows, known, series)].join(" ")),
+    plot("Value over the year, by week", [{height: 250, format: euros, round: roundEuros, fromZero: true, series: lines}]),
+    h("p", {class: "when"}, [carriedText(worth.at(-1)), youngText(known, series), foilText(rows)].filter(Boolean).join(" ")),
   ];
 }
 
 function carriedText({cents, carried}) {
   const share = percent(cents ? (carried / cents) * 100 : 0).replace("+", "");
-  return `A week without a price carries the last one: of the newest week’s ${money(cents)}, ${money(carried)} (${share}) is carried.`;
+  const part = `of the newest week’s ${money(cents)}, ${money(carried)} (${share}) is carried`;
+  return `A week without a price carries the last one: ${part}.`;
 }
 
-/** What the year does not show. */
-function gaps(rows, known, series) {
-  const foils = rows.filter(({foil}) => foil === true);
-  const younger = known.filter(({card}) => carry(series.get(card.id_product))[0].price === null).length;
-  return [
-    younger && `${count(younger)} ${younger === 1 ? "line has" : "lines have"} no price at the beginning of the year and ${younger === 1 ? "joins" : "join"} later.`,
-    foils.length && `Foils, ${money(total(foils, "trend").cents)} now, are left out: the year has no prices of foils.`,
-  ].filter(Boolean);
+function youngText(rows, series) {
+  const young = rows.filter(({card}) => carry(series.get(card.id_product))[0].price === null).length;
+  if (young === 1) return "1 line has no price at the beginning of the year and joins later.";
+  return young ? `${count(young)} lines have no price at the beginning of the year and join later.` : "";
+}
+
+function foilText(rows) {
+  const foils = rows.filter(({foil}) => foil);
+  return foils.length ? `Foils, ${money(total(foils, "trend").cents)} now, are left out: the year has no prices of foils.` : "";
 }

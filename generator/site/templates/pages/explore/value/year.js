@@ -3,6 +3,7 @@ import {cents} from "./valuation.js";
 
 const DAY_MILLISECONDS = 86_400_000;
 const WEEK_DAYS = 7;
+export const AGES = [[7, "7 days ago"], [30, "30 days ago"], [365, "A year ago"]];
 
 /** The lines whose prices the year knows. It does not know those of foils. */
 export const inYear = (rows, series) => rows.filter(({foil, card}) => foil !== true && series.has(card.id_product));
@@ -34,7 +35,7 @@ export function weekBefore(weeks, day, days) {
   return Math.max(0, Math.floor(age / WEEK_DAYS));
 }
 
-/** How each line moved since a week, in cents for all its cards: `[{card, line, then, now}]`. Lines without a price then are left out. */
+/** How lines moved since a week, in cents for all their cards: `[{card, line, then, now}]`, without lines that had no price. */
 export function movesSince(rows, series, week) {
   return rows.flatMap(({card, line}) => {
     const prices = carry(series.get(card.id_product));
