@@ -61,8 +61,13 @@ class Identifiers:
         keys = np.frombuffer(b"".join([sha256(value)[:_KEY_BYTES] for value in encoded]), ">u4").astype(np.uint32)
         found = self._keys[rows.start : rows.stop]
         firsts, ends = ((np.searchsorted(found, keys, side) + rows.start).tolist() for side in ("left", "right"))
+        ids, text, ends_of = (
+            self._ids,
+            self._text,
+            self._ends,
+        )  # a call of `_value` for each row takes as long as the rest
         return [
-            [self._ids[row] for row in range(first, end) if self._value(row) == value]
+            [ids[row] for row in range(first, end) if text[ends_of[row] : ends_of[row + 1]] == value]
             for value, first, end in zip(encoded, firsts, ends, strict=True)
         ]
 
