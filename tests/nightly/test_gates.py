@@ -301,6 +301,11 @@ def test_products_that_get_a_game_are_no_loss(
 
 
 @together
+def test_lost_ids_of_other_catalogues_are_judged_by_one_gate(judged: Callable[..., Judgement]) -> None:
+    assert breached(judged(empty("identifiers"))) == {"identifiers-lost"}
+
+
+@together
 def test_thresholds_can_be_set_and_gates_forced(judged: Callable[..., Judgement]) -> None:
     assert breached(judged(half_the_guide)) == {"guide-shrank", "game-shrank"}
     assert breached(judged(half_the_guide, thresholds={"guide-shrank": 0.9})) == {"game-shrank"}
