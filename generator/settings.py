@@ -46,10 +46,13 @@ GATES = {
     "rarities-changed": 0.05,  # share
     "numbers-changed": 0.05,  # share
     "sets-renamed": 0.05,  # share
+    "index-jumped": 0.15,  # distance of the quotient of the index from 1
 }
 PRICE_FACTOR = 10
 # The gates judge a game or a set on its own if it has at least this many prices.
 ENOUGH_PRICES = 30
+# The same for the index of a game: this many singles with a price.
+ENOUGH_PRICED = 1000
 
 # How many bytes a folder store keeps free for `rollback`, `publish` and `prune` on a full disk.
 RESERVE_BYTES = 1 << 20

@@ -1,7 +1,8 @@
 -- The live build (old_…) and its possible successor (new_…), for checks/gates/ and checks/differences. Python makes the
 -- tables <side>_prices (views/prices), <side>_sets (id, name), <side>_tables (table, rows), <side>_bulk (one row
 -- per table of the bulk files, `content` its name and `records` in all its files; and one per column, `content` its table,
--- name and type), <side>_identifiers (scheme, id_product) and <side>_build (one row: as_of, guide_day). The tables of the old side are empty if no build is live.
+-- name and type), <side>_identifiers (scheme, id_product), <side>_indexes (views/market_indexes) and <side>_build (one row:
+-- as_of, guide_day). The tables of the old side are empty if no build is live.
 
 -- A part of a whole. Parts below 3 count as none, because one product of a small lake would be a large share of it.
 create macro share(part, whole) as case when part < 3 then 0.0 else part / whole end;
@@ -54,3 +55,30 @@ where old is not null or new is not null;
 
 -- Whether a game or a set has enough prices to be judged by itself (variable enough_prices).
 create macro enough(prices) as prices >= getvariable('enough_prices')::bigint;
+
+-- One row per game of the new build: its index on its newest day, and on its newest day of the live build. Null where the
+-- live build does not have the game, or the new one not that day.
+create view game_indexes as
+with old_newest as (
+    select game_folded, max(day) as day, arg_max(priced, day) as priced
+    from old_indexes
+    group by game_folded
+),
+
+new_newest as (
+    select game_folded, any_value(game) as game, max(day) as day, arg_max(priced, day) as priced, arg_max("index", day) as "index"
+    from new_indexes
+    group by game_folded
+)
+
+select
+    n.game,
+    n.day,
+    n.priced,
+    n."index",
+    b.day as day_before,
+    o.priced as priced_before,
+    b."index" as index_before
+from new_newest as n
+left join old_newest as o using (game_folded)
+left join new_indexes as b on n.game_folded = b.game_folded and o.day = b.day;

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from edge_auth.contract.identifiers import Identifiers
     from edge_auth.contract.index import Entry
     from edge_auth.contract.list_pages import ListPages
+    from edge_auth.contract.market import Group, Market
     from edge_auth.contract.movers import Movers
     from edge_auth.contract.series import Series
 
@@ -213,6 +214,42 @@ class Build:
         return Identifiers(self.layers[layer_names.IDENTIFIERS])
 
     @cached_property
+    def market(self) -> "Market":
+        """The groups of the market.
+
+        Raises:
+            StoreError: The build has none, or they cannot be read.
+        """
+        from edge_auth.contract.market import Market
+
+        if layer_names.MARKET not in self.layers:
+            raise StoreError(f"build {self.id} has no layer {layer_names.MARKET}")
+        return Market(self.layers[layer_names.MARKET])
+
+    def market_points(self, group: "Group", day: str = "") -> "list[tuple[Layer, Entry]]":
+        """Return the objects with the points of a group in the periods that end on `day` or later, oldest first."""
+        closed = self._by_period(layer_names.market_layer(""))
+        periods = sorted((closed | {layer_names.OPEN_MONTH: self.layers[layer_names.MARKET]}).items())
+        keys = (
+            (layer, object_keys.market_points(period, group.path))
+            for period, layer in periods
+            if period >= day[: len(period)]
+        )
+        return [(layer, entry) for layer, key in keys if (entry := layer.index.find(key))]
+
+    def market_history(self, group: "Group", day: str = "") -> bytes:
+        """Return the history of a group from a day (YYYY-MM-DD) on as JSON.
+
+        Raises:
+            StoreError: A part of it cannot be read.
+        """
+        from edge_auth.contract.market import history
+
+        periods = [decompress(member) for member in read_members(self.market_points(group, day))]
+        rows = pages.BETWEEN.join(filter(None, periods))
+        return history(group, pages.rows_since(rows, day) if day else rows)
+
+    @cached_property
     def list_pages(self) -> "ListPages":
         """The pages of /cards as documents."""
         from edge_auth.contract.list_pages import ListPages
@@ -221,14 +258,14 @@ class Build:
 
     def document_keys(self) -> Iterator[str]:
         """Yield the keys of all documents that `export` writes, layer by layer; see `document`."""
-        from edge_auth.contract.movers import keys_of_all_products
-
         for name, layer in self.layers.items():
             if name == layer_names.CATALOGUE:
                 yield from self.list_pages.all_keys()
                 yield from map(object_keys.card, sorted(self.catalogue.ids.tolist()))
             elif name == layer_names.MOVERS:
-                yield from map(object_keys.movers_list, keys_of_all_products())
+                yield from self.movers.document_keys()
+            elif name == layer_names.MARKET:
+                yield from (*self.market.page_keys(), *self.market.documents)
             elif layer_names.is_exported(name):
                 keys = (layer.index.key(position) for position in range(len(layer.index)))
                 yield from filter(object_keys.is_exported, keys)
@@ -298,13 +335,15 @@ class Build:
     def document(self, key: str) -> bytes | None:
         """Return the JSON under a logical key as the API answers it, or None.
 
-        List pages, lists of Movers, details, the status and the manifest are put together from what the store holds.
-        The path of a bulk file gives its bytes.
+        List pages, lists of Movers, the market, details, the status and the manifest are put together from what the
+        store holds. The path of a bulk file gives its bytes.
         """
         if object_keys.is_list_page(key):
             return self.list_pages.get(key)
         if object_keys.layer_of(key) == layer_names.MOVERS:
             return self._movers_document(key)
+        if object_keys.layer_of(key) == layer_names.MARKET:
+            return self._market_document(key)
         if (id_ := object_keys.card_id(key)) is not None:
             card = self.card(id_)
             return card and decompress(card.member)
@@ -316,7 +355,13 @@ class Build:
         return self.store.get(file.object) if file and key == object_keys.bulk_file(file.name) else self.get(key)
 
     def _movers_document(self, key: str) -> bytes | None:
-        list_key = object_keys.mover_list_key(key)
-        if list_key is None or layer_names.MOVERS not in self.layers:
+        found = object_keys.parse_movers_list(key)
+        if found is None or layer_names.MOVERS not in self.layers:
             return None
-        return pages.join_page(self.movers.list(list_key))
+        return pages.join_page(self.movers.list(*found))
+
+    def _market_document(self, key: str) -> bytes | None:
+        if layer_names.MARKET not in self.layers:
+            return None
+        group = self.market.documents.get(key)
+        return self.market_history(group) if group else self.market.page(key)

@@ -19,6 +19,7 @@ PART_OF_TABLE = {
     "cards": "cards",
     "watchlist": "watchlist",
     "identifiers": "identifiers",
+    "market": "market",
 }
 PRICE_TABLES = ("price_guide", "listings", "filtered")  # a file has a month or a day of them
 FILES = "files"  # the manifest's list

@@ -7,6 +7,7 @@ OPEN_MONTH = "open"  # a period of the history; its name comes after those of al
 WATCHLIST, SETS, FINGERPRINTS, STATUS, SITE = "watchlist", "sets", "fingerprints", "status", "site"
 GAMES, NAMES, MOVERS, DRAWINGS = "games", "names", "movers", "drawings"
 IDENTIFIERS = "identifiers"
+MARKET = "market"  # of the open month; the closed years have layers of their own
 # The manifest of the bulk files. The files are in layers of their own, one for each span of days or kind of table.
 BULK = "bulk"
 # The card details and the pages of /cards. No layer stores them: they are put together from other layers. Older
@@ -26,7 +27,8 @@ class LayerKind(NamedTuple):
     compared: bool
 
 
-# In the order of `diff`. Layers of the history, of series and of bulk files have no row: they hold no documents.
+# In the order of `diff`. Layers of the history, of series, of the market's closed years and of bulk files have no row:
+# they hold no documents.
 LAYERS = {
     CARDS: LayerKind(exported=False, compared=True),
     LISTS: LayerKind(exported=False, compared=True),
@@ -45,6 +47,8 @@ LAYERS = {
     MOVERS: LayerKind(exported=False, compared=False),
     # Its file answers look-ups. `diff` compares the bulk table.
     IDENTIFIERS: LayerKind(exported=False, compared=False),
+    # Its histories and lists are put together, and change every night.
+    MARKET: LayerKind(exported=False, compared=False),
 }
 
 
@@ -61,6 +65,11 @@ def history_layer(period: str) -> str:
 def series_layer(period: str) -> str:
     """Return the name of a layer with weekly prices; `period` is a closed year or the open month."""
     return f"{SERIES}-{period}"
+
+
+def market_layer(year: str) -> str:
+    """Return the name of the market's layer of a closed year."""
+    return f"{MARKET}-{year}"
 
 
 def bulk_layer(part: str) -> str:

@@ -3,7 +3,9 @@
 The Arrow files:
 
     lines   a row per product and window that any list shows: line (a Mover as JSON)
-    lists   a row per list that has Movers, sorted by its key: key, lines (rows in `lines`, in the order of the list)
+    lists   a row per list that has Movers, sorted by the first two columns: confirmed (whether it has confirmed moves
+            only; older versions wrote no such lists, and no such column), key, lines (rows in `lines`, in the order of
+            the list)
 
 Beside them is `week`, a JSON file for the page `/explore`: {"steps": [integer], "changes": [number]}. It has the change
 of each product over 7 days in percent, in the order of the ids. A step is by how much an id is above the one before.
@@ -12,11 +14,12 @@ The key of a list is `{window}/{by}/{direction}/{kind}/{floor}`, followed by `/`
 of one game. The floor is the lowest price that `then` may have.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import product
 
 import pyarrow as pa
 
+from edge_auth.contract import object_keys
 from edge_auth.contract.index import map_table, only_chunk
 from edge_auth.contract.layers import Layer
 from edge_auth.contract.sorts import KINDS
@@ -34,6 +37,9 @@ FLOORS = ("0", "1", "5", "20", "100")
 class Movers:
     """The lists of price moves of a build, mapped into memory.
 
+    Attributes:
+        knows_confirmed: Whether there are lists of confirmed moves. Builds of older versions have none.
+
     Raises:
         StoreError: The files cannot be read.
     """
@@ -45,12 +51,25 @@ class Movers:
             raise StoreError(f"the movers in {layer.folder} cannot be read: {error}") from error
         self._lines = only_chunk(lines, "line")
         self._rows = only_chunk(lists, "lines")
-        self._places = {key: place for place, key in enumerate(lists["key"].to_pylist())}
+        self.knows_confirmed = "confirmed" in lists.column_names
+        confirmed = lists["confirmed"].to_pylist() if self.knows_confirmed else [False] * len(lists)
+        keys = zip(confirmed, lists["key"].to_pylist(), strict=True)
+        self._places = {key: place for place, key in enumerate(keys)}
 
-    def list(self, key: str) -> list[bytes]:
-        """Return the Movers of a list as JSON, largest move first. A list that is not stored has none."""
-        place = self._places.get(key)
+    def list(self, key: str, confirmed: bool = False) -> list[bytes]:
+        """Return the Movers of a list as JSON, largest move first. A list that is not stored has none.
+
+        Args:
+            confirmed: Whether the list has confirmed moves only.
+        """
+        place = self._places.get((confirmed, key))
         return [] if place is None else [self._lines[row].as_py().encode() for row in self._rows[place].as_py()]
+
+    def document_keys(self) -> Iterator[str]:
+        """Yield the keys of the documents: the lists that cover all games, of all and of confirmed moves."""
+        choices = (WINDOWS, MEASURES, DIRECTIONS, KINDS, FLOORS)
+        for confirmed, *options in product((False, True) if self.knows_confirmed else (False,), *choices):
+            yield object_keys.movers_list(list_key(options), confirmed)
 
 
 def list_key(options: Iterable[str], game: str | None = None) -> str:
@@ -61,9 +80,3 @@ def list_key(options: Iterable[str], game: str | None = None) -> str:
         game: The folded name of a game, None for all products.
     """
     return "/".join((*options, *([] if game is None else [game])))
-
-
-def keys_of_all_products() -> Sequence[str]:
-    """Return the keys of the lists that cover all games."""
-    choices = (WINDOWS, MEASURES, DIRECTIONS, KINDS, FLOORS)
-    return [list_key(options) for options in product(*choices)]

@@ -21,7 +21,9 @@ _LIST_PAGE = re.compile(
     f"cards/(?P<kind>{'|'.join(KINDS)})/(?P<sort>{'|'.join(SORTS)})/(?P<number>0|[1-9][0-9]{{0,8}})\\.json"
 )
 _CARD = re.compile(r"cards/(-?[0-9]+)\.json")
-_MOVERS_LIST = re.compile(r"movers/([^/]+/[^/]+/[^/]+/[^/]+/[^/]+)\.json")
+_MARKET_PAGE = re.compile(r"market/(?P<by>[a-z]+)/(?P<sort>[a-z0-9_]+)/(?P<number>0|[1-9][0-9]{0,8})\.json")
+_MARKET_POINTS = re.compile(r"market/([0-9]{4})/.+")
+_MOVERS_LIST = re.compile(r"movers/(?P<confirmed>confirmed/)?(?P<list>[^/]+/[^/]+/[^/]+/[^/]+/[^/]+)\.json")
 
 
 def history_pattern(period: str) -> str:
@@ -79,15 +81,54 @@ def is_exported(key: str) -> bool:
     return not key.startswith(f"{layer_names.NAMES}/")
 
 
-def movers_list(list_key: str) -> str:
-    """Return the key of a list of Movers; `edge_auth.contract.movers` describes the keys of lists."""
-    return f"movers/{list_key}.json"
+def movers_list(list_key: str, confirmed: bool = False) -> str:
+    """Return the key of a list of Movers, all or the confirmed ones; see `edge_auth.contract.movers`."""
+    return f"movers/{'confirmed/' if confirmed else ''}{list_key}.json"
 
 
-def mover_list_key(key: str) -> str | None:
-    """Return the key of the list in the key of a document, or None."""
+def parse_movers_list(key: str) -> tuple[str, bool] | None:
+    """Return the list in the key of a document and whether it has confirmed moves only, or None."""
     found = _MOVERS_LIST.fullmatch(key)
-    return found[1] if found else None
+    return (found["list"], found["confirmed"] is not None) if found else None
+
+
+class MarketPage(NamedTuple):
+    """A page of the market's sets or games in the default order of a sort. `number` counts from 0."""
+
+    by: str
+    sort: str
+    number: int
+
+
+def market_page(by: str, sort: str, number: int) -> str:
+    """Return the key of a page of a list of the market."""
+    return f"{layer_names.MARKET}/{by}/{sort}/{number}.json"
+
+
+def parse_market_page(key: str) -> MarketPage | None:
+    """Return the page that a key has the form of, or None."""
+    found = _MARKET_PAGE.fullmatch(key)
+    return MarketPage(found["by"], found["sort"], int(found["number"])) if found else None
+
+
+def market_set(id_: int) -> str:
+    """Return the key of the market's history of a set."""
+    return f"{layer_names.MARKET}/sets/{id_}.json"
+
+
+def market_game(place: int) -> str:
+    """Return the key of the market's history of a game, given by its place in /games."""
+    return f"{layer_names.MARKET}/games/{place}.json"
+
+
+def market_group(id_expansion: int | None, game: str | None) -> str:
+    """Return the end of the keys of the points of a set, or of a game if the set is None."""
+    return f"games/{encode_slug(game or '')}.json" if id_expansion is None else f"sets/{id_expansion}.json"
+
+
+def market_points(period: str, group: str) -> str:
+    """Return the key of the points of a group in a closed year or in the open month."""
+    return f"{layer_names.MARKET}/{period}/{group}"
 
 
 def watchlist_page(number: int) -> str:
@@ -141,6 +182,8 @@ def layer_of(key: str) -> str | None:
         return layer_names.CATALOGUE
     if first == layer_names.HISTORY:
         return layer_names.history_layer(rest.partition("/")[0])
+    if closed := _MARKET_POINTS.fullmatch(key):
+        return layer_names.market_layer(closed[1])
     files = {
         FINGERPRINTS_KEY: layer_names.FINGERPRINTS,
         STATUS_KEY: layer_names.STATUS,

@@ -16,10 +16,13 @@ from edge_auth.contract.sorts import PRICE_SORTS
 from edge_auth.contract.text import fold
 from edge_auth.core.bodies import Body, MadeBody, StoredBody, dumps, list_body
 from edge_auth.core.open_build import OpenBuild
-from edge_auth.core.search import filter_key, find_page, mask_of, ranks_of_prices, read_search
-from edge_auth.errors import NotFound
+from edge_auth.core.parameters import MAX_DIGITS
+from edge_auth.core.search import filter_key, find_page, mask_of, ranks_of_prices, read_search, too_old
+from edge_auth.errors import InvalidParameter, NotFound
 
 _MAX_ID_DIGITS = 19
+_ONE_GROUP = "give exactly one of set and game: a set has an id, a game a name"
+_NO_GROUP = "there is no such set or game, or none of its singles ever had a price trend"
 _NO_NAMES = dumps({"count": 0, "names": []}) + b"\n"
 NO_PATH = "there is no such path: /docs lists what there is"
 _NO_PRODUCT = "there is no product with this id"
@@ -143,7 +146,30 @@ def movers(build: OpenBuild, _: str, values: Values) -> Body:
     """Return a page of a list of price moves."""
     options = [values[name] for name in ("window", "by", "direction", "kind", "min_price")]
     game = values["game"] and fold(values["game"])
-    return _short_list(build.movers.list(list_key(options, game)), values)
+    confirmed = values["confirmed"] == "true"
+    if confirmed and not build.movers.knows_confirmed:
+        raise too_old(build, "asked for confirmed moves")
+    return _short_list(build.movers.list(list_key(options, game), confirmed), values)
+
+
+def market(build: OpenBuild, _: str, values: Values) -> Body:
+    """Return a page of the market's sets or games."""
+    game = values["game"] and fold(values["game"])
+    return _short_list(build.market.rows(values["by"], values["sort"], values["order"], game), values)
+
+
+def market_history(build: OpenBuild, _: str, values: Values) -> Body:
+    """Return the market's history of a set or a game."""
+    id_, game, days = values["set"], values["game"], values["days"]
+    if (id_ is None) == (game is None):
+        raise InvalidParameter(_ONE_GROUP)
+    if id_ is not None and len(id_.lstrip("-")) > MAX_DIGITS:
+        raise NotFound(_NO_GROUP)
+    group = build.market.sets.get(int(id_)) if id_ is not None else build.market.games.get(fold(game))
+    if group is None:
+        raise NotFound(_NO_GROUP)
+    first_day = build.objects.as_of - timedelta(days=days - 1) if days else None
+    return MadeBody(build.objects.market_history(group, str(first_day or "")), keep_plain=False)
 
 
 def cards(build: OpenBuild, _: str, values: Values) -> Body:

@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from edge_auth.contract import keys, layer_names, movers, object_keys, site_files, sorts
+from edge_auth.contract import keys, layer_names, market, movers, object_keys, site_files, sorts
 from edge_auth.contract.text_filters import TEXT_FILTERS
 from edge_auth.core import changes, contents
 from edge_auth.core.accept import prefers
@@ -12,6 +12,7 @@ from edge_auth.core.endpoint import API, Endpoint
 from edge_auth.core.parameters import (
     BuildId,
     Choice,
+    GivenText,
     IdList,
     Integer,
     Price,
@@ -211,6 +212,7 @@ ENDPOINTS = (
             "direction": Choice(movers.DIRECTIONS, "up"),
             **_KIND,
             "min_price": Choice(movers.FLOORS, "1"),
+            "confirmed": Choice(("true", "false"), "false"),
             **_GAME,
             **_page(50, 100),
         },
@@ -218,6 +220,32 @@ ENDPOINTS = (
         id="listMovers",
         tag="catalogue",
         schema="MoverPage",
+        errors=(NotFound,),
+    ),
+    Endpoint(
+        API + "market",
+        FromBuild(contents.market),
+        {
+            "by": Choice(market.GROUPINGS, "set"),
+            **_GAME,
+            "sort": Choice(market.SORTS, "value"),
+            "order": Choice(sorts.ORDERS),
+            **_page(100, 500),
+        },
+        keys.CARDS_READ,
+        id="listMarket",
+        tag="catalogue",
+        schema="MarketPage",
+        errors=(NotFound,),
+    ),
+    Endpoint(
+        API + "market/history",
+        FromBuild(contents.market_history),
+        {"set": ProductId(), "game": GivenText(MAX_TEXT_CHARACTERS), "days": Integer(1, 3650)},
+        keys.CARDS_READ,
+        id="getMarketHistory",
+        tag="catalogue",
+        schema="MarketHistory",
         errors=(NotFound,),
     ),
     Endpoint(
@@ -308,12 +336,16 @@ _SITE = _pages("/docs, /explore", FromBuild(contents.site_file, pinned=False), "
 _HOME = _pages("/", FromBuild(contents.site_file, pinned=False, form=_home_form), "Accept, Accept-Encoding")
 
 
-def _by_place() -> dict[tuple[str, str | None], Endpoint]:
-    """Return the endpoints by their first segment and what follows their subject; None if they have no subject."""
+_BY_PATH = {endpoint.path: endpoint for endpoint in ENDPOINTS if not endpoint.subjects}
+
+
+def _by_place() -> dict[tuple[str, str], Endpoint]:
+    """Return the endpoints with a subject by their first segment and what follows the subject."""
     found = {}
     for endpoint in ENDPOINTS:
-        first, _, rest = endpoint.path.removeprefix(API).partition("/")
-        found[first, rest.rpartition("}")[2].removeprefix("/") if rest else None] = endpoint
+        if endpoint.subjects:
+            first, _, rest = endpoint.path.removeprefix(API).partition("/")
+            found[first, rest.rpartition("}")[2].removeprefix("/")] = endpoint
     return found
 
 
@@ -341,9 +373,9 @@ def _route(path: bytes) -> tuple[Endpoint, str]:
         return _SITE, text[1:]
     if not text.startswith(API):
         raise NotFound(NO_PATH)
-    first, slash, rest = text.removeprefix(API).partition("/")
-    if not slash and (first, None) in _BY_PLACE:
-        return _BY_PLACE[first, None], ""
+    if text in _BY_PATH:
+        return _BY_PATH[text], ""
+    first, _, rest = text.removeprefix(API).partition("/")
     subject, _, last = rest.rpartition("/")
     endpoint = _BY_PLACE.get((first, last)) if subject and last else None
     if endpoint is None:

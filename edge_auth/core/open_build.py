@@ -14,6 +14,7 @@ from edge_auth.contract.codec import decompress
 from edge_auth.contract.identifiers import Identifiers
 from edge_auth.contract.index import Entry
 from edge_auth.contract.layers import Layer, read_members
+from edge_auth.contract.market import Market
 from edge_auth.contract.movers import Movers
 from edge_auth.contract.series import Series
 from edge_auth.contract.text import fold
@@ -81,6 +82,8 @@ class OpenBuild:
             self.series  # noqa: B018
         if layer_names.IDENTIFIERS in self.objects.layers:
             self.identifiers  # noqa: B018
+        if layer_names.MARKET in self.objects.layers:
+            self.market  # noqa: B018
         if self.catalogue.spellings is not None:
             self.facets  # noqa: B018
         self.objects.bulk_files  # noqa: B018
@@ -144,6 +147,16 @@ class OpenBuild:
         """
         self.require(layer_names.IDENTIFIERS)
         return self.objects.identifiers
+
+    @cached_property
+    def market(self) -> Market:
+        """The groups of the market.
+
+        Raises:
+            NotFound: The build was made before there was a market.
+        """
+        self.require(layer_names.MARKET)
+        return self.objects.market
 
     @cached_property
     def manifest(self) -> bytes:

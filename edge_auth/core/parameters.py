@@ -133,6 +133,20 @@ class Text:
 
 
 @dataclass(frozen=True)
+class GivenText(Text):
+    """A text of at most `max_characters` characters. An empty text is refused."""
+
+    bad_example = ""
+
+    def read(self, name: str, text: str) -> str:
+        """Return the text."""
+        if not text:
+            raise InvalidParameter(f"{name} must have from 1 to {self.max_characters} characters")
+        super().read(name, text)
+        return text
+
+
+@dataclass(frozen=True)
 class BuildId:
     """The id of a build. An empty text is refused."""
 

@@ -101,7 +101,7 @@ def read_search(build: OpenBuild, values: dict[str, Any]) -> Search:
     best = _best(build, values) if values["sort"] == MATCH_SORT else None
     sort = DEFAULT_SORT if best else values["sort"]
     if sort not in build.catalogue.order:
-        raise _too_old(build, f"sorted by {sort}")
+        raise too_old(build, f"sorted by {sort}")
     filters = Filters(
         words=tuple(sorted(set(words(values["q"] or "")))),
         set=values["set"] and composed(values["set"]),
@@ -111,7 +111,7 @@ def read_search(build: OpenBuild, values: dict[str, Any]) -> Search:
     reverse = values["order"] not in (None, SORTS[sort].default_order)
     search = Search(filters, sort, reverse, _price_range(values), best)
     if search.prices is not None and search.price_sort not in build.catalogue.cents:
-        raise _too_old(build, "filtered by min_price and max_price")
+        raise too_old(build, "filtered by min_price and max_price")
     return search
 
 
@@ -122,7 +122,7 @@ def filter_key(build: OpenBuild, name: str, text: str) -> str:
         InvalidParameter: The build is older than the filter.
     """
     if name not in build.catalogue.texts:
-        raise _too_old(build, f"filtered by {name}")
+        raise too_old(build, f"filtered by {name}")
     return TEXT_FILTERS[name].key(text)
 
 
@@ -132,7 +132,7 @@ def _best(build: OpenBuild, values: dict[str, Any]) -> str:
         what = "allows no order" if best else "needs a q with at least one word"
         raise InvalidParameter(f"sort={MATCH_SORT} {what}")
     if build.catalogue.full_name is None:
-        raise _too_old(build, f"sorted by {MATCH_SORT}")
+        raise too_old(build, f"sorted by {MATCH_SORT}")
     return best
 
 
@@ -143,7 +143,8 @@ def _price_range(values: dict[str, Any]) -> PriceRange | None:
     return None if prices == (None, None) else prices
 
 
-def _too_old(build: OpenBuild, what: str) -> InvalidParameter:
+def too_old(build: OpenBuild, what: str) -> InvalidParameter:
+    """Return the error for a parameter that a build of an older version lacks the data for."""
     return InvalidParameter(f"build {build.id} cannot be {what}: an older version made it, the next build can")
 
 

@@ -65,7 +65,8 @@ def write_entries(writer: Writer, entries: list[Entry]) -> None:
 
 def _sorted_parquet(db: Database, view: str, sorted_by: tuple[str, ...]) -> bytes:
     sink = pa.BufferOutputStream()
-    reader = db.connection.sql(f"from {view} order by {', '.join(sorted_by)}").to_arrow_reader(ROWS_PER_GROUP)
+    order = ", ".join(f"{column} nulls first" for column in sorted_by)
+    reader = db.connection.sql(f"from {view} order by {order}").to_arrow_reader(ROWS_PER_GROUP)
     with SortedParquet(sink, reader.schema, sorted_by) as file:
         for batch in reader:
             file.add(batch)

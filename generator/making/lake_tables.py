@@ -154,6 +154,18 @@ class LakeTables:
                     found[day.as_py()] = np.union1d(found.get(day.as_py(), of_day), of_day)
         return found
 
+    def named_ids(self, days: Period) -> NDArray[np.int64]:
+        """Return the sorted ids that the price tables name.
+
+        Raises:
+            LakeError: A file is no Parquet, or lacks a column.
+            duckdb.Error: A file is broken.
+        """
+        self._open_days(days)
+        named = " union ".join(f"select id_product from raw.{table}" for table in PRICE_TABLES)
+        ids: NDArray[np.int64] = self._db.table(f"from ({named}) where id_product is not null order by 1")[0].to_numpy()
+        return ids
+
     def open_files(self, view: str, paths: Iterable[Path], ids: ProductRange | None = None) -> None:
         """Make a view over Parquet files, of all products or of a range."""
         quoted = ", ".join(map(sql_literal, paths))

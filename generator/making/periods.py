@@ -51,9 +51,9 @@ class Period:
         firsts = [self.first + timedelta(days=start) for start in range(0, len(self), step)]
         return [Period(self.name, first, min(first + timedelta(days=step - 1), self.last)) for first in firsts]
 
-    def content(self, lake: Lake) -> list[str]:
-        """Return the content of the lake's price tables on these days; see `Lake.content`."""
-        return lake.content(*PRICE_TABLES, first=self.first, last=self.last)
+    def content(self, lake: Lake, *tables: str) -> list[str]:
+        """Return the content of tables (default: the price tables) of the lake on these days; see `Lake.content`."""
+        return lake.content(*(tables or PRICE_TABLES), first=self.first, last=self.last)
 
     def estimated_rows(self, lake: Lake) -> int:
         """Return about how many rows the lake's price tables hold of these days, from the sizes of their files."""

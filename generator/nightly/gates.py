@@ -17,6 +17,7 @@ from edge_auth.contract.builds import Build
 from edge_auth.contract.catalogue import PRICES, SETS
 from edge_auth.contract.index import map_table
 from edge_auth.contract.layers import Layer
+from edge_auth.contract.market import INDEXES
 from edge_auth.errors import StoreError
 from generator import settings
 from generator.database import Database
@@ -35,6 +36,9 @@ _SETS = pa.schema([("id", pa.int64()), ("name", pa.string())])
 _TABLES = pa.schema([("table", pa.string()), ("rows", pa.int64())])
 _BULK = pa.schema([("content", pa.string()), ("records", pa.int64())])
 _IDENTIFIERS = pa.schema([("scheme", pa.string()), ("id_product", pa.int64())])
+_INDEXES = pa.schema(
+    {"game_folded": pa.string(), "game": pa.string(), "day": pa.date32(), "priced": pa.int64(), "index": pa.float64()}
+)
 _BUILD = pa.schema([("as_of", pa.date32()), ("guide_day", pa.date32())])
 
 
@@ -65,12 +69,14 @@ def judge(
         db.connection.execute("set variable today = $1", [now.date().isoformat()])
         db.connection.execute("set variable price_factor = $1", [settings.PRICE_FACTOR])
         db.connection.execute("set variable enough_prices = $1", [settings.ENOUGH_PRICES])
+        db.connection.execute("set variable enough_priced = $1", [settings.ENOUGH_PRICED])
         db.run("checks/two_builds")
         verdicts = [_verdict(db, gate, limit, gate in set(forced)) for gate, limit in limits.items()]
         [differences] = db.answer("checks/differences").to_pylist()
+        indexes = db.table("from game_indexes order by game").to_pylist()
     finally:
         db.close()
-    return Judgement(old.id if old else None, [verdict for verdict in verdicts if verdict], differences)
+    return Judgement(old.id if old else None, [verdict for verdict in verdicts if verdict], differences, indexes)
 
 
 def _verdict(db: Database, gate: str, threshold: float, forced: bool) -> Verdict | None:
@@ -85,7 +91,7 @@ def _verdict(db: Database, gate: str, threshold: float, forced: bool) -> Verdict
 
 def _open_side(db: Database, side: str, build: Build | None) -> None:
     """Make the tables <side>_…; `build/checks/two_builds.sql` describes them."""
-    prices, sets = _PRICES.empty_table(), _SETS.empty_table()
+    prices, sets, indexes = _PRICES.empty_table(), _SETS.empty_table(), _INDEXES.empty_table()
     about, tables, bulk = _BUILD.empty_table(), _TABLES.empty_table(), _BULK.empty_table()
     identifiers = _IDENTIFIERS.empty_table()
     if build:
@@ -93,10 +99,12 @@ def _open_side(db: Database, side: str, build: Build | None) -> None:
         prices, sets = _prices(catalogue), map_table(catalogue.file(SETS))
         about = pa.Table.from_pylist([{"as_of": build.as_of, "guide_day": _guide_day(build)}], _BUILD)
         bulk, identifiers = _bulk(build), read_bulk_table(build, "identifiers", _IDENTIFIERS)
+        if market := build.layers.get(layer_names.MARKET):
+            indexes = pq.read_table(market.file(INDEXES))
         counts = table_rows(build, prices).items()
         tables = pa.Table.from_pylist([{"table": table, "rows": rows} for table, rows in counts], _TABLES)
-    made = {"prices": prices, "sets": sets, "build": about, "tables": tables, "bulk": bulk, "identifiers": identifiers}
-    for name, table in made.items():
+    made = {"prices": prices, "sets": sets, "build": about, "tables": tables, "bulk": bulk}
+    for name, table in (made | {"identifiers": identifiers, "indexes": indexes}).items():
         db.connection.register(f"{side}_{name}", table)
 
 

@@ -114,7 +114,15 @@ def _lines(report: RunReport, verdicts: list[dict[str, Any]], link: str | None) 
     lines += [f"damaged and made again: {', '.join(report.damaged)}"] if report.damaged else []
     games = ", ".join(f"{game['game'] or 'no game'} {game['usual']}" for game in report.games[:_MAX_GAMES])
     lines += [f"games: {games}"] if games else []
+    indexes = ", ".join(_index(game) for game in report.judgement.get("indexes", [])[:_MAX_GAMES])
+    lines += [f"indexes: {indexes}"] if indexes else []
     return lines + ([f"report: {link}"] if link else [])
+
+
+def _index(game: dict[str, Any]) -> str:
+    """Return the index of a game with its change in percent since the live build."""
+    before = game["index_before"]
+    return f"{game['game']} {game['index']:.2f}" + (f" ({game['index'] / before - 1:+.2%})" if before else "")
 
 
 def _below(url: str, path: str) -> str:

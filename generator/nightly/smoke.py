@@ -6,15 +6,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import unquote_to_bytes, urlencode
 
-from edge_auth.contract import layer_names, movers, sorts
+from edge_auth.contract import layer_names, market, movers, sorts
 from edge_auth.contract.builds import open_build
 from edge_auth.contract.codec import decompress
 from edge_auth.contract.store.file_cache import FileCache
 from edge_auth.contract.store.interface import Store
 from edge_auth.core.cache import LruCache
-from edge_auth.core.endpoint import API
+from edge_auth.core.endpoint import API, Endpoint
 from edge_auth.core.endpoints import ENDPOINTS, MAX_TEXT_CHARACTERS, route
 from edge_auth.core.open_build import OpenBuild
+from edge_auth.core.parameters import ProductId
 from edge_auth.core.sources import FromBuild
 from edge_auth.errors import EdgeError
 from generator.errors import SmokeError
@@ -65,7 +66,9 @@ def _requests(opened: OpenBuild) -> Iterator[str]:
     yield from (f"{API}movers?window={window}" for window in movers.WINDOWS)
     for line in opened.rows(layer_names.GAMES)[:1]:
         query = urlencode({"game": json.loads(line)["name"][:MAX_TEXT_CHARACTERS]})
-        yield from (f"{API}{name}?{query}" for name in ("cards", "sets", "movers"))
+        yield from (f"{API}{name}?{query}" for name in ("cards", "sets", "movers", "market"))
+    yield from (f"{API}market/history?{urlencode({'game': name})}" for name in sorted(opened.market.games)[:1])
+    yield from (f"{API}market?by={by}&sort={sort}" for by in market.GROUPINGS for sort in market.SORTS)
     ids = opened.catalogue.ids
     yield f"{cards}?ids={','.join(map(str, ids[:3].tolist())) or 0}"
     for id_ in {int(ids.min()), int(ids.max())} if len(ids) else ():
@@ -73,9 +76,15 @@ def _requests(opened: OpenBuild) -> Iterator[str]:
 
 
 def _examples(opened: OpenBuild) -> Iterator[str]:
-    """Yield the example of each endpoint that a build answers, unless the build lacks what its path names."""
+    """Yield the example of each endpoint that a build answers, unless the build lacks what the example names."""
     live = live_examples(opened)
-    of_build = {endpoint.path for endpoint in ENDPOINTS if endpoint.source.of_build}
+    named = {endpoint.path: {*endpoint.subjects, *_ids(endpoint)} for endpoint in ENDPOINTS if endpoint.source.of_build}
     for operation in Reference(json.loads(strict_document()), live).operations:
-        if operation.path in of_build and {subject.name for subject in operation.placed("path")} <= live.values.keys():
+        if operation.path in named and named[operation.path] <= live.values.keys():
             yield operation.example
+
+
+def _ids(endpoint: Endpoint) -> Iterator[str]:
+    """Yield the names of the example values of parameters that are ids."""
+    rules = (endpoint.rules or {}).items()
+    yield from (f"{name} of {endpoint.id}" for name, rule in rules if isinstance(rule, ProductId))

@@ -43,11 +43,18 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Judgement:
-    """The results of all gates for a build, and the counts of its differences to the live build `against`."""
+    """The results of all gates for a build, and its differences to the live build `against`.
+
+    Attributes:
+        differences: The counts of `build/checks/differences.sql`.
+        indexes: For each game the index of the market, now and on the newest day of the live build; see the view
+            game_indexes in `build/checks/two_builds.sql`.
+    """
 
     against: str | None
     verdicts: list[Verdict]
     differences: dict[str, int]
+    indexes: list[dict[str, Any]]
 
     @property
     def breaches(self) -> list[Verdict]:

@@ -162,5 +162,6 @@ def _build(id_: str) -> OpenBuild:
     )
     if id_ == LIVE_BUILD:
         build.identifiers = cast(Any, ())
+        build.market = cast(Any, SimpleNamespace(sets={}, games={}))
     build.facets = cast(Any, SimpleNamespace(stored={}))
     return build

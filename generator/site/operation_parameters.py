@@ -9,6 +9,7 @@ from edge_auth.core.parameters import (
     MAX_DIGITS,
     BuildId,
     Choice,
+    GivenText,
     IdList,
     Integer,
     Price,
@@ -50,6 +51,8 @@ def schema_of(rule: Rule) -> _Json:
             schema = {"type": "integer", "format": "int64"}
         case Choice():
             schema = {"type": "string", "enum": list(rule.values)}
+        case GivenText():
+            schema = {"type": "string", "minLength": 1, "maxLength": rule.max_characters}
         case Text():
             schema = {"type": "string", "maxLength": rule.max_characters}
         case Price():

@@ -13,7 +13,6 @@ from edge_auth.contract.bulk import BulkFile
 from edge_auth.contract.codec import compress, decompress
 from edge_auth.contract.index import INDEX_NAME, map_table, only_chunk
 from edge_auth.contract.layers import Layer
-from edge_auth.contract.movers import keys_of_all_products
 from edge_auth.errors import StoreError
 
 API_FOLDER = "api/v1"
@@ -134,9 +133,20 @@ def _keys_and_tags(build: Build) -> Iterator[tuple[str, str]]:
             yield from _details(build)
         elif name == layer_names.MOVERS:
             tag = hashlib.sha256(layer.folder.encode()).hexdigest()
-            yield from ((object_keys.movers_list(key), tag) for key in keys_of_all_products())
+            yield from ((key, tag) for key in build.movers.document_keys())
+        elif name == layer_names.MARKET:
+            yield from _market(build)
         elif layer_names.is_exported(name):
             yield from _stored(build, layer)
+
+
+def _market(build: Build) -> Iterator[tuple[str, str]]:
+    """Yield the pages and histories of the market. A history is its head and its points in each period."""
+    pages = hashlib.sha256(build.layers[layer_names.MARKET].folder.encode()).hexdigest()
+    yield from ((key, pages) for key in build.market.page_keys())
+    for key, group in build.market.documents.items():
+        points = (entry.json_sha256 for _, entry in build.market_points(group))
+        yield key, hashlib.sha256(b"".join((group.head, *points))).hexdigest()
 
 
 def _stored(build: Build, layer: Layer) -> Iterator[tuple[str, str]]:

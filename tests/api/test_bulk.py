@@ -65,8 +65,8 @@ def test_every_table_has_the_rows_of_the_oracle(
     for table in bulk.COLUMNS:
         bodies = [bulk_client.get(file["url"]).body for file in files if file["table"] == table]
         rows = [pq.read_table(io.BytesIO(body)).to_pylist() for body in bodies]
-        by = ("id_product", "slug", "day", "scheme", "value", "id")
-        key = lambda row, by=by: [row[name] for name in by if name in row]  # noqa: E731
+        by = ("id_product", "slug", "id", "game", "id_expansion", "day", "scheme", "value")
+        key = lambda row, by=by: [(row[name] is not None, row[name]) for name in by if name in row]  # noqa: E731
         assert all(part == sorted(part, key=key) for part in rows)
         assert sorted((row for part in rows for row in part), key=key) == bulk.rows(fixed_oracle.lake, table), table
 

@@ -32,6 +32,11 @@ def before_call(context, case, kwargs):
     query = case.query or {}
     if query.get("sort") == "match" and ("order" in query or not str(query.get("q", "")).split()):
         del query["sort"]
+    if case.path.endswith("/market/history"):
+        if {"set", "game"} <= set(query):
+            del case.query["game"]
+        elif not {"set", "game"} & set(query):
+            case.query = {**query, "set": 1}
     for name in {"min_price", "max_price"} & set(case.query or {}):
         price = case.query[name]
         if isinstance(price, float) and 0 <= price < 1e18:

@@ -13,7 +13,7 @@ Golden = Callable[[str, str, HttpAnswer], None]
 # Each path without a variable part; those of the store and of files have tests of their own.
 OTHERS = ("openapi.json", "bulk", "changes")
 PATHS = [endpoint.path.removeprefix(f"{API}/") for endpoint in ENDPOINTS if not endpoint.subjects]
-REQUESTS = {path: path for path in PATHS if path not in OTHERS} | {
+REQUESTS = {path.replace("/", "-"): path for path in PATHS if path not in OTHERS} | {
     "watchlist-page": "watchlist?limit=2&offset=1",
     "watchlist-item": "watchlist/CHARIZARD-base",
     "watchlist-history-daily": "watchlist/charizard-base/history",
@@ -53,6 +53,17 @@ REQUESTS = {path: path for path in PATHS if path not in OTHERS} | {
     "identifiers-found": "identifiers/tcgplayer?values=9,42382,x,9,%F0%9F%90%89",
     "identifiers-awkward": "identifiers/tcgdex?values=%C3%89p%C3%A9e/%C3%A9%2B%2526,base1-5",
     "movers": "movers?window=1d&min_price=0",
+    "market-of-games": "market?by=game&sort=name&order=desc",
+    "market-none": "market?game=unknown",
+    "market-history": "market/history?set=1",
+    "market-history-of-a-game": "market/history?game=POKEMON&days=3",
+    "error-400-market-sort": "market?sort=index",
+    "error-400-market-neither": "market/history?days=5",
+    "error-400-market-both": "market/history?set=1&game=x",
+    "error-400-market-game": "market/history?game=",
+    "error-400-market-set": "market/history?set=Base",
+    "error-400-market-days": "market/history?set=1&days=3651",
+    "error-404-market": "market/history?set=9",
     "movers-none": "movers?direction=down&by=euros&min_price=100",
     "cards-by-match": "cards?q=char&sort=match&limit=5",
     "error-400-match": "cards?sort=match",

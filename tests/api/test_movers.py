@@ -24,6 +24,7 @@ OPTIONS = {
     "direction": ("up", "down"),
     "kind": ("all", "single", "sealed"),
     "min_price": ("0", "1", "5", "20", "100"),
+    "confirmed": ("true", "false"),
 }
 
 
@@ -43,8 +44,15 @@ def _rows() -> Rows:
     for age in ages:
         priced = [p for p in products if not (age == 0 and p["id_expansion"] == 2) and rng.random() < 0.95]
         day = (AS_OF - timedelta(days=age)).isoformat()
-        guide[day] = [{"id_product": p["id_product"], "trend": rng.choice(prices)} for p in priced]
+        guide[day] = [{"id_product": p["id_product"]} | _prices(p["id_product"], prices, rng) for p in priced]
     return Rows(products=products, expansions=expansions, price_guide=guide)
+
+
+def _prices(id_product: int, prices: tuple[float | None, ...], rng: random.Random) -> dict[str, float | None]:
+    """Of seven products in eight all prices are the same, so that their moves are confirmed."""
+    trend = rng.choice(prices)
+    others = ("low", "avg7", "avg30")
+    return {"trend": trend} | {name: trend if id_product % 8 else rng.choice(prices) for name in others}
 
 
 @pytest.fixture(scope="module")
@@ -71,8 +79,9 @@ def test_lists_are_those_of_the_oracle(lake: Path, client: Client, seed: int) ->
     assert not disagreements(client, Oracle(lake, AS_OF.isoformat()), targets)
 
 
-def test_a_list_ends_after_500_products(client: Client) -> None:
-    answer = client.get(f"{MOVERS}?min_price=0&limit=100&offset=450")
+@pytest.mark.parametrize("confirmed", ["true", "false"])
+def test_a_list_ends_after_500_products(client: Client, confirmed: str) -> None:
+    answer = client.get(f"{MOVERS}?min_price=0&confirmed={confirmed}&limit=100&offset=450")
     assert answer["X-Total-Count"] == "500"
     assert answer.json["pagination"]["returned"] == 50
 

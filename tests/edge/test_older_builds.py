@@ -2,7 +2,7 @@
 
 import pytest
 
-from edge_auth.contract import catalogue
+from edge_auth.contract import catalogue, movers
 from edge_auth.contract.builds import open_build
 from edge_auth.contract.store.folder import FolderStore
 from edge_auth.core.cache import LruCache
@@ -44,7 +44,7 @@ def old(tmp_path, monkeypatch):
 
     build = opened(str(tmp_path / "old"))
     for layer in list(build.objects.layers):
-        if layer in ("games", "names", "identifiers", "movers") or layer.startswith("series-"):
+        if layer in ("games", "names", "identifiers", "movers") or layer.startswith(("series-", "market")):
             del build.objects.layers[layer]
     with monkeypatch.context() as patched:
         patched.setattr(catalogue, "map_table", without_new_columns)
@@ -83,6 +83,8 @@ def test_ids_need_no_new_column(old, new, products):
         ("identifiers", "", NotFound),
         ("identifiers/tcgplayer", "values=1", NotFound),
         ("cards/1/identifiers", "", NotFound),
+        ("market", "", NotFound),
+        ("market/history", "set=1", NotFound),
         ("cards", "min_price=1", InvalidParameter),
         ("cards", "game=x", InvalidParameter),
         ("cards", "q=ex&sort=match", InvalidParameter),
@@ -103,9 +105,25 @@ def test_a_sort_that_is_newer_than_the_build_is_refused_and_has_no_list_pages(ol
     assert not [key for key in old.objects.document_keys() if "/newest/" in key]
 
 
+def test_a_build_without_lists_of_confirmed_moves(new, monkeypatch):
+    before = body(new, "movers", "min_price=0").plain
+    monkeypatch.setattr(movers, "map_table", lambda path: _without(map_table(path), "confirmed"))
+    del new.movers, new.objects.movers
+    assert (
+        body(new, "movers", "min_price=0").plain == body(new, "movers", "min_price=0&confirmed=false").plain == before
+    )
+    with pytest.raises(InvalidParameter, match="cannot be asked for confirmed moves: an older version made it"):
+        body(new, "movers", "confirmed=true")
+    assert not [key for key in new.objects.document_keys() if key.startswith("movers/confirmed/")]
+
+
+def _without(table, name):
+    return table.drop_columns([name]) if name in table.column_names else table
+
+
 def test_an_empty_game_is_no_filter(old, new):
     assert body(old, "cards", "game=").plain == body(new, "cards", "game=").plain
 
 
 def test_all_documents_of_an_old_build_can_be_exported(old):
-    assert not [key for key in old.objects.document_keys() if key.startswith(("games/", "names", "movers/"))]
+    assert not [key for key in old.objects.document_keys() if key.startswith(("games/", "names", "movers/", "market/"))]

@@ -80,16 +80,17 @@ def test_a_new_watch_check_makes_the_watchlist_the_status_and_the_site_alone(
 def test_a_closed_year_is_built_once(year_turned) -> None:
     store, lake = year_turned
     demo_lake(lake, DAYS)
-    by_day = {"catalogue", "games", "history-open", "movers", "series-open", "site", "status", "watchlist"}
-    assert set(built(lake, store).made) == by_day | {"bulk", "bulk-2026-01-03", "bulk-cards", "bulk-watchlist"}
+    by_day = {"catalogue", "games", "history-open", "market", "movers", "series-open", "site", "status", "watchlist"}
+    bulk = {"bulk", "bulk-2026-01-03", "bulk-cards", "bulk-market", "bulk-watchlist"}
+    assert set(built(lake, store).made) == by_day | bulk
 
 
 def test_a_late_correction_makes_its_year_and_what_reads_it(year_turned) -> None:
     store, lake = year_turned
     [file] = (lake / "price_guide" / "day=2025-11-20").glob("*.parquet")
     rewrite(file, "select * replace (low + 1 as low) from rows")
-    by_prices = {"catalogue", "games", "history-2025", "series-2025", "site", "status"}
-    assert set(built(lake, store).made) == by_prices | {"bulk", "bulk-2025-11", "bulk-cards"}
+    by_prices = {"catalogue", "games", "history-2025", "market-2025", "market", "series-2025", "site", "status"}
+    assert set(built(lake, store).made) == by_prices | {"bulk", "bulk-2025-11", "bulk-cards", "bulk-market"}
 
 
 @pytest.mark.thorough

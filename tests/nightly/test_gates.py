@@ -205,6 +205,7 @@ DAMAGES: dict[str, list[Damage]] = {
         in_file("products", "number", "'1'"),
     ],
     "sets-renamed": [other_texts, in_file("expansions", "name", "concat('x', name)")],
+    "index-jumped": [guide_prices("{} * 1.2", *GUIDE, *FOIL)],
     "tables-emptied": [
         empty(table)
         for table in (
@@ -224,7 +225,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> tuple[FolderStore, Build]:
 @pytest.fixture(scope="module")
 def few_prices() -> Iterator[None]:
     """Judge small games and sets, because the lake is small."""
-    with patch.object(settings, "ENOUGH_PRICES", 8):
+    with patch.object(settings, "ENOUGH_PRICES", 8), patch.object(settings, "ENOUGH_PRICED", 8):
         yield
 
 

@@ -69,6 +69,8 @@ class Targets:
             self.plain_list,
             self.movers,
             self.movers,
+            self.market,
+            self.market_history,
             self.watched,
             self.watched,
             self.plain_list,
@@ -215,11 +217,38 @@ class Targets:
             "direction": lambda: self._enumerated("up", "down"),
             "kind": lambda: self._enumerated("all", "single", "sealed"),
             "min_price": lambda: self._enumerated("0", "0", "1", "5", "20", "100", "1.0", "00"),
+            "confirmed": lambda: self._enumerated("true", "true", "false"),
             "game": self._game,
         }
         shares = {"window": 0.7, "by": 0.5, "direction": 0.5, "kind": 0.4, "min_price": 0.7, "game": 0.3}
+        shares["confirmed"] = 0.5
         query |= {name: make() for name, make in options.items() if self.rng.random() < shares[name]}
         return self._target("movers", query)
+
+    def market(self) -> str:
+        query = self._paging((1, 2, 3, 100, 500))
+        options: dict[str, Callable[[], str]] = {
+            "by": lambda: self._enumerated("set", "game"),
+            "sort": lambda: self._enumerated("value", "change_7d", "change_30d", "name"),
+            "order": lambda: self._enumerated("asc", "desc"),
+            "game": self._game,
+        }
+        query |= {name: make() for name, make in options.items() if self.rng.random() < 0.5}
+        return self._target("market", query)
+
+    def market_history(self) -> str:
+        """The history of a set or a game; now and then of neither, or of both."""
+        ids = [str(row["id"]) for row in self.rows.expansions or []] or ["1"]
+        odd = ("404", "77777", "-1", "-0", "9" * 18, "9" * 19, f"{0:019}", *BAD_INTEGERS)
+        options: dict[str, Callable[[], str]] = {
+            "set": lambda: self.rng.choice(ids if self.rng.random() < 0.8 else odd),
+            "game": self._game,
+        }
+        names = self.rng.choice((("set",), ("set",), ("set",), ("game",), ("game",), (), ("set", "game")))
+        query = {name: options[name]() for name in names}
+        if self.rng.random() < 0.4:
+            query["days"] = self.rng.choice(("1", "2", "8", "31", "366", "3650", "0", "3651", "x"))
+        return self._target("market/history", query)
 
     def watched(self) -> str:
         path = f"watchlist/{self._slug()}"

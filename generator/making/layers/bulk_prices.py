@@ -16,9 +16,10 @@ from generator.making.layers.shared import to_parquet
 from generator.making.layers.spec import LayerSpec, define_layer
 from generator.making.month_rows import SORTED_BY
 from generator.making.month_tasks import known_rows, month_tasks, task_names, unknown_rows
+from generator.making.named_products import IDS, PRICES
 from generator.making.periods import Period, closed_periods, open_month
 from generator.making.tasks import BuildScope, Task
-from generator.making.unknown_products import IDS, PRICES, UNKNOWN, UnknownProducts
+from generator.making.unknown_products import UNKNOWN, UnknownProducts
 from generator.pack.output import Inputs
 from generator.pack.writer import Writer
 

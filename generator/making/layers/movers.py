@@ -13,7 +13,7 @@ from generator.making.layers.spec import LayerSpec, define_layer, one_task
 from generator.pack.output import Inputs
 from generator.pack.writer import Writer
 
-RECIPE = 2
+RECIPE = 3
 _MAX_AGE_DAYS = 3  # of a game's newest guide, and how much older than a window the price before may be
 _GUIDE = "price_guide"
 
@@ -47,8 +47,8 @@ def _movers(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
     lines = context.db.table("select line from mover_lines order by line_number")
     writer.add_file(f"{LINES}.arrow", to_bytes(lines))
     lists = context.db.table(
-        "select key, list(line_number::uinteger order by place) as lines "
-        'from mover_lists join mover_lines using ("window", id_product) group by key order by key'
+        "select confirmed, key, list(line_number::uinteger order by place) as lines "
+        'from mover_lists join mover_lines using ("window", id_product) group by all order by confirmed, key'
     )
     writer.add_file(f"{LISTS}.arrow", to_bytes(lists))
     week = context.db.table(

@@ -2,7 +2,7 @@
 
 from datetime import UTC, date, datetime
 
-from tests.support.oracle import games, watchlist
+from tests.support.oracle import games, market, watchlist
 from tests.support.oracle.cards import Cards, market_url
 from tests.support.oracle.lake import OracleLake, Row
 from tests.support.oracle.rounding import number
@@ -18,6 +18,7 @@ COLUMNS = {
     "filtered": "id_product day lowest offers",
     "watchlist": "slug day lowest_price checks",
     "identifiers": "id_product scheme value",
+    "market": "id_expansion game day value priced value_low priced_low index",
 }
 
 
@@ -27,6 +28,8 @@ def rows(lake: OracleLake, table: str) -> list[Row]:
         return [_product(lake, id_) for id_ in sorted(lake.products)] if table == "products" else _sets(lake)
     if table == "identifiers":
         return [dict(zip(COLUMNS[table].split(), row, strict=True)) for row in sorted(lake.identifiers)]
+    if table == "market":
+        return market.bulk_rows(lake)
     if table == "watchlist":
         return sorted(_watched(lake), key=lambda row: (row["slug"], row["day"]))
     source = {"price_guide": lake.guide, "listings": lake.listings, "filtered": lake.checks}[table]

@@ -23,6 +23,8 @@ def listed(lake: OracleLake, query: dict[str, Any]) -> list[Row]:
         if game not in days:
             days[game] = games.guide_day(lake, game)
         moves.append(_move(lake, id_, days[game], window))
+    if query["confirmed"] == "true":
+        moves = [move for move in moves if move and is_confirmed(lake, move)]
     wanted = [move for move in moves if move and _is_wanted(move, query)]
     size = "change_pct" if query["by"] == "percent" else "change"
     wanted.sort(key=lambda move: (-abs(move[size]), move["id_product"]))
@@ -55,6 +57,19 @@ def _with_change(id_product: int, day_then: date, then: Decimal, day_now: date, 
     return move | {"change": now - then, "change_pct": change_pct(now, then)}
 
 
+def is_confirmed(lake: OracleLake, move: Row) -> bool:
+    """Whether the other prices of the guide say the same as the trend."""
+    rows = lake.guide[move["id_product"]]
+    then, now = rows[move["day_then"]], rows[move["day_now"]]
+    sign = 1 if move["change"] > 0 else -1
+    if not now["avg7"] or not now["avg30"] or then["avg7"] is None:
+        return False
+    if not all(average / 2 <= move["now"] <= average * 2 for average in (now["avg7"], now["avg30"])):
+        return False
+    low_moved = None not in (then["low"], now["low"]) and (now["low"] - then["low"]) * sign < 0
+    return (now["avg7"] - then["avg7"]) * sign >= 0 and not low_moved
+
+
 def _is_wanted(move: Row, query: dict[str, Any]) -> bool:
     if move["then"] < Decimal(query["min_price"]):
         return False
@@ -75,4 +90,5 @@ def _shown(lake: OracleLake, move: Row) -> Row:
         "now": number(move["now"]),
         "change": number(move["change"]),
         "change_pct": number(move["change_pct"]),
+        "confirmed": is_confirmed(lake, move),
     }

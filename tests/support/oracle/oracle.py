@@ -4,14 +4,14 @@ import re
 from pathlib import Path
 from typing import Any
 
-from tests.support.oracle import facets, games, identifiers, movers, names, params, series, sets, watchlist
+from tests.support.oracle import facets, games, identifiers, market, movers, names, params, series, sets, watchlist
 from tests.support.oracle.cards import Cards, UnknownSet
 from tests.support.oracle.lake import OracleLake, Row
 from tests.support.oracle.status import status
 
 Answer = tuple[int, Any]
 ROOT = "/api/v1/"
-LISTS = ("watchlist", "cards", "sets", "games", "movers", "identifiers")
+LISTS = ("watchlist", "cards", "sets", "games", "movers", "market", "identifiers")
 SINGLE = ("status", "fingerprints", "names", "facets", "series")
 NOT_FOUND = (404, "not_found")
 INVALID = (400, "invalid_parameter")
@@ -52,7 +52,7 @@ class Oracle:
             return 200, self._body(endpoint, subject, parameters)
         except params.Refused:
             return INVALID
-        except (UnknownSet, watchlist.NoSuchSlug, identifiers.NoSuchScheme):
+        except (UnknownSet, watchlist.NoSuchSlug, identifiers.NoSuchScheme, market.NoSuchGroup):
             return NOT_FOUND
         except watchlist.SeveralSlugs:
             return 409, "ambiguous_slug"
@@ -74,6 +74,8 @@ class Oracle:
             return facets.counted(self.lake, self.cards.matching(parameters | {"sort": "trend"}))
         if endpoint == "scheme":
             return identifiers.find(self.lake, subject, parameters["values"])
+        if endpoint == "market/history":
+            return market.history(self.lake, parameters)
         if endpoint == "card":
             return self.cards.detail(self._known_id(subject), parameters["days"])
         if endpoint == "card identifiers":
@@ -105,6 +107,8 @@ class Oracle:
             return games.listed(self.lake)
         if endpoint == "identifiers":
             return identifiers.schemes(self.lake)
+        if endpoint == "market":
+            return market.listed(self.lake, parameters)
         return movers.listed(self.lake, parameters) if endpoint == "movers" else watchlist.items(self.lake)
 
     def _known_id(self, text: str) -> int:
@@ -127,6 +131,8 @@ def route(path: str) -> tuple[str | None, str]:
     head, slash, rest = path.removeprefix(ROOT).partition("/")
     if head in (*LISTS, *SINGLE) and not slash:
         return head, ""
+    if path == f"{ROOT}market/history":
+        return "market/history", ""
     if head == "cards" and rest and "/" not in rest:
         return "card", rest
     if head == "cards" and re.fullmatch("[^/]+/identifiers", rest):

@@ -51,6 +51,31 @@ class TextParameter:
 
 
 @dataclass(frozen=True)
+class GivenTextParameter:
+    """A text of at least one character."""
+
+    most: int
+    default: None = None
+
+    def read(self, text: str) -> str:
+        if not 0 < len(text) <= self.most:
+            raise ValueError
+        return text
+
+
+@dataclass(frozen=True)
+class IdParameter:
+    """Any integer, as text."""
+
+    default: None = None
+
+    def read(self, text: str) -> str:
+        if not re.fullmatch("-?[0-9]+", text):
+            raise ValueError
+        return text
+
+
+@dataclass(frozen=True)
 class PriceParameter:
     """A price of at most two decimals and 18 digits, exactly."""
 
@@ -91,9 +116,8 @@ class ValuesParameter:
 OFFSET = IntegerParameter(0, 0, None)
 SORTS = ("trend", "low", "avg", "filtered", "name", "number", "newest", "match")
 GAME = TextParameter(most=200)
-Parameters = dict[
-    str, IntegerParameter | ChoiceParameter | TextParameter | PriceParameter | IdsParameter | ValuesParameter
-]
+Parameter = IntegerParameter | ChoiceParameter | TextParameter | PriceParameter | IdsParameter | ValuesParameter
+Parameters = dict[str, Parameter | GivenTextParameter | IdParameter]
 FILTERS: Parameters = {
     "min_price": PriceParameter(),
     "max_price": PriceParameter(),
@@ -137,9 +161,23 @@ PARAMETERS: dict[str, Parameters] = {
         "direction": ChoiceParameter("up", ("up", "down")),
         "kind": ChoiceParameter("all", ("all", "single", "sealed")),
         "min_price": ChoiceParameter("1", ("0", "1", "5", "20", "100")),
+        "confirmed": ChoiceParameter("false", ("true", "false")),
         "game": GAME,
         "limit": IntegerParameter(50, 1, 100),
         "offset": OFFSET,
+    },
+    "market": {
+        "by": ChoiceParameter("set", ("set", "game")),
+        "game": GAME,
+        "sort": ChoiceParameter("value", ("value", "change_7d", "change_30d", "name")),
+        "order": ChoiceParameter(None, ("asc", "desc")),
+        "limit": IntegerParameter(100, 1, 500),
+        "offset": OFFSET,
+    },
+    "market/history": {
+        "set": IdParameter(),
+        "game": GivenTextParameter(200),
+        "days": IntegerParameter(None, 1, 3650),
     },
 }
 
@@ -165,6 +203,8 @@ def read(endpoint: str, pairs: list[tuple[str, str]]) -> dict[str, Any]:
         raise Refused("values")
     if values.get("sort") == "match" and (not fold(values["q"]).split() or values["order"] is not None):
         raise Refused("sort")
+    if endpoint == "market/history" and (values["set"] is None) == (values["game"] is None):
+        raise Refused("set")
     least, most = values.get("min_price"), values.get("max_price")
     if least is not None and most is not None and least > most:
         raise Refused("min_price")

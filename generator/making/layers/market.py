@@ -1,0 +1,174 @@
+"""The layers of the market: the sums and the index of each set and game on each day.
+
+`market-<year>`, of a closed year, holds the points of its days, and in files what the next year's index begins from.
+The index is a chain, so the digest of a year has that of the year before it. `market` has the points of the open month,
+and the rows of /market. `edge_auth.contract.market` describes what the shim reads.
+
+The digest of a year has the groups of the singles that its price tables name: a new product without earlier prices
+changes no closed year, and a product that changes its set changes the years in which it occurs and those after them.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from edge_auth.contract import layer_names, object_keys, pages
+from edge_auth.contract.index import to_bytes
+from edge_auth.contract.market import GROUPS, INDEXES
+from generator.lake.lake import Lake
+from generator.making.context import BuildContext
+from generator.making.layers.shared import to_parquet
+from generator.making.layers.spec import LayerSpec, define_layer
+from generator.making.market_chain import GUIDE_COLUMNS, MARKET_DAYS
+from generator.making.market_files import DAYS, LAST, days_of, open_chain
+from generator.making.market_groups import MarketGroups, market_groups
+from generator.making.month_rows import GUIDE
+from generator.making.month_tasks import guide_rows, month_tasks, task_names
+from generator.making.named_products import PRICES, NamedProducts
+from generator.making.periods import Period, closed_periods, open_month
+from generator.making.tasks import BuildScope, Task
+from generator.pack.output import Inputs
+from generator.pack.writer import Writer, compress_objects
+
+RECIPE = 1
+MEMBERS = "members"  # the input of a closed year: the groups of its singles
+_SQL = (
+    *("sources/products", "sources/expansions", "views/month_rows"),
+    *("views/market_members", "views/market_days", "views/market_points"),
+)
+
+
+def market_layers(context: BuildContext, named: NamedProducts) -> list[LayerSpec]:
+    """Define the layers of the closed years, oldest first, and of the open month.
+
+    Raises:
+        LakeError: A file of the lake cannot be read, or the products break a rule.
+    """
+    lake, layers = context.lake, list[LayerSpec]()
+    groups = cache(partial(market_groups, context))
+    for period in closed_periods(lake):
+        if lake.files_of(GUIDE, period.first, period.last):
+            months = {month: content for month in period.months() if (content := month.content(lake))}
+            members = _members(named, layer_names.market_layer(period.name), months, groups)
+            layers.append(_closed_layer(lake, period, tuple(months), members, layers))
+    return [*layers, _open_layer(lake, layers)]
+
+
+def _members(
+    named: NamedProducts, layer: str, months: dict[Period, list[str]], groups: Callable[[], MarketGroups]
+) -> str:
+    """Return a hash of the groups of the singles that the price tables name in some months.
+
+    If nothing changed, the record of the live build has it already.
+    """
+    recorded = named.recorded(layer, MEMBERS)
+    if recorded and all(named.unchanged(month, prices) for month, prices in months.items()):
+        return recorded
+    ids = [named.of_month(month, prices) for month, prices in months.items()]
+    return groups().digest(np.unique(np.concatenate(ids)))
+
+
+def _closed_layer(
+    lake: Lake, period: Period, months: tuple[Period, ...], members: str, before: list[LayerSpec]
+) -> LayerSpec:
+    name = layer_names.market_layer(period.name)
+    return define_layer(
+        name,
+        partial(_closed_tasks, name=name, months=months, before=_digests(before)),
+        recipe=RECIPE,
+        sql=_SQL,
+        content={PRICES: period.content(lake, GUIDE), MEMBERS: members, **_before(before)},
+        constants=(pages.BETWEEN,),
+    )
+
+
+def _open_layer(lake: Lake, before: list[LayerSpec]) -> LayerSpec:
+    month = open_month(lake.as_of)
+    return define_layer(
+        layer_names.MARKET,
+        partial(_open_tasks, month=month, before=_digests(before)),
+        recipe=RECIPE,
+        sql=(*_SQL, "views/game_names", "views/market_rows", "views/market_indexes"),
+        content={
+            PRICES: month.content(lake, GUIDE),
+            "catalogue": lake.content("products", "expansions"),
+            **_before(before),
+        },
+        constants=(pages.BETWEEN,),
+    )
+
+
+def _digests(layers: list[LayerSpec]) -> dict[str, str]:
+    return {layer.name: layer.digest for layer in layers}
+
+
+def _before(layers: list[LayerSpec]) -> dict[str, list[str]]:
+    """Return the layer of the year before as an input; the digest of that one has those before it."""
+    return {"years before": [layers[-1].digest] if layers else []}
+
+
+def _closed_tasks(scope: BuildScope, name: str, months: tuple[Period, ...], before: dict[str, str]) -> Iterator[Task]:
+    digests = {**scope.present, **scope.missing}
+    guides = {month.span: digests[layer_names.bulk_layer(month.span)] for month in months}
+    read = (*map(layer_names.bulk_layer, guides), *before)
+    needs = tuple(layer for layer in read if layer in scope.missing)
+    rows = sum(month.estimated_rows(scope.lake) for month in months)
+    yield Task(name, name, _closed_year, (name.rpartition("-")[2], guides, before), needs, rows=rows)
+
+
+def _open_tasks(scope: BuildScope, month: Period, before: dict[str, str]) -> Iterator[Task]:
+    months = month_tasks(scope, month)
+    yield from months
+    needs = (*task_names(months), *(layer for layer in before if layer in scope.missing))
+    rows = sum(task.rows for task in months)
+    yield Task(layer_names.MARKET, layer_names.MARKET, _open_month, (len(scope.ranges), before), needs, rows=rows)
+
+
+def _closed_year(
+    context: BuildContext, writer: Writer, inputs: Inputs, year: str, guides: dict[str, str], before: dict[str, str]
+) -> None:
+    """Write the layer of a closed year.
+
+    Args:
+        guides: The digest of the layer with the bulk files of each month.
+    """
+    chain = open_chain(context, inputs, before)
+    days = [chain.add(_guide(context, inputs, month, digest)) for month, digest in guides.items()]
+    _write_points(context, writer, year, days)
+    for stem, table in zip(LAST, chain.last(), strict=True):
+        writer.add_file(f"{stem}.parquet", to_parquet(table))
+
+
+def _open_month(context: BuildContext, writer: Writer, inputs: Inputs, ranges: int, before: dict[str, str]) -> None:
+    rows = guide_rows(context, inputs, ranges, GUIDE_COLUMNS)
+    days = _write_points(context, writer, layer_names.OPEN_MONTH, [open_chain(context, inputs, before).add(rows)])
+    context.tables.open_game_names()
+    members = context.db.answer("views/market_members")
+    every_day = pa.concat_tables([*days_of(context, inputs, before), days])
+    with context.db.registered(market_days=every_day, market_members=members):
+        groups, indexes = context.db.answer("views/market_rows"), context.db.answer("views/market_indexes")
+    writer.add_file(f"{INDEXES}.parquet", to_parquet(indexes))
+    # DuckDB leaves any bytes in the place of a null number; Arrow's own builders leave zeros.
+    writer.add_file(f"{GROUPS}.arrow", to_bytes(pa.Table.from_pylist(groups.to_pylist(), groups.schema)))
+
+
+def _guide(context: BuildContext, inputs: Inputs, month: str, digest: str) -> pa.Table:
+    """Return the rows of a closed month from its bulk file."""
+    file = context.layers.file(inputs, layer_names.bulk_layer(month), digest, f"{GUIDE}-{month}")
+    return pq.read_table(file, columns=GUIDE_COLUMNS)
+
+
+def _write_points(context: BuildContext, writer: Writer, period: str, days: list[pa.Table]) -> pa.Table:
+    """Write the days of a period, as a file and as objects. Return them with the index as it is shown."""
+    with context.db.registered(market_chain=pa.concat_tables([MARKET_DAYS.empty_table(), *days])):
+        shown = context.db.answer("views/market_days")
+    writer.add_file(f"{DAYS}.parquet", to_parquet(shown))
+    with context.db.registered(market_days=shown):
+        rows = context.db.answer("views/market_points").to_pylist()
+    groups = [object_keys.market_group(row["id_expansion"], row["game_folded"]) for row in rows]
+    keys = [object_keys.market_points(period, group) for group in groups]
+    writer.add(compress_objects((key, row["points"].encode()) for key, row in zip(keys, rows, strict=True)))
+    return shown
