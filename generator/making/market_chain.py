@@ -107,7 +107,7 @@ class MarketChain:
         trends, lows = self._prices(rows, days, "trend"), self._prices(rows, days, "low")
         before = self._before(trends)
         shape = (len(self._groups), len(days))
-        priced, priced_low = (self._sums(shape, prices, np.ones_like(prices.cents)) for prices in (trends, lows))
+        priced, priced_low = (self._sums(shape, prices) for prices in (trends, lows))
         value, value_low = (self._sums(shape, prices, prices.cents) for prices in (trends, lows))
         previous = self._days_before(priced > 0, days)
         now, then = (self._sums(shape, trends, cents, before.day, previous) for cents in (trends.cents, before.cents))
@@ -148,11 +148,11 @@ class MarketChain:
         self,
         shape: tuple[int, int],
         prices: Prices,
-        amounts: _Integers,
+        amounts: _Integers | None = None,
         day: _Integers | None = None,
         wanted: _Integers | None = None,
     ) -> _Integers:
-        """Return the sum of amounts by group and column of the day.
+        """Return the sum of amounts by group and column of the day, or the number of prices without amounts.
 
         Args:
             day, wanted: A day for each amount, and one for each sum. Other amounts do not count.
@@ -166,7 +166,10 @@ class MarketChain:
             counts = cell >= 0
             if day is not None and wanted is not None:
                 counts &= day == wanted.ravel()[cell]
-            total += _exact_sums(cell[counts], amounts[counts], len(total))
+            if amounts is None:
+                total += np.bincount(cell[counts], minlength=len(total))
+            else:
+                total += _exact_sums(cell[counts], amounts[counts], len(total))
         return total.reshape(shape)
 
     def _days_before(self, has_day: _Flags, days: _Integers) -> _Integers:
