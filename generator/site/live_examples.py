@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote_to_bytes
@@ -14,6 +14,7 @@ from edge_auth.core.endpoints import route
 from edge_auth.core.open_build import OpenBuild
 from edge_auth.core.sources import FromBuild
 from edge_auth.errors import ApiError
+from generator.site.game_indexes import GameIndex, game_indexes
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _MAX_NAME_CHARACTERS = 60  # a set or game with a longer name makes no good example
@@ -32,11 +33,13 @@ class LiveExamples:
         values: Example values of parameters by name. `q of listSets` is the value of `q` for that operation alone.
         answer: Returns the answer to a path with its query, or None if the build cannot answer it.
         status: The status object, or None.
+        games: The indexes of games.
     """
 
     values: Mapping[str, str] = field(default_factory=dict)
     answer: Callable[[str], _Json] = lambda target: None
     status: _Json = None
+    games: Sequence[GameIndex] = ()
 
 
 NO_EXAMPLES = LiveExamples()
@@ -52,7 +55,7 @@ def live_examples(build: OpenBuild) -> LiveExamples:
     def answer(target: str) -> _Json:
         return _answer(build, target)
 
-    return LiveExamples(dict(_values(build)), answer, json.loads(build.objects.status()))
+    return LiveExamples(dict(_values(build)), answer, json.loads(build.objects.status()), game_indexes(answer))
 
 
 def shown(value: _Json, indent: int = 0, width: int = 84) -> str:

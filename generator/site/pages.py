@@ -66,7 +66,8 @@ def sources() -> Iterator[tuple[str, bytes]]:
 
 
 def _render(template: str, api: Reference) -> bytes:
-    return _environment().get_template(template).render(api=api, status=api.live.status, contact=api.contact).encode()
+    values = {"api": api, "status": api.live.status, "games": api.live.games, "contact": api.contact}
+    return _environment().get_template(template).render(values).encode()
 
 
 @cache

@@ -74,6 +74,7 @@ def test_a_card_shows_its_ids_in_other_catalogues(visit: Visit) -> None:
 def test_price_moves_show_what_rose_and_fell(visit: Visit) -> None:
     page = visit.enter("#/movers")
     expect(page.get_by_role("heading", name="Largest price moves")).to_be_focused()
+    page.get_by_role("radio", name="All moves").check()
     rose = page.get_by_role("table", name="Rose").locator("tbody tr")
     expect(rose).to_have_count(1)
     expect(rose).to_contain_text("€21.40")  # 7 days before the newest guide

@@ -1,13 +1,14 @@
 // One product: its picture, what it is, its prices, their history plotted, and the cheapest offers.
-import {h, outward, picture, table} from "./dom.js";
+import {before} from "./before.js";
+import {h, outward, picture, stackedTable, table} from "./dom.js";
+import {path} from "./group.js";
 import {plot} from "./plot.js";
+import {printingsOf} from "./printings.js";
 import {SELLER_FILTER, condition, count, day, direction, euros, percent, roundEuros, time} from "./words.js";
 
-const DAY_MILLISECONDS = 86_400_000;
-const LATE_DAYS = 3; // how much older than its window the price before may be, as in /movers
 const RANGES = [["30", "30 days"], ["90", "90 days"], ["365", "A year"], ["", "All"]];
 
-export function cardView({api, route, announce, cards}) {
+export function cardView({api, route, announce, cards, sets}) {
   const view = h("article", {class: "product"});
   const asking = new AbortController();
   const history = h("div", {});
@@ -22,8 +23,11 @@ export function cardView({api, route, announce, cards}) {
 
   ask(RANGES[1][0]).then(([product]) => {
     document.title = `${product.name}: explorer`;
-    view.append(head(product), h("section", {"aria-label": "History"}, ranges, history), ...offers(product));
+    const around = h("nav", {class: "around", "aria-label": "Cards of the set"});
+    const way = h("div", {class: "way"}, path({set: product.set, here: true}), around);
+    view.append(way, head(product), h("section", {"aria-label": "History"}, ranges, history), ...offers(product));
     draw(product);
+    lead(product, {api, sets, signal: asking.signal}, {view, way, around});
     announce("");
     view.querySelector("h2").focus();
     cards.itemOf(product).then((item) => item && view.querySelector(".facts").append(
@@ -37,7 +41,7 @@ export function cardView({api, route, announce, cards}) {
 
 function head(product) {
   const facts = [
-    ["Set", product.set.id === null ? null : h("a", {href: `#/cards?${new URLSearchParams({set: product.set.id, sort: "number"})}`}, product.set.name ?? `Set ${product.set.id}`)],
+    ["Set", product.set.id === null ? null : h("a", {href: `#/sets/${product.set.id}`}, product.set.name ?? `Set ${product.set.id}`)],
     ["Number", product.number], ["Rarity", product.rarity], ["Kind", product.kind], ["Category", product.category],
     ["Product id", String(product.id_product)],
     ["Marketplace", outward(product.cardmarket_url, "Product page")],
@@ -50,6 +54,20 @@ function head(product) {
       h("dl", {class: "facts"}, facts.filter(([, value]) => value).map(([name, value]) => fact(name, value)))));
 }
 
+/** Lead to the cards around this one: of its set, before and after, and of the same name. What fails is left out. */
+function lead(product, {api, sets, signal}, {view, way, around}) {
+  const link = (card, text) => card && h("a", {href: `#/cards/${card.id_product}`, title: card.name}, text);
+  if (product.set.id !== null) {
+    api.get("facets", {set: product.set.id}, {signal}).then(([{games}]) =>
+      way.firstChild.replaceWith(path({set: product.set, game: games[0]?.value ?? null, here: true})), () => {});
+    sets.neighbours(product).then(([previous, next]) =>
+      around.append(...[link(previous, "← Previous"), link(next, "Next →")].filter(Boolean)), () => {});
+  }
+  printingsOf(product, api, signal).then((found) => found.length && view.append(h("section", {}, h("h3", {}, "Other printings"),
+    stackedTable("Other printings", [["Card", ""], ["Number", "number"], ["Set", ""], ["Price", "number"]], found.map((card) => [
+      link(card, card.name), card.number ?? "–", card.set.name ?? "–", euros(card.price_guide?.trend)])))), () => {});
+}
+
 const fact = (name, value) => h("div", {}, h("dt", {}, name), h("dd", {}, value));
 
 /** The price that matters most, and how it has moved. */
@@ -57,16 +75,10 @@ function headline({price_guide: guide, filtered_price: filtered, history}) {
   const price = guide?.trend ?? filtered?.lowest ?? null;
   if (price === null) return h("p", {class: "headline"}, "No price yet");
   const what = guide?.trend != null ? `Trend price across Europe, ${day(guide.day)}` : SELLER_FILTER;
-  const moves = guide?.trend == null ? [] : [7, 30].map((days) => [days, before(history.price_guide, guide.day, days)]);
+  const moves = guide?.trend == null ? [] : [7, 30].map((days) => [days, before(history.price_guide, "trend", guide.day, days)]);
   return h("div", {class: "headline"}, h("p", {class: "price"}, euros(price)), h("p", {class: "when"}, what),
     h("dl", {class: "moves"}, moves.map(([days, then]) => fact(`Against ${days} days ago`, then ? moved(price, then) : "–"))));
 }
-
-/** The newest row with a trend price, at least this many days before a day. */
-const before = (rows, newest, days) => rows.findLast((row) => {
-  const age = (Date.parse(newest) - Date.parse(row.day)) / DAY_MILLISECONDS;
-  return row.trend && age >= days && age <= days + LATE_DAYS;
-});
 
 function moved(now, {trend, day: then}) {
   const change = ((now - trend) / trend) * 100;

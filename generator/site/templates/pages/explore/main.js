@@ -4,9 +4,12 @@ import {cardView} from "./card.js";
 import {cardsView} from "./cards.js";
 import {downloadsView} from "./downloads.js";
 import {Facets} from "./facets.js";
+import {gameView, setView} from "./group.js";
 import {keyForm} from "./key-form.js";
+import {marketView} from "./market.js";
 import {moversView} from "./movers.js";
 import {Names} from "./names.js";
+import {SetCards} from "./set-cards.js";
 import {Tracked} from "./tracked.js";
 import {watchedView, watchlistView} from "./watchlist.js";
 import {weekChanges} from "./week.js";
@@ -19,6 +22,8 @@ let api = null;
 let cards = null; // links between the catalogue and the watchlist
 let names = null;
 let facets = null;
+let sets = null; // the cards of each set that was looked at
+let build = null; // the id of the build that was live on entry
 let current = null; // {kind, view, address, scroll}
 let list = null; // the list of cards as it was left, to come back to
 
@@ -37,11 +42,20 @@ function routeOf(hash) {
   if (name === "cards" && last) return {name, view: cardView, id: encodeURIComponent(last)};
   if (name === "downloads") return {name, view: downloadsView};
   if (name === "movers") return {name, view: moversView};
-  return {name: "cards", view: cardsView, params: Object.fromEntries(new URLSearchParams(query)), replace: (params) => {
+  if (name === "sets" && last) return {name: "market", view: setView, id: last};
+  if (name === "games" && last) return {name: "market", view: gameView, id: last};
+  if (name === "market") return {name, view: marketView, ...parameters(name, query)};
+  return {name: "cards", view: cardsView, ...parameters("cards", query)};
+}
+
+/** The parameters of an address, and a function that replaces them there. */
+function parameters(name, query) {
+  const replace = (params) => {
     const text = new URLSearchParams(params).toString();
-    history.replaceState(null, "", `#/cards${text ? `?${text}` : ""}`);
+    history.replaceState(null, "", `#/${name}${text ? `?${text}` : ""}`);
     current.address = location.hash;
-  }};
+  };
+  return {params: Object.fromEntries(new URLSearchParams(query)), replace};
 }
 
 function show() {
@@ -58,7 +72,7 @@ function show() {
   announce(back ? "" : "One moment …");
   const scroll = back ? list.scroll : 0;
   current = back || {kind: route.view, address: location.hash, scroll: 0};
-  current.view ??= route.view({api, route, announce, cards, names, facets});
+  current.view ??= route.view({api, route, announce, cards, names, facets, sets, build});
   place.replaceChildren(current.view);
   for (const link of bar.querySelectorAll("[data-view]")) link.ariaCurrent = link.dataset.view === route.name ? "page" : null;
   scrollTo(0, scroll);
@@ -68,12 +82,12 @@ function show() {
 async function enter(key) {
   const client = new Api(key, (seconds) => announce(seconds === null ? "" : `The rate limit is reached: waiting ${seconds} s.`));
   const [me] = await client.get("me");
-  const [{build}] = await client.get("status");
-  api = client;
-  weekChanges(build.id); // it comes while the first cards come
+  const [{build: live}] = await client.get("status");
+  [api, build] = [client, live.id];
+  weekChanges(build); // it comes while the first cards come
   cards = new Tracked(api, me.scopes);
-  [names, facets] = [new Names(api), new Facets(api)];
-  byId("freshness").textContent = `As of ${day(build.as_of)}.`;
+  [names, facets, sets] = [new Names(api), new Facets(api), new SetCards(api)];
+  byId("freshness").textContent = `As of ${day(live.as_of)}.`;
   bar.hidden = false;
   show();
   place.querySelector("input[type=search], h2")?.focus();
@@ -83,7 +97,7 @@ async function enter(key) {
 function leave() {
   current?.view.leave?.();
   list?.view.leave();
-  [api, cards, names, facets, current, list] = Array(6).fill(null);
+  [api, build, cards, names, facets, sets, current, list] = Array(8).fill(null);
   place.replaceChildren();
   announce("");
   bar.hidden = true;

@@ -6,6 +6,10 @@ import {count, day, direction, euros, percent} from "./words.js";
 const ROWS = 8; // of each list: each row costs one request
 const DAYS = 30; // of each line
 const WINDOWS = [["1d", "1 day"], ["7d", "7 days"], ["30d", "30 days"]];
+const WHICH = [["true", "Confirmed moves"], ["", "All moves"]];
+const CONFIRMED =
+  "A move is confirmed if the averages of 7 and 30 days are of the same size as the price, and neither the weekly average nor " +
+  "the lowest offer moved the other way. Other moves are often a single odd offer.";
 const LISTS = [["up", "Rose"], ["down", "Fell"]];
 const COLUMNS = [["Product", ""], ["Then", "number"], ["Now", "number"], ["Change", "number"], [`${DAYS} days`, "number"]];
 
@@ -13,20 +17,28 @@ export function moversView({api, announce}) {
   const lists = h("div", {class: "movers"});
   let asking = new AbortController();
 
-  async function load(window) {
+  async function load() {
     asking.abort();
     asking = new AbortController();
     const {signal} = asking;
+    const {window, confirmed} = Object.fromEntries(new FormData(form));
     try {
-      const found = await Promise.all(LISTS.map(([way]) => api.get("movers", {window, direction: way, limit: ROWS}, {signal})));
+      const found = await Promise.all(LISTS.map(([way]) => api.get("movers", {window, confirmed, direction: way, limit: ROWS}, {signal})));
       const rows = found.flatMap(([page]) => page.data.map((mover) => ({mover, line: h("td", cell(4)), place: h("span", {class: "thumb"})})));
       lists.replaceChildren(...found.map(([page, , total], at) =>
         section(LISTS[at][1], total, rows.filter(({mover}) => page.data.includes(mover)))));
       announce(rows.length ? "" : "No price moved in this window.");
       for (const {mover, line, place} of rows) await fill(mover, line, place, signal);
     } catch (error) {
-      if (!signal.aborted) announce(error.message, true);
+      if (signal.aborted) return;
+      if (confirmed && error.code === "invalid_parameter") return forget(); // the build is older than confirmed moves
+      announce(error.message, true);
     }
+  }
+
+  function forget() {
+    for (const part of [which, about]) part.remove();
+    load();
   }
 
   async function fill(mover, line, place, signal) {
@@ -36,10 +48,13 @@ export function moversView({api, announce}) {
     place.append(picture(product.image, product));
   }
 
-  const choices = h("fieldset", {class: "ranges"}, h("legend", {}, "Within"), WINDOWS.map(([value, name], at) =>
-    h("label", {}, h("input", {type: "radio", name: "window", value, checked: at === 1, onchange: () => load(value)}), name)));
-  load(WINDOWS[1][0]);
-  const view = h("section", {class: "watchlist"}, h("h2", {tabindex: "-1"}, "Largest price moves"), choices, lists);
+  const choices = (legend, name, options, usual) => h("fieldset", {class: "ranges"}, h("legend", {}, legend), options.map(([value, text]) =>
+    h("label", {}, h("input", {type: "radio", name, value, checked: value === usual, onchange: load}), text)));
+  const which = choices("Show", "confirmed", WHICH, WHICH[0][0]);
+  const about = h("p", {class: "when"}, CONFIRMED);
+  const form = h("form", {class: "choices"}, choices("Within", "window", WINDOWS, WINDOWS[1][0]), which);
+  load();
+  const view = h("section", {class: "watchlist"}, h("h2", {tabindex: "-1"}, "Largest price moves"), form, about, lists);
   view.leave = () => asking.abort();
   return view;
 }

@@ -4,6 +4,7 @@ const LOCALE = "en-IE";
 const MONEY = new Intl.NumberFormat(LOCALE, {style: "currency", currency: "EUR"});
 const ROUND = new Intl.NumberFormat(LOCALE, {style: "currency", currency: "EUR", maximumSignificantDigits: 3, notation: "compact"});
 const COUNT = new Intl.NumberFormat(LOCALE);
+const INDEX = new Intl.NumberFormat(LOCALE, {minimumFractionDigits: 2, maximumFractionDigits: 2});
 const SIZE = new Intl.NumberFormat(LOCALE, {maximumFractionDigits: 1});
 const PERCENT = new Intl.NumberFormat(LOCALE, {minimumFractionDigits: 2, maximumFractionDigits: 2, signDisplay: "exceptZero"});
 const DAY = new Intl.DateTimeFormat(LOCALE, {day: "numeric", month: "short", year: "numeric", timeZone: "UTC"});
@@ -21,6 +22,8 @@ export const bytes = or((value) => {
   return `${SIZE.format(value / 1000 ** power)} ${["", "kB", "MB", "GB"][power]}`;
 });
 export const percent = or((value) => `${PERCENT.format(value).replace("-", "−")} %`);
+/** The index of a market, which is 100 on its first day. */
+export const index = or((value) => INDEX.format(value));
 export const day = or((value) => DAY.format(new Date(value)));
 export const time = or((value) => `${TIME.format(new Date(value))} UTC`);
 

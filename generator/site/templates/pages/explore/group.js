@@ -1,0 +1,110 @@
+// A set or a game: what its cards are worth, now and over time. A set also shows its cards and their moves.
+import {before} from "./before.js";
+import {h, stackedTable} from "./dom.js";
+import {groupName} from "./market.js";
+import {plot} from "./plot.js";
+import {count, day, direction, euros, index, percent, roundEuros} from "./words.js";
+import {weekChanges} from "./week.js";
+
+const RANGES = [["30", "30 days"], ["90", "90 days"], ["365", "A year"], ["3650", "All"]];
+const WINDOWS = [7, 30];
+const MOVES = 5; // of each list
+const COLUMNS = [["Card", ""], ["Number", "number"], ["Rarity", ""], ["Price", "number"], ["7 days", "number"]];
+
+/** The page of a set. */
+export function setView(context) {
+  const {announce, route, sets} = context;
+  const view = groupView(context, {set: route.id});
+  const cards = h("section", {}, h("h3", {}, "Cards"));
+  sets.of(route.id).then(async (found) => {
+    const changes = await weekChanges(context.build);
+    view.append(...moves(found.cards, changes), cards);
+    cards.append(whole(route.id, found), cardTable("Cards by number", found.cards, changes));
+  }).catch((error) => announce(error.message, true));
+  return view;
+}
+
+/** The page of a game. */
+export const gameView = (context) => groupView(context, {game: context.route.id});
+
+function groupView({api, announce}, group) {
+  const view = h("article", {class: "product"});
+  const head = h("header", {});
+  const history = h("div", {});
+  const asking = new AbortController();
+  const hidden = new Set();
+  const ask = async (days) => (await api.get("market/history", {...group, days}, {signal: asking.signal}))[0];
+  const ranges = h("fieldset", {class: "ranges"}, h("legend", {}, "History of"), RANGES.map(([days, name], at) =>
+    h("label", {}, h("input", {type: "radio", name: "days", value: days, checked: at === 1, onchange: async () => {
+      try { history.replaceChildren(historyOf(await ask(days), hidden)); } catch (error) { announce(error.message, true); }
+    }}), name)));
+
+  view.append(head);
+  ask(RANGES[1][0]).then((found) => {
+    document.title = `${groupName(found)}: explorer`;
+    head.append(path(found), h("h2", {tabindex: "-1"}, groupName(found)), ...headline(found));
+    head.after(h("section", {"aria-label": "History"}, ranges, history));
+    history.replaceChildren(historyOf(found, hidden));
+    announce("");
+    head.querySelector("h2").focus();
+  }).catch((error) => asking.signal.aborted || announce(error.status === 404 ? "No card of it ever had a price." : error.message, true));
+  view.leave = () => asking.abort();
+  return view;
+}
+
+/** The way here from the market: to a game, to a set of it, or (`here`) to a card of the set. */
+export function path({set, game = null, here = false}) {
+  const steps = [["#/market", "Market"]];
+  if (set && game !== null) steps.push([`#/games/${encodeURIComponent(game)}`, game]);
+  if (here && set.id !== null) steps.push([`#/sets/${set.id}`, set.name ?? `Set ${set.id}`]);
+  return h("nav", {class: "path", "aria-label": "Path"}, h("ol", {}, steps.map(([href, name]) => h("li", {}, h("a", {href}, name)))));
+}
+
+function headline({points}) {
+  const now = points.at(-1);
+  const about = `Trend prices of ${count(now.priced)} cards, ${day(now.day)}`;
+  return [h("div", {class: "headline"}, h("p", {class: "price"}, euros(now.value)), h("p", {class: "when"}, about),
+    h("dl", {class: "moves"}, h("div", {}, h("dt", {}, "Index"), h("dd", {}, index(now.index))),
+      WINDOWS.map((days) => h("div", {}, h("dt", {}, `In ${days} days`), h("dd", {}, moved(points, now, days))))))];
+}
+
+function moved(points, now, days) {
+  const then = before(points, "index", now.day, days);
+  if (!then) return "–";
+  const change = ((now.index - then.index) / then.index) * 100;
+  return h("span", {class: direction(change), title: `${index(then.index)} on ${day(then.day)}`}, percent(change));
+}
+
+function historyOf({points}, hidden) {
+  const of = (field) => new Map(points.map((point) => [point.day, point[field]]));
+  return plot("Value and index", [
+    {height: 200, format: euros, round: roundEuros, series: [
+      {name: "Value at trend prices", style: "one", values: of("value")},
+      {name: "Value at lowest offers", style: "two", values: of("value_low")}]},
+    {height: 110, format: index, series: [{name: "Index", style: "three", values: of("index")}]},
+  ], hidden);
+}
+
+/** How many cards are listed, with the way to all of them. */
+function whole(id, {cards, total}) {
+  const all = h("a", {href: `#/cards?${new URLSearchParams({set: id, sort: "number"})}`}, "All of the set, with pictures");
+  return h("p", {}, cards.length < total ? `${count(cards.length)} of ${count(total)} cards. ` : `${count(total)} cards. `, all);
+}
+
+/** The cards of the set that rose and fell most within 7 days. */
+function moves(cards, changes) {
+  const some = cards.filter(({id_product: id}) => changes.get(id));
+  some.sort((a, b) => changes.get(b.id_product) - changes.get(a.id_product));
+  const rose = some.filter(({id_product: id}) => changes.get(id) > 0).slice(0, MOVES);
+  const fell = some.filter(({id_product: id}) => changes.get(id) < 0).slice(-MOVES).reverse();
+  return [["Rose most in 7 days", rose], ["Fell most in 7 days", fell]].filter(([, found]) => found.length)
+    .map(([name, found]) => h("section", {}, h("h3", {}, name), cardTable(name, found, changes)));
+}
+
+function cardTable(name, cards, changes) {
+  return stackedTable(name, COLUMNS, cards.map((card) => {
+    const change = changes.get(card.id_product);
+    return [h("a", {href: `#/cards/${card.id_product}`}, card.name), card.number ?? "–", card.rarity ?? "–",
+      euros(card.price_guide?.trend), h("span", {class: direction(change)}, percent(change))];
+  }));
+}
