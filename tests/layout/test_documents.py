@@ -87,10 +87,8 @@ DECISIONS = sorted(path for path in (ROOT / "docs" / "decisions").glob("*.md") i
 @pytest.mark.parametrize("page", DECISIONS, ids=relative)
 def test_a_decision_has_a_date_and_a_status(page: Path) -> None:
     head = page.read_text("utf-8").partition("\n## ")[0]
-    [day] = re.findall(r"^- Date: (\d{4}-\d{2}-\d{2})", head, re.MULTILINE)
+    assert re.search(r"^- Date: \d{4}-\d{2}-\d{2}", head, re.MULTILINE)
     assert re.search(r"^- Status: \w+", head, re.MULTILINE)
-    listed = (page.parent / "README.md").read_text("utf-8")
-    assert re.search(rf"^\| {day} \| \[.*\]\({page.name}\) \|", listed, re.MULTILINE), "the list has it with its date"
 
 
 def texts() -> list[Path]:
