@@ -70,7 +70,9 @@ def home(visit: Visit) -> None:
 
 
 def movers(visit: Visit) -> None:
-    visit.enter("#/movers").locator(".thumb img").first.wait_for()
+    page = visit.enter("#/movers")
+    page.get_by_role("radio", name="All moves").check()
+    page.locator(".thumb img").first.wait_for()
 
 
 def downloads(visit: Visit) -> None:
