@@ -2,7 +2,7 @@
 -- `slack` away from it; of equally near ones the earlier.
 create or replace macro price_before(span, slack) as table
 select c.slug, arg_min(c.lowest_price, {
-    'away': abs(epoch(c.checked_at - (n.checked_at - span))), 'at': c.checked_at, 'newness': c.newness
+    'away': abs(epoch(c.checked_at - (n.checked_at - span))), 'at': c.checked_at, 'day': c.day, 'newness': c.newness
 }) as price
 from watch_checks as c
 join newest_watch_checks as n using (slug)
