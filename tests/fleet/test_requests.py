@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract import layer_names
 from edge_auth.contract.builds import live_build_id, open_build
 from edge_auth.contract.keys import SCOPES, issue, open_key_file
 from edge_auth.contract.store.open import open_store
