@@ -15,8 +15,9 @@ from urllib.parse import quote
 
 from bench.cases import API
 from bench.in_shim import Application
-from edge_auth.contract.builds import live_build_id, open_build
+from edge_auth.contract.builds import open_build
 from edge_auth.contract.keys import SCOPES, issue, open_key_file
+from edge_auth.contract.pointer import live_build_id
 from edge_auth.contract.sorts import SORTS
 from edge_auth.contract.store.open import open_store
 from edge_auth.contract.text_filters import TEXT_FILTERS

@@ -1,4 +1,4 @@
-"""Builds in a store: the pointer to the live build, the records of builds, and their objects.
+"""Builds in a store: their records, and their objects.
 
 What reads objects is imported when it is used: it needs numpy and pyarrow, which take longer to import than a command
 such as `cardpress show` takes otherwise. The shim imports it at its start, see `edge_auth.core.open_build`.
@@ -6,7 +6,6 @@ such as `cardpress show` takes otherwise. The shim imports it at its start, see 
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
 from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ from edge_auth.contract.layers import Layer, read_members
 from edge_auth.contract.splice import SplicedCard, detail_since, splice
 from edge_auth.contract.store.file_cache import FileCache
 from edge_auth.contract.store.interface import Store
-from edge_auth.errors import MissingObject, NoLiveBuild, StoreError, UnknownBuild
+from edge_auth.errors import MissingObject, StoreError, UnknownBuild
 
 if TYPE_CHECKING:
     from edge_auth.contract.catalogue import Catalogue
@@ -33,74 +32,6 @@ FORMAT = 3
 # Builds of format 2 store the Cards also in the catalogue, and with the rows of the open month, in the layer `cards`.
 # Their details are put together in the same way, since no reader looks at the Card in that layer.
 _PREVIOUS_FORMAT = 2
-
-
-@dataclass(frozen=True)
-class Pointer:
-    """The object that names the live build.
-
-    Attributes:
-        build: The live build.
-        previous: The builds that were live before, newest first.
-        hold: Whether a rollback has blocked publishing.
-        nonce: A random text that makes each pointer unique.
-        ended: When earlier builds stopped being live (`YYYY-MM-DDTHH:MM:SSZ`). Clients may name them in X-Build for a
-            while longer. Pointers of older versions have none.
-        moved_from: For each move of the pointer the build that it left, newest first. Older versions write none.
-    """
-
-    build: str
-    previous: list[str] = field(default_factory=list)
-    hold: bool = False
-    nonce: str = ""
-    ended: dict[str, str] = field(default_factory=dict)
-    moved_from: list[str] = field(default_factory=list)
-
-    def to_bytes(self) -> bytes:
-        """Return the pointer as it is stored."""
-        return json.dumps(asdict(self), indent=1).encode() + b"\n"
-
-    @staticmethod
-    def from_bytes(data: bytes) -> "Pointer":
-        """Parse a stored pointer.
-
-        Raises:
-            StoreError: The bytes are not a pointer.
-        """
-        try:
-            fields = json.loads(data)
-            ended = dict(fields.get("ended", {}))
-            moved_from = list(fields.get("moved_from", []))
-            return Pointer(fields["build"], fields["previous"], fields["hold"], fields["nonce"], ended, moved_from)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise StoreError(f"{layout.POINTER} is not a pointer to a build: {error}") from error
-
-
-def read_pointer(store: Store) -> tuple[Pointer | None, str | None]:
-    """Return the pointer and its tag for `swap`, or (None, None) if nothing was ever published."""
-    found = store.get_versioned(layout.POINTER)
-    return (Pointer.from_bytes(found.data), found.etag) if found else (None, None)
-
-
-def live_pointer(store: Store) -> Pointer:
-    """Return the pointer.
-
-    Raises:
-        NoLiveBuild: Nothing was published yet.
-    """
-    pointer, _ = read_pointer(store)
-    if pointer is None:
-        raise NoLiveBuild(f"no build is live in {store.location}: run `cardpress build … --publish`")
-    return pointer
-
-
-def live_build_id(store: Store) -> str:
-    """Return the id of the live build.
-
-    Raises:
-        NoLiveBuild: Nothing was published yet.
-    """
-    return live_pointer(store).build
 
 
 def open_build(store: Store, build_id: str, file_cache: FileCache | None = None) -> "Build":

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Any
 
 from edge_auth.contract import layout
-from edge_auth.contract.builds import Pointer
+from edge_auth.contract.pointer import Pointer
 from edge_auth.contract.store.interface import Store, Versioned
 from edge_auth.errors import StoreError
 

@@ -13,10 +13,10 @@ from edge_auth.core.authentication import Keys, authenticate
 from edge_auth.core.bodies import JSON, dumps
 from edge_auth.core.bulk import BulkFiles
 from edge_auth.core.endpoint import API, COMMON_HEADERS, Asked, Builds, Endpoint, Stock
-from edge_auth.core.endpoints import route
 from edge_auth.core.parameters import quote_input
 from edge_auth.core.rate_limit import Counter, address_name
 from edge_auth.core.request import Answer, Request, ResponseContext
+from edge_auth.core.routes import route
 from edge_auth.errors import (
     ApiError,
     InsufficientScope,

@@ -65,7 +65,7 @@ class Asked(NamedTuple):
     """A request that has passed the checks of its key, limit and scope.
 
     Attributes:
-        subject: The variable part of the path; see `endpoints.route`.
+        subject: The variable part of the path; see `routes.route`.
         record: The record of its key, None for a public endpoint.
         context: Collects the headers of the answer.
     """

@@ -14,6 +14,7 @@ from threading import Lock
 from time import monotonic
 
 from edge_auth.contract import builds, layout
+from edge_auth.contract.pointer import Pointer, live_pointer, read_pointer
 from edge_auth.contract.store.file_cache import FileCache
 from edge_auth.contract.store.interface import Store
 from edge_auth.core.cache import LruCache
@@ -125,7 +126,7 @@ class BuildRegistry:
     def _poll(self) -> None:
         """Follow the pointer. If it or its build cannot be read, the current build stays live."""
         try:
-            pointer = builds.live_pointer(self._store)
+            pointer = live_pointer(self._store)
             self._follow_steps(pointer)
             self._follow(pointer.build)
             self._close_unused()
@@ -134,7 +135,7 @@ class BuildRegistry:
             self._set_last_error(error)
         self._metrics.flush()
 
-    def _follow_steps(self, pointer: builds.Pointer) -> None:
+    def _follow_steps(self, pointer: Pointer) -> None:
         """Follow the steps before the build, so that a build which an answer names in X-Build is known to /changes."""
         try:
             self.steps.follow(pointer)
@@ -162,7 +163,7 @@ class BuildRegistry:
     def _open_first(self, id_: str) -> OpenBuild:
         """Open the build that the pointer names. In a folder, open the newest whole one of those before it instead."""
         if self._store.local_path("") is not None:
-            pointer, _ = builds.read_pointer(self._store)
+            pointer, _ = read_pointer(self._store)
             for candidate in (id_, *(pointer.previous if pointer else ())):
                 with suppress(EdgeError):  # the next poll logs why the live build cannot be opened
                     return self._single_flight.run(candidate, partial(self._open_prepared, candidate))

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from hashlib import sha256
 
 from edge_auth.contract import layout
-from edge_auth.contract.builds import Pointer
 from edge_auth.contract.changes import Step, Steps, listed_steps, read_index
+from edge_auth.contract.pointer import Pointer
 from edge_auth.contract.store.interface import Store
 from edge_auth.core.bodies import Body, MadeBody
 from edge_auth.core.cache import LruCache

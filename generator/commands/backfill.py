@@ -5,7 +5,8 @@ from pathlib import Path
 
 import click
 
-from edge_auth.contract.builds import Build, live_build_id, open_build
+from edge_auth.contract.builds import Build, open_build
+from edge_auth.contract.pointer import live_build_id
 from edge_auth.contract.store.interface import Store
 from edge_auth.contract.store.open import open_store
 from edge_auth.errors import NoLiveBuild

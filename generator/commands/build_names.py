@@ -7,7 +7,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from edge_auth.contract import layout
-from edge_auth.contract.builds import Build, live_build_id, open_build, read_pointer
+from edge_auth.contract.builds import Build, open_build
+from edge_auth.contract.pointer import live_build_id, read_pointer
 from edge_auth.contract.store.interface import Store
 from edge_auth.contract.store.open import is_folder, open_store
 from edge_auth.errors import EdgeError

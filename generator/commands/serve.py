@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from edge_auth.contract.builds import read_pointer
 from edge_auth.contract.keys import open_key_file
+from edge_auth.contract.pointer import read_pointer
 from edge_auth.contract.store.open import is_folder, open_store
 from edge_auth.errors import EdgeError, ServeError
 from edge_auth.host import app, server

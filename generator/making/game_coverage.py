@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from edge_auth.contract import layer_names
-from edge_auth.contract.builds import Build, live_build_id, open_build
+from edge_auth.contract.builds import Build, open_build
+from edge_auth.contract.pointer import live_build_id
 from edge_auth.contract.store.interface import Store
 from edge_auth.errors import EdgeError
 from generator.errors import GeneratorError

@@ -14,7 +14,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from edge_auth.contract import layer_names
-from edge_auth.contract.builds import open_build, read_pointer
+from edge_auth.contract.builds import open_build
+from edge_auth.contract.pointer import read_pointer
 from edge_auth.errors import EdgeError
 from generator.errors import BuildError
 from generator.making.context import BuildContext

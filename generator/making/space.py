@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from edge_auth.contract import layout
-from edge_auth.contract.builds import live_build_id, open_build
+from edge_auth.contract.builds import open_build
 from edge_auth.contract.index import INDEX_NAME
+from edge_auth.contract.pointer import live_build_id
 from edge_auth.contract.store.interface import Store
 from edge_auth.errors import EdgeError, NoLiveBuild
 from generator import settings

@@ -4,7 +4,8 @@ from contextlib import suppress
 from datetime import date, timedelta
 from typing import Any
 
-from edge_auth.contract.builds import live_build_id, open_build
+from edge_auth.contract.builds import open_build
+from edge_auth.contract.pointer import live_build_id
 from edge_auth.contract.store.interface import Store
 from edge_auth.errors import NoLiveBuild
 from generator.clock import Clock

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from edge_auth.contract import layout
-from edge_auth.contract.builds import Pointer, live_build_id, read_pointer
+from edge_auth.contract.pointer import Pointer, live_build_id, read_pointer
 from edge_auth.contract.store.interface import Store
 from edge_auth.errors import EdgeError
 from generator.clock import Clock, timestamp

@@ -5,7 +5,8 @@ from dataclasses import asdict
 from typing import Any
 
 from edge_auth.contract import layout
-from edge_auth.contract.builds import open_build, read_pointer
+from edge_auth.contract.builds import open_build
+from edge_auth.contract.pointer import read_pointer
 from edge_auth.contract.store.interface import Store
 from edge_auth.errors import EdgeError
 from generator.clock import Clock, timestamp

@@ -13,9 +13,10 @@ from edge_auth.contract.store.file_cache import FileCache
 from edge_auth.contract.store.interface import Store
 from edge_auth.core.cache import LruCache
 from edge_auth.core.endpoint import API, Endpoint
-from edge_auth.core.endpoints import ENDPOINTS, MAX_TEXT_CHARACTERS, route
+from edge_auth.core.endpoints import ENDPOINTS, MAX_TEXT_CHARACTERS
 from edge_auth.core.open_build import OpenBuild
 from edge_auth.core.parameters import ProductId
+from edge_auth.core.routes import route
 from edge_auth.core.sources import FromBuild
 from edge_auth.errors import EdgeError
 from generator.errors import SmokeError

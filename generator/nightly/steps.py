@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from edge_auth.contract.builds import Pointer, open_build
+from edge_auth.contract.builds import open_build
+from edge_auth.contract.pointer import Pointer
 from edge_auth.contract.store.interface import Store
 from edge_auth.errors import DamagedObject, EdgeError
 from generator import settings

@@ -5,7 +5,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from edge_auth.contract import layout
-from edge_auth.contract.builds import open_build, read_pointer
+from edge_auth.contract.builds import open_build
+from edge_auth.contract.pointer import read_pointer
 from edge_auth.contract.store.interface import Store
 from generator import settings
 from generator.clock import Clock, from_unix_time, parse_timestamp, timestamp

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 from edge_auth.contract import layout
-from edge_auth.contract.builds import Pointer, open_build, read_pointer
+from edge_auth.contract.builds import open_build
 from edge_auth.contract.changes import DocumentEntry, Index, Step, index_to_bytes, moves, read_index
+from edge_auth.contract.pointer import Pointer, read_pointer
 from edge_auth.contract.store.interface import Store
 from edge_auth.errors import Conflict, EdgeError, MissingObject, StoreError, UnknownBuild
 from generator.errors import BuildError, GeneratorError, message_of

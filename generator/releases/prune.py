@@ -15,9 +15,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from edge_auth.contract import layout
-from edge_auth.contract.builds import Pointer, open_build, read_pointer
+from edge_auth.contract.builds import open_build
 from edge_auth.contract.index import INDEX_NAME
 from edge_auth.contract.layers import Layer
+from edge_auth.contract.pointer import Pointer, read_pointer
 from edge_auth.contract.store.interface import Listed, Store
 from edge_auth.errors import StoreError
 from generator import settings

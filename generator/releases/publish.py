@@ -6,8 +6,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from edge_auth.contract import layout
-from edge_auth.contract.builds import Pointer, open_build, read_pointer
+from edge_auth.contract.builds import open_build
 from edge_auth.contract.changes import KEPT_STEPS
+from edge_auth.contract.pointer import Pointer, read_pointer
 from edge_auth.contract.store.interface import Store
 from edge_auth.errors import Conflict, EdgeError, UnknownBuild
 from generator.clock import Clock, timestamp, utc_now

@@ -10,8 +10,8 @@ from urllib.parse import unquote_to_bytes
 from edge_auth.contract import layer_names, object_keys
 from edge_auth.contract.codec import decompressed_chunks
 from edge_auth.core.endpoint import API
-from edge_auth.core.endpoints import route
 from edge_auth.core.open_build import OpenBuild
+from edge_auth.core.routes import route
 from edge_auth.core.sources import FromBuild
 from edge_auth.errors import ApiError
 from generator.site.game_indexes import GameIndex, game_indexes

@@ -10,7 +10,8 @@ from edge_auth.contract import bulk, layer_names
 from edge_auth.contract.builds import open_build
 from edge_auth.contract.store.folder import FolderStore
 from edge_auth.core.endpoint import API, Endpoint
-from edge_auth.core.endpoints import ENDPOINTS, route
+from edge_auth.core.endpoints import ENDPOINTS
+from edge_auth.core.routes import route
 from edge_auth.errors import NotFound
 from generator.nightly import smoke
 from tests.api import test_golden

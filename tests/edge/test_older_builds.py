@@ -7,8 +7,8 @@ from edge_auth.contract.builds import open_build
 from edge_auth.contract.store.folder import FolderStore
 from edge_auth.core.cache import LruCache
 from edge_auth.core.endpoint import API
-from edge_auth.core.endpoints import route
 from edge_auth.core.open_build import OpenBuild
+from edge_auth.core.routes import route
 from edge_auth.errors import InvalidParameter, NotFound
 from tests.support import small_store
 

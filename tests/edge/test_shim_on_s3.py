@@ -10,8 +10,8 @@ from threading import Event
 import pytest
 
 from edge_auth.contract import layout
-from edge_auth.contract.builds import Pointer, read_pointer
 from edge_auth.contract.keys import SCOPES, issue, open_key_file
+from edge_auth.contract.pointer import Pointer, read_pointer
 from edge_auth.contract.store.file_cache import FileCache
 from edge_auth.contract.store.folder import FolderStore
 from edge_auth.contract.store.interface import Store

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.builds import live_build_id, open_build, read_pointer
+from edge_auth.contract.builds import open_build
+from edge_auth.contract.pointer import live_build_id, read_pointer
 from edge_auth.contract.store.open import open_store
 from generator.lake.lake import open_lake
 from generator.making.make import make_build

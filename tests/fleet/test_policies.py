@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.builds import live_build_id, read_pointer
 from edge_auth.contract.keys import SCOPES, open_key_file
 from edge_auth.contract.keys import issue as issued
 from edge_auth.contract.layout import NIGHT_PAGES as PAGES
 from edge_auth.contract.layout import WORK as PARTS
+from edge_auth.contract.pointer import live_build_id, read_pointer
 from edge_auth.contract.store.interface import Store
 from edge_auth.contract.store.open import open_store
 from edge_auth.errors import StoreError

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.builds import live_build_id, open_build
+from edge_auth.contract.builds import open_build
 from edge_auth.contract.keys import SCOPES, issue, open_key_file
+from edge_auth.contract.pointer import live_build_id
 from edge_auth.contract.store.open import open_store
 from tests.fleet.counting import during, sends
 from tests.support.fleet import make

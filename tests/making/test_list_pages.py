@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from edge_auth.contract import layer_names, layout, object_keys, sorts
-from edge_auth.contract.builds import Build, live_build_id, open_build
+from edge_auth.contract.builds import Build, open_build
 from edge_auth.contract.index import INDEX_NAME
+from edge_auth.contract.pointer import live_build_id
 from edge_auth.contract.store.folder import FolderStore
 from generator.pack.intermediate_store import IntermediateStore
 from generator.pack.uploads import Uploads

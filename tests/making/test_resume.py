@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.builds import open_build, read_pointer
+from edge_auth.contract.builds import open_build
 from edge_auth.contract.index import Index
+from edge_auth.contract.pointer import read_pointer
 from edge_auth.contract.store.folder import FolderStore
 from edge_auth.errors import EdgeError
 from generator.errors import BuildError, PublishError

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.builds import Pointer
 from edge_auth.contract.layout import POINTER
+from edge_auth.contract.pointer import Pointer
 from edge_auth.contract.store.folder import FolderStore
 from tests.support.commands import build
 from tests.support.lakes import FIXED, write

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.builds import live_build_id, open_build
+from edge_auth.contract.builds import open_build
 from edge_auth.contract.layers import Layer
 from edge_auth.contract.layout import LAST_READS
+from edge_auth.contract.pointer import live_build_id
 from edge_auth.contract.store.folder import FolderStore
 from generator.clock import utc_now
 from generator.releases.rotation import Rotation

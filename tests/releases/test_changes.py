@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from edge_auth.contract import layout
-from edge_auth.contract.builds import open_build, read_pointer
+from edge_auth.contract.builds import open_build
 from edge_auth.contract.changes import KEPT_STEPS, LISTED_STEPS, read_index
+from edge_auth.contract.pointer import read_pointer
 from edge_auth.contract.store.folder import FolderStore
 from generator.clock import utc_now
 from generator.errors import BuildError

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.builds import live_build_id, open_build
+from edge_auth.contract.builds import open_build
+from edge_auth.contract.pointer import live_build_id
 from edge_auth.contract.site_files import is_site_file
 from edge_auth.contract.store.folder import FolderStore
 from generator.nightly import steps

@@ -10,9 +10,9 @@ from unittest.mock import patch
 
 import pytest
 
-from edge_auth.contract.builds import live_build_id
 from edge_auth.contract.index import INDEX_NAME
 from edge_auth.contract.layout import RESERVE, layer_folder_of
+from edge_auth.contract.pointer import live_build_id
 from edge_auth.contract.store.folder import FolderStore
 from tests.support.commands import run
 from tests.support.nights import assert_whole, demo_lake, names, published

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from edge_auth.contract import layout
-from edge_auth.contract.builds import live_build_id, read_pointer
+from edge_auth.contract.pointer import live_build_id, read_pointer
 from edge_auth.contract.store.folder import FolderStore
 from edge_auth.errors import UnknownBuild
 from generator import settings

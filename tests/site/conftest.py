@@ -12,9 +12,9 @@ import pytest
 from playwright.sync_api import Browser, Page, Request, Route, expect, sync_playwright
 
 from edge_auth.contract import layout
-from edge_auth.contract.builds import read_pointer
 from edge_auth.contract.changes import DocumentEntry, Index, index_to_bytes
 from edge_auth.contract.codec import sha256
+from edge_auth.contract.pointer import read_pointer
 from edge_auth.contract.store.folder import FolderStore
 from generator.demo.lake import write_demo
 from tests.support.commands import build, issue

@@ -7,8 +7,9 @@ from threading import Barrier
 
 import pytest
 
-from edge_auth.contract.builds import live_build_id, open_build, read_pointer
+from edge_auth.contract.builds import open_build
 from edge_auth.contract.keys import open_key_file
+from edge_auth.contract.pointer import live_build_id, read_pointer
 from edge_auth.contract.store.interface import Store
 from edge_auth.contract.store.open import open_store
 from generator.errors import BuildError, LakeError, PublishError

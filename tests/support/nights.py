@@ -5,7 +5,8 @@ from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
-from edge_auth.contract.builds import live_build_id, open_build
+from edge_auth.contract.builds import open_build
+from edge_auth.contract.pointer import live_build_id
 from edge_auth.contract.store.folder import FolderStore
 from generator.clock import Clock, utc_now
 from generator.demo.lake import write_demo

@@ -8,7 +8,8 @@ from datetime import timedelta
 from pathlib import Path
 
 from edge_auth.contract import layout
-from edge_auth.contract.builds import Build, open_build, read_pointer
+from edge_auth.contract.builds import Build, open_build
+from edge_auth.contract.pointer import read_pointer
 from edge_auth.contract.store.interface import Store
 from edge_auth.contract.store.open import open_store
 from edge_auth.contract.text import UNICODE_VERSION
