@@ -1,6 +1,6 @@
 # `make run` and `make test` are all that a new machine needs. Each target sets up what it uses.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-thorough test-all test-nginx golden bulk-clients siege soak soak-bytes lint real real-nights bench bench-quick bench-fingerprint bench-scan container-steps count-requests wheel lock clean
+.PHONY: help setup run test test-thorough test-all test-nginx golden bulk-clients siege soak soak-bytes lint real real-nights bench bench-quick bench-fingerprint bench-scan container-steps count-requests wheel sbom lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -127,6 +127,10 @@ count-requests: $(READY) ## count the S3 requests of a night and of answers on r
 
 wheel: $(READY) ## build a wheel that includes the SQL
 	$(PIP) wheel --quiet --no-deps --no-build-isolation -w dist .
+
+sbom: $(READY) ## write what requirements.lock pins as a bill of materials (CycloneDX) into dist/
+	@mkdir -p dist
+	$(BIN)/python .ci/sbom.py requirements.lock > dist/cardpress.cdx.json
 
 # what the clients of bulk files take from the virtual environment
 IN_VENV := attrs idna numpy python-dateutil six typing-extensions

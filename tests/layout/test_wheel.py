@@ -1,20 +1,67 @@
-"""A wheel is complete: the commands run from it without the source folder."""
+"""A wheel is complete, says what it is, and is made again with the same bytes."""
 
+import os
+import shutil
 import subprocess
 import sys
 import zipfile
+from email.message import Message
+from email.parser import HeaderParser
 from pathlib import Path
 
 import pytest
 
 from tests.support.service import ROOT, environment
 
+PACKAGES = ("generator", "edge_auth", "recognition")
+
+
+def build_wheel(source: Path, target: Path) -> Path:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(target)]
+    subprocess.run(command, cwd=source, check=True, capture_output=True)
+    [wheel] = target.glob("*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_wheel(ROOT, tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def metadata(wheel: Path) -> Message:
+    with zipfile.ZipFile(wheel) as archive:
+        [name] = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        return HeaderParser().parsestr(archive.read(name).decode())
+
+
+def test_its_metadata_has_an_author_links_and_classifiers(metadata: Message) -> None:
+    assert metadata["Author"] and metadata["Summary"]
+    links = dict(link.split(", ") for link in metadata.get_all("Project-URL"))
+    assert {"Homepage", "Documentation", "Changelog"} <= links.keys()
+    classifiers = metadata.get_all("Classifier")
+    assert "Typing :: Typed" in classifiers and any(text.startswith("Private ::") for text in classifiers)
+
+
+def test_each_package_says_that_it_has_types(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {f"{package}/py.typed" for package in PACKAGES} <= set(names)
+
+
+def test_another_checkout_gives_the_same_bytes(wheel: Path, tmp_path: Path) -> None:
+    """The files of a checkout have other times and modes, and lie in their folders in another order."""
+    source, ignored = tmp_path / "source", shutil.ignore_patterns("__pycache__")
+    for folder in (*PACKAGES, "build"):
+        shutil.copytree(ROOT / folder, source / folder, copy_function=shutil.copyfile, ignore=ignored)
+    for name in ("pyproject.toml", "README.md", "CHANGELOG.md"):
+        shutil.copyfile(ROOT / name, source / name)
+    for file in source.rglob("*"):
+        os.utime(file, (1_000_000_000, 1_000_000_000))
+    assert build_wheel(source, tmp_path).read_bytes() == wheel.read_bytes()
+
 
 @pytest.mark.thorough
-def test_the_wheel_carries_the_sql(tmp_path: Path) -> None:
-    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
-    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
-    [wheel] = tmp_path.glob("*.whl")
+def test_the_wheel_carries_the_sql(wheel: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "installed")
     for words in (
