@@ -1,9 +1,9 @@
 """Work that requests wait for, such as reads of a store across a network: shared, concurrent, with a deadline.
 
-Requests that need the same object share one read. After the store missed a deadline or was slow to fail, a few
-requests at a time try it. The others fail at once, so they do not occupy the threads that requests with cached answers
-need. Each request that succeeds doubles how many may try, since a store that throttles answers some. If none succeeds,
-the next few try after a second.
+Requests that need the same object share one read. After two requests in a row missed a deadline or were slow to fail,
+a few requests at a time try the store. The others fail at once, so they do not occupy the threads that requests with
+cached answers need. One such failure among successes limits nothing, since a store that throttles answers most. Each
+request that succeeds doubles how many may try. If none succeeds, the next few try after a second.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -98,8 +98,9 @@ class SingleFlight:
 
     def _failed_slowly(self) -> None:
         self._slow_failures += 1
-        self._max_trying = _FEW
         if self._slow_failures > 1:
+            self._max_trying = _FEW
+        if self._slow_failures > 2:
             self._next_try = monotonic() + _PAUSE_SECONDS
 
     def run(self, key: Hashable, job: Callable[[], T]) -> T:

@@ -14,11 +14,35 @@ def throttled() -> None:
     raise StoreError("the server answered SlowDown (503) to GetObject")
 
 
-def test_a_store_that_throttles_is_tried_by_a_few_requests_at_once_and_by_more_after_each_success(monkeypatch) -> None:
-    flights, begun, answers = SingleFlight(seconds=60), Semaphore(0), Event()
+def fail_slowly(flights: SingleFlight, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch, pytest.raises(StoreError, match="SlowDown"):
         patch.setattr(single_flight, "_SLOW_SECONDS", -1)
         flights.get({"slow failure": throttled})
+
+
+def test_one_slow_failure_among_successes_refuses_no_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    flights, begun, answers = SingleFlight(seconds=60), Semaphore(0), Event()
+
+    def read() -> str:
+        begun.release()
+        assert answers.wait(60)
+        return "read"
+
+    fail_slowly(flights, monkeypatch)
+    assert flights.get({"success": lambda: "read"}) == ["read"]
+    fail_slowly(flights, monkeypatch)
+    with ThreadPoolExecutor(8) as pool:
+        results = [pool.submit(flights.get, {number: read}) for number in range(8)]
+        for _ in results:
+            assert begun.acquire(timeout=60)
+        answers.set()
+        assert [result.result() for result in results] == [["read"]] * 8
+
+
+def test_a_store_that_throttles_is_tried_by_a_few_requests_at_once_and_by_more_after_each_success(monkeypatch) -> None:
+    flights, begun, answers = SingleFlight(seconds=60), Semaphore(0), Event()
+    fail_slowly(flights, monkeypatch)
+    fail_slowly(flights, monkeypatch)
 
     def read() -> str:
         begun.release()
