@@ -4,11 +4,12 @@ A task opens the tables that it needs. So a build after a new watch check never 
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import date
 from functools import wraps
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -165,6 +166,26 @@ class LakeTables:
         named = " union ".join(f"select id_product from raw.{table}" for table in PRICE_TABLES)
         ids: NDArray[np.int64] = self._db.table(f"from ({named}) where id_product is not null order by 1")[0].to_numpy()
         return ids
+
+    def priced_ids(self, days: Period) -> NDArray[np.int64]:
+        """Return the sorted ids on the day whose file of prices is the largest: about all ids of some days.
+
+        The task of a month checks its files, and its message names table, column and row. So there are no ids of a file
+        that cannot be read.
+
+        Raises:
+            LakeError: A file is no Parquet, or lacks a column.
+        """
+        files = (self._lake.files_of(table, days.first, days.last) for table in PRICE_TABLES)
+        largest = max(next(filter(None, files), []), key=lambda file: (file.size, file.day), default=None)
+        if largest is None or largest.day is None:
+            return np.empty(0, np.int64)
+        open_table(self._db, largest.table, self._lake.fetch(largest.table, largest.day, largest.day))
+        with suppress(duckdb.Error):
+            named = f"select distinct id_product from raw.{largest.table} where id_product is not null order by 1"
+            ids: NDArray[np.int64] = self._db.table(named)[0].to_numpy()
+            return ids
+        return np.empty(0, np.int64)
 
     def open_files(self, view: str, paths: Iterable[Path], ids: ProductRange | None = None) -> None:
         """Make a view over Parquet files, of all products or of a range."""

@@ -97,7 +97,7 @@ def _month_task(scope: BuildScope, days: Period, whole: bool) -> Task:
     name = f"month {days.first:%Y-%m}" + ("" if whole else f" days {days.first.day}-{days.last.day}")
     has_bulk_file = layer_names.bulk_layer(f"{days.first:%Y-%m}") in scope.missing
     bulk_days = tuple(day.first for day in days.days() if layer_names.bulk_layer(day.span) in scope.missing)
-    arguments = (days, scope.ranges, has_bulk_file, bulk_days)
+    arguments = (days, scope.history_ranges(days.first), has_bulk_file, bulk_days)
     return Task(name, "", _month, arguments, rows=days.estimated_rows(scope.lake))
 
 

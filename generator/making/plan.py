@@ -65,6 +65,7 @@ def plan_build(
         missing={name: digest for name, digest in digests.items() if name in wanted},
         present={name: digest for name, digest in digests.items() if name not in wanted},
         product_ids=lambda: context.tables.product_ids(),  # opens the lake's tables
+        priced_ids=lambda period: context.tables.priced_ids(period),
     )
     tasks: dict[str, Task] = {}
     for layer in layers:

@@ -13,6 +13,7 @@ repeated task writes the same files.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generator.lake.lake import Lake
+from generator.making.periods import Period, history_period
 
 PRODUCTS_PER_TASK = 25_000
 # A smaller lake is cut too, so that several threads have something to do.
@@ -32,13 +34,13 @@ class ProductRange:
     """The products of one task: those with ids from `first` to `last`.
 
     The first range begins at the smallest integer and the last one ends at the largest, because price tables may name
-    products that the table of products does not.
+    other products than those that were split.
 
     Attributes:
         number: The place of the range among all ranges, from 0.
-        low: The smallest id of a product of the lake in the range, 0 if there is none.
+        low: The smallest id of the split products in the range, 0 if there is none.
         high: The largest such id.
-        count: The number of products of the lake in the range.
+        count: The number of split products in the range.
     """
 
     number: int
@@ -91,12 +93,15 @@ class BuildScope:
         missing: The digests of the layers that the build makes, by layer.
         present: The digests of the layers that the store has, by layer.
         product_ids: Returns the sorted ids of all products. Called only if a missing layer is made in ranges of them.
+        priced_ids: Returns the sorted ids that a period of the history is split by; see `LakeTables.priced_ids`.
     """
 
     lake: Lake
     missing: dict[str, str]
     present: dict[str, str]
     product_ids: Callable[[], NDArray[np.int64]]
+    priced_ids: Callable[[Period], NDArray[np.int64]]
+    _history_ranges: dict[Period, tuple[ProductRange, ...]] = field(default_factory=dict)
 
     @cached_property
     def ranges(self) -> tuple[ProductRange, ...]:
@@ -107,6 +112,20 @@ class BuildScope:
         """
         return split_products(self.product_ids())
 
+    def history_ranges(self, day: date) -> tuple[ProductRange, ...]:
+        """Return the products of the period of the history that holds a day, in ranges.
+
+        A pack ends where a range ends. So the ranges follow from the prices of the period, as the layer's digest does,
+        and not from the catalogue, which grows.
+
+        Raises:
+            LakeError: A file of prices is no Parquet, or lacks a column.
+        """
+        period = history_period(self.lake.as_of, day)
+        if period not in self._history_ranges:
+            self._history_ranges[period] = split_products(self.priced_ids(period))
+        return self._history_ranges[period]
+
     @property
     def products(self) -> int:
         """The number of products of the lake."""
@@ -114,7 +133,7 @@ class BuildScope:
 
 
 def split_products(ids: NDArray[np.int64]) -> tuple[ProductRange, ...]:
-    """Split the sorted ids of all products into ranges of about the same number of products.
+    """Split sorted ids of products into ranges of about the same number of products.
 
     The ranges hold every integer, also those that are not ids of products.
     """

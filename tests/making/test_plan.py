@@ -1,6 +1,7 @@
 """The plan of a build: what `--plan` prints, and that the cuts into ranges do not change any bytes."""
 
 import json
+import shutil
 from contextlib import closing
 from dataclasses import replace
 from itertools import pairwise
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from edge_auth.contract.builds import open_build
+from edge_auth.contract.layout import layer_folder_of
 from edge_auth.contract.store.folder import FolderStore
 from generator.errors import BuildError
 from generator.lake.lake import open_lake
@@ -20,6 +22,7 @@ from generator.making.periods import open_month
 from generator.pack.output import TaskOutput
 from generator.releases.prune import RetentionRules, prune
 from tests.support.commands import run
+from tests.support.lake_edits import rewrite
 from tests.support.nights import DAYS, PRODUCTS, QUIET, demo_lake, in_hours, make
 from tests.support.nights import names as files_of
 
@@ -60,13 +63,44 @@ def test_how_it_is_cut_does_not_show(lake: Path, tmp_path: Path, request: pytest
     assert documents(stores[1]) == documents(stores[0])
 
 
+def grown(lake: Path, folder: Path) -> Path:
+    """Copy a lake whose catalogue gains products that no price names."""
+    shutil.copytree(lake, folder)
+    more = "from rows union all (select * replace (id_product - 9999 as id_product) from rows limit 10)"
+    rewrite(folder / "products.parquet", more)
+    return folder
+
+
+def test_the_catalogue_does_not_cut_the_history(lake: Path, tmp_path: Path, small_tasks: None) -> None:
+    """The digest of a history does not hold the catalogue, so the ends of its packs cannot follow from it."""
+    store, larger = FolderStore(str(tmp_path / "store")), grown(lake, tmp_path / "larger")
+    before, after = (plan_only(open_lake(str(folder)), store) for folder in (lake, larger))
+    assert len(before.of("history-open")) > 3
+    for layer in ("history-2025", "history-open"):
+        ranges = [[task.arguments for task in plan.of(layer)] for plan in (before, after)]
+        assert ranges[0] == ranges[1]
+
+
+@pytest.mark.thorough
+def test_one_digest_is_one_set_of_files(lake: Path, tmp_path: Path, small_tasks: None) -> None:
+    stores = [FolderStore(str(tmp_path / name)) for name in "ab"]
+    make(lake, stores[0])
+    make(grown(lake, tmp_path / "larger"), stores[1])
+    files = [{name: (store.root / name).read_bytes() for name in files_of(store)} for store in stores]
+    folders = [{layer_folder_of(name) for name in named if name.startswith("layers/")} for named in files]
+    both = {folder for folder in folders[0] & folders[1] if not folder.startswith("layers/bulk")}
+    assert {"history-2025", "history-open"} <= {folder.split("/")[1] for folder in both}
+    of_both = [{name: data for name, data in named.items() if layer_folder_of(name) in both} for named in files]
+    assert of_both[0] == of_both[1]
+
+
 def test_a_plan_is_in_order_and_whole(lake: Path, tmp_path: Path, small_tasks: None) -> None:
     plan = plan_only(open_lake(str(lake)), FolderStore(str(tmp_path)))
     before: set[str] = set()
     for task in plan.tasks:
         assert task.name not in before and set(task.needs) <= before
         before.add(task.name)
-    ranges = [task.arguments[0] for task in plan.of("history-open")]
+    ranges = [task.arguments[0] for task in plan.tasks if task.name.startswith("products ")]
     assert (ranges[0].first, ranges[-1].last) == (-(2**63), 2**63 - 1)
     assert all(right.first == left.last + 1 for left, right in pairwise(ranges))
     assert sum(ids.count for ids in ranges) == PRODUCTS

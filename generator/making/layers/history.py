@@ -5,6 +5,7 @@ each product per price table.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from datetime import date
 
 from edge_auth.contract import layer_names, object_keys
 from generator.lake.lake import PRICE_TABLES, Lake
@@ -20,7 +21,7 @@ from generator.making.tasks import BuildScope, ProductRange, Task
 from generator.pack.output import Inputs
 from generator.pack.writer import Writer
 
-RECIPE = 2
+RECIPE = 3
 _ROWS_PER_GROUP = 25_000  # of newest rows: a range of products reads little beyond its own
 
 
@@ -52,7 +53,7 @@ def _open_month(scope: BuildScope, month: Period) -> Iterator[Task]:
     yield from months
     # Many small objects: two threads that encode them would wait for each other.
     yield from _range_tasks(
-        scope, layer_names.history_layer(layer_names.OPEN_MONTH), months, len(month), main_thread=True
+        scope, layer_names.history_layer(layer_names.OPEN_MONTH), months, month.first, len(month), main_thread=True
     )
 
 
@@ -62,14 +63,15 @@ def _closed_period(scope: BuildScope, period: Period) -> Iterator[Task]:
     yield from months
     layer, needs = layer_names.history_layer(period.name), task_names(months)
     yield Task(newest_task_name(layer), layer, _newest, needs=needs, rows=len(months) * scope.products)
-    yield from _range_tasks(scope, layer, months, sum(map(len, with_rows)))
+    yield from _range_tasks(scope, layer, months, period.first, sum(map(len, with_rows)))
 
 
 def _range_tasks(
-    scope: BuildScope, layer: str, months: list[Task], days: int, main_thread: bool = False
+    scope: BuildScope, layer: str, months: list[Task], first: date, days: int, main_thread: bool = False
 ) -> Iterator[Task]:
-    needs, rows = task_names(months), sum(task.rows for task in months)
-    for ids in scope.ranges:
+    needs, rows, ranges = task_names(months), sum(task.rows for task in months), scope.history_ranges(first)
+    products = sum(ids.count for ids in ranges)
+    for ids in ranges:
         yield Task(
             f"{layer} {ids}",
             layer,
@@ -77,7 +79,7 @@ def _range_tasks(
             (ids, days),
             needs,
             objects=ids.count,
-            rows=rows * ids.count // max(scope.products, 1),
+            rows=rows * ids.count // max(products, 1),
             main_thread=main_thread,
         )
 

@@ -124,7 +124,8 @@ def _open_tasks(scope: BuildScope, month: Period, before: dict[str, str]) -> Ite
     yield from months
     needs = (*task_names(months), *(layer for layer in before if layer in scope.missing))
     rows = sum(task.rows for task in months)
-    yield Task(layer_names.MARKET, layer_names.MARKET, _open_month, (len(scope.ranges), before), needs, rows=rows)
+    arguments = (len(scope.history_ranges(month.first)), before)
+    yield Task(layer_names.MARKET, layer_names.MARKET, _open_month, arguments, needs, rows=rows)
 
 
 def _closed_year(
