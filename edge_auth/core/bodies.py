@@ -37,6 +37,7 @@ class Body(ABC):
     """
 
     file: Path | None = None
+    _gzipped: bytes | None = None
 
     def __init__(self, digest: bytes, size: int, cost: int, media_type: str = JSON, total: int | None = None):
         self.size = size
@@ -45,6 +46,11 @@ class Body(ABC):
         self._total = total
         self._tag = digest.hex()[:32]
         self._headers: dict[bool, dict[str, str]] = {}
+
+    @property
+    def is_gzipped(self) -> bool:
+        """Whether the gzip member is in memory."""
+        return self._gzipped is not None
 
     @property
     @abstractmethod
@@ -93,7 +99,6 @@ class MadeBody(Body):
         size = len(plain)
         super().__init__(digest or sha256(plain), size, size + size // 4 if keep_plain else size, total=total)
         self._plain: bytes | None = plain
-        self._gzipped: bytes | None = None
         self._keep_plain = keep_plain
 
     @property
@@ -135,7 +140,6 @@ class StoredBody(Body):
         super().__init__(digest, size, cost, media_type)
         self.file = file
         self._read_gzipped = read_gzipped
-        self._gzipped: bytes | None = None
 
     @property
     def gzipped(self) -> bytes:

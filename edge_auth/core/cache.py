@@ -28,6 +28,11 @@ class LruCache:
             self._values.move_to_end(key)
             return found[0]
 
+    def items(self) -> list[tuple[Any, Any]]:
+        """Return all keys and values, most recently used first."""
+        with self._lock:
+            return [(key, value) for key, (value, _) in reversed(self._values.items())]
+
     def put(self, key: Hashable, value: Any, cost: int) -> None:
         """Store a value of `cost` bytes, unless it needs more than half of the cache."""
         if cost > self._max_bytes // 2:

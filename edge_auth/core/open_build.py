@@ -209,6 +209,11 @@ class OpenBuild:
         """Return the body for a path and a query from the cache. If it is absent, call `make` and store the result."""
         return self.cached((path, query), make, lambda body: body.cost + len(path) + len(query))
 
+    def recent_bodies(self) -> list[tuple[bytes, str, Body]]:
+        """Return path, query and body of the answers in the cache, most recently used first."""
+        found = [(key[1], body) for key, body in self._cache.items() if key[0] == self.id and isinstance(body, Body)]
+        return [(path, query, body) for (path, query), body in found]
+
     def cached(self, key: Hashable, make: Callable[[], T], cost: Callable[[T], int]) -> T:
         """Return a value of this build from the cache. If it is absent, call `make` and store the result.
 

@@ -1,14 +1,12 @@
 """The builds that a shim answers from: the live one, and those that requests name in X-Build.
 
 A thread follows the pointer. It opens a new build and reads what every answer needs before the build goes live here.
-So a request waits for the store at most once, for its own object. A request selects its build once and reads from that
-build only, so no answer mixes builds. A build of a folder that lost data in a power cut does not go live. An earlier
-one answers.
+So a request waits for the store at most once, for its own object. Then it makes the answers that clients had lately.
+A request selects its build once and reads from that build only, so no answer mixes builds. A build of a folder that
+lost data in a power cut does not go live. An earlier one answers.
 """
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import partial
 from threading import Lock
 from time import monotonic
@@ -24,14 +22,18 @@ from edge_auth.host.coalescing_store import with_deadline
 from edge_auth.host.log import Log
 from edge_auth.host.metrics import Metrics
 from edge_auth.host.poller import POLL_SECONDS, Poller
+from edge_auth.host.short_switches import ShortSwitches
 from edge_auth.host.single_flight import SingleFlight
 from edge_auth.host.step_log import FollowedSteps
 from edge_auth.host.unknown_builds import UnknownBuilds
+from edge_auth.host.warming import warm
 
 _MAX_PINNED_BUILDS = 4
 _MAX_PINNED_IDLE_SECONDS = 300
 _CACHE_BYTES = 16 << 20
-_OPENING_SWITCH_SECONDS = 0.0005  # how long a request waits for the interpreter while a build is opened; usually 5 ms
+# From the reading of the pointer until no more answers are made before the build goes live. If the pointer moves again
+# meanwhile, that build waits for this time, for the next poll, and for this time once more: five seconds are the law.
+_MAX_FOLLOWING_SECONDS = 1.0
 
 
 class BuildRegistry:
@@ -61,6 +63,7 @@ class BuildRegistry:
         self._pinned: dict[str, OpenBuild] = {}
         self._unknown = UnknownBuilds(self._list_ids)
         self._opening = Lock()
+        self._short_switches = ShortSwitches()
         self.steps = FollowedSteps(self._store, self._cache, self._refresh, self._no_build)
         self.last_error = ""
         self._last_exception: Exception | None = None
@@ -125,10 +128,11 @@ class BuildRegistry:
 
     def _poll(self) -> None:
         """Follow the pointer. If it or its build cannot be read, the current build stays live."""
+        deadline = monotonic() + _MAX_FOLLOWING_SECONDS
         try:
             pointer = live_pointer(self._store)
             self._follow_steps(pointer)
-            self._follow(pointer.build)
+            self._follow(pointer.build, deadline)
             self._close_unused()
             self._set_last_error(None)
         except Exception as error:  # whatever the error is, the next poll may succeed
@@ -146,7 +150,7 @@ class BuildRegistry:
         with self._single_flight.waiting(self._poller):  # the poller may be opening a build
             self._poller.refresh(self._single_flight.seconds)
 
-    def _follow(self, id_: str) -> None:
+    def _follow(self, id_: str, deadline: float) -> None:
         before = build = self._live
         if build is None:
             self._test_permissions()
@@ -156,9 +160,16 @@ class BuildRegistry:
         try:
             if not build.prepared:
                 self._single_flight.run(build, build.prepare)
+            if before is not None and build is not before:
+                self._warm(build, before, deadline)
         finally:  # the first build goes live even if it is partly damaged: there is no other build to answer from
             if build is not before:
                 self._go_live(build)
+
+    def _warm(self, build: OpenBuild, before: OpenBuild, deadline: float) -> None:
+        """Make the answers that clients had lately, until the deadline or until a request waits for the pointer."""
+        with suppress(EdgeError), self._short_switches:
+            warm(build, before, lambda: monotonic() < deadline and not self._poller.requested)
 
     def _open_first(self, id_: str) -> OpenBuild:
         """Open the build that the pointer names. In a folder, open the newest whole one of those before it instead."""
@@ -187,7 +198,7 @@ class BuildRegistry:
     def _open_prepared(self, id_: str) -> OpenBuild:
         """Open one build at a time, with the interpreter mostly left to requests."""
         build = self._open(id_)
-        with self._opening, _short_switches():
+        with self._opening, self._short_switches:
             build.prepare()
         return build
 
@@ -210,14 +221,3 @@ class BuildRegistry:
         if message and message != self.last_error and self._live:
             self._log.line(f"the pointer cannot be followed, build {self._live.id} stays live here: {message}")
         self.last_error, self._last_exception = message, error
-
-
-@contextmanager
-def _short_switches() -> Iterator[None]:
-    """Make the threads of this process take shorter turns at the interpreter."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(_OPENING_SWITCH_SECONDS)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)
