@@ -33,11 +33,12 @@ LOCKED := $(INSTALL) --require-hashes -r
 
 $(RUNS): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "cardpress needs Python 3.11 or newer: make PYTHON=python3.x …" >&2; exit 1; }
-	$(PYTHON) -m venv --without-pip $(VENV)
+	@echo "Installing what cardpress needs into $(VENV): about a minute, once"
+	@$(PYTHON) -m venv --without-pip $(VENV)
 	@$(PYTHON) -m pip --python $(BIN)/python --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip --default-pip >/dev/null \
 	|| { echo "this Python has no pip and no venv: apt-get install python3-venv" >&2; exit 1; }
-	$(LOCKED) requirements.lock
-	$(INSTALL) --no-build-isolation -e .
+	@$(LOCKED) requirements.lock
+	@$(INSTALL) --no-build-isolation -e .
 	@touch $@
 
 $(READY): $(RUNS) requirements-dev.lock
@@ -45,18 +46,21 @@ $(READY): $(RUNS) requirements-dev.lock
 	$(LOCKED) requirements-dev.lock
 	@touch $@
 
-# The export goes on behind the API, which does not need the plain files.
+# What commands print is shown if they fail. The export goes on behind the API, which does not need the plain files.
 run: $(RUNS) ## write a demo lake, build and publish it, issue a key, serve the API and write it as plain files
 	@$(BIN)/python -c 'import socket, sys; sys.exit(socket.socket().connect_ex(("$(HOST)", $(PORT))) == 0)' || \
 	{ echo "port $(PORT) of $(HOST) is taken: stop what listens there, or choose another port: PORT=8123 make run" >&2; exit 1; }
-	$(BIN)/cardpress demo $(LAKE)
-	$(BIN)/cardpress build --lake $(LAKE) --store $(STORE) --publish
-	@key=$$($(BIN)/cardpress keys issue --store $(STORE) --name 'make run' --reuse $(RUN_KEY) 2>/dev/null) && \
+	@log=$$(mktemp); quietly() { "$$@" >"$$log" 2>&1 || { cat "$$log" >&2; rm "$$log"; exit 1; }; }; \
+	echo "Writing a lake of invented cards, with faults on purpose, into $(LAKE)"; \
+	quietly $(BIN)/cardpress demo $(LAKE); \
+	echo "Building and publishing it in $(STORE)"; \
+	quietly $(BIN)/cardpress build --lake $(LAKE) --store $(STORE) --publish; \
+	quietly $(BIN)/cardpress keys issue --store $(STORE) --name 'make run' --reuse $(RUN_KEY); key=$$(cat $(RUN_KEY)); \
 	printf '\nThe API starts now (Ctrl-C stops it). Open this link, which holds your key:\n\n  %s\n\nOr ask from another terminal:\n\n  %s\n\n' \
 	  "http://$(HOST):$(PORT)/explore#key=$$key" \
-	  "curl -s -H 'Authorization: Bearer $$key' 'http://$(HOST):$(PORT)/api/v1/cards?q=ember&limit=2'" && \
-	($(BIN)/cardpress export $(TREE) --store $(STORE) &) && \
-	exec $(BIN)/cardpress serve --store $(STORE) --host $(HOST) --port $(PORT)
+	  "curl -s -H 'Authorization: Bearer $$key' 'http://$(HOST):$(PORT)/api/v1/cards?q=ember&limit=2'"; \
+	(quietly $(BIN)/cardpress export $(TREE) --store $(STORE); rm "$$log") & \
+	$(BIN)/cardpress serve --store $(STORE) --host $(HOST) --port $(PORT) 2>&1 | (trap '' INT TERM; grep --line-buffered -v '^{') # its log
 
 test: $(READY) bulk-clients ## run the tests: before each commit
 	$(PYTEST) -m "not thorough" $(PYTEST_ARGS)

@@ -73,6 +73,15 @@ def test_a_taken_port_is_noticed_before_anything_is_made(place: Path, port: int)
     assert not (place / "lake").exists() and not (place / "store").exists()
 
 
+def test_a_step_that_fails_says_why(place: Path, port: int, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        free = probe.getsockname()[1]
+    (tmp_path / "lake").write_text("no folder")
+    words = [f"LAKE={tmp_path / 'lake'}" if word.startswith("LAKE=") else word for word in command(place, free)]
+    result = subprocess.run(words, env=small(place), capture_output=True, text=True, timeout=60)
+    assert result.returncode != 0 and f"cardpress: {tmp_path / 'lake'}" in result.stderr
+
+
 @pytest.mark.thorough
 def test_one_link_with_the_same_key_each_time(place: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as probe:
@@ -81,4 +90,7 @@ def test_one_link_with_the_same_key_each_time(place: Path) -> None:
     links = [re.findall(rf"http://127\.0\.0\.1:{free}/explore#key=cpm_live_\w{{32}}", text) for text in texts]
     assert [len(found) for found in links] == [1, 1]
     assert links[0] == links[1]
+    for text in texts:  # two steps, the link and the request with a sentence each, and the address
+        lines = [line for line in text.splitlines() if line and not line.startswith("make:")]
+        assert len(lines) == 7, text
     assert (place / "run-key").stat().st_mode & 0o777 == 0o600
