@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from edge_auth.contract.store.open import open_store
+from generator.clock import utc_now
 from generator.commands.build_names import BuildName, named_build
 from generator.commands.options import memory_option, store_option, threads_option
 from generator.reading.report.html_page import as_html
@@ -44,7 +45,7 @@ def report(
         raise click.UsageError("--against writes a second page beside the first: choose its folder with --out FILE")
     opened = open_store(store)
     chosen = named_build(opened, build)
-    summary = summarize_build(opened, chosen, threads=threads, memory=memory)
+    summary = summarize_build(opened, chosen, utc_now, threads=threads, memory=memory)
     if against and out:
         old = named_build(opened, against)
         page = diff_page(old, chosen, DIFF_ROWS, out.name, threads=threads, memory=memory, progress=Progress())

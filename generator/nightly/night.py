@@ -122,7 +122,7 @@ class Night:
             finally:
                 write_report(self.report, self.store, self.options, clock=self.clock, progress=self.progress)
                 if with_pages:
-                    write_night_pages(self.report, self.store, self.options, self.progress)
+                    write_night_pages(self.report, self.store, self.options, clock=self.clock, progress=self.progress)
                 self.notices.finish(self.report)
 
     def _with_step(self, error: Exception) -> Exception:

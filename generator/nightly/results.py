@@ -44,13 +44,17 @@ def _games(live: str, store: Store, options: NightOptions, progress: Progress) -
         return []
 
 
-def write_night_pages(report: RunReport, store: Store, options: NightOptions, progress: Progress) -> None:
+def write_night_pages(
+    report: RunReport, store: Store, options: NightOptions, *, clock: Clock, progress: Progress
+) -> None:
     """Write the pages of a build that is not live yet, published or not. SIGTERM ends only this."""
     if report.build is None or report.outcome == UNCHANGED:
         return
     try:
         with end_by_error("night"):
-            folder = write_pages(store, report, threads=options.threads, memory=options.memory, progress=progress)
+            folder = write_pages(
+                store, report, clock, threads=options.threads, memory=options.memory, progress=progress
+            )
         progress.say(f"pages: {folder}")
     except (GeneratorError, EdgeError, OSError) as error:  # missing pages are no reason to fail a night
         progress.say(f"the pages were not written: {error}")

@@ -30,6 +30,7 @@ def as_html(summary: BuildSummary, diff_page: str | None = None) -> Iterator[str
         "report",
         {"source_title": _source_title, "age": format_age},
         summary=summary,
+        moment=f"{summary.moment:%Y-%m-%d %H:%M} UTC",
         tiles=_tiles(summary),
         prices=_PRICE_TITLES,
         distributions={price: _distributions(summary, price) for price in _PRICE_TITLES},

@@ -1,18 +1,19 @@
 """Collects what the report of a build shows: the record, the prices, and what nights left in the store.
 
-Nothing here reads the clock, so the same build in the same store gives the same report.
+Ages count up to a moment of the clock that the caller gives. All else is the same for the same build in the same store.
 """
 
 import itertools
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, time, timedelta
+from datetime import datetime
 from typing import Any
 
 from edge_auth.contract import layout
 from edge_auth.contract.builds import Build, open_build
 from edge_auth.contract.store.interface import Store
 from edge_auth.errors import UnknownBuild
+from generator.clock import Clock
 from generator.reading.overview import SourceAge, source_ages
 from generator.reading.report.price_counts import PriceCounts, count_prices
 from generator.releases.judgements import read_judgement
@@ -57,7 +58,8 @@ class BuildSummary:
     """The content of the report of a build.
 
     Attributes:
-        sources: How old the newest row of each source is at the end of the as-of day.
+        moment: The time that the ages of the sources count up to.
+        sources: How old the newest row of each source is.
         night: The report of the last night that made the build, or None.
         judgement: The gate results of the last night that judged the build, or None.
         layers: The slowest first, those without a time last.
@@ -68,6 +70,7 @@ class BuildSummary:
     as_of: str
     record: _Json
     counts: PriceCounts
+    moment: datetime
     sources: list[SourceAge]
     night: _Json | None
     judgement: _Json | None
@@ -75,7 +78,9 @@ class BuildSummary:
     history: list[HistoryRow] = field(default_factory=list)
 
 
-def summarize_build(store: Store, build: Build, *, threads: int | None, memory: str | None) -> BuildSummary:
+def summarize_build(
+    store: Store, build: Build, clock: Clock, *, threads: int | None, memory: str | None
+) -> BuildSummary:
     """Collect what the report of a build shows.
 
     Raises:
@@ -83,13 +88,14 @@ def summarize_build(store: Store, build: Build, *, threads: int | None, memory: 
     """
     nights, records = _nights(store, build), _records(store, build)
     night = next((report for report in nights if report["build"] == build.id), None)
-    end_of_day = datetime.combine(build.as_of + timedelta(days=1), time(), UTC)
+    moment = clock()
     return BuildSummary(
         build.id,
         build.as_of.isoformat(),
         build.record,
         count_prices(build, threads=threads, memory=memory),
-        source_ages(build.record, lambda: end_of_day),
+        moment,
+        source_ages(build.record, lambda: moment),
         night,
         read_judgement(store, build.id),
         _layers(build, nights, records),

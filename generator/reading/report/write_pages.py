@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from edge_auth.contract import layout
 from edge_auth.contract.builds import Build, open_build
 from edge_auth.contract.store.interface import Store
+from generator.clock import Clock
 from generator.reading.diff.compare import compare
 from generator.reading.diff.html_page import as_html as diff_as_html
 from generator.reading.diff.report import make_report
@@ -17,7 +18,9 @@ from generator.terminal.progress import Progress
 DIFF_ROWS = 50
 
 
-def write_pages(store: Store, report: RunReport, *, threads: int | None, memory: str | None, progress: Progress) -> str:
+def write_pages(
+    store: Store, report: RunReport, clock: Clock, *, threads: int | None, memory: str | None, progress: Progress
+) -> str:
     """Write the pages of a run and return their folder in the store.
 
     Raises:
@@ -28,7 +31,7 @@ def write_pages(store: Store, report: RunReport, *, threads: int | None, memory:
     if old:
         page = diff_page(old, new, DIFF_ROWS, REPORT_PAGE, threads=threads, memory=memory, progress=progress)
         store.put(layout.page_name(report.run, DIFF_PAGE), page)
-    summary = summarize_build(store, new, threads=threads, memory=memory)
+    summary = summarize_build(store, new, clock, threads=threads, memory=memory)
     page = _encode(report_as_html(summary, DIFF_PAGE if old else None))
     store.put(layout.page_name(report.run, REPORT_PAGE), page)
     return layout.page_name(report.run, "")
