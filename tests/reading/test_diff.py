@@ -408,6 +408,20 @@ class TestHtml:
         assert {row["data-kind"] for row in rows} == {"single", "sealed"}
         assert "<script>alert(1)</script>" in page.words[""]
 
+    def test_the_sentence_comes_first_then_every_field_once(self, month: Pair) -> None:
+        html = month.diff("--format", "html")
+        text = Page(html).words[""]
+        order = ["earlier nights", "products added", "What else is large", "Fields of prices and of the watchlist"]
+        places = [text.index(words) for words in order]
+        assert places == sorted(places)
+        for row in month.document()["field_counts"]:
+            assert html.count(f">{row['field']}<small>{row['resource']}</small>") == 1, row
+
+    def test_two_builds_of_one_day_are_told_apart(self, month: Pair) -> None:
+        same_day = cardpress("diff", month.new, month.new, "--store", month.store, "--format", "html")
+        assert f"<title>{month.new} to {month.new}: " in same_day
+        assert re.search(r"<title>[0-9-]{10} to [0-9-]{10}: ", month.diff("--format", "html"))
+
     def test_filters_and_plots(self, month: Pair) -> None:
         page = Page(month.diff("--format", "html"))
         plots = [attributes for tag, attributes in page.tags if tag == "svg"]
