@@ -10,8 +10,8 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from datetime import date
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -25,16 +25,17 @@ from edge_auth.core.endpoints import MAX_TEXT_CHARACTERS
 from generator.drawings import svg
 from generator.site import openapi
 from generator.site.api_reference import Reference
+from generator.site.changelog import api_changes
 from generator.site.live_examples import NO_EXAMPLES, LiveExamples
 from generator.site.schema_rows import resources
 from generator.templates import compiled_templates
 
 _TEMPLATES = Path(__file__).with_name("templates") / "pages"
-_WITH_EXAMPLES = (site_files.HOME_PAGE, "docs/index.html")
 _LANGUAGES = {"curl": "sh", "Python": "py", "JavaScript": "mjs"}
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 _HEADING = re.compile(r"<h([1-6])>(.*?)</h\1>")
 _NAME = re.compile(r"[A-Z]\w+")
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _TAG = re.compile(r"<[^>]*>")
 
 
@@ -42,7 +43,7 @@ def documents(live: LiveExamples = NO_EXAMPLES) -> dict[str, bytes]:
     """Return every file of the site by its key, in the order of the keys.
 
     Args:
-        live: The examples of a build for the pages that show them. Without them these pages show invented ones.
+        live: What a build holds, for the pages that show it. Without it they show invented examples.
     """
     document = json.loads(openapi.strict_document())
     api, api_of_build = Reference(document), Reference(document, live)
@@ -51,7 +52,7 @@ def documents(live: LiveExamples = NO_EXAMPLES) -> dict[str, bytes]:
         template = path.relative_to(_TEMPLATES).as_posix()
         key = template.removesuffix(".j2")
         if path.is_file() and site_files.is_site_file(key):
-            reference = api_of_build if key in _WITH_EXAMPLES else api
+            reference = api_of_build if key.endswith(".html") else api
             found[key] = path.read_bytes() if template == key else _render(template, reference)
     return dict(sorted(found.items()))
 
@@ -62,7 +63,7 @@ def sources() -> Iterator[tuple[str, bytes]]:
         for path in sorted(folder.rglob("*")):
             if path.is_file() and path.suffix != ".pyc" and path.name != "README.md":
                 yield path.relative_to(folder.parent).as_posix(), path.read_bytes()
-    yield "changelog", _changelog().encode()
+    yield "changelog", api_changes().encode()
 
 
 def _render(template: str, api: Reference) -> bytes:
@@ -81,7 +82,7 @@ def _environment() -> Environment:
         bytecode_cache=compiled_templates(),
     )
     environment.globals |= {
-        "changelog": _changelog(),
+        "changelog": api_changes(),
         "sorts": [(name, sort.label) for name, sort in SORTS.items()],
         "default_sort": DEFAULT_SORT,
         "match_sort": MATCH_SORT,
@@ -98,6 +99,7 @@ def _environment() -> Environment:
         "inline": _inline,
         "linked": _linked,
         "anchor": _anchor,
+        "day": _day,
         "headings": _headings,
     }
     return environment
@@ -131,6 +133,12 @@ def _linked(type_: str) -> Markup:
     )
 
 
+def _day(text: str) -> str:
+    """Return a day or a time of the API as the pages write days."""
+    day = date.fromisoformat(text[:10])
+    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
+
+
 def _headings(text: str, level: int = 2) -> list[str]:
     """Return the headings of one level of a Markdown text."""
     return re.findall(rf"^#{{{level}}} (.+)$", text, re.MULTILINE)
@@ -144,10 +152,3 @@ def _anchor(text: str) -> str:
 def _version_of(key: str) -> str:
     """Return the path of a copied file with a hash of its content, so that no cache serves an older version of it."""
     return f"/{key}?v={hashlib.sha256((_TEMPLATES / key).read_bytes()).hexdigest()[:8]}"
-
-
-def _changelog() -> str:
-    """Return CHANGELOG.md of the checkout or of the installed wheel, without the brackets around versions."""
-    packaged = Path(str(files("generator"))) / "_CHANGELOG.md"
-    path = packaged if packaged.is_file() else Path(__file__).parents[2] / "CHANGELOG.md"
-    return re.sub(r"^## \[([^]]+)\]", r"## \1", path.read_text("utf-8"), flags=re.MULTILINE)

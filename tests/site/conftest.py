@@ -6,10 +6,11 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, Route, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, Request, Route, expect, sync_playwright
 
 from edge_auth.contract import layout
 from edge_auth.contract.changes import DocumentEntry, Index, index_to_bytes
@@ -70,9 +71,14 @@ class Visit:
         page = self.open("/explore" + fragment)
         page.get_by_label("API key").fill(self.key)
         page.get_by_role("button", name="Open").click()
-        page.get_by_role("button", name="Forget the key").wait_for()
+        page.locator("#key-form").wait_for(state="hidden")
         self.keeps_key = True
         return page
+
+    def in_menu(self, role: Literal["button", "link"], name: str) -> Locator:
+        """Open the menu of the page. Return one of its buttons or links."""
+        self.page.get_by_text("Menu", exact=True).click()
+        return self.page.locator(".menu").get_by_role(role, name=name)
 
     def foreign(self) -> list[str]:
         """Return the URLs of requests to other hosts, except for images."""

@@ -81,6 +81,7 @@ def downloads(visit: Visit) -> None:
 
 def changelog(visit: Visit) -> None:
     visit.open("/docs/changelog.html")
+    visit.in_menu("link", "Downloads").hover()
 
 
 COLOURS = ["color-contrast", "link-in-text-block"]
@@ -136,6 +137,8 @@ def test_nothing_sticks_out_at_any_width(visit: Visit, view) -> None:
     for width in (390, 600, 768, 1024, 1440, 1920):
         visit.page.set_viewport_size({"width": width, "height": 900})
         assert overflow(visit.page) == [], width
+        bar = visit.page.locator(".top").bounding_box()
+        assert bar is not None and bar["height"] <= 110, width
 
 
 def overflow(page: Page) -> list[str]:

@@ -146,7 +146,7 @@ def test_names_complete_the_search(visit: Visit) -> None:
     expect(page).to_have_url(ending("#/cards?q=Filler+012"))
     search.fill("PICTURE")
     expect(names).to_have_text(["Insecure picture1", "No picture1"])
-    page.get_by_role("link", name="Watchlist").click()
+    visit.in_menu("link", "Watchlist").click()
     page.get_by_role("link", name="Cards", exact=True).click()
     page.get_by_label("Search by name").fill("emberfox [b")
     expect(suggestions(page)).to_have_text(["Emberfox ex [Blazing Tail]1"])
@@ -380,7 +380,7 @@ def test_a_card_without_any_history(visit: Visit) -> None:
 
 def test_the_watchlist(visit: Visit) -> None:
     page = visit.enter()
-    page.get_by_role("link", name="Watchlist").click()
+    visit.in_menu("link", "Watchlist").click()
     rows = page.locator("tbody tr")
     expect(rows).to_have_count(2)
     expect(rows.first).to_contain_text("€19.10")
@@ -418,7 +418,7 @@ def test_keys_are_refused_and_forgotten(visit: Visit) -> None:
     page.keyboard.press("Enter")
     expect(page.locator(".card")).to_have_count(50)
     assert page.get_by_label("API key").input_value() == ""
-    page.get_by_role("button", name="Forget the key").click()
+    visit.in_menu("button", "Forget the key").click()
     visit.keeps_key = False
     expect(page.get_by_label("API key")).to_be_focused()
     expect(page.locator(".card")).to_have_count(0)

@@ -17,7 +17,7 @@ from tests.support.service import ROOT, Client, HttpAnswer, Service
 
 FILES = site.documents()
 HOME = {"index.html", "index.json"}  # the two forms of /
-WITH_EXAMPLES = {"index.html", "docs/index.html"}  # what these hold depends on the build
+WITH_EXAMPLES = {key for key in FILES if key.endswith(".html")}  # what these hold depends on the build
 PAGES = {
     "/": "index.html",
     "/docs": "docs/index.html",
@@ -225,11 +225,14 @@ def plain(markdown: str) -> str:
     return markdown.replace("`", "")
 
 
-def test_the_changelog_is_the_repository_s(visitor: Client) -> None:
-    text = Markup(fetched(visitor, "/docs/changelog.html").text).text
-    for line in (ROOT / "CHANGELOG.md").read_text().splitlines():
-        if line.startswith("#"):
-            assert re.sub(r"[#\[\]]", "", line).strip() in text
+def test_the_changelog_of_the_site_is_about_the_api(visitor: Client) -> None:
+    text = " ".join(Markup(fetched(visitor, "/docs/changelog.html").text).text.split())
+    changes = (ROOT / "CHANGELOG.md").read_text()
+    for version in re.findall(r"^## \[(.+?)\]", changes, re.MULTILINE):
+        assert version in text
+    for part in re.split(r"^(?=For |#)", changes, flags=re.MULTILINE):
+        for change in re.findall(r"^- ([\w ,]{20,})", part, re.MULTILINE):
+            assert (change.strip() in text) == part.startswith("For clients of the API:\n"), change
 
 
 def test_llms_txt_names_everything(description: dict, visitor: Client, recorded: Recorded) -> None:

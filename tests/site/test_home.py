@@ -121,5 +121,5 @@ def test_a_key_lasts_for_the_tab(visit: Visit) -> None:
     expect(page.locator(".request").last).to_contain_text("200 OK")
     page.reload()
     expect(page.locator("#key-state")).to_contain_text("“visitor” is in use")
-    page.get_by_role("button", name="Forget it").click()
+    visit.in_menu("button", "Forget the key").click()
     expect(page.get_by_role("button", name="Send it")).to_have_count(0)

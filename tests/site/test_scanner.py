@@ -233,6 +233,7 @@ def test_keys(page: Page, demo_service: tuple[Service, str]) -> None:
     expect(page.get_by_label("Choose a picture")).to_be_focused()
     page.reload()
     expect(page.get_by_label("Choose a picture")).to_be_focused()
+    page.get_by_text("Menu", exact=True).click()
     page.get_by_role("button", name="Forget the key").click()
     expect(page.get_by_label("API key")).to_be_focused()
     assert page.evaluate("sessionStorage.length") == 0
@@ -292,8 +293,8 @@ def test_accessible_in_both_themes_at_all_widths(
 def test_pages_link_to_it(page: Page, demo_service: tuple[Service, str]) -> None:
     service, key = demo_service
     page.goto(f"http://127.0.0.1:{service.port}/")
-    page.get_by_role("link", name="Scan a card").click()
+    page.get_by_role("link", name="Scan", exact=True).click()
     expect(page.get_by_role("heading", name="Scan a card")).to_be_visible()
     page.goto(f"http://127.0.0.1:{service.port}/explore#key={key}")
-    page.get_by_role("link", name="Scan a card").click()
+    page.get_by_role("link", name="Scan", exact=True).click()
     expect(page.get_by_label("Choose a picture")).to_be_focused()

@@ -23,6 +23,7 @@ def test_the_list_stays_here_and_is_deleted(page: Page, worth: Worth, requests: 
     page.reload()
     expect(page.locator("#trend-total")).to_have_text(total)
     assert [path.partition("?")[0] for path in asked(requests)] == ["me", "cards", "series"]  # the products are known
+    page.get_by_text("Menu", exact=True).click()
     page.get_by_role("button", name="Forget the key").click()
     expect(page.locator("#value")).to_be_hidden()
     page.reload()

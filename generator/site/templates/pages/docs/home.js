@@ -1,10 +1,12 @@
 // The page at /: it takes a key for this tab, and sends the three requests with it.
 import {colourCode, dressCode} from "./code.js";
 import {keepKey, readKey} from "./key.js";
+import {showKey} from "./menu.js";
 
 const byId = (id) => document.getElementById(id);
 const [form, input, state, forget] = ["key-form", "key", "key-state", "forget"].map(byId);
 const INVITATION = state.textContent;
+let name = ""; // of the key in use
 
 const ask = (url, key) => fetch(url, {
   headers: {Authorization: `Bearer ${key}`}, credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer",
@@ -13,9 +15,8 @@ const ask = (url, key) => fetch(url, {
 function show(text, wrong = false) {
   state.textContent = text;
   state.classList.toggle("error", wrong);
-  const known = readKey() !== "";
-  forget.hidden = !known;
-  for (const run of document.querySelectorAll(".run")) run.hidden = !known;
+  showKey(name);
+  for (const run of document.querySelectorAll(".run")) run.hidden = readKey() === "";
 }
 
 /** Check a key: keep it for the tab if it is valid. */
@@ -26,7 +27,8 @@ async function enter(key) {
     if (!answer.ok) return show(body.error.message, true);
     keepKey(key);
     input.value = "";
-    show(`The key “${body.name}” is in use until you close this tab: ${body.rate_limit} requests a minute.`);
+    name = body.name;
+    show(`The key “${name}” is in use until you close this tab: ${body.rate_limit} requests a minute.`);
   } catch (error) {
     show(`No answer: ${error.message}`, true);
   }
@@ -55,6 +57,7 @@ form.addEventListener("submit", (event) => {
 });
 forget.addEventListener("click", () => {
   keepKey("");
+  name = "";
   show(INVITATION);
   input.focus();
 });

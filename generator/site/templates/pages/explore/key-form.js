@@ -1,5 +1,6 @@
 // The form that takes a key on the explorer and on the scanner: it enters with the key, and forgets it.
 import {keepKey, readKey} from "../docs/key.js";
+import {showKey} from "../docs/menu.js";
 
 const byId = (id) => document.getElementById(id);
 
@@ -17,12 +18,13 @@ export function keyForm(enter, leave) {
     button.disabled = true;
     wrong.textContent = "";
     try {
-      byId("key-name").textContent = `Key: ${await enter(key)}.`;
+      showKey(await enter(key));
       keepKey(key);
       input.value = "";
       form.hidden = true;
     } catch (error) {
       if (error.status === 401) keepKey("");
+      showKey("");
       form.hidden = false;
       wrong.textContent = error.message;
     }
@@ -36,10 +38,12 @@ export function keyForm(enter, leave) {
   byId("forget").addEventListener("click", () => {
     keepKey("");
     leave();
+    showKey("");
     form.hidden = false;
     input.focus();
   });
   if (readKey()) return begin(readKey());
+  showKey("");
   form.hidden = false;
   input.focus();
 }

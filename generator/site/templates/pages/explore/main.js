@@ -13,10 +13,10 @@ import {SetCards} from "./set-cards.js";
 import {Tracked} from "./tracked.js";
 import {watchedView, watchlistView} from "./watchlist.js";
 import {weekChanges} from "./week.js";
-import {day} from "./words.js";
 
 const byId = (id) => document.getElementById(id);
-const [place, status, bar] = ["view", "status", "bar"].map(byId);
+const [place, status] = ["view", "status"].map(byId);
+const entries = document.querySelectorAll('.top a[href^="/explore#/"]');
 const TITLE = document.title;
 let api = null;
 let cards = null; // links between the catalogue and the watchlist
@@ -74,7 +74,7 @@ function show() {
   current = back || {kind: route.view, address: location.hash, scroll: 0};
   current.view ??= route.view({api, route, announce, cards, names, facets, sets, build});
   place.replaceChildren(current.view);
-  for (const link of bar.querySelectorAll("[data-view]")) link.ariaCurrent = link.dataset.view === route.name ? "page" : null;
+  for (const link of entries) link.ariaCurrent = link.hash === `#/${route.name}` ? "page" : null;
   scrollTo(0, scroll);
 }
 
@@ -87,8 +87,6 @@ async function enter(key) {
   weekChanges(build); // it comes while the first cards come
   cards = new Tracked(api, me.scopes);
   [names, facets, sets] = [new Names(api), new Facets(api), new SetCards(api)];
-  byId("freshness").textContent = `As of ${day(live.as_of)}.`;
-  bar.hidden = false;
   show();
   place.querySelector("input[type=search], h2")?.focus();
   return me.name;
@@ -100,7 +98,6 @@ function leave() {
   [api, build, cards, names, facets, sets, current, list] = Array(8).fill(null);
   place.replaceChildren();
   announce("");
-  bar.hidden = true;
 }
 
 addEventListener("hashchange", show);

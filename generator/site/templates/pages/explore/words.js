@@ -7,8 +7,7 @@ const COUNT = new Intl.NumberFormat(LOCALE);
 const INDEX = new Intl.NumberFormat(LOCALE, {minimumFractionDigits: 2, maximumFractionDigits: 2});
 const SIZE = new Intl.NumberFormat(LOCALE, {maximumFractionDigits: 1});
 const PERCENT = new Intl.NumberFormat(LOCALE, {minimumFractionDigits: 2, maximumFractionDigits: 2, signDisplay: "exceptZero"});
-const DAY = new Intl.DateTimeFormat(LOCALE, {day: "numeric", month: "short", year: "numeric", timeZone: "UTC"});
-const TIME = new Intl.DateTimeFormat(LOCALE, {day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", timeZone: "UTC"});
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 export const NONE = "–";
 const or = (format) => (value) => (value === null || value === undefined ? NONE : format(value));
@@ -24,8 +23,9 @@ export const bytes = or((value) => {
 export const percent = or((value) => `${PERCENT.format(value).replace("-", "−")} %`);
 /** The index of a market, which is 100 on its first day. */
 export const index = or((value) => INDEX.format(value));
-export const day = or((value) => DAY.format(new Date(value)));
-export const time = or((value) => `${TIME.format(new Date(value))} UTC`);
+/** A day of the API, as the build writes days into the pages. */
+export const day = or((value) => `${Number(value.slice(8, 10))} ${MONTHS[Number(value.slice(5, 7)) - 1]} ${value.slice(0, 4)}`);
+export const time = or((value) => `${day(value)}, ${value.slice(11, 16)} UTC`);
 
 export const CONDITIONS = {
   MT: "Mint", NM: "Near Mint", EX: "Excellent", GD: "Good", LP: "Light Played", PL: "Played", PO: "Poor",
