@@ -15,9 +15,10 @@ from generator.commands.import_results import accept_option, max_file_option, sa
 from generator.commands.options import lake_option, memory_option, store_option, threads_option
 from generator.errors import IngestError
 from generator.ingest.bounded_file import FileLimits
-from generator.ingest.cardmarket_folder import FoundFiles, find_files, game_of, guides_between
+from generator.ingest.cardmarket_folder import FoundFiles, find_files, guides_between
 from generator.ingest.cardmarket_import import CardmarketFiles, import_cardmarket
 from generator.ingest.findings import REFUSED
+from generator.ingest.games import game_of
 from generator.lake.lake import open_lake
 from generator.lake.writer import LakeWriter
 from generator.making.make import make_build

@@ -9,6 +9,7 @@ from generator.commands.ingest_identifiers import identifiers
 from generator.commands.ingest_lines import lines_command
 from generator.commands.ingest_withdraw import withdraw
 from generator.ingest.catalogue_import import import_attributes, import_expansions
+from generator.ingest.expansions_template import template_lines
 from generator.ingest.scraped_formats import ATTRIBUTES, EXPANSIONS, SCRAPED_FORMATS
 from generator.ingest.scraped_import import import_lines
 
@@ -24,7 +25,7 @@ def ingest() -> None:
 
 ingest.add_command(cardmarket)
 game_option = click.option("--game", help="The game of the lines that name none.")
-ingest.add_command(lines_command(EXPANSIONS, import_expansions, game_option))
+ingest.add_command(lines_command(EXPANSIONS, import_expansions, game_option, template=template_lines))
 ingest.add_command(lines_command(ATTRIBUTES, import_attributes))
 for line_format in SCRAPED_FORMATS:
     ingest.add_command(lines_command(line_format, partial(import_lines, line_format)))

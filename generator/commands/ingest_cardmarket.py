@@ -16,9 +16,10 @@ from generator.commands.import_results import (
     summary_line,
 )
 from generator.ingest.bounded_file import FileLimits
-from generator.ingest.cardmarket_folder import FoundFiles, find_files, game_of
+from generator.ingest.cardmarket_folder import FoundFiles, find_files
 from generator.ingest.cardmarket_import import CardmarketFiles, CardmarketResult, import_cardmarket
 from generator.ingest.findings import REFUSED
+from generator.ingest.games import game_of
 from generator.ingest.gaps import Gap, find_gaps
 from generator.ingest.numbers_from_names import DEFAULT_PATTERN
 from generator.lake.writer import LakeWriter

@@ -1,6 +1,6 @@
 """The commands `cardpress ingest …` that import lines: one for each format of `ingest.scraped_formats`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,9 @@ from generator.terminal.output import say, say_json, say_lines
 
 _Import = Callable[..., ImportResult]  # of a LakeWriter, LineFiles and OnRead, and of the values of further options
 _Option = Callable[[click.Command], click.Command]
+_Template = Callable[[LakeWriter], Iterable[str]]
+_FILES = click.Path(path_type=Path, allow_dash=True)
 _OPTIONS: tuple[_Option, ...] = (
-    click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True), metavar="FILE…"),
     click.option("--lake", required=True, help="Folder (made if absent) or s3:// prefix."),
     click.option(
         "--bad-lines",
@@ -46,14 +47,21 @@ _OPTIONS: tuple[_Option, ...] = (
 )
 
 
-def lines_command(line_format: LineFormat, import_lines: _Import, *options: _Option) -> click.Command:
+def lines_command(
+    line_format: LineFormat, import_lines: _Import, *options: _Option, template: _Template | None = None
+) -> click.Command:
     """Return the command that imports lines of a format.
 
     Args:
         options: Further options. Their values are arguments of `import_lines`.
+        template: Yields the lines of a table to fill, for the option --template.
     """
-    command = click.Command(line_format.name, help=_help(line_format), callback=partial(_run_import, import_lines))
-    for option in (*_OPTIONS, *options):
+    run = partial(_print_or_import, template, import_lines) if template else partial(_run_import, import_lines)
+    command = click.Command(line_format.name, help=_help(line_format), callback=run)
+    files = click.argument("files", nargs=-1, required=not template, type=_FILES, metavar="FILE…")
+    to_fill = click.option("--template", is_flag=True, help="Print the table to fill, with what the lake lacks.")
+    more: list[_Option] = [files, *_OPTIONS, *options, *([to_fill] if template else [])]
+    for option in more:
         command = option(command)
     return command
 
@@ -71,6 +79,23 @@ FILE: {files}, plain or gzip, - for standard input{becomes.rstrip()} Importing a
 \b
 Example: cardpress ingest {line_format.name} --lake lake {line_format.example}
 """
+
+
+def _print_or_import(
+    lines: _Template,
+    import_lines: _Import,
+    files: tuple[Path, ...],
+    lake: str,
+    template: bool,
+    **options: Any,
+) -> None:
+    """Print the table to fill, or import lines."""
+    if template:
+        say_lines(lines(LakeWriter(lake)))
+    elif files:
+        _run_import(import_lines, files, lake, **options)
+    else:
+        raise click.UsageError("Name a file to import, or give --template.")
 
 
 def _run_import(

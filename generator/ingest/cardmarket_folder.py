@@ -12,13 +12,6 @@ from generator.ingest.bounded_file import FileLimits, open_bounded
 _START_BYTES = 65_536
 _LIST = re.compile(rb'"(products|priceGuides|expansions)"\s*:\s*\[')
 _CREATED_AT = re.compile(rb'"createdAt"\s*:\s*"([0-9]{4}-[0-9]{2}-[0-9]{2})')
-_GAME_ID = re.compile(r"_([0-9]{1,3})(?=[_.])")
-# The marketplace's own numbers of games, as in `price_guide_6.json`.
-GAMES = {
-    1: "Magic", 3: "Yu-Gi-Oh!", 6: "Pokémon", 7: "Force of Will", 8: "Vanguard", 9: "Final Fantasy",
-    10: "Weiß Schwarz", 13: "Dragon Ball Super", 16: "Flesh and Blood", 17: "Digimon", 18: "One Piece", 19: "Lorcana",
-    20: "Battle Spirits Saga", 21: "Star Wars: Unlimited", 22: "Riftbound",
-}  # fmt: skip
 
 
 @dataclass
@@ -70,12 +63,6 @@ def _day_of(path: Path, limits: FileLimits) -> date | None:
         return date.fromisoformat(match[1].decode()) if match else None
     except ValueError:
         return None
-
-
-def game_of(path: Path) -> str | None:
-    """Return the game whose number is in the name of a file, if it is a known one."""
-    ids = (int(number) for number in _GAME_ID.findall(path.name))
-    return next((GAMES[number] for number in ids if number in GAMES), None)
 
 
 def _files(place: Path) -> Iterator[Path]:

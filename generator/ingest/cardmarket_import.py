@@ -21,7 +21,7 @@ from generator.ingest.list_page_values import list_pages_file
 from generator.ingest.merge import FileChange, MergeCounts, changed_files
 from generator.ingest.numbers_from_names import fill_numbers
 from generator.ingest.table_files import TableFile, expansions_file, price_guide_file, products_file
-from generator.ingest.table_updates import TableUpdate, add_list_pages, update_table
+from generator.ingest.table_updates import TableUpdate, complete_catalogue, update_table
 from generator.ingest.two_games import NO_PRODUCTS, TwoGames, products_of_two_games
 from generator.lake.writer import LakeWriter, decode_parquet, encode_parquet
 
@@ -175,7 +175,7 @@ def _update_catalogue(
     updates = products, expansions = [update_table(lake, file, imported.get(file, ())) for file in files]
     for ids, game in games:
         expansions.after = _with_game(expansions.after, ids, game)
-    add_list_pages(products, expansions, list_pages_file().read(lake))
+    complete_catalogue(products, expansions, list_pages_file().read(lake))
     if number_pattern:
         products.after = fill_numbers(products.after, number_pattern)
     doubtful = products_of_two_games(products, expansions)

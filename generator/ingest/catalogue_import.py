@@ -29,7 +29,7 @@ from generator.ingest.scraped_import import (
 )
 from generator.ingest.scraped_lines import LineReader
 from generator.ingest.table_files import expansions_file, products_file
-from generator.ingest.table_updates import TableUpdate, add_list_pages, update_from_pages, update_table
+from generator.ingest.table_updates import TableUpdate, complete_catalogue, update_from_pages, update_table
 from generator.lake.writer import LakeWriter, encode_parquet
 
 # The newest game and URL that lines give for an expansion; of two with the same time, the greater.
@@ -80,7 +80,7 @@ def import_expansions(lake: LakeWriter, files: LineFiles, on_read: OnRead, game:
         expansions = update_table(lake, expansions_file(), [encode_parquet(incoming)])
         with connect_tables(expansions=expansions.after, lines=rows) as database:
             expansions.after = database.sql(_SET_COLUMNS).to_arrow_table().cast(expansions.after.schema)
-        add_list_pages(products, expansions, list_pages_file().read(lake))
+        complete_catalogue(products, expansions, list_pages_file().read(lake))
         changes = [expansions.change(), *_if_changed(products)]
         write_changes(lake, files, reader, changed_files(changes))
     unknown = _unknown(rows["id"], expansions, UNNAMED, "skipped, because they have no name")
@@ -89,7 +89,7 @@ def import_expansions(lake: LakeWriter, files: LineFiles, on_read: OnRead, game:
 
 def _ignored(reader: LineReader) -> Iterator[ImportFinding]:
     """Yield the columns of lines that the format does not know."""
-    ignored = sorted(reader.keys - reader.format.keys)
+    ignored = sorted(reader.keys - reader.format.keys - reader.format.remarks)
     if ignored:
         message = f"ignored: {', '.join(ignored)}; known columns: {', '.join(sorted(reader.format.keys))}"
         yield ImportFinding(IGNORED_COLUMNS, "columns", reader.format.name, len(ignored), message, is_refused=False)

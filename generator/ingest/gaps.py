@@ -7,6 +7,7 @@ from typing import NamedTuple
 import duckdb
 import pyarrow as pa
 
+from generator.ingest.games import TOLD_GAMES, usual_name
 from generator.ingest.merge import connect_tables
 from generator.ingest.table_files import price_guide_file
 from generator.lake.lake import DAILY_TABLES, FLAT_TABLES
@@ -52,7 +53,7 @@ def find_gaps(lake: LakeWriter, *, numbers_from_names: bool = False) -> list[Gap
     Args:
         numbers_from_names: Whether the import took collector numbers from names already.
     """
-    products, expansions = _read_all(lake, "products"), _read_all(lake, "expansions")
+    products, expansions = read_all(lake, "products"), read_all(lake, "expansions")
     with connect_tables(products=products, expansions=expansions) as database:
         return [
             *_lists(database),
@@ -85,10 +86,12 @@ def _names(database: duckdb.DuckDBPyConnection) -> Iterator[Gap]:
         means = (
             f"set.name is null for {counts['without_set']:,} of {counts['products']:,} products, and /sets lacks them"
         )
-        yield Gap(sets, means, "`cardpress ingest expansions` takes a table of ids and names")
+        yield Gap(sets, means, "`cardpress ingest expansions --template` prints the table to fill")
     if counts["without_game"]:
         means = f"/games and game= do not know {counts['without_game']:,} of {counts['products']:,} products"
-        yield Gap("games", means, "`cardpress ingest expansions --game NAME`")
+        told = ", ".join(sorted({usual_name(told) for (_, told) in database.sql(TOLD_GAMES).fetchall()}))
+        comes = f"the names of expansions bring it, since the categories say {told}"
+        yield Gap("games", means, comes if told else "`cardpress ingest expansions --game NAME`")
 
 
 def _attributes(database: duckdb.DuckDBPyConnection, numbers_from_names: bool) -> Iterator[Gap]:
@@ -136,7 +139,8 @@ def _others(lake: LakeWriter) -> Iterator[Gap]:
             yield Gap(table, means, helps)
 
 
-def _read_all(lake: LakeWriter, table: str) -> pa.Table:
+def read_all(lake: LakeWriter, table: str) -> pa.Table:
+    """Return the rows of all files of a table that is not daily."""
     assert table in FLAT_TABLES
     schema = arrow_schema(table)
     tables = [lake.read_table(path, schema).select(schema.names) for path in lake.list_tables(table)]

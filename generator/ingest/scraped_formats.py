@@ -40,12 +40,14 @@ class LineFormat:
         help: What it imports, in the help of the command.
         example: The arguments of the command in the example of its help.
         columns: The columns of the rows in their order.
+        remarks: Keys that only people read.
     """
 
     name: str
     help: str
     example: str
     columns: Mapping[str, Column]
+    remarks: frozenset[str] = frozenset()
     is_csv_allowed: ClassVar[bool] = True
 
     @cached_property
@@ -189,6 +191,7 @@ EXPANSIONS = LineFormat(
         "url": url("url"),
         "updated_at": time("updated_at"),
     },
+    remarks=frozenset({"products", "examples"}),  # of the template
 )
 
 # What the marketplace's product lists lack: a list page without prices.

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from generator.ingest.games import fill_games
 from generator.ingest.list_page_values import (
     add_to_expansions,
     add_to_products,
@@ -51,12 +52,14 @@ def update_table(lake: LakeWriter, file: TableFile, imported: Iterable[pa.Buffer
     return TableUpdate(file, before, incoming, other_keys, after)
 
 
-def add_list_pages(products: TableUpdate, expansions: TableUpdate, pages: pa.Table) -> None:
-    """Add the values of list pages to both tables."""
+def complete_catalogue(products: TableUpdate, expansions: TableUpdate, pages: pa.Table) -> None:
+    """Add the values of list pages to both tables, and the games that the products say to the expansions."""
     if len(pages):
         latest = latest_values(pages)
         products.after = add_to_products(products.after, latest)
         expansions.after = add_to_expansions(expansions.after, products.after, latest, expansions.other_keys)
+    if len(expansions.after):
+        expansions.after = fill_games(expansions.after, products.after)
 
 
 def update_from_pages(lake: LakeWriter, pages: pa.Table) -> tuple[dict[str, pa.Buffer], TableUpdate, TableUpdate]:
@@ -72,6 +75,6 @@ def update_from_pages(lake: LakeWriter, pages: pa.Table) -> tuple[dict[str, pa.B
     stored = merge_list_pages(before, pages)
     products, expansions = update_table(lake, products_file()), update_table(lake, expansions_file())
     products.incoming = pages.select(["id_product"])  # to count the products that other files have
-    add_list_pages(products, expansions, stored)
+    complete_catalogue(products, expansions, stored)
     changed = {} if stored.equals(before) else {list_pages_file().path: encode_parquet(stored)}
     return changed, products, expansions

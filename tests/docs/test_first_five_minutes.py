@@ -57,6 +57,10 @@ class Shell:
         if assigned := re.fullmatch(r"export (\w+)=(\w+)", line):
             self.patch.setenv(assigned[1], assigned[2])
             return ""
+        if redirected := re.fullmatch(r"cardpress (.*) > ([a-z.]+)", line):
+            out, error = self._cardpress(shlex.split(redirected[1]))
+            (self.folder / redirected[2]).write_text(out)
+            return self._told(error)
         if line.startswith("cardpress "):
             with redirect_stderr(sys.stdout):  # in the order in which they were printed, as on a terminal
                 return self._told("".join(self._cardpress(shlex.split(line)[1:])))

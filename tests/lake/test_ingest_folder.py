@@ -132,6 +132,50 @@ def test_the_game_of_expansions_is_in_the_name_of_their_file(folder: Path) -> No
     assert expansions(folder) == {7: ("Battle of Omni", "Digimon Card Game", None)}
 
 
+def test_a_set_gets_the_game_that_the_categories_of_its_products_say(folder: Path) -> None:
+    rows = [
+        (1, 7, "Yugioh Single"),
+        (2, 7, "Yugioh Single"),
+        (3, 8, "Odd Game Singles"),
+        (4, 9, "Single"),
+        (5, 8, None),
+    ]
+    singles = [{"idProduct": i, "name": f"Card {i}", "idExpansion": e, "categoryName": c} for i, e, c in rows]
+    write(folder / "products_singles_17.json", "products", singles)
+    sealed = {"idProduct": 6, "name": "Box", "idExpansion": 10, "categoryName": "Odd Game Display"}
+    write(folder / "products_nonsingles_17.json.gz", "products", [sealed])
+    names = folder / "sets.csv"
+    names.write_text("id,name,game\n7,A,\n8,B, \n9,C,\n10,D,\n11,E,Mine\n")
+    orders = (("cardmarket", folder), ("expansions", names)), (("expansions", names), ("cardmarket", folder))
+    for place, order in enumerate(orders):
+        for words in order:
+            run("ingest", *words, "--lake", folder.parent / f"lake{place}")
+        file = folder.parent / f"lake{place}" / "expansions-cardmarket.parquet"
+        games = dict(duckdb.sql(f"SELECT id, game FROM '{file}'").fetchall())
+        assert games == {7: "Yu-Gi-Oh!", 8: "Odd Game", 9: None, 10: "Odd Game", 11: "Mine"}
+
+
+def test_the_template_lists_each_unnamed_set_and_is_imported_once_filled(folder: Path) -> None:
+    rows = [(30, "Zebra"), (31, "Ape, small"), (32, "Zebra"), (33, "Moth"), (34, "Newt")]
+    singles = [{"idProduct": i, "name": n, "idExpansion": 7, "categoryName": "Digimon Single"} for i, n in rows]
+    write(folder / "products_singles_17.json", "products", singles)
+    import_folder(folder)
+    lake = folder.parent / "lake"
+    template = run("ingest", "expansions", "--template", "--lake", lake).stdout
+    assert template.splitlines() == [
+        "id,name,game,products,examples",
+        '7,,Digimon,5,"Zebra; Ape, small; Moth"',
+        "8,,,1,Set (PB-01)",
+    ]
+    table = folder.parent / "table.csv"
+    table.write_text(template.replace("7,,", "7,Battle,"))
+    done = run("ingest", "expansions", table, "--lake", lake)
+    assert expansions(folder) == {7: ("Battle", "Digimon", None)} and "ignored" not in done.stderr
+    again = run("ingest", "expansions", "--template", "--lake", lake).stdout
+    assert again.splitlines() == ["id,name,game,products,examples", "8,,,1,Set (PB-01)"]
+    assert "Name a file" in run("ingest", "expansions", "--lake", lake, status=2).stderr
+
+
 CSV = 'id,name,game,url\n7,Battle of Omni,,https://market.example/Battle-of-Omni?x=1\n8,"Boxes, etc.",Digimon,\n'
 LINES = (
     '{"idExpansion": 7, "enName": "Battle of Omni", "url": "https://market.example/Battle-of-Omni"}\n'
