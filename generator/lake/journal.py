@@ -4,6 +4,9 @@ An import writes its files into `.import/`, which no reader of tables opens. The
 their final paths. From that moment on the import counts as done. The files then move to their paths. If the process
 is killed in between, the next import or build moves the rest. Without a journal, `.import/` is deleted. A lock on the
 lake's folder protects all this. The system releases the lock when its process ends.
+
+The same holds after a power cut: the files are on the disk before the journal names them, and at their paths there
+before the journal is deleted.
 """
 
 import fcntl
@@ -15,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
+from edge_auth.contract.store.disk import sync_file_system, sync_path
 from generator.errors import LakeError
 
 STAGE = ".import"
@@ -72,7 +76,9 @@ def _stage(folder: Path, files: Mapping[str, Writable]) -> None:
         (stage / str(number)).write_bytes(data)
     unfinished = stage / f"{JOURNAL}.writing"
     unfinished.write_text(json.dumps(list(files)), "utf-8")
+    sync_file_system(folder)
     unfinished.replace(stage / JOURNAL)
+    sync_path(stage)
 
 
 def _finish(folder: Path) -> None:
@@ -85,6 +91,7 @@ def _finish(folder: Path) -> None:
             if staged.exists():
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 staged.replace(folder / name)
+        sync_file_system(folder)
         journal.unlink()
     if stage.exists():
         shutil.rmtree(stage)

@@ -10,9 +10,11 @@ from functools import cached_property
 from typing import Any
 
 from edge_auth.contract import layout
+from edge_auth.contract.builds import open_build
 from edge_auth.contract.index import INDEX_NAME
 from edge_auth.contract.layers import Layer
 from edge_auth.contract.store.interface import Store
+from edge_auth.errors import StoreError
 from generator import settings
 from generator.clock import Clock, utc_now
 from generator.errors import BuildError, LakeError
@@ -193,10 +195,19 @@ class BuildRun:
         context = self._context
         with context.clock.step("record"):
             record = make_record(context, self.id, self.layers)
-        data = json.dumps(record, indent=1, ensure_ascii=False).encode() + b"\n"
-        context.store.put_new(layout.record_name(self.id), data)
+            self._put_record(json.dumps(record, indent=1, ensure_ascii=False).encode() + b"\n")
         damaged = {name: reason for name, reason in self.reasons.items() if reason != MISSING}
         return BuildResult(record, list(self.reasons), damaged, self._seconds, self._other_bytes, context.clock.times)
+
+    def _put_record(self, data: bytes) -> None:
+        """Write the record, after the layers that it names are on the disk. A record that is damaged is replaced."""
+        store, name = self._context.store, layout.record_name(self.id)
+        store.sync()
+        if not store.put_new(name, data) and (found := store.get_versioned(name)):
+            try:
+                open_build(store, self.id)
+            except StoreError:
+                store.swap(name, data, found.etag)
 
     def _stored(self, layer: LayerSpec) -> Layer:
         return self._context.layers.open(layer.name, layer.digest)

@@ -118,6 +118,7 @@ def _make_documents(store: Store, step: Step) -> None:
         entries = dict(_store_comparison(store, step))
     except UnknownBuild:  # it was pruned
         entries = {step.pair: None}
+    store.sync()  # the index names the documents
     _update_index(store, lambda index: index | entries)
 
 

@@ -1,7 +1,7 @@
 """A store in a folder. Objects are files, which a rename puts in place complete.
 
-Only the owner may read what lies below `private/`. The bytes of `swap` are on the disk when it returns. Other files may
-be lost in a power cut: a reader notices that by their sizes and hashes.
+Only the owner may read what lies below `private/`. The bytes of `swap` and `put_new` are on the disk when these return,
+those of `put` after the next `sync`.
 """
 
 import fcntl
@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from edge_auth.contract import layout
+from edge_auth.contract.store.disk import sync_file_system, sync_path
 from edge_auth.contract.store.interface import Listed, Span, Versioned
 from edge_auth.errors import Conflict, MissingObject, StoreError
 
@@ -72,10 +73,12 @@ class FolderStore:
     def put_new(self, name: str, data: bytes) -> bool:
         """Create an object unless the name is taken. Return whether it was created."""
         with _translated_errors(self, name), self._temporary_file(name, data) as temporary:
+            sync_path(temporary)
             try:
                 os.link(temporary, self.root / name)
             except FileExistsError:
                 return False
+            self._sync_folders(name)
         return True
 
     def swap(self, name: str, data: bytes, etag: str | None) -> None:
@@ -85,10 +88,14 @@ class FolderStore:
             if (current.etag if current else None) != etag:
                 raise Conflict(f"another writer has changed {name} in {self.location}: check it, then try again")
             with _translated_errors(self, name), self._temporary_file(name, data) as temporary:
-                _sync(temporary)
+                sync_path(temporary)
                 os.replace(temporary, self.root / name)
-                for folder in self._folders_of(name):  # a rename, and a new folder, are lost without this
-                    _sync(folder)
+                self._sync_folders(name)
+
+    def sync(self) -> None:
+        """Wait until all objects are on the disk, also those that other processes put."""
+        with _translated_errors(self, "an object"):
+            sync_file_system(self.root)
 
     def stat(self, name: str) -> int | None:
         """Return the size of an object in bytes, or None if it does not exist."""
@@ -169,6 +176,11 @@ class FolderStore:
     def _make_root(self) -> None:
         self.root.mkdir(_PRIVATE_FOLDER_MODE if self._private else _FOLDER_MODE, parents=True, exist_ok=True)
 
+    def _sync_folders(self, name: str) -> None:
+        """Wait until the name of an object is on the disk. A rename, and a new folder, are lost without this."""
+        for folder in self._folders_of(name):
+            sync_path(folder)
+
     def _folders_of(self, name: str) -> Sequence[Path]:
         """Return the folders of an object from its own one up to the store's."""
         return [self.root / folder for folder in Path(name).parents]
@@ -201,15 +213,6 @@ def _read_range(path: str, offset: int, length: int) -> bytes:
     handle = os.open(path, os.O_RDONLY)
     try:
         return os.pread(handle, length, offset)
-    finally:
-        os.close(handle)
-
-
-def _sync(path: str | Path) -> None:
-    """Wait until the content of a file or folder is on the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
     finally:
         os.close(handle)
 

@@ -56,11 +56,17 @@ class Store(Protocol):
         ...
 
     def put(self, name: str, data: bytes) -> None:
-        """Create or replace an object. Readers see the old bytes or the new ones, never a mixture."""
+        """Create or replace an object. Readers see the old bytes or the new ones, never a mixture.
+
+        A power cut may leave the old bytes, or others, until `sync` returns.
+        """
         ...
 
     def put_new(self, name: str, data: bytes) -> bool:
-        """Create an object unless the name is taken. Return whether it was created."""
+        """Create an object unless the name is taken. Return whether it was created.
+
+        It survives a power cut once this returns.
+        """
         ...
 
     def swap(self, name: str, data: bytes, etag: str | None) -> None:
@@ -71,6 +77,10 @@ class Store(Protocol):
         Raises:
             Conflict: Another writer changed it first.
         """
+        ...
+
+    def sync(self) -> None:
+        """Wait until all objects survive a power cut. What names objects is written after this."""
         ...
 
     def stat(self, name: str) -> int | None:

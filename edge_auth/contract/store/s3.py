@@ -62,6 +62,9 @@ class S3Store:
         if not self._bucket.put_if(name, data, **condition):
             raise Conflict(f"another writer has changed {name} in {self.location}: check it, then try again")
 
+    def sync(self) -> None:
+        """Wait for nothing: a bucket has stored an object when it answers."""
+
     def stat(self, name: str) -> int | None:
         """Return the size of an object in bytes, or None if it does not exist."""
         head = self._bucket.head(name)
