@@ -1,6 +1,7 @@
 """The indexes of the games, for the page at /: the newest value of each, and a line of its last days."""
 
 from collections.abc import Callable, Sequence
+from datetime import date, timedelta
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -17,6 +18,7 @@ class GameIndex(NamedTuple):
     Attributes:
         newest: The index on its newest day.
         change_7d_pct: In percent, or None.
+        then: The day that this change is against, or None.
         first: The index on the first day of the line.
         points: The line, as `points` of a polyline in a drawing of 120 × 28.
     """
@@ -24,6 +26,7 @@ class GameIndex(NamedTuple):
     name: str
     newest: float
     change_7d_pct: float | None
+    then: str | None
     first: float
     points: str
 
@@ -41,7 +44,14 @@ def game_indexes(answer: Callable[[str], Any]) -> list[GameIndex]:
 def _game_index(row: dict[str, Any], answer: Callable[[str], Any]) -> GameIndex:
     history = answer(f"{API}market/history?game={quote(row['game'], safe='')}&days={DAYS}")
     indexes = [point["index"] for point in history["points"]]
-    return GameIndex(row["game"], row["index"], row["change_7d_pct"], indexes[0], _points(indexes))
+    then = None if row["change_7d_pct"] is None else _week_before(row["day"], history["points"])
+    return GameIndex(row["game"], row["index"], row["change_7d_pct"], then, indexes[0], _points(indexes))
+
+
+def _week_before(newest: str, points: Sequence[dict[str, Any]]) -> str:
+    """Return the day that `change_7d_pct` is against: the newest one that is at least a week before."""
+    latest = (date.fromisoformat(newest) - timedelta(days=7)).isoformat()
+    return max(str(point["day"]) for point in points if point["day"] <= latest)
 
 
 def _points(values: Sequence[float]) -> str:

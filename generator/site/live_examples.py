@@ -15,6 +15,7 @@ from edge_auth.core.routes import route
 from edge_auth.core.sources import FromBuild
 from edge_auth.errors import ApiError
 from generator.site.game_indexes import GameIndex, game_indexes
+from generator.site.week_moves import Move, week_moves
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _MAX_NAME_CHARACTERS = 60  # a set or game with a longer name makes no good example
@@ -34,12 +35,16 @@ class LiveExamples:
         answer: Returns the answer to a path with its query, or None if the build cannot answer it.
         status: The status object, or None.
         games: The indexes of games.
+        moves: The confirmed moves of the week.
+        pictures: How many pictures the index of fingerprints has.
     """
 
     values: Mapping[str, str] = field(default_factory=dict)
     answer: Callable[[str], _Json] = lambda target: None
     status: _Json = None
     games: Sequence[GameIndex] = ()
+    moves: Sequence[Move] = ()
+    pictures: int = 0
 
 
 NO_EXAMPLES = LiveExamples()
@@ -55,7 +60,14 @@ def live_examples(build: OpenBuild) -> LiveExamples:
     def answer(target: str) -> _Json:
         return _answer(build, target)
 
-    return LiveExamples(dict(_values(build)), answer, json.loads(build.objects.status()), game_indexes(answer))
+    return LiveExamples(
+        values=dict(_values(build)),
+        answer=answer,
+        status=json.loads(build.objects.status()),
+        games=game_indexes(answer),
+        moves=week_moves(answer),
+        pictures=answer(f"{API}fingerprints")["count"],
+    )
 
 
 def shown(value: _Json, indent: int = 0, width: int = 84) -> str:

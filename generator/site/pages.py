@@ -67,7 +67,7 @@ def sources() -> Iterator[tuple[str, bytes]]:
 
 
 def _render(template: str, api: Reference) -> bytes:
-    values = {"api": api, "status": api.live.status, "games": api.live.games, "contact": api.contact}
+    values = {"api": api, "live": api.live, "status": api.live.status, "contact": api.contact}
     return _environment().get_template(template).render(values).encode()
 
 
@@ -100,6 +100,9 @@ def _environment() -> Environment:
         "linked": _linked,
         "anchor": _anchor,
         "day": _day,
+        "short_day": lambda text: _day(text).rpartition(" ")[0],
+        "euros": lambda value: f"€{value:,.2f}",
+        "percent": lambda value: f"{value:+,.2f} %".replace("-", "−"),
         "headings": _headings,
     }
     return environment

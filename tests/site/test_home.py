@@ -1,10 +1,13 @@
 """The page at /: which form a client gets, under which headers, and what it says about the live build."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from playwright.sync_api import expect
 
+from generator.site import pages as site
+from generator.site.live_examples import NO_EXAMPLES
 from tests.site.conftest import Visit
 from tests.site.test_files import POLICY, Markup
 from tests.support.service import Client, Service
@@ -86,17 +89,55 @@ def test_it_says_what_is_there_and_how_fresh(anonymous: Client, site_service: Se
 
 
 def test_it_speaks_to_collectors_first(visit: Visit) -> None:
-    """The first screen of a phone: a plain sentence, and two buttons."""
+    """The first screen of a phone: a plain sentence, and one button. Ages are against the clock of the visitor."""
+    visit.page.clock.set_fixed_time("2026-09-06T10:00:00Z")
     visit.page.set_viewport_size({"width": 390, "height": 844})
     page = visit.open("/")
     lead = page.locator(".lead")
-    expect(lead).to_contain_text("See what any card costs today")
+    expect(lead).to_contain_text("See what a card costs")
     assert not re.search("API|JSON|endpoint|request", lead.inner_text())
-    for name, path in (("Look at the cards", "/explore"), ("Scan a card", "/explore/scan")):
-        button = page.get_by_role("link", name=name, exact=True)
-        expect(button).to_have_attribute("href", path)
-        box = button.bounding_box()
-        assert box is not None and box["y"] + box["height"] < 600
+    expect(page.locator(".first:visible")).to_have_count(2)  # this button, and that of the form of the key
+    button = page.get_by_role("link", name="Look at the cards", exact=True)
+    expect(button).to_have_attribute("href", "/explore#/cards")
+    box = button.bounding_box()
+    assert box is not None and box["y"] + box["height"] < 600
+    guide = page.locator(".facts > div", has_text="Price guide")
+    expect(guide).to_contain_text("22 Aug 2026, 15 days old")
+    expect(guide.locator(".age")).to_have_class("age old")
+    page.clock.set_fixed_time("2026-08-23T00:30:00Z")
+    page.reload()
+    expect(guide).to_contain_text("22 Aug 2026, yesterday")
+    expect(guide.locator(".age")).to_have_class("age fresh")
+
+
+def test_it_shows_the_confirmed_moves_of_the_week(demo_service: tuple[Service, str]) -> None:
+    service, key = demo_service
+    page = Markup(service.client().get("/").text)
+    links = [given["href"] or "" for _, given in page.elements if "/explore#/cards/" in (given.get("href") or "")]
+    shown = [int(link.rpartition("/")[2]) for link in links]
+    pictures = [given["src"] or "" for tag, given in page.elements if tag == "img"]
+    moves = [
+        mover
+        for direction in ("up", "down")
+        for mover in service.client(key).get(f"/api/v1/movers?confirmed=true&direction={direction}").json["data"]
+    ]
+    assert shown and set(shown) <= {mover["id_product"] for mover in moves}
+    assert all(mover["name"] in page.text for mover in moves if mover["id_product"] in shown)
+    assert pictures and all(service.client().get(picture).status == 200 for picture in pictures)
+
+
+def test_it_promises_only_what_the_build_has() -> None:
+    catalogue = {"products": 7, "singles": 5, "sealed": 2, "sets": 0, "price_guide_day": "2026-07-14"}
+    status = {
+        "build": {"id": "2026-07-14-0", "as_of": "2026-07-14"},
+        "watchlist": {"products": 0, "checked": 0, "last_checked": None},
+        "catalogue": {**catalogue, "listing_scraped_at": None},
+        "filtered_price": {"checked": 0, "latest_checked_at": None},
+    }
+    page = site.documents(replace(NO_EXAMPLES, status=status))["index.html"].decode()
+    words = re.sub(r"\s+", " ", Markup(page.partition("<main")[2].partition("Three requests")[0]).text)
+    assert "5 singles, 2 sealed" in words and "14 Jul 2026" in words
+    assert not re.search("offer|photo|sets|Watchlist|Pictures|night|never", words)
 
 
 def test_its_three_requests_work(anonymous: Client, site_service: Service, site_key: str) -> None:

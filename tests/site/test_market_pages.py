@@ -89,7 +89,7 @@ def test_the_first_page_shows_the_index_of_each_game(visit: Visit) -> None:
     games = page.get_by_role("region", name="How does the market move?").get_by_role("listitem")
     expect(games).to_have_count(1)
     expect(games).to_contain_text("Mythgrove")
-    expect(games).to_contain_text("110.50, +3.27 % in 7 days")
+    expect(games).to_contain_text("110.50, +3.27 % since 15 Aug")
     line = games.get_by_role("img", name="Its index over 90 days: from 100.00 to 110.50").locator("polyline")
     points = (line.get_attribute("points") or "").split()
     assert len(points) == len(DAYS) and (points[0], points[-1]) == ("3.0,25.0", "117.0,3.0")
