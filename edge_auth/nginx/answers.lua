@@ -3,6 +3,7 @@
 
 local log = require "log"
 local metrics = require "metrics"
+local waiting = require "waiting"
 
 local shared = ngx.shared.answers
 local MAX_BYTES, RECENT_BYTES, ENTRY_BYTES = 1048576, 33554432, 1000
@@ -14,6 +15,9 @@ for name in ("connection content-length content-type date keep-alive server x-ca
 end
 
 local MAX_ASKED, MINUTES_SECONDS = 8000, 120
+
+-- The headers on which an answer depends, as they begin a line. nginx itself refuses a second Authorization or If-None-Match.
+local READ = { "\nx-api-key:", "\nx-build:", "\naccept-encoding:" }
 
 local recent, recent_bytes, recent_build = {}, 0, nil
 -- How often this process found an answer, by request: in these minutes and in those before. At most so many are counted.
@@ -27,6 +31,16 @@ local function hit(head, address, endpoint, status, bytes, build)
         head = "HIT" .. head, log = log.hit(address, endpoint, status, bytes, build),
         series = metrics.series(endpoint, status, "hit"),
     }
+end
+
+-- Returns whether the request has one of these headers twice: nginx would read the first one, and the shim reads both.
+function answers.is_ambiguous()
+    local head = ngx.req.raw_header():lower()
+    for index = 1, #READ do
+        local _, stop = head:find(READ[index], 1, true)
+        if stop and head:find(READ[index], stop, true) then return true end
+    end
+    return false
 end
 
 -- Splits the text of an answer, of which NUL ends each field but the body.
@@ -122,8 +136,9 @@ function answers.keep(build, request, header, body)
     if head then shared:set(build .. " " .. request, head .. body) end
 end
 
--- Begins to keep an answer of the shim, if the shim allows it by naming the scope.
+-- Begins to keep an answer of the shim, if it is wanted and the shim allows it by naming the scope.
 function answers.begin()
+    if not waiting.is_wanted() or answers.is_ambiguous() then return end
     local sent, var = ngx.resp.get_headers(0), ngx.var
     local head = head_of(var.upstream_http_x_edge_scope, var.upstream_http_x_edge_endpoint, sent)
     if not head then return end
@@ -131,12 +146,7 @@ function answers.begin()
     ngx.ctx.answer = { parts = { head }, length = #head + length, status = ngx.status }
 end
 
--- Takes a part of its body. Keeps the answer when it is complete.
-function answers.take()
-    local answer = ngx.ctx.answer
-    if not answer then return end
-    answer.parts[#answer.parts + 1] = ngx.arg[1]
-    if not ngx.arg[2] then return end
+local function keep_whole(answer)
     local text, var = table.concat(answer.parts), ngx.var
     local name = var.edge_build .. " " .. var.edge_request
     if answer.status == 304 then
@@ -144,6 +154,14 @@ function answers.take()
     elseif #text == answer.length then
         shared:set(name, text)
     end
+end
+
+-- Takes a part of the body. When it is complete, keeps the answer, and then lets other requests go on.
+function answers.take()
+    local answer, last = ngx.ctx.answer, ngx.arg[2]
+    if answer then answer.parts[#answer.parts + 1] = ngx.arg[1] end
+    if answer and last then keep_whole(answer) end
+    if last then waiting.finish() end
 end
 
 return answers

@@ -6,13 +6,11 @@ local counter = require "counter"
 local metrics = require "metrics"
 local state = require "state"
 local switch = require "switch"
+local waiting = require "waiting"
 
 local MAX_REQUEST_BYTES = 2000
 local SPACE = 32 -- what nginx may not answer has no encoding before it
 local POLL_SECONDS, FOLLOW_SECONDS = 1, 0.1
-
--- The headers on which an answer depends, as they begin a line. nginx itself refuses a second Authorization or If-None-Match.
-local READ = { "\nx-api-key:", "\nx-build:", "\naccept-encoding:" }
 
 local edge = {}
 
@@ -43,16 +41,6 @@ local function matches(condition, tag)
     return false
 end
 
--- Returns whether the request has one of these headers twice: nginx would read the first one, and the shim reads both.
-local function repeats_header()
-    local head = ngx.req.raw_header():lower()
-    for index = 1, #READ do
-        local _, stop = head:find(READ[index], 1, true)
-        if stop and head:find(READ[index], stop, true) then return true end
-    end
-    return false
-end
-
 -- Gives the answer to nginx, its log and its counts. The lines of the limit and those of the answer are one header each, as
 -- the configuration says.
 local function give(var, answer, not_modified, record, remaining, reset)
@@ -65,27 +53,44 @@ local function give(var, answer, not_modified, record, remaining, reset)
     return "answer"
 end
 
--- Returns what nginx does with a request: "answer" it, say that it is "unchanged", "keep" the answer of the shim, or
--- "pass" it on only. It runs before nginx chooses how to answer, where Lua costs least. An address that nothing is known
--- of is passed on before the key is looked at: each variable of nginx that Lua reads costs a microsecond.
-function edge.decide()
+-- Returns what nginx does with a request that it cannot answer: "keep" the answer of the shim, or "wait" for the one that
+-- another request gets. An answer that this process was not asked for before is kept only if others wait for it.
+local function miss(var, build, request, asked, may_wait)
+    var.edge_build = build
+    if not may_wait then return "keep" end
+    local name = waiting.begin(build, request, var.http_if_none_match, asked)
+    if not name then return "wait" end
+    var.edge_waited_for = name
+    return "keep"
+end
+
+-- Returns what nginx does with a request: "answer" it, say that it is "unchanged", "keep" the answer of the shim, "pass" it
+-- on only, or "wait". It runs before nginx chooses how to answer, where Lua costs least. The key of a request that nginx
+-- cannot answer is not looked at: each variable of nginx that Lua reads costs a microsecond.
+function edge.decide(may_wait)
     local var, build = ngx.var, state.build
     local request = var.edge_request
     if not build or #request > MAX_REQUEST_BYTES or request:byte() == SPACE then return "pass" end
-    local answer, again = answers.find(build, request)
-    if not answer and not again or repeats_header() then return "pass" end
-    local pin, condition = var.http_x_build, var.http_if_none_match
+    local pin = var.http_x_build
     if pin and pin ~= "" and pin ~= build then return "pass" end
-    local not_modified = answer and condition and matches(condition, answer.tag)
+    local answer, asked = answers.find(build, request)
+    local condition = answer and var.http_if_none_match
+    local not_modified = condition and matches(condition, answer.tag)
     if not answer or (not answer.body and not not_modified) then
-        var.edge_build = build
-        return "keep"
+        return miss(var, build, request, answer or asked, may_wait)
     end
     local now = ngx.time()
-    local record = state.record(var, now)
+    local record = not answers.is_ambiguous() and state.record(var, now)
     if not record or (answer.scope ~= "-" and not record.may[answer.scope]) then return "pass" end
     local remaining, reset = counter.hit(record.id, record.rate_limit, now)
     return remaining and give(var, answer, not_modified, record, remaining, reset) or "pass"
+end
+
+-- Waits for the answer to an equal request. Then nginx decides again.
+function edge.wait()
+    local var = ngx.var
+    waiting.wait(var.edge_build, var.edge_request, var.http_if_none_match)
+    return ngx.exec("@waited")
 end
 
 return edge
