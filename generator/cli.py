@@ -30,6 +30,7 @@ COMMANDS = (
     "edge",
     "nightly",
     "backfill",
+    "quarantine",
     "prune",
     "unlock",
     "builds",

@@ -14,6 +14,7 @@ GeneratorError
 ├── BusyError      another run holds the lock, or took it over
 ├── StepError      a step of a night failed
 ├── TerminatedError  a signal ended the run
+├── QuarantineError  a file is not in quarantine
 ├── PruneError     builds cannot be deleted
 ├── ExportError    a tree of plain files cannot be written
 ├── IngestError    a file for `ingest` has an unknown shape
@@ -88,6 +89,10 @@ class StepError(GeneratorError):
 
 class TerminatedError(GeneratorError):
     """SIGTERM ended the run before it was complete."""
+
+
+class QuarantineError(GeneratorError):
+    """A day has no files in quarantine. Nothing was changed."""
 
 
 class PruneError(GeneratorError):

@@ -1,7 +1,7 @@
 -- The live build (old_…) and its possible successor (new_…), for checks/gates/ and checks/differences. Python makes the
 -- tables <side>_prices (views/prices), <side>_sets (id, name), <side>_tables (table, rows), <side>_bulk (one row
--- per table of the bulk files, `content` its name and `records` in all its files; and one per column, `content` its table,
--- name and type), <side>_identifiers (scheme, id_product), <side>_indexes (views/market_indexes) and <side>_build (one row:
+-- per table of the bulk files, `content` its name, `lake_table` the lake's name of it, and `records` in all its files; and one
+-- per column, `content` its table, name and type), <side>_identifiers (scheme, id_product), <side>_indexes (views/market_indexes) and <side>_build (one row:
 -- as_of, guide_day). The tables of the old side are empty if no build is live.
 
 -- A part of a whole. Parts below 3 count as none, because one product of a small lake would be a large share of it.

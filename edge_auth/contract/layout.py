@@ -13,6 +13,7 @@
     private/prune.lock, private/nightly.lock  the locks
     private/reserve                           space that is freed when the disk is full
     private/last-reads.json                   when nights last read each layer again
+    private/quarantine.json                   day files of the lake that builds leave out
     private/nights/<run>/…                    the pages of a nightly run
     private/probe-<nonce>                     a short-lived object that tests whether the store can compare and swap
 
@@ -36,6 +37,7 @@ PRUNE_LOCK = f"{PRIVATE}prune.lock"
 NIGHTLY_LOCK = f"{PRIVATE}nightly.lock"
 RESERVE = f"{PRIVATE}reserve"
 LAST_READS = f"{PRIVATE}last-reads.json"
+QUARANTINE = f"{PRIVATE}quarantine.json"
 NIGHT_PAGES = f"{PRIVATE}nights/"
 
 _JSON = ".json"

@@ -26,6 +26,7 @@ from generator.reading.diff.compare import compare
 from generator.reading.diff.report import make_report
 from generator.reading.diff.terminal_text import as_text
 from generator.releases.publish import publish
+from generator.releases.quarantine import skipped_by_builds
 from generator.terminal.output import say, say_lines
 from generator.terminal.progress import Progress
 
@@ -77,7 +78,8 @@ def backfill(
         progress.say(summary_line(path, counts))
     opened = open_store(store)
     live = _live_build(opened)
-    built = make_build(open_lake(lake, None, progress), opened, threads=threads, memory=memory, progress=progress)
+    source = open_lake(lake, None, progress, skipped_by_builds(opened))
+    built = make_build(source, opened, threads=threads, memory=memory, progress=progress)
     _say_differences(live, open_build(opened, built.id), top, threads, progress)
     if publish_it:
         publish(opened, built.id, by_hand=False)

@@ -23,6 +23,7 @@ from generator.making.make import plan_only as make_plan
 from generator.making.plan import BuildPlan
 from generator.reading.explain import Explanation, explain_build
 from generator.releases.publish import publish
+from generator.releases.quarantine import describe_waiting, skipped_by_builds, waiting_files
 from generator.releases.reserve import keep_reserve
 from generator.releases.termination import end_by_error, hold_back
 from generator.terminal.output import say, say_json
@@ -74,7 +75,8 @@ def build(
         raise click.UsageError("--explain and --plan make nothing: leave out --publish")
     progress = Progress()
     lake = absolute(lake) if resources["scheduler"] else lake
-    opened, source = open_store(store), open_lake(lake, as_of and as_of.date(), progress)
+    opened = open_store(store)
+    source = open_lake(lake, as_of and as_of.date(), progress, skipped_by_builds(opened))
     if plan_only:
         _plan(make_plan(source, opened, repair=repair), as_json)
     elif explain:
@@ -82,6 +84,8 @@ def build(
     else:
         with hold_back(), end_by_error("build"):
             result = make_build(source, opened, progress=progress, repair=repair, **resources)
+        if waiting := waiting_files(opened, result.record):
+            progress.say(describe_waiting(waiting, store))
         _report(result, progress, as_json)
         if publish_it:
             publish(opened, result.id, by_hand=False, just_made=True)

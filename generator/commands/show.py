@@ -18,6 +18,7 @@ from generator.errors import BuildError, GeneratorError
 from generator.making.game_coverage import GameCoverage, cover_games, table_of
 from generator.reading.overview import BuildRow, Overview, SourceAge, overview, source_ages
 from generator.releases.judgements import read_judgement
+from generator.releases.quarantine import QuarantinedFile, describe_waiting, read_quarantine
 from generator.releases.run_reports import newest_report
 from generator.terminal.output import say, say_json, say_lines
 
@@ -58,6 +59,7 @@ def _store_details(store: Store, found: Overview) -> _Json:
     sources = [asdict(source) for source in source_ages(live, utc_now)] if live else []
     games = _games(open_build(store, found.live)) if found.live else []
     night = newest_report(store)
+    waiting = [asdict(file) for file in read_quarantine(store) if file.waits]
     last_night = None
     if night:
         last_night = {name: night[name] for name in ("run", "finished", "outcome", "error", "build")}
@@ -66,6 +68,7 @@ def _store_details(store: Store, found: Overview) -> _Json:
         "builds": [asdict(row) for row in found.builds],
         "sources": sources,
         "games": games,
+        "quarantine": waiting,
         "last_night": last_night,
     }
 
@@ -93,6 +96,8 @@ def _store_lines(details: _Json, found: Overview, store: str) -> Iterator[str]:
         yield no_builds_message(store)
     yield from _source_lines(details["sources"])
     yield from _game_lines(details["games"])
+    if waiting := [QuarantinedFile(**file) for file in details["quarantine"]]:
+        yield describe_waiting(waiting, store)
     if night := details["last_night"]:
         yield f"last night: {night['outcome']}, run {night['run']}" + (f": {night['error']}" if night["error"] else "")
         if night["pages"]:
@@ -116,6 +121,8 @@ def _build_lines(details: _Json) -> Iterator[str]:
     yield from _provenance_lines(record.get("provenance"))
     for left_out in record["left_out"]:
         yield "left out: {table}: {rows:,} {reason}, such as {example}".format(**left_out)
+    for file in record.get("quarantine", []):
+        yield "left out: {table} of {day}, in quarantine (SHA-256 {sha256})".format(**file)
     yield from _gate_lines(details["gates"])
     yield from _source_lines(details["sources"])
     yield from _game_lines(details["games"])

@@ -15,6 +15,7 @@ from edge_auth.contract.store.open import BACKENDS, LOCATION, is_folder, scheme_
 from generator.errors import LakeError
 from generator.lake.files import LakeFile, LakeFiles
 from generator.lake.folder import FolderFiles
+from generator.releases.quarantine import FileKey
 from generator.terminal.progress import Progress
 
 FLAT_TABLES = ("expansions", "products", "watchlist", "fingerprints", "identifiers")
@@ -26,7 +27,11 @@ _PARTITION = re.compile(r"day=([0-9]{4}-[0-9]{2}-[0-9]{2})")
 
 @dataclass(frozen=True)
 class Lake:
-    """The files that a build reads, none later than the as-of day."""
+    """The files that a build reads, none later than the as-of day.
+
+    Attributes:
+        quarantined: The files that it would read if they were not in quarantine.
+    """
 
     location: str
     as_of: date
@@ -34,6 +39,7 @@ class Lake:
     recipe: dict[str, Any] | None
     recipe_sha256: str
     backend: LakeFiles = field(repr=False, compare=False)
+    quarantined: tuple[LakeFile, ...] = ()
 
     def files_of(self, table: str, first: date = date.min, last: date = date.max) -> list[LakeFile]:
         """Return the files of a table. Of a daily table, only the days from `first` to `last`."""
@@ -71,12 +77,18 @@ class Lake:
         return sorted(f"{f.table} {f.day or '-'} {f.sha256}" for f in files)
 
 
-def open_lake(location: str, as_of: date | None = None, progress: Progress | None = None) -> Lake:
+def open_lake(
+    location: str,
+    as_of: date | None = None,
+    progress: Progress | None = None,
+    left_out: Collection[FileKey] = (),
+) -> Lake:
     """List and hash the files of a lake.
 
     Args:
         location: A folder or `s3://bucket/prefix`.
         as_of: The as-of day of the build. None: the day of the newest partition.
+        left_out: Day files in quarantine. The lake is read as if they were not there.
 
     Raises:
         LakeError: There is no such lake, it has no products, a partition names no day, there is no as-of day, or the
@@ -84,7 +96,7 @@ def open_lake(location: str, as_of: date | None = None, progress: Progress | Non
     """
     backend = open_files(location)
     with backend.read_lock():
-        return _open(location, backend, as_of, progress or Progress(quiet=True))
+        return _open(location, backend, as_of, progress or Progress(quiet=True), left_out)
 
 
 def list_files(location: str) -> list[LakeFile]:
@@ -116,14 +128,31 @@ def absolute(location: str) -> str:
     return os.fspath(Path(location).absolute()) if is_folder(location) else location
 
 
-def _open(location: str, backend: LakeFiles, as_of: date | None, progress: Progress) -> Lake:
+def _open(
+    location: str, backend: LakeFiles, as_of: date | None, progress: Progress, left_out: Collection[FileKey]
+) -> Lake:
     files = list(_table_files(location, backend))
+    earlier = [f for f in files if as_of is None or (f.day and f.day <= as_of)]
+    quarantined = _quarantined(earlier, backend, progress, left_out)
+    skipped = {f.name for f in quarantined}
+    files = [f for f in files if f.name not in skipped]
     if not any(f.table == "products" for f in files):
         raise LakeError(f"lake {location} has no products*.parquet, the one table that a build cannot do without")
     as_of = as_of or _newest_day(location, files)
     files = [f for f in files if f.day is None or f.day <= as_of]
     recipe, recipe_sha256 = _recipe(location, backend, any(f.table == "fingerprints" for f in files))
-    return Lake(location, as_of, tuple(backend.with_hashes(files, progress)), recipe, recipe_sha256, backend)
+    hashed = tuple(backend.with_hashes(files, progress))
+    return Lake(location, as_of, hashed, recipe, recipe_sha256, backend, tuple(quarantined))
+
+
+def _quarantined(
+    files: list[LakeFile], backend: LakeFiles, progress: Progress, left_out: Collection[FileKey]
+) -> list[LakeFile]:
+    """Return the files to leave out. Only files of their tables and days are hashed."""
+    days = {(key.table, key.day) for key in left_out}
+    suspects = [f for f in files if (f.table, str(f.day)) in days]
+    hashed = backend.with_hashes(suspects, progress) if suspects else ()
+    return [f for f in hashed if FileKey(f.table, str(f.day), f.sha256) in left_out]
 
 
 def _table_files(location: str, backend: LakeFiles) -> Iterator[LakeFile]:

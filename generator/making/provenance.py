@@ -62,12 +62,20 @@ def _table(lake: Lake, files: list[LakeFile]) -> dict[str, Any]:
         "bytes": sum(file.size for file in files),
         "sha256": _hash(lake.content(table)),
     }
-    days = [file.day for file in files if file.day]
+    days = _files_by_day(files)
     if days:
-        newest = max(days)
-        found |= {"first_day": min(days).isoformat(), "last_day": newest.isoformat()}
+        newest = max(file.day for file in files if file.day)
+        found |= {"first_day": min(days), "last_day": max(days), "days": days}
         found["sha256_of_last_day"] = _hash(lake.content(table, first=newest, last=newest))
     return found
+
+
+def _files_by_day(files: list[LakeFile]) -> dict[str, list[str]]:
+    """Return the sorted hashes of the files of each day."""
+    days: dict[str, list[str]] = {}
+    for file in sorted((file for file in files if file.day), key=lambda file: (str(file.day), file.sha256)):
+        days.setdefault(str(file.day), []).append(file.sha256)
+    return days
 
 
 def _hash(lines: Iterable[str]) -> str:

@@ -37,6 +37,9 @@ def make_record(context: BuildContext, build_id: str, specs: Sequence[LayerSpec]
         "objects": {name: len(layer.index) for name, layer in layers.items()},
         "bytes": {name: _bytes(layer) for name, layer in layers.items()},
         **_facts(context, layers),
+        "quarantine": [
+            {"table": file.table, "day": str(file.day), "sha256": file.sha256} for file in context.lake.quarantined
+        ],
         "provenance": provenance(context.lake, build_id),
         "versions": {
             "cardpress": version("cardpress"),

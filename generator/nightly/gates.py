@@ -1,12 +1,13 @@
 """Judges a build by the gates: SQL files that compare it with the live build.
 
 Each file of `build/checks/gates/` returns at most one row: a `value`, other figures and a `message`. A gate is breached
-if its value exceeds its threshold. It returns no row if there is nothing to compare.
+if its value exceeds its threshold. It returns no row if there is nothing to compare. A gate that judges what a day's
+files say names their `tables`, and adds `known_days` if it judges only days that the live build has.
 """
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import date, datetime
 
 import pyarrow as pa
@@ -22,7 +23,7 @@ from edge_auth.errors import StoreError
 from generator import settings
 from generator.database import Database
 from generator.lake.prices_and_conditions import PRICE_FIGURES
-from generator.releases.bulk_rows import read_bulk_table
+from generator.releases.bulk_rows import count_rows_of_days, read_bulk_table
 from generator.releases.judgements import Judgement, Verdict
 
 _GUIDE_PRICES = [f"{figure}{finish}" for finish in ("", "_holo") for figure in PRICE_FIGURES]
@@ -34,7 +35,9 @@ _PRICES = pa.schema(
 )
 _SETS = pa.schema([("id", pa.int64()), ("name", pa.string())])
 _TABLES = pa.schema([("table", pa.string()), ("rows", pa.int64())])
-_BULK = pa.schema([("content", pa.string()), ("records", pa.int64())])
+_BULK = pa.schema([("content", pa.string()), ("lake_table", pa.string()), ("records", pa.int64())])
+# The tables of bulk files that have another name in the lake.
+_LAKE_TABLES = {"filtered": "filtered_checks"}
 _IDENTIFIERS = pa.schema([("scheme", pa.string()), ("id_product", pa.int64())])
 _INDEXES = pa.schema(
     {"game_folded": pa.string(), "game": pa.string(), "day": pa.date32(), "priced": pa.int64(), "index": pa.float64()}
@@ -49,6 +52,7 @@ def judge(
     now: datetime,
     thresholds: Mapping[str, float] | None = None,
     forced: Iterable[str] = (),
+    days_left_out: Collection[tuple[str, str]] = (),
 ) -> Judgement:
     """Run all gates for a build.
 
@@ -57,6 +61,7 @@ def judge(
         now: The current time.
         thresholds: Thresholds by gate, instead of the defaults.
         forced: Gates that do not stop the build even if they are breached.
+        days_left_out: Tables and days of files in quarantine. Records of these days are not counted as lost.
 
     Raises:
         StoreError: A build cannot be read.
@@ -65,7 +70,7 @@ def judge(
     db = Database(threads=1)
     try:
         for side, build in (("old", old), ("new", new)):
-            _open_side(db, side, build)
+            _open_side(db, side, build, days_left_out)
         db.connection.execute("set variable today = $1", [now.date().isoformat()])
         db.connection.execute("set variable price_factor = $1", [settings.PRICE_FACTOR])
         db.connection.execute("set variable enough_prices = $1", [settings.ENOUGH_PRICES])
@@ -86,10 +91,11 @@ def _verdict(db: Database, gate: str, threshold: float, forced: bool) -> Verdict
     figures = rows[0]
     value, message = float(figures.pop("value")), figures.pop("message") or "nothing"
     breached = value > threshold
-    return Verdict(gate, value, threshold, breached, breached and forced, message, figures)
+    tables, known_days = figures.pop("tables", []), figures.pop("known_days", False)
+    return Verdict(gate, value, threshold, breached, breached and forced, message, figures, tables, known_days)
 
 
-def _open_side(db: Database, side: str, build: Build | None) -> None:
+def _open_side(db: Database, side: str, build: Build | None, days_left_out: Collection[tuple[str, str]]) -> None:
     """Make the tables <side>_…; `build/checks/two_builds.sql` describes them."""
     prices, sets, indexes = _PRICES.empty_table(), _SETS.empty_table(), _INDEXES.empty_table()
     about, tables, bulk = _BUILD.empty_table(), _TABLES.empty_table(), _BULK.empty_table()
@@ -98,7 +104,7 @@ def _open_side(db: Database, side: str, build: Build | None) -> None:
         catalogue = build.layers[layer_names.CATALOGUE]
         prices, sets = _prices(catalogue), map_table(catalogue.file(SETS))
         about = pa.Table.from_pylist([{"as_of": build.as_of, "guide_day": _guide_day(build)}], _BUILD)
-        bulk, identifiers = _bulk(build), read_bulk_table(build, "identifiers", _IDENTIFIERS)
+        bulk, identifiers = _bulk(build, days_left_out), read_bulk_table(build, "identifiers", _IDENTIFIERS)
         if market := build.layers.get(layer_names.MARKET):
             indexes = pq.read_table(market.file(INDEXES))
         counts = table_rows(build, prices).items()
@@ -125,14 +131,17 @@ def _column(table: pa.Table, field: pa.Field) -> pa.ChunkedArray | pa.Array:
     return table[field.name] if field.name in table.column_names else pa.nulls(len(table), field.type)
 
 
-def _bulk(build: Build) -> pa.Table:
+def _bulk(build: Build, days_left_out: Collection[tuple[str, str]]) -> pa.Table:
     """Return the tables of a build's bulk files with their records, and their columns."""
     records: Counter[str] = Counter()
     columns: set[str] = set()
     for entry in json.loads(build.manifest() or b'{"files": []}')["files"]:
-        records[entry["table"]] += entry["records"]
+        lake_table = _LAKE_TABLES.get(entry["table"], entry["table"])
+        days = [day for table, day in days_left_out if table == lake_table]
+        records[entry["table"]] += entry["records"] - count_rows_of_days(build, entry, days)
         columns |= {f"{entry['table']}.{name} {type_}" for name, type_ in entry["columns"]}
-    rows = [*records.items(), *((column, None) for column in sorted(columns))]
+    tables = ((table, _LAKE_TABLES.get(table, table), count) for table, count in records.items())
+    rows = [*tables, *((column, None, None) for column in sorted(columns))]
     return pa.Table.from_pylist([dict(zip(_BULK.names, row, strict=True)) for row in rows], _BULK)
 
 

@@ -29,6 +29,8 @@ _HELP = {
     "build_objects": "Objects of that build by layer.",
     "build_bytes": "Bytes of that build by layer.",
     "damaged_layers": "Layers that were damaged in the store, and that the last nightly run made again.",
+    "quarantined_files": "Day files of the lake that wait in quarantine, left out of builds.",
+    "quarantined_file": "Each of them.",
     "reread_bytes": "Bytes of layers that the store had, and that the last nightly run read again.",
     "game_guide_timestamp_seconds": "The day that half of the game's rows in the price guide reach, in the live build.",
     "game_products": "Products of the game in the live build.",
@@ -99,6 +101,10 @@ def _samples(report: RunReport, last_success: float | None) -> dict[str, list[_S
         "build_objects": _by_label("layer", report.record.get("objects", {}).items()),
         "build_bytes": _by_label("layer", report.record.get("bytes", {}).items()),
         "damaged_layers": [({}, float(len(report.damaged)))],
+        "quarantined_files": [({}, float(len(report.quarantine)))],
+        "quarantined_file": [
+            ({name: file[name] for name in ("table", "day", "sha256")}, 1.0) for file in report.quarantine
+        ],
         "reread_bytes": [({}, float(report.reread_bytes))],
         **_game_samples(report.games),
         "pruned_bytes": [({}, float(report.pruned.get("bytes", 0)))],

@@ -158,7 +158,8 @@ class Night:
             self._collect(Facts({"outcome": UNCHANGED}, [f"{build} is live already: nothing to publish"]))
         else:
             judged = self._do("gates", steps.judge_build, build, live)
-            steps.check_may_publish(self._context, build, judged["judgement"], pointer)
+            held = steps.hold_refused_files(self._context, build, live, judged["judgement"])
+            steps.check_may_publish(self._context, build, judged["judgement"], pointer, held)
             lease.check()
             self._do("publish", steps.publish_build, build)
             self._do("smoke", steps.smoke_test_build, build)

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from edge_auth.contract import layout
+from generator.releases.quarantine import QuarantinedFile, describe_waiting
 from generator.releases.run_reports import REPORT_PAGE, UNCHANGED, RunReport
 from generator.terminal.progress import Progress
 
@@ -100,6 +101,7 @@ def notice(report: RunReport, link: str | None) -> dict[str, Any]:
         "gates": [{name: verdict[name] for name in ("gate", "value", "threshold", "forced")} for verdict in verdicts],
         "games": [{name: game[name] for name in ("game", "newest", "usual")} for game in report.games],
         "damaged": report.damaged,
+        "quarantine": [{name: file[name] for name in ("table", "day", "gates")} for file in report.quarantine],
         "report": link,
     }
 
@@ -112,6 +114,8 @@ def _lines(report: RunReport, verdicts: list[dict[str, Any]], link: str | None) 
     lines += [f"changes: {counts}"] if counts else []
     lines += [f"gate {verdict['gate']} {'forced' if verdict['forced'] else 'breached'}" for verdict in verdicts]
     lines += [f"damaged and made again: {', '.join(report.damaged)}"] if report.damaged else []
+    waiting = [QuarantinedFile(**file) for file in report.quarantine]
+    lines += [describe_waiting(waiting, report.store)] if waiting else []
     games = ", ".join(f"{game['game'] or 'no game'} {game['usual']}" for game in report.games[:_MAX_GAMES])
     lines += [f"games: {games}"] if games else []
     indexes = ", ".join(_index(game) for game in report.judgement.get("indexes", [])[:_MAX_GAMES])

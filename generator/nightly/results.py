@@ -15,6 +15,7 @@ from generator.making.game_coverage import cover_games
 from generator.nightly.data_day import day_facts
 from generator.nightly.options import NightOptions
 from generator.reading.report.write_pages import write_pages
+from generator.releases.quarantine import read_quarantine
 from generator.releases.run_reports import UNCHANGED, RunReport
 from generator.releases.termination import end_by_error
 from generator.terminal.progress import Progress
@@ -27,9 +28,18 @@ def write_report(report: RunReport, store: Store, options: NightOptions, *, cloc
     report.add(day_facts(store, report.data_day_before))
     if report.live is not None:
         report.games = _games(report.live, store, options, progress)
+    report.quarantine = _quarantine(store)
     report.finished = timestamp(clock())
     data = json.dumps(asdict(report), indent=1, ensure_ascii=False, default=str).encode()
     store.put(layout.report_name(report.run), data + b"\n")
+
+
+def _quarantine(store: Store) -> list[dict[str, Any]]:
+    """Return the files that wait in quarantine; nothing if it is damaged, which has failed the night."""
+    try:
+        return [asdict(file) for file in read_quarantine(store) if file.waits]
+    except EdgeError:
+        return []
 
 
 def _games(live: str, store: Store, options: NightOptions, progress: Progress) -> list[dict[str, Any]]:

@@ -25,11 +25,22 @@ from generator.lake.lake import open_lake
 from generator.making.make import BuildResult, make_build
 from generator.nightly.gates import judge
 from generator.nightly.options import NightOptions
+from generator.nightly.refusals import force_accepted, refused_files
 from generator.nightly.smoke import smoke_test
 from generator.pack.read_ahead import ReadAhead
 from generator.releases.judgements import Judgement, write_judgement
 from generator.releases.prune import describe, prune
 from generator.releases.publish import publish, rollback
+from generator.releases.quarantine import (
+    ACCEPTED,
+    QuarantinedFile,
+    describe_waiting,
+    hold,
+    note_lake,
+    read_quarantine,
+    skipped_by_builds,
+    waiting_files,
+)
 from generator.releases.reserve import keep_reserve, with_reserve
 from generator.releases.rotation import Rotation
 from generator.releases.run_reports import PUBLISHED, prune_run_reports
@@ -89,13 +100,16 @@ def make_new_build(context: NightContext, rotation: Rotation | None, make_room: 
         "other_bytes": result.other_bytes,
         "record": {name: result.record[name] for name in _RECORDED},
     }
-    return Facts(fields)
+    note_lake(context.store, result.record)
+    waiting = waiting_files(context.store, result.record)
+    return Facts(fields, [describe_waiting(waiting, context.store.location)] if waiting else [])
 
 
 def _make_build(context: NightContext, *, rotation: Rotation | None = None, repair: bool = False) -> BuildResult:
     options = context.options
+    skipped = skipped_by_builds(context.store, settings.GATES | options.thresholds, options.forced)
     return make_build(
-        open_lake(context.lake, progress=context.progress),
+        open_lake(context.lake, progress=context.progress, left_out=skipped),
         context.store,
         threads=options.threads,
         memory=options.memory,
@@ -127,14 +141,42 @@ def judge_build(context: NightContext, build: str, live: str | None) -> Facts:
     """Compare the build with the live one by the gates, and write the results beside its record."""
     old = open_build(context.store, live) if live else None
     new, now, options = open_build(context.store, build), context.clock(), context.options
-    judgement = judge(old, new, now=now, thresholds=options.thresholds, forced=options.forced)
+    files = read_quarantine(context.store)
+    days = {(file.table, file.day) for file in files if file.verdict != ACCEPTED}
+    judgement = judge(old, new, now=now, thresholds=options.thresholds, forced=options.forced, days_left_out=days)
+    if old:
+        judgement = force_accepted(judgement, new, old, {file.key for file in files if file.verdict == ACCEPTED})
     write_judgement(context.store, build, judgement, run=context.run, now=now)
     breached = [verdict for verdict in judgement.verdicts if verdict.breached]
     return Facts({"judgement": judgement}, [v.line() + (": forced" if v.forced else "") for v in breached])
 
 
-def check_may_publish(context: NightContext, build: str, judgement: Judgement, pointer: Pointer | None) -> None:
+def hold_refused_files(
+    context: NightContext, build: str, live: str | None, judgement: Judgement
+) -> list[QuarantinedFile]:
+    """Put the day files that the breached gates judged in quarantine, and return them."""
+    store = context.store
+    if live is None or not judgement.breaches:
+        return []
+    refused = refused_files(judgement, open_build(store, build), open_build(store, live))
+    try:
+        return hold(store, refused, build=build, run=context.run, now=context.clock()) if refused else []
+    except EdgeError as error:  # the gates refuse the build in any case
+        context.progress.say(f"no file was put in quarantine: {error}")
+        return []
+
+
+def check_may_publish(
+    context: NightContext,
+    build: str,
+    judgement: Judgement,
+    pointer: Pointer | None,
+    held: Sequence[QuarantinedFile],
+) -> None:
     """Check that no gate and no rollback stops the build.
+
+    Args:
+        held: The files that were put in quarantine because of the breached gates.
 
     Raises:
         GateError: A gate is breached.
@@ -142,6 +184,7 @@ def check_may_publish(context: NightContext, build: str, judgement: Judgement, p
     """
     if judgement.breaches:
         lines = "; ".join(verdict.line() for verdict in judgement.breaches)
+        lines += f"; {describe_waiting(held, context.store.location)}" if held else ""
         raise GateError(
             f"{build} was built but not published: {lines}; if the data is right, "
             f"`cardpress publish {build} --store {context.store.location}` publishes it, otherwise correct the lake"

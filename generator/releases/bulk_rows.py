@@ -1,5 +1,9 @@
 """Reads the rows of a bulk table out of a build."""
 
+from collections.abc import Iterable, Mapping
+from datetime import date
+from typing import Any
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -22,3 +26,22 @@ def read_bulk_table(build: Build, table: str, schema: pa.Schema) -> pa.Table:
         return pq.read_table(layer.file(table), columns=schema.names)
     except (OSError, pa.ArrowException) as error:
         raise StoreError(f"the bulk file {table} in {layer.folder} cannot be read: {error}") from error
+
+
+def count_rows_of_days(build: Build, entry: Mapping[str, Any], days: Iterable[str]) -> int:
+    """Return how many rows of some days (YYYY-MM-DD) a file of the bulk manifest has.
+
+    Raises:
+        StoreError: The file cannot be read.
+    """
+    within = [
+        date.fromisoformat(day) for day in days if (entry["first_day"] or "9") <= day <= (entry["last_day"] or "")
+    ]
+    if not within:
+        return 0
+    stem = entry["name"].rpartition("-")[0]
+    layer = build.layers[layer_names.bulk_layer(stem.removeprefix(f"{entry['table']}-"))]
+    try:
+        return int(pq.read_table(layer.file(stem), columns=["day"], filters=[("day", "in", within)]).num_rows)
+    except (OSError, pa.ArrowException) as error:
+        raise StoreError(f"the bulk file {stem} in {layer.folder} cannot be read: {error}") from error

@@ -1,7 +1,7 @@
 """The gate results of a build, and their object in the store beside the build's record."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -21,6 +21,8 @@ class Verdict:
         breached: Whether the value exceeds the threshold.
         forced: Whether the operator let a breached gate pass.
         figures: Further columns of the gate's query.
+        tables: The tables of the lake with files for each day that the gate judges.
+        known_days: Whether it judges only days that the live build has.
     """
 
     gate: str
@@ -30,6 +32,8 @@ class Verdict:
     forced: bool
     message: str
     figures: dict[str, Any]
+    tables: list[str] = field(default_factory=list)
+    known_days: bool = False
 
     @property
     def stops(self) -> bool:

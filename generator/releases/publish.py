@@ -15,13 +15,16 @@ from generator.clock import Clock, timestamp, utc_now
 from generator.errors import PublishError
 from generator.releases.change_documents import complete_steps, prepare_step
 from generator.releases.intents import declare_intent
+from generator.releases.quarantine import accept_read_files
 
 # How many earlier builds the pointer lists.
 MAX_PREVIOUS_BUILDS = 50
 
 
 def publish(store: Store, build_id: str, *, by_hand: bool, just_made: bool = False, clock: Clock = utc_now) -> None:
-    """Make a build the live one. If it is live already, only a hold may change.
+    """Make a build the live one, and accept the files in quarantine that it read.
+
+    If it is live already, only a hold may change.
 
     Args:
         by_hand: Whether a person chose this build by its id. That lifts the hold which a rollback sets.
@@ -39,6 +42,7 @@ def publish(store: Store, build_id: str, *, by_hand: bool, just_made: bool = Fal
                 f"{build_id} was built but not published: a rollback to {pointer.build} holds publishing back; "
                 f"`cardpress publish BUILD --store {store.location}` lifts the hold"
             )
+        accept_read_files(store, open_build(store, build_id).record)
         if pointer is None:
             _swap_pointer(store, Pointer(build_id), etag)
         elif pointer.build != build_id:

@@ -40,6 +40,7 @@ class RunReport:
         other_bytes: For each layer that an earlier run made with other bytes, a file of that run.
         record: Excerpt of the build's record.
         judgement: The gate results.
+        quarantine: The files of the lake that wait in quarantine after the run (`releases.quarantine`).
         games: How fresh and complete the price guide of each game is in the live build after the run
             (`build.game_coverage`).
         exported: The target of the export, and the numbers of objects, of written and of deleted files.
@@ -69,6 +70,7 @@ class RunReport:
     other_bytes: dict[str, str] = field(default_factory=dict)
     record: dict[str, Any] = field(default_factory=dict)
     judgement: dict[str, Any] = field(default_factory=dict)
+    quarantine: list[dict[str, Any]] = field(default_factory=list)
     games: list[dict[str, Any]] = field(default_factory=list)
     exported: dict[str, Any] = field(default_factory=dict)
     pruned: dict[str, Any] = field(default_factory=dict)

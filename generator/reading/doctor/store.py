@@ -21,6 +21,7 @@ from generator.reading.doctor.findings import Finding, ok, problem, warning
 from generator.reading.doctor.locks import check_locks
 from generator.reading.overview import source_ages
 from generator.releases.change_documents import missing_steps, verify_steps
+from generator.releases.quarantine import describe_waiting, read_quarantine
 from generator.releases.run_reports import HELD, PUBLISHED, UNCHANGED, newest_report
 from generator.releases.verify import visible_damage
 
@@ -51,6 +52,7 @@ def check_store(store: Store, clock: Clock) -> Iterator[Finding]:
         yield warning("hold", message, f"`cardpress publish BUILD --store {store.location}` when the lake is fixed")
     yield from _check_steps(store)
     yield from _check_sources(live, clock)
+    yield from _check_quarantine(store)
     yield from _check_last_night(store)
 
 
@@ -116,6 +118,11 @@ def _check_sources(live: Build, clock: Clock) -> Iterator[Finding]:
         yield warning("sources", f"old in the live build: {tables}", advice)
     else:
         yield ok("sources", f"as of {live.as_of}, none is late")
+
+
+def _check_quarantine(store: Store) -> Iterator[Finding]:
+    if waiting := [file for file in read_quarantine(store) if file.waits]:
+        yield warning("quarantine", *describe_waiting(waiting, store.location).split("; ", 1))
 
 
 def _check_last_night(store: Store) -> Iterator[Finding]:

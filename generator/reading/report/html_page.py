@@ -7,6 +7,7 @@ from generator.reading.html.plot import Bar, Plot, plot
 from generator.reading.html.render import render
 from generator.reading.report.price_counts import Row
 from generator.reading.report.summary import BuildSummary, HistoryRow
+from generator.releases.quarantine import QuarantinedFile, describe_waiting
 
 _PRICE_TITLES = {"trend": "Trend", "low": "Low", "filtered": "Lowest under the seller filter"}
 _SOURCE_TITLES = {
@@ -41,6 +42,7 @@ def as_html(summary: BuildSummary, diff_page: str | None = None) -> Iterator[str
         games=list(coverage(summary.counts.games)),
         guide_columns=GUIDE_COLUMNS,
         diff_page=diff_page,
+        quarantine=_quarantine(summary),
     )
 
 
@@ -80,6 +82,13 @@ def _gates(summary: BuildSummary) -> str:
         if forced in breached
     )
     return ", ".join(counts) or "passed"
+
+
+def _quarantine(summary: BuildSummary) -> str:
+    """Return the files that waited in quarantine after the night, and the command that ends it; '' for none."""
+    night = summary.night or {}
+    files = [QuarantinedFile(**file) for file in night.get("quarantine", [])]
+    return describe_waiting(files, night["store"]) if files else ""
 
 
 def _distributions(summary: BuildSummary, price: str) -> list[Plot]:

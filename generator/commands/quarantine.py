@@ -1,0 +1,95 @@
+"""`cardpress quarantine …`: the day files that a refused night keeps out of later builds."""
+
+from collections.abc import Collection
+from dataclasses import asdict
+from datetime import datetime
+
+import click
+
+from edge_auth.contract.store.open import open_store
+from generator.commands.options import json_option, store_option
+from generator.releases.quarantine import ACCEPTED, DROPPED, QuarantinedFile, describe_waiting, read_quarantine, settle
+from generator.releases.reserve import with_reserve
+from generator.terminal.output import say, say_json, say_lines
+
+_days = click.argument("days", nargs=-1, required=True, type=click.DateTime(["%Y-%m-%d"]), metavar="DAY…")
+_MEANS = {ACCEPTED: "later builds read it", DROPPED: "builds leave it out for good"}
+
+
+@click.group()
+def quarantine() -> None:
+    """List, accept or drop day files of the lake that a refused night read.
+
+    When a gate refuses a night, later builds leave out the day files that it judged and that the live build did not
+    read. A corrected file of the same day has other content: it is not in quarantine, and is judged again.
+
+    \b
+    Example: cardpress quarantine accept 2026-08-24 --store site_out
+    """
+
+
+@quarantine.command("list")
+@store_option
+@json_option
+def list_(store: str, as_json: bool) -> None:
+    """List the files that were put in quarantine, by day.
+
+    \b
+    Example: cardpress quarantine list --store site_out
+    """
+    files = read_quarantine(open_store(store))
+    if as_json:
+        say_json(list(map(asdict, files)))
+        return
+    if not files:
+        say(f"no file is in quarantine in {store}", err=True)
+    say_lines(f"{_named(file)}: {_state(file)}, refused by {', '.join(file.gates)}" for file in files)
+    if waiting := [file for file in files if file.waits]:
+        say(describe_waiting(waiting, store), err=True)
+
+
+@quarantine.command()
+@_days
+@store_option
+@json_option
+def accept(days: tuple[datetime, ...], store: str, as_json: bool) -> None:
+    """Let later builds read the files of days, because their data is right.
+
+    The next night publishes them, unless a gate refuses it for another reason.
+
+    \b
+    Example: cardpress quarantine accept 2026-08-24 --store site_out
+    """
+    _settle(days, store, ACCEPTED, as_json)
+
+
+@quarantine.command()
+@_days
+@store_option
+@json_option
+def drop(days: tuple[datetime, ...], store: str, as_json: bool) -> None:
+    """Leave the files of days out of all builds for good, without further notices.
+
+    The files stay in the lake. `accept` takes it back.
+
+    \b
+    Example: cardpress quarantine drop 2026-08-24 --store site_out
+    """
+    _settle(days, store, DROPPED, as_json)
+
+
+def _settle(days: Collection[datetime], location: str, verdict: str, as_json: bool) -> None:
+    store, texts = open_store(location), [f"{day:%Y-%m-%d}" for day in days]
+    files = with_reserve(store, lambda: settle(store, texts, verdict))
+    if as_json:
+        say_json(list(map(asdict, files)))
+    else:
+        say_lines(f"{_named(file)}: {verdict}, {_MEANS[verdict]}" for file in files)
+
+
+def _named(file: QuarantinedFile) -> str:
+    return f"{file.day} {file.table} {file.sha256[:12]}"
+
+
+def _state(file: QuarantinedFile) -> str:
+    return file.verdict if file.in_lake else f"{file.verdict}, no longer in the lake"

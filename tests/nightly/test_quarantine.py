@@ -1,0 +1,340 @@
+"""The quarantine: which day files a refused night keeps out of later builds, and how that ends."""
+
+import json
+import os
+import shutil
+from contextlib import closing
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from unittest.mock import patch
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from edge_auth.contract.builds import open_build
+from edge_auth.contract.layout import QUARANTINE
+from edge_auth.contract.pointer import live_build_id
+from edge_auth.contract.store.folder import FolderStore
+from edge_auth.errors import Conflict, StoreError
+from generator.errors import GateError, QuarantineError
+from generator.lake.lake import DAILY_TABLES, open_lake
+from generator.making.context import BuildContext
+from generator.making.make import BuildRun
+from generator.releases.quarantine import (
+    ACCEPTED,
+    DROPPED,
+    HELD,
+    FileKey,
+    QuarantinedFile,
+    hold,
+    read_quarantine,
+    settle,
+    skipped_by_builds,
+)
+from tests.nightly.test_gates import in_cents, of_day
+from tests.nightly.test_nightly import night
+from tests.support.commands import run
+from tests.support.lake_edits import rewrite
+from tests.support.nights import FIRST_DAY, demo_lake, published
+
+pytestmark = pytest.mark.xdist_group("nights")  # one process: the published builds are made once
+BAD_DAY, NEXT_DAY = (FIRST_DAY + timedelta(days=days) for days in (8, 9))
+NOW = datetime(2026, 8, 24, 4, 30, tzinfo=UTC)
+ONE, OTHER = (FileKey("price_guide", f"2026-08-2{n}", f"{n}" * 64) for n in (3, 4))
+
+
+def put(store: FolderStore, *keys: FileKey, value: float = 8.0, gate: str = "prices-scaled") -> list[QuarantinedFile]:
+    return hold(store, {key: {gate: value} for key in keys}, build="b", run="r", now=NOW)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> FolderStore:
+    return FolderStore(str(tmp_path / "store"))
+
+
+@pytest.fixture
+def refused(tmp_path: Path) -> tuple[FolderStore, Path, str]:
+    """A store whose last night refused a guide, its lake, and the refused build."""
+    store, lake, _ = published(tmp_path, 7, 8)
+    in_cents(demo_lake(lake, 9))
+    with pytest.raises(GateError, match=rf"left out of builds: price_guide of {BAD_DAY} .*`cardpress quarantine drop"):
+        night(lake, store)
+    [file] = read_quarantine(store)
+    return store, lake, file.build
+
+
+def guide_days(store: FolderStore, build: str) -> set[date]:
+    """The days of the price guide in the bulk files of a build."""
+    opened = open_build(store, build)
+    paths = [store.local_path(f.object) for n, f in opened.bulk_files.items() if n.startswith("price_guide-")]
+    with duckdb.connect() as connection:
+        rows = connection.execute("select distinct day from read_parquet($1)", [list(map(str, paths))]).fetchall()
+    return {day for (day,) in rows}
+
+
+def without(lake: Path, folder: Path, day: date = BAD_DAY) -> Path:
+    """A copy of a lake without the guide of a day."""
+    shutil.copytree(lake, folder)
+    shutil.rmtree(folder / "price_guide" / f"day={day}")
+    return folder
+
+
+def test_a_file_is_held_until_a_person_decides(store: FolderStore) -> None:
+    assert read_quarantine(store) == [] and skipped_by_builds(store) == set()
+    put(store, ONE, OTHER)
+    assert skipped_by_builds(store) == {ONE, OTHER}
+    assert [file.verdict for file in settle(store, ["2026-08-23"], ACCEPTED)] == [ACCEPTED]
+    settle(store, ["2026-08-24"], DROPPED)
+    assert skipped_by_builds(store) == {OTHER}
+    put(store, ONE, OTHER, value=9.0)
+    assert [file.verdict for file in read_quarantine(store)] == [ACCEPTED, DROPPED], "a later night changes no verdict"
+    settle(store, ["2026-08-24"], ACCEPTED)
+    assert skipped_by_builds(store) == set()
+    with pytest.raises(
+        QuarantineError, match=r"no file of 2026-08-25 is in quarantine .*: `cardpress quarantine list`"
+    ):
+        settle(store, ["2026-08-24", "2026-08-25"], DROPPED)
+    assert skipped_by_builds(store) == set(), "nothing was changed"
+
+
+def test_a_file_is_read_again_if_none_of_its_gates_would_stop_it(store: FolderStore) -> None:
+    put(store, ONE)
+    put(store, ONE, value=1.0, gate="prices-moved")
+    assert skipped_by_builds(store, forced=["prices-scaled"]) == {ONE}
+    assert skipped_by_builds(store, forced=["prices-scaled", "prices-moved"]) == set()
+    assert skipped_by_builds(store, {"prices-scaled": 8.0, "prices-moved": 0.05}) == {ONE}
+    assert skipped_by_builds(store, {"prices-scaled": 8.0}, forced=["prices-moved"]) == set()
+    settle(store, ["2026-08-23"], DROPPED)
+    assert skipped_by_builds(store, forced=["prices-scaled", "prices-moved"]) == {ONE}, "dropped is dropped"
+
+
+def test_two_machines_lose_no_file(store: FolderStore) -> None:
+    swap, others = store.swap, [OTHER]
+
+    def late(name: str, data: bytes, etag: str | None) -> None:
+        if others:
+            put(FolderStore(str(store.root)), others.pop())
+        swap(name, data, etag)
+
+    with patch.object(store, "swap", late):
+        put(store, ONE)
+    assert skipped_by_builds(store) == {ONE, OTHER}
+    with patch.object(store, "swap", side_effect=Conflict("another writer")), pytest.raises(Conflict):
+        settle(store, ["2026-08-23"], DROPPED)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda data: data[:50], "is damaged: restore it from a backup, or delete it"),
+        (lambda data: b"[]", "is damaged"),
+        (lambda data: data.replace(b'"held"', b'"kept"'), "is damaged"),
+        (lambda data: data.replace(b'"sha256"', b'"sha"'), "is damaged"),
+        (lambda data: data.replace(b'"format": 1', b'"format": 2'), "has format 2, this version reads 1: update"),
+    ],
+)
+def test_a_damaged_or_later_list_is_named_in_one_line(store: FolderStore, damage, message: str) -> None:
+    put(store, ONE)
+    store.put(QUARANTINE, damage(store.get(QUARANTINE)))
+    with pytest.raises(StoreError, match=f"^{QUARANTINE} in {store.location} {message}"):
+        read_quarantine(store)
+    with pytest.raises(StoreError, match=message):
+        put(store, OTHER)
+
+
+@settings(deadline=None, max_examples=5)
+@given(data=st.data())
+def test_a_lake_seen_through_a_quarantine_is_the_lake_without_its_files(
+    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Digests of layers follow from the days and hashes of the files alone, so those of the files are compared."""
+    whole = demo_lake(tmp_path_factory.getbasetemp() / "quarantined", 4)
+    files = [file for file in open_lake(str(whole)).files if file.day]
+    chosen = data.draw(st.sets(st.sampled_from(files), max_size=len(files) - 1))
+    less = tmp_path_factory.mktemp("less") / "lake"
+    shutil.copytree(whole, less, copy_function=os.link)
+    for file in chosen:
+        (less / file.name).unlink()
+    as_of = data.draw(st.sampled_from([None, FIRST_DAY + timedelta(days=2)]))
+    keys = {FileKey(file.table, str(file.day), file.sha256) for file in chosen}
+    others = {FileKey(key.table, key.day, "0" * 64) for key in keys}
+    seen, plain = open_lake(str(whole), as_of, left_out=keys | others), open_lake(str(less), as_of)
+    assert seen.as_of == plain.as_of
+    assert seen.content("products", "expansions", *DAILY_TABLES) == plain.content(
+        "products", "expansions", *DAILY_TABLES
+    )
+    named = {(file.table, file.day, file.sha256) for file in seen.quarantined}
+    assert named == {(f.table, f.day, f.sha256) for f in chosen if as_of is None or f.day <= as_of}
+
+
+def test_the_next_good_night_leaves_a_gap(refused: tuple[FolderStore, Path, str], tmp_path: Path) -> None:
+    store, lake, build = refused
+    [file] = read_quarantine(store)
+    assert (file.table, file.day, file.verdict, file.build) == ("price_guide", str(BAD_DAY), HELD, build)
+    assert file.gates.keys() == {"prices-moved"} and file.key in skipped_by_builds(store)
+    report = night(demo_lake(lake, 10), store)
+    assert report.outcome == "published"
+    assert guide_days(store, report.live) == {FIRST_DAY + timedelta(days=n) for n in range(10)} - {BAD_DAY}
+    assert open_build(store, report.live).record["quarantine"] == [file.key._asdict()]
+    assert [held["day"] for held in report.quarantine] == [str(BAD_DAY)]
+    said = f"price_guide of {BAD_DAY} (prices-moved); `cardpress quarantine drop {BAD_DAY} --store {store.root}`"
+    assert said in run("show", "--store", store.root).stdout
+    with closing(BuildContext(open_lake(str(without(lake, tmp_path / "less"))), store, 1, "1GB")) as context:
+        assert BuildRun(context).id == report.live, "the same digests of all layers"
+
+
+@pytest.mark.thorough
+def test_pages_metrics_and_the_doctor_name_the_file(refused, tmp_path: Path) -> None:
+    store, lake, _ = refused
+    [file] = read_quarantine(store)
+    metrics = tmp_path / "night.prom"
+    second = run("nightly", "--lake", lake, "--store", store.root, "--textfile", metrics)
+    assert f"quarantine drop {BAD_DAY}" in second.stderr
+    assert f'quarantined_file{{table="price_guide",day="{BAD_DAY}"' in metrics.read_text()
+    assert "cardpress_nightly_quarantined_files 1\n" in metrics.read_text()
+    [page] = store.root.glob("private/nights/*/report.html")
+    assert f"quarantine drop {BAD_DAY}" in page.read_text() and file.sha256 in page.read_text()
+    assert f"quarantine drop {BAD_DAY}" in run("doctor", "--store", store.root).stdout
+    assert f"quarantine drop {BAD_DAY}" in run("build", "--lake", lake, "--store", store.root).stderr
+    assert run("quarantine", "drop", BAD_DAY, "--store", store.root).stdout.endswith("out for good\n")
+    third = run("nightly", "--lake", lake, "--store", store.root, "--textfile", metrics)
+    assert "quarantine" not in third.stderr and "cardpress_nightly_quarantined_files 0\n" in metrics.read_text()
+    assert "quarantine" not in run("doctor", "--store", store.root).stdout
+    assert live_build_id(store) == third.stdout.strip() == second.stdout.strip()
+
+
+@pytest.mark.thorough
+def test_a_build_published_by_hand_accepts_its_files(refused, tmp_path: Path) -> None:
+    store, lake, build = refused
+    run("publish", build, "--store", store.root)
+    assert [file.verdict for file in read_quarantine(store)] == [ACCEPTED]
+    assert night(lake, store).outcome == "unchanged"
+    report = night(demo_lake(lake, 10), store, forced=("prices-moved",))
+    assert BAD_DAY in guide_days(store, report.live) and report.quarantine == []
+
+
+@pytest.mark.thorough
+def test_an_accepted_file_is_no_reason_to_refuse(refused) -> None:
+    store, lake, build = refused
+    accepted = json.loads(run("quarantine", "accept", BAD_DAY, "--store", store.root, "--json").stdout)
+    assert [(file["table"], file["verdict"]) for file in accepted] == [("price_guide", ACCEPTED)]
+    report = night(lake, store)
+    assert (report.outcome, report.live) == ("published", build)
+    assert [v["gate"] for v in report.judgement["verdicts"] if v["forced"]] == ["prices-moved"]
+
+
+@pytest.mark.thorough
+def test_a_forced_gate_reads_and_accepts_what_it_refused(refused) -> None:
+    store, lake, build = refused
+    report = night(lake, store, forced=("prices-moved",))
+    assert (report.live, report.quarantine) == (build, [])
+    assert [file.verdict for file in read_quarantine(store)] == [ACCEPTED]
+
+
+@pytest.mark.thorough
+def test_a_higher_threshold_judges_the_file_again(refused) -> None:
+    store, lake, build = refused
+    assert night(lake, store, thresholds={"prices-moved": 1.0}).live == build
+
+
+@pytest.mark.thorough
+def test_a_corrected_file_is_judged_again(refused, tmp_path: Path) -> None:
+    store, lake, _ = refused
+    file = of_day(lake, "price_guide", BAD_DAY)
+    file.write_bytes(of_day(demo_lake(tmp_path / "good", 9), "price_guide", BAD_DAY).read_bytes())
+    report = night(lake, store)
+    assert report.outcome == "published" and report.quarantine == [] and report.data_day == str(BAD_DAY)
+    demo_lake(lake, 10)
+    rewrite(of_day(lake, "price_guide", NEXT_DAY), "from rows order by id_product limit 5")
+    with pytest.raises(GateError, match="guide-shrank"):
+        night(lake, store)
+    assert [(file.day, file.in_lake) for file in read_quarantine(store)] == [
+        (str(BAD_DAY), False), (str(NEXT_DAY), True)
+    ]  # fmt: skip
+
+
+@pytest.mark.thorough
+def test_several_refused_nights_and_pruned_builds(refused) -> None:
+    store, lake, _build = refused
+    in_cents_of(demo_lake(lake, 10), NEXT_DAY)
+    with pytest.raises(GateError, match=f"price_guide of {NEXT_DAY}"):
+        night(lake, store)
+    run("prune", "--store", store.root, "--keep", "1", "--grace", "0")
+    assert {file.day for file in read_quarantine(store) if file.waits} == {str(BAD_DAY), str(NEXT_DAY)}
+    report = night(demo_lake(lake, 11), store)
+    assert guide_days(store, report.live) == {FIRST_DAY + timedelta(days=n) for n in range(11)} - {BAD_DAY, NEXT_DAY}
+    run("quarantine", "accept", BAD_DAY, NEXT_DAY, "--store", store.root)
+    assert BAD_DAY in guide_days(store, night(lake, store).live)
+
+
+def in_cents_of(lake: Path, day: date) -> None:
+    prices = ", ".join(f"{name} * 100 as {name}" for name in ("low", "avg", "trend"))
+    rewrite(of_day(lake, "price_guide", day), f"select * replace ({prices}) from rows order by id_product")
+
+
+@pytest.mark.thorough
+def test_a_day_that_was_corrected_badly_and_withdrawn_is_no_loss_of_records(tmp_path: Path) -> None:
+    """The live build has a day whose file is replaced by a bad one; then the day is taken out of the lake."""
+    store, lake, _ = published(tmp_path, 7, 8)
+    in_cents_of(lake, FIRST_DAY + timedelta(days=7))
+    with pytest.raises(GateError, match="prices-moved"):
+        night(lake, store)
+    shutil.rmtree(lake / "price_guide" / f"day={FIRST_DAY + timedelta(days=7)}")
+    report = night(demo_lake(lake, 9), store)
+    assert report.outcome == "published" and report.quarantine == []
+
+
+@pytest.mark.thorough
+def test_a_refused_catalogue_holds_no_file(tmp_path: Path) -> None:
+    """A catalogue is one file for all days: nothing of it can be left out, so each night is refused."""
+    store, lake, _ = published(tmp_path, 7, 8)
+    demo_lake(lake, 9)
+    rewrite(lake / "expansions.parquet", "select * replace (concat('x', name) as name) from rows order by id")
+    for _ in range(2):
+        with pytest.raises(GateError, match="sets-renamed"):
+            night(lake, store)
+    assert read_quarantine(store) == []
+
+
+@pytest.mark.thorough
+def test_a_live_build_of_an_older_version_names_no_files(tmp_path: Path) -> None:
+    """Its record says the last day of each table: only later files count as unread."""
+    store, lake, ids = published(tmp_path, 7, 8)
+    name = f"builds/{ids[1]}.json"
+    record = json.loads(store.get(name))
+    for inputs in record["provenance"]["inputs"].values():
+        inputs.pop("days", None)
+    del record["quarantine"]
+    store.put(name, json.dumps(record).encode())
+    in_cents(demo_lake(lake, 9))
+    with pytest.raises(GateError):
+        night(lake, store)
+    assert [(file.table, file.day) for file in read_quarantine(store)] == [("price_guide", str(BAD_DAY))]
+
+
+@pytest.mark.thorough
+def test_a_quarantine_that_cannot_be_written_leaves_the_refusal(tmp_path: Path) -> None:
+    store, lake, _ = published(tmp_path, 7, 8)
+    in_cents(demo_lake(lake, 9))
+    failing = patch("generator.nightly.steps.hold", side_effect=StoreError("disk full"))
+    with failing, pytest.raises(GateError, match="prices-moved"):
+        night(lake, store)
+
+
+def test_a_night_with_a_damaged_list_ends_with_one_line(tmp_path: Path) -> None:
+    store, lake, ids = published(tmp_path, 7, 8)
+    store.put(QUARANTINE, b"?")
+    failed = run("nightly", "--lake", lake, "--store", store.root, status=1)
+    assert f"{QUARANTINE} in {store.root} is damaged" in failed.stderr.splitlines()[-1]
+    assert live_build_id(store) == ids[1]
+
+
+def test_wrong_days_are_refused(store: FolderStore) -> None:
+    store.root.mkdir(parents=True)
+    assert run("quarantine", "list", "--store", store.root, "--json").stdout == "[]\n"
+    run("quarantine", "accept", "soon", "--store", store.root, status=2)
+    run("quarantine", "drop", "--store", store.root, status=2)
+    failed = run("quarantine", "drop", "2026-08-24", "--store", store.root, status=1)
+    assert failed.stderr.count("\n") == 1 and "no file of 2026-08-24 is in quarantine" in failed.stderr
