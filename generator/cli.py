@@ -20,6 +20,7 @@ from recognition.errors import RecognitionError
 # The commands in the order of use. Each is the function of that name in the module of that name in `commands/`.
 COMMANDS = (
     "demo",
+    "fetch",
     "ingest",
     "fingerprint",
     "build",

@@ -4,7 +4,6 @@ from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import click
 
@@ -12,6 +11,7 @@ from edge_auth.contract.store.open import open_store
 from generator import settings
 from generator.clock import utc_now
 from generator.commands.options import (
+    HttpUrl,
     json_option,
     lake_option,
     lease_option,
@@ -50,19 +50,6 @@ class GateThreshold(click.ParamType):  # type: ignore[type-arg]  # generic only 
         if not threshold >= 0:
             self.fail(f"{value!r} has no valid threshold: write {name}={settings.GATES[name]:g}", param, ctx)
         return name, threshold
-
-
-class HttpUrl(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
-    """A URL with http or https."""
-
-    name = "URL"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the URL."""
-        parts = urlsplit(str(value))
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            self.fail(f"{value!r} is not a URL such as https://hc-ping.com/0123", param, ctx)
-        return str(value)
 
 
 class ExpectedDay(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click

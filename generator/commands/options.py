@@ -1,5 +1,7 @@
 """Options and parameter types that several commands share."""
 
+from urllib.parse import urlsplit
+
 import click
 
 from edge_auth.contract.store.open import LOCATION
@@ -41,3 +43,16 @@ lease_option = click.option(
     metavar="SECONDS",
     help="How long the lock of a killed run blocks other runs.",
 )
+
+
+class HttpUrl(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
+    """A URL with http or https."""
+
+    name = "URL"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the URL."""
+        parts = urlsplit(str(value))
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            self.fail(f"{value!r} is not a URL that begins with http:// or https://", param, ctx)
+        return str(value)

@@ -92,9 +92,9 @@ def parts(text: str) -> Iterator[tuple[str | None, list[str]]]:
     yield command, lines
 
 
-def shortened(text: str) -> list[str]:
+def shortened(text: str, most: int) -> list[str]:
     lines = text.splitlines()
-    return lines if len(lines) <= 14 else [*lines[:4], "…", *lines[-4:]]
+    return lines if len(lines) <= most else [*lines[:4], "…", *lines[-4:]]
 
 
 def settled(lines: list[str]) -> str:
@@ -110,8 +110,13 @@ def check_transcript(
     capfd: pytest.CaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
     recorded: Recorded,
+    most: int = 14,
 ) -> None:
-    """Run the lines of a document in a folder, and compare what they print; or write it, for `make golden`."""
+    """Run the lines of a document in a folder, and compare what they print; or write it, for `make golden`.
+
+    Args:
+        most: The lines of the longest output that is not cut.
+    """
     monkeypatch.chdir(tmp_path)
     for name in [name for name in os.environ if name.startswith("CARDPRESS_")]:
         monkeypatch.delenv(name)
@@ -120,7 +125,7 @@ def check_transcript(
     with ExitStack() as stack:
         shell = Shell(tmp_path, capfd, monkeypatch, stack)
         for command, lines in parts(document.read_text("utf-8")):
-            output = shortened(shell.run(command)) if command else lines
+            output = shortened(shell.run(command), most) if command else lines
             if settled(output) == settled(lines):
                 output = lines  # what differs from run to run stays as it was recorded
             assert recorded.update or output == lines, command

@@ -1,0 +1,59 @@
+"""`cardpress fetch`: downloads what a marketplace publishes, and imports it."""
+
+from pathlib import Path
+
+import click
+
+from generator.clock import utc_now
+from generator.commands.ingest_cardmarket import cardmarket as import_files
+from generator.commands.options import HttpUrl
+from generator.ingest.downloads import BASE_URL, fetch_files
+from generator.terminal.output import say
+
+
+@click.group()
+def fetch() -> None:
+    """Download a marketplace's files and import them.
+
+    \b
+    Example: cardpress fetch cardmarket 17 downloads --lake lake
+    """
+
+
+@fetch.command()
+@click.argument("game", type=click.IntRange(1, 999))
+@click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--lake", help="Also import the files into this lake, a folder or s3:// prefix.")
+@click.option("--numbers-from-names", is_flag=True, help="As in `ingest cardmarket`.")
+@click.option("--url", "base", type=HttpUrl(), default=BASE_URL, show_default=True, help="Where the files are.")
+@click.option(
+    "--timeout", "seconds", metavar="SECONDS", type=click.FloatRange(0.1), default=60, show_default=True,
+    help="How long to wait for each part of an answer.",
+)  # fmt: skip
+@click.pass_context
+def cardmarket(
+    ctx: click.Context,
+    game: int,
+    folder: Path,
+    lake: str | None,
+    numbers_from_names: bool,
+    base: str,
+    seconds: float,
+) -> None:
+    """Download today's lists and price guide of a game, and import them.
+
+    GAME: the marketplace's number: 1 Magic, 3 Yu-Gi-Oh!, 6 Pokémon, 17 Digimon, 18 One Piece, 19 Lorcana, …
+
+    DIR keeps the files by day, since the marketplace keeps no archive. A file that did not change is not sent again.
+    All files of a call appear together, or none.
+
+    \b
+    Example: cardpress fetch cardmarket 17 downloads --lake lake
+    """
+    files = fetch_files(game, folder, base.rstrip("/"), utc_now, seconds=seconds)
+    new = [file.path.name for file in files if file.is_new]
+    unchanged = f"; {len(files) - len(new)} did not change" if len(new) < len(files) else ""
+    say(f"fetched {', '.join(new) or 'nothing'} into {folder}{unchanged}", err=True)
+    if lake:
+        paths = tuple(file.path for file in files)
+        ctx.invoke(import_files, places=paths, lake=lake, numbers_from_names=numbers_from_names)

@@ -1,0 +1,149 @@
+"""Downloads the marketplace's files of a game into a folder that keeps them by day.
+
+One request at a time, with the validators of the last download, so that an unchanged file is not sent again. The files
+of a call appear together, after all of them were read, or not at all.
+"""
+
+import gzip
+import json
+import time
+import urllib.error
+import urllib.request
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from http import HTTPStatus
+from http.client import HTTPException
+from importlib.metadata import version
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from generator import settings
+from generator.clock import Clock
+from generator.errors import IngestError
+from generator.ingest.bounded_file import DOWNLOAD_LIMITS
+from generator.ingest.cardmarket_files import read_download
+
+BASE_URL = "https://downloads.s3.cardmarket.com/productCatalog"
+# The files of a game by their path below the base, without `_G.json`, and the list that each one has. Prices come last:
+# they were made first, so that the lists have their products.
+PATHS = {
+    "productList/products_singles": "products",
+    "productList/products_nonsingles": "products",
+    "priceGuide/price_guide": "priceGuides",
+}
+_RECORD = ".cardpress-fetch.json"
+_WAITS_SECONDS = (1, 4)  # before the second and the third try
+_GZIP = b"\x1f\x8b"
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file of the folder and where it came from.
+
+    Attributes:
+        file: Its name in the folder.
+        etag, last_modified: The validators of the answer, None if it had none.
+    """
+
+    file: str
+    etag: str | None
+    last_modified: str | None
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """A file of a call: its path, its address, and whether it is new."""
+
+    path: Path
+    url: str
+    is_new: bool
+
+
+def fetch_files(game: int, folder: Path, base: str, clock: Clock, *, seconds: float) -> list[Fetched]:
+    """Download the files of a game that changed since the last call, and return the newest file of each kind.
+
+    Args:
+        game: The marketplace's number of the game.
+        folder: Made if absent. It keeps the files as `price_guide_G_DAY.json.gz`, DAY in UTC.
+        base: What stands before `/priceGuide/price_guide_G.json`.
+        seconds: How long to wait for each part of an answer.
+
+    Raises:
+        IngestError: A file cannot be had as a whole, or is none of the marketplace's. The folder is as before.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    known, day, fetched = _read_record(folder), clock().date(), []
+    with TemporaryDirectory(prefix=".fetch-", dir=folder) as unfinished:
+        new: dict[str, Path] = {}
+        for path, rows_key in PATHS.items():
+            url = f"{base}/{path}_{game}.json"
+            answer = _get(url, known.get(url), seconds)
+            if answer is not None:
+                body, headers = answer
+                name = f"{path.rpartition('/')[2]}_{game}_{day}.json.gz"
+                new[name] = _checked(Path(unfinished, f".{name}"), body, rows_key, url)
+                known[url] = Download(name, headers.get("ETag"), headers.get("Last-Modified"))
+            fetched.append(Fetched(folder / known[url].file, url, answer is not None))
+        record = {url: asdict(download) for url, download in known.items()}
+        new[_RECORD] = Path(unfinished, _RECORD)
+        new[_RECORD].write_text(json.dumps(record, indent=1), "utf-8")
+        for name, file in new.items():
+            file.replace(folder / name)
+    return fetched
+
+
+def _read_record(folder: Path) -> dict[str, Download]:
+    """Return the downloads by address whose files are still there. A damaged record only costs a download."""
+    with suppress(OSError, ValueError, TypeError, AttributeError):
+        record = {url: Download(**fields) for url, fields in json.loads((folder / _RECORD).read_text("utf-8")).items()}
+        return {url: download for url, download in record.items() if (folder / download.file).is_file()}
+    return {}
+
+
+def _checked(path: Path, body: bytes, rows_key: str, url: str) -> Path:
+    """Write a body as gzip, and check that it is a whole file with the list `rows_key`."""
+    path.write_bytes(body if body.startswith(_GZIP) else gzip.compress(body, mtime=0))
+    try:
+        read_download(path, rows_key, DOWNLOAD_LIMITS)
+    except IngestError as error:
+        raise IngestError(f"{url} sent no file of the marketplace: {error}") from error
+    return path
+
+
+def _get(url: str, known: Download | None, seconds: float) -> tuple[bytes, Any] | None:
+    """Return the body and the headers of an address, or None if the known download is still the newest."""
+    headers = {"User-Agent": f"cardpress/{version('cardpress')}"}
+    if known:
+        validators = {"If-None-Match": known.etag, "If-Modified-Since": known.last_modified}
+        headers |= {name: value for name, value in validators.items() if value}
+    for wait in (*_WAITS_SECONDS, None):
+        try:
+            return _read_answer(urllib.request.Request(url, headers=headers), seconds)
+        except urllib.error.HTTPError as error:
+            if known and error.code == HTTPStatus.NOT_MODIFIED:
+                return None
+            if wait is None or error.code < HTTPStatus.INTERNAL_SERVER_ERROR:
+                raise IngestError(f"{url}: {error.code} {error.reason}{_advice(error.code)}") from error
+        except (OSError, HTTPException) as error:
+            reason = getattr(error, "reason", None) or error
+            if wait is None:
+                raise IngestError(f"{url}: {getattr(reason, 'strerror', None) or reason}; try again later") from error
+        time.sleep(wait)
+    raise AssertionError("the last try returns or raises")
+
+
+def _read_answer(request: urllib.request.Request, seconds: float) -> tuple[bytes, Any]:
+    with urllib.request.urlopen(request, timeout=seconds) as response:
+        body: bytes = response.read(settings.MAX_DOWNLOAD_BYTES + 1)
+        if len(body) > settings.MAX_DOWNLOAD_BYTES:
+            raise IngestError(f"{request.full_url}: larger than {settings.MAX_DOWNLOAD_BYTES >> 20} MB")
+        expected = response.headers.get("Content-Length")
+        if expected is not None and len(body) != int(expected):
+            raise HTTPException(f"the answer ended after {len(body):,} of {int(expected):,} bytes")
+        return body, response.headers
+
+
+def _advice(status: int) -> str:
+    missing = status in (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
+    return ": is this the marketplace's number of the game?" if missing else ""
