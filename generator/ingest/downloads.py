@@ -38,7 +38,7 @@ _GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True)
-class Download:
+class KeptFile:
     """A file of the folder and where it came from.
 
     Attributes:
@@ -52,7 +52,7 @@ class Download:
 
 
 @dataclass(frozen=True)
-class Fetched:
+class FetchedFile:
     """A file of a call: its path, its address, and whether it is new."""
 
     path: Path
@@ -60,8 +60,8 @@ class Fetched:
     is_new: bool
 
 
-def fetch_files(game: int, folder: Path, base: str, clock: Clock, *, seconds: float) -> list[Fetched]:
-    """Download the files of a game that changed since the last call, and return the newest file of each kind.
+def fetch_files(game: int, folder: Path, base: str, clock: Clock, *, seconds: float) -> list[FetchedFile]:
+    """KeptFile the files of a game that changed since the last call, and return the newest file of each kind.
 
     Args:
         game: The marketplace's number of the game.
@@ -83,8 +83,8 @@ def fetch_files(game: int, folder: Path, base: str, clock: Clock, *, seconds: fl
                 body, headers = answer
                 name = f"{path.rpartition('/')[2]}_{game}_{day}.json.gz"
                 new[name] = _checked(Path(unfinished, f".{name}"), body, rows_key, url)
-                known[url] = Download(name, headers.get("ETag"), headers.get("Last-Modified"))
-            fetched.append(Fetched(folder / known[url].file, url, answer is not None))
+                known[url] = KeptFile(name, headers.get("ETag"), headers.get("Last-Modified"))
+            fetched.append(FetchedFile(folder / known[url].file, url, answer is not None))
         record = {url: asdict(download) for url, download in known.items()}
         new[_RECORD] = Path(unfinished, _RECORD)
         new[_RECORD].write_text(json.dumps(record, indent=1), "utf-8")
@@ -93,10 +93,10 @@ def fetch_files(game: int, folder: Path, base: str, clock: Clock, *, seconds: fl
     return fetched
 
 
-def _read_record(folder: Path) -> dict[str, Download]:
+def _read_record(folder: Path) -> dict[str, KeptFile]:
     """Return the downloads by address whose files are still there. A damaged record only costs a download."""
     with suppress(OSError, ValueError, TypeError, AttributeError):
-        record = {url: Download(**fields) for url, fields in json.loads((folder / _RECORD).read_text("utf-8")).items()}
+        record = {url: KeptFile(**fields) for url, fields in json.loads((folder / _RECORD).read_text("utf-8")).items()}
         return {url: download for url, download in record.items() if (folder / download.file).is_file()}
     return {}
 
@@ -111,7 +111,7 @@ def _checked(path: Path, body: bytes, rows_key: str, url: str) -> Path:
     return path
 
 
-def _get(url: str, known: Download | None, seconds: float) -> tuple[bytes, Any] | None:
+def _get(url: str, known: KeptFile | None, seconds: float) -> tuple[bytes, Any] | None:
     """Return the body and the headers of an address, or None if the known download is still the newest."""
     headers = {"User-Agent": f"cardpress/{version('cardpress')}"}
     if known:

@@ -15,10 +15,10 @@ from tests.docs.test_first_real_game import market
 from tests.support.commands import run
 
 GUIDE, SINGLES = "/priceGuide/price_guide_17.json", "/productList/products_singles_17.json"
-Answer = Callable[["Market", BaseHTTPRequestHandler, bytes], None]
+Answer = Callable[["FakeShop", BaseHTTPRequestHandler, bytes], None]
 
 
-class Market:
+class FakeShop:
     """A server of the files of an invented game. `instead` answers for a path; `asked` lists the requests."""
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class Market:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 market.asked.append((self.path, self.headers["If-None-Match"]))
-                market.instead.get(self.path, Market.send)(market, self, market.files.get(self.path, b""))
+                market.instead.get(self.path, FakeShop.send)(market, self, market.files.get(self.path, b""))
 
             def log_message(self, *_: object) -> None:
                 pass
@@ -57,9 +57,9 @@ class Market:
 
 
 @pytest.fixture
-def shop(monkeypatch: pytest.MonkeyPatch) -> Iterator[Market]:
+def shop(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeShop]:
     monkeypatch.setattr(downloads, "_WAITS_SECONDS", (0, 0))
-    shop = Market()
+    shop = FakeShop()
     thread = Thread(target=shop.server.serve_forever)
     thread.start()
     yield shop
@@ -73,7 +73,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.rglob("*"))
 
 
-def test_files_are_kept_by_day_and_imported(shop: Market, tmp_path: Path) -> None:
+def test_files_are_kept_by_day_and_imported(shop: FakeShop, tmp_path: Path) -> None:
     folder, lake, day = tmp_path / "new" / "downloads", tmp_path / "lake", datetime.now(UTC).date()
     done = run("fetch", "cardmarket", 17, folder, "--lake", lake, "--numbers-from-names", "--url", shop.url)
     kept = [name for name in names(folder) if not name.startswith(".")]
@@ -87,7 +87,7 @@ def test_files_are_kept_by_day_and_imported(shop: Market, tmp_path: Path) -> Non
     assert [tag for _, tag in shop.asked] == [None] * 3
 
 
-def test_what_did_not_change_is_not_sent_again(shop: Market, tmp_path: Path) -> None:
+def test_what_did_not_change_is_not_sent_again(shop: FakeShop, tmp_path: Path) -> None:
     run("fetch", "cardmarket", 17, tmp_path, "--url", shop.url)
     before = {path: path.read_bytes() for path in tmp_path.glob("[!.]*")}
     shop.files[GUIDE] = shop.files[GUIDE].replace(b"2026-07-14", b"2026-07-15")
@@ -102,17 +102,17 @@ def test_what_did_not_change_is_not_sent_again(shop: Market, tmp_path: Path) -> 
     assert [tag for path, tag in shop.asked[6:] if path == SINGLES] == [None]
 
 
-def cut(market: Market, request: BaseHTTPRequestHandler, body: bytes) -> None:
+def cut(market: FakeShop, request: BaseHTTPRequestHandler, body: bytes) -> None:
     market.send(request, body[:1000], length=len(body))
 
 
-def cut_without_a_length(market: Market, request: BaseHTTPRequestHandler, body: bytes) -> None:
+def cut_without_a_length(market: FakeShop, request: BaseHTTPRequestHandler, body: bytes) -> None:
     request.send_response(200)
     request.end_headers()
     request.wfile.write(body[:1000])
 
 
-def stall(market: Market, request: BaseHTTPRequestHandler, body: bytes) -> None:
+def stall(market: FakeShop, request: BaseHTTPRequestHandler, body: bytes) -> None:
     request.send_response(200)
     request.send_header("Content-Length", str(len(body)))
     request.end_headers()
@@ -121,15 +121,15 @@ def stall(market: Market, request: BaseHTTPRequestHandler, body: bytes) -> None:
     market.ended.wait(60)
 
 
-def missing(market: Market, request: BaseHTTPRequestHandler, body: bytes) -> None:
+def missing(market: FakeShop, request: BaseHTTPRequestHandler, body: bytes) -> None:
     market.send(request, b"")
 
 
-def page(market: Market, request: BaseHTTPRequestHandler, body: bytes) -> None:
+def page(market: FakeShop, request: BaseHTTPRequestHandler, body: bytes) -> None:
     market.send(request, b"<html>maintenance</html>")
 
 
-def broken(market: Market, request: BaseHTTPRequestHandler, body: bytes) -> None:
+def broken(market: FakeShop, request: BaseHTTPRequestHandler, body: bytes) -> None:
     request.send_error(503)
 
 
@@ -145,7 +145,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
 def test_a_fault_of_the_last_file_leaves_the_folder_and_the_lake_alone(
-    shop: Market, tmp_path: Path, fault: Answer
+    shop: FakeShop, tmp_path: Path, fault: Answer
 ) -> None:
     folder, lake = tmp_path / "downloads", tmp_path / "lake"
     run("fetch", "cardmarket", 17, folder, "--url", shop.url)
@@ -160,8 +160,8 @@ def test_a_fault_of_the_last_file_leaves_the_folder_and_the_lake_alone(
     assert tries == (3 if fault in (cut, stall, broken) else 1)
 
 
-def test_a_server_that_recovers_is_asked_again(shop: Market, tmp_path: Path) -> None:
-    def once(market: Market, request: BaseHTTPRequestHandler, body: bytes) -> None:
+def test_a_server_that_recovers_is_asked_again(shop: FakeShop, tmp_path: Path) -> None:
+    def once(market: FakeShop, request: BaseHTTPRequestHandler, body: bytes) -> None:
         del market.instead[GUIDE]
         broken(market, request, body)
 
