@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from edge_auth.contract.sorts import SORTS
 from edge_auth.contract.text import fold, number_filter_key, number_sort_key, word_text
-from edge_auth.contract.text_filters import TEXT_FILTERS
+from edge_auth.contract.text_filters import BLANK, TEXT_FILTERS
 from generator.errors import BuildError, GeneratorError, SpaceError, SqlError, is_disk_full
 from generator.settings import MEMORY
 from generator.templates import compiled_templates
@@ -60,7 +60,7 @@ def _environment() -> jinja2.Environment:
         autoescape=False,
         bytecode_cache=compiled_templates(),
     )
-    environment.globals |= {"sorts": SORTS, "text_filters": TEXT_FILTERS}
+    environment.globals |= {"sorts": SORTS, "text_filters": TEXT_FILTERS, "blank": BLANK}
     return environment
 
 

@@ -4,11 +4,11 @@ Products have one fixed order (by expansion, number, id). The ordinal of a produ
 
     columns   a row per product, by ordinal: id, single, set (row in `sets`; the number of sets for no set), size and
               digest (of its Card's line). For each text filter a column of its name: a dictionary of keys, '' for no
-              value. For each sort `order_<sort>` (ordinals in the sort's default order) and `rank_<sort>` (its
-              inverse). Since version 1.1 also: by_id (ordinals by ascending id), and for each sort by a price
-              `cents_<sort>`, the prices in the sort's default order, in cents (0 for products without a price, which
-              come last). Since format 3 of builds also: product_digest (of the Card's line before its prices), and
-              full_name (row in `full_names`)
+              value, `text_filters.BLANK` for an empty text. For each sort `order_<sort>` (ordinals in the sort's
+              default order) and `rank_<sort>` (its inverse). Since version 1.1 also: by_id (ordinals by ascending id),
+              and for each sort by a price `cents_<sort>`, the prices in the sort's default order, in cents (0 for
+              products without a price, which come last). Since format 3 of builds also: product_digest (of the Card's
+              line before its prices), and full_name (row in `full_names`)
     sets      a row per expansion that the lake names or that a product belongs to, by id: id, name (NFC, or null),
               and since version 1.1 game (folded, or null)
     words, suffixes, pieces   see `vocabulary`

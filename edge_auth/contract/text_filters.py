@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 from edge_auth.contract.text import fold, number_filter_key
 
+BLANK = "\u0301"  # the key of a text that is empty after folding: no folded text has a combining mark
+
 
 class TextFilter(NamedTuple):
     """A filter of /cards, over the column `filter_<name>` of `build/views/cards.sql`, which holds the products' keys.

@@ -12,7 +12,7 @@ import numpy as np
 from edge_auth.contract.catalogue import Catalogue
 from edge_auth.contract.sorts import DEFAULT_SORT, MATCH_SORT, PRICE_SORTS, SORTS
 from edge_auth.contract.text import composed, word_text, words
-from edge_auth.contract.text_filters import TEXT_FILTERS
+from edge_auth.contract.text_filters import BLANK, TEXT_FILTERS
 from edge_auth.core.goodness import by_goodness
 from edge_auth.core.open_build import OpenBuild
 from edge_auth.core.parameters import MAX_DIGITS
@@ -123,7 +123,7 @@ def filter_key(build: OpenBuild, name: str, text: str) -> str:
     """
     if name not in build.catalogue.texts:
         raise too_old(build, f"filtered by {name}")
-    return TEXT_FILTERS[name].key(text)
+    return TEXT_FILTERS[name].key(text) or BLANK
 
 
 def _best(build: OpenBuild, values: dict[str, Any]) -> str:

@@ -11,16 +11,17 @@ from edge_auth.contract.text_filters import TEXT_FILTERS
 from tests.support import small_store
 from tests.support.nginx_client import AnyClient
 from tests.support.small_store import CLOSED_DAYS, PRICE_DAY
+from tests.support.targets import EMPTY_WHEN_FOLDED
 
 WORDS = ["pik", "EX", "ex a", "flabebe", "STRASSE", "fi", "mime mr", "zzz", " ", "a a a", "-mach", "é"]
 SETS = ["1", "2", "151", "7", "Twins", "Pokémon EX", "000151", "30"]
 
 
 def some_values(name: str) -> list[str]:
-    """Return values for a text filter: those of the column of its name, in other cases, and one that is unknown."""
+    """Return values for a text filter: those of the column of its name, in other cases, an empty and an unknown one."""
     rows = small_store.rows(small_store.products())
     found = {row[name] for row in (*rows.products, *(rows.expansions or ())) if row.get(name)}
-    return [*sorted(found), *sorted(value.upper() for value in found), "none such"]
+    return [*sorted(found), *sorted(value.upper() for value in found), EMPTY_WHEN_FOLDED, "none such"]
 
 
 TEXTS = {name: some_values(name) for name in TEXT_FILTERS}

@@ -51,7 +51,7 @@ def products(count: int = ALL, seed: int = 1) -> list[dict[str, Any]]:
                 "kind": rng.choice(["single", "single", "sealed"]),
                 "set": rng.choice([*SETS, None]),
                 "number": rng.choice([None, "", "4", "004", "TG04", "tg4", "10", "١", "4a", "000"]),
-                "rarity": rng.choice([None, "Rare", "RARE", "Ultra Rare", "Râre", "Common"]),
+                "rarity": rng.choice([None, "Rare", "RARE", "Ultra Rare", "Râre", "Common", ""]),
                 "added": rng.choice([None, "2020-01-01", "2021-01-01", "2022-02-02"]),
                 **{sort: price() for sort in ("trend", "low", "avg", "filtered")},
             }

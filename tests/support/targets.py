@@ -13,6 +13,7 @@ from tests.support.lakes import pools
 from tests.support.lakes.rows import Rows
 
 API = "/api/v1"
+EMPTY_WHEN_FOLDED = "\u0301"
 BAD_INTEGERS = (
     "+5",
     "1_0",
@@ -336,17 +337,21 @@ class Targets:
 
     def _text(self, name: str) -> str:
         """A value of the column of this name, in any spelling."""
-        return self._twist(self._of(name, [*self.rows.products, *(self.rows.expansions or ())]) or "Common")
+        text = self._of(name, [*self.rows.products, *(self.rows.expansions or ())]) or "Common"
+        return self.rng.choice((*[self._twist(text)] * 7, EMPTY_WHEN_FOLDED))
 
     def _number(self) -> str:
         number = self._of("number", self.rows.products) or "4"
-        return self.rng.choice((number, number.lstrip("0"), f"00{number}", self._twist(number), "4", "004", "", "0"))
+        return self.rng.choice(
+            (number, number.lstrip("0"), f"00{number}", self._twist(number), "4", "004", "", "0", EMPTY_WHEN_FOLDED)
+        )
 
     def _game(self) -> str:
         """A game of the lake in any spelling, an unknown one, none, or one that is too long."""
         game = self._of("game", self.rows.expansions or []) or "Magic"
         long = ("x" * 200, "x" * 201)
-        return self._twist(game) if self.rng.random() < 0.8 else self.rng.choice(("", "?", f" {game}", "\u0301", *long))
+        others = ("", "?", f" {game}", EMPTY_WHEN_FOLDED, *long)
+        return self._twist(game) if self.rng.random() < 0.8 else self.rng.choice(others)
 
     def _price(self) -> str:
         """A price of the guide, one near it, or something that is no price."""

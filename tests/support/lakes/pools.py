@@ -27,6 +27,7 @@ RARITIES = (
     "Holo Rare ",
     "Rare Hólo",
     "",
+    "\u0301",
     "Straße",
 )
 CATEGORIES = ("Single", "Booster", 'Box "A"', "")
