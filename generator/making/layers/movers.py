@@ -3,6 +3,8 @@
 import json
 from datetime import timedelta
 
+import pyarrow as pa
+
 from edge_auth.contract import layer_names
 from edge_auth.contract.index import to_bytes
 from edge_auth.contract.movers import FLOORS, LINES, LISTS, MAX_MOVERS, WEEK, WINDOWS
@@ -13,7 +15,7 @@ from generator.making.layers.spec import LayerSpec, define_layer, one_task
 from generator.pack.output import Inputs
 from generator.pack.writer import Writer
 
-RECIPE = 3
+RECIPE = 4
 _MAX_AGE_DAYS = 3  # of a game's newest guide, and how much older than a window the price before may be
 _GUIDE = "price_guide"
 
@@ -46,13 +48,21 @@ def _movers(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
     context.db.run("views/movers")
     lines = context.db.table("select line from mover_lines order by line_number")
     writer.add_file(f"{LINES}.arrow", to_bytes(lines))
-    lists = context.db.table(
-        "select confirmed, key, list(line_number::uinteger order by place) as lines "
-        'from mover_lists join mover_lines using ("window", id_product) group by all order by confirmed, key'
-    )
-    writer.add_file(f"{LISTS}.arrow", to_bytes(lists))
+    lists = context.db.table("select confirmed, key, size_ranks from mover_lists order by confirmed, key")
+    writer.add_file(f"{LISTS}.arrow", to_bytes(_with_lines(context, lists)))
     week = context.db.table(
         "select coalesce(list(step order by id_product), []) as steps, "
         "coalesce(list(change_pct order by id_product), []) as changes from week_changes"
     )
     writer.add_file(f"{WEEK}.json", json.dumps(week.to_pylist()[0]).encode())
+
+
+def _with_lines(context: BuildContext, lists: pa.Table) -> pa.Table:
+    """Return the lists with numbers of lines in place of the ranks by size."""
+    line_of = context.db.table(
+        "select coalesce(line_number, 0)::uinteger from candidates "
+        'left join mover_lines using ("window", id_product) order by size_rank'
+    )[0].to_numpy()
+    ranks = lists["size_ranks"].combine_chunks()
+    lines = pa.ListArray.from_arrays(ranks.offsets, pa.array(line_of[ranks.values.to_numpy() - 1]))
+    return lists.drop_columns("size_ranks").append_column("lines", lines)
