@@ -5,7 +5,7 @@ select
     content as "table",
     o.records as before,
     n.records as after,
-    [o.lake_table] as tables,
+    list_value(o.lake_table) as tables,
     true as known_days,
     format('the bulk files of {} have {:,} records; the live ones have {:,}', content, after, before) as message
 from old_bulk as o

@@ -18,7 +18,7 @@ new_rows as (
 select
     coalesce(max(greatest(1 - coalesce(n.rows, 0) / o.rows, 0)), 0) as value,
     arg_max({'game': game, 'before': o.rows, 'after': coalesce(n.rows, 0)}, 1 - coalesce(n.rows, 0) / o.rows) as worst,
-    ['price_guide'] as tables,
+    list_value('price_guide') as tables,
     format('the newest price guide of {} has {:,} rows; the live one had {:,}',
            game_in_words(worst['game']), worst['after'], worst['before']) as message
 from old_rows as o

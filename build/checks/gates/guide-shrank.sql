@@ -9,7 +9,7 @@ select
     share(greatest(before - after, 0), before) as value,
     before,
     after,
-    ['price_guide'] as tables,
+    list_value('price_guide') as tables,
     format('the newest price guide has {:,} rows; the live one had {:,}', after, before) as message
 from counted
 where before > 0;

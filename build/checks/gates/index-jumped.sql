@@ -11,7 +11,7 @@ select
     arg_max(
         {'game': game, 'day': day, 'index': "index", 'day_before': day_before, 'index_before': index_before}, distance
     ) as worst,
-    ['price_guide'] as tables,
+    list_value('price_guide') as tables,
     format('the index of {} was {:.2f} on {} and is {:.2f} on {}', game_in_words(worst['game']),
            worst['index_before'], worst['day_before'], worst['index'], worst['day']) as message
 from moved

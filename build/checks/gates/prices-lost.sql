@@ -4,7 +4,7 @@ select
     price,
     count(*) filter (new is null) as lost,
     count(*) as prices,
-    case when price = 'filtered' then ['filtered_checks'] else ['price_guide'] end as tables,
+    list_value(case when price = 'filtered' then 'filtered_checks' else 'price_guide' end) as tables,
     format('{:,} of {:,} prices in {} became null, such as that of id_product {}', lost, prices, price,
            min(id_product) filter (new is null)) as message
 from price_pairs

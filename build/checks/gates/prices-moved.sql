@@ -11,7 +11,7 @@ select
     price,
     count(*) filter (moved) as many,
     count(*) as prices,
-    case when price = 'filtered' then ['filtered_checks'] else ['price_guide'] end as tables,
+    list_value(case when price = 'filtered' then 'filtered_checks' else 'price_guide' end) as tables,
     format('{:,} of {:,} prices in {} moved by more than a factor of {:g}, such as that of id_product {}',
            many, prices, price, getvariable('price_factor')::double, min(id_product) filter (moved)) as message
 from pairs

@@ -8,7 +8,7 @@ select
         and o.filtered is not distinct from n.filtered
     ) / count(*) as value,
     count(*) as products,
-    ['price_guide', 'filtered_checks'] as tables,
+    list_value('price_guide', 'filtered_checks') as tables,
     format('{:.2f} % of {:,} products have the same prices as of {} as they had as of {}',
            100 * value, products, max(new_build.as_of), max(old_build.as_of)) as message
 from old_prices as o

@@ -16,7 +16,7 @@ with ratios as (
 select
     coalesce(max(distance), 0) as value,
     arg_max({'game': game, 'price': price, 'ratio': ratio, 'prices': prices}, distance) as worst,
-    ['price_guide'] as tables,
+    list_value('price_guide') as tables,
     format('half of the {:,} prices in {} of {} are at least {:.3g} times what they were',
            worst['prices'], worst['price'], game_in_words(worst['game']), worst['ratio']) as message
 from ratios
