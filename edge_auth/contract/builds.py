@@ -17,7 +17,7 @@ from edge_auth.contract.layers import Layer, read_members
 from edge_auth.contract.splice import SplicedCard, detail_since, splice
 from edge_auth.contract.store.file_cache import FileCache
 from edge_auth.contract.store.interface import Store
-from edge_auth.errors import MissingObject, StoreError, UnknownBuild
+from edge_auth.errors import DamagedObject, MissingObject, StoreError, UnknownBuild
 
 if TYPE_CHECKING:
     from edge_auth.contract.catalogue import Catalogue
@@ -52,7 +52,7 @@ def open_build(store: Store, build_id: str, file_cache: FileCache | None = None)
             f"build {build_id} is not in {store.location}: `cardpress builds` lists the builds of a store"
         ) from error
     except ValueError as error:
-        raise StoreError(f"the record of build {build_id} is not JSON") from error
+        raise DamagedObject(f"the record of build {build_id} is not JSON") from error
     if record.get("format") not in (_PREVIOUS_FORMAT, FORMAT):
         raise StoreError(
             f"build {build_id} has format {record.get('format')}, this version reads {_PREVIOUS_FORMAT} and {FORMAT}: "
@@ -60,7 +60,7 @@ def open_build(store: Store, build_id: str, file_cache: FileCache | None = None)
         )
     digests = {name: layer["digest"] for name, layer in record["layers"].items()}
     if layout.build_id(record["as_of"], digests) != build_id:
-        raise StoreError(f"the record of build {build_id} is damaged: it does not match the id")
+        raise DamagedObject(f"the record of build {build_id} is damaged: it does not match the id")
     return Build(store, record, file_cache)
 
 

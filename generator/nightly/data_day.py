@@ -7,7 +7,7 @@ from typing import Any
 from edge_auth.contract.builds import open_build
 from edge_auth.contract.pointer import live_build_id
 from edge_auth.contract.store.interface import Store
-from edge_auth.errors import NoLiveBuild
+from edge_auth.errors import DamagedObject, NoLiveBuild
 from generator.clock import Clock
 from generator.errors import StaleError
 from generator.releases.run_reports import RunReport
@@ -16,14 +16,14 @@ TODAY, YESTERDAY = "today", "yesterday"
 
 
 def live_data_day(store: Store) -> str | None:
-    """Return the newest day of the price guide in the live build, or None if no build is live.
+    """Return the newest day of the price guide in the live build, or None if no build is live or its record is damaged.
 
     For a build without a price guide, return its as-of day.
 
     Raises:
         StoreError: The pointer or the record cannot be read.
     """
-    with suppress(NoLiveBuild):
+    with suppress(NoLiveBuild, DamagedObject):
         record = open_build(store, live_build_id(store)).record
         day: str = record["freshness"]["catalogue"]["price_guide_day"] or record["as_of"]
         return day

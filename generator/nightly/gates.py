@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from edge_auth.contract import layer_names, object_keys
 from edge_auth.contract.builds import Build
-from edge_auth.contract.catalogue import PRICES, SETS
+from edge_auth.contract.catalogue import COLUMNS, PRICES, SETS
 from edge_auth.contract.index import map_table
 from edge_auth.contract.layers import Layer
 from edge_auth.contract.market import INDEXES
@@ -25,6 +25,7 @@ from generator.database import Database
 from generator.lake.prices_and_conditions import PRICE_FIGURES
 from generator.releases.bulk_rows import count_rows_of_days, read_bulk_table
 from generator.releases.judgements import Judgement, Verdict
+from generator.releases.verify import checked_file
 
 _GUIDE_PRICES = [f"{figure}{finish}" for finish in ("", "_holo") for figure in PRICE_FIGURES]
 _PRICES = pa.schema(
@@ -64,6 +65,7 @@ def judge(
         days_left_out: Tables and days of files in quarantine. Records of these days are not counted as lost.
 
     Raises:
+        DamageError: A file of a build differs from its hash.
         StoreError: A build cannot be read.
     """
     limits = settings.GATES | dict(thresholds or {})
@@ -102,11 +104,12 @@ def _open_side(db: Database, side: str, build: Build | None, days_left_out: Coll
     identifiers = _IDENTIFIERS.empty_table()
     if build:
         catalogue = build.layers[layer_names.CATALOGUE]
-        prices, sets = _prices(catalogue), map_table(catalogue.file(SETS))
+        prices, sets = _prices(catalogue), map_table(checked_file(catalogue, SETS))
         about = pa.Table.from_pylist([{"as_of": build.as_of, "guide_day": _guide_day(build)}], _BUILD)
+        checked_file(catalogue, COLUMNS)  # the documents of /changes compare it
         bulk, identifiers = _bulk(build, days_left_out), read_bulk_table(build, "identifiers", _IDENTIFIERS)
         if market := build.layers.get(layer_names.MARKET):
-            indexes = pq.read_table(market.file(INDEXES))
+            indexes = pq.read_table(checked_file(market, INDEXES))
         counts = table_rows(build, prices).items()
         tables = pa.Table.from_pylist([{"table": table, "rows": rows} for table, rows in counts], _TABLES)
     made = {"prices": prices, "sets": sets, "build": about, "tables": tables, "bulk": bulk}
@@ -117,7 +120,7 @@ def _open_side(db: Database, side: str, build: Build | None, days_left_out: Coll
 def _prices(layer: Layer) -> pa.Table:
     """Return the prices of a build. Columns that the build's version did not keep are null, or the table is empty."""
     try:
-        table = pq.read_table(layer.file(PRICES))
+        table = pq.read_table(checked_file(layer, PRICES))
         return pa.table({field.name: _column(table, field) for field in _PRICES})
     except StoreError:
         if any(file.name.startswith(f"{PRICES}-") for file in layer.index.files):

@@ -7,16 +7,18 @@ pages (`releases.run_reports`). A night that is refused or fails leaves the live
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from edge_auth.contract import layout
 from edge_auth.contract.pointer import Pointer, live_build_id, read_pointer
 from edge_auth.contract.store.interface import Store
-from edge_auth.errors import EdgeError
+from edge_auth.errors import EdgeError, StoreError, UnknownBuild
 from generator.clock import Clock, timestamp
 from generator.errors import (
+    BuildError,
     BusyError,
+    DamageError,
     ExportError,
     GateError,
     GeneratorError,
@@ -157,14 +159,36 @@ class Night:
         if build == live:
             self._collect(Facts({"outcome": UNCHANGED}, [f"{build} is live already: nothing to publish"]))
         else:
-            judged = self._do("gates", steps.judge_build, build, live)
-            held = steps.hold_refused_files(self._context, build, live, judged["judgement"])
-            steps.check_may_publish(self._context, build, judged["judgement"], pointer, held)
+            judgement = self._judge(build, pointer)["judgement"]
+            held = steps.hold_refused_files(self._context, build, judgement)
+            steps.check_may_publish(self._context, build, judgement, pointer, held)
             lease.check()
             self._do("publish", steps.publish_build, build)
             self._do("smoke", steps.smoke_test_build, build)
         if self.options.export is not None:
             self._do("export", steps.export_build, build, self.options.export)
+
+    def _judge(self, build: str, pointer: Pointer | None) -> Mapping[str, Any]:
+        """Compare the build with the live one. If that one is damaged for good, compare with the last sound one."""
+        live, previous = (pointer.build, pointer.previous) if pointer else (None, [])
+        try:
+            return self._do("gates", steps.judge_build, build, live)
+        except (DamageError, StoreError) as error:
+            damage = error
+        self.progress.say(f"{message_of(damage)}; this run reads every layer and repairs it")
+        self.report.failed_step = None
+        self._do("repair", steps.repair_builds, live)
+        for other in (live, *previous):
+            self.report.failed_step = None
+            with suppress(DamageError, StoreError, UnknownBuild):
+                judged = self._do("gates", steps.judge_build, build, other)
+                if other != live:
+                    self.progress.say(f"{live} stays damaged, since the lake has changed: compared with {other}")
+                return judged
+        raise BuildError(
+            f"{build} was built but not published, because there is nothing to compare it with: {message_of(damage)}; "
+            f"`cardpress publish {build} --store {self.store.location}` publishes it without gates"
+        )
 
     def _check_day(self) -> None:
         self.report.add(day_facts(self.store, self.report.data_day_before))

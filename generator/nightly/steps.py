@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import date
 from typing import Any, NamedTuple
 
+from edge_auth.contract import layout
 from edge_auth.contract.builds import open_build
 from edge_auth.contract.pointer import Pointer
 from edge_auth.contract.store.interface import Store
@@ -21,8 +23,8 @@ from generator.errors import (
     SmokeError,
     SpaceError,
 )
-from generator.lake.lake import open_lake
-from generator.making.make import BuildResult, make_build
+from generator.lake.lake import Lake, open_lake
+from generator.making.make import BuildResult, make_build, plan_only
 from generator.nightly.gates import judge
 from generator.nightly.options import NightOptions
 from generator.nightly.refusals import force_accepted, refused_files
@@ -90,8 +92,8 @@ def make_new_build(context: NightContext, rotation: Rotation | None, make_room: 
     except (DamageError, DamagedObject) as error:
         context.progress.say(f"{error}; this run reads every layer and repairs it")
         result = _make_build(context, repair=True)
-    for layer, why in result.damaged.items():
-        context.progress.say(f"{layer} was damaged and was made again: {why}")
+    for line in _repaired(result.damaged):
+        context.progress.say(line)
     fields = {
         "build": result.id,
         "made": result.made,
@@ -105,11 +107,33 @@ def make_new_build(context: NightContext, rotation: Rotation | None, make_room: 
     return Facts(fields, [describe_waiting(waiting, context.store.location)] if waiting else [])
 
 
-def _make_build(context: NightContext, *, rotation: Rotation | None = None, repair: bool = False) -> BuildResult:
+def repair_builds(context: NightContext, live: str | None) -> Facts:
+    """Read every layer of the new build and of the live one, and make the damaged ones again.
+
+    If the lake has changed since the live build was made, only the layers that the new build has too are repaired.
+    """
+    damaged = _make_build(context, repair=True).damaged
+    if live:
+        day = date.fromisoformat(layout.day_of(live))
+        if plan_only(_open_lake(context, day), context.store).build == live:
+            damaged = damaged | _make_build(context, repair=True, as_of=day).damaged
+    return Facts({"damaged": damaged}, _repaired(damaged))
+
+
+def _repaired(damaged: Mapping[str, str]) -> list[str]:
+    return [f"{layer} was damaged and was made again: {why}" for layer, why in damaged.items()]
+
+
+def _make_build(
+    context: NightContext,
+    *,
+    rotation: Rotation | None = None,
+    repair: bool = False,
+    as_of: date | None = None,
+) -> BuildResult:
     options = context.options
-    skipped = skipped_by_builds(context.store, settings.GATES | options.thresholds, options.forced)
     return make_build(
-        open_lake(context.lake, progress=context.progress, left_out=skipped),
+        _open_lake(context, as_of),
         context.store,
         threads=options.threads,
         memory=options.memory,
@@ -119,6 +143,13 @@ def _make_build(context: NightContext, *, rotation: Rotation | None = None, repa
         rotation=rotation,
         clock=context.clock,
     )
+
+
+def _open_lake(context: NightContext, as_of: date | None = None) -> Lake:
+    """Open the lake without the files in quarantine."""
+    options = context.options
+    skipped = skipped_by_builds(context.store, settings.GATES | options.thresholds, options.forced)
+    return open_lake(context.lake, as_of, progress=context.progress, left_out=skipped)
 
 
 def verify_build(context: NightContext, build: str, made: Sequence[str]) -> Facts:
@@ -151,14 +182,12 @@ def judge_build(context: NightContext, build: str, live: str | None) -> Facts:
     return Facts({"judgement": judgement}, [v.line() + (": forced" if v.forced else "") for v in breached])
 
 
-def hold_refused_files(
-    context: NightContext, build: str, live: str | None, judgement: Judgement
-) -> list[QuarantinedFile]:
+def hold_refused_files(context: NightContext, build: str, judgement: Judgement) -> list[QuarantinedFile]:
     """Put the day files that the breached gates judged in quarantine, and return them."""
     store = context.store
-    if live is None or not judgement.breaches:
+    if judgement.against is None or not judgement.breaches:
         return []
-    refused = refused_files(judgement, open_build(store, build), open_build(store, live))
+    refused = refused_files(judgement, open_build(store, build), open_build(store, judgement.against))
     try:
         return hold(store, refused, build=build, run=context.run, now=context.clock()) if refused else []
     except EdgeError as error:  # the gates refuse the build in any case
@@ -204,21 +233,27 @@ def publish_build(context: NightContext, build: str) -> Facts:
 
 
 def smoke_test_build(context: NightContext, build: str) -> Facts:
-    """Answer requests from the published build, and roll back if one fails.
+    """Answer requests from the published build, and roll back if one fails and no damaged layer is the reason.
 
     Raises:
         SmokeError: One failed, and the build before is live again.
         RollbackError: One failed, and the build stayed live.
     """
+    repaired = Facts({})
     try:
-        smoke_test(context.store, build)
+        try:
+            smoke_test(context.store, build)
+        except SmokeError as error:
+            context.progress.say(f"{error}; this run reads every layer and repairs it")
+            repaired = repair_builds(context, None)
+            smoke_test(context.store, build)
     except (GeneratorError, EdgeError) as error:
         try:
             live = rollback(context.store, only_from=build, clock=context.clock)
         except GeneratorError as failed:
             raise RollbackError(f"{build} is live and fails its smoke test: {error}; {failed}") from error
         raise SmokeError(f"{build} failed its smoke test and was rolled back, {live} is live: {error}") from error
-    return Facts({"outcome": PUBLISHED}, [f"published: {build} is live"])
+    return Facts({"outcome": PUBLISHED, **repaired.fields}, [*repaired.lines, f"published: {build} is live"])
 
 
 def export_build(context: NightContext, build: str, target: str) -> Facts:

@@ -78,9 +78,10 @@ class RunReport:
     layer_seconds: dict[str, float] = field(default_factory=dict)
 
     def add(self, facts: Mapping[str, Any]) -> None:
-        """Set fields. A judgement is stored as JSON."""
+        """Set fields. A judgement is stored as JSON, and damaged layers join those that were found before."""
         for name, value in facts.items():
-            setattr(self, name, asdict(value) if isinstance(value, Judgement) else value)
+            fields = self.damaged | value if name == "damaged" else value
+            setattr(self, name, asdict(value) if isinstance(value, Judgement) else fields)
 
     @property
     def succeeded(self) -> bool:

@@ -1,0 +1,112 @@
+"""One flipped byte in a file of the live build: a night makes its layer again, or the build before stays live."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from edge_auth.contract.builds import open_build
+from edge_auth.contract.layout import record_name
+from edge_auth.contract.pointer import live_build_id
+from edge_auth.contract.store.folder import FolderStore
+from tests.support.commands import run
+from tests.support.lake_edits import rewrite
+from tests.support.nights import DAYS, assert_whole, demo_lake, published
+
+pytestmark = pytest.mark.xdist_group("nights")  # one process: the published builds are made once
+READ_BY_GATES = ("layers/bulk/*/*.gz", "layers/catalogue/*/sets-*", "layers/catalogue/*/prices-*", "builds/*")
+
+
+def flip(file: Path) -> None:
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+
+
+def files_of_live_build(store: FolderStore, pattern: str) -> list[Path]:
+    build = open_build(store, live_build_id(store))
+    folders = {store.root / layer.folder for layer in build.layers.values()}
+    named = store.root / record_name(build.id)
+    return [file for file in sorted(store.root.glob(pattern)) if file.parent in folders or file == named]
+
+
+def night(lake: Path, store: FolderStore, status: int = 0) -> tuple[dict, str]:
+    """Run a night that reads every layer again. Return its report and what it said."""
+    options = ("--no-pages", "--json", "--reread-days", "1")
+    result = run("nightly", "--lake", lake, "--store", store.root, *options, status=status)
+    return json.loads(result.stdout), result.stderr
+
+
+def change_products(lake: Path) -> None:
+    query = "select * replace (name || repeat(' II', (id_product = min(id_product) over ())::int) as name) from rows"
+    rewrite(lake / "products.parquet", f"{query} order by id_product")
+
+
+@pytest.mark.parametrize(
+    "pattern", [READ_BY_GATES[:-1], *(pytest.param([p], marks=pytest.mark.thorough) for p in READ_BY_GATES)]
+)
+def test_what_the_gates_read_is_made_again(pattern: list[str], tmp_path: Path) -> None:
+    store, lake, ids = published(tmp_path, 7, 8)
+    demo_lake(lake, 9)
+    for each in pattern:
+        for file in files_of_live_build(store, each):
+            flip(file)
+    report, said = night(lake, store)
+    assert report["outcome"] == "published" and report["judgement"]["against"] == ids[1] == report["live_before"]
+    assert "was damaged and was made again" in said or pattern == ["builds/*"]
+    assert_whole(store)
+    assert_whole(store, ids[1])
+
+
+@pytest.mark.thorough
+def test_the_last_sound_build_is_compared_after_the_lake_has_changed(tmp_path: Path) -> None:
+    store, lake, ids = published(tmp_path, 7, 8)
+    demo_lake(lake, 9)
+    for file in files_of_live_build(store, "layers/catalogue/*/sets-*"):
+        flip(file)
+    change_products(lake)
+    report, said = night(lake, store)
+    assert report["outcome"] == "published" and report["judgement"]["against"] == ids[0]
+    assert f"{ids[1]} stays damaged, since the lake has changed: compared with {ids[0]}\n" in said
+    assert_whole(store)
+
+
+@pytest.mark.thorough
+def test_a_damaged_build_without_another_is_named_in_one_line(tmp_path: Path) -> None:
+    store, lake, ids = published(tmp_path, 8)
+    demo_lake(lake, 9)
+    [file] = files_of_live_build(store, "layers/catalogue/*/sets-*")
+    flip(file)
+    change_products(lake)
+    report, said = night(lake, store, status=1)
+    assert live_build_id(store) == ids[0] and report["failed_step"] == "gates"
+    last = said.splitlines()[-1]
+    assert f"{file.relative_to(store.root)} differs from its recorded hash" in last
+    assert f"`cardpress publish {report['build']} --store {store.location}` publishes it without gates" in last
+
+
+@pytest.fixture(scope="module")
+def origin(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store whose live build has a closed year, and its lake, which has grown by a day since."""
+    folder = tmp_path_factory.mktemp("damage")
+    _, lake, _ = published(folder, DAYS - 2, DAYS - 1)
+    demo_lake(lake, DAYS)
+    return folder
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("part", range(8))
+def test_one_byte_of_each_file_of_each_layer(part: int, origin: Path, tmp_path: Path) -> None:
+    names = [
+        file.relative_to(origin) for file in files_of_live_build(FolderStore(str(origin / "store")), "layers/*/*/*")
+    ]
+    for number, name in enumerate(names[part::8]):
+        place = tmp_path / str(number)
+        shutil.copytree(origin, place)
+        flip(place / name)
+        store = FolderStore(str(place / "store"))
+        report, _ = night(place / "lake", store)
+        assert report["outcome"] == "published" and live_build_id(store) == report["build"], name
+        assert_whole(store)
+        shutil.rmtree(place)
