@@ -17,7 +17,7 @@ from generator.errors import IngestError
 from generator.ingest.bounded_file import FileLimits
 from generator.ingest.cardmarket_folder import FoundFiles, find_files, guides_between
 from generator.ingest.cardmarket_import import CardmarketFiles, import_cardmarket
-from generator.ingest.findings import REFUSED
+from generator.ingest.findings import FAR_DAY, REFUSED
 from generator.ingest.games import game_of
 from generator.lake.lake import open_lake
 from generator.lake.writer import LakeWriter
@@ -71,7 +71,8 @@ def backfill(
     if first > last:
         raise click.UsageError("FROM is after TO")
     limits, progress = FileLimits(max_file_mb << 20), Progress()
-    files = _files(find_files(places, limits), first.date(), last.date(), limits, frozenset(accept))
+    accepted = frozenset(accept) | {FAR_DAY}  # FROM and TO name the days
+    files = _files(find_files(places, limits), first.date(), last.date(), limits, accepted)
     result = import_cardmarket(LakeWriter(lake), files, game, lambda file: progress.say(f"{file.path}: {file.what}"))
     say_findings(result.findings)
     for path, counts in result.tables.items():

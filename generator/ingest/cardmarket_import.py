@@ -13,13 +13,15 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from generator import settings
 from generator.ingest.bounded_file import DOWNLOAD_LIMITS, FileLimits
 from generator.ingest.cardmarket_files import ImportedFile, read_expansions, read_price_guide, read_products
-from generator.ingest.findings import ImportFinding, refuse
+from generator.ingest.findings import FAR_DAY, REPLACED, ImportFinding, refuse
 from generator.ingest.guide_columns import find_missing
 from generator.ingest.list_page_values import list_pages_file
-from generator.ingest.merge import FileChange, MergeCounts, changed_files
+from generator.ingest.merge import FileChange, MergeCounts, changed_files, merge
 from generator.ingest.numbers_from_names import fill_numbers
+from generator.ingest.replaced_guides import find_replaced
 from generator.ingest.table_files import TableFile, expansions_file, price_guide_file, products_file
 from generator.ingest.table_updates import TableUpdate, complete_catalogue, update_table
 from generator.ingest.two_games import NO_PRODUCTS, TwoGames, products_of_two_games
@@ -97,7 +99,12 @@ def import_cardmarket(
     """
     packed = [_packed(file, on_read) for file in _read(files)]
     with lake.locked():
-        findings = [*(found for one in packed for found in one.file.findings), *_missing_prices(lake, packed)]
+        findings = [
+            *(found for one in packed for found in one.file.findings),
+            *_missing_prices(lake, packed),
+            *_far_days(lake, packed),
+            *_replaced_guides(lake, packed),
+        ]
         refuse(findings, files.accepted)
         imported = _by_target(packed)
         games = {one.file.path: game or files.games.get(one.file.path) for one in packed}
@@ -145,6 +152,47 @@ def _missing_prices(lake: LakeWriter, packed: list[_PackedFile]) -> Iterator[Imp
             yield from find_missing(
                 str(guide.file.path), guide.file.target.path, columns, decode_parquet(guide.rows), previous
             )
+
+
+def _far_days(lake: LakeWriter, packed: list[_PackedFile]) -> Iterator[ImportFinding]:
+    """Yield the guides whose day is far from the newest one, such as 1970: a wrong clock made them."""
+    guides = [one.file for one in packed if one.file.columns]
+    stored = lake.list_days("price_guide") if guides else []
+    near = _days_near_newest(stored, [guide.day for guide in guides])
+    for guide in guides:
+        if guide.day not in near or guide.day.year < settings.FIRST_GUIDE_YEAR:
+            newest = f"the newest guide of the lake is of {max(stored)}" if stored else "no guide is that old"
+            message = f"createdAt is {guide.created_at.isoformat()}, but {newest}"
+            yield ImportFinding(FAR_DAY, str(guide.path), guide.target.path, 1, message)
+
+
+def _days_near_newest(stored: list[date], imported: list[date]) -> set[date]:
+    """Return the days of guides that no long gap separates from the newest day of the lake, or else of the import."""
+    near: set[date] = set()
+    for day in sorted({*stored, *imported}):
+        if near and (day - max(near)).days > settings.MAX_DAYS_WITHOUT_GUIDE:
+            if max(stored or imported) in near:
+                break
+            near = set()
+        near.add(day)
+    return near
+
+
+def _replaced_guides(lake: LakeWriter, packed: list[_PackedFile]) -> Iterator[ImportFinding]:
+    """Yield the guides that replace another one of their day, in the lake or in this import."""
+    by_target: dict[TableFile, list[_PackedFile]] = {}
+    for one in packed:
+        if one.file.columns:
+            by_target.setdefault(one.file.target, []).append(one)
+    for target, guides in by_target.items():
+        before = target.read(lake)
+        for one in sorted(guides, key=lambda one: one.file.created_at):
+            rows = decode_parquet(one.rows)
+            if replaced := find_replaced(target, before, rows):
+                source, message = str(one.file.path), str(replaced)
+                yield ImportFinding(REPLACED, source, target.path, replaced.changed, message, is_refused=False)
+            if len(guides) > 1:
+                before = merge(target, before, rows, target.keys_in_other_files(lake))
 
 
 def _guide_of(lake: LakeWriter, day: date, guides: list[_PackedFile]) -> pa.Table:

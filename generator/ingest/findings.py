@@ -14,6 +14,8 @@ EMPTY_GUIDE = "empty-guide"
 MISSING_PRICES = "missing-prices"
 TWO_FOIL_PRICES = "two-foil-prices"
 FUTURE = "future"
+FAR_DAY = "far-day"
+REPLACED = "replaced"
 NAMED_TWICE = "named-twice"
 IGNORED_COLUMNS = "ignored-columns"
 UNKNOWN_KEYS = "unknown-keys"
@@ -27,6 +29,7 @@ REFUSED = {
     MISSING_PRICES: "these prices are null",
     TWO_FOIL_PRICES: "the price under -holo is taken",
     FUTURE: "builds then speak for that day",
+    FAR_DAY: "history then has that day",
 }
 
 

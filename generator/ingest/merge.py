@@ -1,4 +1,7 @@
-"""Merges imported rows into a table file: one row per key, the newest wins, whatever the order of imports."""
+"""Merges imported rows into a table file: one row per key, the newest wins.
+
+Of rows with the same time, those of the later import win, so that a corrected file replaces the first as a whole.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,13 +13,13 @@ import pyarrow as pa
 
 from generator.ingest.table_files import TableFile
 
-# The order in which rows win is total: newest, then greatest by every column, null least. So the result does not
-# depend on the order or the number of imports.
+# The order in which rows win is total: newest, then imported, then greatest by every column, null least.
 _MERGE = """
 WITH newest AS (
-    SELECT {imported} FROM (SELECT {imported} FROM incoming UNION ALL SELECT {imported} FROM existing)
+    SELECT {imported}
+    FROM (SELECT {imported}, 1 AS import FROM incoming UNION ALL SELECT {imported}, 0 FROM existing)
     WHERE {key} NOT IN (SELECT key FROM other_files)
-    QUALIFY row_number() OVER (PARTITION BY {key} ORDER BY created_at DESC NULLS LAST, {greatest}) = 1
+    QUALIFY row_number() OVER (PARTITION BY {key} ORDER BY created_at DESC NULLS LAST, import DESC, {greatest}) = 1
 )
 SELECT {columns} FROM newest LEFT JOIN existing USING ({key}) ORDER BY {key}
 """

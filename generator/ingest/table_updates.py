@@ -45,11 +45,13 @@ class TableUpdate:
 
 
 def update_table(lake: LakeWriter, file: TableFile, imported: Iterable[pa.Buffer] = ()) -> TableUpdate:
-    """Merge imported rows, each buffer one Parquet file of them, into a table file of the lake."""
+    """Merge imported rows, each buffer one Parquet file of them, into a table file of the lake, one after the other."""
     before, other_keys = file.read(lake), file.keys_in_other_files(lake)
-    incoming = pa.concat_tables([file.imported_schema.empty_table(), *map(decode_parquet, imported)])
-    after = merge(file, before, incoming, other_keys) if len(incoming) else before
-    return TableUpdate(file, before, incoming, other_keys, after)
+    tables = [file.imported_schema.empty_table(), *map(decode_parquet, imported)]
+    after = before
+    for rows in filter(len, tables):
+        after = merge(file, after, rows, other_keys)
+    return TableUpdate(file, before, pa.concat_tables(tables), other_keys, after)
 
 
 def complete_catalogue(products: TableUpdate, expansions: TableUpdate, pages: pa.Table) -> None:

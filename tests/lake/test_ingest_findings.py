@@ -204,3 +204,56 @@ def test_one_game_is_withdrawn(imports: Imports) -> None:
     imports.guide(row(1), row(2), row(3))
     run("ingest", "withdraw", "2026-07-26", "--lake", imports.lake, "--game", "POKEMON")
     assert set(imports.prices()) == {2, 3}
+
+
+def test_a_corrected_guide_of_the_same_time_replaces_the_first_as_a_whole(imports: Imports) -> None:
+    """Whether its prices are higher or lower; a product that it lacks may be of another game, and stays."""
+    imports.guide(row(1, low=5), row(2, low=5), row(3, low=5))
+    process = imports.guide(row(1, low=9, trend=3), row(2, low=2, trend=3))
+    assert imports.prices() == {1: 9, 2: 2, 3: 5}
+    said = (
+        "replaces the guide of 2026-07-26T00:44:32Z: 2 of 2 products have other prices; in the middle their trend is 3"
+    )
+    assert f"{said} times what it was" in process.stderr
+    assert json.loads(process.stdout)[GUIDE]["replaced"] == 2
+    assert "replaces" not in imports.guide(row(1, low=9, trend=3), row(2, low=2, trend=3)).stderr, "the same again"
+
+
+def test_a_later_guide_of_the_day_says_what_it_replaces(imports: Imports) -> None:
+    imports.guide(row(1), row(2))
+    assert (
+        "0 of 1 products have other prices; in the middle their trend is 1 times"
+        in imports.guide(row(1), at=NOON).stderr
+    )
+    assert "replaces" not in imports.guide(row(1, low=7)).stderr, "the guide is older than the row"
+    files = [imports.file("priceGuides", [row(4, low=low)], at) for low, at in ((8, NOON), (7, MORNING))]
+    words = [word for path in files for word in ("--price-guide", path)]
+    process = run("ingest", "cardmarket", "--lake", imports.lake, *words)
+    assert f"{files[0]}: replaces the guide of 2026-07-26T00:44:32Z: 1 of 1 products" in process.stderr
+    assert imports.prices()[4] == 8
+
+
+def test_of_two_guides_of_one_time_in_one_import_the_last_counts(imports: Imports) -> None:
+    for lows in ((1, 9), (9, 1)):
+        files = [imports.file("priceGuides", [row(1, low=low), row(2, low=10 - low)]) for low in lows]
+        words = [word for path in files for word in ("--price-guide", path)]
+        run("ingest", "cardmarket", "--lake", imports.lake, *words)
+        assert imports.prices() == {1: lows[1], 2: 10 - lows[1]}
+
+
+@pytest.mark.parametrize("day", ["1970-01-01", "2024-07-26", "2025-07-24"])
+def test_a_guide_far_from_the_newest_day(imports: Imports, day: str) -> None:
+    imports.guide(row(1))
+    at = f"{day}T00:00:00+0000"
+    line = imports.refused(row(1), at=at)
+    assert f"createdAt is {day}T00:00:00+00:00, but the newest guide of the lake is of 2026-07-26; nothing" in line
+    assert line.endswith("--accept far-day imports it all the same")
+    assert json.loads(imports.guide(row(1), at=at, accept=("far-day",)).stdout)[
+        f"price_guide/day={day}/cardmarket.parquet"
+    ]["far-day"] == 1  # fmt: skip
+
+
+def test_days_that_guides_connect_with_the_newest_are_not_far(imports: Imports) -> None:
+    assert "but no guide is that old" in imports.refused(row(1), at="1970-01-01T00:00:00+0000")
+    for day in ("2026-07-26", "2025-07-25", "2024-07-24"):
+        imports.guide(row(1), at=f"{day}T00:00:00+0000")
