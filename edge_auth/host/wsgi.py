@@ -15,6 +15,7 @@ from edge_auth.host.client_address import Network, client_address
 from edge_auth.host.log import Log, clean
 from edge_auth.host.metrics import Metrics
 from edge_auth.host.nginx_edge import describe, fetches
+from edge_auth.host.refusal_header import repeat_body
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -84,6 +85,7 @@ class Gateway:
         answer = self._shim.answer(request, now) if _has_one_host(environ) else bad_request(_ONE_HOST)
         if self._behind_nginx:
             describe(answer, environ)
+        repeat_body(answer, environ)
         if request.method == "HEAD":
             answer.body = b""
         start_response(f"{answer.status} {responses[answer.status]}", list(answer.headers.items()))

@@ -59,6 +59,20 @@ def test_what_the_shim_says_arrives_as_it_is(client: Client, shim: Service, path
     assert lasting(there) == lasting(here)
 
 
+def test_messages_of_the_shim_arrive(client: Client, shim: Service) -> None:
+    """The body of a 400 is written anew. It may be escaped in another way."""
+    for target, headers in [
+        ("cards?rarity=a&rarity=b", {}),
+        ("cards?é🃏=%22%5C%0A", {}),
+        ("cards?sort=" + "x" * 60_000, {}),
+        ("cards", {"X-Build": "2020-01-01-000000000000"}),
+    ]:
+        raw = [f"X-API-Key: {client.key}".encode(), *(f"{name}: {value}".encode() for name, value in headers.items())]
+        there, here = (get(port, f"{API}/{target}".encode(), *raw) for port in (client.port, shim.port))
+        assert (there.status, there.json) == (here.status, here.json) == (400, here.json)
+        assert lasting(there).keys() == lasting(here).keys()
+
+
 @pytest.mark.parametrize("range_", ["bytes=0-99", "bytes=-8", "bytes=999999999-", None])
 def test_bulk_files_arrive_as_they_are(client: Client, shim: Service, range_: str | None) -> None:
     file = client.get(f"{API}/bulk").json["files"][0]

@@ -27,11 +27,6 @@ def test_what_is_malformed_is_refused_in_the_apis_words(fixed_service: Service, 
     assert_refused(send(fixed_service.port, MALFORMED[name]), 400, "invalid_parameter")
 
 
-def test_a_header_with_a_control_character(fixed_service: Service, keys: dict[str, str]) -> None:
-    answer = get(fixed_service.port, f"{API}/me".encode(), b"X-Other: a\x01b")
-    assert_refused(answer, 400, "invalid_parameter")
-
-
 @pytest.mark.parametrize(("request_", "allowed"), REFUSED_METHODS)
 def test_a_refused_method_says_which_are_allowed(fixed_service: Service, request_: bytes, allowed: str) -> None:
     answer = send(fixed_service.port, request_)

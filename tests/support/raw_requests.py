@@ -26,6 +26,10 @@ MALFORMED = {
     "120 headers, for the page at the top": b"GET /" + _HOST + _MANY,
     "an encoding of bodies": b"GET " + _API + b"/me" + _HOST + b"Transfer-Encoding: gzip\r\n",
     "broken chunks": b"GET " + _API + b"/me" + _HOST + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n",
+    "120 headers with chunks": b"GET " + _API + b"/me" + _HOST + _MANY + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "a header with a control character": b"GET " + _API + b"/me" + _HOST + b"X-Other: a\x01b\r\n",
+    "a control character and chunks": b"GET " + _API + b"/me" + _HOST + b"X-Other: \x7f\r\n"
+    b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     "a version of HTTP": b"GET " + _API + b"/me HTTP/3.0\r\nHost: x\r\n",
     "no Host": b"GET " + _API + b"/me HTTP/1.1\r\n",
     "two conditions": b"GET " + _API + b"/me" + _HOST + b'If-None-Match: "a"\r\n' * 2,
