@@ -9,6 +9,8 @@ import pytest
 from tests.support.service import ROOT, environment
 from tests.support.sources import MODULES, imports
 
+pytestmark = pytest.mark.xdist_group("layout")  # one process: the code is parsed once
+
 # From low to high. A module imports from its own group and from groups in the lines above, nothing else.
 # Groups in one line do not import each other.
 DIRECTION: list[list[tuple[str, ...]]] = [
@@ -79,8 +81,12 @@ def loaded_by(module: str) -> set[str]:
 
 
 def test_the_shim_loads_nothing_of_the_generator() -> None:
-    loaded = loaded_by("edge_auth.host.app") | loaded_by("edge_auth.host.server")
+    loaded = loaded_by("edge_auth.host.app, edge_auth.host.server")
     assert {"generator", "duckdb", "boto3", "pandas"} & loaded == set()
+
+
+def test_a_shim_that_counts_in_a_file_loads_no_client_of_redis() -> None:
+    assert "redis" not in loaded_by("generator.commands.serve, edge_auth.host.app")
 
 
 def test_only_the_runner_on_a_cluster_loads_dask() -> None:

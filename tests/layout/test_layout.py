@@ -6,9 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from tests.support.service import ROOT
 from tests.support.sources import FILES, docstrings, parsed
 
+pytestmark = pytest.mark.xdist_group("layout")  # one process: the code is parsed once
 MAX_FLAT_MODULES = 8
 MAX_FUNCTION_LINES = 50
 # The folders of a store. Only `layout` spells their names, so a layout that changes is changed in one file.
