@@ -108,6 +108,7 @@ def _environment() -> Environment:
     return environment
 
 
+@cache
 def _markdown(text: str, levels_down: int = 0) -> Markup:
     """Render Markdown to HTML. Headings move down by `levels_down` and get an anchor each, numbered if they repeat."""
     uses: Counter[str] = Counter()
@@ -124,11 +125,13 @@ def _markdown(text: str, levels_down: int = 0) -> Markup:
     )
 
 
+@cache
 def _inline(text: str) -> Markup:
     """Render one line of Markdown to HTML."""
     return Markup(_MARKDOWN.renderInline(text))
 
 
+@cache
 def _linked(type_: str) -> Markup:
     """Render a type in words to HTML, with a link from each resource to its place on the page."""
     return _inline(
