@@ -28,7 +28,7 @@ pytest_plugins = ["tests.support.s3_fixtures"]
 # draws more. Use `--hypothesis-profile=hunt` to search for errors, with `--hypothesis-seed=N` to repeat a search.
 COSTLY = {"deadline": None, "suppress_health_check": list(HealthCheck), "database": None}
 SAME = {"derandomize": True, "phases": [Phase.generate], **COSTLY}
-settings.register_profile("few", max_examples=3, **SAME)
+settings.register_profile("few", max_examples=2, **SAME)
 settings.register_profile("many", max_examples=20, **SAME)
 settings.register_profile("hunt", max_examples=60, **COSTLY)
 settings.load_profile("few")

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from edge_auth.core.endpoints import ENDPOINTS
-from tests.support.service import Client, HttpAnswer, Service, issue, run, until
+from tests.support.commands import issue, run
+from tests.support.service import Client, HttpAnswer, Service, until
 
 API = "/api/v1"
 Golden = Callable[[str, str, HttpAnswer], None]

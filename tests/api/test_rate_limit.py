@@ -12,8 +12,9 @@ from typing import TypeVar
 
 import pytest
 
+from tests.support.commands import run
 from tests.support.rate_limits import assert_exact, flood, in_one_window
-from tests.support.service import Client, HttpAnswer, Service, run, until, window_left
+from tests.support.service import Client, HttpAnswer, Service, until, window_left
 
 API = "/api/v1"
 pytestmark = pytest.mark.xdist_group("rate limit")  # one process: the shim is started once

@@ -2,6 +2,7 @@
 
 import re
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,8 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 def documents() -> list[Path]:
     """Return the Markdown files of the repository."""
-    found = (path.relative_to(ROOT) for path in ROOT.rglob("*.md"))
-    return sorted(ROOT / path for path in found if not any(part.startswith(".") for part in path.parts))
+    folders = (path for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith("."))
+    return sorted(chain(ROOT.glob("*.md"), *(folder.rglob("*.md") for folder in folders)))
 
 
 @lru_cache

@@ -24,7 +24,7 @@ BULK = "/api/v1/bulk"
 def three_builds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with three builds; the newest is live, and a prune keeps the one before it."""
     folder = tmp_path_factory.mktemp("bulk")
-    nights.published(folder, 6, 7, 8)
+    nights.published(folder, 5, 6, 7)
     return folder / "store"
 
 

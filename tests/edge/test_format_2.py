@@ -22,10 +22,10 @@ from generator.releases.publish import publish
 from generator.releases.verify import verify
 from generator.terminal.progress import Progress
 from tests.support import small_store
+from tests.support.commands import run
 from tests.support.format_2 import as_format_2
 from tests.support.lakes import write
 from tests.support.nights import make
-from tests.support.service import run
 
 QUIET = Progress(quiet=True)
 NAME_BUILD = ("status.json", "bulk.json")

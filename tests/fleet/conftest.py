@@ -22,7 +22,7 @@ from tests.support.target_fixtures import fixed_key, fixed_oracle, live_build  #
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run all tests of this folder in the process of `on_s3`, so that fleet and S3 are started once."""
     for item in items:
-        if item.path.is_relative_to(Path(__file__).parent):
+        if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.xdist_group("s3"))
             if "fleet" in item.fixturenames:
                 item.add_marker(pytest.mark.shim_only("an nginx that counts excludes Redis"))

@@ -25,7 +25,7 @@ from tests.support.service import Client, HttpAnswer, until, window_left
 
 API = "/api/v1"
 PROCESSES, EACH, LIMIT = 8, 40, 150
-BUILDS, PUBLISHED, PAGE = (5, 6), 4, 6
+BUILDS, PUBLISHED, PAGE = (5, 6), 3, 15
 IN_FORCE, CONNECTIONS = 30, 8  # seconds; how soon one shim knows of a change is measured in test_access
 
 

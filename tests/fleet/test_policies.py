@@ -31,12 +31,12 @@ def bucket(s3: S3Server, tmp_path: Path) -> str:
     if s3.name != "ceph":
         pytest.skip("no server here that enforces policies (Debian: apt-get install radosgw ceph-mon ceph-osd)")
     bucket = s3.bucket()
-    built, lake, _ = published(tmp_path, 4, 5)
+    built, lake, _ = published(tmp_path, 5, 6)
     copy_objects(built, open_store(f"s3://{bucket}/store"))
     s3.client().put_object(
         Bucket=bucket, Key="store/reports/owners.json", Body=b"{}"
     )  # Ceph lets the writer of an object read it
-    for path in (path for path in demo_lake(lake, 6).rglob("*") if path.is_file()):
+    for path in (path for path in demo_lake(lake, 7).rglob("*") if path.is_file()):
         s3.client().upload_file(str(path), bucket, f"lake/{path.relative_to(lake)}")
     return bucket
 

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,6 @@ from edge_auth.contract.store.folder import FolderStore
 from edge_auth.contract.store.open import open_store
 from generator.errors import BuildError
 from generator.lake.lake import open_lake
-from generator.making.cluster import dask_runner as cluster
 from generator.making.make import make_build
 from tests.support import commands
 from tests.support.lake_edits import rewrite
@@ -24,9 +24,7 @@ from tests.support.s3_fixtures import on_s3
 from tests.support.s3_servers import S3Server, best, free_port
 from tests.support.service import ROOT, environment, run, until
 
-pytestmark = on_s3
-
-pytest.importorskip("distributed")
+pytestmark = [*on_s3, pytest.mark.skipif(find_spec("distributed") is None, reason="Dask is not installed")]
 DAYS = 50
 LEFT_OUT = tuple(f"{day:02}" for day in range(5, 31))
 
@@ -177,7 +175,7 @@ def test_a_scheduler_that_is_gone(lake: Path, alone, dask: Dask, tmp_path: Path)
 
 
 def test_no_scheduler_there(lake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "_CONNECT_SECONDS", 1)
+    monkeypatch.setattr("generator.making.cluster.dask_runner._CONNECT_SECONDS", 1)
     opened, store = open_lake(str(lake)), FolderStore(str(tmp_path))
     address = f"tcp://127.0.0.1:{free_port()}"
     for scheduler, output in ((address, f"no Dask scheduler answers at {address}"), ("local:none", "such as local:2")):

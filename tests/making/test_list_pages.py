@@ -85,7 +85,7 @@ def add_version_1_build(store: FolderStore, build: Build) -> str:
 
 @pytest.mark.shim_only("an application in this process")
 def test_a_store_of_version_1_is_served_compared_and_pruned(tmp_path: Path) -> None:
-    store, _, [new] = published(tmp_path, 8)
+    store, _, [new] = published(tmp_path, 7)
     old = add_version_1_build(store, open_build(store, new))
     publish(store, old, by_hand=True)
     client = WsgiClient(store.location, str(tmp_path / "state"), 1000, old)

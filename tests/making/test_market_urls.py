@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
+from tests.support.commands import run
 from tests.support.lakes import Rows, write
-from tests.support.service import run
 
 DAY = "2026-03-01"
 SHOWN = ("https://market.example/a?b#c", "HTTP://market.example/a")

@@ -155,7 +155,7 @@ def shorten(file: Path) -> None:
     ],
 )
 def test_verify_names_damage_and_build_mends_it(pattern: str, damage, visible: bool, tmp_path: Path) -> None:
-    store, lake, ids = published(tmp_path, 8)
+    store, lake, ids = published(tmp_path, 7)
     before = {name: (store.root / name).read_bytes() for name in names(store, lambda n: n.startswith("layers/"))}
     layer = pattern.partition("/")[0]
     file = min((store.root / "layers").glob(pattern))
@@ -171,7 +171,7 @@ def test_verify_names_damage_and_build_mends_it(pattern: str, damage, visible: b
 
 
 def test_a_build_that_meets_its_layer_with_other_bytes_says_so(tmp_path: Path) -> None:
-    store, lake, _ = published(tmp_path, 8)
+    store, lake, _ = published(tmp_path, 7)
     [pack] = (store.root / "layers/sets").glob("*/*.jsonl.gz")
     other = pack.rename(pack.with_name("0123456789abcdef.jsonl.gz"))
     reasons = run("build", "--lake", lake, "--store", store.root).stderr

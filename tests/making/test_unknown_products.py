@@ -17,11 +17,11 @@ from generator.making.context import BuildContext
 from generator.making.periods import Period
 from generator.releases.publish import publish
 from generator.settings import MEMORY
+from tests.support.commands import run
 from tests.support.lakes.rows import Rows
 from tests.support.lakes.writer import write
 from tests.support.nights import demo_lake, make
 from tests.support.selection import mostly_thorough
-from tests.support.service import run
 
 _MANY = 1_200_000  # DuckDB reads more than a batch ahead
 DAYS = [date(2026, 2, day) for day in (3, 4, 6)]

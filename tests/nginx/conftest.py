@@ -19,10 +19,11 @@ from tests.support.target_fixtures import fixed_key, fixed_oracle, live_build  #
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run all tests of this folder in one process, and skip them where nginx cannot run."""
+    skipped = pytest.mark.skipif(not installed(), reason=ABSENT)
     for item in items:
-        if item.path.is_relative_to(Path(__file__).parent):
+        if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.xdist_group("nginx"))
-            item.add_marker(pytest.mark.skipif(not installed(), reason=ABSENT))
+            item.add_marker(skipped)
 
 
 @pytest.fixture(scope="package")

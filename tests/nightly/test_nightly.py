@@ -82,7 +82,7 @@ def test_ids_of_runs_sort_by_time_within_a_second() -> None:
 
 def test_a_lake_s_first_night_and_the_next(tmp_path: Path) -> None:
     store, lake, metrics = tmp_path / "store", demo_lake(tmp_path / "lake", 8), tmp_path / "night.prom"
-    first = service.run("nightly", "--lake", lake, "--store", store, "--textfile", metrics)
+    first = run("nightly", "--lake", lake, "--store", store, "--textfile", metrics)
     demo_lake(lake, 9)
     second = service.run("nightly", "--lake", lake, "--store", store, "--textfile", metrics, "--json")
     summary = json.loads(second.stdout)

@@ -182,6 +182,7 @@ def test_a_prune_that_fails_after_the_publish(place: StorePlace) -> None:
     place.ordinary_night()
 
 
+@pytest.mark.thorough  # tests/releases/test_full_disk.py fills it during a build
 def test_a_full_folder_of_temporary_files(place: StorePlace, tmp_path: Path) -> None:
     place.new_prices()
     with small_disk(tmp_path / "disk", 16 << 10) as temporary:

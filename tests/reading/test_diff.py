@@ -216,6 +216,7 @@ def test_what_the_second_night_brought_is_there(month: Pair) -> None:
     assert {row["price"] for row in document["prices"]["moves"]} == {"trend", "low", "filtered"}
 
 
+@pytest.mark.thorough
 def test_history_that_only_changed_its_place_is_no_change(pairs: Callable[[str], Pair]) -> None:
     """A month closes without a new row: stored objects change, card details do not."""
     document = pairs("nothing but time").document()

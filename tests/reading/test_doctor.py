@@ -20,8 +20,8 @@ from generator.commands.serve import missing_steps
 from generator.reading.doctor import versions
 from generator.reading.doctor.store import check_store, check_writing
 from generator.releases.publish import rollback
+from tests.support.commands import run
 from tests.support.nights import at, in_hours, names, published
-from tests.support.service import run
 
 pytestmark = pytest.mark.xdist_group("diff")
 

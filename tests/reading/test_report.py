@@ -20,9 +20,9 @@ from generator.reading.report.summary import summarize_build
 from generator.releases.publish import publish
 from generator.releases.run_reports import prune_run_reports
 from tests.nightly.test_nightly import night as one_night
+from tests.support.commands import run
 from tests.support.lake_edits import empty
 from tests.support.nights import at, demo_lake, names, published
-from tests.support.service import run
 
 pytestmark = pytest.mark.xdist_group("diff")
 

@@ -27,6 +27,7 @@ from generator.tree.folder import FolderTarget
 from tests.support.commands import run
 from tests.support.lakes import Rows, write
 from tests.support.nights import QUIET, make, published
+from tests.support.selection import mostly_thorough
 from tests.support.service import ROOT, environment, until
 
 RECORD = ".cardpress-export.json"
@@ -139,7 +140,7 @@ def in_the_way(tree: Path, store: FolderStore, build: str) -> None:
     run("export", tree, "--store", store.location, "--build", build)
 
 
-@pytest.mark.parametrize("first_run", [True, False])
+@pytest.mark.parametrize("first_run", mostly_thorough([True, False], False))
 def test_an_export_that_dies_anywhere_is_completed_by_the_next(
     two, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first_run: bool
 ) -> None:
@@ -217,7 +218,7 @@ def test_two_exports_at_once_are_refused(two, tmp_path: Path) -> None:
 
 
 def test_a_night_keeps_a_tree_up_to_date(tmp_path: Path) -> None:
-    store, lake, _ = published(tmp_path, 18)
+    store, lake, _ = published(tmp_path, 16)
     tree = tmp_path / "tree"
     night = ("nightly", "--lake", lake, "--store", store.location, "--export", tree, "--no-pages")
     run(*night)

@@ -76,7 +76,7 @@ def test_publish_works_at_0_bytes(full, disk: Path) -> None:
 
 @pytest.mark.thorough
 def test_prune_works_at_0_bytes(disk: Path, tmp_path: Path) -> None:
-    _, _, ids = published(tmp_path / "origin", 6, 7, 8)
+    _, _, ids = published(tmp_path / "origin", 5, 6, 7)
     store = FolderStore(str(disk / "store"))
     shutil.copytree(tmp_path / "origin" / "store", store.root)
     run("prune", "--store", store.root)

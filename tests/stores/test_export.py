@@ -18,13 +18,15 @@ from generator.tree.bucket import BucketTarget
 from generator.tree.export import ExportResult, export
 from generator.tree.record import TreeRecord
 from tests.support.commands import run
-from tests.support.nights import published
+from tests.support.lakes import Rows, write
+from tests.support.nights import make, published
 from tests.support.s3_fixtures import on_s3
 from tests.support.s3_proxy import ALWAYS, Proxy
 from tests.support.s3_servers import S3Server
 
 pytestmark = on_s3
 RECORD = ".cardpress-export.json"
+ONE = Rows(products=[{"id_product": 7, "name": "Only", "kind": "single"}], price_guide={"2026-03-01": []})
 
 
 @pytest.fixture(scope="module")
@@ -105,17 +107,17 @@ def test_foreign_objects_and_gone_ones(two, server: S3Server) -> None:
     assert "mine" in objects(server, bucket) and "api/v1/gone.json" not in objects(server, bucket)
 
 
-def test_an_export_that_breaks_off_is_completed_by_the_next(two, server: S3Server, proxy: Proxy) -> None:
-    store, (_, second) = two
-    bucket = server.bucket()
-    proxy.break_next("deny", ALWAYS, after_writes=40)
+def test_an_export_that_breaks_off_is_completed_by_the_next(server: S3Server, proxy: Proxy, tmp_path: Path) -> None:
+    store, bucket, fresh = FolderStore(str(tmp_path / "store")), server.bucket(), server.bucket()
+    build = make(write(ONE, tmp_path / "lake"), store)
+    proxy.break_next("deny", ALWAYS, after_writes=20)
     with pytest.raises(StoreError):
-        written(store, second, f"s3://{bucket}/tree")
-    assert 0 < len(objects(server, bucket)) < 200
+        written(store, build, f"s3://{bucket}/tree")
+    begun = len(objects(server, bucket))
     proxy.break_next("", 0)
-    written(store, second, f"s3://{bucket}/tree")
-    fresh = server.bucket()
-    written(store, second, f"s3://{fresh}/tree")
+    written(store, build, f"s3://{bucket}/tree")
+    assert 0 < begun < len(objects(server, bucket))
+    written(store, build, f"s3://{fresh}/tree")
     assert {name: entry["ETag"] for name, entry in objects(server, bucket).items()} == {
         name: entry["ETag"] for name, entry in objects(server, fresh).items()
     }

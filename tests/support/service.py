@@ -174,11 +174,13 @@ def start_nginx(
     metrics_port: int | None = None,
 ) -> subprocess.Popen:
     """Start the nginx of `cardpress edge config` before the shim that listens on `folder/shim`."""
+    from tests.support import commands  # which imports the product: a process of its own would take longer than nginx
+
     places = {"--store": store, "--state": state, "--socket": folder / "shim", "--folder": folder}
     words = [part for pair in (places | ({"--keys": keys} if keys else {})).items() for part in pair]
     listen = ["--listen", f"127.0.0.1:{port}", "--workers", workers]
     listen += ["--metrics-listen", f"127.0.0.1:{metrics_port}"] * bool(metrics_port)
-    (folder / "nginx.conf").write_text(run("edge", "config", *words, *listen).stdout)
+    (folder / "nginx.conf").write_text(commands.run("edge", "config", *words, *listen).stdout)
     nginx = shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin")
     command = [nginx, "-c", folder / "nginx.conf", "-e", folder / "error.log"]
     with (folder / "error.log").open("wb") as log:
