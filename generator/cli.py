@@ -29,6 +29,7 @@ COMMANDS = (
     "keys",
     "serve",
     "edge",
+    "deploy",
     "nightly",
     "backfill",
     "quarantine",

@@ -17,6 +17,7 @@ GeneratorError
 ├── QuarantineError  a file is not in quarantine
 ├── PruneError     builds cannot be deleted
 ├── ExportError    a tree of plain files cannot be written
+├── DeployError    files to deploy with cannot be written
 ├── IngestError    a file for `ingest` has an unknown shape
 ├── LogError       logs that `keys usage` reads are not there, or cannot be read
 ├── SiteError      a text that the site is made from breaks its form
@@ -101,6 +102,10 @@ class PruneError(GeneratorError):
 
 class ExportError(GeneratorError):
     """A tree of plain files was not completed. The next export completes it."""
+
+
+class DeployError(GeneratorError):
+    """Files to deploy with cannot be made or written. The folder is as before."""
 
 
 class IngestError(GeneratorError):

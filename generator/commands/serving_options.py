@@ -56,8 +56,8 @@ def _is_option(param: click.Parameter | None, ctx: click.Context | None) -> bool
     return source is ParameterSource.COMMANDLINE
 
 
-class NginxText(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
-    """A text that goes into the configuration of nginx as it is.
+class PlainText(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
+    """A text that goes into the configuration of another program as it is.
 
     Args:
         allowed: The regular expression that it must match.

@@ -61,7 +61,7 @@ class FetchedFile:
 
 
 def fetch_files(game: int, folder: Path, base: str, clock: Clock, *, seconds: float) -> list[FetchedFile]:
-    """KeptFile the files of a game that changed since the last call, and return the newest file of each kind.
+    """Download the files of a game that changed since the last call, and return the newest file of each kind.
 
     Args:
         game: The marketplace's number of the game.

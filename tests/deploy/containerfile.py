@@ -1,4 +1,4 @@
-"""Reads docs/deploy/Containerfile, and runs its steps in a folder of this machine, without a container engine.
+"""Reads the Containerfile of `cardpress deploy container`, and runs its steps without a container engine.
 
     python -m tests.deploy.containerfile          (make container-steps)
 
@@ -18,9 +18,9 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from tests.support.s3_servers import free_port
-from tests.support.service import ROOT, Client, until
+from tests.support.service import ROOT, Client, run, until
 
-FILE = ROOT / "docs" / "deploy" / "Containerfile"
+FILE = ROOT / "generator" / "deploy" / "examples" / "container" / "Containerfile"
 EDGE = "edge"  # the stage of the image with nginx
 # Folders of the image that its steps make or use.
 PLACES = ("/opt/cardpress", "/src", "/var/lib/cardpress")
@@ -55,7 +55,7 @@ def steps() -> list[ContainerStep]:
 
 
 def copied() -> Iterator[tuple[str, str]]:
-    """What is copied from the repository, and to where."""
+    """What is copied from the folder of the Containerfile, and to where."""
     for step in steps():
         if step.name == "COPY" and "--from" not in step.rest:
             *sources, target = step.words()
@@ -73,6 +73,15 @@ def listed(name: str) -> list[str]:
     return json.loads(step.rest[step.rest.index("[") :])
 
 
+def deployed(folder: Path) -> Path:
+    """A folder that `cardpress deploy container` wrote for a wheel of this checkout."""
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder.parent / "dist")]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    [wheel] = (folder.parent / "dist").glob("*.whl")
+    run("deploy", "container", folder, "--wheel", wheel)
+    return folder
+
+
 def main() -> None:
     """Run the steps, then the command as the image would, until its own health check succeeds."""
     with TemporaryDirectory(prefix="cardpress-image-") as folder:
@@ -84,13 +93,11 @@ def main() -> None:
 
 
 def _build(root: Path) -> None:
+    context = deployed(root / "context")
     for source, target in copied():
-        goal = root / "src" / target.removeprefix("./")
         print(f"COPY {source} {target}", flush=True)
-        if (ROOT / source).is_dir():
-            shutil.copytree(ROOT / source, goal, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True)
-        else:
-            shutil.copy(ROOT / source, goal)
+        for file in context.glob(source):
+            shutil.copy(file, root / "src" / target.removeprefix("./"))
     for step in steps():
         if step.name == "RUN" and not step.rest.startswith("useradd"):
             command = _placed(re.sub("^python ", f"{sys.executable} ", step.rest), root)

@@ -1,4 +1,4 @@
-"""The stage `edge` of docs/deploy/Containerfile and docs/deploy/compose-edge.yaml: what their containers run."""
+"""The stage `edge` of the Containerfile and compose-edge.yaml: what their containers run."""
 
 import json
 import os

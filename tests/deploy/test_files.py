@@ -1,4 +1,4 @@
-"""The other files of docs/deploy: what they name exists, and tools that read such files find nothing wrong."""
+"""`cardpress deploy`: its files fit the places given, what they name exists, and tools find nothing wrong in them."""
 
 import json
 import re
@@ -12,16 +12,18 @@ import yaml
 from generator.cli import cli
 from tests.deploy import containerfile
 from tests.support import nginx
+from tests.support.commands import run
 from tests.support.service import ROOT
 
-DEPLOY = ROOT / "docs" / "deploy"
+EXAMPLES = ROOT / "generator" / "deploy" / "examples"
+CONTAINER = EXAMPLES / "container"
 PINNED_IMAGE = r"[a-z0-9./]+:[A-Za-z0-9.-]+@sha256:[0-9a-f]{64}"
-UNITS = sorted((DEPLOY / "systemd").iterdir())
-EXAMPLES = {name: yaml.safe_load((DEPLOY / name).read_text()) for name in ("compose.yaml", "compose-edge.yaml")}
-SERVICES = EXAMPLES["compose.yaml"]["services"]
+UNITS = sorted((EXAMPLES / "systemd").glob("cardpress-*.*r"))
+COMPOSE = {name: yaml.safe_load((CONTAINER / name).read_text()) for name in ("compose.yaml", "compose-edge.yaml")}
+SERVICES = COMPOSE["compose.yaml"]["services"]
 OURS = [
     (name, service)
-    for example in EXAMPLES.values()
+    for example in COMPOSE.values()
     for name, service in example["services"].items()
     if service["image"].startswith("cardpress")
 ]
@@ -32,14 +34,19 @@ def options(command: str) -> set[str]:
     return {parameter.envvar for parameter in cli.commands[command].params if parameter.envvar}
 
 
-def test_the_image_copies_what_there_is_and_what_the_wheel_needs() -> None:
-    sources = [source.rstrip("/") for source, _ in containerfile.copied()]
-    let_in = [line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")]
-    assert sorted(sources) == sorted(let_in)
-    assert all((ROOT / source).exists() for source in sources)
-    assert {"build", "generator", "edge_auth", "recognition", "CHANGELOG.md", "README.md", "pyproject.toml"} < set(
-        sources
-    )
+@pytest.fixture
+def image(tmp_path: Path) -> Path:
+    """A folder that `deploy container` wrote, with a file in place of the wheel."""
+    wheel = tmp_path / "cardpress-1.0.0-py3-none-any.whl"
+    wheel.write_bytes(b"a wheel")
+    run("deploy", "container", tmp_path / "image", "--wheel", wheel, "--image", "ours.example/cards:2")
+    return tmp_path / "image"
+
+
+def test_the_image_copies_what_is_beside_its_file(image: Path) -> None:
+    assert all(len(list(image.glob(source))) == 1 for source, _ in containerfile.copied())
+    assert (image / "requirements.lock").read_bytes() == (ROOT / "requirements.lock").read_bytes()
+    assert "image: ours.example/cards:2" in (image / "kubernetes.yaml").read_text()
 
 
 def test_the_image_runs_without_privileges_and_has_a_health_check() -> None:
@@ -58,29 +65,28 @@ def test_hadolint() -> None:
     assert result.returncode == 0, result.stdout
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_compose_names_what_there_is(example: str) -> None:
-    services, volumes = EXAMPLES[example]["services"], EXAMPLES[example]["volumes"]
+@pytest.mark.parametrize("example", COMPOSE)
+def test_compose_names_what_there_is(image: Path, example: str) -> None:
+    services, volumes = COMPOSE[example]["services"], COMPOSE[example]["volumes"]
     for name, service in services.items():
         assert set(service.get("depends_on", ())) <= set(services), name
         for source in (volume.partition(":")[0] for volume in service.get("volumes", ())):
-            assert (DEPLOY / source).exists() if source.startswith(".") else source in volumes, name
+            assert (image / source).exists() if source.startswith(".") else source in volumes, name
         built = service["image"].startswith("cardpress")
         assert built or re.fullmatch(rf"\$\{{[A-Z0-9]+_IMAGE:-{PINNED_IMAGE}\}}", service["image"]), (
             f"{name}: not pinned"
         )
     for build in (service["build"] for service in services.values() if "build" in service):
-        assert (DEPLOY / build["context"]).resolve() == ROOT
-        assert ROOT / build["dockerfile"] == containerfile.FILE
+        assert build["context"] == "." and (image / build.get("dockerfile", "Containerfile")).exists()
         assert build.get("target", "") in containerfile.stages()
         assert set(build["args"]) == {"PYTHON_IMAGE"}
-        image = build["args"]["PYTHON_IMAGE"].partition(":-")[2].rstrip("}")
-        assert re.fullmatch(PINNED_IMAGE, image)
-        assert f"ARG PYTHON_IMAGE={image}\n" in containerfile.FILE.read_text()
+        base = build["args"]["PYTHON_IMAGE"].partition(":-")[2].rstrip("}")
+        assert re.fullmatch(PINNED_IMAGE, base)
+        assert f"ARG PYTHON_IMAGE={base}\n" in containerfile.FILE.read_text()
 
 
 def test_the_cluster_s_workers_find_its_scheduler_and_its_night_is_understood() -> None:
-    parts = list(yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text()))
+    parts = list(yaml.safe_load_all((CONTAINER / "kubernetes.yaml").read_text()))
     [service] = [part["metadata"]["name"] for part in parts if part["kind"] == "Service"]
     [job] = [part["spec"]["jobTemplate"] for part in parts if part["kind"] == "CronJob"]
     [night] = job["spec"]["template"]["spec"]["containers"]
@@ -101,17 +107,17 @@ def test_compose_sets_what_the_commands_read() -> None:
         assert {key for key in service["environment"] if key.startswith("CARDPRESS_")} <= every, name
     for name in ("shim-1", "shim-2"):
         environment = SERVICES[name]["environment"]
-        network = EXAMPLES["compose.yaml"]["networks"]["default"]
+        network = COMPOSE["compose.yaml"]["networks"]["default"]
         assert environment["CARDPRESS_TRUSTED_PROXY"] == network["ipam"]["config"][0]["subnet"]
         assert environment["CARDPRESS_RATE_LIMIT_URL"].startswith("redis://redis:")
-    for example in EXAMPLES.values():
+    for example in COMPOSE.values():
         for line in example["services"]["setup"]["command"][0].splitlines():
             if words := re.search(r"cardpress ([a-z]+)", line):
                 assert words[1] in cli.commands, line
 
 
 def test_composes_scripts_are_shell() -> None:
-    services = [service for example in EXAMPLES.values() for service in example["services"].values()]
+    services = [service for example in COMPOSE.values() for service in example["services"].values()]
     scripts = [service["command"][-1] for service in services if isinstance(service.get("command"), list)]
     assert len(scripts) == 3
     for script in scripts:
@@ -121,7 +127,7 @@ def test_composes_scripts_are_shell() -> None:
 @pytest.mark.skipif(nginx.BINARY is None, reason=nginx.ABSENT)
 def test_composes_nginx_is_ours_for_its_addresses(tmp_path: Path) -> None:
     [edit] = re.findall(r"(?s)^sed .*?(?= >)", SERVICES["nginx"]["command"][-1])
-    edit = edit.replace("/etc/cardpress/nginx.conf", str(DEPLOY / "nginx.conf"))
+    edit = edit.replace("/etc/cardpress/nginx.conf", str(EXAMPLES / "nginx" / "nginx.conf"))
     made = subprocess.run(["sh", "-c", edit], capture_output=True, text=True, check=True).stdout
     assert "server shim-1:8000;" in made and "server shim-2:8000;" in made and "listen 8080;" in made
     assert "ssl" not in made and "127.0.0.1" not in made
@@ -134,17 +140,106 @@ def test_composes_nginx_is_ours_for_its_addresses(tmp_path: Path) -> None:
     assert result.returncode == 0, result.stderr
 
 
+PLACES = {
+    "--program": shutil.which("true"), "--user": "web", "--config": "/etc/cards", "--store": "/srv/big/store",
+    "--lake": "/srv/big/lake", "--keys": "s3://keys/of-cards", "--state": "/var/lib/web", "--game": "6",
+    "--downloads": "/srv/big/downloads",
+}  # fmt: skip
+
+
+def folder_of(folder: Path) -> dict[str, str]:
+    return {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_each_option_of_systemd_has_its_effect(tmp_path: Path) -> None:
+    words = ["--program", "/opt/cardpress/bin/cardpress"]
+    run("deploy", "systemd", tmp_path / "plain", *words, "--game", 17)
+    plain = folder_of(tmp_path / "plain")
+    assert plain == folder_of(EXAMPLES / "systemd")
+    for option, value in PLACES.items():
+        run("deploy", "systemd", tmp_path / option, *words, "--game", 17, option, value)
+        adapted = folder_of(tmp_path / option)
+        changed = {name for name in plain if adapted[name] != plain[name]}
+        assert changed and all(value in adapted[name] for name in changed), option
+    run("deploy", "systemd", tmp_path / "none", *words)
+    assert plain.keys() - folder_of(tmp_path / "none").keys() == {"cardpress-nightly.service.d/fetch.conf"}
+    run("deploy", "systemd", tmp_path / "s3", *words, "--store", "s3://cards/store", "--lake", "s3://cards/lake")
+    units = folder_of(tmp_path / "s3")
+    assert "CARDPRESS_STORE=s3://cards/store\n" in units.pop("environment")
+    assert not any("s3://" in text or "/srv/cards" in text for text in units.values())
+
+
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd-analyze here (apt-get install systemd)")
-def test_systemd_understands_the_units(tmp_path: Path) -> None:
-    program = shutil.which("true")
-    for unit in UNITS:
-        (tmp_path / unit.name).write_text(unit.read_text().replace("/opt/cardpress/bin/cardpress", program))
+@pytest.mark.parametrize("changed", [False, True], ids=["examples", "adapted"])
+def test_systemd_understands_the_units(tmp_path: Path, changed: bool) -> None:
+    places = PLACES if changed else {"--program": PLACES["--program"], "--game": "17"}
+    run("deploy", "systemd", tmp_path, *(word for pair in places.items() for word in pair))
     named = [str(tmp_path / unit.name.replace("@.", "@8001.")) for unit in UNITS]
     (tmp_path / "cardpress-shim@8001.service").symlink_to(tmp_path / "cardpress-shim@.service")
     verify = ["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", *named]
     result = subprocess.run(verify, capture_output=True, text=True)
     ours = [line for line in result.stderr.splitlines() if "cardpress" in line]
     assert (result.returncode, ours) == (0, []), result.stderr
+
+
+@pytest.mark.skipif(nginx.BINARY is None, reason=nginx.ABSENT)
+def test_nginx_accepts_its_files_with_other_places(tmp_path: Path) -> None:
+    certificate, key = nginx.certified(tmp_path)
+    sites = tmp_path / "sites"
+    run("deploy", "nginx", sites, "--name", "prices.example", "--shim", "127.0.0.1:9001", "--shim", "127.0.0.1:9002",
+        "--shim", "[::1]:9003", "--listen", "127.0.0.1:9080", "--certificate", certificate, "--certificate-key", key,
+        "--cache", tmp_path / "cache", "--tree", tmp_path / "tree")  # fmt: skip
+    texts = folder_of(sites)
+    for name, text in texts.items():
+        settings = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
+        assert not re.search(r"cards\.example|127\.0\.0\.1:8080|/etc/|/var/|/srv/", settings), name
+        main = tmp_path / "main.conf"
+        main.write_text(f"pid {tmp_path}/pid; events {{}} http {{ access_log off; include {sites / name}; }}")
+        test = [nginx.BINARY, "-t", "-q", "-p", str(tmp_path), "-e", str(tmp_path / "log"), "-c", str(main)]
+        result = subprocess.run(test, capture_output=True, text=True)
+        assert result.returncode == 0, result.stderr
+    assert texts["nginx.conf"].count("    server ") == 3
+
+
+def test_files_of_an_operator_stay(tmp_path: Path) -> None:
+    units = tmp_path / "units"
+    words = ("deploy", "systemd", units, "--program", "/opt/cardpress/bin/cardpress")
+    printed = run(*words).stdout.split()
+    first = folder_of(units)
+    assert sorted(printed) == sorted(str(units / name) for name in first)
+    assert (units / "environment").stat().st_mode & 0o777 == 0o600
+    run(*words)  # the same files are no reason to refuse
+    (units / "environment").write_text("AWS_SECRET_ACCESS_KEY=x\n")
+    before = folder_of(units)
+    refused = run(*words, "--config", "/etc/cards", status=1)
+    assert "differs: give --force to replace it" in refused.stderr and folder_of(units) == before
+    run(*words, "--force")
+    assert folder_of(units) == first
+
+
+def test_what_is_in_the_way_is_named_and_nothing_is_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert "is no folder" in run("deploy", "monitoring", tmp_path / "file" / "below", status=1).stderr
+    (tmp_path / "rules" / "grafana.json").mkdir(parents=True)
+    assert "grafana.json is a folder" in run("deploy", "monitoring", tmp_path / "rules", "--force", status=1).stderr
+    assert [path.name for path in (tmp_path / "rules").iterdir()] == ["grafana.json"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("systemd", "--user", "a b"), ("systemd", "--store", "relative"), ("systemd", "--store", "/home/me/store"),
+        ("systemd", "--store", "/srv/a b"), ("systemd", "--lake", "/srv/%h"), ("systemd", "--keys", "s3://"),
+        ("systemd", "--state", "/srv/x\nExecStart=/bin/sh"), ("systemd", "--game", "0"), ("nginx", "--name", "a;b"),
+        ("nginx", "--shim", "a b"), ("nginx", "--listen", "80; deny all"), ("nginx", "--cache", "/srv/$x"),
+        ("policies", "--bucket", 'a"'), ("policies",), ("container",),
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_wrong_places_are_wrong_usage(tmp_path: Path, words: tuple[str, ...]) -> None:
+    kind, *options = words
+    said = run("deploy", kind, tmp_path / "new", *options, status=2).stderr
+    assert (options or ["Missing option"])[0] in said and not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
@@ -158,7 +253,7 @@ def test_units_call_commands_that_there_are(unit: Path) -> None:
         assert variable in options("serve") | options("nightly")
 
 
-@pytest.mark.parametrize("policy", sorted((DEPLOY / "iam").iterdir()), ids=lambda path: path.stem)
+@pytest.mark.parametrize("policy", sorted((EXAMPLES / "policies").iterdir()), ids=lambda path: path.stem)
 def test_policies_grant_no_more_than_named_things(policy: Path) -> None:
     document = json.loads(policy.read_text())
     assert document["Version"] == "2012-10-17"

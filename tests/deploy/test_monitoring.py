@@ -12,7 +12,7 @@ import yaml
 from generator.nightly import metrics
 from tests.support.service import ROOT
 
-FOLDER = ROOT / "docs" / "deploy" / "monitoring"
+FOLDER = ROOT / "generator" / "deploy" / "examples" / "monitoring"
 RULES = [rule for group in yaml.safe_load((FOLDER / "alerts.yaml").read_text())["groups"] for rule in group["rules"]]
 PANELS = json.loads((FOLDER / "grafana.json").read_text())["panels"]
 EXPRESSIONS = [rule["expr"] for rule in RULES] + [target["expr"] for panel in PANELS for target in panel["targets"]]

@@ -1,4 +1,4 @@
-"""docs/deploy/nginx.conf before a real shim: nothing that the shim says is changed, and little is added."""
+"""nginx.conf before a real shim: nothing that the shim says is changed, and little is added."""
 
 import http.client
 import json

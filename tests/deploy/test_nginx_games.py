@@ -1,4 +1,4 @@
-"""docs/deploy/nginx-games.conf before two shims with a store each: the prefix decides, answers arrive as they are."""
+"""nginx-games.conf before two shims with a store each: the prefix decides, answers arrive as they are."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack

@@ -1,4 +1,4 @@
-"""docs/deploy/nginx-static.conf over an exported tree: what is left of the API without Python."""
+"""nginx-static.conf over an exported tree: what is left of the API without Python."""
 
 from collections.abc import Iterator
 from pathlib import Path

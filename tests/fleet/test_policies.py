@@ -1,4 +1,4 @@
-"""docs/deploy/iam on a server that enforces policies: each role can do its work, and nothing else."""
+"""`cardpress deploy policies` on a server that enforces policies: each role can do its work, and nothing else."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -15,11 +15,12 @@ from edge_auth.contract.pointer import live_build_id, read_pointer
 from edge_auth.contract.store.interface import Store
 from edge_auth.contract.store.open import open_store
 from edge_auth.errors import StoreError
+from generator.deploy.kinds import policies
 from generator.releases.publish import publish, rollback
 from tests.support.copies import copy_objects
 from tests.support.nights import demo_lake, published
 from tests.support.s3_servers import READER, S3Server
-from tests.support.service import ROOT, Service, run
+from tests.support.service import Service, run
 
 API = "/api/v1"
 KEYS_NAME = "private/keys.json"
@@ -44,7 +45,7 @@ def bucket(s3: S3Server, tmp_path: Path) -> str:
 @contextmanager
 def playing(role: str, bucket: str, s3: S3Server) -> Iterator[Store]:
     """Run the block as another user with only the role's policy. Yield the store of this user."""
-    policy = json.loads((ROOT / "docs" / "deploy" / "iam" / f"{role}.json").read_text().replace("BUCKET", bucket))
+    policy = json.loads(policies(bucket)[f"{role}.json"])
     if any("s3:DeleteObject" in statement["Action"] for statement in policy["Statement"]):
         policy["Statement"].append(_of_ceph(bucket))
     for statement in policy["Statement"]:  # a policy of a bucket says whom it means; one of a role does not

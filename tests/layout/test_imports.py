@@ -22,7 +22,7 @@ DIRECTION: list[list[tuple[str, ...]]] = [
         tuple(f"generator.{name}" for name in ("errors", "clock", "settings", "terminal", "templates", "threads")),
     ],
     [("generator.database",)],
-    [("generator.pack",), ("generator.releases",), ("generator.drawings",)],
+    [("generator.pack",), ("generator.releases",), ("generator.drawings",), ("generator.deploy",)],
     [("generator.tree",)],
     [("generator.lake",)],
     [("generator.ingest",), ("generator.demo",), ("generator.fingerprints",), ("generator.site",)],

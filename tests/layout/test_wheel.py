@@ -53,7 +53,7 @@ def test_another_checkout_gives_the_same_bytes(wheel: Path, tmp_path: Path) -> N
     source, ignored = tmp_path / "source", shutil.ignore_patterns("__pycache__")
     for folder in (*PACKAGES, "build"):
         shutil.copytree(ROOT / folder, source / folder, copy_function=shutil.copyfile, ignore=ignored)
-    for name in ("pyproject.toml", "README.md", "CHANGELOG.md"):
+    for name in ("pyproject.toml", "README.md", "CHANGELOG.md", "requirements.lock"):
         shutil.copyfile(ROOT / name, source / name)
     for file in source.rglob("*"):
         os.utime(file, (1_000_000_000, 1_000_000_000))
@@ -61,14 +61,17 @@ def test_another_checkout_gives_the_same_bytes(wheel: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.thorough
-def test_the_wheel_carries_the_sql(wheel: Path, tmp_path: Path) -> None:
+def test_the_wheel_carries_the_sql_and_the_files_to_deploy_with(wheel: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "installed")
     for words in (
         ("demo", "lake", "--products", "5", "--days", "3"),
         ("build", "--lake", "lake", "--as-of", "2025-11-17"),
+        ("deploy", "systemd", "units", "--program", "/opt/cardpress/bin/cardpress"),
+        ("deploy", "container", "image", "--wheel", wheel),
     ):
         run = [sys.executable, "-P", "-m", "generator", *words]
         variables = environment() | {"PYTHONPATH": str(tmp_path / "installed")}
         result = subprocess.run(run, cwd=tmp_path, env=variables, capture_output=True, text=True)
         assert result.returncode == 0, result.stderr
+    assert (tmp_path / "image" / "requirements.lock").read_bytes() == (ROOT / "requirements.lock").read_bytes()

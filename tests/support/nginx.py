@@ -1,4 +1,4 @@
-"""An nginx that runs one of the configurations in docs/deploy, on free ports and in its own folder."""
+"""An nginx that runs one of the configurations of `generator/deploy`, on free ports and in its own folder."""
 
 import os
 import shutil
@@ -41,7 +41,7 @@ class Nginx:
     """A running server, as a context manager.
 
     Args:
-        conf: a file of docs/deploy, by its name.
+        conf: a file of `generator/deploy/examples/nginx`, by its name.
         changes: texts of that file, each of which must be there once, and what stands here instead: what an
             operator changes, ports and places.
     """
@@ -50,7 +50,7 @@ class Nginx:
         self.folder = folder
         self.port, self.tls_port = free_port(), free_port()
         ports = {"listen 127.0.0.1:8080;": f"listen 127.0.0.1:{self.port};"}
-        text = (ROOT / "docs" / "deploy" / conf).read_text()
+        text = (ROOT / "generator" / "deploy" / "examples" / "nginx" / conf).read_text()
         for old, new in (ports | changes).items():
             assert text.count(old) == 1, f"{old!r} is not once in {conf}"
             text = text.replace(old, new)

@@ -1,0 +1,1 @@
+"""The files to deploy with: examples, adapted to the places of an operator."""

@@ -1,0 +1,121 @@
+"""The kinds of files, and which text of their examples stands for which option."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from generator.deploy.adapt import adapted
+from generator.errors import DeployError
+
+# Files of a folder, by their path below it.
+Files = dict[str, str | bytes]
+_FETCH = "cardpress-nightly.service.d/fetch.conf"
+_BUCKET_PATHS = re.compile(r"^Read(?:Write|Only)Paths=-s3://.*\n", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Places:
+    """What the units of systemd name.
+
+    Attributes:
+        program: The path of `cardpress`.
+        user: The user of all units. Its group has the same name.
+        config: The folder of the environment file and of nginx's configuration.
+        store, lake, keys: Locations; `keys` is None for the records in the store.
+        state: The state folder of the shims, None for the one that systemd makes.
+        game, downloads: The game whose files each night fetches first, None for no game, and where they are kept.
+    """
+
+    program: str
+    user: str
+    config: str
+    store: str
+    lake: str
+    keys: str | None
+    state: str | None
+    game: int | None
+    downloads: str
+
+
+def systemd(places: Places) -> Files:
+    """Return units for systemd, their environment file and the rotation of nginx's log."""
+    instead = {
+        "/opt/cardpress/bin/cardpress": places.program,
+        "User=cardpress\n": f"User={places.user}\n",
+        "su cardpress cardpress\n": f"su {places.user} {places.user}\n",
+        "/etc/cardpress/": f"{places.config}/",
+        "/srv/cards/store": places.store,
+        "/srv/cards/lake": places.lake,
+        "/srv/cards/downloads": places.downloads,
+        " cardmarket 17 ": f" cardmarket {places.game} ",
+    }
+    if places.state:
+        instead["CARDPRESS_STATE=%S/cardpress\n"] = f"CARDPRESS_STATE={places.state}\n"
+        instead["StateDirectory=cardpress\n"] = f"ReadWritePaths=-{places.state}\n"
+    found = {name: _BUCKET_PATHS.sub("", text) for name, text in adapted("systemd", instead).items()}
+    if places.game is None:
+        del found[_FETCH]
+    if places.keys:
+        found["environment"] += f"CARDPRESS_KEYS={places.keys}\n"
+    return dict(found)
+
+
+def nginx(
+    *,
+    name: str,
+    shims: Sequence[str],
+    listen: str,
+    certificate: str,
+    certificate_key: str,
+    cache: str,
+    tree: str,
+) -> Files:
+    """Return configurations of nginx: in front of shims, of the shims of several games, and over an exported tree."""
+    servers = "".join(f"    server {shim};\n" for shim in shims)
+    instead = {
+        "server_name cards.example;": f"server_name {name};",
+        "    server 127.0.0.1:8001;\n    server 127.0.0.1:8002;\n": servers,
+        "listen 127.0.0.1:8080;": f"listen {listen};",
+        "/etc/cardpress/tls/fullchain.pem": certificate,
+        "/etc/cardpress/tls/privkey.pem": certificate_key,
+        "/var/cache/nginx/cardpress": cache,
+        "/srv/cardpress/tree;": f"{tree};",
+    }
+    return dict(adapted("nginx", instead))
+
+
+def monitoring() -> Files:
+    """Return alert rules for Prometheus, their tests, and a dashboard for Grafana."""
+    return dict(adapted("monitoring", {}))
+
+
+def container(wheel: Path, image: str) -> Files:
+    """Return what images are built and started with: a Containerfile, what it copies, and examples.
+
+    Raises:
+        DeployError: The wheel cannot be read.
+    """
+    try:
+        data = wheel.read_bytes()
+    except OSError as error:
+        raise DeployError(f"{wheel}: {error.strerror}: name the wheel of cardpress") from error
+    return {
+        **adapted("container", {"registry.example/cardpress:1.0": image}),
+        "nginx.conf": adapted("nginx", {})["nginx.conf"],
+        "requirements.lock": _lock(),
+        wheel.name: data,
+    }
+
+
+def policies(bucket: str) -> Files:
+    """Return the rights of each role in a bucket whose lake is at lake/ and whose store is at store/."""
+    return dict(adapted("policies", {"BUCKET": bucket}))
+
+
+def _lock() -> str:
+    """Return requirements.lock of the checkout or of the installed wheel."""
+    packaged = Path(str(files("generator"))) / "_requirements.lock"
+    path = packaged if packaged.is_file() else Path(__file__).parents[2] / "requirements.lock"
+    return path.read_text("utf-8")
