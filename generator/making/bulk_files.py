@@ -1,6 +1,7 @@
 """Writes bulk files into a layer, with their entries of the manifest."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,21 @@ def write_table(
         sorted_by: Columns that no two rows have in common.
         ready: A file of `SortedParquet` with these rows, if another task has made it.
     """
-    data = ready.read_bytes() if ready else _sorted_parquet(db, f"bulk_{table}", sorted_by)
+    data = ready.read_bytes() if ready else _sorted_view(db, f"bulk_{table}", sorted_by)
+    return _write_parquet(writer, table, stem, sorted_by, data)
+
+
+def write_rows(writer: Writer, table: str, sorted_by: tuple[str, ...], rows: pa.Table) -> Entry:
+    """Write sorted rows as a Parquet file and return its entry. Only the columns that sort them repeat values.
+
+    Args:
+        sorted_by: Columns that no two rows have in common.
+    """
+    batches = rows.to_batches(ROWS_PER_GROUP)
+    return _write_parquet(writer, table, table, sorted_by, _parquet(rows.schema, batches, sorted_by, sorted_by))
+
+
+def _write_parquet(writer: Writer, table: str, stem: str, sorted_by: tuple[str, ...], data: bytes) -> Entry:
     file, metadata = writer.add_file(f"{stem}.parquet", data), pq.read_metadata(pa.BufferReader(data))
     schema = metadata.schema.to_arrow_schema()
     return (
@@ -63,12 +78,22 @@ def write_entries(writer: Writer, entries: list[Entry]) -> None:
     writer.add_file(f"{ENTRIES}.json", json.dumps(entries).encode())
 
 
-def _sorted_parquet(db: Database, view: str, sorted_by: tuple[str, ...]) -> bytes:
-    sink = pa.BufferOutputStream()
+def _sorted_view(db: Database, view: str, sorted_by: tuple[str, ...]) -> bytes:
     order = ", ".join(f"{column} nulls first" for column in sorted_by)
     reader = db.connection.sql(f"from {view} order by {order}").to_arrow_reader(ROWS_PER_GROUP)
-    with SortedParquet(sink, reader.schema, sorted_by) as file:
-        for batch in reader:
+    return _parquet(reader.schema, reader, sorted_by)
+
+
+def _parquet(
+    schema: pa.Schema,
+    batches: Iterable[pa.RecordBatch],
+    sorted_by: tuple[str, ...],
+    repeated: tuple[str, ...] | None = None,
+) -> bytes:
+    """Return sorted rows as a file of `SortedParquet`."""
+    sink = pa.BufferOutputStream()
+    with SortedParquet(sink, schema, sorted_by, repeated) as file:
+        for batch in batches:
             file.add(batch)
     data: bytes = sink.getvalue().to_pybytes()
     return data

@@ -11,13 +11,22 @@ from generator.making.market_groups import market_groups
 from generator.pack.output import Inputs
 
 DAYS = "days"  # a row per group and day
+KEPT = "kept"  # of these and of earlier periods, the rows that later periods need
 LAST = ("last_groups", "last_prices")  # what `MarketChain.last` returns
 
 
 def days_of(context: BuildContext, inputs: Inputs, layers: dict[str, str]) -> Iterator[pa.Table]:
     """Yield the days of layers of the market, given by their names with their digests."""
     for name, digest in layers.items():
-        yield pq.read_table(context.layers.file(inputs, name, digest, DAYS))
+        yield pq.read_table(context.layers.file(inputs, name, digest, DAYS), use_threads=False)
+
+
+def with_kept(context: BuildContext, inputs: Inputs, before: dict[str, str], days: pa.Table) -> pa.Table:
+    """Return the days of a period after those that the layers of the years before keep."""
+    if not before:
+        return days
+    name, digest = list(before.items())[-1]
+    return pa.concat_tables([pq.read_table(context.layers.file(inputs, name, digest, KEPT)), days])
 
 
 def open_chain(context: BuildContext, inputs: Inputs, before: dict[str, str]) -> MarketChain:

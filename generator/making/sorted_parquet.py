@@ -21,14 +21,22 @@ class SortedParquet:
     Args:
         sink: A path, or a stream of Arrow.
         sorted_by: The columns that have statistics.
+        repeated: The columns whose values repeat, which are stored as dictionaries. None: all.
     """
 
-    def __init__(self, sink: Path | pa.NativeFile, schema: pa.Schema, sorted_by: tuple[str, ...]):
+    def __init__(
+        self,
+        sink: Path | pa.NativeFile,
+        schema: pa.Schema,
+        sorted_by: tuple[str, ...],
+        repeated: tuple[str, ...] | None = None,
+    ):
         self._writer = pq.ParquetWriter(
             sink,
             schema,
             compression="zstd",
             compression_level=ZSTD_LEVEL,
+            use_dictionary=True if repeated is None else list(repeated),
             write_statistics=list(sorted_by),
             store_schema=False,
         )

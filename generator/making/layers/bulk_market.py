@@ -1,9 +1,11 @@
 """The layer `bulk-market`: the bulk file `market`, joined from the days in the layers of the market."""
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from edge_auth.contract import layer_names
-from generator.making.bulk_files import CONSTANTS, write_entries, write_table
+from generator.making.bulk_files import CONSTANTS, write_entries, write_rows
 from generator.making.context import BuildContext
 from generator.making.layers.spec import LayerSpec, define_layer
 from generator.making.market_files import days_of
@@ -11,8 +13,11 @@ from generator.making.tasks import BuildScope, Task
 from generator.pack.output import Inputs
 from generator.pack.writer import Writer
 
-RECIPE = 1
+RECIPE = 2
 LAYER = layer_names.bulk_layer("market")
+_SORTED_BY = ("game", "id_expansion", "day")
+_GROUP = ["id_expansion", "game_folded"]
+_COLUMNS = ["id_expansion", "game", "day", "value", "priced", "value_low", "priced_low", "index"]
 
 
 def bulk_market_layer(market: list[LayerSpec]) -> LayerSpec:
@@ -35,6 +40,33 @@ def _task(scope: BuildScope, digests: dict[str, str]) -> Task:
 
 def _bulk_market(context: BuildContext, writer: Writer, inputs: Inputs, digests: dict[str, str]) -> None:
     context.tables.open_game_names()
-    with context.db.registered(market_days=pa.concat_tables(days_of(context, inputs, digests))):
-        context.db.run("views/bulk_market")
-        write_entries(writer, [write_table(context.db, writer, "market", "market", ("game", "id_expansion", "day"))])
+    days = pa.concat_tables(days_of(context, inputs, digests)).combine_chunks()
+    write_entries(writer, [write_rows(writer, "market", _SORTED_BY, _in_order(context, days))])
+
+
+def _in_order(context: BuildContext, days: pa.Table) -> pa.Table:
+    """Return the rows of the bulk file.
+
+    The days of a group in a layer lie side by side and ascend, so only these runs are sorted, which are few.
+    """
+    firsts = _firsts(days)
+    numbered = days.select(_GROUP).take(pa.array(firsts)).append_column("run", pa.array(np.arange(len(firsts))))
+    with context.db.registered(market_runs=numbered):
+        runs = context.db.answer("views/bulk_market")
+    run, sizes = runs["run"].to_numpy(), np.diff(firsts, append=len(days))
+    sizes = sizes[run]
+    starts = firsts[run] - np.cumsum(sizes) + sizes
+    rows = days.take(pa.array(np.repeat(starts, sizes) + np.arange(len(days))))
+    games = runs["game"].take(pa.array(np.repeat(np.arange(len(run)), sizes)))
+    return rows.append_column("game", games).select(_COLUMNS)
+
+
+def _firsts(days: pa.Table) -> NDArray[np.int64]:
+    """Return the place of the first row of each run of days of a group."""
+    changes = np.zeros(len(days), bool)
+    changes[:1] = True
+    for name in _GROUP:
+        codes = days[name].combine_chunks().dictionary_encode().indices.fill_null(-1).to_numpy()
+        changes[1:] |= codes[1:] != codes[:-1]
+    changes[1:] |= np.diff(days["day"].cast(pa.int32()).to_numpy()) <= 0  # the next layer
+    return np.flatnonzero(changes)

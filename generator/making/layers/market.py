@@ -1,8 +1,9 @@
 """The layers of the market: the sums and the index of each set and game on each day.
 
-`market-<year>`, of a closed year, holds the points of its days, and in files what the next year's index begins from.
-The index is a chain, so the digest of a year has that of the year before it. `market` has the points of the open month,
-and the rows of /market. `edge_auth.contract.market` describes what the shim reads.
+`market-<year>`, of a closed year, holds the points of its days, and in files what the next year's index begins from and
+the rows that later changes need. So a night reads the year before alone. The index is a chain, so the digest of a year
+has that of the year before it. `market` has the points of the open month, and the rows of /market.
+`edge_auth.contract.market` describes what the shim reads.
 
 The digest of a year has the groups of the singles that its price tables name: a new product without earlier prices
 changes no closed year, and a product that changes its set changes the years in which it occurs and those after them.
@@ -23,7 +24,7 @@ from generator.making.context import BuildContext
 from generator.making.layers.shared import to_parquet
 from generator.making.layers.spec import LayerSpec, define_layer
 from generator.making.market_chain import GUIDE_COLUMNS, MARKET_DAYS
-from generator.making.market_files import DAYS, LAST, days_of, open_chain
+from generator.making.market_files import DAYS, KEPT, LAST, open_chain, with_kept
 from generator.making.market_groups import MarketGroups, market_groups
 from generator.making.month_rows import GUIDE
 from generator.making.month_tasks import guide_rows, month_tasks, task_names
@@ -33,11 +34,11 @@ from generator.making.tasks import BuildScope, Task
 from generator.pack.output import Inputs
 from generator.pack.writer import Writer, compress_objects
 
-RECIPE = 1
+RECIPE = 2
 MEMBERS = "members"  # the input of a closed year: the groups of its singles
 _SQL = (
     *("sources/products", "sources/expansions", "views/month_rows"),
-    *("views/market_members", "views/market_days", "views/market_points"),
+    *("views/market_members", "views/market_days", "views/market_kept", "views/market_points"),
 )
 
 
@@ -137,8 +138,10 @@ def _closed_year(
         guides: The digest of the layer with the bulk files of each month.
     """
     chain = open_chain(context, inputs, before)
-    days = [chain.add(_guide(context, inputs, month, digest)) for month, digest in guides.items()]
-    _write_points(context, writer, year, days)
+    months = [chain.add(_guide(context, inputs, month, digest)) for month, digest in guides.items()]
+    days = _write_points(context, writer, year, months)
+    with context.db.registered(market_days=with_kept(context, inputs, before, days)):
+        writer.add_file(f"{KEPT}.parquet", to_parquet(context.db.answer("views/market_kept")))
     for stem, table in zip(LAST, chain.last(), strict=True):
         writer.add_file(f"{stem}.parquet", to_parquet(table))
 
@@ -148,8 +151,7 @@ def _open_month(context: BuildContext, writer: Writer, inputs: Inputs, ranges: i
     days = _write_points(context, writer, layer_names.OPEN_MONTH, [open_chain(context, inputs, before).add(rows)])
     context.tables.open_game_names()
     members = context.db.answer("views/market_members")
-    every_day = pa.concat_tables([*days_of(context, inputs, before), days])
-    with context.db.registered(market_days=every_day, market_members=members):
+    with context.db.registered(market_days=with_kept(context, inputs, before, days), market_members=members):
         groups, indexes = context.db.answer("views/market_rows"), context.db.answer("views/market_indexes")
     writer.add_file(f"{INDEXES}.parquet", to_parquet(indexes))
     # DuckDB leaves any bytes in the place of a null number; Arrow's own builders leave zeros.
