@@ -5,7 +5,7 @@ what the singles with a price on both days cost now, divided by what they cost t
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -28,34 +28,21 @@ MARKET_DAYS = pa.schema(
     ]
 )
 FIRST_INDEX = 100.0
-_ROWS_AT_ONCE = 5_000_000
-_NO_DAY, _NO_PRICE = -(2**31), -(2**31) + 1  # the last days of a group and of a product that have none
-_PART_BITS = 26  # of prices: doubles add parts of so many bits exactly, up to 2^27 of them
-_TOO_HIGH = 2.0**37  # a sum of high parts that does not fit into 64 bits
+_CELLS_AT_ONCE = 5_000_000  # of tables of singles by days
+_NO_DAY, _NO_PRICE_DAY = -(2**31), -(2**31) + 1  # the last days of a group and of a single that have none
+_NO_PRICE = -1
+_TOO_HIGH = 9 * 10**18  # a sum of cents that hardly fits into 64 bits
 _EXACT = 2**53  # doubles have all integers up to here
 
 _Integers = NDArray[np.int64]
 _Flags = NDArray[np.bool_]
 
 
-class Prices(NamedTuple):
-    """Prices of singles, by product and day.
-
-    Attributes:
-        product: The place of the product among the singles.
-        day: The day as a number.
-        column: The place of the day among the days of the block.
-        cents: The price.
-    """
-
-    product: _Integers
-    day: _Integers
-    column: _Integers
-    cents: _Integers
-
-
 class MarketChain:
     """The chain of the indexes. Rows of later and later days are added to it.
+
+    Prices are in tables: a row per single, those of a set side by side, and a column per day. So the sums of the sets
+    are sums of neighbours, and those of the games are sums over their sets.
 
     Args:
         groups: The groups of the catalogue.
@@ -65,17 +52,22 @@ class MarketChain:
 
     def __init__(self, groups: MarketGroups, last_groups: pa.Table | None = None, last_prices: pa.Table | None = None):
         self._groups = groups
+        by_set = np.argsort(groups.of_set, kind="stable")
+        self._row = np.argsort(by_set)  # of each single
+        self._first_row = np.searchsorted(groups.of_set[by_set], np.arange(len(groups.sets)))  # of each set
+        self._set_of_row = groups.of_set[by_set]
+        self._game_of_set = groups.of_game[by_set[self._first_row]]
         self._index = np.full(len(groups), FIRST_INDEX)
         self._last_day = np.full(len(groups), _NO_DAY, np.int64)
-        self._price_day = np.full(len(groups.ids), _NO_PRICE, np.int64)
+        self._price_day = np.full(len(groups.ids), _NO_PRICE_DAY, np.int64)  # by row, as the next
         self._cents = np.zeros(len(groups.ids), np.int64)
         if last_groups is not None and last_prices is not None:
             numbers = groups.numbers(last_groups)
             self._index[numbers] = last_groups["index"].to_numpy()
             self._last_day[numbers] = _day_numbers(last_groups)
-            places = np.searchsorted(groups.ids, last_prices["id_product"].to_numpy())
-            self._price_day[places] = _day_numbers(last_prices)
-            self._cents[places] = last_prices["cents"].to_numpy()
+            rows = self._row[np.searchsorted(groups.ids, last_prices["id_product"].to_numpy())]
+            self._price_day[rows] = _day_numbers(last_prices)
+            self._cents[rows] = last_prices["cents"].to_numpy()
 
     def add(self, rows: pa.Table) -> pa.Table:
         """Add the rows of later days.
@@ -90,28 +82,26 @@ class MarketChain:
         Raises:
             LakeError: A sum of prices is too large.
         """
-        blocks = [self._add_block(days, block) for days, block in _blocks(rows)]
+        blocks = [self._add_block(days, block) for days, block in _blocks(rows, len(self._row))]
         return pa.concat_tables([MARKET_DAYS.empty_table(), *blocks])
 
     def last(self) -> tuple[pa.Table, pa.Table]:
         """Return the last day and index of each group, and the prices on these days, as another chain takes them."""
         groups, numbers = self._groups, np.flatnonzero(self._last_day != _NO_DAY)
         index = {"day": _days(self._last_day[numbers]), "index": pa.array(self._index[numbers])}
-        needed = self._price_day == self._last_day[groups.of_set]
-        needed |= (groups.of_game >= 0) & (self._price_day == self._last_day[groups.of_game])
-        days, cents = _days(self._price_day[needed]), pa.array(self._cents[needed])
-        prices = {"id_product": pa.array(groups.ids[needed]), "day": days, "cents": cents}
+        price_day, cents = self._price_day[self._row], self._cents[self._row]
+        needed = price_day == self._last_day[groups.of_set]
+        needed |= (groups.of_game >= 0) & (price_day == self._last_day[groups.of_game])
+        prices = {"id_product": groups.ids[needed], "day": _days(price_day[needed]), "cents": cents[needed]}
         return pa.table(groups.columns(numbers) | index), pa.table(prices)
 
     def _add_block(self, days: _Integers, rows: pa.Table) -> pa.Table:
-        trends, lows = self._prices(rows, days, "trend"), self._prices(rows, days, "low")
-        before = self._before(trends)
-        shape = (len(self._groups), len(days))
-        priced, priced_low = (self._sums(shape, prices) for prices in (trends, lows))
-        value, value_low = (self._sums(shape, prices, prices.cents) for prices in (trends, lows))
-        previous = self._days_before(priced > 0, days)
-        now, then = (self._sums(shape, trends, cents, before.day, previous) for cents in (trends.cents, before.cents))
-        index = self._chained(priced > 0, now, then)
+        if not len(self._row):
+            return MARKET_DAYS.empty_table()
+        trends, lows = self._prices(rows, days)
+        priced, priced_low = (self._sums(prices != _NO_PRICE) for prices in (trends, lows))
+        value, value_low = (self._sums(np.maximum(prices, 0)) for prices in (trends, lows))
+        index = self._chained(priced > 0, *self._now_and_then(trends, priced > 0))
         self._remember(trends, priced > 0, days)
         group, column = cells = np.nonzero(priced)
         columns = {
@@ -124,60 +114,74 @@ class MarketChain:
         }
         return pa.table(self._groups.columns(group) | columns)
 
-    def _prices(self, rows: pa.Table, days: _Integers, name: str) -> Prices:
-        """Return the prices of singles in a column that are not null."""
+    def _prices(self, rows: pa.Table, days: _Integers) -> list[_Integers]:
+        """Return the table of the trends and that of the lows."""
         ids, known = rows["id_product"].to_numpy(), self._groups.ids
         firsts = np.flatnonzero(np.append(True, ids[1:] != ids[:-1])[: len(ids)])
-        place = np.searchsorted(known, ids[firsts])
-        place[~np.isin(ids[firsts], known, assume_unique=True)] = -1
-        product, price = np.repeat(place, np.diff(firsts, append=len(ids))), rows[name].to_numpy()
-        wanted = (product >= 0) & ~np.isnan(price)
-        day = _day_numbers(rows)[wanted]
-        cents = np.rint(price[wanted] * 100).astype(np.int64)
-        return Prices(product[wanted], day, np.searchsorted(days, day), cents)
+        place = np.minimum(np.searchsorted(known, ids[firsts]), len(known) - 1)
+        row = np.where(known[place] == ids[firsts], self._row[place], -1)
+        cell = np.repeat(row * len(days), np.diff(firsts, append=len(ids)))
+        cell += np.searchsorted(days, np.arange(days[0], days[-1] + 1))[_day_numbers(rows) - days[0]]
+        tables = []
+        for name in ("trend", "low"):
+            table, price = np.full(len(self._row) * len(days), _NO_PRICE), rows[name].to_numpy()
+            wanted = (cell >= 0) & ~np.isnan(price)
+            table[cell[wanted]] = np.rint(price[wanted] * 100)
+            tables.append(table.reshape(-1, len(days)))
+        return tables
 
-    def _before(self, prices: Prices) -> Prices:
-        """Return for each price the one that the same product had last."""
-        first = np.append(True, prices.product[1:] != prices.product[:-1])[: len(prices.product)]
-        shifted = [np.roll(values, 1) for values in (prices.day, prices.cents)]
-        kept = [values[prices.product] for values in (self._price_day, self._cents)]
-        day, cents = (np.where(first, old, new) for old, new in zip(kept, shifted, strict=True))
-        return prices._replace(day=day, cents=cents)
-
-    def _sums(
-        self,
-        shape: tuple[int, int],
-        prices: Prices,
-        amounts: _Integers | None = None,
-        day: _Integers | None = None,
-        wanted: _Integers | None = None,
-    ) -> _Integers:
-        """Return the sum of amounts by group and column of the day, or the number of prices without amounts.
-
-        Args:
-            day, wanted: A day for each amount, and one for each sum. Other amounts do not count.
+    def _sums(self, amounts: _Integers | _Flags) -> _Integers:
+        """Return the sums of a table of amounts, by group and day.
 
         Raises:
             LakeError: A sum does not fit into 64 bits.
         """
-        total = np.zeros(shape[0] * shape[1], np.int64)
-        for group_of in (self._groups.of_set, self._groups.of_game):
-            cell = group_of[prices.product] * shape[1] + prices.column
-            counts = cell >= 0
-            if day is not None and wanted is not None:
-                counts &= day == wanted.ravel()[cell]
-            if amounts is None:
-                total += np.bincount(cell[counts], minlength=len(total))
-            else:
-                total += _exact_sums(cell[counts], amounts[counts], len(total))
-        return total.reshape(shape)
+        if int(amounts.max(initial=0)) * len(amounts) >= _TOO_HIGH:
+            self._check(self._of_groups(self._of_sets(amounts.astype(np.float64))))
+        return self._of_groups(self._of_sets(amounts))
 
-    def _days_before(self, has_day: _Flags, days: _Integers) -> _Integers:
-        """Return for each group and day the group's day before it."""
-        places = np.where(has_day, np.arange(len(days)), -1)
-        last = np.maximum.accumulate(places, axis=1)[:, :-1]
-        before = np.concatenate([np.full((len(has_day), 1), -1), last], axis=1)
-        return np.where(before >= 0, days[before], self._last_day[:, None])
+    def _check(self, sums: NDArray[np.float64]) -> None:
+        if sums.max() >= _TOO_HIGH:
+            raise LakeError("price_guide: the prices of a game or set sum to more than 90,000,000,000,000,000 on a day")
+
+    def _of_sets(self, amounts: NDArray[Any]) -> NDArray[Any]:
+        """Return the sums of a table by set."""
+        dtype = np.float64 if amounts.dtype == np.float64 else np.int64
+        sums: NDArray[Any] = np.add.reduceat(amounts, self._first_row, axis=0, dtype=dtype)
+        return sums
+
+    def _of_groups(self, sums: NDArray[Any], of_games: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Return sums by set, followed by those of the games.
+
+        Args:
+            of_games: The sums by set of which those of the games are made, if they are others.
+        """
+        games = np.zeros((len(self._groups.games), sums.shape[1]), sums.dtype)
+        in_game = self._game_of_set >= 0
+        parts = sums if of_games is None else of_games
+        np.add.at(games, self._game_of_set[in_game] - len(self._groups.sets), parts[in_game])
+        return np.concatenate([sums, games])
+
+    def _now_and_then(self, prices: _Integers, has_day: _Flags) -> tuple[_Integers, _Integers]:
+        """Return what the singles with a price on a day and on the group's day before it cost on both."""
+        before = _columns_before(has_day)
+        sets, games = np.arange(len(self._groups.sets)), self._game_of_set
+        of_sets = self._pairs(prices, before[sets], self._last_day[sets])
+        of_games = self._pairs(prices, before[games], self._last_day[games])
+        now, then = (self._of_groups(one, other) for one, other in zip(of_sets, of_games, strict=True))
+        return now, then
+
+    def _pairs(self, prices: _Integers, before: _Integers, last_day: _Integers) -> tuple[_Integers, _Integers]:
+        """Return the sums by set of the prices of singles that have one on a day and on an earlier day, on both days.
+
+        Args:
+            before: The column of the earlier day by set and day. -1 for the set's row of `last_day`.
+        """
+        kept = np.where(self._price_day == last_day[self._set_of_row], self._cents, _NO_PRICE)
+        table = np.column_stack([kept, prices])
+        earlier = np.take_along_axis(table, before[self._set_of_row] + 1, axis=1)
+        both = (prices != _NO_PRICE) & (earlier != _NO_PRICE)
+        return self._of_sets(prices * both), self._of_sets(earlier * both)
 
     def _chained(self, has_day: _Flags, now: _Integers, then: _Integers) -> NDArray[np.float64]:
         """Return the index of each group on each of its days."""
@@ -190,33 +194,35 @@ class MarketChain:
             index[:, column] = self._index
         return index
 
-    def _remember(self, prices: Prices, has_day: _Flags, days: _Integers) -> None:
-        last = np.append(prices.product[1:] != prices.product[:-1], True)[: len(prices.product)]
-        self._price_day[prices.product[last]] = prices.day[last]
-        self._cents[prices.product[last]] = prices.cents[last]
+    def _remember(self, prices: _Integers, has_day: _Flags, days: _Integers) -> None:
+        has_price = prices != _NO_PRICE
+        found, column = has_price.any(axis=1), _last_columns(has_price)
+        self._price_day[found] = days[column[found]]
+        self._cents[found] = prices[found, column[found]]
         found = has_day.any(axis=1)
-        self._last_day[found] = days[len(days) - 1 - has_day[found, ::-1].argmax(axis=1)]
+        self._last_day[found] = days[_last_columns(has_day)[found]]
 
 
-def _blocks(rows: pa.Table) -> Iterator[tuple[_Integers, pa.Table]]:
+def _blocks(rows: pa.Table, singles: int) -> Iterator[tuple[_Integers, pa.Table]]:
     """Yield rows in blocks of ascending days, each block with its days."""
     number = _day_numbers(rows)
-    days = np.unique(number)
-    step = max(1, _ROWS_AT_ONCE * len(days) // max(len(rows), 1))
+    days = np.flatnonzero(np.bincount(number - number.min(initial=0))) + number.min(initial=0)
+    step = max(1, _CELLS_AT_ONCE // max(singles, 1))
     for start in range(0, len(days), step):
         block = days[start : start + step]
         yield block, rows if len(block) == len(days) else rows.filter(pa.array(np.isin(number, block)))
 
 
-def _exact_sums(cells: _Integers, amounts: _Integers, size: int) -> _Integers:
-    """Return the sums of amounts that are not negative, by cell."""
-    low = np.bincount(cells, amounts & ((1 << _PART_BITS) - 1), size).astype(np.int64)
-    if not (amounts >> _PART_BITS).any():
-        return low
-    high = np.bincount(cells, amounts >> _PART_BITS, size)
-    if high.max() >= _TOO_HIGH - 1:
-        raise LakeError("price_guide: the prices of a game or set sum to more than 90,000,000,000,000,000 on one day")
-    return (high.astype(np.int64) << _PART_BITS) + low
+def _columns_before(has_day: _Flags) -> _Integers:
+    """Return for each group and day the column of the group's day before it, -1 for none."""
+    last = np.maximum.accumulate(np.where(has_day, np.arange(has_day.shape[1]), -1), axis=1)
+    return np.concatenate([np.full((len(has_day), 1), -1), last[:, :-1]], axis=1)
+
+
+def _last_columns(flags: _Flags) -> _Integers:
+    """Return the last column of each row that has any."""
+    columns: _Integers = flags.shape[1] - 1 - flags[:, ::-1].argmax(axis=1)
+    return columns
 
 
 def _quotient(numerators: _Integers, denominators: _Integers | int) -> NDArray[np.float64]:
