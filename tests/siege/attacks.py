@@ -14,18 +14,24 @@ from tests.support.service import Client, Service
 MARKS = "\u0300" * 5_000 + "\u0316" * 5_000  # 60 kB in a URL
 
 
+class Breach(Exception):
+    """An attack got what it must not get. The message says what."""
+
+
 @dataclass(frozen=True)
 class Siege:
     """What an attack works with.
 
     Attributes:
         connections: How many connections the attacks on connections hold.
+        other_build: A build of the store that is not live.
     """
 
     service: Service
     key: str
     seconds: float
     connections: int
+    other_build: str
 
     def client(self, key: str | None = "", **headers: str) -> Client:
         return self.service.client(self.key if key == "" else key, **headers)
@@ -49,7 +55,7 @@ def combining_marks(siege: Siege) -> str:
     client = siege.client()
     targets = [f"cards?{name}={quote(MARKS)}" for name in ("q", "set", "number", "rarity")]
     targets += [f"sets?q={quote(MARKS)}", f"watchlist/{quote(MARKS)}"]
-    return _words(siege.for_a_while(lambda n: client.get(f"/api/v1/{targets[n % len(targets)]}").status))
+    return words(siege.for_a_while(lambda n: client.get(f"/api/v1/{targets[n % len(targets)]}").status))
 
 
 def many_addresses(siege: Siege) -> str:
@@ -60,7 +66,7 @@ def many_addresses(siege: Siege) -> str:
         address = f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
         return client.get("/api/v1/openapi.json", X_Forwarded_For=address, If_None_Match="*").status
 
-    return _words(siege.for_a_while(ask))
+    return words(siege.for_a_while(ask))
 
 
 def unknown_builds(siege: Siege) -> str:
@@ -73,7 +79,7 @@ def unknown_builds(siege: Siege) -> str:
             return pages.get("/docs", X_Build=build).status
         return client.get("/api/v1/status", X_Build=build).status
 
-    return _words(siege.for_a_while(ask))
+    return words(siege.for_a_while(ask))
 
 
 def silent_connections(siege: Siege) -> str:
@@ -105,7 +111,7 @@ def large_heads(siege: Siege) -> str:
             except OSError:
                 return "closed"
 
-    return _words(siege.for_a_while(ask))
+    return words(siege.for_a_while(ask))
 
 
 def _hold(siege: Siege, data: bytes, connections: int = 0) -> str:
@@ -126,11 +132,13 @@ def _connected(siege: Siege, data: bytes) -> socket.socket:
     return attacker
 
 
-def _words(got: Counter) -> str:
+def words(got: Counter) -> str:
+    """Return counts of statuses as a text."""
     return ", ".join(f"{count:,} × {status}" for status, count in got.most_common())
 
 
-ATTACKS: dict[str, Callable[[Siege], str]] = {
+Attacks = dict[str, Callable[[Siege], str]]
+ATTACKS: Attacks = {
     "none": nothing,
     "combining marks in parameters": combining_marks,
     "many addresses without a key": many_addresses,

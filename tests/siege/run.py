@@ -4,13 +4,16 @@ import argparse
 import resource
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from tests.siege.attacks import ATTACKS, Siege
+from edge_auth.contract.store.folder import FolderStore
+from tests.siege.attacks import ATTACKS, Attacks, Breach, Siege
 from tests.siege.bystander import Bystanders, Figures
+from tests.siege.faults import FAULTS, FAULTS_OF_SERVERS
+from tests.support import small_store
 from tests.support.commands import issue
 from tests.support.service import PLENTY, Service, build, run
 
@@ -19,6 +22,8 @@ SECONDS, CONNECTIONS = 20.0, 10_000
 MAX_P99_MILLISECONDS, MAX_P99_FACTOR = 150.0, 10.0
 MAX_GROWTH_MB = 500
 _ATTACKERS_LIMIT = 120  # requests per minute: the default of a key
+ALL: Attacks = {**ATTACKS, **FAULTS}
+BREACH = "BREACH:"
 BROKEN = "× 500"  # no attack may reach an error of the shim
 _HEADER = ("attack", "p50 ms", "p99 ms", "failures", "the attacker got", "memory MB", "verdict")
 
@@ -40,7 +45,13 @@ class Result:
 
 
 def besiege(
-    store: Path, state: Path, seconds: float, connections: int, *, through_nginx: bool | None = None
+    store: Path,
+    state: Path,
+    seconds: float,
+    connections: int,
+    attacks: Attacks = ALL,
+    *,
+    through_nginx: bool | None = None,
 ) -> Iterator[Result]:
     """Yield the result of each attack on a shim of two workers. The first one is the idle shim.
 
@@ -48,24 +59,37 @@ def besiege(
         through_nginx: Whether all clients reach the shim through the nginx of `edge_auth/nginx`.
     """
     _allow_connections()
+    other_build = small_store.add_build(FolderStore(str(store)), 20, live=False)
     other = issue(store, name="other", rate_limit=PLENTY)
     more = ("--trusted-proxy", "127.0.0.1")
     with Service(store, state, *more, workers=2, through_nginx=through_nginx) as service:
         idle: Result | None = None
-        for name, attack in ATTACKS.items():
-            siege = Siege(service, issue(store, name="attacker", rate_limit=_ATTACKERS_LIMIT), seconds, connections)
+        for name, attack in attacks.items():
+            key = issue(store, name="attacker", rate_limit=_ATTACKERS_LIMIT)
             with Bystanders(service.port, other) as bystanders:
-                got = attack(siege)
+                got = _got(attack, Siege(service, key, seconds, connections, other_build))
             result = _judge(name, bystanders.figures, got, _memory_mb(service), idle)
             idle = idle or result
             yield result
+
+
+def _got(attack: Callable[[Siege], str], siege: Siege) -> str:
+    try:
+        return attack(siege)
+    except (Breach, AssertionError) as breach:
+        return f"{BREACH} {breach}"
 
 
 def _judge(name: str, figures: Figures, got: str, memory_mb: float, idle: Result | None) -> Result:
     p99, before = figures.percentile(99), idle.figures.percentile(99) if idle else 0
     slow = idle is not None and p99 > max(MAX_P99_MILLISECONDS, before * MAX_P99_FACTOR)
     large = idle is not None and memory_mb > idle.memory_mb + MAX_GROWTH_MB
-    return Result(name, figures, got, memory_mb, not (slow or large or figures.failures or BROKEN in got))
+    return Result(name, figures, got, memory_mb, not (slow or large or figures.failures or is_broken(got)))
+
+
+def is_broken(got: str) -> bool:
+    """Return whether the attacker got what no attack may get."""
+    return BROKEN in got or got.startswith(BREACH)
 
 
 def _memory_mb(service: Service) -> float:
@@ -102,9 +126,10 @@ def main() -> None:
         run("demo", place / "lake")
         build(place / "lake", place / "store")
         sizes = (options.seconds, options.connections)
-        attacks = besiege(place / "store", place / "state", *sizes, through_nginx=options.through_nginx)
+        attacks = ALL if options.through_nginx else {**ALL, **FAULTS_OF_SERVERS}
+        found = besiege(place / "store", place / "state", *sizes, attacks, through_nginx=options.through_nginx)
         results: list[Result] = []
-        for line in table(_collected(attacks, results)):
+        for line in table(_collected(found, results)):
             print(line, flush=True)
     sys.exit(not all(result.withstood for result in results))
 
