@@ -31,6 +31,7 @@ COMMANDS = (
     "edge",
     "deploy",
     "nightly",
+    "gates",
     "backfill",
     "quarantine",
     "prune",

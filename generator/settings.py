@@ -27,7 +27,7 @@ GATES = {
     "sets-lost": 0,  # sets
     "prices-lost": 0.1,  # share
     "prices-moved": 0.05,  # share, of prices that moved by more than PRICE_FACTOR
-    "guide-shrank": 0.1,  # share
+    "guide-shrank": 0.05,  # share
     "prices-repeated": 0.995,  # share
     "guide-behind": 1,  # days
     "day-went-back": 0,  # days
@@ -38,8 +38,8 @@ GATES = {
     "identifiers-lost": 0.02,  # share
     "prices-scaled": 0.25,  # distance of the middle price ratio from 1
     "game-prices-lost": 0.15,  # share
-    "set-prices-lost": 0.75,  # share
-    "game-shrank": 0.1,  # share
+    "set-prices-lost": 0.9,  # share
+    "game-shrank": 0.05,  # share
     "game-behind": 1,  # days
     "names-changed": 0.02,  # share
     "products-moved": 0.02,  # share
@@ -47,12 +47,34 @@ GATES = {
     "numbers-changed": 0.05,  # share
     "sets-renamed": 0.05,  # share
     "index-jumped": 0.15,  # distance of the quotient of the index from 1
+    "set-prices-scaled": 3,  # distance of the middle price ratio from 1
+    "set-shrank": 0.5,  # share
+    "kind-shrank": 0.05,  # share
+    "dearest-moved": 0.25,  # share
+    "prices-drifted": 0.04,  # distance of the middle price ratio from 1
+    "prices-noisy": 0.2,  # distance
+    "prices-returned": 0.3,  # share
+    "averages-mixed": 0.6,  # share
+    "kinds-changed": 0.02,  # share
+    "categories-changed": 0.05,  # share
+    "dates-changed": 0.05,  # share
+    "products-added": 0.5,  # share
+}
+# What a night publishes, but remarks on (`build/checks/remarks/`): the greatest value without a remark.
+REMARKS = {
+    "lowest-price-rose": 0.001,  # share
+    "changes-fewer": 0.35,  # share
 }
 PRICE_FACTOR = 10
 # The gates judge a game or a set on its own if it has at least this many prices.
 ENOUGH_PRICES = 30
-# The same for the index of a game: this many singles with a price.
+# The same for the index of a game, and for gates that judge the prices of a whole game: this many with a price.
 ENOUGH_PRICED = 1000
+# The gates that look back a week compare with the newest build that is at least this many days older.
+WEEK_DAYS = 6
+# Up to this many published nights before a night say what is usual, if there are at least this many.
+USUAL_NIGHTS = 14
+ENOUGH_NIGHTS = 3
 
 # How many bytes a folder store keeps free for `rollback`, `publish` and `prune` on a full disk.
 RESERVE_BYTES = 1 << 20

@@ -1,8 +1,9 @@
 -- The live build (old_…) and its possible successor (new_…), for checks/gates/ and checks/differences. Python makes the
 -- tables <side>_prices (views/prices), <side>_sets (id, name), <side>_tables (table, rows), <side>_bulk (one row
 -- per table of the bulk files, `content` its name, `lake_table` the lake's name of it, and `records` in all its files; and one
--- per column, `content` its table, name and type), <side>_identifiers (scheme, id_product), <side>_indexes (views/market_indexes) and <side>_build (one row:
--- as_of, guide_day). The tables of the old side are empty if no build is live.
+-- per column, `content` its table, name and type), <side>_identifiers (scheme, id_product), <side>_indexes
+-- (views/market_indexes) and <side>_build (one row: as_of, guide_day). The tables of the old side are empty if no build is
+-- live. week_prices are those of a build of about a week before, empty if the store has none.
 
 -- A part of a whole. Parts below 3 count as none, because one product of a small lake would be a large share of it.
 create macro share(part, whole) as case when part < 3 then 0.0 else part / whole end;
@@ -55,6 +56,29 @@ where old is not null or new is not null;
 
 -- Whether a game or a set has enough prices to be judged by itself (variable enough_prices).
 create macro enough(prices) as prices >= getvariable('enough_prices')::bigint;
+
+-- Whether a game has enough prices that most of them stay as they are on ordinary nights (variable enough_priced).
+create macro enough_for_a_game(prices) as prices >= getvariable('enough_priced')::bigint;
+
+-- Whether a column of the price guide moves slowly: it covers several days.
+create macro steady(price) as price in ('trend', 'avg7', 'avg30', 'trend_holo', 'avg7_holo', 'avg30_holo');
+
+-- The same as guide_pairs for the columns that are compared with a build of about a week before, with its price.
+create table week_pairs as
+select * from (
+    select o.game_now as game, unnest([
+    {'price': 'trend', 'week': w.trend, 'old': o.trend, 'new': n.trend},
+    {'price': 'low', 'week': w.low, 'old': o.low, 'new': n.low},
+    {'price': 'avg7', 'week': w.avg7, 'old': o.avg7, 'new': n.avg7},
+    {'price': 'avg30', 'week': w.avg30, 'old': o.avg30, 'new': n.avg30},
+    {'price': 'trend_holo', 'week': w.trend_holo, 'old': o.trend_holo, 'new': n.trend_holo},
+    {'price': 'low_holo', 'week': w.low_holo, 'old': o.low_holo, 'new': n.low_holo},
+    {'price': 'avg7_holo', 'week': w.avg7_holo, 'old': o.avg7_holo, 'new': n.avg7_holo},
+    {'price': 'avg30_holo', 'week': w.avg30_holo, 'old': o.avg30_holo, 'new': n.avg30_holo}
+    ], recursive := true)
+    from old_games as o join new_prices as n using (id_product) join week_prices as w using (id_product)
+)
+where week is not null and new is not null;
 
 -- One row per game of the new build: its index on its newest day, and on its newest day of the live build. Null where the
 -- live build does not have the game, or the new one not that day.

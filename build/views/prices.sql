@@ -10,6 +10,8 @@ select
     products.name,
     products.rarity,
     products.number,
+    products.category,
+    products.date_added,
     guide.day as guide_day,
     cards.key_trend as trend,
     cards.key_low as low,

@@ -150,6 +150,7 @@ def _gate_lines(judgement: _Json | None) -> Iterator[str]:
         return
     yield f"gates, by run {judgement['run']} against {judgement['against'] or 'no live build'}:"
     yield from _table([_gate_row(verdict) for verdict in judgement["verdicts"]])
+    yield from (f"strange: {remark['message']}" for remark in judgement.get("remarks", []))
 
 
 def _gate_row(verdict: _Json) -> Sequence[str]:

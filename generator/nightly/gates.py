@@ -1,8 +1,9 @@
-"""Judges a build by the gates: SQL files that compare it with the live build.
+"""Judges a build by the gates: SQL files that compare it with the live build and with one of about a week before.
 
 Each file of `build/checks/gates/` returns at most one row: a `value`, other figures and a `message`. A gate is breached
 if its value exceeds its threshold. It returns no row if there is nothing to compare. A gate that judges what a day's
-files say names their `tables`, and adds `known_days` if it judges only days that the live build has.
+files say names their `tables`, and adds `known_days` if it judges only days that the live build has. The files of
+`build/checks/remarks/` have the same form, but stop no build.
 """
 
 import json
@@ -23,6 +24,7 @@ from edge_auth.errors import StoreError
 from generator import settings
 from generator.database import Database
 from generator.lake.prices_and_conditions import PRICE_FIGURES
+from generator.nightly.past import NO_PAST, Past
 from generator.releases.bulk_rows import count_rows_of_days, read_bulk_table
 from generator.releases.judgements import Judgement, Verdict
 from generator.releases.verify import checked_file
@@ -30,10 +32,12 @@ from generator.releases.verify import checked_file
 _GUIDE_PRICES = [f"{figure}{finish}" for finish in ("", "_holo") for figure in PRICE_FIGURES]
 _PRICES = pa.schema(
     [("id_product", pa.int64()), ("id_expansion", pa.int64()), ("guide_day", pa.date32())]
-    + [(name, pa.string()) for name in ("game", "kind", "name", "rarity", "number")]
+    + [(name, pa.string()) for name in ("game", "kind", "name", "rarity", "number", "category")]
+    + [("date_added", pa.timestamp("us"))]
     + [(name, pa.decimal128(18, 2)) for name in _GUIDE_PRICES]
     + [("filtered_day", pa.date32()), ("filtered", pa.decimal128(18, 2))]
 )
+_NO_PRICES = _PRICES.empty_table()
 _SETS = pa.schema([("id", pa.int64()), ("name", pa.string())])
 _TABLES = pa.schema([("table", pa.string()), ("rows", pa.int64())])
 _BULK = pa.schema([("content", pa.string()), ("lake_table", pa.string()), ("records", pa.int64())])
@@ -54,8 +58,9 @@ def judge(
     thresholds: Mapping[str, float] | None = None,
     forced: Iterable[str] = (),
     days_left_out: Collection[tuple[str, str]] = (),
+    past: Past = NO_PAST,
 ) -> Judgement:
-    """Run all gates for a build.
+    """Run all gates for a build, and collect what else is strange about it.
 
     Args:
         old: The live build, or None. Without it only the gates that compare nothing return a verdict.
@@ -63,6 +68,7 @@ def judge(
         thresholds: Thresholds by gate, instead of the defaults.
         forced: Gates that do not stop the build even if they are breached.
         days_left_out: Tables and days of files in quarantine. Records of these days are not counted as lost.
+        past: What the store has of the nights before.
 
     Raises:
         DamageError: A file of a build differs from its hash.
@@ -73,21 +79,36 @@ def judge(
     try:
         for side, build in (("old", old), ("new", new)):
             _open_side(db, side, build, days_left_out)
-        db.connection.execute("set variable today = $1", [now.date().isoformat()])
-        db.connection.execute("set variable price_factor = $1", [settings.PRICE_FACTOR])
-        db.connection.execute("set variable enough_prices = $1", [settings.ENOUGH_PRICES])
-        db.connection.execute("set variable enough_priced = $1", [settings.ENOUGH_PRICED])
+        past = past or Past()
+        db.connection.register(
+            "week_prices", _prices(past.week.layers[layer_names.CATALOGUE]) if past.week else _NO_PRICES
+        )
+        _set_variables(db, today=now.date().isoformat(), usual_changes=past.usual_changes)
         db.run("checks/two_builds")
-        verdicts = [_verdict(db, gate, limit, gate in set(forced)) for gate, limit in limits.items()]
+        verdicts = [_verdict(db, "gates", gate, limit, gate in set(forced)) for gate, limit in limits.items()]
+        remarks = [_verdict(db, "remarks", remark, limit) for remark, limit in settings.REMARKS.items()]
         [differences] = db.answer("checks/differences").to_pylist()
         indexes = db.table("from game_indexes order by game").to_pylist()
     finally:
         db.close()
-    return Judgement(old.id if old else None, [verdict for verdict in verdicts if verdict], differences, indexes)
+    made = [verdict for verdict in verdicts if verdict]
+    strange = [remark for remark in remarks if remark and remark.breached]
+    return Judgement(old.id if old else None, made, differences, indexes, strange)
 
 
-def _verdict(db: Database, gate: str, threshold: float, forced: bool) -> Verdict | None:
-    rows = db.answer(f"checks/gates/{gate}").to_pylist()
+def _set_variables(db: Database, **variables: object) -> None:
+    """Set the variables of the SQL files: those given, and the limits of the settings."""
+    limits = {
+        "price_factor": settings.PRICE_FACTOR,
+        "enough_prices": settings.ENOUGH_PRICES,
+        "enough_priced": settings.ENOUGH_PRICED,
+    }
+    for name, value in (limits | variables).items():
+        db.connection.execute(f"set variable {name} = $1", [value])
+
+
+def _verdict(db: Database, folder: str, gate: str, threshold: float, forced: bool = False) -> Verdict | None:
+    rows = db.answer(f"checks/{folder}/{gate}").to_pylist()
     if not rows:
         return None
     figures = rows[0]
@@ -99,7 +120,7 @@ def _verdict(db: Database, gate: str, threshold: float, forced: bool) -> Verdict
 
 def _open_side(db: Database, side: str, build: Build | None, days_left_out: Collection[tuple[str, str]]) -> None:
     """Make the tables <side>_…; `build/checks/two_builds.sql` describes them."""
-    prices, sets, indexes = _PRICES.empty_table(), _SETS.empty_table(), _INDEXES.empty_table()
+    prices, sets, indexes = _NO_PRICES, _SETS.empty_table(), _INDEXES.empty_table()
     about, tables, bulk = _BUILD.empty_table(), _TABLES.empty_table(), _BULK.empty_table()
     identifiers = _IDENTIFIERS.empty_table()
     if build:
@@ -125,7 +146,7 @@ def _prices(layer: Layer) -> pa.Table:
     except StoreError:
         if any(file.name.startswith(f"{PRICES}-") for file in layer.index.files):
             raise
-        return _PRICES.empty_table()
+        return _NO_PRICES
     except (OSError, pa.ArrowException) as error:
         raise StoreError(f"the prices in {layer.folder} cannot be read: {error}") from error
 

@@ -113,6 +113,7 @@ def _lines(report: RunReport, verdicts: list[dict[str, Any]], link: str | None) 
     counts = ", ".join(f"{name.replace('_', ' ')} {n:,}" for name, n in report.judgement.get("differences", {}).items())
     lines += [f"changes: {counts}"] if counts else []
     lines += [f"gate {verdict['gate']} {'forced' if verdict['forced'] else 'breached'}" for verdict in verdicts]
+    lines += [f"strange: {remark['message']}" for remark in report.judgement.get("remarks", [])]
     lines += [f"damaged and made again: {', '.join(report.damaged)}"] if report.damaged else []
     waiting = [QuarantinedFile(**file) for file in report.quarantine]
     lines += [describe_waiting(waiting, report.store)] if waiting else []

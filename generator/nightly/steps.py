@@ -27,6 +27,7 @@ from generator.lake.lake import Lake, open_lake
 from generator.making.make import BuildResult, make_build, plan_only
 from generator.nightly.gates import judge
 from generator.nightly.options import NightOptions
+from generator.nightly.past import read_past
 from generator.nightly.refusals import force_accepted, refused_files
 from generator.nightly.smoke import smoke_test
 from generator.pack.read_ahead import ReadAhead
@@ -174,12 +175,20 @@ def judge_build(context: NightContext, build: str, live: str | None) -> Facts:
     new, now, options = open_build(context.store, build), context.clock(), context.options
     files = read_quarantine(context.store)
     days = {(file.table, file.day) for file in files if file.verdict != ACCEPTED}
-    judgement = judge(old, new, now=now, thresholds=options.thresholds, forced=options.forced, days_left_out=days)
+    judgement = judge(
+        old,
+        new,
+        now=now,
+        thresholds=options.thresholds,
+        forced=options.forced,
+        days_left_out=days,
+        past=read_past(context.store, new.as_of),
+    )
     if old:
         judgement = force_accepted(judgement, new, old, {file.key for file in files if file.verdict == ACCEPTED})
     write_judgement(context.store, build, judgement, run=context.run, now=now)
-    breached = [verdict for verdict in judgement.verdicts if verdict.breached]
-    return Facts({"judgement": judgement}, [v.line() + (": forced" if v.forced else "") for v in breached])
+    lines = [v.line() + (": forced" if v.forced else "") for v in judgement.verdicts if v.breached]
+    return Facts({"judgement": judgement}, lines + [f"strange: {remark.message}" for remark in judgement.remarks])
 
 
 def hold_refused_files(context: NightContext, build: str, judgement: Judgement) -> list[QuarantinedFile]:

@@ -53,12 +53,14 @@ class Judgement:
         differences: The counts of `build/checks/differences.sql`.
         indexes: For each game the index of the market, now and on the newest day of the live build; see the view
             game_indexes in `build/checks/two_builds.sql`.
+        remarks: What is strange about the build and stops nothing.
     """
 
     against: str | None
     verdicts: list[Verdict]
     differences: dict[str, int]
     indexes: list[dict[str, Any]]
+    remarks: list[Verdict] = field(default_factory=list)
 
     @property
     def breaches(self) -> list[Verdict]:

@@ -5,9 +5,11 @@ private/nights/<run>/report.html    the report of the build that it made
 private/nights/<run>/diff.html      what that build changed, if a build was live before
 """
 
+import itertools
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from datetime import date
 from typing import Any
 
 from edge_auth.contract import layout
@@ -20,6 +22,11 @@ REPORT_PAGE, DIFF_PAGE = "report.html", "diff.html"
 PUBLISHED, UNCHANGED = "published", "unchanged"
 REFUSED, HELD, ROLLED_BACK, STALE, FAILED = "refused", "held", "rolled back", "stale", "failed"
 NOT_EXPORTED = "not exported"  # the build is live, but the tree of plain files is not up to date
+# How many reports are read to find earlier nights.
+_MAX_REPORTS = 60
+
+# Counts by the names of `build/checks/differences.sql`.
+Figures = dict[str, int]
 
 
 @dataclass(slots=True)
@@ -103,6 +110,16 @@ def read_reports(store: Store) -> Iterator[dict[str, Any]]:
 def newest_report(store: Store) -> dict[str, Any] | None:
     """Return the report of the newest run, or None."""
     return next(read_reports(store), None)
+
+
+def earlier_nights(store: Store, as_of: date, nights: int) -> Iterator[tuple[date, Figures]]:
+    """Yield the as-of day and the figures of up to this many published nights before a day, the newest first."""
+    judged = (
+        (date.fromisoformat(report["record"]["as_of"]), report["judgement"]["differences"])
+        for report in itertools.islice(read_reports(store), _MAX_REPORTS)
+        if report.get("outcome") == PUBLISHED and (report.get("judgement") or {}).get("against")
+    )
+    yield from itertools.islice((night for night in judged if night[0] < as_of), nights)
 
 
 def prune_run_reports(store: Store, max_reports: int, max_pages: int) -> None:

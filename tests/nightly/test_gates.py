@@ -1,5 +1,6 @@
 """Every gate fires on a lake damaged for it, and none on a week of ordinary nights."""
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -15,11 +16,12 @@ from generator import settings
 from generator.clock import utc_now
 from generator.database import sql_root
 from generator.nightly.gates import judge
+from generator.nightly.past import Past
 from generator.releases.judgements import Judgement, read_judgement, write_judgement
 from tests.soak.nights import PRODUCTS, breaches
+from tests.support.commands import run
 from tests.support.lake_edits import Damage, empty, rewrite
 from tests.support.nights import FIRST_DAY, demo_lake, make
-from tests.support.service import ROOT
 
 BEFORE, TONIGHT = 8, 9
 TODAY = FIRST_DAY + timedelta(days=TONIGHT - 1)
@@ -122,12 +124,29 @@ def in_file(table: str, column: str, expression: str) -> Damage:
     return damage
 
 
+def largest_set(products: str) -> str:
+    """SQL for the id of the set with the most products."""
+    return f"(select id_expansion from {products} group by all order by count(*) desc, 1 limit 1)"
+
+
 def a_set_without_prices(lake: Path) -> None:
     """One set has no prices tonight, all others do."""
-    largest = f"(select id_expansion from '{lake}/products.parquet' group by all order by count(*) desc, 1 limit 1)"
-    of_set = f"id_product in (select id_product from '{lake}/products.parquet' where id_expansion = {largest})"
+    products = f"'{lake}/products.parquet'"
+    of_set = f"id_product in (select id_product from {products} where id_expansion = {largest_set(products)})"
     changed = ", ".join(f"case when {of_set} then null else {name} end as {name}" for name in GUIDE)
     rewrite(of_day(lake, "price_guide"), f"select * replace ({changed}) from rows order by id_product")
+
+
+def a_set_times_50(lake: Path) -> None:
+    """The prices of one set are those of another currency."""
+    products = f"'{lake}/products.parquet'"
+    of_set = f"id_product in (select id_product from {products} where id_expansion = {largest_set(products)})"
+    changed = ", ".join(f"case when {of_set} then {name} * 50 else {name} end as {name}" for name in (*GUIDE, *FOIL))
+    rewrite(of_day(lake, "price_guide"), f"select * replace ({changed}) from rows order by id_product")
+
+
+def only_a_set_gone(lake: Path) -> None:
+    rewrite(lake / "products.parquet", f"from rows where id_expansion != {largest_set('rows')} order by id_product")
 
 
 def a_twelfth_of_the_guide(lake: Path) -> None:
@@ -142,10 +161,25 @@ def hardly_a_guide_for_two_days(lake: Path) -> None:
 
 def other_texts(lake: Path) -> None:
     """Every product and set says something else of itself."""
-    said = "'undefined' as name, null::varchar as rarity, null::varchar as number"
+    said = "'undefined' as name, null::varchar as rarity, null::varchar as number, 'cards' as category"
+    said += ", case kind when 'single' then 'sealed' else 'single' end as kind, timestamp '2026-01-01' as date_added"
     moved = "(select min(id_expansion) from rows) as id_expansion"
     rewrite(lake / "products.parquet", f"select * replace ({said}, {moved}) from rows order by id_product")
     in_file("expansions", "name", "concat('x', name)")(lake)
+
+
+def averages_swapped_and_parts_missing(lake: Path) -> None:
+    """Tonight's guide lacks the sealed products and one set, and has two averages in each other's place."""
+    products = f"'{lake}/products.parquet'"
+    part = f"select id_product from {products} where kind = 'sealed' or id_expansion = {largest_set(products)}"
+    swapped = "avg1 as avg7, avg7 as avg1"
+    kept = f"where id_product not in ({part}) order by id_product"
+    rewrite(of_day(lake, "price_guide"), f"select * replace ({swapped}) from rows {kept}")
+
+
+def twice_the_products(lake: Path) -> None:
+    more = "select * replace (id_product + 5000000 as id_product) from rows"
+    rewrite(lake / "products.parquet", f"from (from rows union all {more}) order by id_product")
 
 
 def other_ids_of_every_tenth(lake: Path) -> None:
@@ -206,6 +240,17 @@ DAMAGES: dict[str, list[Damage]] = {
     ],
     "sets-renamed": [other_texts, in_file("expansions", "name", "concat('x', name)")],
     "index-jumped": [guide_prices("{} * 1.2", *GUIDE, *FOIL)],
+    "set-prices-scaled": [in_cents, a_set_times_50],
+    "dearest-moved": [in_cents],
+    "prices-drifted": [guide_prices("{} * 1.2", *GUIDE, *FOIL), guide_prices("{} * 1.06", "avg30")],
+    "prices-noisy": [in_cents, guide_prices("{} * (0.5 + hash(id_product) % 1000 / 1000)", *GUIDE, *FOIL)],
+    "averages-mixed": [averages_swapped_and_parts_missing, guide_prices("coalesce(avg7, {})", "avg30")],
+    "set-shrank": [averages_swapped_and_parts_missing, only_a_set_gone],
+    "kind-shrank": [averages_swapped_and_parts_missing],
+    "kinds-changed": [other_texts],
+    "categories-changed": [other_texts],
+    "dates-changed": [other_texts],
+    "products-added": [twice_the_products],
     "tables-emptied": [
         empty(table)
         for table in (
@@ -230,21 +275,28 @@ def few_prices() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def judged(
-    live: tuple[FolderStore, Build], tmp_path_factory: pytest.TempPathFactory, few_prices: None
-) -> Callable[..., Judgement]:
-    """What the gates say of tonight's lake after a damage; each damage is built once."""
-    store, old = live
+def built(live: tuple[FolderStore, Build], tmp_path_factory: pytest.TempPathFactory) -> Callable[[Damage], Build]:
+    """The build of tonight's lake after a damage; each damage is built once."""
+    store, _ = live
     known: dict[str, Build] = {}
 
-    def check(damage: Damage, **more) -> Judgement:
+    def build(damage: Damage) -> Build:
         if damage.__name__ not in known:
             lake = demo_lake(tmp_path_factory.mktemp(damage.__name__), TONIGHT, PRODUCTS)
             damage(lake)
             known[damage.__name__] = open_build(store, make(lake, store))
-        return judge(old, known[damage.__name__], now=CLOCK, **more)
+        return known[damage.__name__]
 
-    return check
+    return build
+
+
+@pytest.fixture(scope="module")
+def judged(
+    live: tuple[FolderStore, Build], built: Callable[[Damage], Build], few_prices: None
+) -> Callable[..., Judgement]:
+    """What the gates say of tonight's lake after a damage."""
+    _, old = live
+    return lambda damage, **more: judge(old, built(damage), now=CLOCK, **more)
 
 
 def nothing(lake: Path) -> None:
@@ -284,6 +336,7 @@ def test_an_ordinary_night_passes_and_says_its_figures(judged: Callable[..., Jud
     judgement = judged(nothing)
     assert judgement.breaches == []
     assert {verdict.gate for verdict in judgement.verdicts} == set(settings.GATES)
+    assert judgement.remarks == []
     assert judgement.differences["trends_changed"] > 0
     assert judgement.differences["products_lost"] == 0
 
@@ -302,18 +355,40 @@ def test_products_that_get_a_game_are_no_loss(
 
 
 @together
+def test_prices_of_a_week_ago_are_no_new_prices(
+    live: tuple[FolderStore, Build], built: Callable[[Damage], Build], few_prices: None
+) -> None:
+    """Tonight is live, and the build that comes next has all prices of the night before it."""
+    _, before = live
+    verdicts = {
+        verdict.gate: verdict for verdict in judge(built(nothing), before, now=CLOCK, past=Past(week=before)).breaches
+    }
+    assert verdicts["prices-returned"].value == 1
+
+
+@together
+def test_what_is_strange_is_said_and_stops_nothing(judged: Callable[..., Judgement]) -> None:
+    assert judged(nothing, past=Past(usual_changes=40)).remarks == []
+    [few] = judged(nothing, past=Past(usual_changes=1000)).remarks
+    assert few.gate == "changes-fewer" and few.message.endswith("on usual nights 1,000 do")
+    risen = judged(guide_prices("greatest({}, 0.5)", *GUIDE, *FOIL))
+    assert "lowest-price-rose" in {remark.gate for remark in risen.remarks}
+
+
+@together
 def test_lost_ids_of_other_catalogues_are_judged_by_one_gate(judged: Callable[..., Judgement]) -> None:
     assert breached(judged(empty("identifiers"))) == {"identifiers-lost"}
 
 
 @together
 def test_thresholds_can_be_set_and_gates_forced(judged: Callable[..., Judgement]) -> None:
-    assert breached(judged(half_the_guide)) == {"guide-shrank", "game-shrank"}
-    assert breached(judged(half_the_guide, thresholds={"guide-shrank": 0.9})) == {"game-shrank"}
+    seen = {"guide-shrank", "game-shrank", "set-shrank", "kind-shrank"}
+    assert breached(judged(half_the_guide)) == seen
+    assert breached(judged(half_the_guide, thresholds={"guide-shrank": 0.9})) == seen - {"guide-shrank"}
     forced = judged(half_the_guide, forced=["guide-shrank"])
-    assert breached(forced) == {"game-shrank"}
+    assert breached(forced) == seen - {"guide-shrank"}
     assert [verdict.gate for verdict in forced.verdicts if verdict.forced] == ["guide-shrank"]
-    assert breached(judged(half_the_guide, forced=["prices-lost"])) == {"guide-shrank", "game-shrank"}
+    assert breached(judged(half_the_guide, forced=["prices-lost"])) == seen
 
 
 @together
@@ -342,13 +417,15 @@ def test_a_judgement_is_stored_beside_the_record_of_its_build(
 
 def test_every_gate_has_a_file_a_threshold_and_a_damage() -> None:
     files = {path.name.partition(".")[0] for path in (sql_root() / "checks" / "gates").iterdir()}
-    assert files == set(settings.GATES) == set(DAMAGES)
+    assert files == set(settings.GATES) == {*DAMAGES, "prices-returned"}
 
 
-def test_the_document_has_every_gate_with_its_threshold() -> None:
-    text = (ROOT / "docs" / "nightly.md").read_text("utf-8")
-    rows = re.findall(r"^\| `([a-z-]+)` \| .* \| ([0-9.]+) \|$", text, re.MULTILINE)
-    assert {gate: float(threshold) for gate, threshold in rows} == settings.GATES
+def test_the_command_says_what_each_gate_measures() -> None:
+    listed = json.loads(run("gates", "--json").stdout)
+    assert {gate["name"]: gate["threshold"] for gate in listed if gate["stops"]} == settings.GATES
+    assert {gate["name"] for gate in listed if not gate["stops"]} == set(settings.REMARKS)
+    assert all(gate["measures"].endswith(".") for gate in listed)
+    assert "prices-lost (gate, up to 0.1)" in run("gates").stdout
 
 
 @pytest.mark.thorough

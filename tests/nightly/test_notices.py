@@ -110,4 +110,4 @@ def test_texts_are_cut_and_cannot_call_everyone() -> None:
 @pytest.mark.parametrize("option", ["--ping", "--notify", "--pages-url"])
 @pytest.mark.parametrize("wrong", ["hooks.example", "ftp://hooks.example/", "http://"])
 def test_other_addresses_are_wrong_usage(option: str, wrong: str, tmp_path: Path) -> None:
-    assert "is not a URL such as" in night(tmp_path, tmp_path, option, wrong, status=2).stderr
+    assert "is not a URL that begins with" in night(tmp_path, tmp_path, option, wrong, status=2).stderr

@@ -41,7 +41,7 @@ def main(data: Path, nights: int = NIGHTS) -> None:
 
 def _night(lake: Path, store: Path) -> dict:
     """Run a night, however long it takes. Return its report."""
-    options = ["--no-pages", "--reread-days", "0", "--keep", "2", "--grace", "0", "--json"]
+    options = ["--no-pages", "--reread-days", "0", "--keep", "9", "--grace", "0", "--json"]
     command = [sys.executable, "-m", "generator", "nightly", "--lake", str(lake), "--store", str(store), *options]
     result = subprocess.run(command, cwd=ROOT, env=environment(), stdout=subprocess.PIPE, text=True)
     return json.loads(result.stdout)

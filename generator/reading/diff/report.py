@@ -8,7 +8,8 @@ from typing import Any
 
 from edge_auth.contract.builds import Build
 from generator.reading.diff.compare import Comparison, LayerCounts, ObjectCounts
-from generator.reading.diff.ordinary import Figures, NightComparison, compare_night
+from generator.reading.diff.ordinary import NightComparison, compare_night
+from generator.releases.run_reports import Figures
 
 PRICES = ("trend", "low", "filtered")
 _WAYS = ("up", "down")
