@@ -22,6 +22,7 @@ COMMANDS = (
     "demo",
     "fetch",
     "ingest",
+    "lake",
     "fingerprint",
     "build",
     "publish",

@@ -16,10 +16,11 @@ from generator.ingest.bounded_file import FileLimits
 from generator.ingest.identifier_files import Cases, IdentifierReader
 from generator.ingest.identifier_formats import CardFormat
 from generator.ingest.scraped_values import quoted_json
+from generator.ingest.table_files import identifiers_file
 from generator.lake.schema import arrow_schema
 from generator.lake.writer import LakeWriter, encode_parquet
 
-FILE = "identifiers-imported.parquet"
+FILE = identifiers_file().path
 _TABLE = "identifiers"
 
 # The cards and lines (file, number) with a row that breaks a rule, each with one such row.

@@ -88,6 +88,13 @@ def expansions_file() -> TableFile:
     return TableFile("expansions-cardmarket.parquet", "expansions", "id", schema, ("id", "name", "created_at"))
 
 
+@cache
+def identifiers_file() -> TableFile:
+    """Return the file of all ids of other catalogues that imports write. A product may have several rows."""
+    schema = arrow_schema("identifiers")
+    return TableFile("identifiers-imported.parquet", "identifiers", "id_product", schema, tuple(schema.names))
+
+
 def price_guide_file(day: date) -> TableFile:
     """Return the file of one day of the price guide, with all games."""
     path = f"price_guide/day={day.isoformat()}/cardmarket.parquet"

@@ -1,15 +1,23 @@
-"""Withdraws imported days: the rows that imports wrote for a day leave the lake, all of them or those of one game."""
+"""Withdraws what imports wrote: the rows of a day leave the lake, all of them or those of one game; or a whole game."""
 
 from collections.abc import Iterable
 from datetime import date
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from edge_auth.contract.text import fold
 from generator.errors import IngestError
+from generator.ingest.list_page_values import list_pages_file
 from generator.ingest.scraped_formats import SCRAPED_FORMATS
-from generator.ingest.table_files import TableFile, price_guide_file
+from generator.ingest.table_files import (
+    TableFile,
+    expansions_file,
+    identifiers_file,
+    price_guide_file,
+    products_file,
+)
 from generator.lake.writer import LakeWriter, encode_parquet
 
 _DAILY = {line_format.table.name: line_format.table for line_format in SCRAPED_FORMATS}
@@ -32,11 +40,59 @@ def withdraw(lake: LakeWriter, tables: Iterable[str], days: Iterable[date], game
     """
     with lake.locked():
         files = [_file(table, day) for day in sorted(set(days)) for table in tables]
-        products = _products_of(lake, game) if game is not None else None
+        products = _products_of(lake, _expansions_of(lake, game)) if game is not None else None
         removed = {file.path: rows for file in files if (rows := _withdraw(lake, file, products))}
     if not removed:
         raise IngestError(f"nothing to withdraw in lake {lake.location}: no import wrote such rows")
     return removed
+
+
+def withdraw_game(lake: LakeWriter, game: str) -> dict[str, int]:
+    """Delete all rows that imports wrote of a game: its days, products and expansions. Files of other writers stay.
+
+    Returns:
+        How many rows left each file of the lake, by its path.
+
+    Raises:
+        IngestError: The lake has no such game, or cannot be read or written.
+    """
+    with lake.locked():
+        expansions = _expansions_of(lake, game)
+        products = _products_of(lake, expansions)
+        # The catalogue comes last, so that an interrupted withdrawal still finds the game when it is repeated.
+        changes = [_without(lake, file, products) for file in (*_day_files(lake), *_flat_files())]
+        changes = [change for change in (*changes, _without(lake, expansions_file(), expansions)) if change.removed]
+        for change in changes:
+            if not len(change.remaining):
+                lake.delete(change.path)
+        lake.write({change.path: encode_parquet(change.remaining) for change in changes if len(change.remaining)})
+    if not changes:
+        raise IngestError(f'nothing to withdraw in lake {lake.location}: no import wrote rows of the game "{game}"')
+    return {change.path: change.removed for change in changes}
+
+
+class _Change(NamedTuple):
+    """The rows of a file that stay, and how many others it had."""
+
+    path: str
+    removed: int
+    remaining: pa.Table
+
+
+def _without(lake: LakeWriter, file: TableFile, keys: pa.Array) -> _Change:
+    before = file.read(lake)
+    remaining = before.filter(pc.invert(pc.is_in(before[file.key], keys)))
+    return _Change(file.path, before.num_rows - remaining.num_rows, remaining)
+
+
+def _day_files(lake: LakeWriter) -> list[TableFile]:
+    """Return the files of days that name products; a tracked product has no game of the catalogue."""
+    files = [_file(table, day) for table in TABLES for day in lake.list_days(table)]
+    return [file for file in files if file.key == "id_product"]
+
+
+def _flat_files() -> tuple[TableFile, ...]:
+    return identifiers_file(), list_pages_file(), products_file()
 
 
 def _file(table: str, day: date) -> TableFile:
@@ -58,12 +114,17 @@ def _withdraw(lake: LakeWriter, file: TableFile, products: pa.Array | None) -> i
     return int(before.num_rows - remaining.num_rows)
 
 
-def _products_of(lake: LakeWriter, game: str) -> pa.Array:
-    """Return the ids of the products whose expansion has this game, folded."""
-    expansions, products = _read_all(lake, "expansions", _EXPANSION), _read_all(lake, "products", _PRODUCT)
+def _expansions_of(lake: LakeWriter, game: str) -> pa.Array:
+    """Return the ids of the expansions that have this game, folded."""
+    expansions = _read_all(lake, "expansions", _EXPANSION)
     folded = pa.array([fold(name or "") for name in expansions["game"].to_pylist()], pa.string())
-    ids = expansions["id"].filter(pc.equal(folded, fold(game)))
-    return products["id_product"].filter(pc.is_in(products["id_expansion"], ids)).combine_chunks()
+    return expansions["id"].filter(pc.equal(folded, fold(game))).combine_chunks()
+
+
+def _products_of(lake: LakeWriter, expansions: pa.Array) -> pa.Array:
+    """Return the ids of the products of these expansions."""
+    products = _read_all(lake, "products", _PRODUCT)
+    return products["id_product"].filter(pc.is_in(products["id_expansion"], expansions)).combine_chunks()
 
 
 def _read_all(lake: LakeWriter, prefix: str, schema: pa.Schema) -> pa.Table:

@@ -44,6 +44,7 @@ class BucketFiles:
         self._max_cache_bytes = max_cache_bytes
         self._hashes = FileHashes()
         self._states: States = {}
+        self._modified: dict[str, float] = {}
         # Hashes by thread and table: a view of the thread's database may still read the files of the last fetch.
         self._in_use: dict[tuple[int, str], set[str]] = {}
         self._fetching = Lock()
@@ -60,6 +61,7 @@ class BucketFiles:
             for table in daily:
                 entries += self._bucket.list(f"{table}/day=")
         self._states = {entry["Key"]: (entry["Size"], entry["ETag"].strip('"')) for entry in entries}
+        self._modified = {entry["Key"]: entry["LastModified"].timestamp() for entry in entries}
         return (name for name in self._states if name.endswith(".parquet"))
 
     def read(self, name: str) -> bytes | None:
@@ -71,6 +73,9 @@ class BucketFiles:
             if isinstance(error.__cause__, MissingObject):
                 return None
             raise
+
+    def modified(self, name: str) -> float:
+        return self._modified[name]
 
     def with_hashes(self, files: list[LakeFile], progress: Progress) -> Iterator[LakeFile]:
         with ThreadPoolExecutor(THREADS) as pool, progress.bar("lake", len(files)) as bar:

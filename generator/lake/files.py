@@ -48,6 +48,10 @@ class LakeFiles(Protocol):
         """Yield the files in the same order, with their hashes, sizes and paths."""
         ...
 
+    def modified(self, name: str) -> float:
+        """Return when a listed file was written, in Unix time."""
+        ...
+
     def fetch(self, table: str, files: list[LakeFile]) -> list[LakeFile]:
         """Copy these files to their local paths. They stay there until other files of the same table are fetched."""
         ...

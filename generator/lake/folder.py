@@ -56,6 +56,12 @@ class FolderFiles:
             yield LakeFile(file.name, file.table, file.day, sha256, path, size)
         hashes.save()
 
+    def modified(self, name: str) -> float:
+        try:
+            return (self._root / name).stat().st_mtime
+        except OSError as error:
+            raise LakeError(f"{error.filename}: {error.strerror}") from error
+
     def fetch(self, table: str, files: list[LakeFile]) -> list[LakeFile]:
         """Return the files as they are: they are local already."""
         return files

@@ -108,6 +108,16 @@ def list_files(location: str) -> list[LakeFile]:
     return list(_table_files(location, open_files(location)))
 
 
+def hash_day_files(location: str, backend: LakeFiles, progress: Progress) -> list[LakeFile]:
+    """List the files of the daily tables with their hashes, by table, day and name.
+
+    Raises:
+        LakeError: A partition names no day, or a file cannot be read.
+    """
+    with backend.read_lock():
+        return list(backend.with_hashes([f for f in _table_files(location, backend) if f.day], progress))
+
+
 def open_files(location: str) -> LakeFiles:
     """Open the files of the lake at a location, a folder or the URL of a bucket.
 

@@ -113,10 +113,15 @@ def unread_files(record: Mapping[str, Any], live: Mapping[str, Any]) -> set[File
 
     Records of older versions name no files, only the last day of each table.
     """
+    return unread_of(files_read(record), live)
+
+
+def unread_of(files: set[FileKey], live: Mapping[str, Any]) -> set[FileKey]:
+    """Return those of some day files that the live build did not read, by its record."""
     inputs = live.get("provenance", {"inputs": {}})["inputs"]
     last_days = {table: known["last_day"] for table, known in inputs.items() if "last_day" in known}
     unnamed = {table: day for table, day in last_days.items() if "days" not in inputs[table]}
-    return {file for file in files_read(record) - files_read(live) if file.day > unnamed.get(file.table, "")}
+    return {file for file in files - files_read(live) if file.day > unnamed.get(file.table, "")}
 
 
 def hold(

@@ -206,6 +206,38 @@ def test_one_game_is_withdrawn(imports: Imports) -> None:
     assert set(imports.prices()) == {2, 3}
 
 
+def test_a_whole_game_is_withdrawn(imports: Imports) -> None:
+    """The lake is then the one of the other game alone; what other programs wrote stays."""
+    ids = imports.folder / "ids.csv"
+    ids.write_text("id_product,scheme,value\n1,mine,a\n2,mine,b\n")
+    games = {}
+    for id_, game in ((2, "Magic"), (1, "Pokémon")):
+        names = imports.file("expansions", [{"idExpansion": id_, "enName": "Promos"}])
+        listed = imports.file("products", [{"idProduct": id_, "name": "Ember", "idExpansion": id_}])
+        words = ("--expansions", names, "--singles", listed, "--game", game)
+        run("ingest", "cardmarket", "--lake", imports.lake, *words)
+        imports.guide(row(id_))
+        if game == "Pokémon":
+            imports.guide(row(id_), at=NEXT_MORNING)
+        run("ingest", "identifiers", ids, "--lake", imports.lake)
+        games[game] = imports.content()
+    run("ingest", "withdraw", "--lake", imports.lake, "--game", "Chess", status=1)
+    for wrong in ((), ("--game", "Magic", "--table", "price_guide")):
+        run("ingest", "withdraw", "--lake", imports.lake, *wrong, status=2)
+    assert imports.content() == games["Pokémon"]
+    removed = json.loads(run("ingest", "withdraw", "--lake", imports.lake, "--game", "pokemon", "--json").stdout)
+    assert removed == {
+        GUIDE: 1, "price_guide/day=2026-07-27/cardmarket.parquet": 1, "identifiers-imported.parquet": 1,
+        "products-cardmarket.parquet": 1, "expansions-cardmarket.parquet": 1,
+    }  # fmt: skip
+    left, before = imports.content(), games["Magic"]
+    assert {path for path in before if left.get(path) != before[path]} == {
+        imports.lake / "identifiers-imported.parquet"
+    }
+    assert left.keys() == before.keys()
+    run("ingest", "withdraw", "--lake", imports.lake, "--game", "pokemon", status=1)
+
+
 def test_a_corrected_guide_of_the_same_time_replaces_the_first_as_a_whole(imports: Imports) -> None:
     """Whether its prices are higher or lower; a product that it lacks may be of another game, and stays."""
     imports.guide(row(1, low=5), row(2, low=5), row(3, low=5))

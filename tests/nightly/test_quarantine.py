@@ -1,5 +1,6 @@
 """The quarantine: which day files a refused night keeps out of later builds, and how that ends."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -213,6 +214,28 @@ def test_a_build_published_by_hand_accepts_its_files(refused, tmp_path: Path) ->
     assert night(lake, store).outcome == "unchanged"
     report = night(demo_lake(lake, 10), store, forced=("prices-moved",))
     assert BAD_DAY in guide_days(store, report.live) and report.quarantine == []
+
+
+def test_the_days_of_a_lake_have_verdicts(tmp_path: Path) -> None:
+    """Held, accepted and dropped files say so; the others were read by the live build, or are new."""
+    store, lake, _ = published(tmp_path, 7, 8)
+    demo_lake(lake, 9)
+    [tonight] = json.loads(run("lake", "days", "--lake", lake, "--store", tmp_path / "none", "--json").stdout)[8:9]
+    file = of_day(lake, "price_guide", BAD_DAY)
+    with duckdb.connect() as connection:
+        [(rows,)] = connection.execute(f"select count(*) from '{file}'").fetchall()
+    written = datetime.fromtimestamp(file.stat().st_mtime, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    assert tonight == {
+        "table": "price_guide", "day": str(BAD_DAY), "rows": rows, "source": file.stem, "imported": written,
+        "verdict": "new", "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
+    }  # fmt: skip
+    put(store, FileKey("price_guide", str(BAD_DAY), tonight["sha256"]))
+    words = ("lake", "days", "--lake", lake, "--store", store.root)
+    verdicts = [line.split()[5] for line in run(*words, "--table", "price_guide").stdout.splitlines()]
+    assert verdicts == ["read"] * 8 + ["held"]
+    settle(store, [str(BAD_DAY)], DROPPED)
+    listed = json.loads(run(*words, "--json").stdout)
+    assert [f["verdict"] for f in listed if f["day"] == str(BAD_DAY)] == ["dropped", "new", "new", "new"]
 
 
 @pytest.mark.thorough

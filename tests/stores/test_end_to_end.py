@@ -1,6 +1,7 @@
 """The commands on S3: a lake there, a store there, and the same build as on disk."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from threading import Barrier
@@ -17,6 +18,7 @@ from generator.lake.bucket import BucketFiles
 from generator.lake.files import LakeFile
 from generator.lake.lake import DAILY_TABLES, FLAT_TABLES, open_lake
 from generator.making.make import BuildResult, make_build
+from generator.reading.lake_days import DayFile, day_files
 from generator.releases.publish import publish
 from generator.releases.verify import verify
 from generator.terminal.progress import Progress
@@ -214,12 +216,20 @@ def test_the_content_of_a_lake_is_what_it_is_on_disk(
     seen = len(proxy.requests)
     assert open_lake(s3_lake).content(*tables) == here.content(*tables)
     assert not any(".parquet" in line for line in proxy.requests[seen:])
+    assert _day_files(s3_lake) == _day_files(str(lake))
     names = [file.name for file in there.files_of("price_guide")]
     server.client().delete_object(Bucket=bucket, Key=f"in/{names[-1]}")
     server.client().copy_object(Bucket=bucket, Key=f"in/{names[0]}", CopySource=f"{bucket}/in/{names[1]}")
     changed = open_lake(s3_lake).content("price_guide")
     assert len(changed) == len(names) - 1
     assert len(set(changed) & set(here.content("price_guide"))) == len(names) - 2
+
+
+def _day_files(lake: str) -> list[DayFile]:
+    """The day files of a lake, without their names and the times at which they were written."""
+    found = list(day_files(lake, open_store("none"), DAILY_TABLES, QUIET))
+    assert all(file.imported > "2020" for file in found)
+    return [replace(file, source="", imported="") for file in found]
 
 
 def test_the_cache_of_a_lake_is_bounded(s3_lake: str, server: S3Server, tmp_path: Path) -> None:
