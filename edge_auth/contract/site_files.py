@@ -4,13 +4,15 @@ SITE_FOLDERS = ("docs", "explore")
 SITE_PAGES = ("docs", "explore", "explore/scan", "explore/value")  # folders whose path means their index.html
 WEEK_KEY = "explore/week.json"  # how each price changed over 7 days, for the tiles of the explorer
 HOME_PAGE, HOME_JSON = "index.html", "index.json"  # the two forms of the page at /
+LOST_PAGE = "404.html"  # for browsers, where there is no page
+ROOT_FILES = ("favicon.ico", "llms.txt", "robots.txt")  # where browsers and programs look for them
 # The pictures of cards that a build draws. A lake names one as `/explore/drawn/<16 hex digits>.svg`.
 DRAWING_PREFIX, DRAWING_SUFFIX = "explore/drawn/", ".svg"
 
 
 def is_site_file(key: str) -> bool:
     """Return whether a key names a file of the site."""
-    return key in (HOME_PAGE, HOME_JSON) or in_site_folder(key)
+    return key in (HOME_PAGE, HOME_JSON, LOST_PAGE, *ROOT_FILES) or in_site_folder(key)
 
 
 def in_site_folder(key: str) -> bool:

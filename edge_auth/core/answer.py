@@ -3,20 +3,24 @@
 The order is: method, path, key, rate limit, scope, parameters, look-up.
 """
 
+import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Protocol
 
+from edge_auth.contract import site_files
 from edge_auth.contract.keys import DEFAULT_RATE_LIMIT, KeyRecord
+from edge_auth.core import contents
+from edge_auth.core.accept import prefers
 from edge_auth.core.authentication import Keys, authenticate
-from edge_auth.core.bodies import JSON, dumps
+from edge_auth.core.bodies import JSON, accepts_gzip, dumps
 from edge_auth.core.bulk import BulkFiles
 from edge_auth.core.endpoint import API, COMMON_HEADERS, Asked, Builds, Endpoint, Stock
 from edge_auth.core.parameters import quote_input
 from edge_auth.core.rate_limit import Counter, address_name
 from edge_auth.core.request import Answer, Request, ResponseContext
-from edge_auth.core.routes import route
+from edge_auth.core.routes import SITE_HEADERS, route
 from edge_auth.errors import (
     ApiError,
     InsufficientScope,
@@ -26,10 +30,12 @@ from edge_auth.errors import (
     NoLiveBuild,
     NotFound,
     RateLimited,
+    StoreError,
 )
 
 _Admit = Callable[[Endpoint], KeyRecord | None]  # checks key, limit and scope of a request
 RETRY_AFTER_SECONDS = 5
+_OF_API = re.compile(rb"/api(?:/|$)")
 _PREFLIGHT_HEADERS = {
     **COMMON_HEADERS,
     "Access-Control-Allow-Methods": "GET",
@@ -88,6 +94,8 @@ class Shim:
     def _answer_or_error(self, request: Request, context: ResponseContext, admit: _Admit) -> Answer:
         try:
             return self._answer(request, context, admit)
+        except NotFound as error:
+            return self._lost_page(request, context) or _error_answer(error, context)
         except ApiError as error:
             return _error_answer(error, context)
         except NoLiveBuild as error:
@@ -97,6 +105,26 @@ class Shim:
             self._log.failure(request, error)
             context.headers.pop("X-Build", None)
             return _failure("something failed here; try again later", context)
+
+    def _lost_page(self, request: Request, context: ResponseContext) -> Answer | None:
+        """Return the page that says 404 to a browser, or None for the API, for programs, and for builds without it."""
+        if _OF_API.match(request.path) or not prefers(request.headers.get("accept", ""), "text/html", JSON):
+            return None
+        try:
+            body = contents.site_file(self._stock.builds.select(), site_files.LOST_PAGE, {})
+            gzip = accepts_gzip(request.headers.get("accept-encoding", ""))
+            content = body.gzipped if gzip else body.inflated(self._stock.waiting)
+        except (ApiError, StoreError, NoLiveBuild):
+            return None
+        headers = {
+            **COMMON_HEADERS,
+            **SITE_HEADERS,
+            **body.headers(gzip),
+            **context.headers,
+            "Cache-Control": "no-store",
+        }
+        del headers["ETag"]
+        return Answer(404, {**headers, "Vary": "Accept, Accept-Encoding"}, content)
 
     def _answer(self, request: Request, context: ResponseContext, admit: _Admit) -> Answer:
         if request.method != "GET" and (other := _answer_other_method(request)) is not None:

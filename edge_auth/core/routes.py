@@ -15,7 +15,7 @@ from edge_auth.errors import NotFound
 _MAX_CACHED_PATH_BYTES = 256  # a client must not fill the memory with long paths
 # The site's pages load scripts and styles from their own host only. Images may come from any host, or be drawn here.
 # The policy `cardpress-worker` of Trusted Types gives the scanner the address of its worker, and makes no markup.
-_SITE_HEADERS = {
+SITE_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types cardpress-worker",
@@ -36,7 +36,7 @@ def _pages(path: str, source: FromBuild, vary: str) -> Endpoint:
         None,
         cache_control="public, max-age=300",
         vary=vary,
-        extra_headers=_SITE_HEADERS,
+        extra_headers=SITE_HEADERS,
         public=True,
         rate_limited=False,
         methods=("GET", "HEAD"),
@@ -80,7 +80,7 @@ def _route(path: bytes) -> tuple[Endpoint, str]:
         raise NotFound(NO_PATH)
     if text == "/":
         return _HOME, site_files.HOME_PAGE
-    if site_files.in_site_folder(text[1:]):
+    if site_files.in_site_folder(text[1:]) or text[1:] in site_files.ROOT_FILES:
         return _SITE, text[1:]
     if not text.startswith(API):
         raise NotFound(NO_PATH)

@@ -2,7 +2,7 @@
 
 `index.html` and `index.json` are the page at /. `docs/` holds the API reference, llms.txt and the changelog. `explore/`
 is a page that shows cards and prices through the API. The files lie in `templates/pages/` under the paths at which the
-shim serves them. Files that end in `.j2` are rendered, all others are copied.
+shim serves them. Files that end in `.j2` are rendered, all others are copied. `bundles` joins the modules of a page.
 """
 
 import hashlib
@@ -25,12 +25,18 @@ from edge_auth.core.endpoints import MAX_TEXT_CHARACTERS
 from generator.drawings import svg
 from generator.site import openapi
 from generator.site.api_reference import Reference
+from generator.site.bundles import bundle
 from generator.site.changelog import api_changes
 from generator.site.live_examples import NO_EXAMPLES, LiveExamples
 from generator.site.schema_rows import resources
 from generator.templates import compiled_templates
 
 _TEMPLATES = Path(__file__).with_name("templates") / "pages"
+_SCRIPTS = {  # of pages, and of the scanner's worker
+    *("docs/home.js", "docs/menu.js", "docs/reference.js"),
+    *("explore/early.js", "explore/main.js", "explore/scan.js", "explore/scan-worker.js", "explore/value/main.js"),
+}
+_RENDERED = (".html", ".json", ".txt")  # from what a build holds, or from the description
 _LANGUAGES = {"curl": "sh", "Python": "py", "JavaScript": "mjs"}
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 _HEADING = re.compile(r"<h([1-6])>(.*?)</h\1>")
@@ -53,7 +59,7 @@ def documents(live: LiveExamples = NO_EXAMPLES) -> dict[str, bytes]:
         key = template.removesuffix(".j2")
         if path.is_file() and site_files.is_site_file(key):
             reference = api_of_build if key.endswith(".html") else api
-            found[key] = path.read_bytes() if template == key else _render(template, reference)
+            found[key] = _render(template, reference) if key.endswith(_RENDERED) else _file(key)
     return dict(sorted(found.items()))
 
 
@@ -64,6 +70,20 @@ def sources() -> Iterator[tuple[str, bytes]]:
             if path.is_file() and path.suffix != ".pyc" and path.name != "README.md":
                 yield path.relative_to(folder.parent).as_posix(), path.read_bytes()
     yield "changelog", api_changes().encode()
+
+
+@cache
+def _file(key: str) -> bytes:
+    """Return a file that no build changes. The script of a page holds all modules that it imports."""
+    if key in _SCRIPTS:
+        return bundle(key, _module).encode()
+    path = _TEMPLATES / key
+    return path.read_bytes() if path.is_file() else _module(key).encode()
+
+
+def _module(key: str) -> str:
+    path = _TEMPLATES / key
+    return path.read_text("utf-8") if path.is_file() else _environment().get_template(f"{key}.j2").render()
 
 
 def _render(template: str, api: Reference) -> bytes:
@@ -156,5 +176,5 @@ def _anchor(text: str) -> str:
 
 
 def _version_of(key: str) -> str:
-    """Return the path of a copied file with a hash of its content, so that no cache serves an older version of it."""
-    return f"/{key}?v={hashlib.sha256((_TEMPLATES / key).read_bytes()).hexdigest()[:8]}"
+    """Return the path of a script or style with a hash of its content, so that no cache serves an older one."""
+    return f"/{key}?v={hashlib.sha256(_file(key)).hexdigest()[:8]}"

@@ -73,7 +73,7 @@ class Visit:
         page = self.open("/explore" + fragment)
         page.get_by_label("API key").fill(self.key)
         page.get_by_role("button", name="Open").click()
-        page.locator("#key-form").wait_for(state="hidden")
+        page.locator("#key-name", has_text="Key:").wait_for(state="attached")
         self.keeps_key = True
         return page
 

@@ -1,11 +1,14 @@
 """The explorer in a browser, used as a visitor would: by pointer and by keys."""
 
 import re
+from pathlib import Path
 from urllib.parse import urlsplit
 
+import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from tests.site.conftest import Visit, ending
+from tests.support.commands import issue
 from tests.support.service import Service
 from tests.support.serving import eventually
 from tests.support.site_lake import DAYS, EMBERFOX, IMAGES, SLUG
@@ -427,9 +430,36 @@ def test_keys_are_refused_and_forgotten(visit: Visit) -> None:
 
 
 def test_an_unknown_card_is_told(visit: Visit) -> None:
+    """And so is an unknown view: a sentence, a search, a link."""
     visit.excused += ("404 (Not Found)",)
     page = visit.enter("#/cards/999999999")
-    expect(page.get_by_role("status")).to_have_text("there is no product with this id")
+    expect(page.get_by_role("heading", name="There is no card with this id")).to_be_focused()
+    page.goto(f"{visit.base}/explore#/nonsense")
+    expect(page.get_by_role("heading", name="There is no page at this address")).to_be_visible()
+    page.get_by_label("Search by name").fill("emberfox")
+    page.keyboard.press("Enter")
+    expect(page.locator(".card")).to_have_count(1)
+
+
+def test_a_service_that_cannot_be_reached_is_asked_again(visit: Visit) -> None:
+    visit.excused += ("ERR_INTERNET_DISCONNECTED",)
+    page = visit.enter()
+    page.context.set_offline(True)
+    page.get_by_role("link", name="Market").click()
+    expect(page.get_by_role("status")).to_contain_text("The service cannot be reached.")
+    page.context.set_offline(False)
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_role("table", name="Market").locator("tbody tr")).to_have_count(2)
+
+
+def test_a_key_without_the_scope_of_a_view_leads_to_another(visit: Visit, site_store: Path) -> None:
+    visit.excused += ("403 (Forbidden)",)
+    page = visit.open(f"/explore#key={issue(site_store, 'watchlist:read', name='watcher')}")
+    expect(page.get_by_role("heading", name="Your key may not read this")).to_be_focused()
+    expect(page.locator(".lost")).to_contain_text("it lacks the scope cards:read")
+    page.locator(".lost").get_by_role("link", name="Watchlist").click()
+    expect(page.locator("tbody tr")).to_have_count(2)
+    visit.in_menu("button", "Forget the key").click()
 
 
 def test_the_key_lasts_for_the_tab_on_all_pages(visit: Visit) -> None:
@@ -456,7 +486,41 @@ def test_a_key_in_the_fragment_is_read_and_removed(browser: Browser, site_servic
     expect(page.locator(".card")).to_have_count(50)
     assert site_key not in page.url and page.evaluate("history.length") <= 2
     assert not any(site_key in url for url in asked)
+    for path in ("me", "status", "cards"):  # what was asked early is not asked again
+        assert sum(urlsplit(url).path == f"/api/v1/{path}" for url in asked) == 1
     context.close()
+
+
+@pytest.mark.thorough
+def test_the_first_picture_needs_four_round_trips(visit: Visit) -> None:
+    """The page, a script that asks early, the cards, the picture: on a slow link these are the time."""
+    rounds: dict[str, int] = {}
+    finished: list[int] = [0]
+    page = visit.page
+    page.on("request", lambda request: rounds.setdefault(request.url, 1 + max(finished)))
+    page.on("requestfinished", lambda request: finished.append(rounds[request.url]))
+    slow = {"offline": False, "latency": 600, "downloadThroughput": 50_000, "uploadThroughput": 50_000}
+    page.context.new_cdp_session(page).send("Network.emulateNetworkConditions", slow)
+    page.goto(f"{visit.base}/explore#key={visit.key}", wait_until="commit")
+    expect(page.get_by_text("Loading…").first).to_be_visible()
+    expect(page.locator(".card img").first).to_have_attribute("src", f"{IMAGES}/asp/012.png")
+    visit.keeps_key = True
+    page.wait_for_load_state("networkidle")
+    assert rounds[f"{IMAGES}/asp/012.png"] <= 4
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/explore", pytest.param("/", marks=pytest.mark.thorough), pytest.param("/docs", marks=pytest.mark.thorough)],
+)
+def test_a_key_link_works_in_a_tab_that_is_open(visit: Visit, path: str) -> None:
+    page = visit.open(path)
+    expect(page.locator("#key-name")).to_have_text("No key in this tab.")
+    page.evaluate("key => { location.hash = `key=${key}` }", visit.key)
+    expect(page.locator("#key-name")).to_have_text("Key: visitor.")
+    visit.keeps_key = True
+    if path == "/explore":
+        expect(page.locator(".card")).to_have_count(50)
 
 
 def test_a_card_shows_how_its_price_moved(visit: Visit) -> None:

@@ -57,9 +57,20 @@ def resource(key: str) -> str:
         return "lists" if len(rest) > 1 else "cards"
     if key.startswith("explore/drawn/"):
         return "drawings"
-    return dict.fromkeys(("openapi.json", "index.html", "index.json", "docs", "explore"), "site").get(
-        first, first.removesuffix(".json")
-    )
+    return dict.fromkeys(
+        (
+            "openapi.json",
+            "index.html",
+            "index.json",
+            "404.html",
+            "favicon.ico",
+            "llms.txt",
+            "robots.txt",
+            "docs",
+            "explore",
+        ),
+        "site",
+    ).get(first, first.removesuffix(".json"))
 
 
 def changes(old: dict, new: dict) -> dict:

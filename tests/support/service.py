@@ -88,9 +88,12 @@ class HttpAnswer:
         return None if values is None else ", ".join(values)
 
     @property
+    def plain(self) -> bytes:
+        return gzip.decompress(self.body) if self["Content-Encoding"] == "gzip" else self.body
+
+    @property
     def text(self) -> str:
-        plain = gzip.decompress(self.body) if self["Content-Encoding"] == "gzip" else self.body
-        return plain.decode("utf-8")
+        return self.plain.decode("utf-8")
 
     @property
     def json(self) -> Any:

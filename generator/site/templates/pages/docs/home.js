@@ -68,3 +68,4 @@ dressCode();
 form.hidden = false;
 show(INVITATION);
 if (readKey()) enter(readKey());
+addEventListener("newkey", () => enter(readKey()));

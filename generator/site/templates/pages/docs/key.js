@@ -1,5 +1,6 @@
 // The visitor's key. It lasts for the tab: it is in the session storage, which the pages of this host share, and which
-// the browser deletes with the tab. It is part of no address: `#key=…` is read once and removed.
+// the browser deletes with the tab. It is part of no address: `#key=…` is read once and removed. In a tab that is open
+// already, the event `newkey` says so.
 const NAME = "cardpress-key";
 
 /** The key of this tab, or "". */
@@ -15,13 +16,18 @@ export function keepKey(key) {
   } catch { /* without storage, the key is gone with the page */ }
 }
 
-/** Take the key from the address, if it has one, and remove it there. */
+/** Take the key from the address, and remove it there. Return whether there was one. */
 function takeKeyFromAddress() {
   const found = /^#key=([^&]*)&?(.*)$/.exec(location.hash);
-  if (!found) return;
+  if (!found) return false;
   history.replaceState(history.state, "", location.pathname + location.search + (found[2] && `#${found[2]}`));
   try { keepKey(decodeURIComponent(found[1]).trim()); } catch { /* no key */ }
+  return true;
 }
 
 takeKeyFromAddress();
-addEventListener("hashchange", takeKeyFromAddress);
+addEventListener("hashchange", (event) => {
+  if (!takeKeyFromAddress()) return;
+  event.stopImmediatePropagation(); // the rest of the address is shown with the new key
+  dispatchEvent(new Event("newkey"));
+});

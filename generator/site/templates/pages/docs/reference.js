@@ -41,6 +41,8 @@ function keyInput() {
   return input;
 }
 
+addEventListener("newkey", () => { for (const input of document.querySelectorAll("input.key")) input.value = readKey(); });
+
 const pretty = (text) => {
   try { return JSON.stringify(JSON.parse(text), null, 2); } catch { return text; }
 };

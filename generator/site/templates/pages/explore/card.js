@@ -2,6 +2,7 @@
 import {before} from "./before.js";
 import {h, outward, picture, stackedTable, table} from "./dom.js";
 import {path} from "./group.js";
+import {lost} from "./lost.js";
 import {plot} from "./plot.js";
 import {printingsOf} from "./printings.js";
 import {SELLER_FILTER, condition, count, day, direction, euros, percent, roundEuros, time} from "./words.js";
@@ -16,7 +17,7 @@ export function cardView({api, route, announce, cards, sets}) {
 
   const ranges = h("fieldset", {class: "ranges"}, h("legend", {}, "History of"), RANGES.map(([days, name], at) =>
     h("label", {}, h("input", {type: "radio", name: "days", value: days, checked: at === 1, onchange: async () => {
-      try { draw((await ask(days))[0]); } catch (error) { announce(error.message, true); }
+      try { draw((await ask(days))[0]); } catch (error) { announce(error, true); }
     }}), name)));
   const hidden = new Set();
   const draw = (product) => history.replaceChildren(historyOf(product, hidden));
@@ -34,7 +35,13 @@ export function cardView({api, route, announce, cards, sets}) {
       fact("Watchlist", h("a", {href: `#/watchlist/${encodeURIComponent(item.slug)}`}, "Tracked, with offers"))), () => {});
     api.get(`cards/${route.id}/identifiers`, {}, {signal: asking.signal})
       .then(([{identifiers}]) => view.append(...otherIds(identifiers, announce)), () => {}); // older builds have none
-  }).catch((error) => asking.signal.aborted || announce(error.message, true));
+  }).catch((error) => {
+    if (asking.signal.aborted) return;
+    if (error.status !== 404 && error.code !== "invalid_parameter") return announce(error, true);
+    view.replaceChildren(lost("There is no card with this id"));
+    announce("");
+    view.querySelector("h2").focus();
+  });
   view.leave = () => asking.abort();
   return view;
 }
@@ -130,7 +137,7 @@ function otherIds(identifiers, announce) {
   const schemes = Object.entries(identifiers);
   if (!schemes.length) return [];
   const copy = (value) => async () => {
-    try { await navigator.clipboard.writeText(value); announce(`Copied ${value}.`); } catch (error) { announce(error.message, true); }
+    try { await navigator.clipboard.writeText(value); announce(`Copied ${value}.`); } catch (error) { announce(error, true); }
   };
   const id = (value) => h("span", {class: "id"}, h("code", {}, value), " ",
     navigator.clipboard && h("button", {type: "button", "aria-label": `Copy ${value}`, onclick: copy(value)}, "Copy"), " ");

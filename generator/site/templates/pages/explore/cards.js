@@ -5,11 +5,12 @@ import {count, direction, euros, percent} from "./words.js";
 import {weekChanges} from "./week.js";
 
 const CARDS_PER_PAGE = 50;
+const SKELETONS = 12;
 
 /** The view. `route.params` are the filters. `route.replace` writes changed filters into the address. */
 export function cardsView({api, route, announce, names, facets}) {
   const filters = filterForm(route.params, names);
-  const list = h("ul", {class: "grid", "aria-label": "Cards"});
+  const list = h("ul", {class: "grid", "aria-label": "Cards"}, skeleton());
   const more = h("button", {type: "button", class: "more", hidden: true}, "More cards");
   const total = h("p", {class: "total"});
   const view = h("div", {}, filters.form, h("div", {class: "above"}, total, meaning()), list, more);
@@ -39,7 +40,7 @@ export function cardsView({api, route, announce, names, facets}) {
       if (build && error.code === "invalid_parameter") return restart(); // the build was pruned: begin again
       if (offset === 0) list.replaceChildren();
       total.textContent = "";
-      announce(error.message, true);
+      announce(error, true);
     }
     list.removeAttribute("aria-busy");
     more.hidden = next === null;
@@ -107,6 +108,9 @@ function meaning() {
   const entries = Object.entries(MEANINGS).map(([term, text]) => h("div", {}, h("dt", {}, term), h("dd", {}, text)));
   return h("details", {class: "meaning"}, h("summary", {}, "What do the prices mean?"), h("dl", {}, entries));
 }
+
+/** What stands in the place of cards until the first ones come. */
+const skeleton = () => Array.from({length: SKELETONS}, () => h("li", {"aria-hidden": "true"}, h("span", {class: "picture"})));
 
 /** A tile. `changes` is a promise of how prices changed over 7 days, by id; the tile does not wait for it. */
 function card(product, changes) {

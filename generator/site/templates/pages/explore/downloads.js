@@ -16,7 +16,7 @@ export function downloadsView({api, announce}) {
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), SAVED_MILLISECONDS);
     } catch (error) {
-      if (!asking.signal.aborted) announce(error.message, true);
+      if (!asking.signal.aborted) announce(error, true);
     }
     button.disabled = false;
   }
@@ -34,7 +34,7 @@ export function downloadsView({api, announce}) {
       place.replaceChildren(...(newest ? lines(newest) : []), stackedTable("Bulk files", COLUMNS, files.map(row)));
       announce(`${count(files.length)} files, ${bytes(total)}.`);
     } catch (error) {
-      if (!asking.signal.aborted) announce(error.message, true);
+      if (!asking.signal.aborted) announce(error, true);
     }
   }
 

@@ -17,10 +17,10 @@ export function setView(context) {
   const view = groupView(context, {set: route.id});
   const cards = h("section", {}, h("h3", {}, "Cards"));
   sets.of(route.id).then(async (found) => {
-    const changes = await weekChanges(context.build);
+    const changes = await weekChanges(await context.build);
     view.append(...moves(found.cards, changes), cards);
     cards.append(whole(route.id, found), cardTable("Cards by number", found.cards, changes));
-  }).catch((error) => error.status === 404 || announce(error.message, true)); // then the history says more
+  }).catch((error) => error.status === 404 || announce(error, true)); // then the history says more
   return view;
 }
 
@@ -36,7 +36,7 @@ function groupView({api, announce}, group) {
   const ask = async (days) => (await api.get("market/history", {...group, days}, {signal: asking.signal}))[0];
   const ranges = h("fieldset", {class: "ranges"}, h("legend", {}, "History of"), RANGES.map(([days, name], at) =>
     h("label", {}, h("input", {type: "radio", name: "days", value: days, checked: at === 1, onchange: async () => {
-      try { history.replaceChildren(historyOf(await ask(days), hidden)); } catch (error) { announce(error.message, true); }
+      try { history.replaceChildren(historyOf(await ask(days), hidden)); } catch (error) { announce(error, true); }
     }}), name)));
 
   view.append(head);

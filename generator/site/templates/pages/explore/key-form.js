@@ -1,6 +1,7 @@
 // The form that takes a key on the explorer and on the scanner: it enters with the key, and forgets it.
 import {keepKey, readKey} from "../docs/key.js";
 import {showKey} from "../docs/menu.js";
+import {h} from "./dom.js";
 
 const byId = (id) => document.getElementById(id);
 
@@ -14,19 +15,26 @@ export function keyForm(enter, leave) {
   const [form, input, wrong] = ["key-form", "key", "key-error"].map(byId);
   const button = form.querySelector("button");
 
+  function invite() {
+    byId("loading")?.remove();
+    showKey("");
+    form.hidden = false;
+    input.focus();
+  }
+
   async function begin(key) {
-    button.disabled = true;
+    button.disabled = form.hidden = true;
     wrong.textContent = "";
     try {
       showKey(await enter(key));
       keepKey(key);
       input.value = "";
-      form.hidden = true;
+      byId("loading")?.remove();
     } catch (error) {
       if (error.status === 401) keepKey("");
-      showKey("");
-      form.hidden = false;
+      invite();
       wrong.textContent = error.message;
+      if (error.status === 0) wrong.append(" ", h("button", {type: "button", onclick: () => begin(key)}, "Try again"));
     }
     button.disabled = false;
   }
@@ -38,12 +46,12 @@ export function keyForm(enter, leave) {
   byId("forget").addEventListener("click", () => {
     keepKey("");
     leave();
-    showKey("");
-    form.hidden = false;
-    input.focus();
+    invite();
   });
-  if (readKey()) return begin(readKey());
-  showKey("");
-  form.hidden = false;
-  input.focus();
+  addEventListener("newkey", () => {
+    leave();
+    begin(readKey());
+  });
+  if (readKey()) begin(readKey());
+  else invite();
 }

@@ -1,18 +1,20 @@
 // The explorer: it asks for the key, then shows the view that the address names after its #.
+import "./early.js";
 import {Api} from "./api.js";
 import {cardView} from "./card.js";
 import {cardsView} from "./cards.js";
+import {h} from "./dom.js";
 import {downloadsView} from "./downloads.js";
 import {Facets} from "./facets.js";
 import {gameView, setView} from "./group.js";
 import {keyForm} from "./key-form.js";
+import {denied, lost} from "./lost.js";
 import {marketView} from "./market.js";
 import {moversView} from "./movers.js";
 import {Names} from "./names.js";
 import {SetCards} from "./set-cards.js";
 import {Tracked} from "./tracked.js";
 import {watchedView, watchlistView} from "./watchlist.js";
-import {weekChanges} from "./week.js";
 
 const byId = (id) => document.getElementById(id);
 const [place, status] = ["view", "status"].map(byId);
@@ -23,14 +25,40 @@ let cards = null; // links between the catalogue and the watchlist
 let names = null;
 let facets = null;
 let sets = null; // the cards of each set that was looked at
-let build = null; // the id of the build that was live on entry
+let build = null; // a promise of the id of the build that was live on entry
+let scopes = null; // a promise of the scopes of the key
 let current = null; // {kind, view, address, scroll}
 let list = null; // the list of cards as it was left, to come back to
 
-/** Show a message, or an error, in the status line. */
-function announce(text, wrong = false) {
-  status.textContent = text;
+/** Show a message in the status line. Of an ApiError it says what to do. */
+function announce(said, wrong = false) {
+  status.textContent = said.message ?? said;
   status.classList.toggle("error", wrong);
+  if (said.status === 0) status.append(" ", h("button", {type: "button", onclick: again}, "Try again"));
+  if (said.status === 403) scopes.then((known) => replace(denied(said, known)));
+}
+
+/** Show the view of the address anew. */
+function again() {
+  current?.view.leave?.();
+  if (current?.kind === cardsView) list = null;
+  current = null;
+  show();
+}
+
+/** Show what stands for a view that failed. */
+function replace(view) {
+  current?.view.leave?.();
+  [current, list] = [null, null];
+  announce("");
+  place.replaceChildren(view);
+  view.querySelector("h2").focus();
+}
+
+/** The view for an address that names none. */
+function lostView({announce: say}) {
+  say("");
+  return lost("There is no page at this address");
 }
 
 /** Return the view that a hash names, and its arguments. */
@@ -45,7 +73,8 @@ function routeOf(hash) {
   if (name === "sets" && last) return {name: "market", view: setView, id: last};
   if (name === "games" && last) return {name: "market", view: gameView, id: last};
   if (name === "market") return {name, view: marketView, ...parameters(name, query)};
-  return {name: "cards", view: cardsView, ...parameters("cards", query)};
+  if (name === "cards" || name === "") return {name: "cards", view: cardsView, ...parameters("cards", query)};
+  return {name, view: lostView};
 }
 
 /** The parameters of an address, and a function that replaces them there. */
@@ -69,7 +98,8 @@ function show() {
   }
   const back = route.view === cardsView && list;
   document.title = TITLE;
-  announce(back ? "" : "One moment …");
+  announce(back ? "" : "Loading…");
+  byId("loading")?.remove();
   const scroll = back ? list.scroll : 0;
   current = back || {kind: route.view, address: location.hash, scroll: 0};
   current.view ??= route.view({api, route, announce, cards, names, facets, sets, build});
@@ -81,21 +111,26 @@ function show() {
 /** Enter with a key, show the view of the address, and return the name of the key. */
 async function enter(key) {
   const client = new Api(key, (seconds) => announce(seconds === null ? "" : `The rate limit is reached: waiting ${seconds} s.`));
-  const [me] = await client.get("me");
-  const [{build: live}] = await client.get("status");
-  [api, build] = [client, live.id];
-  weekChanges(build); // it comes while the first cards come
-  cards = new Tracked(api, me.scopes);
+  const me = client.get("me").then(([record]) => record); // asked at the same time as the first view
+  [api, scopes] = [client, me.then((record) => record.scopes)];
+  build = client.get("status").then(([found]) => found.build.id);
+  for (const promise of [scopes, build]) promise.catch(() => {}); // a view that needs it says so
+  cards = new Tracked(api, scopes);
   [names, facets, sets] = [new Names(api), new Facets(api), new SetCards(api)];
   show();
   place.querySelector("input[type=search], h2")?.focus();
-  return me.name;
+  try {
+    return (await me).name;
+  } catch (error) {
+    if (api === client) leave();
+    throw error;
+  }
 }
 
 function leave() {
   current?.view.leave?.();
   list?.view.leave();
-  [api, build, cards, names, facets, sets, current, list] = Array(8).fill(null);
+  [api, build, scopes, cards, names, facets, sets, current, list] = Array(9).fill(null);
   place.replaceChildren();
   announce("");
 }

@@ -37,7 +37,7 @@ export function marketView({api, route, announce}) {
       more.hidden = page.pagination.next_offset === null;
       announce(rows.length ? `${count(rows.length)} of ${count(Number(total))} shown.` : "Nothing has a price yet.");
     } catch (error) {
-      if (!signal.aborted) announce(error.message, true);
+      if (!signal.aborted) announce(error, true);
     }
   }
 

@@ -32,7 +32,7 @@ export function moversView({api, announce}) {
     } catch (error) {
       if (signal.aborted) return;
       if (confirmed && error.code === "invalid_parameter") return forget(); // the build is older than confirmed moves
-      announce(error.message, true);
+      announce(error, true);
     }
   }
 

@@ -32,7 +32,7 @@ export function watchlistView({api, announce}) {
     items = found;
     show();
     announce(items.length ? `${count(items.length)} tracked products.` : "Nothing is tracked.");
-  }).catch((error) => announce(error.message, true));
+  }).catch((error) => announce(error, true));
   return h("section", {class: "watchlist"}, h("h2", {tabindex: "-1"}, "Watchlist"),
     h("table", {class: "stacks", role: "table"}, h("thead", {role: "rowgroup"}, h("tr", {role: "row"}, heads)), body));
 }
@@ -68,7 +68,7 @@ export function watchedView({api, route, announce, cards}) {
         h("p", {class: "when"}, "Over this range: ", change(overall)),
         plot("Average of the lowest price", [{height: 250, format: euros, round: roundEuros, series: [{name: "Lowest price", style: "one", values}]}]));
     } catch (error) {
-      if (!asking.signal.aborted) announce(error.message, true);
+      if (!asking.signal.aborted) announce(error, true);
     }
   }
 
@@ -87,7 +87,7 @@ export function watchedView({api, route, announce, cards}) {
     load();
     cards.of(item).then((found) => found && view.querySelector(".to-card").replaceChildren(
       h("a", {href: `#/cards/${found.id_product}`}, "Card with its prices")), () => {});
-  }).catch((error) => asking.signal.aborted || announce(error.message, true));
+  }).catch((error) => asking.signal.aborted || announce(error, true));
   view.leave = () => asking.abort();
   return view;
 }

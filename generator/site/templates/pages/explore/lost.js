@@ -1,0 +1,28 @@
+// What a visitor reads where there is nothing to show: a sentence, what to do, a link.
+import {h} from "./dom.js";
+
+const LONGEST_QUERY = 100; // characters, of the API
+const READABLE = {
+  "cards:read": ["#/cards", "Cards"], "watchlist:read": ["#/watchlist", "Watchlist"], "bulk:read": ["#/downloads", "Downloads"],
+  "fingerprints:read": ["/explore/scan", "Scan a card"],
+};
+const link = ([href, text]) => h("a", {href}, text);
+
+/** A page for an address that leads nowhere, with a search. */
+export function lost(sentence) {
+  const words = h("input", {type: "search", maxlength: LONGEST_QUERY, "aria-label": "Search by name", placeholder: "Words of the name"});
+  const search = (event) => {
+    event.preventDefault();
+    location.hash = `#/cards?${new URLSearchParams({q: words.value.trim()})}`;
+  };
+  return h("section", {class: "lost"}, h("h2", {tabindex: "-1"}, sentence),
+    h("form", {role: "search", onsubmit: search}, words, h("button", {class: "first"}, "Search")),
+    h("p", {}, link(["#/cards", "All cards"])));
+}
+
+/** A page for a key that may not read a view, with links to what it may read. */
+export function denied(error, scopes) {
+  const others = scopes.flatMap((scope) => (READABLE[scope] ? [link(READABLE[scope]), " "] : []));
+  return h("section", {class: "lost"}, h("h2", {tabindex: "-1"}, "Your key may not read this"), h("p", {}, `${error.message}.`),
+    h("p", {}, others.length > 0 && "It may read: ", others, link(["/#key-title", "How to get another key"])));
+}
