@@ -10,16 +10,17 @@ import click
 from edge_auth.contract.keys import (
     DEFAULT_RATE_LIMIT,
     SCOPES,
-    KeyFile,
     KeyRecord,
     issue,
     open_key_file,
     parse_expiry,
     timestamp,
 )
+from edge_auth.contract.store.open import open_store
 from generator.clock import utc_now
 from generator.commands.options import json_option, store_option
 from generator.commands.reused_key import check_store_exists, read_key, write_key
+from generator.releases.reserve import with_reserve
 from generator.terminal.output import say, say_json, say_lines
 
 NEVER = "never"
@@ -114,7 +115,7 @@ def issue_(
         key, record = kept
     else:
         key, record = issue(name, scopes or SCOPES, rate_limit, expires_at, time.time())
-        file.add(record)
+        with_reserve(open_store(store), lambda: file.add(record))
         if reuse:
             write_key(reuse, key)
     say(key)
@@ -152,7 +153,7 @@ def revoke(id_: str, store: str, keys: str | None) -> None:
     \b
     Example: cardpress keys revoke key_0123456789ab
     """
-    _update(open_key_file(store, keys), id_, revoked=True)
+    _update(store, keys, id_, revoked=True)
 
 
 @keys.command()
@@ -178,7 +179,7 @@ def update(
         changes["expires_at"] = None if expires == NEVER else expires
     if not changes:
         raise click.UsageError("nothing to change: pass --scope, --rate-limit or --expires")
-    _update(open_key_file(store, keys), id_, **changes)
+    _update(store, keys, id_, **changes)
 
 
 @keys.command()
@@ -209,8 +210,9 @@ def usage(logs: tuple[str, ...], days: int | None, as_json: bool) -> None:
         say(f"{lines:,} other lines (cut off, or of another program), most in {example}", err=True)
 
 
-def _update(file: KeyFile, id_: str, **changes: Any) -> None:
-    say_json(_fields(file.update(id_, **changes)))
+def _update(store: str, keys: str | None, id_: str, **changes: Any) -> None:
+    file = open_key_file(store, keys)
+    say_json(_fields(with_reserve(open_store(store), lambda: file.update(id_, **changes))))
 
 
 def _aligned(rows: list[tuple[str, ...]]) -> Iterator[str]:

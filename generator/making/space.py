@@ -55,7 +55,8 @@ def _check_room(store: Store, missing: list[LayerSpec]) -> None:
     if need and free < need + settings.RESERVE_BYTES:
         raise SpaceError(
             f"{store.location} has {free / 1e6:,.1f} MB free, but this build needs about {need / 1e6:,.1f} MB, "
-            "as the last one did: free some space, or `cardpress prune --keep N`"
+            f"as the last one did, and {settings.RESERVE_BYTES / 1e6:,.1f} MB must stay free: "
+            "free some space, or `cardpress prune --keep N`"
         )
 
 

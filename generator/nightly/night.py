@@ -13,7 +13,7 @@ from typing import Any
 from edge_auth.contract import layout
 from edge_auth.contract.pointer import Pointer, live_build_id, read_pointer
 from edge_auth.contract.store.interface import Store
-from edge_auth.errors import EdgeError, StoreError, UnknownBuild
+from edge_auth.errors import AccessDenied, EdgeError, StoreError, Throttled, UnknownBuild
 from generator.clock import Clock, timestamp
 from generator.errors import (
     BuildError,
@@ -28,6 +28,7 @@ from generator.errors import (
     StaleError,
     StepError,
     TerminatedError,
+    is_disk_full,
     message_of,
 )
 from generator.nightly import steps
@@ -122,10 +123,19 @@ class Night:
                     raise
                 raise named from error
             finally:
-                write_report(self.report, self.store, self.options, clock=self.clock, progress=self.progress)
+                self._write_report()
                 if with_pages:
                     write_night_pages(self.report, self.store, self.options, clock=self.clock, progress=self.progress)
                 self.notices.finish(self.report)
+
+    def _write_report(self) -> None:
+        """Write the report. After a failed night its own error matters more than that of the report."""
+        try:
+            write_report(self.report, self.store, self.options, clock=self.clock, progress=self.progress)
+        except (GeneratorError, EdgeError, OSError) as error:
+            if self.report.error is None:
+                raise
+            self.progress.say(f"the report was not written: {message_of(error)}")
 
     def _with_step(self, error: Exception) -> Exception:
         """Return an error that names the step that failed, unless it says what was decided instead."""
@@ -174,6 +184,8 @@ class Night:
         try:
             return self._do("gates", steps.judge_build, build, live)
         except (DamageError, StoreError) as error:
+            if isinstance(error, AccessDenied | Throttled) or is_disk_full(error):
+                raise
             damage = error
         self.progress.say(f"{message_of(damage)}; this run reads every layer and repairs it")
         self.report.failed_step = None

@@ -16,6 +16,7 @@ from generator.nightly.data_day import day_facts
 from generator.nightly.options import NightOptions
 from generator.reading.report.write_pages import write_pages
 from generator.releases.quarantine import read_quarantine
+from generator.releases.reserve import with_reserve
 from generator.releases.run_reports import UNCHANGED, RunReport
 from generator.releases.termination import end_by_error
 from generator.terminal.progress import Progress
@@ -31,7 +32,7 @@ def write_report(report: RunReport, store: Store, options: NightOptions, *, cloc
     report.quarantine = _quarantine(store)
     report.finished = timestamp(clock())
     data = json.dumps(asdict(report), indent=1, ensure_ascii=False, default=str).encode()
-    store.put(layout.report_name(report.run), data + b"\n")
+    with_reserve(store, lambda: store.put(layout.report_name(report.run), data + b"\n"))
 
 
 def _quarantine(store: Store) -> list[dict[str, Any]]:

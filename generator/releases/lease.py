@@ -1,8 +1,9 @@
 """A lock that expires if its holder is killed: an object in the store that the holder renews while it runs.
 
 The lock is taken, renewed and released by compare-and-swap, so it works on any store. It is held until its holder
-releases it, which no clock can prevent, or until the time in its `expires` if the holder was killed. For this the
-clocks of the machines that share a store must differ by much less than a lease.
+releases it, which no clock can prevent. If the holder was killed, a run on the same machine sees that its process is
+gone, and others wait until the time in its `expires`. For this the clocks of the machines that share a store must
+differ by much less than a lease.
 """
 
 import json
@@ -12,17 +13,19 @@ import socket
 import threading
 from contextlib import suppress
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from edge_auth.contract.store.interface import Store
 from edge_auth.errors import Conflict, EdgeError
 from generator.clock import Clock, parse_timestamp, timestamp
-from generator.errors import BusyError, TerminatedError
+from generator.errors import BusyError, TerminatedError, is_disk_full
+from generator.releases.reserve import with_reserve
 from generator.releases.termination import hold_back
 
 _RENEWALS_PER_LEASE = 4
 
-# The fields of a lock, as JSON: run, host, pid, since, expires, released, nonce, facts.
+# The fields of a lock, as JSON: run, host, machine, pid, since, expires, released, nonce, facts.
 Holder = dict[str, Any]
 
 
@@ -43,6 +46,7 @@ class Lease:
         self._holder: Holder = {
             "run": run,
             "host": socket.gethostname(),
+            "machine": _machine(),
             "pid": os.getpid(),
             "since": timestamp(clock()),
         }
@@ -97,7 +101,7 @@ class Lease:
     def _take(self) -> None:
         current = self.store.get_versioned(self.name)
         holder = _parse_holder(current.data) if current else None
-        if holder and parse_timestamp(holder["expires"]) > self.clock():
+        if holder and _is_held(holder, self.clock):
             raise BusyError(self._busy_message(holder))
         self._etag = current.etag if current else None
         try:
@@ -129,8 +133,13 @@ class Lease:
                 self._release()
 
     def _release(self) -> None:
-        with suppress(EdgeError):  # the lock expires by itself
-            self._write(0, released=True)
+        """Release the lock. On a full disk without a reserve it is deleted, which needs no room."""
+        try:
+            with_reserve(self.store, lambda: self._write(0, released=True))
+        except EdgeError as error:  # otherwise the lock expires by itself
+            if is_disk_full(error) and self.clock() < self._expires:
+                with suppress(EdgeError):
+                    self.store.delete([self.name])
 
     def _write(self, seconds: float, *, released: bool = False) -> None:
         """Write the lock with an expiry in `seconds`.
@@ -181,7 +190,25 @@ def current_holder(store: Store, name: str, clock: Clock) -> Holder | None:
     """Return the fields of a lock that is held now, or None."""
     current = store.get_versioned(name)
     holder = _parse_holder(current.data) if current else None
-    return holder if holder and parse_timestamp(holder["expires"]) > clock() else None
+    return holder if holder and _is_held(holder, clock) else None
+
+
+def _is_held(holder: Holder, clock: Clock) -> bool:
+    """Return whether a lock has not expired, and its process is not known to be gone."""
+    machine = _machine()
+    gone = machine and holder.get("machine") == machine and not _may_be_alive(holder)
+    return parse_timestamp(holder["expires"]) > clock() and not gone
+
+
+def _machine() -> str:
+    """Return what processes share that see each other's ids: the start of the system and a namespace of ids.
+
+    Containers may have equal host names, so a name does not tell. '' if the system has no such files.
+    """
+    try:
+        return f"{Path('/proc/sys/kernel/random/boot_id').read_text().strip()} {Path('/proc/self/ns/pid').readlink()}"
+    except OSError:
+        return ""
 
 
 def release_lock(store: Store, name: str, *, force: bool, clock: Clock) -> Holder | None:

@@ -231,9 +231,8 @@ def _unneeded_changes(store: Store, pointer: Pointer | None, cutoff: datetime) -
 def _leftovers(store: Store, now: datetime, grace: timedelta, intents: Intents) -> Iterator[Listed]:
     """Yield half-written files, intermediate files and intents of runs that were killed."""
     cutoff = now - max(grace, settings.LEFTOVER_AGE)
-    in_use = tuple(intents.folders)
-    yield from (e for e in store.leftovers() if _is_older(e, cutoff) and not e.name.startswith(in_use))
     work_in_use = tuple(layout.work_folder(id_) for id_ in intents.builds)
+    yield from (e for e in store.leftovers() if not e.name.startswith((*intents.folders, *work_in_use)))
     yield from (e for e in store.entries(layout.WORK) if _is_older(e, cutoff) and not e.name.startswith(work_in_use))
     yield from (e for e in store.entries(layout.INTENTS) if _is_older(e, now - settings.INTENT_AGE))
 

@@ -1,5 +1,6 @@
 """A disk that is full: a build says so before or gives the room back, and `rollback`, `publish` and `prune` work."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -11,9 +12,12 @@ from unittest.mock import patch
 import pytest
 
 from edge_auth.contract.index import INDEX_NAME
-from edge_auth.contract.layout import RESERVE, layer_folder_of
+from edge_auth.contract.layout import NIGHTLY_LOCK, RESERVE, layer_folder_of
 from edge_auth.contract.pointer import live_build_id
 from edge_auth.contract.store.folder import FolderStore
+from generator.clock import utc_now
+from generator.releases.lease import Lease, current_holder
+from generator.releases.run_reports import newest_report
 from tests.support.commands import run
 from tests.support.nights import assert_whole, demo_lake, names, published
 from tests.support.selection import mostly_thorough
@@ -67,6 +71,41 @@ def test_rollback_works_at_0_bytes(full, disk: Path) -> None:
     fill(disk)
     refused = run("publish", ids[1], "--store", store.root, status=1)  # the reserve was used
     assert "No space left on device" in refused.stderr and live_build_id(store) == ids[0]
+
+
+def test_a_night_that_meets_0_bytes_reports_and_releases_its_lock(full, disk: Path) -> None:
+    store, lake, ids = full
+    (disk / "filler").unlink()
+
+    def until_full(*_: object, **__: object) -> None:
+        fill(disk)
+
+    with patch("generator.nightly.steps.verify", side_effect=until_full):
+        failed = run("nightly", "--lake", lake, "--store", store.root, "--no-pages", status=1)
+    assert "the step gates failed: " in failed.stderr.splitlines()[-1] and "No space left" in failed.stderr
+    report = newest_report(store)
+    assert report and (report["failed_step"], report["live"]) == ("gates", ids[1])
+    assert current_holder(store, NIGHTLY_LOCK, utc_now) is None
+    (disk / "filler").unlink()
+    run("nightly", "--lake", lake, "--store", store.root, "--no-pages")
+    assert_whole(store)
+
+
+def test_a_lock_is_released_at_0_bytes_without_a_reserve(full, disk: Path) -> None:
+    store, _, _ = full
+    (disk / "filler").unlink()
+    with Lease(store, NIGHTLY_LOCK, what="nightly", run="late", clock=utc_now, seconds=60):
+        store.delete([RESERVE])
+        fill(disk)
+    assert current_holder(store, NIGHTLY_LOCK, utc_now) is None
+
+
+def test_keys_are_issued_at_0_bytes(full, disk: Path) -> None:
+    store, _, _ = full
+    key = json.loads(run("keys", "issue", "--store", store.root, "--name", "late").stderr)
+    assert store.stat(RESERVE) is None
+    [record] = json.loads(run("keys", "list", "--store", store.root, "--json").stdout)
+    assert record["id"] == key["id"]
 
 
 def test_publish_works_at_0_bytes(full, disk: Path) -> None:

@@ -58,6 +58,32 @@ def test_a_lock_of_the_future_is_found_and_released(store: FolderStore, tmp_path
     run("nightly", "--lake", lake, "--store", store.root, "--no-pages")
 
 
+LEFT_LOCK = """
+import os, sys
+from edge_auth.contract.store.folder import FolderStore
+from generator.clock import utc_now
+from generator.releases.lease import Lease
+with Lease(FolderStore(sys.argv[1]), sys.argv[2], what="prune", run="killed", clock=utc_now, seconds=3600) as lease:
+    lease.write_facts(doomed=sys.argv[3:])
+    os.kill(os.getpid(), 9)
+"""
+
+
+def test_a_killed_prune_holds_no_build_of_its_machine(tmp_path: Path) -> None:
+    """The build before is on the list of the prune: a night of another machine would wait an hour for the lock."""
+    store, _, ids = published(tmp_path, 7)
+    command = [sys.executable, "-c", LEFT_LOCK, store.root, layout.PRUNE_LOCK, ids[0]]
+    assert subprocess.run(command, cwd=ROOT, env=environment()).returncode == -9
+    lock = json.loads(store.get(layout.PRUNE_LOCK))
+    assert not lock["released"] and lock["facts"]["doomed"] == ids
+    assert current_holder(store, layout.PRUNE_LOCK, utc_now) is None
+    store.put(layout.PRUNE_LOCK, json.dumps(lock | {"machine": "another container"}).encode())
+    assert current_holder(store, layout.PRUNE_LOCK, utc_now), "equal host names do not tell"
+    store.put(layout.PRUNE_LOCK, json.dumps(lock).encode())
+    assert run("publish", ids[0], "--store", store.root).stdout.strip() == ids[0]
+    run("prune", "--store", store.root)
+
+
 @pytest.mark.parametrize(
     ("host", "pid"), [(socket.gethostname(), os.getpid()), ("another-machine", 1)], ids=["this machine", "another"]
 )

@@ -133,11 +133,8 @@ def test_finds_what_killed_runs_left(four) -> None:
     whole = names(store)
     layer = next(name for name in whole if name.startswith("layers/history-open/")).rpartition("/")[0]
     left = {
-        f"{layer}/.writing-abc",
         f"{layer}/0123456789abcdef.jsonl.gz",
         "layers/lists/0123456789abcdef01234567/0123456789abcdef.jsonl.gz",
-        "layers/lists/0123456789abcdef01234567/.writing-xyz",
-        "builds/.writing-abc",
         "gates/2020-01-01-0123456789ab.json",
         "intents/2020-01-01-0123456789ab/0123456789abcdef.json",
     }
@@ -148,6 +145,18 @@ def test_finds_what_killed_runs_left(four) -> None:
     sweep(store)
     assert names(store) == whole
     assert_whole(store)
+
+
+def test_a_half_written_file_goes_as_soon_as_it_has_no_writer(four) -> None:
+    store, _, _ = four
+    sweep(store)
+    stray = store.root / "builds" / ".writing-abc"
+    stray.write_bytes(b"{}")
+    with store._temporary_file("builds/other", b"{}"):
+        assert [file.name for file in find_deletions(store, TWO, in_hours(0)).strays] == ["builds/.writing-abc"]
+        sweep(store)
+        assert [path.name for path in stray.parent.glob(".writing-*")] != []
+    assert not stray.exists() and not [*stray.parent.glob(".writing-*")]
 
 
 def test_a_layer_whose_index_cannot_be_read_is_left_alone(four) -> None:

@@ -121,9 +121,9 @@ class FolderStore:
         return filter(None, map(self._listed, names))
 
     def leftovers(self) -> Iterator[Listed]:
-        """Yield the temporary files of writers that were killed."""
-        with _translated_errors(self, ""):
-            found = sorted(path for path in self.root.rglob(f"{_TEMPORARY_PREFIX}*"))
+        """Yield the temporary files of writers that were killed: those that no process has locked."""
+        with _translated_errors(self, "a temporary file"):
+            found = sorted(path for path in self.root.rglob(f"{_TEMPORARY_PREFIX}*") if not _is_locked(path))
         return filter(None, (self._listed(path.relative_to(self.root).as_posix()) for path in found))
 
     def delete(self, names: Iterable[str]) -> None:
@@ -150,13 +150,16 @@ class FolderStore:
     def _temporary_file(self, name: str, data: bytes) -> Iterator[str]:
         """Write data to a temporary file in the folder of an object. Yield its path."""
         handle, temporary = self._create_temporary(name)
+        lock = os.dup(handle)  # the file is locked until this is closed too, and `leftovers` sees that it has a writer
         try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
             os.chmod(temporary, _PRIVATE_FILE_MODE if self._is_private(name) else _FILE_MODE)
             yield temporary
         finally:
             Path(temporary).unlink(missing_ok=True)
+            os.close(lock)
 
     def _create_temporary(self, name: str) -> tuple[int, str]:
         folder = (self.root / name).parent
@@ -215,6 +218,16 @@ def _read_range(path: str, offset: int, length: int) -> bytes:
         return os.pread(handle, length, offset)
     finally:
         os.close(handle)
+
+
+def _is_locked(path: Path) -> bool:
+    """Return whether a process has locked a file. One that was renamed or deleted meanwhile had a writer too."""
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, FileNotFoundError):
+        return True
+    return False
 
 
 def _etag(data: bytes) -> str:
