@@ -195,7 +195,7 @@ class Night:
             with suppress(DamageError, StoreError, UnknownBuild):
                 judged = self._do("gates", steps.judge_build, build, other)
                 if other != live:
-                    self.progress.say(f"{live} stays damaged, since the lake has changed: compared with {other}")
+                    self.progress.say(f"{live} stays damaged, as lake or program have changed: compared with {other}")
                 return judged
         raise BuildError(
             f"{build} was built but not published, because there is nothing to compare it with: {message_of(damage)}; "

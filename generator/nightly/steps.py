@@ -111,7 +111,7 @@ def make_new_build(context: NightContext, rotation: Rotation | None, make_room: 
 def repair_builds(context: NightContext, live: str | None) -> Facts:
     """Read every layer of the new build and of the live one, and make the damaged ones again.
 
-    If the lake has changed since the live build was made, only the layers that the new build has too are repaired.
+    If lake or program have changed since the live build was made, only the layers that both builds have are repaired.
     """
     damaged = _make_build(context, repair=True).damaged
     if live:

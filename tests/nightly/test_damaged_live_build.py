@@ -68,7 +68,7 @@ def test_the_last_sound_build_is_compared_after_the_lake_has_changed(tmp_path: P
     change_products(lake)
     report, said = night(lake, store)
     assert report["outcome"] == "published" and report["judgement"]["against"] == ids[0]
-    assert f"{ids[1]} stays damaged, since the lake has changed: compared with {ids[0]}\n" in said
+    assert f"{ids[1]} stays damaged, as lake or program have changed: compared with {ids[0]}\n" in said
     assert_whole(store)
 
 
