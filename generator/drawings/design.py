@@ -1,7 +1,6 @@
 """What a drawing looks like: whole numbers and texts for the templates `single.svg` and `sealed.svg`.
 
-Everything follows from a hash of four texts, in 32-bit integers, so each language gives the same drawing.
-`explore/art.js` has the same rules for browsers, and a test compares the drawings.
+Everything follows from a hash of four texts, in 32-bit integers.
 """
 
 from collections.abc import Callable, Mapping

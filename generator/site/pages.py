@@ -22,7 +22,6 @@ from edge_auth.contract import site_files
 from edge_auth.contract.sorts import DEFAULT_SORT, MATCH_SORT, PRICE_SORTS, SORTS
 from edge_auth.contract.text_filters import TEXT_FILTERS
 from edge_auth.core.endpoints import MAX_TEXT_CHARACTERS
-from generator.drawings import svg
 from generator.site import openapi
 from generator.site.api_reference import Reference
 from generator.site.bundles import bundle
@@ -65,10 +64,10 @@ def documents(live: LiveExamples = NO_EXAMPLES) -> dict[str, bytes]:
 
 def sources() -> Iterator[tuple[str, bytes]]:
     """Yield the name and the content of each file that the pages are made from, besides the build."""
-    for folder in (Path(__file__).parent, Path(svg.__file__).parent):
-        for path in sorted(folder.rglob("*")):
-            if path.is_file() and path.suffix != ".pyc" and path.name != "README.md":
-                yield path.relative_to(folder.parent).as_posix(), path.read_bytes()
+    folder = Path(__file__).parent
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.suffix != ".pyc" and path.name != "README.md":
+            yield path.relative_to(folder).as_posix(), path.read_bytes()
     yield "changelog", api_changes().encode()
 
 
@@ -112,7 +111,6 @@ def _environment() -> Environment:
         "languages": _LANGUAGES,
         "example": lambda name, extension: (_TEMPLATES / "examples" / f"{name}.{extension}").read_text("utf-8"),
         "version_of": _version_of,
-        "drawing": lambda name: Markup(svg.template(name)),
     }
     environment.filters |= {
         "markdown": _markdown,

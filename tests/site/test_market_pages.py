@@ -68,7 +68,7 @@ def test_moves_begin_with_confirmed_ones(visit: Visit) -> None:
     page = visit.enter("#/movers")
     expect(page.get_by_role("radio", name="Confirmed moves")).to_be_checked()
     expect(page.get_by_text("A move is confirmed if")).to_be_visible()
-    expect(page.get_by_role("status")).to_have_text("No price moved in this window.")  # there are no averages
+    expect(page.get_by_role("status")).to_have_text("No price moved so within this time.")  # there are no averages
     page.get_by_role("radio", name="All moves").check()
     expect(page.get_by_role("table", name="Rose").locator("tbody tr")).to_have_count(1)
 

@@ -270,7 +270,9 @@ def test_an_index_without_entries_is_explained(page: Page, demo_service: tuple[S
     empty = {"version": "none", "image_url": "{key}", "count": 0, "entries": []}
     page.context.route("**/api/v1/fingerprints", lambda route: route.fulfill(json=empty))
     scanner(page, demo_service)
-    expect(page.get_by_role("status")).to_have_text("The index of fingerprints has no entries.")
+    expect(page.get_by_role("status")).to_have_text(
+        "There are no pictures to compare with: the index of fingerprints has no entries."
+    )
 
 
 @pytest.mark.thorough

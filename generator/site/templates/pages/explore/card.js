@@ -5,7 +5,7 @@ import {path} from "./group.js";
 import {lost} from "./lost.js";
 import {plot} from "./plot.js";
 import {printingsOf} from "./printings.js";
-import {SELLER_FILTER, condition, count, day, direction, euros, percent, roundEuros, time} from "./words.js";
+import {SELLER_FILTER, SELLER_FILTER_MEANING, condition, count, day, direction, euros, percent, roundEuros, since, time} from "./words.js";
 
 const RANGES = [["30", "30 days"], ["90", "90 days"], ["365", "A year"], ["", "All"]];
 
@@ -82,9 +82,9 @@ function headline({price_guide: guide, filtered_price: filtered, history}) {
   const price = guide?.trend ?? filtered?.lowest ?? null;
   if (price === null) return h("p", {class: "headline"}, "No price yet");
   const what = guide?.trend != null ? `Trend price across Europe, ${day(guide.day)}` : SELLER_FILTER;
-  const moves = guide?.trend == null ? [] : [7, 30].map((days) => [days, before(history.price_guide, "trend", guide.day, days)]);
+  const moves = guide?.trend == null ? [] : [7, 30].map((days) => before(history.price_guide, "trend", guide.day, days)).filter(Boolean);
   return h("div", {class: "headline"}, h("p", {class: "price"}, euros(price)), h("p", {class: "when"}, what),
-    h("dl", {class: "moves"}, moves.map(([days, then]) => fact(`Against ${days} days ago`, then ? moved(price, then) : "–"))));
+    h("dl", {class: "moves"}, moves.map((then) => fact(since(then.day), moved(price, then)))));
 }
 
 function moved(now, {trend, day: then}) {
@@ -98,7 +98,7 @@ function prices({price_guide: guide, filtered_price: filtered, listing}) {
       ["Trend", euros(guide.trend)], ["Average", euros(guide.avg)], ["Lowest", euros(guide.low)],
       ["Average, 1 day", euros(guide.avg1)], ["7 days", euros(guide.avg7)], ["30 days", euros(guide.avg30)],
       ...(guide.holo.trend === null ? [] : [["Holo trend", euros(guide.holo.trend)]])]),
-    tile("Cheapest offers", filtered && `${SELLER_FILTER}, any condition. Checked ${time(filtered.checked_at)}`, filtered && [
+    tile(SELLER_FILTER, filtered && `${SELLER_FILTER_MEANING} Checked ${time(filtered.checked_at)}`, filtered && [
       ["Lowest", euros(filtered.lowest)], ["Offers", count(filtered.offers)],
       ["Cheapest", filtered.cheapest_seller ?? "–"], ["Condition", condition(filtered.cheapest_condition)]]),
     tile("All sellers", listing && `Every country and language, as the page of the set lists them, ${time(listing.scraped_at)}`, listing && [
@@ -106,8 +106,8 @@ function prices({price_guide: guide, filtered_price: filtered, listing}) {
       ["Foil from", euros(listing.from_price_foil)], ["Foil available", count(listing.available_foil)]]));
 }
 
-const tile = (name, when, facts) => h("div", {class: "tile"}, h("h3", {}, name), h("p", {class: "when"}, when || "No data yet"),
-  facts && h("dl", {}, facts.map(([label, value]) => h("div", {}, h("dt", {}, label), h("dd", {}, value)))));
+const tile = (name, when, facts) => facts && h("div", {class: "tile"}, h("h3", {}, name), h("p", {class: "when"}, when),
+  h("dl", {}, facts.map(([label, value]) => h("div", {}, h("dt", {}, label), h("dd", {}, value)))));
 
 function historyOf({history}, hidden) {
   const of = (rows, field) => new Map(rows.map((row) => [row.day, row[field]]));
@@ -126,7 +126,7 @@ function offers({filtered_price: filtered}) {
   const row = (offer, code) => [offer.seller, condition(code), count(offer.quantity), euros(offer.price)];
   const columns = [["Seller", ""], ["Condition", ""], ["Quantity", "number"], ["Price", "number"]];
   const grouped = Object.entries(filtered.cheapest_offers_by_condition);
-  return [h("section", {}, h("h3", {}, `Cheapest offers: ${SELLER_FILTER[0].toLowerCase()}${SELLER_FILTER.slice(1)}`),
+  return [h("section", {}, h("h3", {}, `Cheapest offers: ${SELLER_FILTER}`),
     table("Cheapest offers", columns, filtered.cheapest_offers.map((offer) => row(offer, offer.condition))),
     h("details", {}, h("summary", {}, "By condition"),
       table("Cheapest offers by condition", columns, grouped.flatMap(([code, some]) => some.map((offer) => row(offer, code))))))];

@@ -1,5 +1,6 @@
 // Making elements. Text always goes in as text, never as markup.
-import {drawnPicture} from "./art.js";
+
+const HUES = 8; // of the style sheet
 
 function put(node, properties, children) {
   for (const [name, value] of Object.entries(properties)) {
@@ -24,13 +25,20 @@ export function outward(address, text) {
   return safe ? h("a", {href: address, rel: "noopener noreferrer", referrerpolicy: "no-referrer"}, text) : null;
 }
 
-/** The picture of a product: at an address over https or on this host, or a drawing if there is none or it does not load. */
+/** The picture of a product, at an address over https or on this host. If there is none, or it does not load, the place says so. */
 export function picture(address, product, properties = {}) {
-  const found = /^(https:\/\/|\/(?!\/))/i.test(address ?? "");
-  const image = h("img", {alt: "", decoding: "async", referrerpolicy: "no-referrer", width: 252, height: 352, ...properties,
-    src: found ? address : drawnPicture(product)});
-  if (found) image.addEventListener("error", () => { image.src = drawnPicture(product); }, {once: true});
-  return h("span", {class: "picture"}, image);
+  if (!/^(https:\/\/|\/(?!\/))/i.test(address ?? "")) return noPicture(product);
+  const image = h("img", {alt: "", decoding: "async", referrerpolicy: "no-referrer", width: 252, height: 352, ...properties, src: address});
+  const place = h("span", {class: "picture"}, image);
+  image.addEventListener("error", () => place.replaceWith(noPicture(product)), {once: true});
+  return place;
+}
+
+/** A place without a picture, in the colour of the game. A Card does not name its game, but its category begins with it. */
+function noPicture({number, category}) {
+  const game = category?.replace(/ ?\S+$/, "") ?? "";
+  const hue = [...game].reduce((sum, letter) => sum + letter.codePointAt(0), 0) % HUES;
+  return h("span", {class: `picture none hue-${hue}`, "aria-hidden": "true"}, h("span", {}, "No picture"), number && h("span", {}, `No. ${number}`));
 }
 
 /** A table whose rows are blocks on a small screen, so that it needs no scrolling. Its roles are named, since blocks lose theirs. */

@@ -211,7 +211,7 @@ function centre(colour, to) {
  * Throws an Error if the index has another recipe or no entries.
  */
 export function readIndex({version, image_url: imageUrl, entries}) {
-  if (entries.length === 0) throw new Error("The index of fingerprints has no entries.");
+  if (entries.length === 0) throw new Error("There are no pictures to compare with: the index of fingerprints has no entries.");
   if (version !== VERSION) throw new Error(`The index has the recipe ${version}. This page knows ${VERSION} only.`);
   const sorted = entries.toSorted((one, other) => (one.key < other.key ? -1 : 1));
   const hashes = new Uint32Array(WORDS * sorted.length);

@@ -3,7 +3,7 @@ import {before} from "./before.js";
 import {h, stackedTable} from "./dom.js";
 import {groupName} from "./market.js";
 import {plot} from "./plot.js";
-import {count, day, direction, euros, index, percent, roundEuros} from "./words.js";
+import {count, day, direction, euros, index, percent, roundEuros, since} from "./words.js";
 import {weekChanges} from "./week.js";
 
 const RANGES = [["30", "30 days"], ["90", "90 days"], ["365", "A year"], ["3650", "All"]];
@@ -65,12 +65,10 @@ function headline({points}) {
   const about = `Trend prices of ${count(now.priced)} cards, ${day(now.day)}`;
   return [h("div", {class: "headline"}, h("p", {class: "price"}, euros(now.value)), h("p", {class: "when"}, about),
     h("dl", {class: "moves"}, h("div", {}, h("dt", {}, "Index"), h("dd", {}, index(now.index))),
-      WINDOWS.map((days) => h("div", {}, h("dt", {}, `In ${days} days`), h("dd", {}, moved(points, now, days))))))];
+      WINDOWS.map((days) => before(points, "index", now.day, days)).filter(Boolean).map((then) => h("div", {}, h("dt", {}, since(then.day)), h("dd", {}, moved(now, then))))))];
 }
 
-function moved(points, now, days) {
-  const then = before(points, "index", now.day, days);
-  if (!then) return "–";
+function moved(now, then) {
   const change = ((now.index - then.index) / then.index) * 100;
   return h("span", {class: direction(change), title: `${index(then.index)} on ${day(then.day)}`}, percent(change));
 }

@@ -69,7 +69,7 @@ function routeOf(hash) {
   if (name === "watchlist") return last ? {name, view: watchedView, slug: last} : {name, view: watchlistView};
   if (name === "cards" && last) return {name, view: cardView, id: encodeURIComponent(last)};
   if (name === "downloads") return {name, view: downloadsView};
-  if (name === "movers") return {name, view: moversView};
+  if (name === "movers") return {name, view: moversView, ...parameters(name, query)};
   if (name === "sets" && last) return {name: "market", view: setView, id: last};
   if (name === "games" && last) return {name: "market", view: gameView, id: last};
   if (name === "market") return {name, view: marketView, ...parameters(name, query)};

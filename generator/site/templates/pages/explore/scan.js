@@ -23,7 +23,7 @@ let latest = 0; // the number of the newest photo: results of older ones are not
 
 function announce(text, wrong = false) {
   status.textContent = text;
-  status.classList.toggle("error", wrong);
+  status.className = wrong ? "status error" : "status";
 }
 
 /** Start the worker. Pages of this site allow one policy for addresses of scripts, and it knows one address. */
@@ -46,7 +46,8 @@ const received = {
     announce(seconds === null ? "One moment …" : `The rate limit is reached: waiting ${seconds} s.`);
   },
   wrong({number, message}) {
-    if (number === latest) announce(message, true);
+    if (number === 0) drop.hidden = true; // without an index, no picture can be recognised
+    if (number === 0 || number === latest) announce(message, true);
   },
   async result(result) {
     if (result.number !== latest) return result.photo.close();
@@ -106,6 +107,7 @@ function showMatches({matches, milliseconds}, products) {
   if (first.distance > FAR) return announce("No card looks like this one. The index probably does not have it.");
   const others = seconds === 1 ? "Another card looks" : `${seconds} other cards look`;
   announce(`${sureness(first.distance, seconds === 0)}: ${nameAndPrice(first, products)}.${seconds ? ` ${others} nearly the same: compare the pictures.` : ""}`);
+  status.classList.add("found");
 }
 
 /** What the status line says of a match. */
@@ -146,7 +148,7 @@ async function enter(key) {
   const [me] = await client.get("me");
   if (!me.scopes.includes(SCOPE)) throw new Error(`The key “${me.name}” may not read the index: it lacks the scope ${SCOPE}.`);
   [api, scopes] = [client, me.scopes];
-  scanner.hidden = false;
+  scanner.hidden = drop.hidden = false;
   startWorker(key);
   byId("file").focus();
   return me.name;

@@ -33,7 +33,11 @@ export const CONDITIONS = {
 export const condition = or((code) => CONDITIONS[code.toUpperCase()] ?? code);
 
 /** The API's seller filter `sellerCountry=23&language=1`. */
-export const SELLER_FILTER = "Sellers in one country, English cards";
+export const SELLER_FILTER = "English, one country";
+export const SELLER_FILTER_MEANING = "The cheapest offers of the English card, in any condition, by sellers in one country.";
+
+/** Since when a price moved. */
+export const since = (value) => `since ${day(value).replace(/ \d+$/, "")}`;
 
 /** Whether a change is up or down, as a class; "" for none. */
 export const direction = (change) => (change > 0 ? "up" : change < 0 ? "down" : "");
