@@ -24,7 +24,7 @@ _HELP = {
     "layer_seconds": "Duration of each layer that the last nightly run made.",
     "gate_value": "Value that each gate measured in the last nightly run.",
     "gate_threshold": "The greatest value that passes each gate.",
-    "gate_breached": "Whether the gate was breached.",
+    "gate_breached": "Whether the gate was breached, and not forced.",
     "build_as_of_timestamp_seconds": "The as-of day of the build that the last nightly run made.",
     "build_objects": "Objects of that build by layer.",
     "build_bytes": "Bytes of that build by layer.",
@@ -96,7 +96,9 @@ def _samples(report: RunReport, last_success: float | None) -> dict[str, list[_S
         "layer_seconds": _by_label("layer", report.layer_seconds.items()),
         "gate_value": _by_label("gate", ((verdict["gate"], verdict["value"]) for verdict in verdicts)),
         "gate_threshold": _by_label("gate", ((verdict["gate"], verdict["threshold"]) for verdict in verdicts)),
-        "gate_breached": _by_label("gate", ((verdict["gate"], verdict["breached"]) for verdict in verdicts)),
+        "gate_breached": _by_label(
+            "gate", ((verdict["gate"], verdict["breached"] and not verdict["forced"]) for verdict in verdicts)
+        ),
         "build_as_of_timestamp_seconds": _optional(_day_seconds(report.record.get("as_of"))),
         "build_objects": _by_label("layer", report.record.get("objects", {}).items()),
         "build_bytes": _by_label("layer", report.record.get("bytes", {}).items()),
