@@ -63,6 +63,9 @@ def requests(set_id: int, total: int) -> Iterator[Request]:
     yield "100 `values` of /identifiers/{scheme}", f"{API}/identifiers/tcgplayer?values={values}", {}
     yield "60 kB of `ids`", f"{cards}?ids={'1,' * 30_000}1", {}
     yield "/movers, last page", f"{API}/movers?limit=100&offset=400", {}
+    yield "100 `ids` of /series", f"{API}/series?ids={','.join(map(str, range(10_000, 10_100)))}", {}
+    yield "/market, longest page", f"{API}/market?limit=500", {}
+    yield "/market/history of a set", f"{API}/market/history?set={set_id}", {}
     yield "/games", f"{API}/games?limit=500", {}
     yield "the largest offset", f"{cards}?q=e&offset={'9' * 18}", {}
     yield "/fingerprints with gzip", f"{API}/fingerprints", {"HTTP_ACCEPT_ENCODING": "gzip"}

@@ -8,6 +8,10 @@ from pathlib import Path
 
 from bench.data import ROOT, cardpress, environment, print_progress
 
+# Parts of the names of nights that are compared.
+ONE_YEAR, THREE_YEARS = "one year", "three years"
+WITH_MARKET, WITHOUT_MARKET = "night with the market", "night without the market"
+
 
 @dataclass(frozen=True)
 class Run:
@@ -18,16 +22,17 @@ class Run:
     peak_mb: float
 
 
-def measure_command(*arguments: object, code: Path = ROOT) -> Run:
+def measure_command(*arguments: object, code: Path = ROOT, module: str = "generator") -> Run:
     """Run a command of the product to its end and return its cost.
 
     Args:
         code: The folder of the code, such as that of another version.
+        module: The module that runs the command.
 
     Raises:
         SystemExit: The command failed.
     """
-    command = [sys.executable, str(ROOT / "bench" / "measured.py"), *cardpress(*arguments)]
+    command = [sys.executable, str(ROOT / "bench" / "measured.py"), *cardpress(*arguments, module=module)]
     process = subprocess.run(command, env=environment(code), capture_output=True, text=True, cwd=code)
     if process.returncode:
         raise SystemExit(
@@ -36,13 +41,14 @@ def measure_command(*arguments: object, code: Path = ROOT) -> Run:
     return Run(**json.loads(process.stdout))
 
 
-def build(lake: Path, store: Path, as_of: str, threads: int, code: Path = ROOT) -> Run:
-    """Build and publish with the code of a version, and return the cost."""
-    run = measure_command(
-        "build", "--lake", lake, "--store", store, "--as-of", as_of, "--threads", threads, "--publish", code=code
-    )
+def build(
+    lake: Path, store: Path, as_of: str, threads: int, code: Path = ROOT, module: str = "generator", remark: str = ""
+) -> Run:
+    """Build and publish with the code of a version, and return the cost; see `measure_command`."""
+    arguments = "build", "--lake", lake, "--store", store, "--as-of", as_of, "--threads", threads, "--publish"
+    run = measure_command(*arguments, code=code, module=module)
     print_progress(
-        f"build of {lake.name} to {as_of}, {threads} threads{', version 1.0' * (code != ROOT)}: "
+        f"build of {lake.name} to {as_of}, {threads} threads{remark or ', version 1.0' * (code != ROOT)}: "
         f"{run.wall:.1f} s, {run.cpu:.1f} s CPU, {run.peak_mb:.0f} MB"
     )
     return run

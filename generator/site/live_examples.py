@@ -110,7 +110,7 @@ def _values(build: OpenBuild) -> Iterator[tuple[str, str]]:
             yield from (("scheme", scheme), ("values", values[0]))
     games = [json.loads(line)["name"] for line in build.rows(layer_names.GAMES)]
     yield from (("game", name) for name in games[:1] if len(name) <= _MAX_NAME_CHARACTERS)
-    market = _answer(build, f"{API}market?limit=1")["data"]
+    market = (_answer(build, f"{API}market?limit=1") or {"data": []})["data"]
     yield from (("set of getMarketHistory", str(row["set"]["id"])) for row in market)
     files = (_answer(build, f"{API}bulk") or {"files": []})["files"]
     yield from (("name of getBulkFile", file["name"]) for file in files[:1])
