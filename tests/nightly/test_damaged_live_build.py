@@ -31,9 +31,9 @@ def files_of_live_build(store: FolderStore, pattern: str) -> list[Path]:
     return [file for file in sorted(store.root.glob(pattern)) if file.parent in folders or file == named]
 
 
-def night(lake: Path, store: FolderStore, status: int = 0) -> tuple[dict, str]:
-    """Run a night that reads every layer again. Return its report and what it said."""
-    options = ("--no-pages", "--json", "--reread-days", "1")
+def night(lake: Path, store: FolderStore, status: int = 0, reread_days: int = 1) -> tuple[dict, str]:
+    """Run a night, which reads every layer again unless told otherwise. Return its report and what it said."""
+    options = ("--no-pages", "--json", "--reread-days", reread_days)
     result = run("nightly", "--lake", lake, "--store", store.root, *options, status=status)
     return json.loads(result.stdout), result.stderr
 
@@ -84,6 +84,18 @@ def test_a_damaged_build_without_another_is_named_in_one_line(tmp_path: Path) ->
     last = said.splitlines()[-1]
     assert f"{file.relative_to(store.root)} differs from its recorded hash" in last
     assert f"`cardpress publish {report['build']} --store {store.location}` publishes it without gates" in last
+
+
+@pytest.mark.thorough
+def test_a_smoke_test_that_meets_damage_repairs_it_and_rolls_nothing_back(tmp_path: Path) -> None:
+    store, lake, _ = published(tmp_path, 7, 8)
+    demo_lake(lake, 9)
+    for file in files_of_live_build(store, "layers/identifiers/*/rows-*"):  # the new build has this layer too
+        flip(file)
+    report, said = night(lake, store, reread_days=0)
+    assert report["outcome"] == "published" and set(report["damaged"]) == {"identifiers"}
+    assert "cannot be answered" in said and live_build_id(store) == report["build"]
+    assert_whole(store)
 
 
 @pytest.fixture(scope="module")
