@@ -33,14 +33,20 @@ local function hit(head, address, endpoint, status, bytes, build)
     }
 end
 
--- Returns whether the request has one of these headers twice: nginx would read the first one, and the shim reads both.
-function answers.is_ambiguous()
-    local head = ngx.req.raw_header():lower()
+-- Returns whether a request has one of these headers twice: nginx would read the first one, and the shim reads both. `head` is
+-- the head of the request in lower case.
+local function is_ambiguous(head)
     for index = 1, #READ do
         local _, stop = head:find(READ[index], 1, true)
         if stop and head:find(READ[index], stop, true) then return true end
     end
     return false
+end
+
+-- Returns the head of the request in lower case, or nil if nginx may not answer it.
+function answers.readable_head()
+    local head = ngx.req.raw_header():lower()
+    return not is_ambiguous(head) and head
 end
 
 -- Splits the text of an answer, of which NUL ends each field but the body.
@@ -138,7 +144,7 @@ end
 
 -- Begins to keep an answer of the shim, if it is wanted and the shim allows it by naming the scope.
 function answers.begin()
-    if not waiting.is_wanted() or answers.is_ambiguous() then return end
+    if not waiting.is_wanted() or not answers.readable_head() then return end
     local sent, var = ngx.resp.get_headers(0), ngx.var
     local head = head_of(var.upstream_http_x_edge_scope, var.upstream_http_x_edge_endpoint, sent)
     if not head then return end

@@ -3,6 +3,7 @@
 
 local answers = require "answers"
 local counter = require "counter"
+local log = require "log"
 local metrics = require "metrics"
 local state = require "state"
 local switch = require "switch"
@@ -10,6 +11,7 @@ local waiting = require "waiting"
 
 local MAX_REQUEST_BYTES = 2000
 local SPACE = 32 -- what nginx may not answer has no encoding before it
+local REQUEST_ID = "\nx-request-id:"
 local POLL_SECONDS, FOLLOW_SECONDS = 1, 0.1
 
 local edge = {}
@@ -43,10 +45,11 @@ end
 
 -- Gives the answer to nginx, its log and its counts. The lines of the limit and those of the answer are one header each, as
 -- the configuration says.
-local function give(var, answer, not_modified, record, remaining, reset)
+local function give(var, head, answer, not_modified, record, remaining, reset)
     var.edge_usage = record.rate_limit .. "\r\nx-ratelimit-remaining: " .. remaining .. "\r\nx-ratelimit-reset: " .. reset
     local sent = not_modified and answer.unchanged or answer.full
-    var.edge_head, var.edge_log = sent.head, sent.log .. record.log
+    var.edge_head = sent.head
+    var.edge_log = log.with_id(sent.log, record.log, var, head:find(REQUEST_ID, 1, true))
     metrics.count(sent.series)
     if not_modified then return "unchanged" end
     var.edge_body = answer.body
@@ -80,10 +83,11 @@ function edge.decide(may_wait)
         return miss(var, build, request, answer or asked, may_wait)
     end
     local now = ngx.time()
-    local record = not answers.is_ambiguous() and state.record(var, now)
+    local head = answers.readable_head()
+    local record = head and state.record(var, now)
     if not record or (answer.scope ~= "-" and not record.may[answer.scope]) then return "pass" end
     local remaining, reset = counter.hit(record.id, record.rate_limit, now)
-    return remaining and give(var, answer, not_modified, record, remaining, reset) or "pass"
+    return remaining and give(var, head, answer, not_modified, record, remaining, reset) or "pass"
 end
 
 -- Waits for the answer to an equal request. Then nginx decides again.
