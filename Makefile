@@ -1,6 +1,6 @@
 # `make run` and `make test` are all that a new machine needs. Each target sets up what it uses.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-thorough test-all test-nginx golden bulk-clients siege soak soak-bytes lint real real-nights bench bench-quick bench-fingerprint bench-scan container-steps count-requests wheel sbom lock clean
+.PHONY: help setup run test test-thorough test-all test-nginx golden bulk-clients siege soak soak-bytes lint real real-nights disasters bench bench-quick bench-fingerprint bench-scan container-steps count-requests wheel sbom lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -105,6 +105,9 @@ real: $(READY) ## ingest, build, verify and query the real data in DATA
 
 real-nights: $(READY) ## run thirty nights of the real data in DATA and print the values of all gates
 	$(BIN)/python -m tests.real.nights $(DATA)
+
+disasters: $(READY) ## damage a real night of the data in DATA in many ways and print which gates see it
+	$(BIN)/python -m tests.real.disasters $(DATA)
 
 # The benchmarks need wrk, nginx and PostgreSQL: apt-get install wrk nginx-light postgresql-15
 bench: $(BENCH_READY) ## run the benchmarks and write docs/benchmarks.md: an hour or more

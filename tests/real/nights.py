@@ -33,13 +33,13 @@ def main(data: Path, nights: int = NIGHTS) -> None:
         print(",".join(["night", "outcome", *settings.GATES]))
         for number, day in enumerate(days):
             (waiting / day.name).rename(day)
-            report = _night(lake, store)
+            report = night(lake, store)
             if number:
                 print(_row(day.name.removeprefix("day="), report), flush=True)
         print(",".join(["passes up to", "", *(f"{limit:g}" for limit in settings.GATES.values())]))
 
 
-def _night(lake: Path, store: Path) -> dict:
+def night(lake: Path, store: Path) -> dict:
     """Run a night, however long it takes. Return its report."""
     options = ["--no-pages", "--reread-days", "0", "--keep", "9", "--grace", "0", "--json"]
     command = [sys.executable, "-m", "generator", "nightly", "--lake", str(lake), "--store", str(store), *options]
