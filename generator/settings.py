@@ -97,7 +97,7 @@ MAX_CARD_CHARACTERS = 16 << 20
 # How far the time of an imported file may be ahead of the clock. A line of a scraper may lack its zone.
 MAX_AHEAD_OF_CLOCK = timedelta(hours=1)
 MAX_LINES_AHEAD_OF_CLOCK = timedelta(hours=14)
-# A guide is far from the newest one if more days without a guide lie between them, or if it is earlier than this year.
+# A guide is far from the newest one if it is earlier by more days without a guide, or earlier than this year.
 MAX_DAYS_WITHOUT_GUIDE = 366
 FIRST_GUIDE_YEAR = 2000
 # How many run reports, and the pages of how many runs, stay in the store.

@@ -155,7 +155,7 @@ def _missing_prices(lake: LakeWriter, packed: list[_PackedFile]) -> Iterator[Imp
 
 
 def _far_days(lake: LakeWriter, packed: list[_PackedFile]) -> Iterator[ImportFinding]:
-    """Yield the guides whose day is far from the newest one, such as 1970: a wrong clock made them."""
+    """Yield the guides whose day is long before the newest one, such as 1970: a wrong clock made them."""
     guides = [one.file for one in packed if one.file.columns]
     stored = lake.list_days("price_guide") if guides else []
     near = _days_near_newest(stored, [guide.day for guide in guides])
@@ -167,14 +167,17 @@ def _far_days(lake: LakeWriter, packed: list[_PackedFile]) -> Iterator[ImportFin
 
 
 def _days_near_newest(stored: list[date], imported: list[date]) -> set[date]:
-    """Return the days of guides that no long gap separates from the newest day of the lake, or else of the import."""
-    near: set[date] = set()
-    for day in sorted({*stored, *imported}):
-        if near and (day - max(near)).days > settings.MAX_DAYS_WITHOUT_GUIDE:
-            if max(stored or imported) in near:
-                break
-            near = set()
+    """Return the days of guides that no long gap separates from the newest of the lake, or else of the import.
+
+    Later days are near: imports go on after a pause, however long it was.
+    """
+    days, newest = {*stored, *imported}, max(stored or imported, default=date.min)
+    near, last = {day for day in days if day >= newest}, newest
+    for day in sorted(days - near, reverse=True):
+        if (last - day).days > settings.MAX_DAYS_WITHOUT_GUIDE:
+            break
         near.add(day)
+        last = day
     return near
 
 
