@@ -10,6 +10,10 @@ from edge_auth.contract.builds import open_build
 from edge_auth.contract.layout import record_name
 from edge_auth.contract.pointer import live_build_id
 from edge_auth.contract.store.folder import FolderStore
+from edge_auth.errors import DamagedObject
+from generator.clock import utc_now
+from generator.errors import DamageError
+from generator.nightly.gates import judge
 from tests.support.commands import run
 from tests.support.lake_edits import rewrite
 from tests.support.nights import DAYS, assert_whole, demo_lake, published
@@ -43,9 +47,19 @@ def change_products(lake: Path) -> None:
     rewrite(lake / "products.parquet", f"{query} order by id_product")
 
 
-@pytest.mark.parametrize(
-    "pattern", [READ_BY_GATES[:-1], *(pytest.param([p], marks=pytest.mark.thorough) for p in READ_BY_GATES)]
-)
+def test_gates_read_verified_bytes(tmp_path: Path) -> None:
+    store, _, ids = published(tmp_path, 7, 8)
+    for pattern in READ_BY_GATES[:-1]:
+        [file] = files_of_live_build(store, pattern)
+        content = file.read_bytes()
+        flip(file)
+        with pytest.raises((DamageError, DamagedObject), match=file.parent.name):
+            judge(open_build(store, ids[0]), open_build(store, ids[1]), now=utc_now())
+        file.write_bytes(content)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("pattern", [READ_BY_GATES[:-1], *([each] for each in READ_BY_GATES)])
 def test_what_the_gates_read_is_made_again(pattern: list[str], tmp_path: Path) -> None:
     store, lake, ids = published(tmp_path, 7, 8)
     demo_lake(lake, 9)

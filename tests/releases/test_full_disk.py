@@ -73,6 +73,7 @@ def test_rollback_works_at_0_bytes(full, disk: Path) -> None:
     assert "No space left on device" in refused.stderr and live_build_id(store) == ids[0]
 
 
+@pytest.mark.thorough
 def test_a_night_that_meets_0_bytes_reports_and_releases_its_lock(full, disk: Path) -> None:
     store, lake, ids = full
     (disk / "filler").unlink()

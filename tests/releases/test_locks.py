@@ -81,7 +81,6 @@ def test_a_killed_prune_holds_no_build_of_its_machine(tmp_path: Path) -> None:
     assert current_holder(store, layout.PRUNE_LOCK, utc_now), "equal host names do not tell"
     store.put(layout.PRUNE_LOCK, json.dumps(lock).encode())
     assert run("publish", ids[0], "--store", store.root).stdout.strip() == ids[0]
-    run("prune", "--store", store.root)
 
 
 @pytest.mark.parametrize(
