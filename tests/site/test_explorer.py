@@ -567,10 +567,13 @@ def test_on_a_phone_filters_fold_and_prices_stand_above_the_fold(visit: Visit) -
 def test_downloads_are_listed_and_saved(visit: Visit) -> None:
     page = visit.enter("#/downloads")
     expect(page.get_by_role("heading", name="Downloads")).to_be_visible()
-    rows = page.get_by_role("table", name="Bulk files").locator("tbody tr")
+    rows = page.get_by_role("table", name="Catalogue").locator("tbody tr")
     expect(rows.filter(has_text="cards-")).to_have_count(1)
-    query = f"SELECT * FROM '{visit.base}/api/v1/bulk/price_guide-"
-    expect(page.get_by_label("A query for DuckDB")).to_contain_text(query)
+    guide = page.locator("section", has=page.get_by_role("heading", name="Price guide")).last
+    expect(guide.locator("tbody tr").first).to_contain_text("22 Aug 2026")  # the newest day
+    guide.get_by_text("The whole history with DuckDB").click()
+    query = f"SELECT * FROM read_parquet([   '{visit.base}/api/v1/bulk/price_guide-2026-08-01"
+    expect(page.get_by_label("A query for DuckDB: Price guide")).to_contain_text(query)
     with page.expect_download() as saving:
         rows.filter(has_text="sets-").get_by_role("button").click()
     assert saving.value.suggested_filename.startswith("sets-")

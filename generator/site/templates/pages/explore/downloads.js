@@ -1,8 +1,16 @@
-// The page of downloads: the bulk files of the live build, and a line for DuckDB that reads one of them.
+// The page of downloads: the bulk files of the live build in groups, and lines for DuckDB that read all files of a group.
 import {h, stackedTable} from "./dom.js";
-import {bytes, count, day, NONE} from "./words.js";
+import {bytes, count, day, NONE, SELLER_FILTER} from "./words.js";
 
 const COLUMNS = [["File", ""], ["Size", "number"], ["Rows", "number"], ["First day", ""], ["Last day", ""]];
+const GROUPS = { // the tables of each; those that are named nowhere stand under the last one
+  "Catalogue": ["cards", "products", "sets", "identifiers"],
+  "Price guide": ["price_guide"],
+  "All sellers": ["listings"],
+  [SELLER_FILTER]: ["filtered"],
+  "More": [],
+};
+const NAMED = Object.values(GROUPS).flat();
 const SAVED_MILLISECONDS = 60_000; // a browser needs the copy until it has saved it
 
 export function downloadsView({api, announce}) {
@@ -30,8 +38,10 @@ export function downloadsView({api, announce}) {
     try {
       const [{files}] = await api.get("bulk", {}, {signal: asking.signal});
       const total = files.reduce((sum, file) => sum + file.bytes, 0);
-      const newest = files.filter(({table, format}) => table === "price_guide" && format === "parquet").at(-1) ?? files.find(({format}) => format === "parquet");
-      place.replaceChildren(...(newest ? lines(newest) : []), stackedTable("Bulk files", COLUMNS, files.map(row)));
+      const groups = Object.entries(GROUPS).map(([name, tables]) => [name, files.filter(({table}) => tables.includes(table) ||
+        (tables.length === 0 && !NAMED.includes(table)))]);
+      place.replaceChildren(...groups.filter(([, some]) => some.length).map(([name, some]) => h("section", {}, h("h3", {}, name),
+        stackedTable(name, COLUMNS, newestFirst(some).map(row)), lines(name, some))));
       announce(`${count(files.length)} files, ${bytes(total)}.`);
     } catch (error) {
       if (!asking.signal.aborted) announce(error, true);
@@ -46,12 +56,18 @@ export function downloadsView({api, announce}) {
   return view;
 }
 
-/** The lines for DuckDB, and a button that copies them. */
-function lines(file) {
-  const text = `CREATE SECRET (TYPE http, BEARER_TOKEN 'YOUR KEY'); SELECT * FROM '${location.origin}${file.url}' LIMIT 10;`;
+/** Files by their last day; those of the same day stay in the order of their names. */
+const newestFirst = (files) => [...files].sort((one, other) => (other.last_day ?? "").localeCompare(one.last_day ?? ""));
+
+/** The lines for DuckDB that read the history of a group, and a button that copies them; null for groups of several tables. */
+function lines(name, files) {
+  if (new Set(files.map(({table}) => table)).size > 1) return null;
+  const urls = files.map(({url}) => `  '${location.origin}${url}'`);
+  const text = `CREATE SECRET (TYPE http, BEARER_TOKEN 'YOUR KEY');\nSELECT * FROM read_parquet([\n${urls.join(",\n")}\n]);`;
   const copy = h("button", {type: "button", onclick: async () => {
     await navigator.clipboard.writeText(text);
     copy.textContent = "Copied";
   }}, "Copy");
-  return [h("h3", {}, "With DuckDB"), h("pre", {class: "code", tabindex: "0", "aria-label": "A query for DuckDB"}, h("code", {}, text)), copy];
+  return h("details", {}, h("summary", {}, "The whole history with DuckDB"),
+    h("pre", {class: "code", tabindex: "0", "aria-label": `A query for DuckDB: ${name}`}, h("code", {}, text)), copy);
 }
