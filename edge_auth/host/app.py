@@ -99,7 +99,9 @@ def create_app(settings: Settings, log: Log | None = None) -> Flask:
     keyring = Keyring(KeyFile(metrics.watch(key_file.store), key_file.name), log, metrics, settings.keys_seconds)
     turns = Turns(_MAX_WAITED_FOR_JOBS) if settings.requests_take_turns else None
     single_flight = SingleFlight(settings.store_seconds, metrics.flush, turns)
-    builds = BuildRegistry(store, FileCache(Path(settings.state) / "copies"), single_flight, log, metrics)
+    behind_nginx = settings.socket is not None
+    copies = FileCache(Path(settings.state) / "copies")
+    builds = BuildRegistry(store, copies, single_flight, log, metrics, warms=not behind_nginx)
     counter = _counter(settings, store.location, log, metrics)
     waiting = turns.waiting if turns is not None else nullcontext
     files = StoredBulkFiles(builds, store, single_flight, waiting)
@@ -110,7 +112,6 @@ def create_app(settings: Settings, log: Log | None = None) -> Flask:
         _check_ready(builds, keyring)
     metrics.flush()
     admission = turns if turns is not None else Semaphore(settings.requests_at_once)
-    behind_nginx = settings.socket is not None
     gateway = Gateway(shim, log, metrics, settings.trusted_proxies, app.wsgi_app, admission, behind_nginx)
     app.wsgi_app = gateway  # type: ignore[method-assign]  # documented by Flask
     return app

@@ -39,6 +39,9 @@ _MAX_FOLLOWING_SECONDS = 1.0
 class BuildRegistry:
     """The open builds of a store.
 
+    Args:
+        warms: Whether a build goes live with the answers that clients had lately. A cache before the shim fetches them.
+
     Attributes:
         steps: The steps of the store, for /changes.
         last_error: Why the pointer or its build could not be read at the last poll, or ''.
@@ -52,6 +55,8 @@ class BuildRegistry:
         log: Log,
         metrics: Metrics,
         poll_seconds: float = POLL_SECONDS,
+        *,
+        warms: bool = True,
     ):
         self._store = with_deadline(store, single_flight)
         self._file_cache = file_cache
@@ -64,6 +69,7 @@ class BuildRegistry:
         self._unknown = UnknownBuilds(self._list_ids)
         self._opening = Lock()
         self._short_switches = ShortSwitches()
+        self._warms = warms
         self.steps = FollowedSteps(self._store, self._cache, self._refresh, self._no_build)
         self.last_error = ""
         self._last_exception: Exception | None = None
@@ -160,7 +166,7 @@ class BuildRegistry:
         try:
             if not build.prepared:
                 self._single_flight.run(build, build.prepare)
-            if before is not None and build is not before:
+            if self._warms and before is not None and build is not before:
                 self._warm(build, before, deadline)
         finally:  # the first build goes live even if it is partly damaged: there is no other build to answer from
             if build is not before:

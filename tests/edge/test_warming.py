@@ -79,3 +79,15 @@ def test_a_build_goes_live_without_them_too(
         monkeypatch.setattr(build_registry, "warm", fail)
     until_live(client, small_store.add_build(store, FEW))
     assert client.get("/healthz").json()["store"] == "ok"
+
+
+def test_nginx_fetches_them_itself(
+    client: WsgiClient, store: FolderStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    behind_nginx = WsgiClient(store.location, str(tmp_path / "behind"), 10_000, socket=tmp_path / "shim")
+    warmed: list[str] = []
+    monkeypatch.setattr(build_registry, "warm", lambda *_: warmed.append("one"))
+    live = small_store.add_build(store, FEW)
+    for one in (client, behind_nginx):
+        until_live(one, live)
+    assert warmed == ["one"]
