@@ -5,13 +5,16 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from statistics import median
 
-from edge_auth.contract import layout
+from edge_auth.contract import layer_names, layout
 from edge_auth.contract.builds import Build, open_build
+from edge_auth.contract.catalogue import PRICES
 from edge_auth.contract.pointer import read_pointer
 from edge_auth.contract.store.interface import Store
 from edge_auth.errors import EdgeError
 from generator import settings
+from generator.errors import DamageError
 from generator.releases.run_reports import earlier_nights
+from generator.releases.verify import checked_file
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,8 @@ def _week_before(store: Store, as_of: date) -> Build | None:
     latest = (as_of - timedelta(days=settings.WEEK_DAYS)).isoformat()
     for build in pointer.previous if pointer else []:
         if layout.day_of(build) <= latest:
-            with suppress(EdgeError):  # pruned, or damaged: then only the live build is compared
-                return open_build(store, build)
+            with suppress(EdgeError, DamageError):  # pruned, or damaged: the one before it is as good
+                opened = open_build(store, build)
+                checked_file(opened.layers[layer_names.CATALOGUE], PRICES)
+                return opened
     return None

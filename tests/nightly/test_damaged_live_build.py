@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from edge_auth.errors import DamagedObject
 from generator.clock import utc_now
 from generator.errors import DamageError
 from generator.nightly.gates import judge
+from generator.nightly.past import read_past
 from tests.support.commands import run
 from tests.support.lake_edits import rewrite
 from tests.support.nights import DAYS, assert_whole, demo_lake, published
@@ -56,6 +58,16 @@ def test_gates_read_verified_bytes(tmp_path: Path) -> None:
         with pytest.raises((DamageError, DamagedObject), match=file.parent.name):
             judge(open_build(store, ids[0]), open_build(store, ids[1]), now=utc_now())
         file.write_bytes(content)
+
+
+def test_a_damaged_build_of_a_week_before_is_passed_over(tmp_path: Path) -> None:
+    store, _, ids = published(tmp_path, 7, 8)
+    in_a_week = open_build(store, ids[0]).as_of + timedelta(days=7)
+    week = read_past(store, in_a_week).week
+    assert week and week.id == ids[0]
+    [prices] = (store.root / week.layers["catalogue"].folder).glob("prices-*")
+    flip(prices)
+    assert read_past(store, in_a_week).week is None
 
 
 @pytest.mark.thorough
