@@ -65,7 +65,7 @@ def _rows() -> Rows:
         for day in days_of_set(set_ or 0):
             price = max(0.0, round(price * rng.choice((0.9, 1, 1, 1.05)), 2))
             drawn = rng.choice((None, price, price, price, 0.0 if rng.random() < 0.1 else price * 50))
-            trend = LARGE if set_ == 6 and drawn else drawn
+            trend = (LARGE if day > date(2026, 1, 31) else 10.0) if set_ == 6 and drawn else drawn
             row = {"id_product": product["id_product"], "trend": trend, "low": rng.choice((None, price))}
             guide[str(day)].append(row)
     return Rows(products=products, expansions=expansions, price_guide=guide)
