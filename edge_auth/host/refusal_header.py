@@ -1,7 +1,7 @@
 """A 400 of the shim as a header, for a proxy that writes the bodies of all answers with this status.
 
 The shim's server refuses some requests without a body. A proxy that sees only the status cannot tell them apart. So it
-asks for this header, and writes its text as the body. `docs/deploy/nginx.conf` does.
+asks for this header, and writes its text as the body. The nginx.conf of `cardpress deploy nginx` does.
 """
 
 import json
