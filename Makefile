@@ -17,8 +17,8 @@ STORE ?= site_out
 # where `make run` keeps its key, so that the next run prints the same link
 RUN_KEY ?= .run-key
 TREE ?= tree
-# processes that run tests: one more than there are cores, because tests also wait for servers
-JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+# processes that run tests: two more than there are cores, because tests also wait for servers
+JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "  make %-17s %s\n", $$1, $$2}'

@@ -67,7 +67,7 @@ def test_other_methods_are_refused(client: Client, method: str) -> None:
     "path",
     ["/api", "/api/v1", "/api/v1/", "/api/v2/cards", "/api/v1/card", "/api/v1/cards/1/2", "/api/v1/me/",
      "/api/v1//me", "//api/v1/me", "/API/v1/me", "/api/v1/Me", "/api/v1/sets/1", "/api/v1/status/x",
-     "/favicon.ico", "/api/v1/openapi.yaml", "/api/v1/../healthz", "/api/v1/%2e%2e/healthz"],
+     "/favicon.png", "/api/v1/openapi.yaml", "/api/v1/../healthz", "/api/v1/%2e%2e/healthz"],
 )  # fmt: skip
 def test_unknown_paths_are_404_before_the_key_is_read(client: Client, path: str) -> None:
     for with_key in (False, True):

@@ -205,6 +205,7 @@ def test_where_metrics_are_and_are_not(store, state):
 
 
 @pytest.mark.shim_only("answers of nginx are in no metric")
+@pytest.mark.thorough
 def test_metrics_of_a_shim_that_starts_on_a_full_disk(store, tmp_path):
     """As soon as there is room, it answers and counts."""
     key, _ = issued(store, 100_000)

@@ -128,6 +128,7 @@ def test_two_workers_and_a_bucket(lake: Path, alone, dask: Dask, server: S3Serve
     assert contents(open_store(store)) == alone[1]
 
 
+@pytest.mark.thorough
 def test_a_worker_killed_at_work(lake: Path, alone, dask: Dask, tmp_path: Path) -> None:
     store = FolderStore(str(tmp_path / "store"))
     with building(lake, store, dask) as process:

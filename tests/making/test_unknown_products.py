@@ -61,6 +61,7 @@ def test_a_file_that_is_broken_after_many_rows(table: str, tmp_path: Path) -> No
     assert refused.stderr.startswith(f"cardpress: {table}: cannot be read: ") and refused.stderr.count("\n") == 1
 
 
+@pytest.mark.thorough
 def test_only_products_that_identifiers_name_change_their_layers(tmp_path: Path) -> None:
     store = FolderStore(str(tmp_path / "store"))
     named = [{"id_product": id_, "scheme": "tcgplayer", "value": str(id_ % 3)} for id_ in (1, 2, 3, 3, 4)]

@@ -17,6 +17,7 @@ from tests.support.commands import issue
 from tests.support.nginx_edge import CARDS, LIMIT, cached
 from tests.support.rate_limits import in_one_window
 from tests.support.raw_requests import MALFORMED, READABLE, REFUSED_METHODS, assert_refused, get, send
+from tests.support.selection import mostly_thorough
 from tests.support.service import API, Client, Service, free_port, start_nginx, until, window_left
 
 TWICE = b"Warning: 199 - a\r\nWarning: 199 - b\r\n"
@@ -131,7 +132,7 @@ def children(service: Service) -> str:
     return processes.stdout
 
 
-@pytest.mark.parametrize("size", [0, 4096, 2 << 20])
+@pytest.mark.parametrize("size", mostly_thorough([0, 4096, 2 << 20], 4096))
 def test_a_counter_file_without_its_space_is_left_to_the_shim(store: Path, key: str, tmp_path: Path, size: int) -> None:
     """On a disk that is full, a process of nginx that touches such a file is killed."""
     with small_disk(tmp_path / "disk", 4 << 20) as disk:

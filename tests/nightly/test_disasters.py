@@ -220,6 +220,7 @@ def test_an_import_that_is_probably_wrong(case: str, place: Place) -> None:
     assert_read_well(place, report["live"])
 
 
+@pytest.mark.thorough
 def test_an_older_guide_with_other_prices_changes_nothing_and_is_counted(place: Place) -> None:
     rows = tonights_rows(place)
     run(*import_words(place, rows, f"{TODAY}T12:00:00"))
@@ -253,6 +254,7 @@ def test_a_day_that_proved_wrong_is_withdrawn(place: Place) -> None:
     assert_read_well(place, wrong, held["build"])
 
 
+@pytest.mark.thorough
 def test_forced_by_name_it_goes_live_and_the_next_night_repairs_it(place: Place) -> None:
     damage, _ = DISASTERS["names undefined"]
     breached = [v["gate"] for v in place.night(damage, status=1)["judgement"]["verdicts"] if v["breached"]]

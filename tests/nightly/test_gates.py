@@ -294,9 +294,18 @@ def built(live: tuple[FolderStore, Build], tmp_path_factory: pytest.TempPathFact
 def judged(
     live: tuple[FolderStore, Build], built: Callable[[Damage], Build], few_prices: None
 ) -> Callable[..., Judgement]:
-    """What the gates say of tonight's lake after a damage."""
+    """What the gates say of tonight's lake after a damage. Without other arguments they are asked once."""
     _, old = live
-    return lambda damage, **more: judge(old, built(damage), now=CLOCK, **more)
+    known: dict[str, Judgement] = {}
+
+    def say(damage: Damage, **more) -> Judgement:
+        if more:
+            return judge(old, built(damage), now=CLOCK, **more)
+        if damage.__name__ not in known:
+            known[damage.__name__] = judge(old, built(damage), now=CLOCK)
+        return known[damage.__name__]
+
+    return say
 
 
 def nothing(lake: Path) -> None:

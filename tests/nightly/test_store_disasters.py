@@ -129,7 +129,7 @@ def processor_seconds(pid: int) -> float:
     [
         pytest.param(signal.SIGTERM, "sources/price_guide", id="SIGTERM-build", marks=pytest.mark.thorough),
         pytest.param(signal.SIGTERM, "checks/two_builds", id="SIGTERM-gates", marks=pytest.mark.thorough),
-        pytest.param(signal.SIGKILL, "sources/price_guide", id="SIGKILL-build"),
+        pytest.param(signal.SIGKILL, "sources/price_guide", id="SIGKILL-build", marks=pytest.mark.thorough),
     ],
 )
 def test_a_signal_inside_a_long_query(number: int, file: str, place: StorePlace, tmp_path: Path) -> None:

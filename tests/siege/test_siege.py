@@ -14,6 +14,7 @@ THROUGH_NGINX = pytest.param(
 
 
 @pytest.mark.parametrize("through_nginx", [pytest.param(None, id="shim"), THROUGH_NGINX])
+@pytest.mark.thorough
 def test_a_short_siege(fixed_store: Path, tmp_path: Path, through_nginx: bool | None) -> None:
     store = shutil.copytree(fixed_store, tmp_path / "store")
     results = list(besiege(store, tmp_path / "state", 0.5, 1_300, through_nginx=through_nginx))

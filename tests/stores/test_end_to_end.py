@@ -205,6 +205,7 @@ def test_unchanged_indexes_are_not_fetched_again(built: str, proxy: Proxy) -> No
     assert gets == []
 
 
+@pytest.mark.thorough
 def test_the_content_of_a_lake_is_what_it_is_on_disk(
     s3_lake: str, lake: Path, bucket: str, server: S3Server, proxy: Proxy
 ) -> None:
@@ -254,6 +255,7 @@ def test_a_lake_that_is_written_to_meanwhile(s3_lake: str, bucket: str, server: 
         list(place.with_hashes([LakeFile(name, "products", None)], QUIET))
 
 
+@pytest.mark.thorough
 def test_what_is_wrong_with_a_lake_is_told(s3_lake: str, store: str, bucket: str, server: S3Server) -> None:
     client = server.client()
     key = next(key for key in _written(client, bucket) if key.startswith(f"in/price_guide/day={LAST_DAY}/"))

@@ -107,6 +107,7 @@ def test_foreign_objects_and_gone_ones(two, server: S3Server) -> None:
     assert "mine" in objects(server, bucket) and "api/v1/gone.json" not in objects(server, bucket)
 
 
+@pytest.mark.thorough
 def test_an_export_that_breaks_off_is_completed_by_the_next(server: S3Server, proxy: Proxy, tmp_path: Path) -> None:
     store, bucket, fresh = FolderStore(str(tmp_path / "store")), server.bucket(), server.bucket()
     build = make(write(ONE, tmp_path / "lake"), store)
