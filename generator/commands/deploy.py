@@ -12,7 +12,7 @@ from edge_auth.host.nginx_config import LISTEN
 from generator.commands.serving_options import PlainText
 from generator.deploy import kinds
 from generator.deploy.write import write_files
-from generator.terminal.output import say_lines
+from generator.terminal.output import say, say_lines
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _FILE = r"/[A-Za-z0-9_.@+-]+(?:/[A-Za-z0-9_.@+-]+)*"
@@ -46,6 +46,18 @@ def _write(folder: Path, files: kinds.Files, force: bool) -> None:
     say_lines(write_files(folder, files, force=force))
 
 
+def _running_program() -> str:
+    """Return the path of the command that runs, with a warning if the units do not see it."""
+    program = _path.convert(str(Path(sys.executable).with_name("cardpress")), None, None)
+    if not re.fullmatch(_SEEN, program):
+        say(
+            f"warning: the units do not see /home, /root and /tmp, and this command is {program}: "
+            "install it in another folder, such as /opt/cardpress, or name one that is with --program",
+            err=True,
+        )
+    return program
+
+
 @click.group()
 def deploy() -> None:
     """Write files to deploy with into a folder, adapted to your places.
@@ -57,10 +69,7 @@ def deploy() -> None:
 
 @deploy.command()
 @_writes
-@click.option(
-    "--program", type=_seen_path, default=lambda: str(Path(sys.executable).with_name("cardpress")),
-    show_default="the one that runs", help="The path of cardpress.",
-)  # fmt: skip
+@click.option("--program", type=_seen_path, help="The path of cardpress.  [default: the one that runs]")
 @_setting("--user", _user, "cardpress", "The user of the units, and its group.")
 @_setting("--config", _path, "/etc/cardpress", "The folder of the environment file and of nginx's configuration.")
 @_setting("--store", _location, "/srv/cards/store", "Location of the builds.")
@@ -69,7 +78,7 @@ def deploy() -> None:
 @click.option("--state", type=_seen_path, help="The state folder of the shims.  [default: /var/lib/cardpress]")
 @click.option("--game", type=click.IntRange(1, 999), help="Fetch the files of this game before each night.")
 @_setting("--downloads", _seen_path, "/srv/cards/downloads", "Where these files are kept.")
-def systemd(folder: Path, force: bool, **places: Any) -> None:
+def systemd(folder: Path, force: bool, program: str | None, **places: Any) -> None:
     """Write units for shims, nights, `verify` and the edge, with their environment file.
 
     Copy the units to /etc/systemd/system/, the environment file to the folder of --config, and logrotate.conf to
@@ -78,7 +87,7 @@ def systemd(folder: Path, force: bool, **places: Any) -> None:
     \b
     Example: cardpress deploy systemd units --store s3://cards/store --lake s3://cards/lake --game 17
     """
-    _write(folder, kinds.systemd(kinds.Places(**places)), force)
+    _write(folder, kinds.systemd(kinds.Places(program or _running_program(), **places)), force)
 
 
 @deploy.command()

@@ -169,6 +169,16 @@ def test_each_option_of_systemd_has_its_effect(tmp_path: Path) -> None:
     assert not any("s3://" in text or "/srv/cards" in text for text in units.values())
 
 
+@pytest.mark.parametrize(("folder", "warned"), [("/root/venv", True), ("/opt/cardpress", False)])
+def test_units_name_the_command_that_runs(
+    folder: str, warned: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.executable", f"{folder}/bin/python")
+    result = run("deploy", "systemd", tmp_path)
+    assert f"ExecStart={folder}/bin/cardpress nightly\n" in (tmp_path / "cardpress-nightly.service").read_text()
+    assert ("warning: the units do not see /home, /root and /tmp" in result.stderr) == warned
+
+
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd-analyze here (apt-get install systemd)")
 @pytest.mark.parametrize("changed", [False, True], ids=["examples", "adapted"])
 def test_systemd_understands_the_units(tmp_path: Path, changed: bool) -> None:
