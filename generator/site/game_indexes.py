@@ -32,26 +32,28 @@ class GameIndex(NamedTuple):
 
 
 def game_indexes(answer: Callable[[str], Any]) -> list[GameIndex]:
-    """Return the indexes of the games of most value.
+    """Return the indexes of the games of most value, without those whose prices have stopped.
 
     Args:
         answer: Returns the answer to a path of the API, or None.
     """
     rows = (answer(f"{API}market?by=game&limit={_MOST_GAMES}") or {"data": []})["data"]
-    return [_game_index(row, answer) for row in rows]
+    return [index for row in rows if (index := _game_index(row, answer))]
 
 
-def _game_index(row: dict[str, Any], answer: Callable[[str], Any]) -> GameIndex:
+def _game_index(row: dict[str, Any], answer: Callable[[str], Any]) -> GameIndex | None:
     history = answer(f"{API}market/history?game={quote(row['game'], safe='')}&days={DAYS}")
+    if not history or not history["points"]:  # a name too long for a request, or only older prices
+        return None
     indexes = [point["index"] for point in history["points"]]
     then = None if row["change_7d_pct"] is None else _week_before(row["day"], history["points"])
     return GameIndex(row["game"], row["index"], row["change_7d_pct"], then, indexes[0], _points(indexes))
 
 
-def _week_before(newest: str, points: Sequence[dict[str, Any]]) -> str:
-    """Return the day that `change_7d_pct` is against: the newest one that is at least a week before."""
+def _week_before(newest: str, points: Sequence[dict[str, Any]]) -> str | None:
+    """Return the day that `change_7d_pct` is against, the newest one at least a week before, or None."""
     latest = (date.fromisoformat(newest) - timedelta(days=7)).isoformat()
-    return max(str(point["day"]) for point in points if point["day"] <= latest)
+    return max((str(point["day"]) for point in points if point["day"] <= latest), default=None)
 
 
 def _points(values: Sequence[float]) -> str:
