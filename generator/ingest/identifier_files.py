@@ -114,9 +114,10 @@ class IdentifierReader:
         """Raise ValueError if the file lacks a column."""
         complete = False
         for number, line in _lines(file):
-            complete = complete or all(name in line for name in _COLUMNS)
             try:
-                self._add_one(number, identify_line(line))
+                found = _object(line)
+                complete = complete or all(name in found for name in _COLUMNS)
+                self._add_one(number, identify_line(found))
             except InvalidValue as error:
                 self._refuse(number, error)
         if not complete and self.read:
@@ -148,8 +149,8 @@ def _object(value: Any) -> Card:
     return value
 
 
-def _lines(file: BoundedFile) -> Iterator[tuple[int, Card]]:
-    """Yield the lines of a CSV or JSON Lines file with their numbers."""
+def _lines(file: BoundedFile) -> Iterator[tuple[int, Any]]:
+    """Yield the lines of a CSV or JSON Lines file with their numbers. One of JSON may be no object."""
     lines = file.lines()
     first = next(lines, b"")
     if is_csv(first):

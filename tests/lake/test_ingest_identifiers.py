@@ -164,11 +164,11 @@ def test_tables(lake: Path, tmp_path: Path) -> None:
         {"id_product": 9, "scheme": "mine", "value": "é/ü"},
         7,
     ]
-    (tmp_path / "b.jsonl").write_bytes(gzip.compress(as_lines(lines[:-1])))
+    (tmp_path / "b.jsonl").write_bytes(gzip.compress(as_lines(lines)))
     found = counts(lake, tmp_path / "a.csv", tmp_path / "b.jsonl")
     assert rows(lake) == {(100, "mine", "004"), (102, "mine", "é/ü"), (102, "mine", "7"), (9, "mine", "é/ü")}
-    assert (found["unit"], found["read"], found["matched"], found["unknown"]["count"]) == ("line", 12, 3, 1)
-    assert found["refused"]["count"] == 8 and found["refused"]["example"].startswith(f"{tmp_path}/a.csv: line 4: ")
+    assert (found["unit"], found["read"], found["matched"], found["unknown"]["count"]) == ("line", 13, 3, 1)
+    assert found["refused"]["count"] == 9 and found["refused"]["example"].startswith(f"{tmp_path}/a.csv: line 4: ")
     ingest(lake, "-", status=1)
 
 
@@ -198,6 +198,7 @@ def test_tables(lake: Path, tmp_path: Path) -> None:
             b'{"id_product": 1, "scheme": "a", "value": "2"}\n{"id_product": 1, "sch',
             "line 2 is no JSON, or cut off",
         ),
+        (None, b'[{"id_product": 1, "scheme": "a", "value": "2"}]', "no line has the columns"),
         (None, as_bulk(SCRYFALL), "line 1 is no JSON, or cut off"),
         (None, b'id_product,scheme,value\n1,a,"b\n', "no CSV"),
     ],
