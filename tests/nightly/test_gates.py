@@ -316,6 +316,19 @@ def breached(judgement: Judgement) -> set[str]:
     return {verdict.gate for verdict in judgement.breaches}
 
 
+@pytest.mark.parametrize(("index", "passes"), [(115.0, True), (115.01, False), (85.0, True), (84.99, False)])
+def test_an_index_passes_up_to_its_limit_either_way(index: float, passes: bool) -> None:
+    with duckdb.connect() as db:
+        db.execute(
+            f"""create macro game_in_words(game) as game; set variable enough_priced = {settings.ENOUGH_PRICED};
+            create table old_indexes as select 1;
+            create table game_indexes as select 'G' as game, date '{TODAY}' as day, {index} as "index", 1000 as priced,
+            date '{YESTERDAY}' as day_before, 100.0 as index_before, 1000 as priced_before"""
+        )
+        [distance, *_] = db.execute((sql_root() / "checks/gates/index-jumped.sql").read_text()).fetchone() or ()
+    assert (distance <= settings.GATES["index-jumped"]) == passes
+
+
 @together
 @pytest.mark.parametrize(
     ("gate", "damage"),

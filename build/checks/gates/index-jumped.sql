@@ -1,7 +1,7 @@
 -- How far the index of a game has moved since the newest day of the live build, for the game that moved the most: 0.2 means
 -- that it rose or fell by a fifth. Only games with many prices in both builds count (variable enough_priced).
 with moved as (
-    select *, abs("index" / index_before - 1) as distance
+    select *, abs("index" - index_before) / index_before as distance
     from game_indexes
     where index_before > 0 and least(priced, priced_before) >= getvariable('enough_priced')::bigint
 )
