@@ -67,6 +67,11 @@ def own(builds, tmp_path: Path) -> tuple[FolderStore, str, str]:
     return copy, old, new
 
 
+def test_a_build_of_the_version_before_has_a_report(builds) -> None:
+    store, old, _ = builds
+    assert old in run("report", old, "--store", store.root).stdout
+
+
 def test_details_have_the_rows_of_the_lake(both, lake_rows):
     guide = {day: {row["id_product"]: row for row in rows} for day, rows in lake_rows.price_guide.items()}
     lines = dict(zip(both[1].catalogue.ids.tolist(), range(60), strict=True))

@@ -49,7 +49,10 @@ def as_format_2(store: FolderStore, build_id: str) -> str:
     build = open_build(store, build_id)
     record = json.loads(json.dumps(build.record))
     lines = _lines(build)
-    del record["layers"][layer_names.history_layer(layer_names.OPEN_MONTH)]
+    open_month = layer_names.history_layer(layer_names.OPEN_MONTH)
+    for of_layers in (record["layers"], record["objects"], record["bytes"]):
+        of_layers[layer_names.CARDS] = of_layers.pop(open_month)  # objects and bytes: about as many
+    del record["quarantine"]
     record["layers"][layer_names.CATALOGUE] = _catalogue(store, build, lines)
     record["layers"][layer_names.CARDS] = _cards(store, build, lines)
     id_ = layout.build_id(record["as_of"], {name: layer["digest"] for name, layer in record["layers"].items()})
