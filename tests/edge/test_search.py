@@ -18,9 +18,14 @@ SETS = ["1", "2", "151", "7", "Twins", "Pokémon EX", "000151", "30"]
 
 
 def some_values(name: str) -> list[str]:
-    """Return values for a text filter: those of the column of its name, in other cases, an empty and an unknown one."""
+    """Return values for a text filter: texts of the column of its name, in other cases, an empty and an unknown one.
+
+    A filter that has the name of no column takes its values from all of them.
+    """
     rows = small_store.rows(small_store.products())
-    found = {row[name] for row in (*rows.products, *(rows.expansions or ())) if row.get(name)}
+    texts = [cell for row in (*rows.products, *(rows.expansions or ())) for cell in row.items()]
+    found = {text for column, text in texts if column == name and text}
+    found = found or {text for _, text in texts if isinstance(text, str) and text}
     return [*sorted(found), *sorted(value.upper() for value in found), EMPTY_WHEN_FOLDED, "none such"]
 
 
