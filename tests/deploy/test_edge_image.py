@@ -13,9 +13,10 @@ import yaml
 
 from generator.cli import cli
 from tests.deploy.containerfile import EDGE, FILE, ContainerStep, stages
+from tests.support.commands import run
 from tests.support.nginx_edge import ABSENT, installed
 from tests.support.s3_servers import free_port
-from tests.support.service import PLENTY, ROOT, Client, environment, until
+from tests.support.service import PLENTY, Client, environment, until
 
 HOME = "/var/lib/cardpress"
 STEPS = stages()[EDGE]
@@ -39,9 +40,10 @@ def test_the_image_sets_what_the_command_reads() -> None:
     assert set(SERVICES["edge"]["ports"]) == {f"127.0.0.1:8080:{step('EXPOSE').rest}"}
 
 
-def test_the_image_has_the_packages_that_the_configuration_names() -> None:
-    template = (ROOT / "edge_auth" / "nginx" / "nginx.conf.j2").read_text()
-    [packages] = [line.partition(": ")[2] for line in template.splitlines() if line.startswith("# Debian packages: ")]
+def test_the_image_has_the_packages_that_the_configuration_names(tmp_path: Path) -> None:
+    places = ("--store", tmp_path, "--socket", tmp_path / "shim", "--folder", tmp_path)
+    written = run("edge", "config", *places).stdout
+    [packages] = [line.partition(": ")[2] for line in written.splitlines() if line.startswith("# Debian packages: ")]
     assert f"--no-install-recommends {packages} " in step("RUN").rest
 
 
