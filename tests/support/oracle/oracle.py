@@ -1,6 +1,7 @@
 """From a request to the answer expected: routing, paging and error codes."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,13 @@ from tests.support.oracle.status import status
 
 Answer = tuple[int, Any]
 ROOT = "/api/v1/"
-LISTS = ("watchlist", "cards", "sets", "games", "movers", "market", "identifiers")
+# Lists that take limit and offset alone: the default limit, the largest one, and the rows.
+PLAIN_LISTS: dict[str, tuple[int, int, Callable[[OracleLake], list[Row]]]] = {
+    "watchlist": (100, 500, watchlist.items),
+    "games": (100, 500, games.listed),
+    "identifiers": (100, 500, identifiers.schemes),
+}
+LISTS = (*PLAIN_LISTS, "cards", "sets", "movers", "market")
 SINGLE = ("status", "fingerprints", "names", "facets", "series")
 NOT_FOUND = (404, "not_found")
 INVALID = (400, "invalid_parameter")
@@ -48,7 +55,7 @@ class Oracle:
         if endpoint is None:
             return NOT_FOUND
         try:
-            parameters = params.read(endpoint, pairs)
+            parameters = read(endpoint, pairs)
             return 200, self._body(endpoint, subject, parameters)
         except params.Refused:
             return INVALID
@@ -87,7 +94,7 @@ class Oracle:
         path, _, query = target.partition("?")
         endpoint, _ = route(params.decode(path))
         assert endpoint in LISTS
-        parameters = params.read(endpoint, params.split_query(query))
+        parameters = read(endpoint, params.split_query(query))
         if parameters.get("ids") is not None:
             return len(self._cards_with_ids(parameters["ids"])["data"])
         return len(self._rows(endpoint, parameters))
@@ -103,13 +110,12 @@ class Oracle:
             return self.cards.search(parameters)
         if endpoint == "sets":
             return sets.search(self.lake, parameters["q"], parameters["game"])
-        if endpoint == "games":
-            return games.listed(self.lake)
-        if endpoint == "identifiers":
-            return identifiers.schemes(self.lake)
         if endpoint == "market":
             return market.listed(self.lake, parameters)
-        return movers.listed(self.lake, parameters) if endpoint == "movers" else watchlist.items(self.lake)
+        if endpoint == "movers":
+            return movers.listed(self.lake, parameters)
+        _, _, rows = PLAIN_LISTS[endpoint]
+        return rows(self.lake)
 
     def _known_id(self, text: str) -> int:
         if not re.fullmatch("-?[0-9]+", text):
@@ -122,6 +128,13 @@ class Oracle:
         if endpoint == "history":
             return watchlist.history(self.lake, slug, parameters["view"], parameters["range"])
         return watchlist.offers(self.lake, slug) if endpoint == "offers" else watchlist.item(self.lake, slug)
+
+
+def read(endpoint: str, pairs: list[tuple[str, str]]) -> dict[str, Any]:
+    if endpoint in PLAIN_LISTS:
+        default, most, _ = PLAIN_LISTS[endpoint]
+        return params.read(endpoint, params.paging(default, most), pairs)
+    return params.read(endpoint, params.PARAMETERS[endpoint], pairs)
 
 
 def route(path: str) -> tuple[str | None, str]:

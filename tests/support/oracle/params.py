@@ -113,11 +113,16 @@ class ValuesParameter:
         return parts
 
 
-OFFSET = IntegerParameter(0, 0, None)
 SORTS = ("trend", "low", "avg", "filtered", "name", "number", "newest", "match")
 GAME = TextParameter(most=200)
 Parameter = IntegerParameter | ChoiceParameter | TextParameter | PriceParameter | IdsParameter | ValuesParameter
 Parameters = dict[str, Parameter | GivenTextParameter | IdParameter]
+
+
+def paging(default: int, most: int) -> Parameters:
+    return {"limit": IntegerParameter(default, 1, most), "offset": IntegerParameter(0, 0, None)}
+
+
 FILTERS: Parameters = {
     "min_price": PriceParameter(),
     "max_price": PriceParameter(),
@@ -128,10 +133,9 @@ FILTERS: Parameters = {
     "rarity": TextParameter(),
     "kind": ChoiceParameter("all", ("all", "single", "sealed")),
 }
-PARAMETERS: dict[str, Parameters] = {
+PARAMETERS: dict[str, Parameters] = {  # of the endpoints but `oracle.PLAIN_LISTS`
     "status": {},
     "fingerprints": {},
-    "watchlist": {"limit": IntegerParameter(100, 1, 500), "offset": OFFSET},
     "item": {},
     "offers": {},
     "history": {
@@ -143,18 +147,15 @@ PARAMETERS: dict[str, Parameters] = {
         "ids": IdsParameter(),
         "sort": ChoiceParameter("trend", SORTS),
         "order": ChoiceParameter(None, ("asc", "desc")),
-        "limit": IntegerParameter(50, 1, 100),
-        "offset": OFFSET,
+        **paging(50, 100),
     },
     "facets": FILTERS,
     "names": {"game": GAME},
     "series": {"ids": IdsParameter()},
     "card": {"days": IntegerParameter(None, 1, 3650)},
     "card identifiers": {},
-    "identifiers": {"limit": IntegerParameter(100, 1, 500), "offset": OFFSET},
     "scheme": {"values": ValuesParameter()},
-    "sets": {"q": TextParameter(), "game": GAME, "limit": IntegerParameter(100, 1, 1000), "offset": OFFSET},
-    "games": {"limit": IntegerParameter(100, 1, 500), "offset": OFFSET},
+    "sets": {"q": TextParameter(), "game": GAME, **paging(100, 1000)},
     "movers": {
         "window": ChoiceParameter("7d", ("1d", "7d", "30d")),
         "by": ChoiceParameter("percent", ("percent", "euros")),
@@ -163,16 +164,14 @@ PARAMETERS: dict[str, Parameters] = {
         "min_price": ChoiceParameter("1", ("0", "1", "5", "20", "100")),
         "confirmed": ChoiceParameter("false", ("true", "false")),
         "game": GAME,
-        "limit": IntegerParameter(50, 1, 100),
-        "offset": OFFSET,
+        **paging(50, 100),
     },
     "market": {
         "by": ChoiceParameter("set", ("set", "game")),
         "game": GAME,
         "sort": ChoiceParameter("value", ("value", "change_7d", "change_30d", "name")),
         "order": ChoiceParameter(None, ("asc", "desc")),
-        "limit": IntegerParameter(100, 1, 500),
-        "offset": OFFSET,
+        **paging(100, 500),
     },
     "market/history": {
         "set": IdParameter(),
@@ -182,9 +181,8 @@ PARAMETERS: dict[str, Parameters] = {
 }
 
 
-def read(endpoint: str, pairs: list[tuple[str, str]]) -> dict[str, Any]:
-    """Every parameter of the endpoint with its value or default; raises Refused."""
-    known = PARAMETERS[endpoint]
+def read(endpoint: str, known: Parameters, pairs: list[tuple[str, str]]) -> dict[str, Any]:
+    """Every parameter that the endpoint knows with its value or default; raises Refused."""
     values = {name: spec.default for name, spec in known.items()}
     seen = set()
     for name, text in pairs:
