@@ -28,12 +28,11 @@ create macro average(total, items) as
     (((2 * (total * 100)::hugeint + items) // nullif(2 * items, 0)) * 0.01::decimal(2, 2))::decimal(18, 2);
 
 -- (new - old) / old x 100 over prices as shown, rounded to 2 decimals, half away from zero; exact. Null where old
--- is 0. Adding 0.0 turns a negative zero into zero.
-create macro change_pct(new, old) as
-    sign(new - old)
-    * ((abs((new - old) * 100)::hugeint * 20000 + (old * 100)::hugeint) // nullif((old * 200)::hugeint, 0))::double
-    / 100
-    + 0.0;
+-- is 0. The hundredths become a double by way of text: a division of a large double would round twice.
+create macro change_pct(new, old) as (
+    sign(new - old) * ((abs((new - old) * 100)::hugeint * 20000 + (old * 100)::hugeint) // nullif((old * 200)::hugeint, 0))
+    || 'e-2'
+)::double;
 
 create macro time_text(moment) as strftime(moment, '%Y-%m-%dT%H:%M:%SZ');
 
