@@ -25,7 +25,7 @@ class FilteredChecks:
     def __init__(self, seed: int, catalogue: DemoCatalogue) -> None:
         words = draw_rows(seed, "filtered_checks", 2, len(catalogue.ids))
         self._seed, self._ids = seed, catalogue.ids
-        self._walk = PriceWalk(seed, "filtered_checks", catalogue.cents * (850 + below(words[0], 0, 700)) // 1000)
+        self._walk = PriceWalk(seed, "filtered_checks", catalogue.cents * (750 + below(words[0], 0, 350)) // 1000)
         self._never = chance(words[0], 16, _NEVER_SHARE)
         self._usual = by_quantile(_OFFERS_CURVE, millionths(words[1]))
 

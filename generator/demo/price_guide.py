@@ -1,4 +1,4 @@
-"""The table `price_guide`: one row per product and day, with the gaps and absurd prices of a real guide.
+"""The table `price_guide`: one row per product and day, with the gaps of a real guide; `low` is never above the trend.
 
 Every 29th day is missing, and every 19th repeats the day before. Otherwise about 30 % of the rows differ from those of
 the day before.
@@ -18,7 +18,6 @@ _COLUMNS = (*PRICE_FIGURES, *(f"{figure}_holo" for figure in PRICE_FIGURES))
 _TREND, _AVG30 = _COLUMNS.index("trend"), _COLUMNS.index("avg30")
 _NULL_SHARES = [0.08, 0.18, 0.12, 0.16, 0.16, 0.16, 0.05, 0.35, 0.03, 0.2, 0.12, 0.08]
 _HOLO_SHARE = 0.3
-_JOKES_CENTS = np.array([420_00, 999_999_99, 100_000_00, 123_456_78, 9_999_99, 69_420_00, 1_234_567_89], dtype=np.int64)
 
 
 class PriceGuide:
@@ -29,9 +28,8 @@ class PriceGuide:
         self._ids, self._starts = catalogue.ids, catalogue.starts
         self._walk = PriceWalk(seed, "price_guide", catalogue.cents)
         self._listed = ~chance(words[0], 0, _ABSENT_SHARE)
-        self._low_share = 300 + below(words[0], 16, 700) + chance(words[0], 32, 0.08) * 700
+        self._low_share = 550 + below(words[0], 16, 400)
         self._holo_share = 1100 + below(words[0], 48, 4000)
-        self._joke = np.where(chance(words[1], 0, 0.003), _JOKES_CENTS[below(words[1], 16, len(_JOKES_CENTS))], 0)
         self._worthless = chance(words[1], 32, 0.004)
         self._half_cents = chance(words[1], 48, 0.01)
         self._nulls = _null_bits(words[2:5], words[5], catalogue.is_sealed)
@@ -61,11 +59,12 @@ class PriceGuide:
         return cents
 
     def _prices(self, rows: Integers) -> dict[str, pa.Array]:
-        trend, low = self._walk.cents[rows], self._low[rows]
+        trend = self._walk.cents[rows]
+        low = np.minimum(self._low[rows], trend)
         avg7, avg30 = self._avg7[rows], self._avg30[rows]
-        joke, holo = self._joke[rows], self._holo_share[rows]
+        holo = self._holo_share[rows]
         avg1 = np.maximum(1, trend * (900 + self._walk.version[rows] * 37 % 200) // 1000)
-        plain = [np.where(joke > 0, joke, low), (avg7 + avg1 + 1) // 2, trend, avg1, avg7, avg30]
+        plain = [low, (avg7 + avg1 + 1) // 2, trend, avg1, avg7, avg30]
         tenths = [price * 10 for price in plain + [price * holo // 1000 for price in plain]]  # tenths of a cent
         tenths[_TREND][self._worthless[rows]] = 0
         tenths[_AVG30] += 5 * self._half_cents[rows]

@@ -25,7 +25,15 @@ from generator.demo.draw import (
 )
 from generator.demo.expansions import Expansions
 from generator.demo.names import has_odd_name, numbers, sealed_names, single_names
-from generator.demo.words import GAMES, RARITIES, RARITY_WEIGHTS, SEALED, SEALED_FOLDERS
+from generator.demo.words import (
+    GAMES,
+    RARITIES,
+    RARITY_PRICES,
+    RARITY_WEIGHTS,
+    SEALED,
+    SEALED_FOLDERS,
+    SEALED_PRICES,
+)
 from generator.drawings.design import Texts, drawing_keys
 
 UNKNOWN_PRODUCTS = 2  # products that only the daily tables have
@@ -70,7 +78,7 @@ def make_catalogue(seed: int, count: int, expansions: Expansions) -> DemoCatalog
     ids = 10_000 + np.cumsum(1 + below(words[0], 0, 4))
     sealed = chance(words[0], 16, _SEALED_SHARE) & ~has_odd_name(count + UNKNOWN_PRODUCTS)
     expansion = _expansion_of(words[1], expansions)
-    level = by_quantile(_PRICE_CURVE, millionths(words[2]))
+    level = _levels(words[2], sealed)
     starts = np.where(chance(words[3], 0, _LATE_SHARE), 1 + below(words[3], 16, _LATE_DAYS), 0)
     cut = slice(0, count)
     facts = _facts(words[:, cut], ids[cut], sealed[cut], expansion[cut], starts[cut], expansions)
@@ -83,6 +91,13 @@ def make_catalogue(seed: int, count: int, expansions: Expansions) -> DemoCatalog
         expansion=expansion,
         starts=starts,
     )
+
+
+def _levels(words: Words, sealed: Flags) -> Integers:
+    """Return each product's usual price: a single's by its rarity, even where the lake does not say that."""
+    first, last = np.array([*RARITY_PRICES, SEALED_PRICES], dtype=np.int64).T
+    at = np.where(sealed, len(RARITY_PRICES), by_weight(RARITY_WEIGHTS, words, 32))
+    return by_quantile(_PRICE_CURVE, first[at] + (last - first)[at] * millionths(words) // 1_000_000)
 
 
 def _expansion_of(words: Words, expansions: Expansions) -> Integers:

@@ -77,6 +77,13 @@ RARITIES = [
     "Ultra Rare", "ULTRA RARE", "UltraRare", "Épique", "Secret Rare", "Promo",
 ]  # fmt: skip
 RARITY_WEIGHTS = [30, 25, 16, 7, 2, 1, 5, 1, 5, 1, 1, 1, 3, 2]
+# Where a rarity's prices lie on the curve of all prices: the first and the last product of a million.
+_HOLO, _DOUBLE, _ULTRA = (550_000, 970_000), (700_000, 985_000), (800_000, 998_000)
+RARITY_PRICES = [
+    (0, 600_000), (100_000, 800_000), (350_000, 930_000), _HOLO, _HOLO, _HOLO, _DOUBLE, _DOUBLE,
+    _ULTRA, _ULTRA, _ULTRA, (850_000, 999_000), (920_000, 1_000_000), (200_000, 970_000),
+]  # fmt: skip
+SEALED_PRICES = (0, 960_000)
 
 SEALED = [
     "Booster", "Booster Box", "Display", "Tin", "Box Set", "Theme Deck", "Coin", "Blister", "Lot",
