@@ -98,8 +98,10 @@ def test_the_explorer_knows_the_change_of_each_product_over_7_days(lake: Path, c
     """The file for the tiles needs no key. It has percentages by id: no name and no price."""
     answer = client.send("GET", "/explore/week.json?build=any", key=False)
     week = answer.json
-    assert answer.status == 200 and week.keys() == {"build", "steps", "changes"}
+    assert answer.status == 200 and week.keys() == {"build", "steps", "changes", "days", "then"}
     assert week["build"] == answer["X-Build"]
     expected = movers.week_changes(Oracle(lake, AS_OF.isoformat()).lake)
-    assert len(expected) > 1500 and 0 in expected.values()
-    assert dict(zip(itertools.accumulate(week["steps"]), week["changes"], strict=True)) == expected
+    assert len(expected) > 1500 and 0 in {change for change, _ in expected.values()}
+    since = [week["days"][place] for place in week["then"]]
+    shown = zip(week["changes"], since, strict=True)
+    assert dict(zip(itertools.accumulate(week["steps"]), shown, strict=True)) == expected

@@ -16,7 +16,7 @@ def key_asked(visit: Visit) -> None:
 def cards(visit: Visit) -> None:
     page = visit.enter()
     page.get_by_text("What do the prices mean?").click()
-    page.get_by_text("in 7 days").first.wait_for()
+    page.locator(".change", has_text="since ").first.wait_for()
 
 
 def completing(visit: Visit) -> None:

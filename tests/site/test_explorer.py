@@ -24,7 +24,7 @@ def test_it_opens_on_the_cards(visit: Visit) -> None:
 def test_a_tile_shows_how_the_price_changed_in_7_days(visit: Visit) -> None:
     """The same as the page of the card says, from one request for all tiles."""
     page = visit.enter("")
-    expect(page.locator(".card", has_text="Emberfox").locator(".change")).to_have_text("+3.27 % in 7 days")
+    expect(page.locator(".card", has_text="Emberfox").locator(".change")).to_have_text("+3.27 % since 15 Aug")
     expect(page.locator(".card", has_text="Filler 129").locator(".change")).to_have_text("")  # no price 7 days ago
     page.mouse.wheel(0, 20_000)
     expect(page.locator(".card")).to_have_count(100)

@@ -31,11 +31,11 @@ def listed(lake: OracleLake, query: dict[str, Any]) -> list[Row]:
     return [_shown(lake, move) for move in wanted[:LONGEST]]
 
 
-def week_changes(lake: OracleLake) -> dict[int, float]:
-    """How much each product's price changed over 7 days, in percent, by id; without those whose prices do not tell."""
+def week_changes(lake: OracleLake) -> dict[int, tuple[float, str]]:
+    """How much each product's price changed over 7 days, in percent, and since when, by id, where two prices tell."""
     days = {game: games.guide_day(lake, game) for game in {games.of_product(lake, id_) for id_ in lake.products}}
     moves = {id_: _move(lake, id_, days[games.of_product(lake, id_)], 7) for id_ in sorted(lake.products)}
-    return {id_: number(move["change_pct"]) for id_, move in moves.items() if move}
+    return {id_: (number(move["change_pct"]), move["day_then"].isoformat()) for id_, move in moves.items() if move}
 
 
 def _move(lake: OracleLake, id_product: int, day_now: date | None, window: int) -> Row | None:

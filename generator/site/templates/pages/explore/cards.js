@@ -1,7 +1,7 @@
 // The catalogue: search as you type, filters, sorting, and a list that loads more cards as you scroll.
 import {h, picture} from "./dom.js";
 import {filterForm} from "./filter-form.js";
-import {count, direction, euros, percent} from "./words.js";
+import {count, direction, euros, percent, since} from "./words.js";
 import {weekChanges} from "./week.js";
 
 const CARDS_PER_PAGE = 50;
@@ -13,12 +13,16 @@ export function cardsView({api, route, announce, names, facets}) {
   const list = h("ul", {class: "grid", "aria-label": "Cards"}, skeleton());
   const more = h("button", {type: "button", class: "more", hidden: true}, "More cards");
   const total = h("p", {class: "total"});
-  const view = h("div", {}, filters.form, h("div", {class: "above"}, total, meaning()), list, more);
+  const week = weekMoves();
+  const view = h("div", {}, filters.form, week, h("div", {class: "above"}, total, meaning()), list, more);
   let asking = new AbortController();
   let next = 0;
   let build;
   let shown = 0;
   let asked = JSON.stringify(filters.query());
+
+  const showWeek = () => { if (week) week.hidden = Object.keys(filters.values()).length > 0; };
+  showWeek();
 
   async function load() {
     if (next === null) return;
@@ -61,6 +65,7 @@ export function cardsView({api, route, announce, names, facets}) {
     asked = JSON.stringify(filters.query());
     if (asked === before) return; // such as a field that is left after a pause
     route.replace(filters.values());
+    showWeek();
     restart();
   }
 
@@ -94,11 +99,18 @@ function summary(many, total) {
   return many === total ? "These are all." : `${count(many)} of ${count(total)} cards shown.`;
 }
 
+/** What moved this week, from the page, or null. It stands above the whole catalogue, not above what a filter leaves. */
+function weekMoves() {
+  const moves = document.getElementById("week");
+  return moves && h("section", {class: "this-week", "aria-label": "Moves of this week"},
+    h("h2", {}, "What moved this week?"), moves.content.cloneNode(true), h("p", {}, h("a", {href: "#/movers"}, "All moves")));
+}
+
 /** What the prices of a tile are, for people who see them for the first time. */
 const MEANINGS = {
   "The large price":
     "The marketplace’s trend price: what the card goes for across Europe, over all sellers and languages.",
-  "In 7 days": "How that price changed: now against 7 days before. It is empty if there was no price then.",
+  "Since a day": "How that price changed: now against 7 to 10 days before. It is empty if there was no price then.",
   "Offers from":
     "The cheapest offer of the English card, in any condition, by sellers in one country. This service checks them " +
     "every day.",
@@ -132,5 +144,5 @@ function card(product, changes) {
         h("span", {class: "offer"}, offer))));
 }
 
-const changed = (percents) => (percents === undefined ? [] : [
-  h("span", {class: direction(percents)}, percent(percents)), h("span", {class: "label"}, " in 7 days")]);
+const changed = (change) => (change === undefined ? [] : [
+  h("span", {class: direction(change.percents)}, percent(change.percents)), h("span", {class: "label"}, ` ${since(change.since)}`)]);

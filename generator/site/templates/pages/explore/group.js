@@ -9,7 +9,7 @@ import {weekChanges} from "./week.js";
 const RANGES = [["30", "30 days"], ["90", "90 days"], ["365", "A year"], ["3650", "All"]];
 const WINDOWS = [7, 30];
 const MOVES = 5; // of each list
-const COLUMNS = [["Card", ""], ["Number", "number"], ["Rarity", ""], ["Price", "number"], ["7 days", "number"]];
+const COLUMNS = [["Card", ""], ["Number", "number"], ["Rarity", ""], ["Price", "number"], ["Change", "number"]];
 
 /** The page of a set. */
 export function setView(context) {
@@ -89,13 +89,13 @@ function whole(id, {cards, total}) {
   return h("p", {}, cards.length < total ? `${count(cards.length)} of ${count(total)} cards. ` : `${count(total)} cards. `, all);
 }
 
-/** The cards of the set that rose and fell most within 7 days. */
+/** The cards of the set that rose and fell most within a week. */
 function moves(cards, changes) {
-  const some = cards.filter(({id_product: id}) => changes.get(id));
-  some.sort((a, b) => changes.get(b.id_product) - changes.get(a.id_product));
-  const rose = some.filter(({id_product: id}) => changes.get(id) > 0).slice(0, MOVES);
-  const fell = some.filter(({id_product: id}) => changes.get(id) < 0).slice(-MOVES).reverse();
-  return [["Rose most in 7 days", rose], ["Fell most in 7 days", fell]].filter(([, found]) => found.length)
+  const percents = ({id_product: id}) => changes.get(id)?.percents;
+  const some = cards.filter(percents).sort((a, b) => percents(b) - percents(a));
+  const rose = some.filter((card) => percents(card) > 0).slice(0, MOVES);
+  const fell = some.filter((card) => percents(card) < 0).slice(-MOVES).reverse();
+  return [["Rose most this week", rose], ["Fell most this week", fell]].filter(([, found]) => found.length)
     .map(([name, found]) => h("section", {}, h("h3", {}, name), cardTable(name, found, changes)));
 }
 
@@ -103,6 +103,7 @@ function cardTable(name, cards, changes) {
   return stackedTable(name, COLUMNS, cards.map((card) => {
     const change = changes.get(card.id_product);
     return [h("a", {href: `#/cards/${card.id_product}`}, card.name), card.number ?? "–", card.rarity ?? "–",
-      euros(card.price_guide?.trend), h("span", {class: direction(change)}, percent(change))];
+      euros(card.price_guide?.trend), change ? [h("span", {class: direction(change.percents)}, percent(change.percents)),
+        h("span", {class: "where"}, since(change.since))] : "–"];
   }));
 }

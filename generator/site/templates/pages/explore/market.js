@@ -35,7 +35,7 @@ export function marketView({api, route, announce}) {
       rows = offset ? [...rows, ...page.data] : page.data;
       found.replaceChildren(marketTable(rows));
       more.hidden = page.pagination.next_offset === null;
-      announce(rows.length ? `${count(rows.length)} of ${count(Number(total))} shown.` : "Nothing has a price yet.");
+      announce(rows.length ? `${count(rows.length)} of ${count(Number(total))} shown.` : "No set or game with prices is known.");
     } catch (error) {
       if (!signal.aborted) announce(error, true);
     }

@@ -35,7 +35,7 @@ async function take(text, added) {
   try {
     const {format, lines: found, headings} = await linesOf(text);
     lines = added ? [...lines, ...found] : found;
-    const said = `Read as ${format}: ${count(found.length)} lines${headings ? `, and ${count(headings)} headings` : ""}.`;
+    const said = `Read as ${format}: ${found.length === 1 ? "1 line" : `${count(found.length)} lines`}${headings ? `, and ${count(headings)} headings` : ""}.`;
     await appraiseList(said);
   } catch (error) {
     announce(error.message, true);
