@@ -5,6 +5,8 @@ import os
 import shutil
 import subprocess
 import sys
+from datetime import date
+from decimal import Decimal
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -19,9 +21,14 @@ from tests.support.site_lake import EMBERFOX
 
 COMMANDS = {"sh": ["sh"], "py": [sys.executable], "mjs": ["node"]}
 ARGUMENTS = {
+    "The price of a deck list": ["deck.txt"],
+    "Completion as you type": ["ember"],
+    "What a collection was worth, day by day": ["collection.csv"],
+    "An alert when a price falls": [str(EMBERFOX), "2", "404404"],
     "The price of a list of names": ["BOX 1", "Emberfox ex [Blazing Tail]", "No such card"],
     "What a collection is worth": ["collection.csv"],
 }
+DECK = "4 Emberfox ex [Blazing Tail]\n2 filler 003\n\n1 No such card\n3 No picture\n"
 COLLECTION = {EMBERFOX: 3, 2: 1, 777: 9} | {100 + n: n % 4 for n in range(130)}
 NEEDS = {"sh": "curl", "py": sys.executable, "mjs": "node"}
 
@@ -65,12 +72,18 @@ def served(site_service: Service) -> dict[tuple[str, str], str]:
 def test_there_is_an_example_of_every_endpoint_in_every_language() -> None:
     counts = {extension: sum(1 for _, other, _ in EXAMPLES if other == extension) for extension in COMMANDS}
     calls = len(ENDPOINTS)
-    more = {"sh": 3, "py": 5, "mjs": 4}  # the first call in curl is a line of its own
+    more = {"sh": 3, "py": 9, "mjs": 5}  # the first call in curl is a line of its own
     assert counts == {extension: calls + number for extension, number in more.items()}
 
 
+RECIPE_OUTPUTS = {
+    "The price of a deck list": "3 No picture has no price\ntogether 90.46\n",  # 4 × 22.10 + 2 × 1.03
+    "Completion as you type": "Emberfox ex [Blazing Tail] (1)\n",
+    "The first page in a spreadsheet": f"{EMBERFOX},Emberfox ex [Blazing Tail],Ashen Peaks,012,Ultra Rare,22.1,16.9\n",
+}
 # The calls of endpoints come from one template for each language, so that few of them tell whether it is right.
-SPECIAL = ("first call", "whole list", "list of names", "Fetch only", "Keep a copy", "Catalogue", "as files")
+RECIPES = ("deck list", "Completion", "day by day", "An alert", "spreadsheet")
+SPECIAL = ("first call", "whole list", "list of names", "Fetch only", "Keep a copy", "Catalogue", "as files", *RECIPES)
 
 
 def in_short(title: str, extension: str) -> bool:
@@ -94,8 +107,12 @@ def test_an_example_runs(
     if shutil.which(NEEDS[extension]) is None:
         pytest.skip(f"no {NEEDS[extension]} on this machine")
     (tmp_path / f"example.{extension}").write_text(served[title, extension], "utf-8")
-    _write_collection(tmp_path / "collection.csv")
+    _write_files(tmp_path)
     environment = os.environ | {"CARDS": f"http://127.0.0.1:{site_service.port}", "KEY": site_key}
+    if "day by day" in title:
+        mirror = served["Keep a copy of all files, in Python", "py"]
+        subprocess.run([sys.executable, "-c", mirror], cwd=tmp_path, env=environment, capture_output=True, check=True)
+    said = []
     for _ in range(2):  # a second time with what the first one left
         done = subprocess.run(
             [*COMMANDS[extension], f"example.{extension}", *ARGUMENTS.get(title.partition(", in ")[0], [])],
@@ -105,15 +122,24 @@ def test_an_example_runs(
             text=True,
             timeout=60,
         )
+        said.append(done.stdout)
         assert done.returncode == 0 and done.stdout.strip(), (done.stdout[-500:], done.stderr[-1500:])
-        if not any(words in title for words in ("whole list", "Fetch only", "Keep a copy", "list of names")):
+        if not any(
+            words in title for words in ("whole list", "Fetch only", "Keep a copy", "list of names", "An alert")
+        ):
             break
     if "whole list" in title:
         assert all(f"Box {n}" in done.stdout for n in range(3))
     if "list of names" in title:
         assert all(words in done.stdout for words in ("Box 1", "Emberfox ex", "22.1", "there is no card"))
         assert "Box 0" not in done.stdout
-    if "collection" in title:
+    if title.partition(", in ")[0] in RECIPE_OUTPUTS:
+        assert RECIPE_OUTPUTS[title.partition(", in ")[0]] in done.stdout
+    if "An alert" in title:
+        assert "Emberfox ex [Blazing Tail] fell from 30.00 to 22.10" in said[0] and "0 of 3 prices fell" in done.stdout
+    if "day by day" in title:
+        assert done.stdout.splitlines() == _days(OracleLake(site_store.parent / "lake"))
+    if "collection is" in title:
         worth = collection.worth(OracleLake(site_store.parent / "lake"), COLLECTION)
         weeks = [f"{week} {value:.2f}" for week, value in worth["weeks"].items()]
         now = f"now {worth['trend']:.2f}, at the lowest offers {worth['low']:.2f}"
@@ -126,7 +152,18 @@ def test_an_example_runs(
         assert "phash-2" in done.stdout and ("304" in done.stdout or extension == "sh")
 
 
-def _write_collection(file: Path) -> None:
-    """Write a collection as exports of stock have it; some products are on two lines."""
+def _days(lake: OracleLake) -> list[str]:
+    """What the collection was worth on each day, from the cards that have a price on it."""
+    known: dict[date, list[Decimal]] = {}
+    for id_, count in COLLECTION.items():
+        for day, row in lake.guide.get(id_, {}).items():
+            known.setdefault(day, []).extend([row["trend"] * count] * (row["trend"] is not None))
+    return [f"{day} {sum(prices):.2f} of {len(prices)} cards" for day, prices in sorted(known.items())]
+
+
+def _write_files(folder: Path) -> None:
+    """Write what the examples read: a deck list, noted prices, and a collection with some products on two lines."""
+    (folder / "deck.txt").write_text(DECK, "utf-8")
+    (folder / "noted.json").write_text(f'{{"{EMBERFOX}": 30, "2": 5}}')
     lines = [f'"{count - 1}",{id_}' for id_, count in COLLECTION.items()] + [f"1,{id_}" for id_ in COLLECTION]
-    file.write_text("\r\n".join(["quantity,idProduct", *lines]), "utf-8-sig")
+    (folder / "collection.csv").write_text("\r\n".join(["quantity,idProduct", *lines]), "utf-8-sig")

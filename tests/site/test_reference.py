@@ -144,6 +144,23 @@ def test_the_reference_is_searched(visit: Visit) -> None:
     expect(page.locator("#found")).to_be_hidden()
 
 
+def test_the_search_knows_other_words(visit: Visit) -> None:
+    page = visit.open("/docs")
+    expected = {
+        "CORS": "Browsers",
+        "autocomplete": "Completion as you type",
+        "deck": "The price of a deck list",
+        "webhook": "An alert when a price falls",
+        "rate limit header": "X-RateLimit-Limit",
+        "price of many cards": "The price of a list of names",
+        "python client": "Clients",
+        "excel": "The first page in a spreadsheet",
+    }
+    for typed, found in expected.items():
+        page.get_by_role("searchbox").fill(typed)
+        expect(page.locator("#found").get_by_role("link", name=found).first).to_be_visible()
+
+
 @pytest.mark.thorough
 def test_the_contents_mark_the_section_even_after_a_jump(visit: Visit) -> None:
     page = visit.open("/docs")

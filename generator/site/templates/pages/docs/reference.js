@@ -5,6 +5,15 @@ import {keepKey, readKey} from "./key.js";
 
 const MOST_SHOWN_CHARACTERS = 200_000;
 const MOST_RESULTS = 12;
+// What people call things, and what the reference calls them. Words that say nothing are left out.
+const SYNONYMS = {
+  "cors": "browsers", "cross-origin": "browsers", "origin": "browsers", "autocomplete": "completion", "typeahead": "completion",
+  "suggest": "completion", "sdk": "openapi", "client": "openapi", "swagger": "openapi", "webhook": "alert", "notify": "alert",
+  "notification": "alert", "collection": "worth", "portfolio": "worth", "excel": "spreadsheet", "csv": "spreadsheet",
+  "throttle": "rate", "throttling": "rate", "quota": "rate", "429": "rate", "auth": "key", "token": "key", "login": "key",
+  "pagination": "paging", "cursor": "paging", "dump": "mirror", "export": "files", "etag": "caching", "many": "list", "history": "days",
+};
+const SILENT = new Set(["a", "an", "and", "for", "how", "in", "of", "the", "to", "with"]);
 const OTHER_PLACES = "h1, h2, h3, h4, article, .fields, .scroll[role]";
 
 /** An element with properties and children. */
@@ -184,11 +193,14 @@ for (const article of document.querySelectorAll(".endpoint, .resource, .headers"
 function rank({name, named, text}, words) {
   if (name.toLowerCase() === words.join(" ")) return 0;
   if (words.every((word) => named.includes(word))) return named.startsWith(words[0]) ? 1 : 2;
-  return words.every((word) => named.includes(word) || text.includes(` ${word}`)) ? 3 : Infinity;
+  const said = (word) => named.includes(word) || text.includes(` ${word}`);
+  if (words.every((word) => named.includes(SYNONYMS[word] ?? word))) return 3;
+  return words.every((word) => said(word) || said(SYNONYMS[word] ?? word)) ? 4 : Infinity;
 }
 
 function showFound() {
-  const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const typed = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = typed.some((word) => !SILENT.has(word)) ? typed.filter((word) => !SILENT.has(word)) : typed;
   const ranked = words.length === 0 ? [] : places.map((place) => [rank(place, words), place]).filter(([order]) => order < Infinity);
   const hits = ranked.sort(([a], [b]) => a - b).map(([, place]) => place);
   found.replaceChildren(...hits.slice(0, MOST_RESULTS).map(({name, where, id}) => element("li", {},

@@ -1,0 +1,18 @@
+"""What a collection was worth on each day: python days.py collection.csv
+
+It reads the mirror's price guide (pip install duckdb), so it needs no request. The file has the columns idProduct and
+quantity. A day counts the cards that have a price on it.
+"""
+
+import sys
+
+import duckdb
+
+owned = duckdb.read_csv(sys.argv[1])
+days = duckdb.sql(
+    "select day, sum(trend * quantity) as worth, count(distinct id_product) filter (trend is not null) as priced "
+    "from read_parquet('mirror/price_guide-*.parquet') join owned on id_product = idProduct "
+    "group by day order by day"
+)
+for day, worth, priced in days.fetchall():
+    print(day, f"{worth or 0:.2f} of {priced} cards")
