@@ -133,7 +133,7 @@ class LakeTables:
             duckdb.Error: A file is broken.
         """
         open_table(self._db, "identifiers", self._lake.fetch("identifiers"))
-        named = "select distinct id_product from raw.identifiers where id_product is not null"
+        named = "select distinct id_product from raw.identifiers where id_product is not null order by id_product"
         return np.setdiff1d(self._db.table(named)["id_product"].to_numpy(), self.product_ids(), assume_unique=True)
 
     def unknown_ids(self, days: Period) -> dict[date, NDArray[np.int64]]:

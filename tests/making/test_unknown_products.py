@@ -49,6 +49,16 @@ def test_by_day(products: list[int], rows_per_batch: int, tmp_path: Path, monkey
     assert unknown_ids(lake, tmp_path / "store") == {day: ids for day, ids in expected.items() if ids}
 
 
+def test_in_identifiers_in_their_order(tmp_path: Path) -> None:
+    """The build's id is made of them, and must not depend on the order in which threads find them."""
+    named = [{"id_product": id_ * 7919 % 10_007, "scheme": "mine", "value": "v"} for id_ in range(10_007)]
+    products = [{"id_product": 5, "name": "Emberfox", "kind": "single"}]
+    lake = open_lake(str(write(Rows(products=products, identifiers=named), tmp_path / "lake")), DAYS[0])
+    with closing(BuildContext(lake, FolderStore(str(tmp_path / "store")), 2, MEMORY)) as context:
+        found = context.tables.unknown_in_identifiers()
+    assert found.tolist() == [id_ for id_ in range(10_007) if id_ != 5]
+
+
 @pytest.mark.parametrize("table", mostly_thorough(PRICE_TABLES, "listings"))
 def test_a_file_that_is_broken_after_many_rows(table: str, tmp_path: Path) -> None:
     lake = demo_lake(tmp_path / "lake", 3, 50)
