@@ -68,7 +68,8 @@ def _requests(opened: OpenBuild) -> Iterator[str]:
     for line in opened.rows(layer_names.GAMES)[:1]:
         query = urlencode({"game": json.loads(line)["name"][:MAX_TEXT_CHARACTERS]})
         yield from (f"{API}{name}?{query}" for name in ("cards", "sets", "movers", "market"))
-    yield from (f"{API}market/history?{urlencode({'game': name})}" for name in sorted(opened.market.games)[:1])
+    games = sorted(name for name in opened.market.games if len(name) <= MAX_TEXT_CHARACTERS)
+    yield from (f"{API}market/history?{urlencode({'game': name})}" for name in games[:1])
     yield from (f"{API}market?by={by}&sort={sort}" for by in market.GROUPINGS for sort in market.SORTS)
     ids = opened.catalogue.ids
     yield f"{cards}?ids={','.join(map(str, ids[:3].tolist())) or 0}"
