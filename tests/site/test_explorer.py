@@ -526,6 +526,13 @@ def test_a_key_link_works_in_a_tab_that_is_open(visit: Visit, path: str) -> None
         expect(page.locator(".card")).to_have_count(50)
 
 
+def test_a_page_without_a_form_takes_a_key_from_its_address(visit: Visit) -> None:
+    page = visit.open("/docs/changelog.html")
+    page.evaluate("key => { location.hash = `key=${key}` }", visit.key)
+    expect(page).to_have_url(ending("/docs/changelog.html"))
+    visit.keeps_key = True
+
+
 def test_a_card_shows_how_its_price_moved(visit: Visit) -> None:
     page = visit.enter(f"#/cards/{EMBERFOX}")
     headline = page.locator(".headline")

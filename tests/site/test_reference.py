@@ -161,6 +161,15 @@ def test_the_search_knows_other_words(visit: Visit) -> None:
         expect(page.locator("#found").get_by_role("link", name=found).first).to_be_visible()
 
 
+@pytest.mark.parametrize("width", [390, 1440])
+def test_no_table_is_wider_than_its_column(visit: Visit, width: int) -> None:
+    visit.page.set_viewport_size({"width": width, "height": 900})
+    page = visit.open("/docs")
+    expect(page.get_by_role("searchbox")).to_be_visible()
+    boxes = "boxes => boxes.map(({scrollWidth, clientWidth}) => scrollWidth - clientWidth)"
+    assert max(page.locator(".scroll:has(table)").evaluate_all(boxes)) <= 1
+
+
 @pytest.mark.thorough
 def test_the_contents_mark_the_section_even_after_a_jump(visit: Visit) -> None:
     page = visit.open("/docs")

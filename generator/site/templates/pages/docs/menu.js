@@ -1,4 +1,6 @@
 // The menu of every page, with the key of this tab; and the age of each day that the page shows, by the reader's clock.
+// The key of the address is taken on pages that need none, too.
+import "./key.js";
 
 const DAY_MILLISECONDS = 86_400_000;
 const FRESH_DAYS = 2;
