@@ -2,6 +2,8 @@
 
 import http.client
 import json
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -169,6 +171,16 @@ def test_a_refused_method_says_which_are_allowed(front: Nginx, request_: bytes, 
     answer = send(front.port, request_)
     assert_refused(answer, 405, "method_not_allowed")
     assert answer["Allow"] == allowed
+
+
+@pytest.mark.skipif(not shutil.which("curl"), reason="no curl")
+@pytest.mark.parametrize("body", ["--data-binary=@-", "--upload-file=-"])  # with its length, and without
+def test_a_large_body_over_http2_is_refused_in_the_apis_words(front: Nginx, body: str) -> None:
+    command = ["curl", "-sSki", "--http2", "-X", "PUT", *body.split("="), f"https://localhost:{front.tls_port}{API}/me"]
+    sent = subprocess.run(command, input="x" * 5_000, capture_output=True, text=True, check=True)
+    head, _, text = sent.stdout.partition("\n\n")
+    assert head.startswith("HTTP/2 405") and "allow: GET" in head.splitlines(), head
+    assert json.loads(text)["error"]["code"] == "method_not_allowed"
 
 
 def test_its_own_place_is_no_path(front: Nginx) -> None:
