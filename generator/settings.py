@@ -47,18 +47,19 @@ GATES = {
     "numbers-changed": 0.05,  # share
     "sets-renamed": 0.05,  # share
     "index-jumped": 0.15,  # distance of the quotient of the index from 1
-    "set-prices-scaled": 3,  # distance of the middle price ratio from 1
+    "set-prices-scaled": 4,  # distance of the middle price ratio from 1
     "set-shrank": 0.5,  # share
     "kind-shrank": 0.05,  # share
     "dearest-moved": 0.25,  # share
     "prices-drifted": 0.04,  # distance of the middle price ratio from 1
     "prices-noisy": 0.2,  # distance
     "prices-returned": 0.3,  # share
-    "averages-mixed": 0.6,  # share
+    "averages-mixed": 0.5,  # share
     "kinds-changed": 0.02,  # share
     "categories-changed": 0.05,  # share
     "dates-changed": 0.05,  # share
     "products-added": 0.5,  # share
+    "days-scaled": 0.25,  # distance of the middle price ratio from 1
 }
 # What a night publishes, but remarks on (`build/checks/remarks/`): the greatest value without a remark.
 REMARKS = {
@@ -72,6 +73,8 @@ ENOUGH_PRICES = 30
 ENOUGH_PRICED = 1000
 # The gates that look back a week compare with the newest build that is at least this many days older.
 WEEK_DAYS = 6
+# A gate judges days that the live build did not read if they are among the last ones, which /movers compares.
+JUDGED_DAYS = 36
 # Up to this many published nights before a night say what is usual, if there are at least this many.
 USUAL_NIGHTS = 14
 ENOUGH_NIGHTS = 3

@@ -1,9 +1,11 @@
--- The live build (old_…) and its possible successor (new_…), for checks/gates/ and checks/differences. Python makes the
+-- The live build (old_…) and its possible successor (new_…), for checks/gates/. Python makes the
 -- tables <side>_prices (views/prices), <side>_sets (id, name), <side>_tables (table, rows), <side>_bulk (one row
 -- per table of the bulk files, `content` its name, `lake_table` the lake's name of it, and `records` in all its files; and one
 -- per column, `content` its table, name and type), <side>_identifiers (scheme, id_product), <side>_indexes
 -- (views/market_indexes) and <side>_build (one row: as_of, guide_day). The tables of the old side are empty if no build is
--- live. week_prices are those of a build of about a week before, empty if the store has none.
+-- live. week_prices are those of a build of about a week before, empty if the store has none, before_prices those of the build
+-- that was live before the live one. unread_days are rows of the price
+-- guide: the last days, but the newest, that the new build read and the live one did not.
 
 -- A part of a whole. Parts below 3 count as none, because one product of a small lake would be a large share of it.
 create macro share(part, whole) as case when part < 3 then 0.0 else part / whole end;
@@ -67,16 +69,17 @@ create macro steady(price) as price in ('trend', 'avg7', 'avg30', 'trend_holo', 
 create table week_pairs as
 select * from (
     select o.game_now as game, unnest([
-    {'price': 'trend', 'week': w.trend, 'old': o.trend, 'new': n.trend},
-    {'price': 'low', 'week': w.low, 'old': o.low, 'new': n.low},
-    {'price': 'avg7', 'week': w.avg7, 'old': o.avg7, 'new': n.avg7},
-    {'price': 'avg30', 'week': w.avg30, 'old': o.avg30, 'new': n.avg30},
-    {'price': 'trend_holo', 'week': w.trend_holo, 'old': o.trend_holo, 'new': n.trend_holo},
-    {'price': 'low_holo', 'week': w.low_holo, 'old': o.low_holo, 'new': n.low_holo},
-    {'price': 'avg7_holo', 'week': w.avg7_holo, 'old': o.avg7_holo, 'new': n.avg7_holo},
-    {'price': 'avg30_holo', 'week': w.avg30_holo, 'old': o.avg30_holo, 'new': n.avg30_holo}
+    {'price': 'trend', 'before': b.trend, 'week': w.trend, 'old': o.trend, 'new': n.trend},
+    {'price': 'low', 'before': b.low, 'week': w.low, 'old': o.low, 'new': n.low},
+    {'price': 'avg7', 'before': b.avg7, 'week': w.avg7, 'old': o.avg7, 'new': n.avg7},
+    {'price': 'avg30', 'before': b.avg30, 'week': w.avg30, 'old': o.avg30, 'new': n.avg30},
+    {'price': 'trend_holo', 'before': b.trend_holo, 'week': w.trend_holo, 'old': o.trend_holo, 'new': n.trend_holo},
+    {'price': 'low_holo', 'before': b.low_holo, 'week': w.low_holo, 'old': o.low_holo, 'new': n.low_holo},
+    {'price': 'avg7_holo', 'before': b.avg7_holo, 'week': w.avg7_holo, 'old': o.avg7_holo, 'new': n.avg7_holo},
+    {'price': 'avg30_holo', 'before': b.avg30_holo, 'week': w.avg30_holo, 'old': o.avg30_holo, 'new': n.avg30_holo}
     ], recursive := true)
     from old_games as o join new_prices as n using (id_product) join week_prices as w using (id_product)
+    left join before_prices as b using (id_product)
 )
 where week is not null and new is not null;
 

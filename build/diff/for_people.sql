@@ -1,12 +1,5 @@
 -- What the summary for people shows besides the lists of the complete comparison.
 
--- One row: how many products of both builds differ in more than the days and times of their rows. Every night gives
--- nearly every product a new day of the price guide.
-create view product_changes as
-select count(distinct id) as changed
-from field_changes
-where resource = 'products' and field not in ('price_guide.day', 'listing.scraped_at', 'filtered_price.checked_at');
-
 -- One row per product of both builds whose rarity changed, appeared or went.
 create view rarity_changes as
 select c.id, c.old ->> '$' as old, c.new ->> '$' as new, name, kind, set_id, set_name, url

@@ -8,11 +8,12 @@ from statistics import median
 from edge_auth.contract import layer_names, layout
 from edge_auth.contract.builds import Build, open_build
 from edge_auth.contract.catalogue import PRICES
-from edge_auth.contract.pointer import read_pointer
+from edge_auth.contract.pointer import Pointer, read_pointer
 from edge_auth.contract.store.interface import Store
 from edge_auth.errors import EdgeError
 from generator import settings
 from generator.errors import DamageError
+from generator.releases.judgements import breached_gates
 from generator.releases.run_reports import earlier_nights
 from generator.releases.verify import checked_file
 
@@ -23,10 +24,12 @@ class Past:
 
     Attributes:
         week: A build that was live about a week before, or None.
+        before: The build that was live before the live one, or None.
         usual_changes: How many trends change on the middle one of the last nights, or None if there are too few nights.
     """
 
     week: Build | None = None
+    before: Build | None = None
     usual_changes: float | None = None
 
 
@@ -36,16 +39,31 @@ NO_PAST = Past()
 def read_past(store: Store, as_of: date) -> Past:
     """Return what the store has of the nights before a day."""
     changes = [figures["trends_changed"] for _, figures in earlier_nights(store, as_of, settings.USUAL_NIGHTS)]
-    return Past(_week_before(store, as_of), median(changes) if len(changes) >= settings.ENOUGH_NIGHTS else None)
-
-
-def _week_before(store: Store, as_of: date) -> Build | None:
     pointer, _ = read_pointer(store)
+    before = _open(store, pointer.previous[0]) if pointer and pointer.previous else None
+    usual = median(changes) if len(changes) >= settings.ENOUGH_NIGHTS else None
+    return Past(_week_before(pointer, store, as_of), before, usual)
+
+
+def _week_before(pointer: Pointer | None, store: Store, as_of: date) -> Build | None:
+    """Return a build that was live about a week before, unless prices that a gate refused went live since.
+
+    A person decided about these, so what was before them says nothing about tonight.
+    """
     latest = (as_of - timedelta(days=settings.WEEK_DAYS)).isoformat()
-    for build in pointer.previous if pointer else []:
-        if layout.day_of(build) <= latest:
-            with suppress(EdgeError, DamageError):  # pruned, or damaged: the one before it is as good
-                opened = open_build(store, build)
-                checked_file(opened.layers[layer_names.CATALOGUE], PRICES)
-                return opened
+    for build in (pointer.build, *pointer.previous) if pointer else ():
+        if any("price_guide" in tables for tables in breached_gates(store, build).values()):
+            return None
+        opened = _open(store, build) if pointer and build != pointer.build and layout.day_of(build) <= latest else None
+        if opened:
+            return opened
+    return None
+
+
+def _open(store: Store, build: str) -> Build | None:
+    """Return a build whose prices can be read; None for one that was pruned or is damaged."""
+    with suppress(EdgeError, DamageError):
+        opened = open_build(store, build)
+        checked_file(opened.layers[layer_names.CATALOGUE], PRICES)
+        return opened
     return None

@@ -1,14 +1,19 @@
-"""Which day files of the lake a breached gate judged: those that the live build did not read, of the gate's tables.
+"""What a breached gate means: which day files of the lake it judged, and when it is no reason to refuse a night.
 
-Each gate's SQL names its tables. A night that is refused puts these files in quarantine. Files that a person accepted
-are no reason to refuse a night.
+Each gate's SQL names its tables. A night that is refused puts the day files of these tables that the live build did not
+read in quarantine. Files that a person accepted are no reason to refuse a night, and neither is the way back from data
+that went live although gates had refused it.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import replace
 
-from edge_auth.contract.builds import Build
-from generator.releases.judgements import Judgement, Verdict
+from edge_auth.contract.builds import Build, open_build
+from edge_auth.contract.store.interface import Store
+from edge_auth.errors import EdgeError
+from generator.errors import DamageError
+from generator.releases.judgements import Judgement, Verdict, breached_gates, read_judgement
 from generator.releases.quarantine import FileKey, files_read, unread_files
 
 
@@ -32,10 +37,40 @@ def force_accepted(judgement: Judgement, new: Build, live: Build, accepted: Coll
     return replace(judgement, verdicts=verdicts)
 
 
+def pass_way_back(
+    store: Store, judgement: Judgement, live: str, judged: Callable[[Build], Judgement]
+) -> tuple[Judgement, str | None]:
+    """Judge a build by what was live before refused data went live, where it leads back there.
+
+    Args:
+        live: The live build. If it breached gates that the new build breaches too, its data was bad, or the new one's.
+        judged: Judges the new build against another one.
+
+    Returns:
+        The judgement, and the build that some gates compared with, or None.
+    """
+    back = breached_gates(store, live)
+    tables = {table for gate in judgement.breaches for table in back.get(gate.gate, [])}
+    if not tables:
+        return judgement, None
+    with suppress(EdgeError, DamageError):  # pruned or damaged: nothing else to compare with
+        before = str((read_judgement(store, live) or {})["against"])
+        passed = {v.gate: v for v in judged(open_build(store, before)).verdicts if not v.breached}
+        verdicts = [
+            passed.get(v.gate, v) if v.stops and tables.intersection(v.tables) else v for v in judgement.verdicts
+        ]
+        if verdicts != judgement.verdicts:
+            return replace(judgement, verdicts=verdicts), before
+    return judgement, None
+
+
 def _judged_files(verdict: Verdict, new: Build, live: Build) -> set[FileKey]:
     known = {(file.table, file.day) for file in files_read(live.record)}
+    worst = {row["day"] for row in verdict.figures.get("days") or () if row["distance"] > verdict.threshold}
     return {
         file
         for file in unread_files(new.record, live.record)
-        if file.table in verdict.tables and (not verdict.known_days or (file.table, file.day) in known)
+        if file.table in verdict.tables
+        and (not verdict.known_days or (file.table, file.day) in known)
+        and (not worst or file.day in worst)
     }

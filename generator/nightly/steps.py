@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from edge_auth.contract import layout
-from edge_auth.contract.builds import open_build
+from edge_auth.contract.builds import Build, open_build
 from edge_auth.contract.pointer import Pointer
 from edge_auth.contract.store.interface import Store
 from edge_auth.errors import DamagedObject, EdgeError
@@ -28,7 +28,7 @@ from generator.making.make import BuildResult, make_build, plan_only
 from generator.nightly.gates import judge
 from generator.nightly.options import NightOptions
 from generator.nightly.past import read_past
-from generator.nightly.refusals import force_accepted, refused_files
+from generator.nightly.refusals import force_accepted, pass_way_back, refused_files
 from generator.nightly.smoke import smoke_test
 from generator.pack.read_ahead import ReadAhead
 from generator.releases.judgements import Judgement, write_judgement
@@ -175,19 +175,19 @@ def judge_build(context: NightContext, build: str, live: str | None) -> Facts:
     new, now, options = open_build(context.store, build), context.clock(), context.options
     files = read_quarantine(context.store)
     days = {(file.table, file.day) for file in files if file.verdict != ACCEPTED}
-    judgement = judge(
-        old,
-        new,
-        now=now,
-        thresholds=options.thresholds,
-        forced=options.forced,
-        days_left_out=days,
-        past=read_past(context.store, new.as_of),
-    )
+    past = read_past(context.store, new.as_of)
+
+    def judged(other: Build | None) -> Judgement:
+        limits, forced = options.thresholds, options.forced
+        return judge(other, new, now=now, thresholds=limits, forced=forced, days_left_out=days, past=past)
+
+    judgement, lines = judged(old), []
     if old:
+        judgement, before = pass_way_back(context.store, judgement, old.id, judged)
+        lines += [f"{old.id} was live although gates refused it: compared with {before} as well"] if before else []
         judgement = force_accepted(judgement, new, old, {file.key for file in files if file.verdict == ACCEPTED})
     write_judgement(context.store, build, judgement, run=context.run, now=now)
-    lines = [v.line() + (": forced" if v.forced else "") for v in judgement.verdicts if v.breached]
+    lines += [v.line() + (": forced" if v.forced else "") for v in judgement.verdicts if v.breached]
     return Facts({"judgement": judgement}, lines + [f"strange: {remark.message}" for remark in judgement.remarks])
 
 

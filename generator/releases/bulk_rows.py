@@ -1,6 +1,6 @@
 """Reads the rows of a bulk table out of a build."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
@@ -30,8 +30,8 @@ def read_bulk_table(build: Build, table: str, schema: pa.Schema) -> pa.Table:
         raise StoreError(f"the bulk file {table} in {layer.folder} cannot be read: {error}") from error
 
 
-def count_rows_of_days(build: Build, entry: Mapping[str, Any], days: Iterable[str]) -> int:
-    """Return how many rows of some days (YYYY-MM-DD) a file of the bulk manifest has.
+def read_rows_of_days(build: Build, entry: Mapping[str, Any], days: Iterable[str], columns: Sequence[str]) -> pa.Table:
+    """Return columns of the rows of some days (YYYY-MM-DD) in a file of the bulk manifest. None of them: no columns.
 
     Raises:
         DamageError: The file differs from its hash.
@@ -41,10 +41,10 @@ def count_rows_of_days(build: Build, entry: Mapping[str, Any], days: Iterable[st
         date.fromisoformat(day) for day in days if (entry["first_day"] or "9") <= day <= (entry["last_day"] or "")
     ]
     if not within:
-        return 0
+        return pa.table({})
     stem = entry["name"].rpartition("-")[0]
     layer = build.layers[layer_names.bulk_layer(stem.removeprefix(f"{entry['table']}-"))]
     try:
-        return int(pq.read_table(checked_file(layer, stem), columns=["day"], filters=[("day", "in", within)]).num_rows)
+        return pq.read_table(checked_file(layer, stem), columns=columns, filters=[("day", "in", within)])
     except (OSError, pa.ArrowException) as error:
         raise StoreError(f"the bulk file {stem} in {layer.folder} cannot be read: {error}") from error

@@ -50,7 +50,7 @@ class Judgement:
     """The results of all gates for a build, and its differences to the live build `against`.
 
     Attributes:
-        differences: The counts of `build/checks/differences.sql`.
+        differences: The counts of `reading.differences`.
         indexes: For each game the index of the market, now and on the newest day of the live build; see the view
             game_indexes in `build/checks/two_builds.sql`.
         remarks: What is strange about the build and stops nothing.
@@ -88,3 +88,12 @@ def read_judgement(store: Store, build_id: str) -> dict[str, Any] | None:
     except ValueError as error:
         raise StoreError(f"{layout.gates_name(build_id)} in {store.location} is not JSON") from error
     return judgement
+
+
+def breached_gates(store: Store, build_id: str) -> dict[str, list[str]]:
+    """Return the gates that a build breached, forced or not, with the tables that they judge; none if unknown."""
+    try:
+        judgement = read_judgement(store, build_id) or {}
+    except StoreError:  # damaged: it says nothing any more
+        judgement = {}
+    return {v["gate"]: v.get("tables", []) for v in judgement.get("verdicts", []) if v["breached"]}

@@ -25,7 +25,7 @@ NOT_EXPORTED = "not exported"  # the build is live, but the tree of plain files 
 # How many reports are read to find earlier nights.
 _MAX_REPORTS = 60
 
-# Counts by the names of `build/checks/differences.sql`.
+# Counts by the names of `reading.differences`.
 Figures = dict[str, int]
 
 

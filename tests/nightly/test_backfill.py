@@ -1,6 +1,7 @@
 """`cardpress backfill`: many days in one import, one build and one diff."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -53,6 +54,7 @@ def test_many_days_make_one_build_and_one_diff(store: Path) -> None:
     listed = json.loads(run("builds", "--store", store, "--json").stdout)
     assert ({row["id"] for row in listed["builds"]}, listed["live"]) == ({live, new}, live)
     assert live in result.stdout and new in result.stdout.splitlines()[0] + result.stdout
+    assert re.search("^  past days changed +2 ", result.stdout, re.MULTILINE)
     assert "no guide for 2 of 4 days: 2026-07-06, 2026-07-09" in result.stderr
 
 

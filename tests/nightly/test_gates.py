@@ -81,9 +81,11 @@ def last_partitions_gone(lake: Path) -> None:
             file.unlink()
 
 
-def days_of_the_past_gone(lake: Path) -> None:
+def days_of_the_past_wrong(lake: Path) -> None:
     for age in range(3, 6):
         of_day(lake, "price_guide", TODAY - timedelta(days=age)).unlink()
+    prices = ", ".join(f"{name} * 9 as {name}" for name in GUIDE)
+    rewrite(of_day(lake, "price_guide", YESTERDAY), f"select * replace ({prices}) from rows order by id_product")
 
 
 def a_day_that_has_not_come(lake: Path) -> None:
@@ -197,7 +199,7 @@ DAMAGES: dict[str, list[Damage]] = {
     "sets-lost": [a_game_gone, empty("expansions")],
     "prices-repeated": [yesterdays_files],
     "bulk-lost": [empty("listings"), empty("price_guide")],
-    "bulk-shrank": [a_game_gone, days_of_the_past_gone],
+    "bulk-shrank": [a_game_gone, days_of_the_past_wrong],
     "identifiers-lost": [other_ids_of_every_tenth, empty("identifiers")],
     "guide-behind": [no_guide_for_two_days],
     "day-went-back": [no_guide_for_two_days, last_partitions_gone],
@@ -251,6 +253,7 @@ DAMAGES: dict[str, list[Damage]] = {
     "categories-changed": [other_texts],
     "dates-changed": [other_texts],
     "products-added": [twice_the_products],
+    "days-scaled": [days_of_the_past_wrong],
     "tables-emptied": [
         empty(table)
         for table in (
@@ -359,8 +362,16 @@ def test_an_ordinary_night_passes_and_says_its_figures(judged: Callable[..., Jud
     assert judgement.breaches == []
     assert {verdict.gate for verdict in judgement.verdicts} == set(settings.GATES)
     assert judgement.remarks == []
-    assert judgement.differences["trends_changed"] > 0
-    assert judgement.differences["products_lost"] == 0
+    figures = judgement.differences
+    assert figures["products_lost"] == figures["kinds_changed"] == figures["past_days_changed"] == 0
+    assert figures["days_added"] == 1
+    changed = ("trends", "averages", "foil_prices", "products", "movers_lists")
+    assert all(figures[f"{what}_changed"] > 0 for what in changed) and figures["bulk_files_added"] > 0
+
+
+@together
+def test_figures_count_the_days_of_the_past_that_changed(judged: Callable[..., Judgement]) -> None:
+    assert judged(days_of_the_past_wrong).differences["past_days_changed"] == 4
 
 
 @together
@@ -386,6 +397,10 @@ def test_prices_of_a_week_ago_are_no_new_prices(
         verdict.gate: verdict for verdict in judge(built(nothing), before, now=CLOCK, past=Past(week=before)).breaches
     }
     assert verdicts["prices-returned"].value == 1
+    way_back = judge(built(nothing), before, now=CLOCK, past=Past(week=before, before=before)).breaches
+    assert "prices-returned" not in {verdict.gate for verdict in way_back}, (
+        "tonight's prices may have been the wrong ones"
+    )
 
 
 @together

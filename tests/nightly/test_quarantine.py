@@ -11,7 +11,8 @@ from unittest.mock import patch
 
 import duckdb
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from edge_auth.contract.builds import open_build
@@ -19,10 +20,12 @@ from edge_auth.contract.layout import QUARANTINE
 from edge_auth.contract.pointer import live_build_id
 from edge_auth.contract.store.folder import FolderStore
 from edge_auth.errors import Conflict, StoreError
+from generator import settings
 from generator.errors import GateError, QuarantineError
 from generator.lake.lake import DAILY_TABLES, open_lake
 from generator.making.context import BuildContext
 from generator.making.make import BuildRun
+from generator.nightly.past import read_past
 from generator.releases.quarantine import (
     ACCEPTED,
     DROPPED,
@@ -145,7 +148,7 @@ def test_a_damaged_or_later_list_is_named_in_one_line(store: FolderStore, damage
         put(store, OTHER)
 
 
-@settings(deadline=None, max_examples=5)
+@hypothesis_settings(deadline=None, max_examples=5)
 @given(data=st.data())
 def test_a_lake_seen_through_a_quarantine_is_the_lake_without_its_files(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
@@ -214,8 +217,10 @@ def test_a_build_published_by_hand_accepts_its_files(refused, tmp_path: Path) ->
     run("publish", build, "--store", store.root)
     assert [file.verdict for file in read_quarantine(store)] == [ACCEPTED]
     assert night(lake, store).outcome == "unchanged"
-    report = night(demo_lake(lake, 10), store, forced=("prices-moved",))
+    report = night(demo_lake(lake, 10), store)
+    assert report.outcome == "published", "the way back is judged by what was live before"
     assert BAD_DAY in guide_days(store, report.live) and report.quarantine == []
+    assert read_past(store, BAD_DAY + timedelta(days=settings.WEEK_DAYS)).week is None
 
 
 def test_the_days_of_a_lake_have_verdicts(tmp_path: Path) -> None:
@@ -296,6 +301,18 @@ def test_several_refused_nights_and_pruned_builds(refused) -> None:
 def in_cents_of(lake: Path, day: date) -> None:
     prices = ", ".join(f"{name} * 100 as {name}" for name in ("low", "avg", "trend"))
     rewrite(of_day(lake, "price_guide", day), f"select * replace ({prices}) from rows order by id_product")
+
+
+@pytest.mark.thorough
+def test_a_bad_day_between_two_nights_is_held_alone(tmp_path: Path) -> None:
+    store, lake, _ = published(tmp_path, 7, 8)
+    in_cents_of(demo_lake(lake, 10), BAD_DAY)
+    refused = pytest.raises(GateError, match=f"on {BAD_DAY}, a day that is new in the history, are at least ")
+    with patch.object(settings, "ENOUGH_PRICES", 8), refused:
+        night(lake, store)
+    assert [file.day for file in read_quarantine(store)] == [str(BAD_DAY)]
+    days = {FIRST_DAY + timedelta(days=n) for n in range(10)}
+    assert guide_days(store, night(lake, store).live) == days - {BAD_DAY}
 
 
 @pytest.mark.thorough

@@ -22,6 +22,7 @@ from edge_auth.contract.store.folder import FolderStore
 from generator.clock import utc_now
 from generator.nightly import gates
 from generator.nightly.past import read_past
+from generator.reading import newest_prices
 from generator.releases.judgements import Judgement
 from tests.real import pokemon_lake
 from tests.real.nights import night
@@ -84,12 +85,14 @@ def judgements(folder: Path, data: Path) -> Iterator[tuple[str, Judgement]]:
     _publish_days(folder, data, store)
     pointer = live_pointer(store)
     new, old = open_build(store, pointer.build), open_build(store, pointer.previous[0])
-    past, read = read_past(store, new.as_of), gates._prices
+    past, read = read_past(store, new.as_of), newest_prices.newest_prices
     tables = {"rows": read(new.layers["catalogue"]), "yesterday": read(old.layers["catalogue"])}
     tables["week"] = read(past.week.layers["catalogue"]) if past.week else tables["yesterday"]
     for kind, query in KINDS.items():
         damaged = {new.layers["catalogue"].folder: _run(query, tables)}
-        with patch.object(gates, "_prices", lambda layer, known=damaged: known.get(layer.folder) or read(layer)):
+        with patch.object(
+            newest_prices, "newest_prices", lambda layer, known=damaged: known.get(layer.folder) or read(layer)
+        ):
             judgement = gates.judge(old, new, now=utc_now(), past=past)
         past = replace(past, usual_changes=past.usual_changes or judgement.differences["trends_changed"])
         yield kind, judgement

@@ -1,7 +1,8 @@
 -- The share of changed prices that are what they were in the build of a week ago, for the game and column of the price guide
 -- in which the most are. This finds an old file, or a part of one, under today's name.
+-- Prices that the build before the live one had too do not count: they come back after a night of wrong prices.
 with returned as (
-    select game, price, count(*) as changed, count(*) filter (new = week) as many
+    select game, price, count(*) as changed, count(*) filter (new = week and new is distinct from before) as many
     from week_pairs
     where new != old and steady(price)
     group by game, price

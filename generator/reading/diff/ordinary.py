@@ -1,10 +1,13 @@
-"""Says whether a night was ordinary: its figures are compared with the reports of earlier nights."""
+"""Says whether a night was ordinary: by its figures beside those of earlier nights, and by what its gates said."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
 from edge_auth.contract.store.interface import Store
+from edge_auth.errors import StoreError
 from generator import settings
+from generator.releases.judgements import read_judgement
 from generator.releases.run_reports import Figures, earlier_nights
 
 # A figure is ordinary if it is at most _FACTOR times the greatest one of the nights before, and at least the least one
@@ -12,6 +15,10 @@ from generator.releases.run_reports import Figures, earlier_nights
 _FACTOR = 2
 # A count may differ by this much in any case.
 _SMALL_COUNT = 10
+# Counts of days are ordinary only between the least and the greatest one of the nights before.
+_OF_DAYS = ("days_added", "past_days_changed")
+# How many gates and remarks the sentence quotes.
+_MAX_QUOTED = 2
 _WEEK = timedelta(days=7)
 
 
@@ -34,8 +41,23 @@ class NightComparison:
     rows: list[FigureRow]
 
 
-def compare_night(store: Store, as_of: date, tonight: Figures) -> NightComparison:
+def strange_by_gates(store: Store, build: str, against: str) -> list[str]:
+    """Return the messages of the breached gates and of the remarks, if a night compared these builds."""
+    try:
+        judgement = read_judgement(store, build) or {}
+    except StoreError:  # a damaged file is no reason to show nothing
+        judgement = {}
+    if judgement.get("against") != against:
+        return []
+    breached = (verdict for verdict in judgement.get("verdicts", []) if verdict["breached"])
+    return [verdict["message"] for verdict in (*breached, *judgement.get("remarks", []))]
+
+
+def compare_night(store: Store, as_of: date, tonight: Figures, strange: Sequence[str] = ()) -> NightComparison:
     """Compare the figures of a night with those of the nights before its as-of day.
+
+    Args:
+        strange: What gates and remarks say of the night.
 
     Raises:
         StoreError: The reports cannot be read.
@@ -46,17 +68,25 @@ def compare_night(store: Store, as_of: date, tonight: Figures) -> NightCompariso
     rows = []
     for name, figure in tonight.items():
         earlier = [figures[name] for _, figures in nights if name in figures]
-        rows.append(FigureRow(name, figure, yesterday.get(name), week_ago.get(name), _is_ordinary(figure, earlier)))
-    return NightComparison(_sentence(rows, len(nights)), rows)
+        rows.append(
+            FigureRow(name, figure, yesterday.get(name), week_ago.get(name), _is_ordinary(name, figure, earlier))
+        )
+    return NightComparison(_sentence(rows, len(nights), strange), rows)
 
 
-def _is_ordinary(figure: int, earlier: list[int]) -> bool:
+def _is_ordinary(name: str, figure: int, earlier: list[int]) -> bool:
     if len(earlier) < settings.ENOUGH_NIGHTS:
         return True
+    if name in _OF_DAYS:
+        return min(earlier) <= figure <= max(earlier)
     return min(earlier) / _FACTOR - _SMALL_COUNT <= figure <= max(earlier) * _FACTOR + _SMALL_COUNT
 
 
-def _sentence(rows: list[FigureRow], nights: int) -> str:
+def _sentence(rows: list[FigureRow], nights: int, strange: Sequence[str]) -> str:
+    if strange:
+        more = len(strange) - _MAX_QUOTED
+        quoted = "; ".join(strange[:_MAX_QUOTED]) + (f"; and {more} more in the report" if more > 0 else "")
+        return f"Not an ordinary night: {quoted}."
     if nights < settings.ENOUGH_NIGHTS:
         return f"There are too few earlier nights ({nights}) to say whether this one is ordinary."
     unusual = [f"{row.tonight:,} {title(row.name)}" for row in rows if not row.ordinary]

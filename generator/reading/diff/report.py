@@ -8,8 +8,9 @@ from typing import Any
 
 from edge_auth.contract.builds import Build
 from generator.reading.diff.compare import Comparison, LayerCounts, ObjectCounts
-from generator.reading.diff.ordinary import NightComparison, compare_night
-from generator.releases.run_reports import Figures
+from generator.reading.diff.ordinary import NightComparison, compare_night, strange_by_gates
+from generator.reading.differences import count_differences
+from generator.reading.newest_prices import register_products
 
 PRICES = ("trend", "low", "filtered")
 _WAYS = ("up", "down")
@@ -58,7 +59,6 @@ class DiffReport:
     Attributes:
         old, new: `id` and `as_of` of the builds.
         night: The figures beside those of earlier nights.
-        products_changed: How many products differ in more than the days of their rows.
         items, fields, prices, bands, identifiers: Rows of the views item_counts, field_counts, price_counts,
             distribution, identifiers.
     """
@@ -74,7 +74,6 @@ class DiffReport:
     bands: list[Row]
     identifiers: list[Row]
     night: NightComparison
-    products_changed: int
     added: RowList
     removed: RowList
     renamed: RowList
@@ -110,7 +109,6 @@ class DiffReport:
 def make_report(comparison: Comparison, top: int) -> DiffReport:
     """Return the counts of a comparison and the first `top` rows of each list."""
     views = _Views(comparison, top)
-    [products] = views.all("product_changes")
     return DiffReport(
         old=_build(comparison.old),
         new=_build(comparison.new),
@@ -122,8 +120,7 @@ def make_report(comparison: Comparison, top: int) -> DiffReport:
         prices=views.all("price_counts"),
         bands=views.all("distribution"),
         identifiers=views.all("identifiers"),
-        night=compare_night(comparison.new.store, comparison.new.as_of, _figures(views)),
-        products_changed=products["changed"],
+        night=_night(comparison),
         added=views.first("products where event = 'added'", "id"),
         removed=views.first("products where event = 'removed'", "id"),
         renamed=views.first("renamed_products", "id"),
@@ -141,22 +138,13 @@ def _build(build: Build) -> dict[str, str]:
     return {"id": build.id, "as_of": build.as_of.isoformat()}
 
 
-def _figures(views: "_Views") -> Figures:
-    """Return the counts of `build/checks/differences.sql` for this comparison."""
-    items = {row["resource"]: row for row in views.all("item_counts")}
-    changed = {
-        row["price"]: row["up"] + row["down"] + row["appeared"] + row["went"]
-        for row in views.all("price_counts where kind = 'all'")
-    }
-    return {
-        "products_added": items["products"]["added"],
-        "products_lost": items["products"]["removed"],
-        "sets_added": items["sets"]["added"],
-        "sets_lost": items["sets"]["removed"],
-        "trends_changed": changed["trend"],
-        "lows_changed": changed["low"],
-        "filtered_changed": changed["filtered"],
-    }
+def _night(comparison: Comparison) -> NightComparison:
+    """Compare the figures of a night, and what its gates said, with the nights before."""
+    old, new = comparison.old, comparison.new
+    for side, build in (("old", old), ("new", new)):
+        register_products(comparison.db, side, build)
+    figures = count_differences(comparison.db, old, new)
+    return compare_night(new.store, new.as_of, figures, strange_by_gates(new.store, new.id, old.id))
 
 
 def _price_moves(views: "_Views", price: str) -> PriceMoves:

@@ -45,7 +45,6 @@ def _night(report: DiffReport) -> Iterator[str]:
         figures = (row.tonight, row.yesterday, row.last_week)
         numbers = "".join(f"{'-' if figure is None else f'{figure:,}':>11}" for figure in figures)
         yield f"  {title(row.name):<40}{numbers}{'' if row.ordinary else '  unusual'}"
-    yield f"  {'products changed, not counting days':<40}{report.products_changed:>11,}"
 
 
 def _prices_table(report: DiffReport) -> Iterator[str]:
