@@ -1,11 +1,10 @@
--- The live build (old_…) and its possible successor (new_…), for checks/gates/. Python makes the
--- tables <side>_prices (views/prices), <side>_sets (id, name), <side>_tables (table, rows), <side>_bulk (one row
--- per table of the bulk files, `content` its name, `lake_table` the lake's name of it, and `records` in all its files; and one
--- per column, `content` its table, name and type), <side>_identifiers (scheme, id_product), <side>_indexes
--- (views/market_indexes) and <side>_build (one row: as_of, guide_day). The tables of the old side are empty if no build is
--- live. week_prices are those of a build of about a week before, empty if the store has none, before_prices those of the build
--- that was live before the live one. unread_days are rows of the price
--- guide: the last days, but the newest, that the new build read and the live one did not.
+-- The live build (old_…) and its possible successor (new_…), for checks/gates/. Python makes the tables <side>_prices
+-- (views/prices), <side>_sets (id, name), <side>_tables (table, rows), <side>_bulk (one row per table of the bulk files,
+-- `content` its name, `lake_table` the lake's name of it, and `records` in all its files; and one per column, `content` its
+-- table, name and type), <side>_identifiers (scheme, id_product), <side>_indexes (views/market_indexes) and <side>_build (one
+-- row: as_of, guide_day). The tables of the old side are empty if no build is live. week_prices are those of a build of about a
+-- week before, empty if the store has none, before_prices those of the build that was live before the live one. unread_days are
+-- rows of the price guide: the last days, but the newest, that the new build read and the live one did not.
 
 -- A part of a whole. Parts below 3 count as none, because one product of a small lake would be a large share of it.
 create macro share(part, whole) as case when part < 3 then 0.0 else part / whole end;

@@ -51,13 +51,19 @@ def _week_before(pointer: Pointer | None, store: Store, as_of: date) -> Build | 
     A person decided about these, so what was before them says nothing about tonight.
     """
     latest = (as_of - timedelta(days=settings.WEEK_DAYS)).isoformat()
-    for build in (pointer.build, *pointer.previous) if pointer else ():
-        if any("price_guide" in tables for tables in breached_gates(store, build).values()):
+    if pointer is None or _refused(store, pointer.build):
+        return None
+    for build in pointer.previous:
+        if _refused(store, build):
             return None
-        opened = _open(store, build) if pointer and build != pointer.build and layout.day_of(build) <= latest else None
-        if opened:
+        if layout.day_of(build) <= latest and (opened := _open(store, build)):
             return opened
     return None
+
+
+def _refused(store: Store, build: str) -> bool:
+    """Return whether a gate refused the prices of a build."""
+    return any("price_guide" in tables for tables in breached_gates(store, build).values())
 
 
 def _open(store: Store, build: str) -> Build | None:

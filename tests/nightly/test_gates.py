@@ -246,7 +246,7 @@ DAMAGES: dict[str, list[Damage]] = {
     "dearest-moved": [in_cents],
     "prices-drifted": [guide_prices("{} * 1.2", *GUIDE, *FOIL), guide_prices("{} * 1.06", "avg30")],
     "prices-noisy": [in_cents, guide_prices("{} * (0.5 + hash(id_product) % 1000 / 1000)", *GUIDE, *FOIL)],
-    "averages-mixed": [averages_swapped_and_parts_missing, guide_prices("coalesce(avg1, {})", "avg30")],
+    "averages-mixed": [averages_swapped_and_parts_missing, guide_prices("coalesce(avg7, {})", "avg30")],
     "set-shrank": [averages_swapped_and_parts_missing, only_a_set_gone],
     "kind-shrank": [averages_swapped_and_parts_missing],
     "kinds-changed": [other_texts],

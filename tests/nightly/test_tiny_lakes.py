@@ -53,6 +53,8 @@ def test_every_command_and_answer(rows: Rows, tmp_path: Path) -> None:
         cards = shim.get("/api/v1/cards").json()["data"]
         for path in ("sets", "movers", "watchlist", "changes", "status", "games"):
             assert shim.get(f"/api/v1/{path}").status == 200, path
+        week = shim.get("/explore/week.json").json()
+        assert (week["steps"], week["changes"], week["days"], week["then"]) == ([], [], [], [])
         for target in SEARCHES:
             answer = shim.get(f"/api/v1/{target}")
             status, expected = oracle.ask(f"/api/v1/{target}")

@@ -10,15 +10,16 @@ from playwright.sync_api import Browser, Page, expect
 from tests.site.conftest import REMEMBER_VIOLATIONS
 from tests.site.test_accessibility import assert_accessible, overflow
 from tests.support.commands import run
-from tests.support.nights import published
+from tests.support.nights import demo_lake, published
 from tests.support.service import Service
 
 
 @pytest.fixture(scope="module")
 def sheets(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """report.html and diff.html of a demo lake's second day."""
+    """report.html and diff.html of a night after a demo lake's first build."""
     folder = tmp_path_factory.mktemp("sheets")
-    store, _, _ = published(folder, 7, 8)
+    store, lake, _ = published(folder, 7)
+    run("nightly", "--lake", demo_lake(lake, 8), "--store", store.root)
     run("report", "--store", store.root, "--out", folder / "report.html", "--against", "previous")
     return folder
 
@@ -38,6 +39,12 @@ def page(browser: Browser) -> Iterator[Page]:
     assert said == [] and page.evaluate("violations") == []
     assert {url.rpartition("/")[2] for url in asked} <= {"report.html", "diff.html"}
     context.close()
+
+
+def test_each_wide_table_of_the_report_scrolls_by_itself(sheets: Path, page: Page) -> None:
+    page.goto(f"file://{sheets}/report.html")
+    for name in ("Coverage of prices", "The price guide of each game", "The index of each game"):
+        expect(page.get_by_role("region", name=name).get_by_role("table")).to_be_visible()
 
 
 @pytest.mark.parametrize("name", ["report", "diff"])

@@ -50,14 +50,7 @@ def _movers(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
     writer.add_file(f"{LINES}.arrow", to_bytes(lines))
     lists = context.db.table("select confirmed, key, size_ranks from mover_lists order by confirmed, key")
     writer.add_file(f"{LISTS}.arrow", to_bytes(_with_lines(context, lists)))
-    week = context.db.table(
-        "with known as (select list(distinct day_then) as days from week_changes), "
-        "sorted as (select coalesce(list_reverse_sort(days), []) as days from known) "
-        "select coalesce(list(step order by id_product), []) as steps, "
-        "coalesce(list(change_pct order by id_product), []) as changes, any_value(days) as days, "
-        'coalesce(list(list_position(days, day_then) - 1 order by id_product), []) as "then" '
-        "from sorted left join week_changes on true where step is not null or len(days) = 0"
-    )
+    week = context.db.table("from week_lists")
     writer.add_file(f"{WEEK}.json", json.dumps(week.to_pylist()[0]).encode())
 
 
