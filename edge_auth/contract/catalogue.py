@@ -138,6 +138,11 @@ class Catalogue:
         place = bisect_left(by_id, id_, key=ids.__getitem__)
         return by_id[place] if place < len(ids) and ids[by_id[place]] == id_ else None
 
+    def with_full_names(self, rows: range) -> np.ndarray:
+        """Return the ordinals of the products whose names are in a range of rows of `full_names`."""
+        by_full_name, starts = self._by_full_name
+        return by_full_name[starts[rows.start] : starts[rows.stop]]
+
     def steps(self, sort: str) -> tuple[np.ndarray, int]:
         """Return the rank of each product in a sort in steps, uint8 by ordinal, and the size of a step."""
         if sort not in self._steps:
@@ -176,6 +181,13 @@ class Catalogue:
         else:
             file, order = self._lines.file(CARD_LINES, metadata[b"lines"].decode()), self.by_id
         return CardLines(file, order, sizes, self.digests)
+
+    @cached_property
+    def _by_full_name(self) -> tuple[np.ndarray, np.ndarray]:
+        """The ordinals by full name, and where the products of each name begin."""
+        assert self.full_name is not None
+        starts = np.concatenate(([0], np.bincount(self.full_name).cumsum()))
+        return self.full_name.argsort(kind="stable").astype(np.uint32), starts
 
     @cached_property
     def _views(self) -> tuple[memoryview, memoryview]:

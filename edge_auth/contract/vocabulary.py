@@ -24,6 +24,7 @@ from edge_auth.contract.sorted_texts import SortedTexts, text_column
 WORDS, SUFFIXES, SUBSTRINGS = "words", "suffixes", "pieces"
 _MAX_SUBSTRING_CHARACTERS = 2
 _MIN_SUBSTRING_SHARE = 1 / 32  # of all products
+_MAX_FEW_SHARE = 1 / 16  # of all products
 
 
 class Vocabulary:
@@ -56,12 +57,28 @@ class Vocabulary:
             return _unpack(self._substrings[text], self._count)
         return self._mask_of(self._word[self._suffixes.beginning_with(text.encode())])
 
-    def start_mask(self, text: str) -> np.ndarray:
-        """Return which products have a name in which a word starts with a folded text: bool, by ordinal."""
+    def few_products(self, text: str) -> np.ndarray | None:
+        """Return the products that `mask` would return, as ordinals in any order. None if they may be many."""
+        if text in self._substrings:
+            return None
+        words = self._word[self._suffixes.beginning_with(text.encode())]
+        if self._products.length(words) > self._count * _MAX_FEW_SHARE:
+            return None
+        products = np.sort(self._products.values(words))
+        return products[np.flatnonzero(np.diff(products, prepend=-1))]
+
+    def start_mask(self, text: str) -> np.ndarray | bool:
+        """Return which products of `mask` have a name in which a word starts with a folded text: bool, by ordinal.
+
+        A single True stands for all of them, False for none.
+        """
         if text in self._substrings:
             return _unpack(self._substrings_at_start[text], self._count)
         found = self._suffixes.beginning_with(text.encode())
-        return self._mask_of(self._word[found].compress(self._at_start[found]))
+        at_start = self._at_start[found]
+        if at_start.all():
+            return True
+        return bool(at_start.any()) and self._mask_of(self._word[found].compress(at_start))
 
     def _mask_of(self, words: np.ndarray) -> np.ndarray:
         mask = np.zeros(self._count, bool)
@@ -76,6 +93,10 @@ class _ListColumn:
     def __init__(self, lists: pa.Array):
         self._offsets = lists.offsets.to_numpy()
         self._values = lists.values.to_numpy()
+
+    def length(self, rows: np.ndarray) -> int:
+        """Return the number of values in the lists of some rows."""
+        return int((self._offsets[rows + 1] - self._offsets[rows]).sum())
 
     def values(self, rows: np.ndarray) -> np.ndarray:
         """Return the concatenated lists of some rows."""
@@ -112,7 +133,7 @@ def substring_table(words: pa.Table, suffixes: pa.Table, products: int) -> pa.Ta
     threshold = products * _MIN_SUBSTRING_SHARE
     masks = {substring: vocabulary.mask(substring) for substring in sorted(uses) if uses[substring] >= threshold}
     frequent = [substring for substring, mask in masks.items() if mask.sum() >= threshold]
-    starts = (vocabulary.start_mask(substring) for substring in frequent)
+    starts = (masks[substring] & vocabulary.start_mask(substring) for substring in frequent)
     return _substring_rows(frequent, (masks[substring] for substring in frequent), starts)
 
 

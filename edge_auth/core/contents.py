@@ -15,9 +15,10 @@ from edge_auth.contract.movers import list_key
 from edge_auth.contract.sorts import PRICE_SORTS
 from edge_auth.contract.text import fold
 from edge_auth.core.bodies import Body, MadeBody, StoredBody, dumps, list_body
+from edge_auth.core.masks import mask_of, ranks_of_prices
 from edge_auth.core.open_build import OpenBuild
 from edge_auth.core.parameters import MAX_DIGITS
-from edge_auth.core.search import filter_key, find_page, mask_of, ranks_of_prices, read_search, too_old
+from edge_auth.core.search import filter_key, find_page, read_search, too_old
 from edge_auth.errors import InvalidParameter, NotFound
 
 _MAX_ID_DIGITS = 19
@@ -114,6 +115,10 @@ def facets(build: OpenBuild, _: str, values: Values) -> Body:
         return MadeBody(facets.stored[search.only_filter])
     if search.only_prices:
         return MadeBody(facets.of_ranks(ranks_of_prices(build.catalogue, search)))
+    name, text = search.only_filter
+    few = build.catalogue.vocabulary.few_products(text) if name == "q" else None
+    if few is not None:
+        return MadeBody(facets.of_few(few))
     mask = mask_of(build.catalogue, search)
     return MadeBody(facets.of_mask(mask))
 

@@ -56,7 +56,7 @@ class FacetCounts:
         """Return the counts of the products before each step of the ranking: a row of sets, rarities and singles."""
         rows = [np.zeros(self._sets + self._rarities + 1, np.uint32)]
         for start in range(0, len(self._ranking), self._step):
-            of_sets, of_rarities, singles = self._of_few(self._ranking[start : start + self._step])
+            of_sets, of_rarities, singles = self.of_few(self._ranking[start : start + self._step])
             rows.append(rows[-1] + np.concatenate((of_sets, of_rarities, [singles])).astype(np.uint32))
         return np.array(rows)
 
@@ -65,7 +65,7 @@ class FacetCounts:
         bits = _bits(mask)
         of_words = np.bitwise_count(bits)
         if of_words.sum(dtype=np.uint32) <= _FEW_IN_WORD * self._words:
-            return self._of_few(np.flatnonzero(mask))
+            return self.of_few(np.flatnonzero(mask))
         singles, *of_frequent = np.bitwise_count(self._bits & bits).sum(axis=1, dtype=np.uint32).tolist()
         of_rarities = self._rest.sums(mask)
         of_rarities[self._frequent] = of_frequent
@@ -75,13 +75,14 @@ class FacetCounts:
         """Return the counts of the products in a range of the ranking."""
         first, last = -(-start // self._step), stop // self._step
         if first > last:
-            return self._of_few(self._ranking[start:stop])
+            return self.of_few(self._ranking[start:stop])
         beside = self._ranking[start : first * self._step], self._ranking[last * self._step : stop]
-        few, row = self._of_few(np.concatenate(beside)), self._before_step[last] - self._before_step[first]
+        few, row = self.of_few(np.concatenate(beside)), self._before_step[last] - self._before_step[first]
         of_sets, of_rarities = row[: self._sets] + few.of_sets, row[self._sets : -1] + few.of_rarities
         return Counts(of_sets, of_rarities, int(row[-1]) + few.singles)
 
-    def _of_few(self, products: np.ndarray) -> Counts:
+    def of_few(self, products: np.ndarray) -> Counts:
+        """Return the counts of some products, which are looked up one by one."""
         return Counts(
             np.bincount(self._set.take(products), minlength=self._sets),
             np.bincount(self._rarity.take(products), minlength=self._rarities),

@@ -45,6 +45,10 @@ class Facets:
         """Return the facets of the products that match: bool, by ordinal."""
         return self._text(self._counts.of_mask(mask))
 
+    def of_few(self, products: np.ndarray) -> bytes:
+        """Return the facets of some products, in any order."""
+        return self._text(self._counts.of_few(products))
+
     def of_ranks(self, ranks: slice) -> bytes:
         """Return the facets of the products in a range of the default sort, all of which have a price."""
         return self._text(self._counts.of_ranks(ranks.start, ranks.stop))

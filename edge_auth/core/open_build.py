@@ -17,14 +17,18 @@ from edge_auth.contract.layers import Layer, read_members
 from edge_auth.contract.market import Market
 from edge_auth.contract.movers import Movers
 from edge_auth.contract.series import Series
+from edge_auth.contract.sorts import DEFAULT_SORT
 from edge_auth.contract.text import fold
 from edge_auth.core.bodies import LARGE_BYTES, Body, StoredBody
 from edge_auth.core.cache import LruCache
 from edge_auth.core.facets import Facets
+from edge_auth.core.masks import Filters, Search
+from edge_auth.core.ranking import ResultPage, first_matches
 from edge_auth.core.slugs import Slugs
 from edge_auth.errors import NotFound, StoreError
 
 T = TypeVar("T")
+_BEST_OF_LETTER = 100  # as many as a page has at most
 
 
 class ListedSet(NamedTuple):
@@ -70,7 +74,7 @@ class OpenBuild:
         """
         self.catalogue.vocabulary, self.catalogue.card_lines  # noqa: B018  (read at their first use)
         if self.catalogue.full_name is not None:
-            self.catalogue.full_names  # noqa: B018
+            self.best_of_letters  # noqa: B018
         for layer in self.objects.layers.values():
             if not layer_names.holds_bulk_files(layer.name):  # nothing reads their indexes, and there are many
                 layer.index  # noqa: B018
@@ -105,6 +109,13 @@ class OpenBuild:
             ListedSet(line, fields["id"], fields["name"], fold(fields["name"]), games.get(fields["id"]))
             for line, fields in sets
         ]
+
+    @cached_property
+    def best_of_letters(self) -> dict[str, ResultPage]:
+        """The best matches of each letter that very many names contain: the first search of all who type a name."""
+        letters = self.catalogue.vocabulary.letters if self.catalogue.full_name is not None else []
+        searches = {letter: Search(Filters((letter,)), DEFAULT_SORT, reverse=False, best=letter) for letter in letters}
+        return {letter: first_matches(self.catalogue, search, _BEST_OF_LETTER) for letter, search in searches.items()}
 
     @cached_property
     def facets(self) -> Facets:
