@@ -14,7 +14,7 @@ import numpy as np
 
 _WORD_BITS = 64
 _FEW_IN_WORD = 1 / 4  # so many matches for each word, or less, are looked up
-_STEPS = 64  # of a ranking
+_STEPS = 256  # of a ranking
 
 
 class Counts(NamedTuple):
