@@ -1,6 +1,7 @@
 -- The answers that nginx may send again, by build and request: encoding and address as sent. All processes of nginx share
 -- them; each process keeps those that it sent lately, as Lua values.
 
+local head = require "head"
 local log = require "log"
 local metrics = require "metrics"
 local waiting = require "waiting"
@@ -9,15 +10,14 @@ local shared = ngx.shared.answers
 local MAX_BYTES, RECENT_BYTES, ENTRY_BYTES = 1048576, 33554432, 1000
 local JSON = "application/json"
 -- What nginx writes itself, beside the use of the limit.
-local OWN = {}
+local NGINX = {}
 for name in ("connection content-length content-type date keep-alive server x-cache x-edge-scope x-edge-endpoint"):gmatch("%S+") do
-    OWN[name] = true
+    NGINX[name] = true
 end
+-- What differs from answer to answer. The other lines are one string for many answers: `head` says why that matters.
+local OWN = { ["etag"] = true, ["x-total-count"] = true }
 
 local MAX_ASKED, MINUTES_SECONDS = 8000, 120
-
--- The headers on which an answer depends, as they begin a line. nginx itself refuses a second Authorization or If-None-Match.
-local READ = { "\nx-api-key:", "\nx-build:", "\naccept-encoding:" }
 
 local recent, recent_bytes, recent_build = {}, 0, nil
 -- How often this process found an answer, by request: in these minutes and in those before. At most so many are counted.
@@ -25,38 +25,23 @@ local asked, asked_before, asked_number, asked_since = {}, {}, 0, 0
 
 local answers = {}
 
--- Returns what a hit sends, logs and counts: its header lines, the fields of its line, and the labels of its count.
-local function hit(head, address, endpoint, status, bytes, build)
+-- Returns what a hit sends, logs and counts: its header lines, those of this answer alone, the fields of its line in the log,
+-- and the labels of its count.
+local function hit(lines, own, address, endpoint, status, bytes, build)
     return {
-        head = "HIT" .. head, log = log.hit(address, endpoint, status, bytes, build),
+        head = "HIT" .. lines, own = own, log = log.hit(address, endpoint, status, bytes, build),
         series = metrics.series(endpoint, status, "hit"),
     }
 end
 
--- Returns whether a request has one of these headers twice: nginx would read the first one, and the shim reads both. `head` is
--- the head of the request in lower case.
-local function is_ambiguous(head)
-    for index = 1, #READ do
-        local _, stop = head:find(READ[index], 1, true)
-        if stop and head:find(READ[index], stop, true) then return true end
-    end
-    return false
-end
-
--- Returns the head of the request in lower case, or nil if nginx may not answer it.
-function answers.readable_head()
-    local head = ngx.req.raw_header():lower()
-    return not is_ambiguous(head) and head
-end
-
 -- Splits the text of an answer, of which NUL ends each field but the body.
 local function parsed(text, build, request)
-    local scope, tag, endpoint, head, coding, start = text:match(("(%Z*)%z"):rep(5) .. "()")
+    local scope, tag, endpoint, lines, own, coding, start = text:match(("(%Z*)%z"):rep(6) .. "()")
     local address, body = request:match(" (.*)"), start <= #text and text:sub(start)
     return {
         scope = scope, tag = tag, body = body,
-        full = body and hit(head .. coding, address, endpoint, 200, #body, build),
-        unchanged = hit(head .. "\r\ncontent-type: " .. JSON, address, endpoint, 304, 0, build),
+        full = body and hit(lines .. coding, own, address, endpoint, 200, #body, build),
+        unchanged = hit(lines .. "\r\ncontent-type: " .. JSON, own, address, endpoint, 304, 0, build),
     }
 end
 
@@ -115,19 +100,19 @@ end
 
 -- Returns what the text of an answer begins with, before the body, from the header that the shim sent; nil if the answer
 -- must not be kept.
-local function head_of(scope, endpoint, sent)
+local function start_of(scope, endpoint, sent)
     local tag, coding = sent["etag"], sent["content-encoding"]
     local may = scope and endpoint and tag and sent["content-type"] == JSON
     if not may or tonumber(sent["content-length"] or 0) > MAX_BYTES then return end
-    local lines = {}
+    local lines, own = {}, {}
     for name, value in pairs(sent) do
         if type(value) ~= "string" then return end -- a header that came twice
-        if not OWN[name] and name ~= "content-encoding" and not name:find("^x%-ratelimit%-") then
-            lines[#lines + 1] = "\r\n" .. name .. ": " .. value
+        if not NGINX[name] and name ~= "content-encoding" and not name:find("^x%-ratelimit%-") then
+            table.insert(OWN[name] and own or lines, "\r\n" .. name .. ": " .. value)
         end
     end
     return table.concat({
-        scope, (tag:match('"(.*)"'):gsub("%-gzip$", "")), endpoint, table.concat(lines),
+        scope, (tag:match('"(.*)"'):gsub("%-gzip$", "")), endpoint, table.concat(lines), table.concat(own),
         coding and "\r\ncontent-encoding: " .. coding or "", "",
     }, "\0")
 end
@@ -138,18 +123,18 @@ end
 
 -- Keeps an answer that nginx has fetched, if the shim allows it by naming the scope.
 function answers.keep(build, request, header, body)
-    local head = head_of(header["x-edge-scope"], header["x-edge-endpoint"], header)
-    if head then shared:set(build .. " " .. request, head .. body) end
+    local start = start_of(header["x-edge-scope"], header["x-edge-endpoint"], header)
+    if start then shared:set(build .. " " .. request, start .. body) end
 end
 
 -- Begins to keep an answer of the shim, if it is wanted and the shim allows it by naming the scope.
 function answers.begin()
-    if not waiting.is_wanted() or not answers.readable_head() then return end
+    if not waiting.is_wanted() or head.is_ambiguous() then return end
     local sent, var = ngx.resp.get_headers(0), ngx.var
-    local head = head_of(var.upstream_http_x_edge_scope, var.upstream_http_x_edge_endpoint, sent)
-    if not head then return end
+    local start = start_of(var.upstream_http_x_edge_scope, var.upstream_http_x_edge_endpoint, sent)
+    if not start then return end
     local length = tonumber(sent["content-length"] or 0)
-    ngx.ctx.answer = { parts = { head }, length = #head + length, status = ngx.status }
+    ngx.ctx.answer = { parts = { start }, length = #start + length, status = ngx.status }
 end
 
 local function keep_whole(answer)

@@ -3,15 +3,13 @@
 
 local answers = require "answers"
 local counter = require "counter"
-local log = require "log"
+local head = require "head"
 local metrics = require "metrics"
 local state = require "state"
 local switch = require "switch"
 local waiting = require "waiting"
 
-local MAX_REQUEST_BYTES = 2000
 local SPACE = 32 -- what nginx may not answer has no encoding before it
-local REQUEST_ID = "\nx-request-id:"
 local POLL_SECONDS, FOLLOW_SECONDS = 1, 0.1
 
 local edge = {}
@@ -45,11 +43,11 @@ end
 
 -- Gives the answer to nginx, its log and its counts. The lines of the limit and those of the answer are one header each, as
 -- the configuration says.
-local function give(var, head, answer, not_modified, record, remaining, reset)
+local function give(var, answer, not_modified, record, remaining, reset)
     var.edge_usage = record.rate_limit .. "\r\nx-ratelimit-remaining: " .. remaining .. "\r\nx-ratelimit-reset: " .. reset
     local sent = not_modified and answer.unchanged or answer.full
-    var.edge_head = sent.head
-    var.edge_log = log.with_id(sent.log, record.log, var, head:find(REQUEST_ID, 1, true))
+    var.edge_head, var.edge_own = sent.head, sent.own
+    var.edge_log, var.edge_key = sent.log, record.log
     metrics.count(sent.series)
     if not_modified then return "unchanged" end
     var.edge_body = answer.body
@@ -58,10 +56,10 @@ end
 
 -- Returns what nginx does with a request that it cannot answer: "keep" the answer of the shim, or "wait" for the one that
 -- another request gets. An answer that this process was not asked for before is kept only if others wait for it.
-local function miss(var, build, request, asked, may_wait)
+local function miss(var, build, request, condition, asked, may_wait)
     var.edge_build = build
     if not may_wait then return "keep" end
-    local name = waiting.begin(build, request, var.http_if_none_match, asked)
+    local name = waiting.begin(build, request, condition, asked)
     if not name then return "wait" end
     var.edge_waited_for = name
     return "keep"
@@ -71,23 +69,20 @@ end
 -- on only, or "wait". It runs before nginx chooses how to answer, where Lua costs least. The key of a request that nginx
 -- cannot answer is not looked at: each variable of nginx that Lua reads costs a microsecond.
 function edge.decide(may_wait)
-    local var, build = ngx.var, state.build
-    local request = var.edge_request
-    if not build or #request > MAX_REQUEST_BYTES or request:byte() == SPACE then return "pass" end
-    local pin = var.http_x_build
-    if pin and pin ~= "" and pin ~= build then return "pass" end
+    local var, build, request = ngx.var, state.build, head.short("edge_request")
+    if not build or not request or request:byte() == SPACE then return "pass" end
+    local pin, condition = head.short("http_x_build"), head.short("http_if_none_match")
+    if pin == false or condition == false or (pin and pin ~= "" and pin ~= build) then return "pass" end
     local answer, asked = answers.find(build, request)
-    local condition = answer and var.http_if_none_match
-    local not_modified = condition and matches(condition, answer.tag)
+    local not_modified = answer and condition and matches(condition, answer.tag)
     if not answer or (not answer.body and not not_modified) then
-        return miss(var, build, request, answer or asked, may_wait)
+        return miss(var, build, request, condition, answer or asked, may_wait)
     end
     local now = ngx.time()
-    local head = answers.readable_head()
-    local record = head and state.record(var, now)
+    local record = not head.is_ambiguous() and state.record(now)
     if not record or (answer.scope ~= "-" and not record.may[answer.scope]) then return "pass" end
     local remaining, reset = counter.hit(record.id, record.rate_limit, now)
-    return remaining and give(var, head, answer, not_modified, record, remaining, reset) or "pass"
+    return remaining and give(var, answer, not_modified, record, remaining, reset) or "pass"
 end
 
 -- Waits for the answer to an equal request. Then nginx decides again.

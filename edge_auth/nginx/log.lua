@@ -1,13 +1,11 @@
 -- The lines of the log for answers that nginx gives itself, with the fields of edge_auth/host/log.py. The shim logs all
--- others, so each answer is in one log. The configuration adds what is known at the end of a request: time and duration.
+-- others, so each answer is in one log. The configuration adds the key, the id of the request, time and duration.
 
 local json = require "cjson"
 
 local MAX_BYTES = 500
 local KEY = "[Cc][Pp][Mm]_[Ll][Ii][Vv][Ee]_[%w_]*"
 local SECRET_CHARACTERS = 32 -- a key has so many letters and digits in a row, whatever its prefix looks like
-
-local process, number -- of the requests that this process has given an id
 
 local log = {}
 
@@ -30,29 +28,19 @@ local function begin(method, address, endpoint, status, bytes)
         quoted(method), quoted(path), endpoint and quoted(endpoint) or "null", status, bytes)
 end
 
--- Returns the fields of a hit but for the key, which log.key adds.
+-- Returns the fields of a hit.
 function log.hit(address, endpoint, status, bytes, build)
     return begin("GET", address, endpoint, status, bytes) .. ',"build":' .. quoted(build) .. ',"cache":"hit"'
 end
 
--- Returns the field that names a key by its id, and the beginning of the last field.
+-- Returns the field that names a key by its id.
 function log.key(id)
-    return ',"key":' .. json.encode(id) .. ',"request":"'
-end
-
--- Returns fields and those of the key with the id of the request after them: the client's if it is usable, else a number of
--- this process. `named`: whether the client may have sent one. The configuration closes the quotes.
-function log.with_id(fields, key_fields, var, named)
-    local id = named and var.edge_id or ""
-    if id ~= "" then return fields .. key_fields .. id end
-    if not process then process, number = ngx.worker.pid() .. "-", 0 end
-    number = number + 1
-    return fields .. key_fields .. process .. number
+    return ',"key":' .. json.encode(id)
 end
 
 -- Returns the fields of a refusal. Method and address are nil if nginx could not read them.
 function log.refusal(method, address, status, bytes)
-    return begin(method or "", address or "", nil, status, method == "HEAD" and 0 or bytes) .. ',"build":null,"key":null,"request":"'
+    return begin(method or "", address or "", nil, status, method == "HEAD" and 0 or bytes) .. ',"build":null'
 end
 
 return log

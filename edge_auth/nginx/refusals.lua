@@ -33,7 +33,7 @@ end
 local function prepare(status)
     local header, body, var = ngx.header, REFUSALS[status], ngx.var
     if var.request_uri ~= UNCOUNTED then
-        var.edge_log = log.with_id(log.refusal(var.request_method, var.request_uri, status, #body), "", var, true)
+        var.edge_log = log.refusal(var.request_method, var.request_uri, status, #body)
         metrics.count(metrics.series("none", status, "none"))
     end
     for name, value in pairs(HEADERS) do header[name] = value end

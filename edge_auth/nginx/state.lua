@@ -2,6 +2,7 @@
 -- build into force.
 
 local ffi = require "ffi"
+local head = require "head"
 local json = require "cjson.safe"
 local log = require "log"
 
@@ -83,17 +84,17 @@ end
 -- Returns the record of the key in a header, and remembers it.
 local function find(known, header)
     local key = header:match(known == by_api_key and "^ *([^ ]+) *$" or "^ *[Bb][Ee][Aa][Rr][Ee][Rr] +([^ ]+) *$")
-    local record = key and #header <= 100 and by_hash[hash(key)]
+    local record = key and by_hash[hash(key)]
     if record and remembered < MAX_REMEMBERED then
         known[header], remembered = record, remembered + 1
     end
     return record
 end
 
--- Returns the record of the key of a request if it is valid now, or nil: then the shim decides.
-function state.record(var, now)
-    local known, header = by_authorization, var.http_authorization
-    if not header then known, header = by_api_key, var.http_x_api_key end
+-- Returns the record of the key of the request if it is valid now, or nil: then the shim decides.
+function state.record(now)
+    local known, header = by_authorization, head.short("http_authorization")
+    if header == nil then known, header = by_api_key, head.short("http_x_api_key") end
     local record = header and now <= read_at + max_age and (known[header] or find(known, header))
     if not record or record.revoked then return nil end
     if record.expires_at and os.date("!%Y-%m-%dT%H:%M:%SZ", now) > record.expires_at then return nil end

@@ -68,7 +68,7 @@ def test_a_line_of_nginx_says_what_one_of_the_shim_says(service: Service, key: s
         line, of_shim = (line_of(answer, side, logs) for side in ("edge", "shim"))
         assert line.pop("cache") == "hit" and line.keys() == of_shim.keys() == FIELDS
         assert abs(datetime.fromisoformat(line["time"]) - datetime.now(UTC)) < timedelta(minutes=5)
-        assert isinstance(line["ms"], float) and re.fullmatch("[0-9]+-[0-9]+", line["request"])
+        assert isinstance(line["ms"], float) and re.fullmatch("[0-9]+-[0-9]+-[0-9]+", line["request"])
         assert [line.get(name) for name in FIELDS.difference(own)] == [of_shim[name] for name in FIELDS.difference(own)]
 
 
