@@ -14,7 +14,7 @@ from edge_auth.core.request import Request
 from edge_auth.host.client_address import Network, client_address
 from edge_auth.host.log import Log, clean
 from edge_auth.host.metrics import Metrics
-from edge_auth.host.nginx_edge import describe, fetches
+from edge_auth.host.nginx_edge import asked_build, describe, fetched, fetches
 from edge_auth.host.refusal_header import repeat_body
 
 if TYPE_CHECKING:
@@ -76,15 +76,15 @@ class Gateway:
             finally:
                 self._metrics.flush()
         with self._turns:
-            fetched = self._behind_nginx and fetches(environ)
-            return (self._fetched if fetched else self._answer)(environ, start_response)
+            asks_itself = self._behind_nginx and fetches(environ)
+            return (self._fetched if asks_itself else self._answer)(environ, start_response)
 
     def _answer(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         started, now = time.perf_counter(), time.time()
         request = self._request(environ)
         answer = self._shim.answer(request, now) if _has_one_host(environ) else bad_request(_ONE_HOST)
         if self._behind_nginx:
-            describe(answer, environ)
+            describe(answer, asked_build(environ))
         repeat_body(answer, environ)
         if request.method == "HEAD":
             answer.body = b""
@@ -96,11 +96,10 @@ class Gateway:
 
     def _fetched(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         """Answer a request of nginx itself, which is neither counted nor logged."""
-        answer = self._shim.answer(self._request(environ), time.time(), for_cache=True)
-        describe(answer, environ)
-        start_response(f"{answer.status} {responses[answer.status]}", list(answer.headers.items()))
+        text = fetched(self._shim, environ)
+        start_response("200 OK", [("Content-Type", "application/http"), ("Content-Length", str(len(text)))])
         self._metrics.flush()
-        return [answer.body] if answer.stream is None else answer.stream
+        return [text]
 
     def _request(self, environ: "WSGIEnvironment") -> Request:
         peer, forwarded = environ.get("REMOTE_ADDR", ""), environ.get("HTTP_X_FORWARDED_FOR", "")

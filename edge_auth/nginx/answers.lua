@@ -25,24 +25,29 @@ local asked, asked_before, asked_number, asked_since = {}, {}, 0, 0
 
 local answers = {}
 
--- Returns what a hit sends, logs and counts: its header lines, those of this answer alone, the fields of its line in the log,
--- and the labels of its count.
-local function hit(lines, own, address, endpoint, status, bytes, build)
-    return {
-        head = "HIT" .. lines, own = own, log = log.hit(address, endpoint, status, bytes, build),
-        series = metrics.series(endpoint, status, "hit"),
-    }
-end
-
 -- Splits the text of an answer, of which NUL ends each field but the body.
 local function parsed(text, build, request)
     local scope, tag, endpoint, lines, own, coding, start = text:match(("(%Z*)%z"):rep(6) .. "()")
-    local address, body = request:match(" (.*)"), start <= #text and text:sub(start)
     return {
-        scope = scope, tag = tag, body = body,
-        full = body and hit(lines .. coding, own, address, endpoint, 200, #body, build),
-        unchanged = hit(lines .. "\r\ncontent-type: " .. JSON, own, address, endpoint, 304, 0, build),
+        scope = scope, tag = tag, endpoint = endpoint, lines = lines, own = own, coding = coding, build = build,
+        address = request:match(" (.*)"), body = start <= #text and text:sub(start),
     }
+end
+
+-- Returns what a hit with 200 or 304 sends, logs and counts: its header lines, those of this answer alone, the fields of its
+-- line in the log, and the labels of its count.
+function answers.hit(answer, status)
+    local found = answer[status]
+    if not found then
+        local body = status == 200
+        found = {
+            head = "HIT" .. answer.lines .. (body and answer.coding or "\r\ncontent-type: " .. JSON), own = answer.own,
+            log = log.hit(answer.address, answer.endpoint, status, body and #answer.body or 0, answer.build),
+            series = metrics.series(answer.endpoint, status, "hit"),
+        }
+        answer[status] = found
+    end
+    return found
 end
 
 local function count(request)

@@ -45,7 +45,7 @@ end
 -- the configuration says.
 local function give(var, answer, not_modified, record, remaining, reset)
     var.edge_usage = record.rate_limit .. "\r\nx-ratelimit-remaining: " .. remaining .. "\r\nx-ratelimit-reset: " .. reset
-    local sent = not_modified and answer.unchanged or answer.full
+    local sent = answers.hit(answer, not_modified and 304 or 200)
     var.edge_head, var.edge_own = sent.head, sent.own
     var.edge_log, var.edge_key = sent.log, record.log
     metrics.count(sent.series)

@@ -3,9 +3,11 @@
 
 local json = require "cjson"
 
-local MAX_BYTES = 500
+local MAX_BYTES, MAX_KNOWN = 500, 100
 local KEY = "[Cc][Pp][Mm]_[Ll][Ii][Vv][Ee]_[%w_]*"
 local SECRET_CHARACTERS = 32 -- a key has so many letters and digits in a row, whatever its prefix looks like
+
+local known, known_number = {}, 0 -- texts as JSON
 
 local log = {}
 
@@ -14,11 +16,19 @@ local function hide(word)
 end
 
 -- Returns a text as JSON, without possible keys. Bytes that are no printable ASCII are escaped.
-local function quoted(text)
+local function escaped(text)
     text = text:gsub("[^\32-\126]", function(byte) return ("\\x%02x"):format(byte:byte()) end)
     text = text:gsub(KEY, "…"):gsub("%w+", hide)
     if #text > MAX_BYTES then text = text:sub(1, MAX_BYTES):gsub("[\128-\255]+$", "") end
     return (json.encode(text):gsub("\\/", "/"))
+end
+
+-- Returns the same, in a tenth of the time for a text of many lines: a method, an endpoint, a build.
+local function quoted(text)
+    if known[text] then return known[text] end
+    if known_number == MAX_KNOWN then known, known_number = {}, 0 end
+    known[text], known_number = escaped(text), known_number + 1
+    return known[text]
 end
 
 -- Returns the first fields of a line. `address` is what the client sent; `endpoint` is nil if the shim has not named one.

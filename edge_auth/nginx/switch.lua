@@ -10,7 +10,7 @@ local IN_FORCE, SINCE, FETCHING = "build", "since", "fetching "
 local MAX_SECONDS = 2    -- from SINCE until the build is in force
 local NOTICED_SECONDS = 0.3 -- within which every process has begun
 local FORGOTTEN_SECONDS = 5
-local TIMEOUT_MILLISECONDS, CONNECTIONS = 2000, 8
+local TIMEOUT_MILLISECONDS, AT_ONCE, PAUSE_SECONDS, TEXTS = 2000, 8, 0.001, "application/http"
 
 local fetched -- the build whose answers this process has fetched last
 
@@ -34,50 +34,59 @@ local function read_header(shim)
     return not header["connection"] and header
 end
 
--- Asks the shim for an answer as a client that may read everything would, and keeps it. Returns whether to go on.
-local function fetch(shim, build, request)
-    local coding, address = request:match("^(%a+) (.*)$")
-    local lines = { "GET " .. address .. " HTTP/1.1", "Host: localhost", "X-Build: " .. build, "X-Edge-Build: fetch " .. build }
-    if coding == "gzip" then lines[#lines + 1] = "Accept-Encoding: gzip" end
-    local header = shim:send(table.concat(lines, "\r\n") .. "\r\n\r\n") and read_header(shim)
+-- Reads and keeps the answer to a request. Returns its bytes, or nil if the shim is gone.
+local function keep_answer(shim, build, request)
+    local header = read_header(shim)
     local body = header and shim:receive(tonumber(header["content-length"] or 0))
     if body then answers.keep(build, request, header, body) end
-    return body
+    return body and #body
 end
 
--- Returns a function that returns the next request to fetch, until the time is over, half of the memory is used, or the
--- pointer has moved on.
-local function next_request(build, deadline)
+-- Asks the shim for the answers to some requests at once, and keeps them. Returns their bytes, or nil if the shim is gone or
+-- ends.
+local function fetch(shim, build, requests)
+    local lines, bytes = table.concat(requests, "\n"), 0
+    local head = { "POST / HTTP/1.1", "Host: localhost", "X-Edge-Build: fetch " .. build, "Content-Length: " .. #lines }
+    if not shim:send(table.concat(head, "\r\n") .. "\r\n\r\n" .. lines) then return end
+    local header = read_header(shim)
+    if not header or header["content-type"] ~= TEXTS then return end
+    for _, request in ipairs(requests) do
+        local found = keep_answer(shim, build, request)
+        if not found then return end
+        bytes = bytes + found
+    end
+    return bytes
+end
+
+-- Returns a function that returns the next requests to fetch, until the time is over, half of the memory is used, or the
+-- pointer has moved on. Then they are none.
+local function next_requests(build, deadline)
     local requests, number, free = answers.asked_most(), 0, shared:capacity() / 2
     return function(fetched_bytes)
+        local found = {}
         free = free - fetched_bytes
-        repeat number = number + 1 until not requests[number] or not answers.has(build, requests[number])
-        return ngx.now() < deadline and free > 0 and state.named == build and requests[number]
+        if ngx.now() >= deadline or free <= 0 or state.named ~= build then return found end
+        while #found < AT_ONCE and number < #requests do
+            number = number + 1
+            if not answers.has(build, requests[number]) then found[#found + 1] = requests[number] end
+        end
+        return found
     end
 end
 
--- Fetches answers on one connection.
-local function fetch_some(build, path, next)
-    local shim = ngx.socket.tcp()
-    shim:settimeout(TIMEOUT_MILLISECONDS)
-    if not shim:connect(path) then return end
-    local request, body = next(0), ""
-    while request and body do
-        body = fetch(shim, build, request)
-        request = body and next(#body)
-    end
-    shim:close()
-end
-
--- Fetches the answers of a build. On several connections, since a process of nginx that is busy turns to each one seldom.
+-- Fetches the answers of a build.
 local function fetch_all(build, path, deadline)
-    local next, threads = next_request(build, deadline), {}
+    local shim, next = ngx.socket.tcp(), next_requests(build, deadline)
     fetched = build
     shared:incr(FETCHING .. build, 1, 0, FORGOTTEN_SECONDS)
-    for number = 1, math.max(1, CONNECTIONS / ngx.worker.count()) do
-        threads[number] = ngx.thread.spawn(fetch_some, build, path, next)
+    shim:settimeout(TIMEOUT_MILLISECONDS)
+    local bytes = shim:connect(path) and 0
+    while bytes do
+        local requests = next(bytes)
+        bytes = #requests > 0 and fetch(shim, build, requests)
+        ngx.sleep(PAUSE_SECONDS)
     end
-    for _, thread in ipairs(threads) do ngx.thread.wait(thread) end
+    shim:close()
     shared:incr(FETCHING .. build, -1)
 end
 
