@@ -19,7 +19,8 @@ CODEC = "igzip 1, preset"
 _LEVEL = 1
 _NEVER_IN_TEXT = b"\xff"
 _PRESET = _NEVER_IN_TEXT * 8
-_CHUNK_BYTES = 4 << 20
+# The kernel copies the bytes of a write without a pause for other programs.
+CHUNK_BYTES = 1 << 16
 _BUFFER_BYTES = 16 << 10
 _GZIP_WBITS = 31  # zlib's number for a gzip header and a 32 KiB window
 _RAW_WBITS = -15  # the same for a deflate stream without header and trailer
@@ -69,14 +70,14 @@ def decompress(member: bytes, size: int = _BUFFER_BYTES) -> bytes:
 
 
 def decompressed_chunks(members: bytes) -> Iterator[bytes]:
-    """Yield the content of concatenated gzip members, at most 4 MiB at a time.
+    """Yield the content of concatenated gzip members, at most 64 KiB at a time.
 
     Raises:
         OSError: The bytes are not complete gzip members.
     """
     with igzip.IGzipFile(fileobj=io.BytesIO(members)) as file:  # type: ignore[no-untyped-call]  # isal lacks it
         try:
-            while chunk := file.read(_CHUNK_BYTES):
+            while chunk := file.read(CHUNK_BYTES):
                 yield chunk
         except (EOFError, isal_zlib.error) as error:  # type: ignore[misc]  # as above
             raise OSError(f"not gzip members: {error}") from error

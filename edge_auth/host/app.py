@@ -16,6 +16,7 @@ from edge_auth.contract.store.file_cache import FileCache
 from edge_auth.contract.store.open import is_folder, open_store
 from edge_auth.core.answer import Shim
 from edge_auth.core.rate_limit import Counter
+from edge_auth.host.background import Background
 from edge_auth.host.build_registry import BuildRegistry
 from edge_auth.host.bulk_files import MAX_DOWNLOADS, StoredBulkFiles
 from edge_auth.host.client_address import Network
@@ -100,8 +101,9 @@ def create_app(settings: Settings, log: Log | None = None) -> Flask:
     turns = Turns(_MAX_WAITED_FOR_JOBS) if settings.requests_take_turns else None
     single_flight = SingleFlight(settings.store_seconds, metrics.flush, turns)
     behind_nginx = settings.socket is not None
-    copies = FileCache(Path(settings.state) / "copies")
-    builds = BuildRegistry(store, copies, single_flight, log, metrics, warms=not behind_nginx)
+    background = Background()
+    copies = FileCache(Path(settings.state) / "copies", pause=background.pause)
+    builds = BuildRegistry(store, copies, single_flight, log, metrics, warms=not behind_nginx, background=background)
     counter = _counter(settings, store.location, log, metrics)
     waiting = turns.waiting if turns is not None else nullcontext
     files = StoredBulkFiles(builds, store, single_flight, waiting)

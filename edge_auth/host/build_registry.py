@@ -18,11 +18,11 @@ from edge_auth.contract.store.interface import Store
 from edge_auth.core.cache import LruCache
 from edge_auth.core.open_build import OpenBuild
 from edge_auth.errors import AccessDenied, EdgeError, NoLiveBuild, StoreError, UnknownBuild
+from edge_auth.host.background import Background
 from edge_auth.host.coalescing_store import with_deadline
 from edge_auth.host.log import Log
 from edge_auth.host.metrics import Metrics
 from edge_auth.host.poller import POLL_SECONDS, Poller
-from edge_auth.host.short_switches import ShortSwitches
 from edge_auth.host.single_flight import SingleFlight
 from edge_auth.host.step_log import FollowedSteps
 from edge_auth.host.unknown_builds import UnknownBuilds
@@ -41,6 +41,7 @@ class BuildRegistry:
 
     Args:
         warms: Whether a build goes live with the answers that clients had lately. A cache before the shim fetches them.
+        background: In what other builds are opened beside requests.
 
     Attributes:
         steps: The steps of the store, for /changes.
@@ -57,6 +58,7 @@ class BuildRegistry:
         poll_seconds: float = POLL_SECONDS,
         *,
         warms: bool = True,
+        background: Background | None = None,
     ):
         self._store = with_deadline(store, single_flight)
         self._file_cache = file_cache
@@ -68,7 +70,7 @@ class BuildRegistry:
         self._pinned: dict[str, OpenBuild] = {}
         self._unknown = UnknownBuilds(self._list_ids)
         self._opening = Lock()
-        self._short_switches = ShortSwitches()
+        self._background = background or Background()
         self._warms = warms
         self.steps = FollowedSteps(self._store, self._cache, self._refresh, self._no_build)
         self.last_error = ""
@@ -174,7 +176,7 @@ class BuildRegistry:
 
     def _warm(self, build: OpenBuild, before: OpenBuild, deadline: float) -> None:
         """Make the answers that clients had lately, until the deadline or until a request waits for the pointer."""
-        with suppress(EdgeError), self._short_switches:
+        with suppress(EdgeError), self._background:
             warm(build, before, lambda: monotonic() < deadline and not self._poller.requested)
 
     def _open_first(self, id_: str) -> OpenBuild:
@@ -204,7 +206,7 @@ class BuildRegistry:
     def _open_prepared(self, id_: str) -> OpenBuild:
         """Open one build at a time, with the interpreter mostly left to requests."""
         build = self._open(id_)
-        with self._opening, self._short_switches:
+        with self._opening, self._background:
             build.prepare()
         return build
 

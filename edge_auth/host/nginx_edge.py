@@ -1,8 +1,8 @@
 """What the shim and the nginx of `edge_auth/nginx`, which answers requests from its memory, say to each other.
 
 They use headers, which are read only on a unix socket that only nginx reaches. nginx removes those that clients send.
-Before a switch nginx asks for many answers at once: the body of its request has a line for each, the encoding (`gzip` or
-`plain`) and the address. It gets them in this order, as HTTP/1.1 would send them.
+Before a switch nginx asks for several answers at once: the body of its request has a line for each, with the encoding
+(`gzip` or `plain`) and the address. It gets them in this order, as HTTP/1.1 would send them.
 """
 
 import time
@@ -28,7 +28,8 @@ def fetches(environ: "WSGIEnvironment") -> bool:
 def fetched(shim: Shim, environ: "WSGIEnvironment") -> bytes:
     """Return the answers that nginx asks for."""
     build = environ["HTTP_X_EDGE_BUILD"].removeprefix(_FETCH)
-    lines = environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"])).decode("latin-1").splitlines()
+    size = int(environ.get("CONTENT_LENGTH") or 0)  # none from an nginx that still runs the Lua of an older version
+    lines = environ["wsgi.input"].read(size).decode("latin-1").splitlines()
     return b"".join(_http_text(_answer(shim, build, *line.split(" ", 1)), build) for line in lines)
 
 

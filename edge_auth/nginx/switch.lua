@@ -7,7 +7,7 @@ local state = require "state"
 local shared = ngx.shared.answers
 -- The build in force, when a process first saw that the pointer names another one, and how many processes fetch its answers.
 local IN_FORCE, SINCE, FETCHING = "build", "since", "fetching "
-local MAX_SECONDS = 2    -- from SINCE until the build is in force
+local MAX_SECONDS = 3    -- from SINCE until the build is in force
 local NOTICED_SECONDS = 0.3 -- within which every process has begun
 local FORGOTTEN_SECONDS = 5
 local TIMEOUT_MILLISECONDS, AT_ONCE, PAUSE_SECONDS, TEXTS = 2000, 8, 0.001, "application/http"

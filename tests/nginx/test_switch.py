@@ -68,7 +68,7 @@ def never_misses(clients: list[Client], pages: list[str], switch: Callable[[], s
 def test_what_is_asked_for_often_never_misses(service: Service, store: Path, key: str, other: str) -> None:
     """Each client talks to one process of nginx, so several clients ask.
 
-    nginx waits two seconds for the new answers, and less for the lock of a count. A busy machine may need more.
+    nginx waits three seconds for the new answers, and less for the lock of a count. A busy machine may need more.
     """
     clients = [service.client(key) for _ in range(4)]
     builds = [clients[0].get(f"{API}/status")["X-Build"], other]

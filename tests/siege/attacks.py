@@ -69,6 +69,12 @@ def many_addresses(siege: Siege) -> str:
     return words(siege.for_a_while(ask))
 
 
+def addresses_alike(siege: Siege) -> str:
+    """Long addresses that differ in a few bytes: a hash of texts that skips these bytes makes each one slower."""
+    client, half = siege.client(key=None), "a" * 900
+    return words(siege.for_a_while(lambda n: client.get(f"/api/v1/cards?q={half}{n:08d}{half}").status))
+
+
 def unknown_builds(siege: Siege) -> str:
     """Random ids in X-Build, with a key and on pages without one."""
     client, pages = siege.client(), siege.client(key=None)
@@ -142,6 +148,7 @@ ATTACKS: Attacks = {
     "none": nothing,
     "combining marks in parameters": combining_marks,
     "many addresses without a key": many_addresses,
+    "long addresses that are alike": addresses_alike,
     "unknown builds in X-Build": unknown_builds,
     "silent connections": silent_connections,
     "half-sent requests": half_sent_requests,

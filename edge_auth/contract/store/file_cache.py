@@ -9,12 +9,14 @@ used ones are deleted; a process that has mapped one can still read it.
 import hashlib
 import os
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from fcntl import LOCK_EX, flock
+from functools import partial
 from pathlib import Path
 
-from edge_auth.contract.codec import decompressed_chunks
+from edge_auth.contract.codec import CHUNK_BYTES, decompressed_chunks
 from edge_auth.contract.store.interface import Store
 from edge_auth.errors import StoreError
 
@@ -38,11 +40,13 @@ class FileCache:
 
     Args:
         max_bytes: When the copies exceed this size, the least recently used ones are deleted.
+        pause: Called after each piece of a file with the CPU seconds that it took. It may sleep.
     """
 
-    def __init__(self, folder: Path, max_bytes: int = MAX_BYTES):
+    def __init__(self, folder: Path, max_bytes: int = MAX_BYTES, pause: Callable[[float], None] = lambda _: None):
         self._folder = folder
         self._max_bytes = max_bytes
+        self._pause = pause
 
     def path(self, store: Store, name: str, sha256: str | None = None, inflated_sha256: str | None = None) -> Path:
         """Return the copy of an object. Fetch the object if the copy is missing or damaged.
@@ -115,7 +119,10 @@ class FileCache:
         path = self._folder / sha256
         try:
             with path.open("rb") as file:
-                intact = hashlib.file_digest(file, "sha256").hexdigest() == sha256
+                digest = hashlib.sha256()
+                for chunk in self._paced(iter(partial(file.read, CHUNK_BYTES), b"")):
+                    digest.update(chunk)
+            intact = digest.hexdigest() == sha256
             os.utime(path)
         except OSError:
             return False
@@ -126,12 +133,19 @@ class FileCache:
             handle, temporary = tempfile.mkstemp(prefix=".writing-", dir=self._folder)
             try:
                 with os.fdopen(handle, "wb") as file:
-                    file.writelines(data)
+                    file.writelines(self._paced(data))
                 os.replace(temporary, self._folder / sha256)
             except OSError:  # most likely the disk is full: give the space back
                 Path(temporary).unlink(missing_ok=True)
                 raise
         self._evict()
+
+    def _paced(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
+        began = time.thread_time()
+        for piece in pieces:
+            yield piece
+            self._pause(time.thread_time() - began)
+            began = time.thread_time()
 
     def _evict(self) -> None:
         """Delete the least recently used copies, but never the newest one, which is about to be opened."""
