@@ -142,14 +142,25 @@ def test_a_word_is_found_wherever_it_stands(seed):
     vocabulary = Vocabulary(table, suffixes, substring_table(table, suffixes, products), products)
     for part in [*"abé日x-", "ab", "é日", "xx", "abx", "zz", *words[:5]]:
         expected = {ordinal for word, found in zip(words, lists, strict=True) if part in word for ordinal in found}
-        assert set(np.flatnonzero(vocabulary.mask(part)).tolist()) == expected
+        mask = vocabulary.mask(part)
+        assert set(np.flatnonzero(mask).tolist()) == expected
         started = {
             ordinal
             for word, found in zip(words, lists, strict=True)
             if word.startswith(part) or any(word.startswith(part, n) for n in range(1, 5) if word[n - 1 : n] == "-")
             for ordinal in found
         }
-        assert set(np.flatnonzero(vocabulary.start_mask(part)).tolist()) == started
+        assert set(np.flatnonzero(mask & vocabulary.start_mask(part)).tolist()) == started
+
+
+@pytest.mark.parametrize(("part", "expected"), [("abc", [0, 1, 5, 7]), ("cx", [0, 1, 7]), ("z", []), ("common", None)])
+def test_few_products_are_each_found_once(part, expected):
+    words, lists = pa.array(["abcx", "abcy", "common"]), [[0, 1, 7], [1, 5], list(range(100))]
+    table = pa.table({"word": words, "products": pa.array(lists, pa.list_(pa.uint32()))})
+    suffixes = suffix_table(words)
+    vocabulary = Vocabulary(table, suffixes, substring_table(table, suffixes, 1000), 1000)
+    found = vocabulary.few_products(part)
+    assert (None if found is None else sorted(found.tolist())) == expected
 
 
 @pytest.mark.parametrize("names", [[], ["a"], ["a", "a b", "ab", "abcdefgh", "abcdefgh i", "abcdefghi", "日", "日本"]])
