@@ -3,6 +3,7 @@
 import threading
 import time
 from dataclasses import dataclass, field
+from itertools import count
 
 import numpy as np
 
@@ -42,9 +43,7 @@ class Bystanders:
             thread.join()
 
     def _ask(self, client: Client) -> None:
-        number = 0
-        while not self._stop.wait(_PAUSE_SECONDS):
-            number += 1
+        for number in count(1):  # an attack may be over before a client has asked once
             started = time.perf_counter()
             try:
                 ok = client.get(PATHS[number % len(PATHS)]).status == 200
@@ -52,4 +51,6 @@ class Bystanders:
                 ok = False
             self.figures.times.append((time.perf_counter() - started) * 1000)
             self.figures.failures += not ok
+            if self._stop.wait(_PAUSE_SECONDS):
+                break
         client.close()
