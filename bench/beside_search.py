@@ -20,9 +20,9 @@ import pyarrow.parquet as pq
 
 from bench.cases import API, new_words
 from bench.in_shim import time_request
-from edge_auth.contract.sorts import MATCH_SORT
-from edge_auth.host.app import Settings, create_app
-from edge_auth.host.log import Log
+from edge_auth.builds.sorts import MATCH_SORT
+from edge_auth.live.log import Log
+from edge_auth.serve.app import Settings, create_app
 
 _ROUNDS = 5
 _MOST = 60  # searches of a kind

@@ -18,9 +18,9 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from bench.cases import cards, new_words
-from edge_auth.contract.sorts import DEFAULT_SORT, MATCH_SORT, SORTS
-from edge_auth.host.app import Settings, create_app
-from edge_auth.host.log import Log
+from edge_auth.builds.sorts import DEFAULT_SORT, MATCH_SORT, SORTS
+from edge_auth.live.log import Log
+from edge_auth.serve.app import Settings, create_app
 
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 _REPEATS = 3

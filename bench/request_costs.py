@@ -15,14 +15,14 @@ from urllib.parse import quote
 
 from bench.cases import API
 from bench.in_shim import Application
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.keys import SCOPES, issue, open_key_file
-from edge_auth.contract.pointer import live_build_id
-from edge_auth.contract.sorts import SORTS
-from edge_auth.contract.store.open import open_store
-from edge_auth.contract.text_filters import TEXT_FILTERS
-from edge_auth.host.app import Settings, create_app
-from edge_auth.host.log import Log
+from edge_auth.builds.builds import open_build
+from edge_auth.builds.pointer import live_build_id
+from edge_auth.builds.sorts import SORTS
+from edge_auth.builds.text_filters import TEXT_FILTERS
+from edge_auth.live.keys import SCOPES, issue, open_key_file
+from edge_auth.live.log import Log
+from edge_auth.serve.app import Settings, create_app
+from edge_auth.store.open import open_store
 
 _REPEATS = 3
 _MARKS = quote("\u0300" * 30_000 + "\u0316" * 30_000)[:60_000]  # normalisation sorts these, in quadratic time

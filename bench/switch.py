@@ -19,7 +19,7 @@ from bench.load import load
 from bench.peers.edge import EdgePeer
 from bench.peers.peer import Data
 from bench.sizes import FULL, QUICK, Size
-from edge_auth.contract.layout import POINTER
+from edge_auth.builds.layout import POINTER
 
 _PAGES, _CONNECTIONS = 4000, 64
 _SECONDS, _SWITCH_AFTER = 10.0, 3.0

@@ -15,9 +15,9 @@ import duckdb
 import jinja2
 import pyarrow as pa
 
-from edge_auth.contract.sorts import SORTS
-from edge_auth.contract.text import fold, number_filter_key, number_sort_key, word_text
-from edge_auth.contract.text_filters import BLANK, TEXT_FILTERS
+from edge_auth.builds.sorts import SORTS
+from edge_auth.builds.text_filters import BLANK, TEXT_FILTERS
+from edge_auth.text import fold, number_filter_key, number_sort_key, word_text
 from generator.errors import BuildError, GeneratorError, SpaceError, SqlError, is_disk_full
 from generator.settings import MEMORY
 from generator.templates import compiled_templates

@@ -9,7 +9,7 @@ from functools import cache
 
 from jinja2.bccache import Bucket, FileSystemBytecodeCache
 
-from edge_auth.contract.store.file_cache import user_cache
+from edge_auth.store.file_cache import user_cache
 
 
 class _Compiled(FileSystemBytecodeCache):

@@ -9,12 +9,12 @@ from pathlib import Path
 from flask import Flask, request
 
 from bench.peers.peer import Peer, wsgi
-from edge_auth.contract.keys import open_key_file
-from edge_auth.core.authentication import authenticate
-from edge_auth.host.file_counter import FileCounter
-from edge_auth.host.keyring import Keyring
-from edge_auth.host.log import Log
-from edge_auth.host.metrics import Metrics
+from edge_auth.api.access import authenticate
+from edge_auth.live.file_counter import FileCounter
+from edge_auth.live.keyring import Keyring
+from edge_auth.live.keys import open_key_file
+from edge_auth.live.log import Log
+from edge_auth.live.metrics import Metrics
 
 
 class Nothing(Peer):

@@ -12,8 +12,8 @@ from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 from bench.crawl import SORTS, TABLES
-from edge_auth.contract import sorts
-from edge_auth.contract.text import fold, words
+from edge_auth.builds import sorts
+from edge_auth.text import fold, words
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
--- The lines of the log for answers that nginx gives itself, with the fields of edge_auth/host/log.py. The shim logs all
+-- The lines of the log for answers that nginx gives itself, with the fields of edge_auth/live/log.py. The shim logs all
 -- others, so each answer is in one log. The configuration adds the key, the id of the request, time and duration.
 
 local json = require "cjson"

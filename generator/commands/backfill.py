@@ -5,11 +5,11 @@ from pathlib import Path
 
 import click
 
-from edge_auth.contract.builds import Build, open_build
-from edge_auth.contract.pointer import live_build_id
-from edge_auth.contract.store.interface import Store
-from edge_auth.contract.store.open import open_store
+from edge_auth.builds.builds import Build, open_build
+from edge_auth.builds.pointer import live_build_id
 from edge_auth.errors import NoLiveBuild
+from edge_auth.store.interface import Store
+from edge_auth.store.open import open_store
 from generator import settings
 from generator.commands.import_results import accept_option, max_file_option, say_findings, summary_line
 from generator.commands.options import lake_option, memory_option, store_option, threads_option
@@ -20,13 +20,13 @@ from generator.ingest.cardmarket_import import CardmarketFiles, import_cardmarke
 from generator.ingest.findings import FAR_DAY, REFUSED
 from generator.ingest.games import game_of
 from generator.lake.lake import open_lake
+from generator.lake.quarantine import skipped_by_builds
 from generator.lake.writer import LakeWriter
 from generator.making.make import make_build
 from generator.reading.diff.compare import compare
 from generator.reading.diff.report import make_report
 from generator.reading.diff.terminal_text import as_text
 from generator.releases.publish import publish
-from generator.releases.quarantine import skipped_by_builds
 from generator.terminal.output import say, say_lines
 from generator.terminal.progress import Progress
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from edge_auth.contract import layer_names
-from edge_auth.contract.store.open import open_store
+from edge_auth.builds import layer_names
+from edge_auth.store.open import open_store
 from generator.commands.options import (
     json_option,
     lake_option,
@@ -18,12 +18,12 @@ from generator.commands.options import (
     threads_option,
 )
 from generator.lake.lake import absolute, open_lake
+from generator.lake.quarantine import describe_waiting, skipped_by_builds, waiting_files
 from generator.making.make import BuildResult, make_build
 from generator.making.make import plan_only as make_plan
 from generator.making.plan import BuildPlan
 from generator.reading.explain import Explanation, explain_build
 from generator.releases.publish import publish
-from generator.releases.quarantine import describe_waiting, skipped_by_builds, waiting_files
 from generator.releases.reserve import keep_reserve
 from generator.releases.termination import end_by_error, hold_back
 from generator.terminal.output import say, say_json

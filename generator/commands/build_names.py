@@ -6,12 +6,12 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
-from edge_auth.contract import layout
-from edge_auth.contract.builds import Build, open_build
-from edge_auth.contract.pointer import live_build_id, read_pointer
-from edge_auth.contract.store.interface import Store
-from edge_auth.contract.store.open import is_folder, open_store
+from edge_auth.builds import layout
+from edge_auth.builds.builds import Build, open_build
+from edge_auth.builds.pointer import live_build_id, read_pointer
 from edge_auth.errors import EdgeError
+from edge_auth.store.interface import Store
+from edge_auth.store.open import is_folder, open_store
 from generator.errors import BuildError
 from generator.reading.overview import LIVE, PREVIOUS
 

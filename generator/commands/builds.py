@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from edge_auth.contract.store.open import open_store
+from edge_auth.store.open import open_store
 from generator.clock import utc_now
 from generator.commands.build_names import no_builds_message
 from generator.commands.options import json_option, store_option

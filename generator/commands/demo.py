@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from edge_auth.contract.store.open import is_folder
+from edge_auth.store.open import is_folder
 from generator.demo.draw import MAX_SEED
 from generator.demo.files import older_demo
 from generator.demo.lake import TableSize, write_demo

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from edge_auth.host.nginx_config import LISTEN
+from edge_auth.serve.nginx_config import LISTEN
 from generator.commands.serving_options import PlainText
 from generator.deploy import kinds
 from generator.deploy.write import write_files

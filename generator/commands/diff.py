@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 import click
 
-from edge_auth.contract.store.open import open_store
+from edge_auth.store.open import open_store
 from generator.commands.build_names import BuildName, named_build
 from generator.commands.options import store_option
 from generator.reading.diff.compare import Comparison, compare

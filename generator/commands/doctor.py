@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from edge_auth.contract.keys import open_key_file
-from edge_auth.contract.store.open import open_store
-from edge_auth.host.nginx_config import ShimPlaces
+from edge_auth.live.keys import open_key_file
+from edge_auth.serve.nginx_config import ShimPlaces
+from edge_auth.store.open import open_store
 from generator.clock import utc_now
 from generator.commands.options import json_option, store_option
 from generator.commands.serving_options import CounterUrl, default_state_folder

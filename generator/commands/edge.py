@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from edge_auth.host.nginx_config import (
+from edge_auth.serve.nginx_config import (
     LISTEN,
     MEMORY_SIZE,
     PROCESSES,

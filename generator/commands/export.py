@@ -2,7 +2,7 @@
 
 import click
 
-from edge_auth.contract.store.open import open_store
+from edge_auth.store.open import open_store
 from generator.commands.build_names import named_build
 from generator.commands.options import build_option, store_option
 from generator.pack.read_ahead import ReadAhead

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from edge_auth.contract.keys import (
+from edge_auth.live.keys import (
     DEFAULT_RATE_LIMIT,
     SCOPES,
     KeyRecord,
@@ -16,7 +16,7 @@ from edge_auth.contract.keys import (
     parse_expiry,
     timestamp,
 )
-from edge_auth.contract.store.open import open_store
+from edge_auth.store.open import open_store
 from generator.clock import utc_now
 from generator.commands.options import json_option, store_option
 from generator.commands.reused_key import check_store_exists, read_key, write_key

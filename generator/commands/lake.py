@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 import click
 
-from edge_auth.contract.store.open import open_store
+from edge_auth.store.open import open_store
 from generator.commands.options import json_option, lake_option, store_option
 from generator.lake.lake import DAILY_TABLES
 from generator.reading.lake_days import DayFile, day_files

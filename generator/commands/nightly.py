@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from edge_auth.contract.store.open import open_store
+from edge_auth.store.open import open_store
 from generator import settings
 from generator.clock import utc_now
 from generator.commands.options import (

@@ -4,7 +4,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from edge_auth.contract.store.open import LOCATION
+from edge_auth.store.open import LOCATION
 from generator import settings
 from generator.commands.build_names import BuildName
 

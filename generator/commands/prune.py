@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import click
 
-from edge_auth.contract.store.open import open_store
+from edge_auth.store.open import open_store
 from generator import settings
 from generator.clock import utc_now
 from generator.commands.options import json_option, lease_option, store_option

@@ -2,7 +2,7 @@
 
 import click
 
-from edge_auth.contract.store.open import open_store
+from edge_auth.store.open import open_store
 from generator.commands.build_names import BuildName
 from generator.commands.options import store_option
 from generator.releases.publish import publish as move_to

@@ -6,9 +6,9 @@ from datetime import datetime
 
 import click
 
-from edge_auth.contract.store.open import open_store
+from edge_auth.store.open import open_store
 from generator.commands.options import json_option, store_option
-from generator.releases.quarantine import ACCEPTED, DROPPED, QuarantinedFile, describe_waiting, read_quarantine, settle
+from generator.lake.quarantine import ACCEPTED, DROPPED, QuarantinedFile, describe_waiting, read_quarantine, settle
 from generator.releases.reserve import with_reserve
 from generator.terminal.output import say, say_json, say_lines
 

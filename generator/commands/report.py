@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from edge_auth.contract.store.open import open_store
+from edge_auth.store.open import open_store
 from generator.clock import utc_now
 from generator.commands.build_names import BuildName, named_build
 from generator.commands.options import memory_option, store_option, threads_option

@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from edge_auth.contract.keys import KeyRecord, digest
+from edge_auth.live.keys import KeyRecord, digest
 from generator.commands.build_names import store_exists
 from generator.errors import BuildError
 

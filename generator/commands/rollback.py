@@ -2,7 +2,7 @@
 
 import click
 
-from edge_auth.contract.store.open import open_store
+from edge_auth.store.open import open_store
 from generator.commands.options import store_option
 from generator.releases.change_documents import complete_steps
 from generator.releases.publish import rollback as move_back

@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from edge_auth.contract.keys import open_key_file
-from edge_auth.contract.pointer import read_pointer
-from edge_auth.contract.store.open import is_folder, open_store
+from edge_auth.builds.pointer import read_pointer
 from edge_auth.errors import EdgeError, ServeError
-from edge_auth.host import app, server
+from edge_auth.live.keys import open_key_file
+from edge_auth.serve import app, server
+from edge_auth.store.open import is_folder, open_store
 from generator.commands.options import store_option
 from generator.commands.serving_options import CounterUrl, Network, default_state_folder
 

@@ -35,7 +35,7 @@ class CounterUrl(click.ParamType):  # type: ignore[type-arg]  # generic only in 
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the URL in its plain form."""
-        from edge_auth.host.redis_counter import plain_url  # its client library is a third of the start of a shim
+        from edge_auth.live.redis_counter import plain_url  # its client library is a third of the start of a shim
 
         try:
             url = plain_url(value)

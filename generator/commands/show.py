@@ -6,19 +6,19 @@ from typing import Any
 
 import click
 
-from edge_auth.contract import layout
-from edge_auth.contract.builds import Build, open_build
-from edge_auth.contract.store.interface import Store
-from edge_auth.contract.store.open import open_store
+from edge_auth.builds import layout
+from edge_auth.builds.builds import Build, open_build
 from edge_auth.errors import EdgeError
+from edge_auth.store.interface import Store
+from edge_auth.store.open import open_store
 from generator.clock import utc_now
 from generator.commands.build_names import BuildName, named_build, no_builds_message, store_exists
 from generator.commands.options import json_option, store_option
 from generator.errors import BuildError, GeneratorError
+from generator.lake.quarantine import QuarantinedFile, describe_waiting, read_quarantine
 from generator.making.game_coverage import GameCoverage, cover_games, table_of
 from generator.reading.overview import BuildRow, Overview, SourceAge, overview, source_ages
 from generator.releases.judgements import read_judgement
-from generator.releases.quarantine import QuarantinedFile, describe_waiting, read_quarantine
 from generator.releases.run_reports import newest_report
 from generator.terminal.output import say, say_json, say_lines
 

@@ -2,8 +2,8 @@
 
 import click
 
-from edge_auth.contract import layout
-from edge_auth.contract.store.open import open_store
+from edge_auth.builds import layout
+from edge_auth.store.open import open_store
 from generator.clock import utc_now
 from generator.commands.options import store_option
 from generator.releases.lease import Holder, release_lock

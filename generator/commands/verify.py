@@ -2,11 +2,11 @@
 
 import click
 
-from edge_auth.contract.store.open import open_store
+from edge_auth.store.open import open_store
 from generator.commands.build_names import BuildName, named_build
 from generator.commands.options import json_option, store_option
+from generator.pack.verify import verify as read_again
 from generator.releases.change_documents import verify_steps
-from generator.releases.verify import verify as read_again
 from generator.terminal.output import say, say_json
 from generator.terminal.progress import Progress
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from edge_auth.contract.text import fold
+from edge_auth.text import fold
 from generator.ingest.merge import connect_tables
 
 # The marketplace's own numbers of games, as in `price_guide_6.json`.

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from edge_auth.contract.text import fold
+from edge_auth.text import fold
 from generator.ingest.merge import connect_tables
 from generator.ingest.table_updates import TableUpdate
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from edge_auth.contract.text import fold
+from edge_auth.text import fold
 from generator.errors import IngestError
 from generator.ingest.list_page_values import list_pages_file
 from generator.ingest.scraped_formats import SCRAPED_FORMATS

@@ -15,9 +15,9 @@ from dataclasses import replace
 from pathlib import Path
 from threading import Lock, get_ident
 
-from edge_auth.contract.store.bucket import Bucket
-from edge_auth.contract.store.file_cache import user_cache
 from edge_auth.errors import Conflict, MissingObject, StoreError
+from edge_auth.store.bucket import Bucket
+from edge_auth.store.file_cache import user_cache
 from generator.errors import LakeError
 from generator.lake.file_hashes import FileHashes
 from generator.lake.files import LakeFile

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from edge_auth.contract.store.file_cache import user_cache
+from edge_auth.store.file_cache import user_cache
 
 # A file that changed this recently may change again within the same tick of the file system's clock.
 _SETTLED_NS = 2_000_000_000

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from edge_auth.contract.store.disk import sync_file_system, sync_path
+from edge_auth.store.disk import sync_file_system, sync_path
 from generator.errors import LakeError
 
 STAGE = ".import"

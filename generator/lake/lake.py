@@ -11,11 +11,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from edge_auth.contract.store.open import BACKENDS, LOCATION, is_folder, scheme_of
+from edge_auth.store.open import BACKENDS, LOCATION, is_folder, scheme_of
 from generator.errors import LakeError
 from generator.lake.files import LakeFile, LakeFiles
 from generator.lake.folder import FolderFiles
-from generator.releases.quarantine import FileKey
+from generator.lake.quarantine import FileKey
 from generator.terminal.progress import Progress
 
 FLAT_TABLES = ("expansions", "products", "watchlist", "fingerprints", "identifiers")

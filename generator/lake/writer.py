@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from edge_auth.contract.store.open import is_folder
+from edge_auth.store.open import is_folder
 from generator.errors import IngestError
 from generator.lake import journal
 

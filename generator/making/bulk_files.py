@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from edge_auth.contract.bulk import FORMATS, STORED_DIGITS, URL_FOLDER, file_name
-from edge_auth.contract.index import LayerFile
+from edge_auth.builds.bulk import FORMATS, STORED_DIGITS, URL_FOLDER, file_name
+from edge_auth.builds.index import LayerFile
 from generator.database import Database
 from generator.making.sorted_parquet import ROWS_PER_GROUP, ZSTD_LEVEL, SortedParquet
 from generator.pack.writer import Writer

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from edge_auth.contract import layer_names
-from edge_auth.contract.index import map_table, to_bytes
+from edge_auth.builds import layer_names
+from edge_auth.builds.index import map_table, to_bytes
 from generator.making.card_texts import SIZE, CardTexts, split_texts
 from generator.making.context import BuildContext
 from generator.making.intermediates import Intermediate

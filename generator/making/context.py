@@ -12,8 +12,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from edge_auth.contract.store.folder import FolderStore
-from edge_auth.contract.store.interface import Store
+from edge_auth.store.folder import FolderStore
+from edge_auth.store.interface import Store
 from generator.database import Database
 from generator.lake.lake import Lake
 from generator.making.lake_tables import LakeTables

@@ -5,11 +5,11 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from edge_auth.contract import layer_names
-from edge_auth.contract.builds import Build, open_build
-from edge_auth.contract.pointer import live_build_id
-from edge_auth.contract.store.interface import Store
+from edge_auth.builds import layer_names
+from edge_auth.builds.builds import Build, open_build
+from edge_auth.builds.pointer import live_build_id
 from edge_auth.errors import EdgeError
+from edge_auth.store.interface import Store
 from generator.errors import GeneratorError
 from generator.lake.prices_and_conditions import PRICE_FIGURES
 

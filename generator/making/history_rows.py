@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from edge_auth.contract import pages
-from edge_auth.contract.splice import encode_fragments
+from edge_auth.builds import pages
+from edge_auth.builds.splice import encode_fragments
 from generator.making.arrow_text import text_buffer
 from generator.making.context import BuildContext
 from generator.pack.writer import Writer, hash_objects

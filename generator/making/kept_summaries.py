@@ -14,7 +14,7 @@ from pathlib import Path
 
 import duckdb
 
-from edge_auth.contract.store.file_cache import user_cache
+from edge_auth.store.file_cache import user_cache
 from generator.database import Database, sql_literal
 from generator.lake.files import LakeFile
 from generator.lake.lake import Lake

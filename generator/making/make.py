@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from edge_auth.contract import layout
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.index import INDEX_NAME
-from edge_auth.contract.layers import Layer
-from edge_auth.contract.store.interface import Store
+from edge_auth.builds import layout
+from edge_auth.builds.builds import open_build
+from edge_auth.builds.index import INDEX_NAME
+from edge_auth.builds.layers import Layer
 from edge_auth.errors import StoreError
+from edge_auth.store.interface import Store
 from generator import settings
 from generator.clock import Clock, utc_now
 from generator.errors import BuildError, LakeError
@@ -31,10 +31,10 @@ from generator.making.step_times import StepTime
 from generator.making.tasks import Task
 from generator.making.thread_runner import ThreadRunner
 from generator.pack.output import TaskOutput
+from generator.pack.verify import damage, visible_damage
 from generator.pack.writer import join_index
 from generator.releases.intents import declare_intent
 from generator.releases.rotation import Rotation
-from generator.releases.verify import damage, visible_damage
 from generator.terminal.progress import Progress
 
 MISSING = "it is not in the store"

@@ -11,8 +11,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from edge_auth.contract import layer_names
-from edge_auth.contract.pages import HISTORY_ARRAYS
+from edge_auth.builds import layer_names
+from edge_auth.builds.pages import HISTORY_ARRAYS
 from generator.database import sql_literal
 from generator.lake.lake import PRICE_TABLES
 from generator.making.context import BuildContext

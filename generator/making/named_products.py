@@ -13,15 +13,15 @@ import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from edge_auth.contract import layer_names
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.pointer import read_pointer
+from edge_auth.builds import layer_names
+from edge_auth.builds.builds import open_build
+from edge_auth.builds.pointer import read_pointer
 from edge_auth.errors import EdgeError
 from generator.errors import BuildError
 from generator.making.context import BuildContext
 from generator.making.layers.spec import digest_of
 from generator.making.periods import Period
-from generator.releases.verify import checked_file
+from generator.pack.verify import checked_file
 
 IDS = "ids"  # the stem of a layer's file with all ids of its days
 PRICES = "prices"  # the input of such a layer

@@ -13,7 +13,7 @@ from typing import Any
 
 import edge_auth
 import generator
-from edge_auth.contract import layout
+from edge_auth.builds import layout
 from generator.database import sql_root
 from generator.lake.files import LakeFile
 from generator.lake.lake import RECIPE_NAME, Lake

@@ -7,11 +7,11 @@ from typing import Any
 
 import duckdb
 
-from edge_auth.contract import layer_names
-from edge_auth.contract.builds import FORMAT, Build
-from edge_auth.contract.layers import Layer
-from edge_auth.contract.text import UNICODE_VERSION
+from edge_auth.builds import layer_names
+from edge_auth.builds.builds import FORMAT, Build
+from edge_auth.builds.layers import Layer
 from edge_auth.errors import StoreError
+from edge_auth.text import UNICODE_VERSION
 from generator.making.context import BuildContext
 from generator.making.game_coverage import games_for_record
 from generator.making.layers.spec import LayerSpec

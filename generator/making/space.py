@@ -5,12 +5,12 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from edge_auth.contract import layout
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.index import INDEX_NAME
-from edge_auth.contract.pointer import live_build_id
-from edge_auth.contract.store.interface import Store
+from edge_auth.builds import layout
+from edge_auth.builds.builds import open_build
+from edge_auth.builds.index import INDEX_NAME
+from edge_auth.builds.pointer import live_build_id
 from edge_auth.errors import EdgeError, NoLiveBuild
+from edge_auth.store.interface import Store
 from generator import settings
 from generator.database import temporary_folder_full
 from generator.errors import GeneratorError, SpaceError, is_disk_full

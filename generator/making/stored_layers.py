@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from edge_auth.contract.layers import Layer
-from edge_auth.contract.store.interface import Store
+from edge_auth.builds.layers import Layer
+from edge_auth.store.interface import Store
 from generator.pack.output import Inputs
-from generator.releases.verify import checked_file
+from generator.pack.verify import checked_file
 
 
 class StoredLayers:

@@ -5,9 +5,9 @@ from contextlib import contextmanager
 
 import duckdb
 
-from edge_auth.contract import layer_names
-from edge_auth.contract.builds import Build
-from edge_auth.contract.catalogue import PRICES
+from edge_auth.builds import layer_names
+from edge_auth.builds.builds import Build
+from edge_auth.builds.catalogue import PRICES
 from generator.database import Database, query_fault, sql_literal
 from generator.errors import BuildError
 from generator.lake.prices_and_conditions import PRICE_FIGURES

@@ -11,7 +11,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from edge_auth.contract import layer_names
+from edge_auth.builds import layer_names
 from generator.making.context import BuildContext
 from generator.making.layers.spec import digest_of
 from generator.making.named_products import NamedProducts

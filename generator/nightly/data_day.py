@@ -4,10 +4,10 @@ from contextlib import suppress
 from datetime import date, timedelta
 from typing import Any
 
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.pointer import live_build_id
-from edge_auth.contract.store.interface import Store
+from edge_auth.builds.builds import open_build
+from edge_auth.builds.pointer import live_build_id
 from edge_auth.errors import DamagedObject, NoLiveBuild
+from edge_auth.store.interface import Store
 from generator.clock import Clock
 from generator.errors import StaleError
 from generator.releases.run_reports import RunReport

@@ -15,19 +15,19 @@ from datetime import date, datetime, timedelta
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from edge_auth.contract import layer_names, object_keys
-from edge_auth.contract.builds import Build
-from edge_auth.contract.catalogue import COLUMNS
-from edge_auth.contract.market import INDEXES
+from edge_auth.builds import layer_names, object_keys
+from edge_auth.builds.builds import Build
+from edge_auth.builds.catalogue import COLUMNS
+from edge_auth.builds.market import INDEXES
 from generator import settings
 from generator.database import Database
+from generator.lake.quarantine import unread_files
 from generator.nightly.past import NO_PAST, Past
+from generator.pack.verify import checked_file
 from generator.reading.differences import count_differences
 from generator.reading.newest_prices import NO_PRICES, newest_prices, register_products
 from generator.releases.bulk_rows import read_bulk_table, read_rows_of_days
 from generator.releases.judgements import Judgement, Verdict
-from generator.releases.quarantine import unread_files
-from generator.releases.verify import checked_file
 
 _TABLES = pa.schema([("table", pa.string()), ("rows", pa.int64())])
 _BULK = pa.schema([("content", pa.string()), ("lake_table", pa.string()), ("records", pa.int64())])

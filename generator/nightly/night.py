@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from edge_auth.contract import layout
-from edge_auth.contract.pointer import Pointer, live_build_id, read_pointer
-from edge_auth.contract.store.interface import Store
+from edge_auth.builds import layout
+from edge_auth.builds.pointer import Pointer, live_build_id, read_pointer
 from edge_auth.errors import AccessDenied, EdgeError, StoreError, Throttled, UnknownBuild
+from edge_auth.store.interface import Store
 from generator.clock import Clock, timestamp
 from generator.errors import (
     BuildError,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from edge_auth.contract import layout
-from generator.releases.quarantine import QuarantinedFile, describe_waiting
+from edge_auth.builds import layout
+from generator.lake.quarantine import QuarantinedFile, describe_waiting
 from generator.releases.run_reports import REPORT_PAGE, UNCHANGED, RunReport
 from generator.terminal.progress import Progress
 

@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from statistics import median
 
-from edge_auth.contract import layer_names, layout
-from edge_auth.contract.builds import Build, open_build
-from edge_auth.contract.catalogue import PRICES
-from edge_auth.contract.pointer import Pointer, read_pointer
-from edge_auth.contract.store.interface import Store
+from edge_auth.builds import layer_names, layout
+from edge_auth.builds.builds import Build, open_build
+from edge_auth.builds.catalogue import PRICES
+from edge_auth.builds.pointer import Pointer, read_pointer
 from edge_auth.errors import EdgeError
+from edge_auth.store.interface import Store
 from generator import settings
 from generator.errors import DamageError
+from generator.pack.verify import checked_file
 from generator.releases.judgements import breached_gates
 from generator.releases.run_reports import earlier_nights
-from generator.releases.verify import checked_file
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import replace
 
-from edge_auth.contract.builds import Build, open_build
-from edge_auth.contract.store.interface import Store
+from edge_auth.builds.builds import Build, open_build
 from edge_auth.errors import EdgeError
+from edge_auth.store.interface import Store
 from generator.errors import DamageError
+from generator.lake.quarantine import FileKey, files_read, unread_files
 from generator.releases.judgements import Judgement, Verdict, breached_gates, read_judgement
-from generator.releases.quarantine import FileKey, files_read, unread_files
 
 
 def refused_files(judgement: Judgement, new: Build, live: Build) -> dict[FileKey, dict[str, float]]:

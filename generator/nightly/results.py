@@ -4,18 +4,18 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from edge_auth.contract import layout
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.pointer import read_pointer
-from edge_auth.contract.store.interface import Store
+from edge_auth.builds import layout
+from edge_auth.builds.builds import open_build
+from edge_auth.builds.pointer import read_pointer
 from edge_auth.errors import EdgeError
+from edge_auth.store.interface import Store
 from generator.clock import Clock, timestamp
 from generator.errors import GeneratorError
+from generator.lake.quarantine import read_quarantine
 from generator.making.game_coverage import cover_games
 from generator.nightly.data_day import day_facts
 from generator.nightly.options import NightOptions
 from generator.reading.report.write_pages import write_pages
-from generator.releases.quarantine import read_quarantine
 from generator.releases.reserve import with_reserve
 from generator.releases.run_reports import UNCHANGED, RunReport
 from generator.releases.termination import end_by_error

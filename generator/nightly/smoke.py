@@ -6,19 +6,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import unquote_to_bytes, urlencode
 
-from edge_auth.contract import layer_names, market, movers, sorts
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.codec import decompress
-from edge_auth.contract.store.file_cache import FileCache
-from edge_auth.contract.store.interface import Store
-from edge_auth.core.cache import LruCache
-from edge_auth.core.endpoint import API, Endpoint
-from edge_auth.core.endpoints import ENDPOINTS, MAX_TEXT_CHARACTERS
-from edge_auth.core.open_build import OpenBuild
-from edge_auth.core.parameters import ProductId
-from edge_auth.core.routes import route
-from edge_auth.core.sources import FromBuild
+from edge_auth.api.endpoint import API, Endpoint
+from edge_auth.api.endpoints import ENDPOINTS, MAX_TEXT_CHARACTERS
+from edge_auth.api.parameters import ProductId
+from edge_auth.api.routes import route
+from edge_auth.api.sources import FromBuild
+from edge_auth.builds import layer_names, market, movers, sorts
+from edge_auth.builds.builds import open_build
+from edge_auth.builds.cache import LruCache
+from edge_auth.builds.codec import decompress
 from edge_auth.errors import EdgeError
+from edge_auth.live.open_build import OpenBuild
+from edge_auth.store.file_cache import FileCache
+from edge_auth.store.interface import Store
 from generator.errors import SmokeError
 from generator.site.api_reference import Reference
 from generator.site.live_examples import live_examples

@@ -5,11 +5,11 @@ from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any, NamedTuple
 
-from edge_auth.contract import layout
-from edge_auth.contract.builds import Build, open_build
-from edge_auth.contract.pointer import Pointer
-from edge_auth.contract.store.interface import Store
+from edge_auth.builds import layout
+from edge_auth.builds.builds import Build, open_build
+from edge_auth.builds.pointer import Pointer
 from edge_auth.errors import DamagedObject, EdgeError
+from edge_auth.store.interface import Store
 from generator import settings
 from generator.clock import Clock
 from generator.errors import (
@@ -24,17 +24,7 @@ from generator.errors import (
     SpaceError,
 )
 from generator.lake.lake import Lake, open_lake
-from generator.making.make import BuildResult, make_build, plan_only
-from generator.nightly.gates import judge
-from generator.nightly.options import NightOptions
-from generator.nightly.past import read_past
-from generator.nightly.refusals import force_accepted, pass_way_back, refused_files
-from generator.nightly.smoke import smoke_test
-from generator.pack.read_ahead import ReadAhead
-from generator.releases.judgements import Judgement, write_judgement
-from generator.releases.prune import describe, prune
-from generator.releases.publish import publish, rollback
-from generator.releases.quarantine import (
+from generator.lake.quarantine import (
     ACCEPTED,
     QuarantinedFile,
     describe_waiting,
@@ -44,10 +34,20 @@ from generator.releases.quarantine import (
     skipped_by_builds,
     waiting_files,
 )
+from generator.making.make import BuildResult, make_build, plan_only
+from generator.nightly.gates import judge
+from generator.nightly.options import NightOptions
+from generator.nightly.past import read_past
+from generator.nightly.refusals import force_accepted, pass_way_back, refused_files
+from generator.nightly.smoke import smoke_test
+from generator.pack.read_ahead import ReadAhead
+from generator.pack.verify import verify
+from generator.releases.judgements import Judgement, write_judgement
+from generator.releases.prune import describe, prune
+from generator.releases.publish import publish, rollback
 from generator.releases.reserve import keep_reserve, with_reserve
 from generator.releases.rotation import Rotation
 from generator.releases.run_reports import PUBLISHED, prune_run_reports
-from generator.releases.verify import verify
 from generator.terminal.progress import Progress
 from generator.tree.export import export
 

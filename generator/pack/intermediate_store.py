@@ -10,9 +10,9 @@ import secrets
 import shutil
 from pathlib import Path
 
-from edge_auth.contract.index import LayerFile
-from edge_auth.contract.store.file_cache import FileCache, user_cache
-from edge_auth.contract.store.interface import Store
+from edge_auth.builds.index import LayerFile
+from edge_auth.store.file_cache import FileCache, user_cache
+from edge_auth.store.interface import Store
 
 CACHE_BYTES = 32 << 30  # for machines that cannot read the files in place
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from edge_auth.contract.index import LayerFile
+from edge_auth.builds.index import LayerFile
 
 
 @dataclass

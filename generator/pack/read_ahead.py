@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
-from edge_auth.contract.store.interface import Span, Store
+from edge_auth.store.interface import Span, Store
 
 BLOCK_BYTES = 4 << 20
 _MAX_BLOCKS = 64

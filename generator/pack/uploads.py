@@ -6,7 +6,7 @@ A file that the store has already, by size and hash, is not sent again. So a run
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from edge_auth.contract.store.interface import Digest, Store
+from edge_auth.store.interface import Digest, Store
 
 THREADS = 4  # each may hold a pack in memory
 

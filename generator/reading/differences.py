@@ -4,15 +4,15 @@ import json
 
 import numpy as np
 
-from edge_auth.contract import layer_names
-from edge_auth.contract.builds import Build
-from edge_auth.contract.bulk import FILES
-from edge_auth.contract.index import map_table
-from edge_auth.contract.movers import LINES, LISTS
+from edge_auth.builds import layer_names
+from edge_auth.builds.builds import Build
+from edge_auth.builds.bulk import FILES
+from edge_auth.builds.index import map_table
+from edge_auth.builds.movers import LINES, LISTS
 from generator.database import Database
-from generator.releases.quarantine import files_read, unread_files
+from generator.lake.quarantine import files_read, unread_files
+from generator.pack.verify import checked_file
 from generator.releases.run_reports import Figures
-from generator.releases.verify import checked_file
 
 _Lists = dict[tuple[bool, str], bytes]
 

@@ -4,10 +4,10 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-from edge_auth.contract import layout
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.pointer import read_pointer
-from edge_auth.contract.store.interface import Store
+from edge_auth.builds import layout
+from edge_auth.builds.builds import open_build
+from edge_auth.builds.pointer import read_pointer
+from edge_auth.store.interface import Store
 from generator import settings
 from generator.lake.lake import Lake
 from generator.making.context import BuildContext

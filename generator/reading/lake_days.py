@@ -7,13 +7,13 @@ from pathlib import PurePosixPath
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.pointer import read_pointer
-from edge_auth.contract.store.interface import Store
+from edge_auth.builds.builds import open_build
+from edge_auth.builds.pointer import read_pointer
+from edge_auth.store.interface import Store
 from generator.clock import from_unix_time, timestamp
 from generator.errors import LakeError
 from generator.lake.lake import hash_day_files, open_files
-from generator.releases.quarantine import FileKey, read_quarantine, unread_of
+from generator.lake.quarantine import FileKey, read_quarantine, unread_of
 from generator.terminal.progress import Progress
 
 READ, NEW = "read", "new"

@@ -3,15 +3,15 @@
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from edge_auth.contract import layer_names
-from edge_auth.contract.builds import Build
-from edge_auth.contract.catalogue import PRICES, SETS
-from edge_auth.contract.index import map_table
-from edge_auth.contract.layers import Layer
+from edge_auth.builds import layer_names
+from edge_auth.builds.builds import Build
+from edge_auth.builds.catalogue import PRICES, SETS
+from edge_auth.builds.index import map_table
+from edge_auth.builds.layers import Layer
 from edge_auth.errors import StoreError
 from generator.database import Database
 from generator.lake.prices_and_conditions import PRICE_FIGURES
-from generator.releases.verify import checked_file
+from generator.pack.verify import checked_file
 
 _GUIDE_PRICES = [f"{figure}{finish}" for finish in ("", "_holo") for figure in PRICE_FIGURES]
 _PRICES = pa.schema(

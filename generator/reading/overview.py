@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from edge_auth.contract import layout
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.pointer import read_pointer
-from edge_auth.contract.store.interface import Store
+from edge_auth.builds import layout
+from edge_auth.builds.builds import open_build
+from edge_auth.builds.pointer import read_pointer
+from edge_auth.store.interface import Store
 from generator import settings
 from generator.clock import Clock, from_unix_time, parse_timestamp, timestamp
 from generator.releases.judgements import read_judgement

@@ -10,8 +10,8 @@ from typing import Any
 
 import duckdb
 
-from edge_auth.contract.store.interface import Store
-from edge_auth.contract.store.open import is_folder, open_store
+from edge_auth.store.interface import Store
+from edge_auth.store.open import is_folder, open_store
 from generator.clock import Clock
 from generator.database import Database, query_fault
 from generator.errors import LogError

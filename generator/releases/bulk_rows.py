@@ -7,11 +7,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from edge_auth.contract import layer_names
-from edge_auth.contract.builds import Build
-from edge_auth.contract.bulk import PART_OF_TABLE
+from edge_auth.builds import layer_names
+from edge_auth.builds.builds import Build
+from edge_auth.builds.bulk import PART_OF_TABLE
 from edge_auth.errors import StoreError
-from generator.releases.verify import checked_file
+from generator.pack.verify import checked_file
 
 
 def read_bulk_table(build: Build, table: str, schema: pa.Schema) -> pa.Table:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import duckdb
 import pyarrow as pa
 
-from edge_auth.contract import layer_names
-from edge_auth.contract.builds import Build
-from edge_auth.contract.catalogue import Catalogue
-from edge_auth.contract.layers import Layer
+from edge_auth.builds import layer_names
+from edge_auth.builds.builds import Build
+from edge_auth.builds.catalogue import Catalogue
+from edge_auth.builds.layers import Layer
 from generator.database import Database, query_fault, run_file
 from generator.errors import BuildError
 from generator.releases.card_reader import IdArray, card_hashes, product_hashes, read_cards

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from edge_auth.contract.catalogue import Catalogue
+from edge_auth.builds.catalogue import Catalogue
 
 CARDS_PER_BATCH = 3000
 

@@ -1,4 +1,4 @@
-"""Keeps the documents of the steps (`edge_auth.contract.changes`): what differs between builds that were live in turn.
+"""Keeps the documents of the steps (`edge_auth.builds.changes`): what differs between builds that were live in turn.
 
 A publish makes the documents of both directions before it moves the pointer, so a step is complete when it begins, and
 a rollback finds its document ready. A document that is missing all the same is made by the next command that moves the
@@ -9,12 +9,12 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 
-from edge_auth.contract import layout
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.changes import DocumentEntry, Index, Step, index_to_bytes, moves, read_index
-from edge_auth.contract.pointer import Pointer, read_pointer
-from edge_auth.contract.store.interface import Store
+from edge_auth.builds import layout
+from edge_auth.builds.builds import open_build
+from edge_auth.builds.changes import DocumentEntry, Index, Step, index_to_bytes, moves, read_index
+from edge_auth.builds.pointer import Pointer, read_pointer
 from edge_auth.errors import Conflict, EdgeError, MissingObject, StoreError, UnknownBuild
+from edge_auth.store.interface import Store
 from generator.errors import BuildError, GeneratorError, message_of
 from generator.terminal.output import say
 

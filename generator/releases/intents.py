@@ -16,9 +16,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from edge_auth.contract import layout
-from edge_auth.contract.store.interface import Store
+from edge_auth.builds import layout
 from edge_auth.errors import EdgeError, MissingObject
+from edge_auth.store.interface import Store
 from generator.clock import Clock, from_unix_time, timestamp
 from generator.releases.lease import current_holder
 

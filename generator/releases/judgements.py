@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
-from edge_auth.contract import layout
-from edge_auth.contract.store.interface import Store
+from edge_auth.builds import layout
 from edge_auth.errors import MissingObject, StoreError
+from edge_auth.store.interface import Store
 from generator.clock import timestamp
 
 

@@ -16,8 +16,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from edge_auth.contract.store.interface import Store
 from edge_auth.errors import Conflict, EdgeError
+from edge_auth.store.interface import Store
 from generator.clock import Clock, parse_timestamp, timestamp
 from generator.errors import BusyError, TerminatedError, is_disk_full
 from generator.releases.reserve import with_reserve

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from edge_auth.contract import layout
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.index import INDEX_NAME
-from edge_auth.contract.layers import Layer
-from edge_auth.contract.pointer import Pointer, read_pointer
-from edge_auth.contract.store.interface import Listed, Store
+from edge_auth.builds import layout
+from edge_auth.builds.builds import open_build
+from edge_auth.builds.index import INDEX_NAME
+from edge_auth.builds.layers import Layer
+from edge_auth.builds.pointer import Pointer, read_pointer
 from edge_auth.errors import StoreError
+from edge_auth.store.interface import Listed, Store
 from generator import settings
 from generator.clock import Clock, from_unix_time, parse_timestamp, timestamp, utc_now
 from generator.errors import PruneError

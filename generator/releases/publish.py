@@ -5,17 +5,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from edge_auth.contract import layout
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.changes import KEPT_STEPS
-from edge_auth.contract.pointer import Pointer, read_pointer
-from edge_auth.contract.store.interface import Store
+from edge_auth.builds import layout
+from edge_auth.builds.builds import open_build
+from edge_auth.builds.changes import KEPT_STEPS
+from edge_auth.builds.pointer import Pointer, read_pointer
 from edge_auth.errors import Conflict, EdgeError, UnknownBuild
+from edge_auth.store.interface import Store
 from generator.clock import Clock, timestamp, utc_now
 from generator.errors import PublishError
+from generator.lake.quarantine import accept_read_files
 from generator.releases.change_documents import complete_steps, prepare_step
 from generator.releases.intents import declare_intent
-from generator.releases.quarantine import accept_read_files
 
 # How many earlier builds the pointer lists.
 MAX_PREVIOUS_BUILDS = 50

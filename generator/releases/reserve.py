@@ -10,9 +10,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar
 
-from edge_auth.contract import layout
-from edge_auth.contract.store.interface import Store
+from edge_auth.builds import layout
 from edge_auth.errors import EdgeError
+from edge_auth.store.interface import Store
 from generator import settings
 from generator.errors import GeneratorError, is_disk_full
 

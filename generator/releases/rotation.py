@@ -8,12 +8,12 @@ import json
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
 
-from edge_auth.contract import layout
-from edge_auth.contract.layers import Layer
-from edge_auth.contract.store.interface import Store
+from edge_auth.builds import layout
+from edge_auth.builds.layers import Layer
 from edge_auth.errors import AccessDenied, MissingObject
+from edge_auth.store.interface import Store
 from generator.clock import Clock, parse_timestamp, timestamp
-from generator.releases.verify import damage
+from generator.pack.verify import damage
 
 # Nights that follow each other faster than this read nothing again.
 _SHORTEST_INTERVAL = timedelta(hours=12)

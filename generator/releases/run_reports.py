@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass, field
 from datetime import date
 from typing import Any
 
-from edge_auth.contract import layout
-from edge_auth.contract.store.interface import Store
+from edge_auth.builds import layout
 from edge_auth.errors import MissingObject
+from edge_auth.store.interface import Store
 from generator.releases.judgements import Judgement
 
 REPORT_PAGE, DIFF_PAGE = "report.html", "diff.html"

@@ -13,19 +13,19 @@ from urllib.parse import unquote_to_bytes
 
 import numpy as np
 
-from edge_auth.contract.bulk import BulkFile
-from edge_auth.contract.changes import Step, Steps
-from edge_auth.contract.keys import DEFAULT_RATE_LIMIT, KEY_PREFIX, SCOPES, KeyRecord, digest
-from edge_auth.core.answer import Shim
-from edge_auth.core.bodies import Body
-from edge_auth.core.cache import LruCache
-from edge_auth.core.endpoint import Endpoint
-from edge_auth.core.open_build import OpenBuild
-from edge_auth.core.rate_limit import Usage, window_of
-from edge_auth.core.request import Request
-from edge_auth.core.slugs import Slugs
+from edge_auth.api.answer import Shim
+from edge_auth.api.endpoint import Endpoint
+from edge_auth.builds.bodies import Body
+from edge_auth.builds.bulk import BulkFile
+from edge_auth.builds.cache import LruCache
+from edge_auth.builds.changes import Step, Steps
 from edge_auth.errors import ApiError, StoreError, UnknownBuild
-from edge_auth.host.bulk_files import StoredBulkFiles
+from edge_auth.live.bulk_files import StoredBulkFiles
+from edge_auth.live.keys import DEFAULT_RATE_LIMIT, KEY_PREFIX, SCOPES, KeyRecord, digest
+from edge_auth.live.open_build import OpenBuild
+from edge_auth.live.rate_limit import Usage, window_of
+from edge_auth.live.request import Request
+from edge_auth.search.slugs import Slugs
 from generator.site.prose import Prose
 from generator.site.refused_requests import RefusedRequest, refused_requests
 

@@ -9,9 +9,9 @@ from importlib.resources import files
 
 from jinja2 import Environment, StrictUndefined
 
-from edge_auth.contract.keys import SCOPES
-from edge_auth.core.endpoints import ENDPOINTS
+from edge_auth.api.endpoints import ENDPOINTS
 from edge_auth.errors import API_ERRORS
+from edge_auth.live.keys import SCOPES
 
 
 @cache

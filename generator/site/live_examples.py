@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from edge_auth.contract import layer_names, object_keys
-from edge_auth.contract.codec import decompressed_chunks
-from edge_auth.core.endpoint import API
-from edge_auth.core.open_build import OpenBuild
-from edge_auth.core.routes import route
-from edge_auth.core.sources import FromBuild
+from edge_auth.api.endpoint import API
+from edge_auth.api.routes import route
+from edge_auth.api.sources import FromBuild
+from edge_auth.builds import layer_names, object_keys
+from edge_auth.builds.codec import decompressed_chunks
 from edge_auth.errors import ApiError
+from edge_auth.live.open_build import OpenBuild
 from generator.site.game_indexes import GameIndex, game_indexes
 from generator.site.week_moves import Move, week_moves
 

@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from edge_auth.core.endpoint import Endpoint
-from edge_auth.core.parameters import (
+from edge_auth.api.endpoint import Endpoint
+from edge_auth.api.parameters import (
     MAX_DIGITS,
     BuildId,
     Choice,

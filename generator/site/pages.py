@@ -18,10 +18,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from edge_auth.contract import site_files
-from edge_auth.contract.sorts import DEFAULT_SORT, MATCH_SORT, PRICE_SORTS, SORTS
-from edge_auth.contract.text_filters import TEXT_FILTERS
-from edge_auth.core.endpoints import MAX_TEXT_CHARACTERS
+from edge_auth.api.endpoints import MAX_TEXT_CHARACTERS
+from edge_auth.builds import site_files
+from edge_auth.builds.sorts import DEFAULT_SORT, MATCH_SORT, PRICE_SORTS, SORTS
+from edge_auth.builds.text_filters import TEXT_FILTERS
 from generator.site import openapi
 from generator.site.api_reference import Reference
 from generator.site.bundles import bundle

@@ -5,8 +5,8 @@ from importlib.resources import files
 from itertools import groupby
 from typing import NamedTuple
 
-from edge_auth.contract.sorts import MATCH_BY, MATCH_SORT, SORTS
-from edge_auth.contract.text_filters import TEXT_FILTERS
+from edge_auth.builds.sorts import MATCH_BY, MATCH_SORT, SORTS
+from edge_auth.builds.text_filters import TEXT_FILTERS
 from generator.errors import SiteError
 
 TAGS, PARAMETERS, HEADERS, STATUSES = "Tags", "Parameters of several paths", "Headers of answers", "Statuses"

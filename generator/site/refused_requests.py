@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
-from edge_auth.core.endpoint import Endpoint
-from edge_auth.core.parameters import Required
+from edge_auth.api.endpoint import Endpoint
+from edge_auth.api.parameters import Required
 from edge_auth.errors import (
     ApiError,
     ExpiredKey,

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from edge_auth.contract.bulk import FORMATS
-from edge_auth.core.endpoint import Endpoint
-from edge_auth.core.rate_limit import WINDOW_SECONDS
+from edge_auth.api.endpoint import Endpoint
+from edge_auth.builds.bulk import FORMATS
 from edge_auth.errors import (
     AmbiguousSlug,
     ApiError,
@@ -21,6 +20,7 @@ from edge_auth.errors import (
     RateLimited,
     RevokedKey,
 )
+from edge_auth.live.rate_limit import WINDOW_SECONDS
 from generator.site.error_examples import messages
 from generator.site.prose import HEADERS, STATUSES, Prose
 

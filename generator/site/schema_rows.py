@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 
-from edge_auth.core.endpoints import ENDPOINTS
-from edge_auth.core.parameters import Integer
+from edge_auth.api.endpoints import ENDPOINTS
+from edge_auth.api.parameters import Integer
 from generator.errors import SiteError
 
 _COLUMNS = ("field", "type", "what it is", "example")
@@ -107,7 +107,7 @@ def _page_rows(page: str, item: str, line: int) -> Iterator[Row]:
     rules = [endpoint.rules["limit"] for endpoint in ENDPOINTS if endpoint.schema == page and endpoint.rules]
     most = [rule.high for rule in rules if isinstance(rule, Integer)]
     if not most:
-        raise malformed(line, f"no endpoint answers {page}: add it to `edge_auth/core/endpoints.py`")
+        raise malformed(line, f"no endpoint answers {page}: add it to `edge_auth/api/endpoints.py`")
     yield Row("data", f"array of {item}, at most {most[0]} items", "The rows of this page.", "", line)
     yield Row("pagination", "Pagination", "Where this page stands.", "", line)
 

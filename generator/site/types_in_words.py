@@ -9,9 +9,9 @@ string, under any name              {"type": "object", "additionalProperties": {
 import re
 from typing import Any
 
-from edge_auth.contract import bulk, object_keys, sorts
-from edge_auth.contract.keys import SCOPES
+from edge_auth.builds import bulk, object_keys, sorts
 from edge_auth.errors import API_ERRORS
+from edge_auth.live.keys import SCOPES
 from generator.lake.prices_and_conditions import CONDITIONS
 
 REFERENCE = "#/components/schemas/"

@@ -4,8 +4,8 @@ import hashlib
 from types import TracebackType
 from typing import Self
 
-from edge_auth.contract.store.bucket import Bucket
 from edge_auth.errors import MissingObject
+from edge_auth.store.bucket import Bucket
 from generator.errors import ExportError
 from generator.tree.documents import TreeBody
 from generator.tree.record import RECORD, TreeRecord

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edge_auth.contract import layer_names, media_types, object_keys, site_files
-from edge_auth.contract.builds import Build
-from edge_auth.contract.bulk import BulkFile
-from edge_auth.contract.codec import compress, decompress
-from edge_auth.contract.index import INDEX_NAME, map_table, only_chunk
-from edge_auth.contract.layers import Layer
+from edge_auth.builds import layer_names, media_types, object_keys, site_files
+from edge_auth.builds.builds import Build
+from edge_auth.builds.bulk import BulkFile
+from edge_auth.builds.codec import compress, decompress
+from edge_auth.builds.index import INDEX_NAME, map_table, only_chunk
+from edge_auth.builds.layers import Layer
 from edge_auth.errors import StoreError
 
 API_FOLDER = "api/v1"

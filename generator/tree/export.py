@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from threading import Lock
 
-from edge_auth.contract.builds import Build
-from edge_auth.contract.store.open import is_folder
+from edge_auth.builds.builds import Build
+from edge_auth.store.open import is_folder
 from generator.errors import ExportError
 from generator.terminal.progress import Progress, ProgressBar
 from generator.threads import in_order

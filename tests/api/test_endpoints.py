@@ -6,13 +6,13 @@ from urllib.parse import unquote_to_bytes
 
 import pytest
 
-from edge_auth.contract import bulk, layer_names
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.store.folder import FolderStore
-from edge_auth.core.endpoint import API, Endpoint
-from edge_auth.core.endpoints import ENDPOINTS
-from edge_auth.core.routes import route
+from edge_auth.api.endpoint import API, Endpoint
+from edge_auth.api.endpoints import ENDPOINTS
+from edge_auth.api.routes import route
+from edge_auth.builds import bulk, layer_names
+from edge_auth.builds.builds import open_build
 from edge_auth.errors import NotFound
+from edge_auth.store.folder import FolderStore
 from generator.nightly import smoke
 from tests.api import test_golden
 from tests.support import small_store

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract import layout
-from edge_auth.contract.keys import DEFAULT_RATE_LIMIT, KEY_PREFIX, SCOPES, issue, open_key_file
-from edge_auth.contract.store.folder import FolderStore
-from edge_auth.core.endpoints import ENDPOINTS
+from edge_auth.api.endpoints import ENDPOINTS
+from edge_auth.builds import layout
+from edge_auth.live.keys import DEFAULT_RATE_LIMIT, KEY_PREFIX, SCOPES, issue, open_key_file
+from edge_auth.store.folder import FolderStore
 from generator.releases.publish import publish
 from generator.site.error_examples import EXPIRY, LIVE_BUILD, OLD_BUILD, SLUGS
 from generator.site.openapi import document

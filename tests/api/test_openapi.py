@@ -15,7 +15,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator, validate
 from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
-from edge_auth.contract.keys import SCOPES
+from edge_auth.live.keys import SCOPES
 from generator.reading.diff.fields import compared_fields
 from generator.site.openapi import document, strict_document
 from tests.support.oracle import params

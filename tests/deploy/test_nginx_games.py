@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.store.folder import FolderStore
 from tests.support import nginx, small_store
 from tests.support.commands import issue
 from tests.support.nginx import Nginx

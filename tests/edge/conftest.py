@@ -2,7 +2,7 @@
 
 import pytest
 
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.store.folder import FolderStore
 from tests.support import small_store
 from tests.support.nginx_client import open_client
 

@@ -7,7 +7,7 @@ from itertools import count, islice
 
 import pytest
 
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.store.folder import FolderStore
 from tests.support import small_store
 from tests.support.nginx_client import open_client
 from tests.support.rate_limits import in_one_window

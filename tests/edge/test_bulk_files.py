@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.store.folder import FolderStore
-from edge_auth.core import bulk
-from edge_auth.host import bulk_files, stalled_clients
+from edge_auth.api import bulk
+from edge_auth.builds.builds import open_build
+from edge_auth.live import bulk_files
+from edge_auth.serve import stalled_clients
+from edge_auth.store.folder import FolderStore
 from generator.releases.prune import RetentionRules, prune
 from tests.support import nights
 from tests.support.wsgi import WsgiClient

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.store.folder import FolderStore
-from edge_auth.host import granian_server
+from edge_auth.serve import granian_server
+from edge_auth.store.folder import FolderStore
 from tests.support import small_store
 from tests.support.serving import RunningShim, eventually
 
@@ -116,6 +116,6 @@ def test_connections_that_send_nothing_are_closed(store: str, tmp_path: Path, mo
 
 def _shortened(folder: Path) -> Path:
     """Return a folder whose `sitecustomize` shortens the limit in the processes of a test."""
-    code = "import edge_auth.host.granian_server as server\nserver.HEADER_TIMEOUT_MILLISECONDS = 500\n"
+    code = "import edge_auth.serve.granian_server as server\nserver.HEADER_TIMEOUT_MILLISECONDS = 500\n"
     (folder / "sitecustomize.py").write_text(code)
     return folder

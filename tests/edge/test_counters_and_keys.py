@@ -8,11 +8,11 @@ from multiprocessing import get_context
 
 import pytest
 
-from edge_auth.contract.keys import KeyFile, issue, parse_expiry, parse_records, well_formed
-from edge_auth.contract.store.folder import FolderStore
 from edge_auth.errors import KeyFormatError, UnknownKey
-from edge_auth.host import file_counter
-from edge_auth.host.file_counter import FileCounter, memory_file
+from edge_auth.live import file_counter
+from edge_auth.live.file_counter import FileCounter, memory_file
+from edge_auth.live.keys import KeyFile, issue, parse_expiry, parse_records, well_formed
+from edge_auth.store.folder import FolderStore
 from tests.releases.test_full_disk import fill, small_disk
 from tests.support.serving import told
 

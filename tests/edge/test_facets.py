@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.store.folder import FolderStore
-from edge_auth.core.cache import LruCache
-from edge_auth.core.endpoint import API
-from edge_auth.core.open_build import OpenBuild
-from edge_auth.core.routes import route
+from edge_auth.api.endpoint import API
+from edge_auth.api.routes import route
+from edge_auth.builds.builds import open_build
+from edge_auth.builds.cache import LruCache
+from edge_auth.live.open_build import OpenBuild
+from edge_auth.store.folder import FolderStore
 from tests.support.lakes import Rows, write
 from tests.support.nights import make
 from tests.support.oracle import Oracle, differences

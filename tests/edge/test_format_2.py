@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract import layer_names, layout
-from edge_auth.contract.builds import Build, open_build
-from edge_auth.contract.card_lines import PRICES_MARK
-from edge_auth.contract.store.folder import FolderStore
-from edge_auth.core.cache import LruCache
-from edge_auth.core.open_build import OpenBuild
+from edge_auth.builds import layer_names, layout
+from edge_auth.builds.builds import Build, open_build
+from edge_auth.builds.cache import LruCache
+from edge_auth.builds.card_lines import PRICES_MARK
 from edge_auth.errors import StoreError
+from edge_auth.live.open_build import OpenBuild
+from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
+from generator.pack.verify import verify
 from generator.reading.diff.compare import compare
 from generator.releases.card_comparison import NOT_COMPARED, compare_cards
 from generator.releases.prune import RetentionRules, prune
 from generator.releases.publish import publish
-from generator.releases.verify import verify
 from generator.terminal.progress import Progress
 from tests.support import small_store
 from tests.support.commands import run

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.store.file_cache import FileCache
-from edge_auth.contract.store.folder import FolderStore
 from edge_auth.errors import StoreError
+from edge_auth.store.file_cache import FileCache
+from edge_auth.store.folder import FolderStore
 from generator.releases.publish import publish
 from tests.support import small_store
 from tests.support.lakes import write

@@ -2,14 +2,14 @@
 
 import pytest
 
-from edge_auth.contract import catalogue, movers
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.store.folder import FolderStore
-from edge_auth.core.cache import LruCache
-from edge_auth.core.endpoint import API
-from edge_auth.core.open_build import OpenBuild
-from edge_auth.core.routes import route
+from edge_auth.api.endpoint import API
+from edge_auth.api.routes import route
+from edge_auth.builds import catalogue, movers
+from edge_auth.builds.builds import open_build
+from edge_auth.builds.cache import LruCache
 from edge_auth.errors import InvalidParameter, NotFound
+from edge_auth.live.open_build import OpenBuild
+from edge_auth.store.folder import FolderStore
 from tests.support import small_store
 
 # What version 1.0 wrote. Every column that the contract declares since is missing in an old build.

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.store.folder import FolderStore
-from edge_auth.core.open_build import OpenBuild
-from edge_auth.host import unknown_builds
-from edge_auth.host.poller import POLL_SECONDS
+from edge_auth.live import unknown_builds
+from edge_auth.live.open_build import OpenBuild
+from edge_auth.live.poller import POLL_SECONDS
+from edge_auth.store.folder import FolderStore
 from generator.releases.publish import publish
 from tests.support import small_store
 from tests.support.service import Service, issue, until

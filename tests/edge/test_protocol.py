@@ -8,11 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.keys import SCOPES, issue, open_key_file, parse_expiry
-from edge_auth.contract.store.folder import FolderStore
-from edge_auth.core.bodies import accepts_gzip
-from edge_auth.host.client_address import client_address
+from edge_auth.api.client_address import client_address
+from edge_auth.builds.bodies import accepts_gzip
+from edge_auth.builds.builds import open_build
+from edge_auth.live.keys import SCOPES, issue, open_key_file, parse_expiry
+from edge_auth.store.folder import FolderStore
 from tests.support import small_store
 from tests.support.serving import eventually
 from tests.support.wsgi import WsgiClient

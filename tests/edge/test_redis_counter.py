@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 import redis
 
-from edge_auth.host import file_counter, redis_counter
-from edge_auth.host.file_counter import FileCounter
-from edge_auth.host.metrics import Metrics
-from edge_auth.host.redis_counter import RedisCounter, plain_url
+from edge_auth.live import file_counter, redis_counter
+from edge_auth.live.file_counter import FileCounter
+from edge_auth.live.metrics import Metrics
+from edge_auth.live.redis_counter import RedisCounter, plain_url
 from tests.support.redis_server import ABSENT, BINARY, RedisServer
 from tests.support.serving import eventually, told
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.store.folder import FolderStore
 from generator.cli import cli
 from tests.support import small_store
 from tests.support.serving import RunningShim, eventually, listens, run

@@ -9,18 +9,18 @@ from threading import Event
 
 import pytest
 
-from edge_auth.contract import layout
-from edge_auth.contract.keys import SCOPES, issue, open_key_file
-from edge_auth.contract.pointer import Pointer, read_pointer
-from edge_auth.contract.store.file_cache import FileCache
-from edge_auth.contract.store.folder import FolderStore
-from edge_auth.contract.store.interface import Store
-from edge_auth.contract.store.open import open_store
+from edge_auth.builds import layout
+from edge_auth.builds.pointer import Pointer, read_pointer
 from edge_auth.errors import StoreError
-from edge_auth.host import build_registry as library
-from edge_auth.host import keyring
-from edge_auth.host.poller import Poller
-from edge_auth.host.single_flight import SingleFlight
+from edge_auth.live import build_registry as library
+from edge_auth.live import keyring
+from edge_auth.live.keys import SCOPES, issue, open_key_file
+from edge_auth.live.poller import Poller
+from edge_auth.live.single_flight import SingleFlight
+from edge_auth.store.file_cache import FileCache
+from edge_auth.store.folder import FolderStore
+from edge_auth.store.interface import Store
+from edge_auth.store.open import open_store
 from tests.support import small_store
 from tests.support.s3_fixtures import on_s3
 from tests.support.s3_proxy import ALWAYS, Proxy

@@ -6,8 +6,8 @@ from threading import Event, Semaphore
 import pytest
 
 from edge_auth.errors import StoreError
-from edge_auth.host import single_flight
-from edge_auth.host.single_flight import SingleFlight
+from edge_auth.live import single_flight
+from edge_auth.live.single_flight import SingleFlight
 
 
 def throttled() -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.store.folder import FolderStore
 from edge_auth.errors import StoreError
-from edge_auth.host import build_registry
+from edge_auth.live import build_registry
+from edge_auth.store.folder import FolderStore
 from tests.support import small_store
 from tests.support.service import until
 from tests.support.wsgi import WsgiClient

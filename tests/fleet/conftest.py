@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.keys import SCOPES, issue, open_key_file, parse_expiry
+from edge_auth.live.keys import SCOPES, issue, open_key_file, parse_expiry
 from tests.support import nginx, redis_server
 from tests.support.copies import copy_of_fixed
 from tests.support.fleet import Fleet, running, surroundings

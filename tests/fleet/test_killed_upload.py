@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.pointer import live_build_id, read_pointer
-from edge_auth.contract.store.open import open_store
+from edge_auth.builds.builds import open_build
+from edge_auth.builds.pointer import live_build_id, read_pointer
+from edge_auth.store.open import open_store
 from generator.lake.lake import open_lake
 from generator.making.make import make_build
-from generator.releases.verify import verify
+from generator.pack.verify import verify
 from tests.support.commands import build
 from tests.support.fleet import QUIET, make
 from tests.support.nights import demo_lake

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.keys import SCOPES, open_key_file
-from edge_auth.contract.keys import issue as issued
-from edge_auth.contract.layout import NIGHT_PAGES as PAGES
-from edge_auth.contract.layout import WORK as PARTS
-from edge_auth.contract.pointer import live_build_id, read_pointer
-from edge_auth.contract.store.interface import Store
-from edge_auth.contract.store.open import open_store
+from edge_auth.builds.layout import NIGHT_PAGES as PAGES
+from edge_auth.builds.layout import WORK as PARTS
+from edge_auth.builds.pointer import live_build_id, read_pointer
 from edge_auth.errors import StoreError
+from edge_auth.live.keys import SCOPES, open_key_file
+from edge_auth.live.keys import issue as issued
+from edge_auth.store.interface import Store
+from edge_auth.store.open import open_store
 from generator.deploy.kinds import policies
 from generator.releases.publish import publish, rollback
 from tests.support.copies import copy_objects

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.keys import SCOPES, issue, open_key_file
-from edge_auth.contract.pointer import live_build_id
-from edge_auth.contract.store.open import open_store
+from edge_auth.builds.builds import open_build
+from edge_auth.builds.pointer import live_build_id
+from edge_auth.live.keys import SCOPES, issue, open_key_file
+from edge_auth.store.open import open_store
 from tests.fleet.counting import during, sends
 from tests.support.fleet import make
 from tests.support.nights import demo_lake

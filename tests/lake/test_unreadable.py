@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.store.folder import FolderStore
 from edge_auth.errors import StoreError
+from edge_auth.store.folder import FolderStore
 from generator.errors import LakeError
 from generator.lake.lake import open_lake
 from tests.support.nights import published

@@ -10,11 +10,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from edge_auth.contract import layer_names
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.layers import Layer
-from edge_auth.contract.pointer import live_build_id
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.builds import layer_names
+from edge_auth.builds.builds import open_build
+from edge_auth.builds.layers import Layer
+from edge_auth.builds.pointer import live_build_id
+from edge_auth.store.folder import FolderStore
 from generator.errors import LakeError
 from generator.lake.lake import PRICE_TABLES, open_lake
 from generator.making.make import make_build

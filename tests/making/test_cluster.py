@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.layout import WORK as FOLDER
-from edge_auth.contract.store.folder import FolderStore
-from edge_auth.contract.store.open import open_store
+from edge_auth.builds.layout import WORK as FOLDER
+from edge_auth.store.folder import FolderStore
+from edge_auth.store.open import open_store
 from generator.errors import BuildError
 from generator.lake.lake import open_lake
 from generator.making.make import make_build

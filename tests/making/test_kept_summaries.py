@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.store.folder import FolderStore
 from generator.errors import LakeError
 from generator.lake.lake import Lake, open_lake
 from generator.making.context import BuildContext

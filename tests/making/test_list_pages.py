@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract import layer_names, layout, object_keys, sorts
-from edge_auth.contract.builds import Build, open_build
-from edge_auth.contract.index import INDEX_NAME
-from edge_auth.contract.pointer import live_build_id
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.builds import layer_names, layout, object_keys, sorts
+from edge_auth.builds.builds import Build, open_build
+from edge_auth.builds.index import INDEX_NAME
+from edge_auth.builds.pointer import live_build_id
+from edge_auth.store.folder import FolderStore
 from generator.pack.intermediate_store import IntermediateStore
 from generator.pack.uploads import Uploads
+from generator.pack.verify import verify
 from generator.pack.writer import Writer, compress_objects, join_index
 from generator.releases.prune import RetentionRules, prune
 from generator.releases.publish import publish
-from generator.releases.verify import verify
 from tests.support.commands import run
 from tests.support.nights import QUIET, in_hours, published
 from tests.support.nights import names as files_of

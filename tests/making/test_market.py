@@ -11,9 +11,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from edge_auth.contract import layer_names, market
-from edge_auth.contract.builds import Build, open_build
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.builds import layer_names, market
+from edge_auth.builds.builds import Build, open_build
+from edge_auth.store.folder import FolderStore
 from generator.lake.lake import open_lake
 from generator.making import market_chain
 from generator.making.make import make_build

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.store.folder import FolderStore
 from generator import database
 from generator.errors import BuildError, LakeError, SqlError
 from generator.lake.lake import open_lake

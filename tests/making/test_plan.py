@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.layout import layer_folder_of
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.builds.builds import open_build
+from edge_auth.builds.layout import layer_folder_of
+from edge_auth.store.folder import FolderStore
 from generator.errors import BuildError
 from generator.lake.lake import open_lake
 from generator.making import month_tasks, tasks, thread_runner

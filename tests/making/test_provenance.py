@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.builds import open_build
+from edge_auth.builds.builds import open_build
 from tests.support.commands import run
 from tests.support.lake_edits import rewrite
 from tests.support.nights import FIRST_DAY, demo_lake, make, published

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.index import Index
-from edge_auth.contract.pointer import read_pointer
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.builds.builds import open_build
+from edge_auth.builds.index import Index
+from edge_auth.builds.pointer import read_pointer
 from edge_auth.errors import EdgeError
+from edge_auth.store.folder import FolderStore
 from generator.errors import BuildError, PublishError
 from generator.lake.lake import open_lake
 from generator.making.make import BuildResult, make_build
+from generator.pack.verify import verify
 from generator.releases.publish import publish, rollback
-from generator.releases.verify import verify
 from tests.soak.kill import COMMANDS, Pattern, kill_once, pattern
 from tests.support.commands import run
 from tests.support.lake_edits import rewrite

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.layer_names import OPEN_MONTH
-from edge_auth.contract.series import WEEKS, weeks_by_period, weeks_until
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.builds.builds import open_build
+from edge_auth.builds.layer_names import OPEN_MONTH
+from edge_auth.builds.series import WEEKS, weeks_by_period, weeks_until
+from edge_auth.store.folder import FolderStore
 from generator.lake.lake import open_lake
 from generator.making.make import make_build
 from generator.terminal.progress import Progress

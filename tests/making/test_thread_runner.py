@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.store.folder import FolderStore
 from generator.errors import LakeError
 from generator.lake.lake import open_lake
 from generator.making import thread_runner

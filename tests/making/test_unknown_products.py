@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.builds.builds import open_build
+from edge_auth.store.folder import FolderStore
 from generator.lake.lake import PRICE_TABLES, open_lake
 from generator.making import lake_tables
 from generator.making.context import BuildContext

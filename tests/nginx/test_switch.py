@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.layout import POINTER
-from edge_auth.contract.pointer import Pointer
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.builds.layout import POINTER
+from edge_auth.builds.pointer import Pointer
+from edge_auth.store.folder import FolderStore
 from tests.support.commands import build
 from tests.support.lakes import FIXED, write
 from tests.support.nginx_edge import LIMIT

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.layout import record_name
-from edge_auth.contract.pointer import live_build_id
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.builds.builds import open_build
+from edge_auth.builds.layout import record_name
+from edge_auth.builds.pointer import live_build_id
 from edge_auth.errors import DamagedObject
+from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
 from generator.errors import DamageError
 from generator.nightly.gates import judge

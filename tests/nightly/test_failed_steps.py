@@ -6,7 +6,7 @@ from unittest.mock import patch
 
 import pytest
 
-from edge_auth.contract.pointer import live_build_id
+from edge_auth.builds.pointer import live_build_id
 from tests.support.commands import run
 from tests.support.nights import demo_lake, published
 

@@ -10,8 +10,8 @@ from unittest.mock import patch
 import duckdb
 import pytest
 
-from edge_auth.contract.builds import Build, open_build
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.builds.builds import Build, open_build
+from edge_auth.store.folder import FolderStore
 from generator import settings
 from generator.clock import utc_now
 from generator.database import sql_root

@@ -10,10 +10,10 @@ from unittest.mock import patch
 
 import pytest
 
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.layout import NIGHTLY_LOCK
-from edge_auth.contract.pointer import live_build_id, read_pointer
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.builds.builds import open_build
+from edge_auth.builds.layout import NIGHTLY_LOCK
+from edge_auth.builds.pointer import live_build_id, read_pointer
+from edge_auth.store.folder import FolderStore
 from generator import settings
 from generator.clock import Clock, utc_now
 from generator.errors import BusyError, GateError, HoldError, SmokeError

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.layout import NIGHTLY_LOCK
+from edge_auth.builds.layout import NIGHTLY_LOCK
 from generator.clock import utc_now
 from generator.nightly import notices
 from generator.releases.lease import Lease

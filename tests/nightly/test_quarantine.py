@@ -15,18 +15,15 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.layout import QUARANTINE
-from edge_auth.contract.pointer import live_build_id
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.builds.builds import open_build
+from edge_auth.builds.layout import QUARANTINE
+from edge_auth.builds.pointer import live_build_id
 from edge_auth.errors import Conflict, StoreError
+from edge_auth.store.folder import FolderStore
 from generator import settings
 from generator.errors import GateError, QuarantineError
 from generator.lake.lake import DAILY_TABLES, open_lake
-from generator.making.context import BuildContext
-from generator.making.make import BuildRun
-from generator.nightly.past import read_past
-from generator.releases.quarantine import (
+from generator.lake.quarantine import (
     ACCEPTED,
     DROPPED,
     HELD,
@@ -37,6 +34,9 @@ from generator.releases.quarantine import (
     settle,
     skipped_by_builds,
 )
+from generator.making.context import BuildContext
+from generator.making.make import BuildRun
+from generator.nightly.past import read_past
 from tests.nightly.test_gates import in_cents, of_day
 from tests.nightly.test_nightly import night
 from tests.support.commands import run

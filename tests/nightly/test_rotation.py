@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.layers import Layer
-from edge_auth.contract.layout import LAST_READS
-from edge_auth.contract.pointer import live_build_id
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.builds.builds import open_build
+from edge_auth.builds.layers import Layer
+from edge_auth.builds.layout import LAST_READS
+from edge_auth.builds.pointer import live_build_id
+from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
 from generator.releases.rotation import Rotation
 from tests.support.commands import run

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract import layout
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.builds import layout
+from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
 from generator.releases.lease import current_holder
 from tests.nightly.test_rotation import SHARED, flip

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
-from edge_auth.contract.keys import issue, open_key_file
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.live.keys import issue, open_key_file
+from edge_auth.store.folder import FolderStore
 from generator import settings
 from generator.cli import cli
 from generator.clock import utc_now

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.store.folder import FolderStore
 from generator.reading.diff.ordinary import compare_night, strange_by_gates
 from tests.support.commands import run
 from tests.support.nights import make, published

@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.builds.builds import open_build
 from edge_auth.errors import StoreError
+from edge_auth.store.folder import FolderStore
 from generator.errors import GateError
 from generator.reading.report.html_page import as_html
 from generator.reading.report.summary import summarize_build

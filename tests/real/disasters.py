@@ -16,9 +16,9 @@ from unittest.mock import patch
 import duckdb
 import pyarrow as pa
 
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.pointer import live_pointer
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.builds.builds import open_build
+from edge_auth.builds.pointer import live_pointer
+from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
 from generator.nightly import gates
 from generator.nightly.past import read_past

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.pointer import live_build_id
-from edge_auth.contract.site_files import is_site_file
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.builds.builds import open_build
+from edge_auth.builds.pointer import live_build_id
+from edge_auth.builds.site_files import is_site_file
+from edge_auth.store.folder import FolderStore
 from generator.nightly import steps
 from generator.releases.judgements import Judgement
 from generator.releases.publish import publish

@@ -11,10 +11,10 @@ from unittest.mock import patch
 
 import pytest
 
-from edge_auth.contract.index import INDEX_NAME
-from edge_auth.contract.layout import NIGHTLY_LOCK, RESERVE, layer_folder_of
-from edge_auth.contract.pointer import live_build_id
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.builds.index import INDEX_NAME
+from edge_auth.builds.layout import NIGHTLY_LOCK, RESERVE, layer_folder_of
+from edge_auth.builds.pointer import live_build_id
+from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
 from generator.releases.lease import Lease, current_holder
 from generator.releases.run_reports import newest_report

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from edge_auth.contract import layout
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.builds import layout
+from edge_auth.store.folder import FolderStore
 from generator.clock import timestamp, utc_now
 from generator.errors import BusyError, TerminatedError
 from generator.releases.lease import Lease, current_holder
@@ -60,7 +60,7 @@ def test_a_lock_of_the_future_is_found_and_released(store: FolderStore, tmp_path
 
 LEFT_LOCK = """
 import os, sys
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
 from generator.releases.lease import Lease
 with Lease(FolderStore(sys.argv[1]), sys.argv[2], what="prune", run="killed", clock=utc_now, seconds=3600) as lease:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract import layout
-from edge_auth.contract.pointer import live_build_id, read_pointer
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.builds import layout
+from edge_auth.builds.pointer import live_build_id, read_pointer
 from edge_auth.errors import UnknownBuild
+from edge_auth.store.folder import FolderStore
 from generator import settings
 from generator.errors import BusyError, PublishError
 from generator.releases.intents import declare_intent

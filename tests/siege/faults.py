@@ -9,11 +9,11 @@ from unittest.mock import patch
 
 import redis
 
-from edge_auth.contract.layout import POINTER
-from edge_auth.contract.pointer import Pointer
-from edge_auth.contract.store.folder import FolderStore
-from edge_auth.contract.store.open import open_store
-from edge_auth.host.file_counter import FileCounter, counter_file
+from edge_auth.builds.layout import POINTER
+from edge_auth.builds.pointer import Pointer
+from edge_auth.live.file_counter import FileCounter, counter_file
+from edge_auth.store.folder import FolderStore
+from edge_auth.store.open import open_store
 from tests.siege.attacks import Attacks, Breach, Siege, words
 from tests.support import redis_server, small_store
 from tests.support.commands import issue

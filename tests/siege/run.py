@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.store.folder import FolderStore
 from tests.siege.attacks import ATTACKS, Attacks, Breach, Siege
 from tests.siege.bystander import Bystanders, Figures
 from tests.siege.faults import FAULTS, FAULTS_OF_SERVERS

@@ -12,11 +12,11 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Request, Route, expect, sync_playwright
 
-from edge_auth.contract import layout
-from edge_auth.contract.changes import DocumentEntry, Index, index_to_bytes
-from edge_auth.contract.codec import sha256
-from edge_auth.contract.pointer import read_pointer
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.builds import layout
+from edge_auth.builds.changes import DocumentEntry, Index, index_to_bytes
+from edge_auth.builds.codec import sha256
+from edge_auth.builds.pointer import read_pointer
+from edge_auth.store.folder import FolderStore
 from generator.demo.lake import write_demo
 from tests.support.commands import build, issue
 from tests.support.lakes import write

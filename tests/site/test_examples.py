@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.core.endpoints import ENDPOINTS
+from edge_auth.api.endpoints import ENDPOINTS
 from generator.site import pages as site
 from tests.support.oracle import collection
 from tests.support.oracle.lake import OracleLake

@@ -4,7 +4,7 @@ from importlib.resources import files
 
 import pytest
 
-from edge_auth.core.endpoints import ENDPOINTS
+from edge_auth.api.endpoints import ENDPOINTS
 from generator.errors import SiteError
 from generator.site import openapi
 from generator.site.prose import PARAMETERS, Prose

@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import Browser, Error, Locator, expect
 
-from edge_auth.contract import sorts
-from edge_auth.core.endpoints import ENDPOINTS
+from edge_auth.api.endpoints import ENDPOINTS
+from edge_auth.builds import sorts
 from tests.site.conftest import Visit, ending
 from tests.support.service import Service
 

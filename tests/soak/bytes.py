@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.store.folder import FolderStore
 from tests.support.nights import DAYS, demo_lake, names
 from tests.support.service import run
 

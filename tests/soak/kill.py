@@ -22,9 +22,9 @@ from pathlib import Path
 from tempfile import mkdtemp
 from unittest.mock import patch
 
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.pointer import live_build_id
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.builds.builds import open_build
+from edge_auth.builds.pointer import live_build_id
+from edge_auth.store.folder import FolderStore
 from generator import settings
 from generator.releases.prune import RetentionRules, prune
 from generator.releases.publish import publish

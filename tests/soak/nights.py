@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.builds.builds import open_build
+from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
 from generator.nightly.gates import judge
 from tests.support.nights import DAYS, demo_lake, make

@@ -5,7 +5,7 @@ import pytest
 from tests.support.s3_servers import SERVERS, best
 from tests.support.selection import mostly_thorough
 
-# The kinds of stores by URL scheme, as in `BACKENDS` of `edge_auth.contract.store.open`; a folder has no scheme.
+# The kinds of stores by URL scheme, as in `BACKENDS` of `edge_auth.store.open`; a folder has no scheme.
 KINDS = {"": ("folder",), "s3": tuple(SERVERS)}
 
 

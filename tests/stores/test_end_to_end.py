@@ -8,19 +8,19 @@ from threading import Barrier
 
 import pytest
 
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.keys import open_key_file
-from edge_auth.contract.pointer import live_build_id, read_pointer
-from edge_auth.contract.store.interface import Store
-from edge_auth.contract.store.open import open_store
+from edge_auth.builds.builds import open_build
+from edge_auth.builds.pointer import live_build_id, read_pointer
+from edge_auth.live.keys import open_key_file
+from edge_auth.store.interface import Store
+from edge_auth.store.open import open_store
 from generator.errors import BuildError, LakeError, PublishError
 from generator.lake.bucket import BucketFiles
 from generator.lake.files import LakeFile
 from generator.lake.lake import DAILY_TABLES, FLAT_TABLES, open_lake
 from generator.making.make import BuildResult, make_build
+from generator.pack.verify import verify
 from generator.reading.lake_days import DayFile, day_files
 from generator.releases.publish import publish
-from generator.releases.verify import verify
 from generator.terminal.progress import Progress
 from generator.tree.export import export
 from tests.support.commands import build, issue, run

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.media_types import media_type
-from edge_auth.contract.object_keys import STATUS_KEY
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.builds.builds import open_build
+from edge_auth.builds.media_types import media_type
+from edge_auth.builds.object_keys import STATUS_KEY
 from edge_auth.errors import StoreError
+from edge_auth.store.folder import FolderStore
 from generator.errors import ExportError
 from generator.terminal.progress import Progress
 from generator.tree.bucket import BucketTarget

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.store.bucket import Timeouts
-from edge_auth.contract.store.interface import Store
-from edge_auth.contract.store.open import open_store
-from edge_auth.contract.store.s3 import S3Store
 from edge_auth.errors import Conflict, MissingObject, StoreError
+from edge_auth.store.bucket import Timeouts
+from edge_auth.store.interface import Store
+from edge_auth.store.open import open_store
+from edge_auth.store.s3 import S3Store
 from tests.support.nginx import certified
 from tests.support.s3_fixtures import on_s3
 from tests.support.s3_proxy import ALWAYS, Proxy

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.keys import issue, open_key_file
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.builds.builds import open_build
+from edge_auth.live.keys import issue, open_key_file
+from edge_auth.store.folder import FolderStore
 from tests.support.nights import demo_lake, published
 from tests.support.selection import mostly_thorough
 from tests.support.service import PLENTY, run, until

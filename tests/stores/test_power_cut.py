@@ -6,10 +6,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from edge_auth.contract import layout
-from edge_auth.contract.pointer import live_build_id
-from edge_auth.contract.store.disk import sync_file_system
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.builds import layout
+from edge_auth.builds.pointer import live_build_id
+from edge_auth.store.disk import sync_file_system
+from edge_auth.store.folder import FolderStore
 from generator.lake import journal
 from generator.lake.writer import LakeWriter
 from generator.releases.change_documents import verify_steps

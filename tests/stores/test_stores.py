@@ -13,10 +13,10 @@ from threading import Barrier
 import pytest
 from click import Option
 
-from edge_auth.contract.keys import SCOPES, issue, open_key_file
-from edge_auth.contract.store.interface import Digest, Store
-from edge_auth.contract.store.open import BACKENDS, open_store
 from edge_auth.errors import Conflict, MissingObject, StoreError
+from edge_auth.live.keys import SCOPES, issue, open_key_file
+from edge_auth.store.interface import Digest, Store
+from edge_auth.store.open import BACKENDS, open_store
 from generator.clock import utc_now
 from generator.commands.build import build
 from generator.reading.doctor.store import check_writing
@@ -289,8 +289,8 @@ def test_each_backend_is_tested_and_explained() -> None:
 
 def test_folders_do_not_wait_for_boto3() -> None:
     """boto3 takes a fifth of a second to import, so only s3:// locations import it."""
-    loads = "import sys; from generator.cli import cli; from edge_auth.host.app import create_app; "
-    loads += "from edge_auth.contract.store.open import open_store; open_store('.'); print('boto3' in sys.modules)"
+    loads = "import sys; from generator.cli import cli; from edge_auth.serve.app import create_app; "
+    loads += "from edge_auth.store.open import open_store; open_store('.'); print('boto3' in sys.modules)"
     result = subprocess.run([sys.executable, "-c", loads], cwd=ROOT, env=environment(), capture_output=True, text=True)
     assert result.stdout.strip() == "False", result.stderr
 

@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 import pytest
 
-from edge_auth.contract.store.disk import sync_path
+from edge_auth.store.disk import sync_path
 
 # Nothing is written out before it must be: the writers' own syncs alone count.
 _OPTIONS = "loop,commit=3600"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.contract.store.open import open_store
+from edge_auth.store.open import open_store
 from generator.lake.lake import open_lake
 from generator.making.make import make_build
 from generator.releases.publish import publish

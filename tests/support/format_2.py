@@ -7,12 +7,12 @@ from zlib import crc32
 
 import numpy as np
 
-from edge_auth.contract import layer_names, layout
-from edge_auth.contract.builds import Build, open_build
-from edge_auth.contract.codec import compress, decompress, deflate
-from edge_auth.contract.index import INDEX_NAME, map_table, to_bytes
-from edge_auth.contract.layers import Layer
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.builds import layer_names, layout
+from edge_auth.builds.builds import Build, open_build
+from edge_auth.builds.codec import compress, decompress, deflate
+from edge_auth.builds.index import INDEX_NAME, map_table, to_bytes
+from edge_auth.builds.layers import Layer
+from edge_auth.store.folder import FolderStore
 from generator.pack.writer import Writer, hash_objects, join_index
 
 _ENTRY, _TRAILER = Struct("<IIII"), Struct("<II")

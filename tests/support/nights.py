@@ -5,15 +5,15 @@ from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
-from edge_auth.contract.builds import open_build
-from edge_auth.contract.pointer import live_build_id
-from edge_auth.contract.store.folder import FolderStore
+from edge_auth.builds.builds import open_build
+from edge_auth.builds.pointer import live_build_id
+from edge_auth.store.folder import FolderStore
 from generator.clock import Clock, utc_now
 from generator.demo.lake import write_demo
 from generator.lake.lake import open_lake
 from generator.making.make import make_build
+from generator.pack.verify import verify
 from generator.releases.publish import publish
-from generator.releases.verify import verify
 from generator.terminal.progress import Progress
 from tests.support.shared import shared_folder
 

@@ -5,9 +5,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from edge_auth.contract.layout import BUILDS, build_ids
-from edge_auth.contract.store.folder import FolderStore
-from edge_auth.contract.store.interface import Store
+from edge_auth.builds.layout import BUILDS, build_ids
+from edge_auth.store.folder import FolderStore
+from edge_auth.store.interface import Store
 from generator.releases.publish import publish
 from tests.support.copies import copy_objects
 from tests.support.lakes import Rows, write

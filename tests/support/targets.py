@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from urllib.parse import quote, quote_plus, unquote_to_bytes
 
-from edge_auth.contract.sorts import MATCH_SORT, SORTS
-from edge_auth.contract.text_filters import TEXT_FILTERS
-from edge_auth.core.endpoints import ENDPOINTS
+from edge_auth.api.endpoints import ENDPOINTS
+from edge_auth.builds.sorts import MATCH_SORT, SORTS
+from edge_auth.builds.text_filters import TEXT_FILTERS
 from tests.support.lakes import pools
 from tests.support.lakes.rows import Rows
 

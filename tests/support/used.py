@@ -15,8 +15,8 @@ from urllib.parse import unquote_to_bytes
 import click
 import pytest
 
-from edge_auth.core.endpoints import ENDPOINTS
-from edge_auth.core.routes import route
+from edge_auth.api.endpoints import ENDPOINTS
+from edge_auth.api.routes import route
 from edge_auth.errors import API_ERRORS, NotFound
 from generator.cli import cli
 from tests.support import shared

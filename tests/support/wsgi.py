@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from edge_auth.contract.keys import SCOPES, issue, open_key_file
-from edge_auth.host.app import Settings, create_app
-from edge_auth.host.log import Log
+from edge_auth.live.keys import SCOPES, issue, open_key_file
+from edge_auth.live.log import Log
+from edge_auth.serve.app import Settings, create_app
 from tests.support.service import Client, Service
 
 

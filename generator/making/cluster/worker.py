@@ -18,12 +18,12 @@ from threading import Lock
 
 import pyarrow as pa
 
-from edge_auth.contract import layout
-from edge_auth.contract.index import LayerFile, to_bytes
-from edge_auth.contract.store.interface import Store
-from edge_auth.contract.store.open import is_folder, open_store
-from edge_auth.contract.text import UNICODE_VERSION
+from edge_auth.builds import layout
+from edge_auth.builds.index import LayerFile, to_bytes
 from edge_auth.errors import MissingObject
+from edge_auth.store.interface import Store
+from edge_auth.store.open import is_folder, open_store
+from edge_auth.text import UNICODE_VERSION
 from generator.errors import BuildError, GeneratorError
 from generator.lake.lake import Lake
 from generator.making.context import BuildContext

@@ -2,8 +2,8 @@
 
 import json
 
-from edge_auth.contract import layer_names, object_keys, pages
-from edge_auth.contract.bulk import FILES
+from edge_auth.builds import layer_names, object_keys, pages
+from edge_auth.builds.bulk import FILES
 from generator.making.bulk_files import ENTRIES, Entry
 from generator.making.context import BuildContext
 from generator.making.layers.spec import LayerSpec, define_layer

@@ -1,6 +1,6 @@
 """The layer `bulk-identifiers`: the bulk file `identifiers`, one row per product, scheme and value."""
 
-from edge_auth.contract import layer_names
+from edge_auth.builds import layer_names
 from generator.making.bulk_files import CONSTANTS, write_entries, write_table
 from generator.making.context import BuildContext
 from generator.making.layers.spec import LayerSpec, define_layer, one_task

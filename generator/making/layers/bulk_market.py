@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from edge_auth.contract import layer_names
+from edge_auth.builds import layer_names
 from generator.making.bulk_files import CONSTANTS, write_entries, write_rows
 from generator.making.context import BuildContext
 from generator.making.layers.spec import LayerSpec, define_layer

@@ -7,7 +7,7 @@ not know; `generator.making.unknown_products` finds them. A new product without 
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-from edge_auth.contract import layer_names
+from edge_auth.builds import layer_names
 from generator.lake.lake import Lake
 from generator.making.bulk_files import CONSTANTS, write_entries, write_table
 from generator.making.context import BuildContext

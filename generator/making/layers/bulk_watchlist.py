@@ -1,6 +1,6 @@
 """The layer `bulk-watchlist`: the bulk file `watchlist`, one row per tracked product and day."""
 
-from edge_auth.contract import layer_names
+from edge_auth.builds import layer_names
 from generator.lake.lake import Lake
 from generator.making.bulk_files import CONSTANTS, write_entries, write_table
 from generator.making.context import BuildContext

@@ -1,6 +1,6 @@
 """The layer `catalogue`: the search index over the Cards, and the newest prices.
 
-It holds files and no objects. `edge_auth.contract.catalogue` describes the files that the shim reads. Of the others,
+It holds files and no objects. `edge_auth.builds.catalogue` describes the files that the shim reads. Of the others,
 `prices-….parquet` has one row per product with its set, kind and newest prices (`build/views/prices.sql`): gates, diff
 and report read it instead of the Cards. `facts-….json` is the layer's part of the status object, with counts of
 left-out rows and with the Games.
@@ -15,17 +15,17 @@ from contextlib import closing
 import numpy as np
 import pyarrow as pa
 
-from edge_auth.contract import layer_names
-from edge_auth.contract.card_lines import DIGEST_BYTES, PRICES_MARK, PRODUCT_DIGEST_BYTES
-from edge_auth.contract.catalogue import COLUMNS, PRICES, SETS, KindCounts
-from edge_auth.contract.codec import sha256
-from edge_auth.contract.full_names import FULL_NAMES
-from edge_auth.contract.index import to_bytes
-from edge_auth.contract.layers import FACTS
-from edge_auth.contract.sorts import KINDS, PRICE_SORTS, SORTS
-from edge_auth.contract.text import composed
-from edge_auth.contract.text_filters import TEXT_FILTERS
-from edge_auth.contract.vocabulary import SUBSTRINGS, SUFFIXES, WORDS, substring_table, suffix_table
+from edge_auth.builds import layer_names
+from edge_auth.builds.card_lines import DIGEST_BYTES, PRICES_MARK, PRODUCT_DIGEST_BYTES
+from edge_auth.builds.catalogue import COLUMNS, PRICES, SETS, KindCounts
+from edge_auth.builds.codec import sha256
+from edge_auth.builds.full_names import FULL_NAMES
+from edge_auth.builds.index import to_bytes
+from edge_auth.builds.layers import FACTS
+from edge_auth.builds.sorts import KINDS, PRICE_SORTS, SORTS
+from edge_auth.builds.text_filters import TEXT_FILTERS
+from edge_auth.builds.vocabulary import SUBSTRINGS, SUFFIXES, WORDS, substring_table, suffix_table
+from edge_auth.text import composed
 from generator.lake.lake import Lake
 from generator.making.card_tasks import card_rows, card_tasks, card_texts, closed_layers
 from generator.making.card_texts import CardTexts
@@ -130,7 +130,7 @@ def _write_words(context: BuildContext, writer: Writer) -> None:
 
 
 def _columns(context: BuildContext, lines: pa.Table, digest: str) -> pa.Table:
-    """Return the table `columns`; see `edge_auth.contract.catalogue`."""
+    """Return the table `columns`; see `edge_auth.builds.catalogue`."""
     table = context.db.table("from search_columns")
     for name in lines.column_names:
         table = table.append_column(name, lines[name])

@@ -5,7 +5,7 @@ A lake names one as `/explore/drawn/<16 hex digits>.svg`. Lakes with other image
 
 import pyarrow as pa
 
-from edge_auth.contract import layer_names, site_files
+from edge_auth.builds import layer_names, site_files
 from generator.drawings.design import Texts
 from generator.drawings.svg import svgs, template
 from generator.lake.lake import Lake

@@ -2,7 +2,7 @@
 
 import json
 
-from edge_auth.contract import layer_names, object_keys, pages
+from edge_auth.builds import layer_names, object_keys, pages
 from generator.lake.lake import Lake
 from generator.making.arrow_text import text_buffer
 from generator.making.context import BuildContext

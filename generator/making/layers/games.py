@@ -3,8 +3,8 @@
 import json
 from functools import partial
 
-from edge_auth.contract import layer_names, object_keys, pages
-from edge_auth.contract.layers import FACTS
+from edge_auth.builds import layer_names, object_keys, pages
+from edge_auth.builds.layers import FACTS
 from generator.making.context import BuildContext
 from generator.making.layers.shared import paged
 from generator.making.layers.spec import LayerSpec, define_layer

@@ -7,7 +7,7 @@ each product per price table.
 from collections.abc import Callable, Iterable, Iterator
 from datetime import date
 
-from edge_auth.contract import layer_names, object_keys
+from edge_auth.builds import layer_names, object_keys
 from generator.lake.lake import PRICE_TABLES, Lake
 from generator.making.card_tasks import newest_task_name
 from generator.making.context import BuildContext

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from edge_auth.contract import layer_names
-from edge_auth.contract.identifiers import FILE
-from edge_auth.contract.index import to_bytes
-from edge_auth.contract.layers import FACTS
+from edge_auth.builds import layer_names
+from edge_auth.builds.identifiers import FILE
+from edge_auth.builds.index import to_bytes
+from edge_auth.builds.layers import FACTS
 from generator.lake.lake import Lake
 from generator.making.context import BuildContext
 from generator.making.layers.spec import LayerSpec, define_layer, one_task
@@ -50,7 +50,7 @@ def _identifiers(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
 
 
 def _rows(context: BuildContext, schemes: dict[str, list[Any]]) -> pa.Table:
-    """Return the rows of the file; see `edge_auth.contract.identifiers`."""
+    """Return the rows of the file; see `edge_auth.builds.identifiers`."""
     table = context.db.table(
         "select key, value, id_product from identifier_rows order by scheme, key, value, id_product"
     )

@@ -3,7 +3,7 @@
 `market-<year>`, of a closed year, holds the points of its days, and in files what the next year's index begins from and
 the rows that later changes need. So a night reads the year before alone. The index is a chain, so the digest of a year
 has that of the year before it. `market` has the points of the open month, and the rows of /market.
-`edge_auth.contract.market` describes what the shim reads.
+`edge_auth.builds.market` describes what the shim reads.
 
 The digest of a year has the groups of the singles that its price tables name: a new product without earlier prices
 changes no closed year, and a product that changes its set changes the years in which it occurs and those after them.
@@ -16,9 +16,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from edge_auth.contract import layer_names, object_keys, pages
-from edge_auth.contract.index import to_bytes
-from edge_auth.contract.market import GROUPS, INDEXES
+from edge_auth.builds import layer_names, object_keys, pages
+from edge_auth.builds.index import to_bytes
+from edge_auth.builds.market import GROUPS, INDEXES
 from generator.lake.lake import Lake
 from generator.making.context import BuildContext
 from generator.making.layers.shared import to_parquet

@@ -1,13 +1,13 @@
-"""The layer `movers`: the largest price moves, as lists over stored lines; see `edge_auth.contract.movers`."""
+"""The layer `movers`: the largest price moves, as lists over stored lines; see `edge_auth.builds.movers`."""
 
 import json
 from datetime import timedelta
 
 import pyarrow as pa
 
-from edge_auth.contract import layer_names
-from edge_auth.contract.index import to_bytes
-from edge_auth.contract.movers import FLOORS, LINES, LISTS, MAX_MOVERS, WEEK, WINDOWS
+from edge_auth.builds import layer_names
+from edge_auth.builds.index import to_bytes
+from edge_auth.builds.movers import FLOORS, LINES, LISTS, MAX_MOVERS, WEEK, WINDOWS
 from generator.lake.lake import Lake
 from generator.lake.tables import open_table
 from generator.making.context import BuildContext

@@ -1,6 +1,6 @@
 """The layer `names`: `names.json`, the names of all products, and `names/{game}.json`, those of each game."""
 
-from edge_auth.contract import layer_names, object_keys
+from edge_auth.builds import layer_names, object_keys
 from generator.lake.lake import Lake
 from generator.making.context import BuildContext
 from generator.making.layers.spec import LayerSpec, define_layer, one_task

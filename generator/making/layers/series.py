@@ -1,12 +1,12 @@
-"""The layers `series-<period>`: the weekly prices of the products; see `edge_auth.contract.series`."""
+"""The layers `series-<period>`: the weekly prices of the products; see `edge_auth.builds.series`."""
 
 from collections.abc import Iterator
 from datetime import date
 from functools import partial
 
-from edge_auth.contract import layer_names
-from edge_auth.contract.index import to_bytes
-from edge_auth.contract.series import PRICES, TO_SUNDAY, weeks_by_period
+from edge_auth.builds import layer_names
+from edge_auth.builds.index import to_bytes
+from edge_auth.builds.series import PRICES, TO_SUNDAY, weeks_by_period
 from generator.lake.lake import Lake
 from generator.lake.tables import open_table
 from generator.making.context import BuildContext

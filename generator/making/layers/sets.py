@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from edge_auth.contract import layer_names, object_keys, pages
+from edge_auth.builds import layer_names, object_keys, pages
 from generator.lake.lake import Lake
 from generator.making.context import BuildContext
 from generator.making.layers.shared import paged

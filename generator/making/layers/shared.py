@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 import pyarrow as pa
 import pyarrow.parquet
 
-from edge_auth.contract import pages
+from edge_auth.builds import pages
 from generator.lake.lake import PRICE_TABLES, Lake
 from generator.making.lake_tables import PRICE_SQL
 

@@ -12,12 +12,12 @@ from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from edge_auth.contract import layer_names, layout, object_keys, site_files
-from edge_auth.contract.builds import Build
-from edge_auth.contract.movers import WEEK
-from edge_auth.contract.store.file_cache import FileCache
-from edge_auth.core.cache import LruCache
-from edge_auth.core.open_build import OpenBuild
+from edge_auth.builds import layer_names, layout, object_keys, site_files
+from edge_auth.builds.builds import Build
+from edge_auth.builds.cache import LruCache
+from edge_auth.builds.movers import WEEK
+from edge_auth.live.open_build import OpenBuild
+from edge_auth.store.file_cache import FileCache
 from generator.making.context import BuildContext
 from generator.making.layers.spec import LayerSpec, define_layer
 from generator.pack.output import TaskOutput

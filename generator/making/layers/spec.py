@@ -12,9 +12,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from edge_auth.contract import layout
-from edge_auth.contract.codec import CODEC
-from edge_auth.contract.text import UNICODE_VERSION
+from edge_auth.builds import layout
+from edge_auth.builds.codec import CODEC
+from edge_auth.text import UNICODE_VERSION
 from generator.database import sql_text
 from generator.making.tasks import BuildScope, Task
 

@@ -3,14 +3,14 @@
 import json
 from typing import Any
 
-from edge_auth.contract import layer_names, object_keys
-from edge_auth.contract.layers import FACTS, Layer
+from edge_auth.builds import layer_names, object_keys
+from edge_auth.builds.layers import FACTS, Layer
 from generator.making.context import BuildContext
 from generator.making.layers.spec import LayerSpec, define_layer
 from generator.making.tasks import BuildScope, Task
 from generator.pack.output import Inputs
+from generator.pack.verify import checked_file
 from generator.pack.writer import Writer, compress_objects
-from generator.releases.verify import checked_file
 
 RECIPE = 1
 # One task makes each of them, under the layer's name.

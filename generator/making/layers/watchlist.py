@@ -2,8 +2,8 @@
 
 import json
 
-from edge_auth.contract import layer_names, object_keys, pages
-from edge_auth.contract.layers import FACTS
+from edge_auth.builds import layer_names, object_keys, pages
+from edge_auth.builds.layers import FACTS
 from generator.lake.lake import Lake
 from generator.making.context import BuildContext
 from generator.making.lake_tables import WATCH_SQL

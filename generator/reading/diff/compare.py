@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import duckdb
 import pyarrow as pa
 
-from edge_auth.contract import layer_names
-from edge_auth.contract.builds import Build
+from edge_auth.builds import layer_names
+from edge_auth.builds.builds import Build
 from generator.database import Database, query_fault
 from generator.errors import BuildError
 from generator.reading.diff.fields import compared_fields

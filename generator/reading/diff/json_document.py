@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 
-from edge_auth.contract.builds import Build
+from edge_auth.builds.builds import Build
 from generator.reading.diff.compare import Comparison
 
 FORMAT = 1

@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 from isal import igzip, isal_zlib
 
-from edge_auth.contract import layer_names, object_keys
-from edge_auth.contract.builds import Build
-from edge_auth.contract.bulk import FILES
-from edge_auth.contract.index import INDEX_NAME, Entry, map_table
-from edge_auth.contract.layers import Layer
+from edge_auth.builds import layer_names, object_keys
+from edge_auth.builds.builds import Build
+from edge_auth.builds.bulk import FILES
+from edge_auth.builds.index import INDEX_NAME, Entry, map_table
+from edge_auth.builds.layers import Layer
 from edge_auth.errors import StoreError
 from generator.releases.card_reader import card_hashes
 

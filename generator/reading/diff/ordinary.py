@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from edge_auth.contract.store.interface import Store
 from edge_auth.errors import StoreError
+from edge_auth.store.interface import Store
 from generator import settings
 from generator.releases.judgements import read_judgement
 from generator.releases.run_reports import Figures, earlier_nights

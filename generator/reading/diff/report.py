@@ -6,7 +6,7 @@ The size of a report is bounded by the number of rows per list, not by the size 
 from dataclasses import dataclass
 from typing import Any
 
-from edge_auth.contract.builds import Build
+from edge_auth.builds.builds import Build
 from generator.reading.diff.compare import Comparison, LayerCounts, ObjectCounts
 from generator.reading.diff.ordinary import NightComparison, compare_night, strange_by_gates
 from generator.reading.differences import count_differences

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from edge_auth.contract import layer_names
-from edge_auth.contract.builds import Build
-from edge_auth.contract.layers import Layer
+from edge_auth.builds import layer_names
+from edge_auth.builds.builds import Build
+from edge_auth.builds.layers import Layer
 from generator.database import Database
 from generator.reading.diff.object_reader import index_table, read_lines, read_objects
 from generator.releases.card_reader import read_cards

@@ -12,7 +12,7 @@ from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from edge_auth.host.nginx_config import (
+from edge_auth.serve.nginx_config import (
     NginxOptions,
     ReadFiles,
     ShimPlaces,

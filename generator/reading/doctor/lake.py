@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
-from edge_auth.contract.store.open import is_folder
+from edge_auth.store.open import is_folder
 from generator.clock import Clock
 from generator.database import Database
 from generator.lake.files import LakeFile

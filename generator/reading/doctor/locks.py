@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from datetime import timedelta
 
-from edge_auth.contract import layout
-from edge_auth.contract.store.interface import Store
+from edge_auth.builds import layout
+from edge_auth.store.interface import Store
 from generator import settings
 from generator.clock import Clock, parse_timestamp
 from generator.reading.doctor.findings import Finding, ok, problem

@@ -5,9 +5,9 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-from edge_auth.contract import layout
-from edge_auth.contract.keys import KeyFile
-from edge_auth.contract.store.interface import Store
+from edge_auth.builds import layout
+from edge_auth.live.keys import KeyFile
+from edge_auth.store.interface import Store
 from generator.reading.doctor.findings import Finding, problem
 
 _OTHERS_MODE_BITS = 0o077  # permissions of the group and of all others

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from edge_auth.host.redis_counter import COUNTER_TIMEOUT_SECONDS, server_problem
+from edge_auth.live.redis_counter import COUNTER_TIMEOUT_SECONDS, server_problem
 from generator.reading.doctor.findings import Finding, ok, problem, warning
 
 

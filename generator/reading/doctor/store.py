@@ -7,23 +7,23 @@ from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
-from edge_auth.contract import layout
-from edge_auth.contract.builds import Build, open_build
-from edge_auth.contract.pointer import read_pointer
-from edge_auth.contract.store.interface import Store
-from edge_auth.contract.store.open import open_store
-from edge_auth.contract.text import UNICODE_VERSION
+from edge_auth.builds import layout
+from edge_auth.builds.builds import Build, open_build
+from edge_auth.builds.pointer import read_pointer
 from edge_auth.errors import Conflict, EdgeError
+from edge_auth.store.interface import Store
+from edge_auth.store.open import open_store
+from edge_auth.text import UNICODE_VERSION
 from generator import settings
 from generator.clock import Clock, from_unix_time
 from generator.errors import BuildError
+from generator.lake.quarantine import describe_waiting, read_quarantine
+from generator.pack.verify import visible_damage
 from generator.reading.doctor.findings import Finding, ok, problem, warning
 from generator.reading.doctor.locks import check_locks
 from generator.reading.overview import source_ages
 from generator.releases.change_documents import missing_steps, verify_steps
-from generator.releases.quarantine import describe_waiting, read_quarantine
 from generator.releases.run_reports import HELD, PUBLISHED, UNCHANGED, newest_report
-from generator.releases.verify import visible_damage
 
 _PROBE = "probe"
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from edge_auth.contract.builds import Build
+from edge_auth.builds.builds import Build
 from generator.making.stored_prices import prices_database
 
 _VIEWS = ("coverage", "distribution", "ages", "game_columns")

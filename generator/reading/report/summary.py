@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from edge_auth.contract import layout
-from edge_auth.contract.builds import Build, open_build
-from edge_auth.contract.store.interface import Store
+from edge_auth.builds import layout
+from edge_auth.builds.builds import Build, open_build
 from edge_auth.errors import UnknownBuild
+from edge_auth.store.interface import Store
 from generator.clock import Clock
 from generator.reading.overview import SourceAge, source_ages
 from generator.reading.report.price_counts import PriceCounts, count_prices

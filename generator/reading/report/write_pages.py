@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from edge_auth.contract import layout
-from edge_auth.contract.builds import Build, open_build
-from edge_auth.contract.store.interface import Store
+from edge_auth.builds import layout
+from edge_auth.builds.builds import Build, open_build
+from edge_auth.store.interface import Store
 from generator.clock import Clock
 from generator.reading.diff.compare import compare
 from generator.reading.diff.html_page import as_html as diff_as_html

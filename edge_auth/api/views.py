@@ -1,0 +1,236 @@
+"""The bodies of the endpoints. Each function takes a build, the subject of the path, and the parameters by name.
+
+They raise InvalidParameter, NotFound and StoreError.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from itertools import compress
+from typing import Any
+
+import numpy as np
+
+from edge_auth.api.parameters import MAX_DIGITS
+from edge_auth.builds import layer_names, object_keys, site_files
+from edge_auth.builds.bodies import Body, MadeBody, StoredBody, dumps, list_body
+from edge_auth.builds.movers import list_key
+from edge_auth.builds.sorts import PRICE_SORTS
+from edge_auth.errors import InvalidParameter, NotFound
+from edge_auth.live.open_build import OpenBuild
+from edge_auth.search.masks import mask_of, ranks_of_prices
+from edge_auth.search.search import filter_key, find_page, read_search, too_old
+from edge_auth.text import fold
+
+_MAX_ID_DIGITS = 19
+_ONE_GROUP = "give exactly one of set and game: a set has an id, a game a name"
+_NO_GROUP = "there is no such set or game, or none of its singles ever had a price trend"
+_NO_NAMES = dumps({"count": 0, "names": []}) + b"\n"
+NO_PATH = "there is no such path: /docs lists what there is"
+_NO_PRODUCT = "there is no product with this id"
+
+Values = dict[str, Any]  # parameters by name
+
+
+def _short_list(lines: Sequence[bytes], values: Values) -> Body:
+    """Return one page of a list that is in memory."""
+    offset, limit = values["offset"], values["limit"]
+    return list_body(lines[offset : offset + limit], offset, limit, len(lines))
+
+
+def status(build: OpenBuild, _: str, __: Values) -> Body:
+    """Return the freshness of the data."""
+    return MadeBody(build.objects.status())
+
+
+def fingerprints(build: OpenBuild, _: str, __: Values) -> Body:
+    """Return the index of fingerprints."""
+    return build.stored_body(object_keys.FINGERPRINTS_KEY, build.fingerprints_file)
+
+
+def bulk(build: OpenBuild, _: str, __: Values) -> Body:
+    """Return the manifest of the bulk files."""
+    return MadeBody(build.manifest)
+
+
+def openapi(build: OpenBuild, _: str, __: Values) -> Body:
+    """Return the description of the API."""
+    return build.stored_body(object_keys.OPENAPI_KEY)
+
+
+def site_file(build: OpenBuild, path: str, _: Values) -> Body:
+    """Return a file of the site. The path of a folder means its page."""
+    folder = path.removesuffix("/")
+    key = f"{folder}/index.html" if folder in site_files.SITE_PAGES else path
+    if build.objects.find(key) is None:
+        raise NotFound(NO_PATH)
+    return build.stored_body(key)
+
+
+def watchlist(build: OpenBuild, _: str, values: Values) -> Body:
+    """Return a page of the watchlist."""
+    return _short_list(build.watchlist, values)
+
+
+def watchlist_item(build: OpenBuild, slug: str, _: Values) -> Body:
+    """Return an item of the watchlist."""
+    return build.stored_body(object_keys.watchlist_item(build.slugs.resolve(slug)))
+
+
+def watchlist_history(build: OpenBuild, slug: str, values: Values) -> Body:
+    """Return one of the histories of an item."""
+    slug = build.slugs.resolve(slug)
+    return build.stored_body(object_keys.watchlist_history(slug, values["view"], values["range"]))
+
+
+def watchlist_offers(build: OpenBuild, slug: str, _: Values) -> Body:
+    """Return the offers of an item."""
+    return build.stored_body(object_keys.watchlist_offers(build.slugs.resolve(slug)))
+
+
+def sets(build: OpenBuild, _: str, values: Values) -> Body:
+    """Return a page of the sets, all or those that match."""
+    text = fold((values["q"] or "").strip())
+    game = values["game"] and filter_key(build, "game", values["game"])
+    found = [one.line for one in build.sets if text in one.folded and (game is None or one.game == game)]
+    return _short_list(found, values)
+
+
+def stored_list(layer: str) -> Callable[[OpenBuild, str, Values], Body]:
+    """Return the function for a list that a layer stores row by row, and that takes no filter."""
+    return lambda build, _, values: _short_list(build.rows(layer), values)
+
+
+def names(build: OpenBuild, _: str, values: Values) -> Body:
+    """Return the names of the products, all or those of a game."""
+    build.require(layer_names.NAMES)
+    key = object_keys.names(fold(values["game"]) if values["game"] else None)
+    return build.stored_body(key) if build.objects.find(key) else MadeBody(_NO_NAMES)
+
+
+def facets(build: OpenBuild, _: str, values: Values) -> Body:
+    """Return how many products of each kind, rarity, game and set match the filters."""
+    facets = build.facets
+    search = read_search(build, {**values, "sort": PRICE_SORTS[0], "order": None})
+    if search.only_filter in facets.stored:
+        return MadeBody(facets.stored[search.only_filter])
+    if search.only_prices:
+        return MadeBody(facets.of_ranks(ranks_of_prices(build.catalogue, search)))
+    name, text = search.only_filter
+    few = build.catalogue.vocabulary.few_products(text) if name == "q" else None
+    if few is not None:
+        return MadeBody(facets.of_few(few))
+    mask = mask_of(build.catalogue, search)
+    return MadeBody(facets.of_mask(mask))
+
+
+def schemes(build: OpenBuild, _: str, values: Values) -> Body:
+    """Return a page of the catalogues whose ids are known."""
+    return _short_list(build.identifiers.entries, values)
+
+
+def products_by_value(build: OpenBuild, scheme: str, values: Values) -> Body:
+    """Return the products that have some values in the scheme of another catalogue, and the values that none has."""
+    identifiers = build.identifiers
+    if scheme not in identifiers:
+        raise NotFound("there is no such scheme: /identifiers lists the schemes")
+    products = list(zip(values["values"], identifiers.products(scheme, values["values"]), strict=True))
+    found = [{"value": value, "products": ids} for value, ids in products if ids]
+    not_found = [value for value, ids in products if not ids]
+    return MadeBody(dumps({"data": found, "not_found": not_found}) + b"\n")
+
+
+def card_identifiers(build: OpenBuild, subject: str, _: Values) -> Body:
+    """Return the ids that other catalogues have for a product. Its id may be any integer, however large."""
+    id_, identifiers = _product_id(subject), build.identifiers
+    if build.catalogue.ordinal(id_) is None:
+        raise NotFound(_NO_PRODUCT)
+    return MadeBody(dumps({"id_product": id_, "identifiers": identifiers.of_product(id_)}) + b"\n")
+
+
+def movers(build: OpenBuild, _: str, values: Values) -> Body:
+    """Return a page of a list of price moves."""
+    options = [values[name] for name in ("window", "by", "direction", "kind", "min_price")]
+    game = values["game"] and fold(values["game"])
+    confirmed = values["confirmed"] == "true"
+    if confirmed and not build.movers.knows_confirmed:
+        raise too_old(build, "asked for confirmed moves")
+    return _short_list(build.movers.list(list_key(options, game), confirmed), values)
+
+
+def market(build: OpenBuild, _: str, values: Values) -> Body:
+    """Return a page of the market's sets or games."""
+    game = values["game"] and fold(values["game"])
+    return _short_list(build.market.rows(values["by"], values["sort"], values["order"], game), values)
+
+
+def market_history(build: OpenBuild, _: str, values: Values) -> Body:
+    """Return the market's history of a set or a game."""
+    id_, game, days = values["set"], values["game"], values["days"]
+    if (id_ is None) == (game is None):
+        raise InvalidParameter(_ONE_GROUP)
+    if id_ is not None and len(id_.lstrip("-")) > MAX_DIGITS:
+        raise NotFound(_NO_GROUP)
+    group = build.market.sets.get(int(id_)) if id_ is not None else build.market.games.get(fold(game))
+    if group is None:
+        raise NotFound(_NO_GROUP)
+    first_day = build.objects.as_of - timedelta(days=days - 1) if days else None
+    return MadeBody(build.objects.market_history(group, str(first_day or "")), keep_plain=False)
+
+
+def cards(build: OpenBuild, _: str, values: Values) -> Body:
+    """Return a page of the Cards that match, or the Cards of some ids."""
+    if values["ids"] is not None:
+        return _cards_by_id(build, values["ids"])
+    offset, limit = values["offset"], values["limit"]
+    page, cards = find_page(build, read_search(build, values), offset, limit), build.catalogue.card_lines
+    return list_body(cards.lines(page.ordinals), offset, limit, page.total, cards.digest(page.ordinals))
+
+
+def _cards_by_id(build: OpenBuild, ids: Sequence[int]) -> Body:
+    """Return the Cards with these ids in this order, and the ids that are unknown."""
+    ordinals, _, not_found = _find(build, ids)
+    cards = build.catalogue.card_lines
+    more = {"not_found": not_found}
+    return list_body(cards.lines(ordinals), 0, len(ids), len(ordinals), cards.digest(ordinals), more)
+
+
+def series(build: OpenBuild, _: str, values: Values) -> Body:
+    """Return the weekly prices of some products in this order, and the ids that are unknown."""
+    series = build.series
+    ordinals, found, not_found = _find(build, values["ids"])
+    rows = zip(found, series.prices(ordinals), strict=True)
+    data = b",\n".join([b'{"id_product":%d,"trend":[%b]}' % row for row in rows])
+    return MadeBody(b'{"weeks":%b,"data":[\n%b\n],"not_found":%b}\n' % (series.weeks, data, dumps(not_found)))
+
+
+def _find(build: OpenBuild, ids: Sequence[int]) -> tuple[np.ndarray, list[int], list[int]]:
+    """Return the ordinals of the products with some ids, the ids that are known, and the others."""
+    ordinals = build.catalogue.ordinals(ids)
+    known = [ordinal is not None for ordinal in ordinals]
+    not_found = [id_ for id_, is_known in zip(ids, known, strict=True) if not is_known]
+    return np.array(list(compress(ordinals, known)), np.int64), list(compress(ids, known)), not_found
+
+
+def card(build: OpenBuild, subject: str, values: Values) -> Body:
+    """Return a product with its history. The id may be any integer, however large."""
+    id_ = _product_id(subject)
+    if (days := values["days"]) is not None:
+        first_day = build.objects.as_of - timedelta(days=days - 1)
+        if (detail := build.objects.card_since(id_, first_day.isoformat())) is not None:
+            return MadeBody(detail, keep_plain=False)
+    elif (card := build.objects.card(id_)) is not None:
+        member = card.member
+        return StoredBody(card.digest, card.size, len(member), lambda: member)
+    raise NotFound(_NO_PRODUCT)
+
+
+def _product_id(text: str) -> int:
+    """Return the id that the path names.
+
+    Raises:
+        NotFound: It has more digits than the id of any product.
+    """
+    digits = text.lstrip("-").lstrip("0") or "0"
+    if len(digits) > _MAX_ID_DIGITS:
+        raise NotFound(_NO_PRODUCT)
+    return -int(digits) if text.startswith("-") else int(digits)

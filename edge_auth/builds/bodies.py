@@ -1,0 +1,219 @@
+"""Bodies: the content of an answer in both encodings, with its ETags."""
+
+import json
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock
+
+from edge_auth.builds.codec import compress, decompress, sha256
+
+JSON = "application/json"
+_ENTITY_TAG = re.compile(r'(?:W/)?"([^"]*)"')
+# The elements of Accept-Encoding that may mean gzip. Others are skipped: a client may send tens of thousands.
+_GZIP_CODINGS = re.compile(r"(?:^|,)\s*(gzip|x-gzip|\*)\s*(?:;([^,]*))?(?=,|$)")
+_GZIP_SUFFIX = "-gzip"
+_OVERHEAD_BYTES = 500
+LARGE_BYTES = 4 << 20
+_inflating = Lock()
+_MAX_CACHED_HEADER_CHARACTERS = 100
+
+
+class Body(ABC):
+    """The content of an answer.
+
+    Args:
+        digest: A hash of the content.
+        size: Bytes of the plain content.
+        cost: Bytes that the body takes in the cache.
+        total: Of a page of a list: the number of rows of the whole list.
+
+    Attributes:
+        size: Bytes of the plain content.
+        file: A local file with the plain content, for some large bodies.
+    """
+
+    file: Path | None = None
+    _gzipped: bytes | None = None
+
+    def __init__(self, digest: bytes, size: int, cost: int, media_type: str = JSON, total: int | None = None):
+        self.size = size
+        self.cost = cost + _OVERHEAD_BYTES
+        self.media_type = media_type
+        self._total = total
+        self._tag = digest.hex()[:32]
+        self._headers: dict[bool, dict[str, str]] = {}
+
+    @property
+    def is_gzipped(self) -> bool:
+        """Whether the gzip member is in memory."""
+        return self._gzipped is not None
+
+    @property
+    @abstractmethod
+    def gzipped(self) -> bytes:
+        """The content as a gzip member."""
+
+    @property
+    @abstractmethod
+    def plain(self) -> bytes:
+        """The content without compression."""
+
+    def inflated(self, waiting: Callable[[], AbstractContextManager[None]]) -> bytes:
+        """Return the content without compression. A large one is inflated while other requests run.
+
+        Args:
+            waiting: Returns the context in which other requests run.
+        """
+        return self.plain
+
+    def headers(self, gzip: bool) -> dict[str, str]:
+        """Return the headers that describe the content in one encoding, with its strong ETag."""
+        if gzip not in self._headers:
+            tag, length = (self._tag + _GZIP_SUFFIX, len(self.gzipped)) if gzip else (self._tag, self.size)
+            headers = {"Content-Type": self.media_type, "ETag": f'"{tag}"', "Content-Length": str(length)}
+            if self._total is not None:
+                headers["X-Total-Count"] = str(self._total)
+            self._headers[gzip] = {**headers, "Content-Encoding": "gzip"} if gzip else headers
+        return self._headers[gzip]
+
+    def matches(self, if_none_match: str) -> bool:
+        """Return whether If-None-Match names this content in either encoding."""
+        if if_none_match.strip() == "*":
+            return True
+        return any(tag.removesuffix(_GZIP_SUFFIX) == self._tag for tag in _ENTITY_TAG.findall(if_none_match))
+
+
+class MadeBody(Body):
+    """A body that was put together for an answer. It makes its gzip member when a client wants it.
+
+    Args:
+        digest: A hash of the content, if one is known.
+        keep_plain: Whether the plain content is kept beside the gzip member. The cache holds more bodies without it.
+    """
+
+    def __init__(self, plain: bytes, digest: bytes | None = None, total: int | None = None, *, keep_plain: bool = True):
+        size = len(plain)
+        super().__init__(digest or sha256(plain), size, size + size // 4 if keep_plain else size, total=total)
+        self._plain: bytes | None = plain
+        self._keep_plain = keep_plain
+
+    @property
+    def gzipped(self) -> bytes:
+        """The content as a gzip member."""
+        if (gzipped := self._gzipped) is None:
+            gzipped = self._gzipped = compress(self.plain)
+            if not self._keep_plain:
+                self._plain = None
+        return gzipped
+
+    @property
+    def plain(self) -> bytes:
+        """The content without compression."""
+        plain = self._plain  # another thread may give it up meanwhile
+        return decompress(self.gzipped, self.size) if plain is None else plain
+
+
+class StoredBody(Body):
+    """A body whose gzip member is sent as it is stored. It holds only this member, a tenth of the size.
+
+    Few clients do not accept gzip, so the plain content is inflated each time, unless a local file holds it.
+
+    Args:
+        read_gzipped: Returns the gzip member. It must not refer to this body: without a reference cycle, a body that
+            the cache drops is freed at once, and not when the garbage collector runs.
+        file: A local file with the plain content, if there is one.
+    """
+
+    def __init__(
+        self,
+        digest: bytes,
+        size: int,
+        cost: int,
+        read_gzipped: Callable[[], bytes],
+        media_type: str = JSON,
+        file: Path | None = None,
+    ):
+        super().__init__(digest, size, cost, media_type)
+        self.file = file
+        self._read_gzipped = read_gzipped
+
+    @property
+    def gzipped(self) -> bytes:
+        """The content as a gzip member."""
+        if (gzipped := self._gzipped) is None:
+            gzipped = self._gzipped = self._read_gzipped()
+        return gzipped
+
+    @property
+    def plain(self) -> bytes:
+        """The content without compression."""
+        return decompress(self.gzipped, self.size)
+
+    def inflated(self, waiting: Callable[[], AbstractContextManager[None]]) -> bytes:
+        """Return the content without compression. A large one is inflated while other requests run."""
+        if self.size < LARGE_BYTES:
+            return self.plain
+        if self.file is not None:
+            with suppress(OSError), waiting():
+                return self.file.read_bytes()
+        gzipped = self.gzipped
+        with waiting(), _inflating:  # one at a time, since each takes memory; inflating does not hold the interpreter
+            return decompress(gzipped, self.size)
+
+
+def matches_tag(if_none_match: str, tag: str) -> bool:
+    """Return whether If-None-Match names a tag, or any."""
+    return if_none_match.strip() == "*" or tag in _ENTITY_TAG.findall(if_none_match)
+
+
+def accepts_gzip(accept_encoding: str) -> bool:
+    """Return whether an Accept-Encoding header allows gzip."""
+    usual = len(accept_encoding) <= _MAX_CACHED_HEADER_CHARACTERS  # clients must not fill the memory
+    return _cached_accepts_gzip(accept_encoding) if usual else _accepts_gzip(accept_encoding)
+
+
+def _accepts_gzip(accept_encoding: str) -> bool:
+    allowed: dict[str, bool] = {}
+    for coding, parameters in _GZIP_CODINGS.findall(accept_encoding.lower()):
+        quality = parameters.replace(" ", "").removeprefix("q=") or "1"
+        allowed[coding] = re.fullmatch(r"1(\.0{0,3})?|0\.(?=.*[1-9])[0-9]{1,3}", quality) is not None
+    return next((allowed[coding] for coding in ("gzip", "x-gzip", "*") if coding in allowed), False)
+
+
+_cached_accepts_gzip = lru_cache(256)(_accepts_gzip)
+
+
+def list_body(
+    lines: Sequence[bytes | memoryview],
+    offset: int,
+    limit: int,
+    total: int,
+    digest: bytes | None = None,
+    more: Mapping[str, object] | None = None,
+) -> Body:
+    """Return one page of a list: its items, the Pagination, and other members.
+
+    Args:
+        lines: The items as JSON, one per line.
+        total: Number of items of the whole list.
+        digest: A hash of the lines. With None it is computed from their text.
+        more: Members that follow the Pagination.
+    """
+    end = offset + len(lines)
+    more_fields = f'true,"next_offset":{end}' if end < total else 'false,"next_offset":null'
+    pagination = f'{{"limit":{limit},"offset":{offset},"returned":{len(lines)},"has_more":{more_fields}}}'.encode()
+    tail = b",".join((pagination, *(dumps(name) + b":" + dumps(value) for name, value in (more or {}).items())))
+    # Joining copies the text once, so the text around the items goes into the first and the last item.
+    items = [*lines] or [b""]
+    items[0] = b'{"data":[\n' + items[0]
+    items[-1] = b"".join((items[-1], b'\n],"pagination":', tail, b"}\n"))
+    return MadeBody(b",\n".join(items), sha256(digest + tail) if digest else None, total)
+
+
+def dumps(value: object) -> bytes:
+    """Return a value as compact JSON in UTF-8."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()

@@ -1,0 +1,298 @@
+"""Builds in a store: their records, and their objects.
+
+What reads objects is imported when it is used: it needs numpy and pyarrow, which take longer to import than a command
+such as `cardpress show` takes otherwise. The shim imports it at its start, see `edge_auth.live.open_build`.
+"""
+
+import json
+from collections.abc import Iterator
+from datetime import date
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from edge_auth.builds import layer_names, layout, object_keys, pages
+from edge_auth.builds.bulk import BulkFile, read_manifest
+from edge_auth.builds.codec import decompress
+from edge_auth.builds.layers import Layer, read_members
+from edge_auth.builds.splice import SplicedCard, detail_since, splice
+from edge_auth.errors import DamagedObject, MissingObject, StoreError, UnknownBuild
+from edge_auth.store.file_cache import FileCache
+from edge_auth.store.interface import Store
+
+if TYPE_CHECKING:
+    from edge_auth.builds.catalogue import Catalogue
+    from edge_auth.builds.identifiers import Identifiers
+    from edge_auth.builds.index import Entry
+    from edge_auth.builds.list_pages import ListPages
+    from edge_auth.builds.market import Group, Market
+    from edge_auth.builds.movers import Movers
+    from edge_auth.builds.series import Series
+
+FORMAT = 3
+# Builds of format 2 store the Cards also in the catalogue, and with the rows of the open month, in the layer `cards`.
+# Their details are put together in the same way, since no reader looks at the Card in that layer.
+_PREVIOUS_FORMAT = 2
+
+
+def open_build(store: Store, build_id: str, file_cache: FileCache | None = None) -> "Build":
+    """Open a build for reading.
+
+    Args:
+        file_cache: Where files are copied to before they are mapped into memory. With None, files of a folder are
+            mapped in place, so they must not change, and files of other stores go to the user's cache.
+
+    Raises:
+        UnknownBuild: The store does not hold the build.
+        StoreError: The build's record cannot be read, is damaged, or was written by a newer version.
+    """
+    try:
+        record = json.loads(store.get(layout.record_name(build_id)))
+    except MissingObject as error:
+        raise UnknownBuild(
+            f"build {build_id} is not in {store.location}: `cardpress builds` lists the builds of a store"
+        ) from error
+    except ValueError as error:
+        raise DamagedObject(f"the record of build {build_id} is not JSON") from error
+    if record.get("format") not in (_PREVIOUS_FORMAT, FORMAT):
+        raise StoreError(
+            f"build {build_id} has format {record.get('format')}, this version reads {_PREVIOUS_FORMAT} and {FORMAT}: "
+            "`cardpress build … --publish` writes a build of this format; the version that wrote the old one reads it"
+        )
+    digests = {name: layer["digest"] for name, layer in record["layers"].items()}
+    if layout.build_id(record["as_of"], digests) != build_id:
+        raise DamagedObject(f"the record of build {build_id} is damaged: it does not match the id")
+    return Build(store, record, file_cache)
+
+
+class Build:
+    """A build in a store. Builds never change, so everything read from one may be cached.
+
+    Attributes:
+        record: The stored record, parsed from JSON.
+    """
+
+    def __init__(self, store: Store, record: dict[str, Any], file_cache: FileCache | None = None):
+        self.store = store
+        self.record = record
+        self.id: str = record["id"]
+        self.as_of = date.fromisoformat(record["as_of"])
+        self.layers = {
+            name: Layer(store, name, layer["digest"], file_cache) for name, layer in record["layers"].items()
+        }
+
+    @cached_property
+    def periods(self) -> dict[str, Layer]:
+        """The layers of the history by period: the closed years, oldest first, then the open month."""
+        layers = (
+            {layer_names.OPEN_MONTH: self.layers[layer_names.CARDS]} if layer_names.CARDS in self.layers else {}
+        )  # format 2
+        return dict(sorted((layers | self._by_period(layer_names.history_layer(""))).items()))
+
+    def _by_period(self, prefix: str) -> dict[str, Layer]:
+        """Return the layers whose names begin so, by the rest of the name."""
+        return {name.removeprefix(prefix): layer for name, layer in self.layers.items() if name.startswith(prefix)}
+
+    @cached_property
+    def catalogue(self) -> "Catalogue":
+        """The search index and the lines of the Cards.
+
+        Raises:
+            StoreError: The build has no catalogue, or it cannot be read.
+        """
+        from edge_auth.builds.card_lines import CARD_LINES
+        from edge_auth.builds.catalogue import Catalogue
+
+        if layer_names.CATALOGUE not in self.layers:
+            raise StoreError(f"build {self.id} has no layer {layer_names.CATALOGUE}")
+        layer = self.layers[layer_names.CATALOGUE]
+        return Catalogue(layer, self.layers.get(layer_names.bulk_layer(CARD_LINES), layer))
+
+    @cached_property
+    def movers(self) -> "Movers":
+        """The lists of price moves.
+
+        Raises:
+            StoreError: The build has none, or they cannot be read.
+        """
+        from edge_auth.builds.movers import Movers
+
+        if layer_names.MOVERS not in self.layers:
+            raise StoreError(f"build {self.id} has no layer {layer_names.MOVERS}")
+        return Movers(self.layers[layer_names.MOVERS])
+
+    @cached_property
+    def series(self) -> "Series":
+        """The weekly prices of the products. An older version made no layers of them; then they are null.
+
+        Raises:
+            StoreError: They cannot be read.
+        """
+        from edge_auth.builds.series import Series
+
+        return Series(self._by_period(layer_names.series_layer("")), self.as_of, self.catalogue.ids)
+
+    @cached_property
+    def identifiers(self) -> "Identifiers":
+        """The ids of other catalogues.
+
+        Raises:
+            StoreError: The build has none, or they cannot be read.
+        """
+        from edge_auth.builds.identifiers import Identifiers
+
+        if layer_names.IDENTIFIERS not in self.layers:
+            raise StoreError(f"build {self.id} has no layer {layer_names.IDENTIFIERS}")
+        return Identifiers(self.layers[layer_names.IDENTIFIERS])
+
+    @cached_property
+    def market(self) -> "Market":
+        """The groups of the market.
+
+        Raises:
+            StoreError: The build has none, or they cannot be read.
+        """
+        from edge_auth.builds.market import Market
+
+        if layer_names.MARKET not in self.layers:
+            raise StoreError(f"build {self.id} has no layer {layer_names.MARKET}")
+        return Market(self.layers[layer_names.MARKET])
+
+    def market_points(self, group: "Group", day: str = "") -> "list[tuple[Layer, Entry]]":
+        """Return the objects with the points of a group in the periods that end on `day` or later, oldest first."""
+        closed = self._by_period(layer_names.market_layer(""))
+        periods = sorted((closed | {layer_names.OPEN_MONTH: self.layers[layer_names.MARKET]}).items())
+        keys = (
+            (layer, object_keys.market_points(period, group.path))
+            for period, layer in periods
+            if period >= day[: len(period)]
+        )
+        return [(layer, entry) for layer, key in keys if (entry := layer.index.find(key))]
+
+    def market_history(self, group: "Group", day: str = "") -> bytes:
+        """Return the history of a group from a day (YYYY-MM-DD) on as JSON.
+
+        Raises:
+            StoreError: A part of it cannot be read.
+        """
+        from edge_auth.builds.market import history
+
+        periods = [decompress(member) for member in read_members(self.market_points(group, day))]
+        rows = pages.BETWEEN.join(filter(None, periods))
+        return history(group, pages.rows_since(rows, day) if day else rows)
+
+    @cached_property
+    def list_pages(self) -> "ListPages":
+        """The pages of /cards as documents."""
+        from edge_auth.builds.list_pages import ListPages
+
+        return ListPages(self.catalogue)
+
+    def document_keys(self) -> Iterator[str]:
+        """Yield the keys of all documents that `export` writes, layer by layer; see `document`."""
+        for name, layer in self.layers.items():
+            if name == layer_names.CATALOGUE:
+                yield from self.list_pages.all_keys()
+                yield from map(object_keys.card, sorted(self.catalogue.ids.tolist()))
+            elif name == layer_names.MOVERS:
+                yield from self.movers.document_keys()
+            elif name == layer_names.MARKET:
+                yield from (*self.market.page_keys(), *self.market.documents)
+            elif layer_names.is_exported(name):
+                keys = (layer.index.key(position) for position in range(len(layer.index)))
+                yield from filter(object_keys.is_exported, keys)
+
+    def find(self, key: str) -> "tuple[Layer, Entry] | None":
+        """Return the layer and the entry of a logical key, or None if the build has no such object."""
+        layer = self.layers.get(object_keys.layer_of(key) or "")
+        if layer is None:
+            return None
+        entry = layer.index.find(key)
+        return (layer, entry) if entry else None
+
+    def get(self, key: str) -> bytes | None:
+        """Return the stored JSON under a logical key, or None."""
+        found = self.find(key)
+        return found[0].read(found[1]) if found else None
+
+    def card(self, id_: int) -> SplicedCard | None:
+        """Return a Card with its whole history, or None for an unknown product."""
+        line = self._line(id_)
+        return splice(line, self._history(id_)) if line else None
+
+    def card_since(self, id_: int, day: str) -> bytes | None:
+        """Return the JSON of a Card with its history from a day (YYYY-MM-DD) on, or None for an unknown product."""
+        line = self._line(id_)
+        return detail_since(line, self._history(id_, day), day) if line else None
+
+    def _line(self, id_: int) -> bytes | None:
+        """Return a Card as JSON, or None for an unknown product."""
+        ordinal = self.catalogue.ordinal(id_)
+        return None if ordinal is None else self.catalogue.card_lines.checked_line(ordinal)
+
+    def _history(self, id_: int, day: str = "") -> list[bytes]:
+        """Return the members of a product's history, of the periods that end on `day` or later, oldest first."""
+        layers = [layer for period, layer in self.periods.items() if period >= day[: len(period)]]
+        return read_members([(layer, found) for layer in layers if (found := layer.index.find_id(id_))])
+
+    def status(self) -> bytes:
+        """Return the status object: the stored freshness and the id of this build.
+
+        Raises:
+            StoreError: The build has no stored freshness, or it cannot be read.
+        """
+        freshness = self.get(object_keys.STATUS_KEY)
+        if freshness is None:
+            raise StoreError(f"build {self.id} has no {object_keys.STATUS_KEY}")
+        status = {"build": {"id": self.id, "as_of": self.as_of.isoformat()}} | json.loads(freshness)
+        return json.dumps(status, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+    @cached_property
+    def bulk_files(self) -> dict[str, BulkFile]:
+        """The bulk files by name; none if an older version made the build.
+
+        Raises:
+            StoreError: The manifest cannot be read.
+        """
+        manifest = self.get(object_keys.BULK_KEY)
+        digests = {name: layer["digest"] for name, layer in self.record["layers"].items()}
+        return read_manifest(manifest, digests) if manifest else {}
+
+    def manifest(self) -> bytes | None:
+        """Return the manifest of the bulk files as the API answers it, or None if an older version made the build."""
+        stored = self.get(object_keys.BULK_KEY)
+        head = f'{{"build":"{self.id}","as_of":"{self.as_of.isoformat()}",'
+        return stored and head.encode() + stored[1:]
+
+    def document(self, key: str) -> bytes | None:
+        """Return the JSON under a logical key as the API answers it, or None.
+
+        List pages, lists of Movers, the market, details, the status and the manifest are put together from what the
+        store holds. The path of a bulk file gives its bytes.
+        """
+        if object_keys.is_list_page(key):
+            return self.list_pages.get(key)
+        if object_keys.layer_of(key) == layer_names.MOVERS:
+            return self._movers_document(key)
+        if object_keys.layer_of(key) == layer_names.MARKET:
+            return self._market_document(key)
+        if (id_ := object_keys.card_id(key)) is not None:
+            card = self.card(id_)
+            return card and decompress(card.member)
+        if key == object_keys.STATUS_KEY:
+            return self.status()
+        if key == object_keys.BULK_KEY:
+            return self.manifest()
+        file = self.bulk_files.get(key.removeprefix(object_keys.bulk_file("")))
+        return self.store.get(file.object) if file and key == object_keys.bulk_file(file.name) else self.get(key)
+
+    def _movers_document(self, key: str) -> bytes | None:
+        found = object_keys.parse_movers_list(key)
+        if found is None or layer_names.MOVERS not in self.layers:
+            return None
+        return pages.join_page(self.movers.list(*found))
+
+    def _market_document(self, key: str) -> bytes | None:
+        if layer_names.MARKET not in self.layers:
+            return None
+        group = self.market.documents.get(key)
+        return self.market_history(group) if group else self.market.page(key)

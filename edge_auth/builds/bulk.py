@@ -1,0 +1,90 @@
+"""Bulk files: the names of the files, the layers that hold them, and the manifest `bulk.json` that lists them.
+
+A file lies in a layer under a longer name of its own: 16 digits of its hash instead of the 12 that clients see.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from edge_auth.builds import layer_names, layout
+from edge_auth.errors import StoreError
+
+URL_FOLDER = "/api/v1/bulk/"
+# The part of the tables without days of their own in the names of the layers.
+PART_OF_TABLE = {
+    "products": "catalogue",
+    "sets": "catalogue",
+    "cards": "cards",
+    "watchlist": "watchlist",
+    "identifiers": "identifiers",
+    "market": "market",
+}
+PRICE_TABLES = ("price_guide", "listings", "filtered")  # a file has a month or a day of them
+FILES = "files"  # the manifest's list
+NAME_DIGITS = 12  # of a file's SHA-256 in the name that clients see
+STORED_DIGITS = 16  # the same in the name of a file of a layer
+# By format: the suffix in the store, and the media type.
+FORMATS = {
+    "parquet": (".parquet", "application/vnd.apache.parquet"),
+    "jsonl.gz": (".gz", "application/gzip"),
+}
+_NAME = re.compile(
+    r"(?P<stem>(?P<table>[a-z_]+)(?:-(?P<span>[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?))?)"
+    rf"-[0-9a-f]{{{NAME_DIGITS}}}\.(?P<format>parquet|jsonl\.gz)"
+)
+
+
+class BulkFile(NamedTuple):
+    """A bulk file of a build.
+
+    Attributes:
+        name: As clients see it.
+        object: Its name in the store.
+        size: In bytes.
+        sha256: In hex.
+    """
+
+    name: str
+    object: str
+    size: int
+    sha256: str
+    media_type: str
+
+
+def file_name(stem: str, format_: str, sha256: str) -> str:
+    """Return the name of a file as clients see it, such as `price_guide-2026-01-0123456789ab.parquet`."""
+    return f"{stem}-{sha256[:NAME_DIGITS]}.{format_}"
+
+
+def is_file_name(name: str) -> bool:
+    """Return whether a text has the form of the name of a bulk file."""
+    return _NAME.fullmatch(name) is not None
+
+
+def read_manifest(manifest: bytes, digests: Mapping[str, str]) -> dict[str, BulkFile]:
+    """Return the files of a manifest, by name.
+
+    Args:
+        digests: The digests of the build's layers, by name.
+
+    Raises:
+        StoreError: The manifest is not in its form.
+    """
+    try:
+        entries: list[dict[str, Any]] = json.loads(manifest)[FILES]
+        return {entry["name"]: _located(entry, digests) for entry in entries}
+    except (ValueError, KeyError, TypeError) as error:
+        raise StoreError(f"the manifest of the bulk files cannot be read: {error!r}") from error
+
+
+def _located(entry: dict[str, Any], digests: Mapping[str, str]) -> BulkFile:
+    found = _NAME.fullmatch(entry["name"])
+    if found is None:
+        raise ValueError(f"{entry['name']!r} is not the name of a bulk file")
+    layer = layer_names.bulk_layer(found["span"] or PART_OF_TABLE[found["table"]])
+    suffix, media_type = FORMATS[found["format"]]
+    stored = f"{found['stem']}-{entry['sha256'][:STORED_DIGITS]}{suffix}"
+    folder = layout.layer_folder(layer, digests[layer])
+    return BulkFile(entry["name"], folder + stored, entry["bytes"], entry["sha256"], media_type)

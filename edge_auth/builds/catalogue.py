@@ -1,0 +1,221 @@
+"""Search index format: what filters, sorts and lists of Cards need, as files of the layer `catalogue`.
+
+Products have one fixed order (by expansion, number, id). The ordinal of a product is its position in this order.
+
+    columns   a row per product, by ordinal: id, single, set (row in `sets`; the number of sets for no set), size and
+              digest (of its Card's line). For each text filter a column of its name: a dictionary of keys, '' for no
+              value, `text_filters.BLANK` for an empty text. For each sort `order_<sort>` (ordinals in the sort's
+              default order) and `rank_<sort>` (its inverse). Since version 1.1 also: by_id (ordinals by ascending id),
+              and for each sort by a price `cents_<sort>`, the prices in the sort's default order, in cents (0 for
+              products without a price, which come last). Since format 3 of builds also: product_digest (of the Card's
+              line before its prices), and full_name (row in `full_names`)
+    sets      a row per expansion that the lake names or that a product belongs to, by id: id, name (NFC, or null),
+              and since version 1.1 game (folded, or null)
+    words, suffixes, pieces   see `vocabulary`
+    full_names                see `full_names`
+
+The schema metadata of `columns` holds `counts`: for each kind the number of products, and for each sort the number of
+products that have a sort key (the others come last in both orders). It also holds `lines`, the SHA-256 of the Cards'
+lines by id (`card_lines`). Before format 3 of builds it held `rows`: the lines were a file of this layer, by ordinal.
+`spellings` holds for `game` and `rarity` how people see a key of the filter; an index of an older version has none.
+
+An index that an older version made has no columns for the filters and sorts that are new since.
+"""
+
+import json
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from edge_auth.builds.card_lines import CARD_LINES, CardLines
+from edge_auth.builds.full_names import FULL_NAMES, FullNames
+from edge_auth.builds.index import map_table, only_chunk
+from edge_auth.builds.layers import Layer
+from edge_auth.builds.sorts import PRICE_SORTS, SORTS
+from edge_auth.builds.text_filters import TEXT_FILTERS
+from edge_auth.builds.vocabulary import SUBSTRINGS, SUFFIXES, WORDS, Vocabulary
+from edge_auth.errors import StoreError
+
+COLUMNS, SETS = "columns", "sets"
+_STEPS = 256  # of a ranking
+PRICES = "prices"  # the newest prices of the products, for the generator
+
+
+@dataclass(frozen=True)
+class KindCounts:
+    """The number of products of each kind, and of those with a sort key, by kind and sort."""
+
+    products: dict[str, int]
+    keyed: dict[str, dict[str, int]]
+
+    def to_json(self) -> str:
+        """Return the counts as the metadata of `columns` holds them."""
+        return json.dumps({"products": self.products, "keyed": self.keyed}, sort_keys=True)
+
+
+class TextColumn(NamedTuple):
+    """The texts of the products that a filter compares: a code per product, by ordinal, and the code of each text."""
+
+    codes: np.ndarray
+    code_of: dict[str, int]
+
+    def mask(self, text: str) -> np.ndarray:
+        """Return which products have this text: bool, by ordinal. '' stands for no value, so no product has it."""
+        if not text or text not in self.code_of:
+            return np.zeros(len(self.codes), bool)
+        found: np.ndarray = self.codes == self.code_of[text]
+        return found
+
+
+class Catalogue:
+    """The search index of a build, mapped into memory.
+
+    Args:
+        lines: The layer with the Cards' lines. Not used before format 3 of builds.
+
+    Attributes:
+        ids, single, set: One value per product, by ordinal.
+        texts: By text filter.
+        order, rank: One uint32 array per sort.
+        cents: One int64 array per sort by a price: the prices in the sort's default order, highest first, for the
+            products that have one.
+        full_name: The row of each product's name in `full_names`, by ordinal. None in an index of an older version,
+            which does not know where words start either.
+        set_ids, set_names: One value per known expansion.
+        set_games: The folded game of each known expansion, or None. None in a build of version 1.0.
+        spellings: By text filter, the spelling of each key. None in a build of an older version.
+
+    Raises:
+        StoreError: The files cannot be read.
+    """
+
+    def __init__(self, layer: Layer, lines: Layer):
+        self._layer, self._lines = layer, lines
+        columns, sets = self._table(COLUMNS), self._table(SETS)
+        self._columns = columns
+        self.counts = KindCounts(**json.loads(columns.schema.metadata[b"counts"]))
+        self.ids, self.single, self.set = (_values(columns, name) for name in ("id", "single", "set"))
+        self.texts = {name: _texts(columns, name) for name in TEXT_FILTERS if name in columns.column_names}
+        sorts = [sort for sort in SORTS if f"rank_{sort}" in columns.column_names]
+        self.order = {sort: _values(columns, f"order_{sort}") for sort in sorts}
+        self.rank = {sort: _values(columns, f"rank_{sort}") for sort in sorts}
+        self.full_name = _narrow(_values(columns, "full_name")) if "full_name" in columns.column_names else None
+        priced = [sort for sort in PRICE_SORTS if f"cents_{sort}" in columns.column_names]
+        keyed = self.counts.keyed["all"]
+        self.cents = {sort: _values(columns, f"cents_{sort}")[: keyed[sort]] for sort in priced}
+        self._steps: dict[str, tuple[np.ndarray, int]] = {}
+        self.set_ids = _values(sets, "id")
+        self.set_names = sets["name"].to_pylist()
+        self.set_games = sets["game"].to_pylist() if "game" in sets.column_names else None
+        spellings = columns.schema.metadata.get(b"spellings")
+        self.spellings: dict[str, dict[str, str]] | None = json.loads(spellings) if spellings else None
+
+    @cached_property
+    def by_id(self) -> np.ndarray:
+        """The ordinals in the order of the products' ids."""
+        if "by_id" in self._columns.column_names:
+            return _values(self._columns, "by_id")
+        return np.argsort(self.ids).astype(np.uint32)
+
+    def ordinals(self, ids: Sequence[int]) -> list[int | None]:
+        """Return the ordinals of products, None for an unknown id. The ids fit into 64 bits."""
+        if not len(self.ids):
+            return [None] * len(ids)
+        wanted = np.array(ids, np.int64)
+        places = np.searchsorted(self.ids, wanted, sorter=self.by_id)
+        found = self.by_id[np.minimum(places, len(self.ids) - 1)]
+        known = (self.ids[found] == wanted).tolist()
+        return [ordinal if is_known else None for ordinal, is_known in zip(found.tolist(), known, strict=True)]
+
+    def ordinal(self, id_: int) -> int | None:
+        """Return the ordinal of a product, or None for an unknown id, in a tenth of the time of `ordinals`."""
+        ids, by_id = self._views
+        place = bisect_left(by_id, id_, key=ids.__getitem__)
+        return by_id[place] if place < len(ids) and ids[by_id[place]] == id_ else None
+
+    def with_full_names(self, rows: range) -> np.ndarray:
+        """Return the ordinals of the products whose names are in a range of rows of `full_names`."""
+        by_full_name, starts = self._by_full_name
+        return by_full_name[starts[rows.start] : starts[rows.stop]]
+
+    def steps(self, sort: str) -> tuple[np.ndarray, int]:
+        """Return the rank of each product in a sort in steps, uint8 by ordinal, and the size of a step."""
+        if sort not in self._steps:
+            size = len(self.ids) // _STEPS + 1
+            self._steps[sort] = (self.rank[sort] // size).astype(np.uint8), size
+        return self._steps[sort]
+
+    @property
+    def digests(self) -> pa.Array:
+        """The first bytes of the SHA-256 of each product's line, by ordinal."""
+        return only_chunk(self._columns, "digest")
+
+    @property
+    def product_digests(self) -> pa.Array | None:
+        """The first bytes of the SHA-256 of each line before its prices, by ordinal. None before format 3 of builds."""
+        name = "product_digest"
+        return only_chunk(self._columns, name) if name in self._columns.column_names else None
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The words of the products' names."""
+        words, suffixes, substrings = (self._table(file) for file in (WORDS, SUFFIXES, SUBSTRINGS))
+        return Vocabulary(words, suffixes, substrings, len(self.ids))
+
+    @cached_property
+    def full_names(self) -> FullNames:
+        """The full names, of which `full_name` has the rows."""
+        return FullNames(self._table(FULL_NAMES))
+
+    @cached_property
+    def card_lines(self) -> CardLines:
+        """The products' Cards."""
+        metadata, sizes = self._columns.schema.metadata, _values(self._columns, "size")
+        if b"rows" in metadata:  # before format 3
+            file, order = self._layer.file("rows", metadata[b"rows"].decode()), np.arange(len(sizes))
+        else:
+            file, order = self._lines.file(CARD_LINES, metadata[b"lines"].decode()), self.by_id
+        return CardLines(file, order, sizes, self.digests)
+
+    @cached_property
+    def _by_full_name(self) -> tuple[np.ndarray, np.ndarray]:
+        """The ordinals by full name, and where the products of each name begin."""
+        assert self.full_name is not None
+        starts = np.concatenate(([0], np.bincount(self.full_name).cumsum()))
+        return self.full_name.argsort(kind="stable").astype(np.uint32), starts
+
+    @cached_property
+    def _views(self) -> tuple[memoryview, memoryview]:
+        """`ids` and `by_id`. A single number is read in a fifth of numpy's time."""
+        return self.ids.data, self.by_id.data
+
+    def _table(self, stem: str) -> pa.Table:
+        path = self._layer.file(stem)
+        try:
+            return map_table(path)
+        except (OSError, pa.ArrowInvalid) as error:
+            raise StoreError(
+                f"{path.name}, part of the search index in {self._layer.folder}, cannot be read: {error}"
+            ) from error
+
+
+def _values(table: pa.Table, name: str) -> np.ndarray:
+    values: np.ndarray = only_chunk(table, name).to_numpy(zero_copy_only=False)  # booleans are bits in Arrow
+    return values
+
+
+def _narrow(values: np.ndarray) -> np.ndarray:
+    """Return numbers in the smallest type that holds them: to compare them takes as long as to read them."""
+    return values.astype(np.min_scalar_type(values.max(initial=0)))
+
+
+def _texts(table: pa.Table, name: str) -> TextColumn:
+    encoded = only_chunk(table, name)
+    return TextColumn(
+        encoded.indices.to_numpy(), {text: code for code, text in enumerate(encoded.dictionary.to_pylist())}
+    )

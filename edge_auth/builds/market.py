@@ -1,0 +1,122 @@
+"""Market format: the sums and indexes of sets and games, as the layers of the market hold them.
+
+The file `groups` of the layer `market` has a row per group, sets by id, then games by folded name:
+
+    by              `set` or `game`
+    id_expansion    null for a game
+    game_folded     the game, null for a set without one
+    place           of a game: its place in /games
+    head            the beginning of its history as JSON: {"set": …, "game": …}
+    line            its row of /market as JSON
+    rank_…          its rank in each sort, null without the key of the sort
+
+The file `indexes`, for gates and reports, has the index of each game on each day (`build/views/market_indexes.sql`).
+
+The points of a history are objects: `market/{period}/sets/{id}.json` or `market/{period}/games/{game}.json`, with the
+rows of a period joined by `pages.BETWEEN`. The period is a closed year, or `open`, the month of the as-of day.
+"""
+
+from collections.abc import Iterator
+from itertools import product
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from edge_auth.builds import object_keys
+from edge_auth.builds.index import map_table
+from edge_auth.builds.layers import Layer
+from edge_auth.builds.pages import ROWS_PER_PAGE, join_page
+from edge_auth.errors import StoreError
+
+GROUPS, INDEXES = "groups", "indexes"
+GROUPINGS = ("set", "game")
+SORTS = {"value": "desc", "change_7d": "desc", "change_30d": "desc", "name": "asc"}  # with their default orders
+
+
+class Group(NamedTuple):
+    """A group of the market.
+
+    Attributes:
+        game: The folded name of its game, or None.
+        line: Its row of /market as JSON.
+        head: The beginning of its history as JSON.
+        path: The end of the keys of its points.
+    """
+
+    game: str | None
+    line: bytes
+    head: bytes
+    path: str
+
+
+class Market:
+    """The groups of a build's market.
+
+    Attributes:
+        sets: By the id of the expansion.
+        games: By the folded name.
+        documents: By the logical keys of their histories.
+
+    Raises:
+        StoreError: They cannot be read.
+    """
+
+    def __init__(self, layer: Layer):
+        try:
+            rows = map_table(layer.file(GROUPS)).to_pylist()
+        except (OSError, pa.ArrowInvalid) as error:
+            raise StoreError(f"the market in {layer.folder} cannot be read: {error}") from error
+        groups = [_group(row) for row in rows]
+        self.sets: dict[int, Group] = {}
+        self.games: dict[str, Group] = {}
+        self.documents: dict[str, Group] = {}
+        for row, group in zip(rows, groups, strict=True):
+            if row["by"] == "set":
+                self.sets[row["id_expansion"]] = self.documents[object_keys.market_set(row["id_expansion"])] = group
+            else:
+                self.games[row["game_folded"]] = self.documents[object_keys.market_game(row["place"])] = group
+        self._lists = {(by, sort): _ranked(rows, groups, by, sort) for by, sort in product(GROUPINGS, SORTS)}
+
+    def rows(self, by: str, sort: str, order: str | None = None, game: str | None = None) -> list[bytes]:
+        """Return the rows of a list as JSON, those without the key last.
+
+        Args:
+            order: None for the default of the sort.
+            game: A folded name. None for all games.
+        """
+        with_key, without_key = self._lists[by, sort]
+        if order not in (None, SORTS[sort]):
+            with_key = with_key[::-1]
+        return [group.line for group in (*with_key, *without_key) if game is None or group.game == game]
+
+    def page_keys(self) -> Iterator[str]:
+        """Yield the keys of the pages of all lists. A list without rows has one empty page."""
+        for by, sort in self._lists:
+            count = len(self.sets if by == "set" else self.games)
+            yield from (object_keys.market_page(by, sort, n) for n in range(max(1, -(-count // ROWS_PER_PAGE))))
+
+    def page(self, key: str) -> bytes | None:
+        """Return a page of a list in its default order, or None if there is no such page."""
+        page = object_keys.parse_market_page(key)
+        if page is None or key not in self.page_keys():
+            return None
+        rows = self.rows(page.by, page.sort)
+        return join_page(rows[page.number * ROWS_PER_PAGE :][:ROWS_PER_PAGE])
+
+
+def history(group: Group, points: bytes) -> bytes:
+    """Return the history of a group as JSON, with its points joined by `pages.BETWEEN`."""
+    return b"".join((group.head[:-1], b',"points":[\n', points, b"\n]}\n"))
+
+
+def _group(row: dict[str, Any]) -> Group:
+    path = object_keys.market_group(row["id_expansion"], row["game_folded"])
+    return Group(row["game_folded"], row["line"].encode(), row["head"].encode(), path)
+
+
+def _ranked(rows: list[dict[str, Any]], groups: list[Group], by: str, sort: str) -> tuple[list[Group], list[Group]]:
+    """Return the groups with the key of a sort in its default order, and those without it in the order of ties."""
+    found = [(row[f"rank_{sort}"], group) for row, group in zip(rows, groups, strict=True) if row["by"] == by]
+    with_key = sorted(((rank, group) for rank, group in found if rank is not None), key=itemgetter(0))
+    return [group for _, group in with_key], [group for rank, group in found if rank is None]

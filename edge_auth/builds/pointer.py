@@ -1,0 +1,76 @@
+"""The pointer of a store: which build is live, and which ones were."""
+
+import json
+from dataclasses import asdict, dataclass, field
+
+from edge_auth.builds import layout
+from edge_auth.errors import NoLiveBuild, StoreError
+from edge_auth.store.interface import Store
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """The object that names the live build.
+
+    Attributes:
+        build: The live build.
+        previous: The builds that were live before, newest first.
+        hold: Whether a rollback has blocked publishing.
+        nonce: A random text that makes each pointer unique.
+        ended: When earlier builds stopped being live (`YYYY-MM-DDTHH:MM:SSZ`). Clients may name them in X-Build for a
+            while longer. Pointers of older versions have none.
+        moved_from: For each move of the pointer the build that it left, newest first. Older versions write none.
+    """
+
+    build: str
+    previous: list[str] = field(default_factory=list)
+    hold: bool = False
+    nonce: str = ""
+    ended: dict[str, str] = field(default_factory=dict)
+    moved_from: list[str] = field(default_factory=list)
+
+    def to_bytes(self) -> bytes:
+        """Return the pointer as it is stored."""
+        return json.dumps(asdict(self), indent=1).encode() + b"\n"
+
+    @staticmethod
+    def from_bytes(data: bytes) -> "Pointer":
+        """Parse a stored pointer.
+
+        Raises:
+            StoreError: The bytes are not a pointer.
+        """
+        try:
+            fields = json.loads(data)
+            ended = dict(fields.get("ended", {}))
+            moved_from = list(fields.get("moved_from", []))
+            return Pointer(fields["build"], fields["previous"], fields["hold"], fields["nonce"], ended, moved_from)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise StoreError(f"{layout.POINTER} is not a pointer to a build: {error}") from error
+
+
+def read_pointer(store: Store) -> tuple[Pointer | None, str | None]:
+    """Return the pointer and its tag for `swap`, or (None, None) if nothing was ever published."""
+    found = store.get_versioned(layout.POINTER)
+    return (Pointer.from_bytes(found.data), found.etag) if found else (None, None)
+
+
+def live_pointer(store: Store) -> Pointer:
+    """Return the pointer.
+
+    Raises:
+        NoLiveBuild: Nothing was published yet.
+    """
+    pointer, _ = read_pointer(store)
+    if pointer is None:
+        raise NoLiveBuild(f"no build is live in {store.location}: run `cardpress build … --publish`")
+    return pointer
+
+
+def live_build_id(store: Store) -> str:
+    """Return the id of the live build.
+
+    Raises:
+        NoLiveBuild: Nothing was published yet.
+    """
+    return live_pointer(store).build

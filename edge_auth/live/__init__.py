@@ -1,0 +1,1 @@
+"""What changes while a shim runs: keys, counters, open builds, log and metrics."""

@@ -1,0 +1,231 @@
+"""The builds that a shim answers from: the live one, and those that requests name in X-Build.
+
+A thread follows the pointer. It opens a new build and reads what every answer needs before the build goes live here.
+So a request waits for the store at most once, for its own object. Then it makes the answers that clients had lately.
+A request selects its build once and reads from that build only, so no answer mixes builds. A build of a folder that
+lost data in a power cut does not go live. An earlier one answers.
+"""
+
+from contextlib import suppress
+from functools import partial
+from threading import Lock
+from time import monotonic
+
+from edge_auth.builds import builds, layout
+from edge_auth.builds.cache import LruCache
+from edge_auth.builds.pointer import Pointer, live_pointer, read_pointer
+from edge_auth.errors import AccessDenied, EdgeError, NoLiveBuild, StoreError, UnknownBuild
+from edge_auth.live.background import Background
+from edge_auth.live.coalescing_store import with_deadline
+from edge_auth.live.log import Log
+from edge_auth.live.metrics import Metrics
+from edge_auth.live.open_build import OpenBuild
+from edge_auth.live.poller import POLL_SECONDS, Poller
+from edge_auth.live.single_flight import SingleFlight
+from edge_auth.live.step_log import FollowedSteps
+from edge_auth.live.unknown_builds import UnknownBuilds
+from edge_auth.live.warming import warm
+from edge_auth.store.file_cache import FileCache
+from edge_auth.store.interface import Store
+
+_MAX_PINNED_BUILDS = 4
+_MAX_PINNED_IDLE_SECONDS = 300
+_CACHE_BYTES = 16 << 20
+# From the reading of the pointer until no more answers are made before the build goes live. If the pointer moves again
+# meanwhile, that build waits for this time, for the next poll, and for this time once more: five seconds are the law.
+_MAX_FOLLOWING_SECONDS = 1.0
+
+
+class BuildRegistry:
+    """The open builds of a store.
+
+    Args:
+        warms: Whether a build goes live with the answers that clients had lately. A cache before the shim fetches them.
+        background: In what other builds are opened beside requests.
+
+    Attributes:
+        steps: The steps of the store, for /changes.
+        last_error: Why the pointer or its build could not be read at the last poll, or ''.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        file_cache: FileCache,
+        single_flight: SingleFlight,
+        log: Log,
+        metrics: Metrics,
+        poll_seconds: float = POLL_SECONDS,
+        *,
+        warms: bool = True,
+        background: Background | None = None,
+    ):
+        self._store = with_deadline(store, single_flight)
+        self._file_cache = file_cache
+        self._single_flight = single_flight
+        self._log = log
+        self._metrics = metrics
+        self._cache = LruCache(_CACHE_BYTES)
+        self._live: OpenBuild | None = None
+        self._pinned: dict[str, OpenBuild] = {}
+        self._unknown = UnknownBuilds(self._list_ids)
+        self._opening = Lock()
+        self._background = background or Background()
+        self._warms = warms
+        self.steps = FollowedSteps(self._store, self._cache, self._refresh, self._no_build)
+        self.last_error = ""
+        self._last_exception: Exception | None = None
+        self._poller = Poller(self._poll, poll_seconds)
+
+    def select(self, pin: str | None = None) -> OpenBuild:
+        """Return the live build, or the one that a request names in X-Build.
+
+        Raises:
+            UnknownBuild: The store does not hold it.
+            NoLiveBuild: No build was ever published.
+            StoreError: The build cannot be read.
+        """
+        live = self._live
+        if live is None:
+            self._refresh()
+            live = self._live
+        if live is None:
+            raise self._no_build()
+        return live if pin is None or pin == live.id else self._select_pinned(pin)
+
+    def _no_build(self) -> EdgeError:
+        error = self._last_exception
+        if isinstance(error, NoLiveBuild):
+            return NoLiveBuild(str(error))
+        return StoreError(self.last_error or "the live build is still being read")
+
+    def has_changed(self, build: OpenBuild, pin: str | None) -> bool:
+        """Read the pointer again. Return whether a request answered from `build` would now get another build.
+
+        A build may be pruned while a request reads it, or before this shim knows that another build is live.
+        """
+        self._refresh()
+        try:
+            return self.select(pin) is not build
+        except UnknownBuild:
+            return True
+
+    def _list_ids(self) -> set[str]:
+        [ids] = self._single_flight.get({layout.BUILDS: lambda: set(layout.build_ids(self._store.list(layout.BUILDS)))})
+        return ids
+
+    def _select_pinned(self, id_: str) -> OpenBuild:
+        """Return a build that is not live. Requests share it, and it stays open while requests use it."""
+        build = self._pinned.get(id_)
+        if build is None:
+            self._unknown.check(id_)
+            try:
+                [build] = self._single_flight.get({id_: lambda: self._open_pinned(id_)})
+            except UnknownBuild:
+                self._unknown.add(id_)
+                raise
+        build.last_used = monotonic()
+        return build
+
+    def _pin(self, build: OpenBuild) -> None:
+        build.last_used = monotonic()
+        self._pinned[build.id] = build
+        by_use = sorted(self._pinned.copy().items(), key=lambda item: item[1].last_used)
+        for id_, _ in by_use[:-_MAX_PINNED_BUILDS]:
+            self._pinned.pop(id_, None)
+
+    def _poll(self) -> None:
+        """Follow the pointer. If it or its build cannot be read, the current build stays live."""
+        deadline = monotonic() + _MAX_FOLLOWING_SECONDS
+        try:
+            pointer = live_pointer(self._store)
+            self._follow_steps(pointer)
+            self._follow(pointer.build, deadline)
+            self._close_unused()
+            self._set_last_error(None)
+        except Exception as error:  # whatever the error is, the next poll may succeed
+            self._set_last_error(error)
+        self._metrics.flush()
+
+    def _follow_steps(self, pointer: Pointer) -> None:
+        """Follow the steps before the build, so that a build which an answer names in X-Build is known to /changes."""
+        try:
+            self.steps.follow(pointer)
+        except EdgeError as error:  # a build must go live without them
+            self._log.once(f"the steps of /changes stay as they are: {error}")
+
+    def _refresh(self) -> None:
+        with self._single_flight.waiting(self._poller):  # the poller may be opening a build
+            self._poller.refresh(self._single_flight.seconds)
+
+    def _follow(self, id_: str, deadline: float) -> None:
+        before = build = self._live
+        if build is None:
+            self._test_permissions()
+            build = self._open_first(id_)
+        elif build.id != id_:
+            build = self._pinned.get(id_) or self._single_flight.run(id_, lambda: self._open_pinned(id_))
+        try:
+            if not build.prepared:
+                self._single_flight.run(build, build.prepare)
+            if self._warms and before is not None and build is not before:
+                self._warm(build, before, deadline)
+        finally:  # the first build goes live even if it is partly damaged: there is no other build to answer from
+            if build is not before:
+                self._go_live(build)
+
+    def _warm(self, build: OpenBuild, before: OpenBuild, deadline: float) -> None:
+        """Make the answers that clients had lately, until the deadline or until a request waits for the pointer."""
+        with suppress(EdgeError), self._background:
+            warm(build, before, lambda: monotonic() < deadline and not self._poller.requested)
+
+    def _open_first(self, id_: str) -> OpenBuild:
+        """Open the build that the pointer names. In a folder, open the newest whole one of those before it instead."""
+        if self._store.local_path("") is not None:
+            pointer, _ = read_pointer(self._store)
+            for candidate in (id_, *(pointer.previous if pointer else ())):
+                with suppress(EdgeError):  # the next poll logs why the live build cannot be opened
+                    return self._single_flight.run(candidate, partial(self._open_prepared, candidate))
+        return self._single_flight.run(id_, lambda: self._open(id_))
+
+    def _go_live(self, build: OpenBuild) -> None:
+        before, self._live = self._live, build
+        self._metrics.live(build.objects.record)
+        if before is not None:
+            self._pin(before)
+
+    def _open(self, id_: str) -> OpenBuild:
+        return OpenBuild(builds.open_build(self._store, id_, self._file_cache), self._cache, self._metrics.cache)
+
+    def _open_pinned(self, id_: str) -> OpenBuild:
+        """Open a build while requests are answered. Requests and the poller share it before another opening begins."""
+        build = self._open_prepared(id_)
+        self._pin(build)
+        return build
+
+    def _open_prepared(self, id_: str) -> OpenBuild:
+        """Open one build at a time, with the interpreter mostly left to requests."""
+        build = self._open(id_)
+        with self._opening, self._background:
+            build.prepare()
+        return build
+
+    def _test_permissions(self) -> None:
+        """Log at the start if the store denies access to missing objects, so that they look like a failure."""
+        try:
+            self._store.stat(layout.record_name(layout.NO_BUILD_ID))
+        except AccessDenied as error:
+            self._log.line(f"the store denies access to missing objects, so unknown builds will be failures: {error}")
+
+    def _close_unused(self) -> None:
+        """Close the pinned builds that no request has used for a while, and those that were pruned."""
+        for id_, build in self._pinned.copy().items():
+            idle = monotonic() > build.last_used + _MAX_PINNED_IDLE_SECONDS
+            if idle or self._store.stat(layout.record_name(id_)) is None:
+                self._pinned.pop(id_, None)
+
+    def _set_last_error(self, error: Exception | None) -> None:
+        message = (str(error) or repr(error)) if error else ""
+        if message and message != self.last_error and self._live:
+            self._log.line(f"the pointer cannot be followed, build {self._live.id} stays live here: {message}")
+        self.last_error, self._last_exception = message, error

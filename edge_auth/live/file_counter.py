@@ -1,0 +1,271 @@
+"""The rate limit counter of one machine, exact over all shims of a store that share a state folder.
+
+The counter is a file of slots, so counting is a lock and a write of sixteen bytes, and counts survive restarts. Names
+are hashed, with a secret that the file holds, to buckets of a few slots. Addresses have one table. If a bucket of it
+gets more addresses in a minute than it has slots, the least used slot is replaced. Keys have tables of their own: if a
+bucket of the first one is full, the next table is used, and no count of the current minute is replaced. If the file
+cannot be used, the workers of a shim count together in memory until the next minute, and log it, since an answer
+matters more than a count over all shims.
+"""
+
+import os
+import struct
+from collections.abc import Callable
+from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, lockf
+from functools import lru_cache, partial
+from hashlib import blake2b, sha256
+from pathlib import Path
+from threading import Lock
+from time import monotonic, sleep
+from typing import NamedTuple, TypeVar
+
+from edge_auth.live.rate_limit import Usage, is_address, window_of
+
+# The file: the secret, the table of addresses, the first table of keys, and further ones as they are needed.
+_SECRET_BYTES, _HEADER_BYTES = 32, 4096
+_MAX_KEY_TABLES = 64
+_BUCKETS, _SLOTS_PER_BUCKET = 8192, 8
+# A slot holds the tag of its name, its window and its count. An empty slot is zeros.
+_SLOT = struct.Struct("<QII")
+_BUCKET = struct.Struct("<" + "QII" * _SLOTS_PER_BUCKET)
+_TABLE_BYTES = _BUCKETS * _BUCKET.size
+# The disk space of the first two tables is reserved: a count that does not fit on a full disk would not be exact, and
+# nginx, which maps the file, would be killed.
+_RESERVED_BYTES = _HEADER_BYTES + 2 * _TABLE_BYTES
+# A slot's window may lie this far ahead, because a clock was set back a little. Further ahead is an error of a clock.
+_MAX_WINDOWS_AHEAD = 2
+_LOCK_TIMEOUT_SECONDS, _LOCK_POLL_SECONDS = 0.5, 0.0001
+_LOG_SECONDS = 60
+
+T = TypeVar("T")
+
+
+class _Slot(NamedTuple):
+    """A slot of a name.
+
+    Attributes:
+        offset: In the file.
+        window, used: The count of the name, 0 in a slot that is free.
+    """
+
+    offset: int
+    window: int
+    used: int
+
+
+class _Counts(NamedTuple):
+    """An open file of slots, and the secret that it holds."""
+
+    handle: int
+    secret: bytes
+
+
+class FileCounter:
+    """The counter of one process. Create it in the process that uses it, since a process does not inherit locks.
+
+    Args:
+        memory: A file in memory (`memory_file`) that the processes of a shim share. They count there while `file`
+            cannot be used. None for one of this process alone.
+    """
+
+    def __init__(self, file: Path, log: Callable[[str], None], memory: int | None = None):
+        self._file = file
+        self._log = log
+        self._lock = Lock()
+        memory = memory_file() if memory is None else memory
+        self._counts = self._memory = _Counts(memory, _read_secret(memory))
+        self._window = 0
+        self._next_log = 0.0
+
+    def hit(self, name: str, limit: int, now: float) -> Usage:
+        """Count a request unless it is over the limit."""
+        window = window_of(now)
+        return self._in_file(window, partial(self._count, name, limit, window))
+
+    def noted(self, name: str, window: int) -> int:
+        """Return the count of a name in a window, of which this machine may know a part only."""
+        return self._in_file(window, partial(self._noted, name, window))
+
+    def note(self, name: str, window: int, used: int) -> None:
+        """Raise the count of a name in a window to one that another counter has."""
+        self._in_file(window, partial(self._note, name, window, used))
+
+    def _in_file(self, window: int, action: Callable[[], T]) -> T:
+        with self._lock:
+            if window != self._window:
+                self._check_file(window)
+            try:
+                return action()
+            except OSError as error:
+                self._count_in_memory(error)
+                return action()
+
+    def _noted(self, name: str, window: int) -> int:
+        tables, tag = _location(name, self._counts.secret)
+        with _Locked(self._counts.handle, tables.start):
+            slot = self._find(tables, tag, window)
+        return slot.used if slot.window == window else 0
+
+    def _note(self, name: str, window: int, used: int) -> None:
+        handle, secret = self._counts
+        tables, tag = _location(name, secret)
+        with _Locked(handle, tables.start):
+            slot = self._find(tables, tag, window)
+            if slot.window == window and slot.used < used:
+                os.pwrite(handle, _SLOT.pack(tag, window, used), slot.offset)
+
+    def _count(self, name: str, limit: int, window: int) -> Usage:
+        handle, secret = self._counts
+        tables, tag = _location(name, secret)
+        with _Locked(handle, tables.start):
+            slot = self._find(tables, tag, window)
+            if slot.used >= limit:
+                return Usage(limit, limit, slot.window, False)
+            os.pwrite(handle, _SLOT.pack(tag, slot.window, slot.used + 1), slot.offset)
+            return Usage(limit, slot.used + 1, slot.window, True)
+
+    def _find(self, tables: range, tag: int, window: int) -> _Slot:
+        """Return the slot of a tag: the one that it has, else the least used one of the first table that has room."""
+        least: _Slot | None = None
+        for bucket in tables:
+            data = os.pread(self._counts.handle, _BUCKET.size, bucket)
+            slots = _BUCKET.unpack(data.ljust(_BUCKET.size, b"\0"))
+            tags, windows, counts = slots[::3], slots[1::3], slots[2::3]
+            if tag in tags:
+                slot = tags.index(tag)
+                # A slot's window never goes back, even if the clock does.
+                return _Slot(bucket + slot * _SLOT.size, *_current(windows[slot], counts[slot], window))
+            if least is None or least.used:
+                uses = [_current(*slot, window)[1] for slot in zip(windows, counts, strict=True)]
+                slot = uses.index(min(uses))
+                if least is None or uses[slot] < least.used:
+                    least = _Slot(bucket + slot * _SLOT.size, window, uses[slot])
+            if 0 in tags:  # this bucket was never full, so no name is in a further table
+                break
+        assert least is not None, "every name has a bucket"
+        return least._replace(used=0)
+
+    def _check_file(self, window: int) -> None:
+        """Open the counter's file if it is not open, or was replaced or truncated.
+
+        This is done at the first request of a minute only: a count that moved within a minute would begin again.
+        """
+        self._window = window
+        if self._counts is not self._memory and _is_intact(self._file, self._counts):
+            return
+        try:
+            self._use(_open_counts(self._file))
+        except OSError as error:
+            self._count_in_memory(error)
+
+    def _count_in_memory(self, error: OSError) -> None:
+        self._use(self._memory)
+        if monotonic() >= self._next_log:
+            self._next_log = monotonic() + _LOG_SECONDS
+            self._log(f"the rate limit counter {self._file} fails, this shim counts alone until it works: {error}")
+
+    def _use(self, counts: _Counts) -> None:
+        before, self._counts = self._counts, counts
+        if before is not self._memory:
+            os.close(before.handle)
+
+
+def memory_file() -> int:
+    """Return a file in memory, which processes that are forked later share."""
+    return os.memfd_create("counts")
+
+
+def store_name(store_location: str) -> str:
+    """Return a name for the location of a store, for files outside of it."""
+    return sha256(store_location.encode()).hexdigest()[:16]
+
+
+def counter_file(state: str, store_location: str) -> Path:
+    """Return the counter's file in a state folder. Shims of the same store share it."""
+    return Path(state) / f"counts-{store_name(store_location)}"
+
+
+class _Locked:
+    """Holds the lock of the byte of a file that stands for a bucket, or for the secret.
+
+    A generator with `contextmanager` would take a microsecond longer, and every request takes this lock.
+    """
+
+    def __init__(self, handle: int, offset: int):
+        self._handle, self._offset = handle, offset
+
+    def __enter__(self) -> None:
+        """Lock the byte.
+
+        Raises:
+            OSError: Another process holds the lock for long, perhaps because it was stopped.
+        """
+        deadline = 0.0
+        while True:
+            try:
+                lockf(self._handle, LOCK_EX | LOCK_NB, 1, self._offset)
+                return
+            except BlockingIOError:
+                deadline = deadline or monotonic() + _LOCK_TIMEOUT_SECONDS
+                if monotonic() > deadline:
+                    raise
+                sleep(_LOCK_POLL_SECONDS)
+
+    def __exit__(self, *error: object) -> None:
+        lockf(self._handle, LOCK_UN, 1, self._offset)
+
+
+def _open_counts(file: Path) -> _Counts:
+    """Open a counter's file. Create it, and reserve its space on the disk, if that was not done before.
+
+    Raises:
+        OSError: It cannot be used; for example, the disk is full.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        with _Locked(handle, 0):
+            os.posix_fallocate(handle, 0, _RESERVED_BYTES)
+        return _Counts(handle, _read_secret(handle))
+    except OSError:
+        os.close(handle)
+        raise
+
+
+def _read_secret(handle: int) -> bytes:
+    """Return the secret of a file. Without it a client could choose addresses that share a bucket with a key."""
+    with _Locked(handle, 0):
+        secret = os.pread(handle, _SECRET_BYTES, 0)
+        if len(secret) < _SECRET_BYTES or not any(secret):
+            secret = os.urandom(_SECRET_BYTES)
+            os.pwrite(handle, secret, 0)
+        return secret
+
+
+def _current(latest: int, used: int, window: int) -> tuple[int, int]:
+    """Return the window and the count that a slot has now. The count of a past window is 0."""
+    return (latest, used) if window <= latest <= window + _MAX_WINDOWS_AHEAD else (window, 0)
+
+
+def _is_intact(file: Path, counts: _Counts) -> bool:
+    """Return whether counts are still those of a file: it was neither replaced nor truncated."""
+    try:
+        same = os.path.samestat(os.fstat(counts.handle), file.stat())
+        return same and os.pread(counts.handle, _SECRET_BYTES, 0) == counts.secret
+    except OSError:
+        return False
+
+
+@lru_cache(4096)
+def _location(name: str, secret: bytes) -> tuple[range, int]:
+    """Return the offsets of a name's buckets, one for each table that may hold the name, and the tag of its slot."""
+    digest = blake2b(name.encode(), key=secret, digest_size=12).digest()
+    bucket, tag = struct.unpack("<IQ", digest)
+    first = _HEADER_BYTES + bucket % _BUCKETS * _BUCKET.size
+    keys = first + _TABLE_BYTES
+    buckets = (
+        range(first, keys, _TABLE_BYTES)
+        if is_address(name)
+        else range(keys, keys + _MAX_KEY_TABLES * _TABLE_BYTES, _TABLE_BYTES)
+    )
+    return buckets, tag or 1

@@ -1,0 +1,201 @@
+"""API keys: their form, their records, and the file that holds the records.
+
+The file is `{"format": 1, "keys": [record, …]}`. It does not belong to a build, so a rollback does not bring back
+revoked keys. Only the SHA-256 of a key is stored. A key has 190 random bits, so it cannot be guessed from a fast hash.
+"""
+
+import hashlib
+import json
+import re
+import secrets
+import string
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from edge_auth.builds import layout
+from edge_auth.errors import Conflict, KeyFormatError, UnknownKey
+from edge_auth.store.interface import Store
+from edge_auth.store.open import open_store, parent_and_name
+
+FORMAT = 1
+KEY_PREFIX = "cpm_live_"
+WATCHLIST_READ, CARDS_READ, FINGERPRINTS_READ = "watchlist:read", "cards:read", "fingerprints:read"
+BULK_READ = "bulk:read"
+SCOPES = (WATCHLIST_READ, CARDS_READ, FINGERPRINTS_READ, BULK_READ)
+DEFAULT_RATE_LIMIT = 120
+_MAX_ATTEMPTS = 100
+
+_ALPHABET = string.ascii_letters + string.digits
+_KEY = re.compile(KEY_PREFIX + "[A-Za-z0-9]{32}")
+_DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_MOMENT = re.compile(_DAY.pattern + r"[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})?")
+_TIMESTAMP = re.compile(_DAY.pattern + "T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
+
+
+@dataclass(frozen=True)
+class KeyRecord:
+    """The stored record of a key.
+
+    Attributes:
+        prefix: The first characters of the key, by which an operator recognises it.
+        sha256: The hash of the key in hex.
+        rate_limit: Requests per minute.
+        created_at, expires_at: `YYYY-MM-DDTHH:MM:SSZ`.
+    """
+
+    id: str
+    name: str
+    prefix: str
+    sha256: str
+    scopes: tuple[str, ...]
+    rate_limit: int
+    created_at: str
+    expires_at: str | None = None
+    revoked: bool = False
+
+    def expired(self, now: float) -> bool:
+        """Return whether `now` (Unix time) is after the last second in which the key is valid."""
+        return self.expires_at is not None and timestamp(now) > self.expires_at
+
+    def public(self) -> dict[str, Any]:
+        """Return the Key of the API: all fields except `sha256` and `revoked`."""
+        return {name: value for name, value in asdict(self).items() if name not in ("sha256", "revoked")}
+
+    @staticmethod
+    def from_fields(fields: dict[str, Any]) -> "KeyRecord":
+        """Return the record with these fields.
+
+        Raises:
+            KeyError, TypeError, ValueError: A field is missing or has a wrong value.
+        """
+        record = KeyRecord(**{name: fields[name] for name in KeyRecord.__dataclass_fields__})
+        texts = [record.id, record.name, record.prefix, record.sha256, record.created_at, *record.scopes]
+        if not all(isinstance(text, str) for text in texts) or not isinstance(record.revoked, bool):
+            raise TypeError(f"key {record.id!r} has a field of the wrong type")
+        if type(record.rate_limit) is not int or record.rate_limit < 1:
+            raise ValueError(f"key {record.id!r} has no rate limit of at least 1")
+        if record.expires_at is not None and not _TIMESTAMP.fullmatch(record.expires_at):
+            raise ValueError(f"key {record.id!r} expires at {record.expires_at!r}, which is not a timestamp")
+        return replace(record, scopes=tuple(record.scopes))
+
+
+def timestamp(now: float) -> str:
+    """Return Unix time as `YYYY-MM-DDTHH:MM:SSZ`, without fractions."""
+    return datetime.fromtimestamp(int(now), UTC).replace(tzinfo=None).isoformat() + "Z"
+
+
+def parse_expiry(text: str) -> str:
+    """Return the timestamp that an operator means by a day (its last second) or by a timestamp (UTC without a zone).
+
+    Raises:
+        ValueError: The text is neither a day nor a timestamp.
+    """
+    if _DAY.fullmatch(text):
+        return datetime.fromisoformat(text).date().isoformat() + "T23:59:59Z"
+    if not _MOMENT.fullmatch(text):
+        raise ValueError(f"{text!r} is neither a day (2026-12-31) nor a timestamp (2026-12-31T12:00:00Z)")
+    moment = datetime.fromisoformat(text)
+    return timestamp((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+
+
+def well_formed(key: str) -> bool:
+    """Return whether a text has the form of a key."""
+    return _KEY.fullmatch(key) is not None
+
+
+def digest(key: str) -> str:
+    """Return the SHA-256 of a key in hex."""
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
+def issue(
+    name: str, scopes: Sequence[str], rate_limit: int, expires_at: str | None, now: float
+) -> tuple[str, KeyRecord]:
+    """Return a new key and its record. The key cannot be read from the record again."""
+    key = KEY_PREFIX + "".join(secrets.choice(_ALPHABET) for _ in range(32))
+    ordered = tuple(scope for scope in SCOPES if scope in scopes)
+    prefix = key[: len(KEY_PREFIX) + 4]
+    id_ = "key_" + secrets.token_hex(6)
+    return key, KeyRecord(id_, name, prefix, digest(key), ordered, rate_limit, timestamp(now), expires_at)
+
+
+def parse_records(data: bytes) -> list[KeyRecord]:
+    """Return the records in a key file.
+
+    Raises:
+        KeyFormatError: The bytes are not a key file, or a newer version wrote them.
+    """
+    try:
+        document = json.loads(data)
+        if document["format"] != FORMAT:
+            raise ValueError(f"its format is {document['format']!r}, this version reads {FORMAT}")
+        return [KeyRecord.from_fields(fields) for fields in document["keys"]]
+    except (ValueError, KeyError, TypeError) as error:
+        raise KeyFormatError(f"the key records cannot be read: {error}") from error
+
+
+class KeyFile:
+    """The file of key records.
+
+    Attributes:
+        name: Its name in the store.
+    """
+
+    def __init__(self, store: Store, name: str):
+        self.store = store
+        self.name = name
+
+    def records(self) -> list[KeyRecord]:
+        """Return all records in the order of their issue, or an empty list if there is no file yet."""
+        found = self.store.get_versioned(self.name)
+        return parse_records(found.data) if found else []
+
+    def add(self, record: KeyRecord) -> None:
+        """Append a record."""
+        # The record may be in the file already: an earlier swap may have succeeded although its answer was lost.
+        self._change(lambda records: records if any(r.id == record.id for r in records) else [*records, record])
+
+    def update(self, id_: str, **changes: Any) -> KeyRecord:
+        """Change fields of the record with this id. Return the new record.
+
+        Raises:
+            UnknownKey: There is no such record.
+        """
+
+        def changed(records: list[KeyRecord]) -> list[KeyRecord]:
+            if all(record.id != id_ for record in records):
+                raise UnknownKey(f"no key has the id {id_!r}: `cardpress keys list` shows them")
+            return [replace(record, **changes) if record.id == id_ else record for record in records]
+
+        return next(record for record in self._change(changed) if record.id == id_)
+
+    def _change(self, edit: Callable[[list[KeyRecord]], list[KeyRecord]]) -> list[KeyRecord]:
+        """Apply an edit to the newest records. Repeat it if another operator changed the file at the same time."""
+        for attempt in range(_MAX_ATTEMPTS):
+            found = self.store.get_versioned(self.name)
+            records = edit(parse_records(found.data) if found else [])
+            document = {"format": FORMAT, "keys": [asdict(record) for record in records]}
+            data = json.dumps(document, indent=1, ensure_ascii=False).encode() + b"\n"
+            try:
+                self.store.swap(self.name, data, found.etag if found else None)
+                return records
+            except Conflict:
+                if attempt == _MAX_ATTEMPTS - 1:
+                    raise
+        raise AssertionError("unreachable")
+
+
+def open_key_file(store: str, keys: str | None = None, timeout_seconds: float | None = None) -> KeyFile:
+    """Open the key file of a store, or the one at `keys`: a folder or prefix, or a path that ends in .json.
+
+    Args:
+        timeout_seconds: As for `open_store`.
+    """
+    if keys is None:
+        return KeyFile(open_store(store, timeout_seconds), layout.KEYS)
+    if keys.endswith(".json"):
+        folder, name = parent_and_name(keys)
+        return KeyFile(open_store(folder, timeout_seconds, private=True), name)
+    return KeyFile(open_store(keys, timeout_seconds, private=True), layout.KEYS.removeprefix(layout.PRIVATE))

@@ -1,0 +1,154 @@
+"""The shim's log on standard error: one line of JSON per request, and one per failure.
+
+A thread writes the lines, several at a time, so a slow or stuck reader of the log does not delay answers. If the log
+cannot be written fast enough, the oldest lines are dropped. Each write is at most what a pipe takes at once, so that
+the lines of several workers do not mix. Texts that may be API keys are removed.
+"""
+
+import json
+import os
+import re
+import select
+import sys
+import time
+import traceback
+from collections import deque
+from contextlib import suppress
+from functools import lru_cache
+from json.encoder import encode_basestring as quote
+from multiprocessing.util import Finalize
+from threading import Event, Thread
+
+from edge_auth.errors import StoreError
+from edge_auth.live.keys import timestamp
+from edge_auth.live.request import Answer, Request
+
+_FLUSH_SECONDS = 0.1
+_MAX_WAITING_LINES = 20_000
+_LAST_WRITE_TIMEOUT_SECONDS = 0.5
+_MAX_TEXT_CHARACTERS = 500
+_MAX_TRACE_CHARACTERS = 2000
+# A key has 32 letters and digits in a row, whatever its prefix looks like.
+_SECRET = re.compile(r"cpm_live_\w*|[A-Za-z0-9]{32,}", re.IGNORECASE)
+_CONTROL = re.compile(r"[^\x20-\x7e\u00a1-\ud7ff\ue000-\uffff]")
+
+
+class Log:
+    """Log lines on their way to a file descriptor. Create it in the process that logs, since it starts a thread."""
+
+    def __init__(self, descriptor: int | None = None):
+        self._descriptor = sys.stderr.fileno() if descriptor is None else descriptor
+        self._lines: deque[bytes] = deque(maxlen=_MAX_WAITING_LINES)
+        self._waiting = Event()
+        self._last_once = ""
+        Thread(target=self._write, daemon=True, name="log").start()
+        Finalize(self, self._write_rest, exitpriority=10)
+
+    def line(self, text: str) -> None:
+        """Log a message."""
+        self._append(json.dumps({"time": _time(time.time()), "message": _clean_and_cut(text)}, ensure_ascii=False))
+
+    def once(self, text: str) -> None:
+        """Log a message, unless it is the one that was logged here last."""
+        if text != self._last_once:
+            self._last_once = text
+            self.line(text)
+
+    def request(self, request: Request, answer: Answer, now: float, seconds: float) -> None:
+        """Log an answered request, without its query, since clients may put secrets there."""
+        size = len(answer.body) if answer.stream is None else answer.headers["Content-Length"]
+        # This runs for every request, and json.dumps would take four times as long.
+        self._append(
+            f'{{"time":"{_time(now)}","method":{_quoted_method(request.method)},"path":{_quoted_path(request.path)},'
+            f'"endpoint":{_quoted_or_null(answer.endpoint)},"status":{answer.status},"bytes":{size},'
+            f'"ms":{seconds * 1000:.2f},"key":{_quoted_or_null(answer.key_id)},"request":{quote(request.id)},'
+            f'"build":{_quoted_or_null(answer.headers.get("X-Build"))}}}'
+        )
+
+    def failure(self, request: Request, error: BaseException) -> None:
+        """Log why a request got 500."""
+        fields = {
+            "time": _time(time.time()),
+            "message": f"failed: {request.method} {_clean_path(request.path)}",
+            "request": request.id,
+            **_cause(error),
+        }
+        self._append(json.dumps(fields, ensure_ascii=False))
+
+    def _append(self, line: str) -> None:
+        self._lines.append(line.encode(errors="replace") + b"\n")
+        if not self._waiting.is_set():
+            self._waiting.set()
+
+    def _write(self) -> None:
+        while True:
+            self._waiting.wait()
+            self._waiting.clear()
+            while data := self._next_lines():
+                with suppress(OSError):
+                    os.write(self._descriptor, data)
+            time.sleep(_FLUSH_SECONDS)
+
+    def _next_lines(self) -> bytes:
+        """Remove and return waiting lines, as many as a pipe takes at once."""
+        lines: list[bytes] = []
+        size = 0
+        while self._lines and (not lines or size + len(self._lines[0]) <= select.PIPE_BUF):
+            lines.append(self._lines.popleft())
+            size += len(lines[-1])
+        return b"".join(lines)
+
+    def _write_rest(self) -> None:
+        """Write the waiting lines at the end of the process, unless the reader is stuck."""
+        with suppress(OSError):
+            while self._lines and select.select([], [self._descriptor], [], _LAST_WRITE_TIMEOUT_SECONDS)[1]:
+                os.write(self._descriptor, self._next_lines())
+
+
+def clean(text: str) -> str:
+    """Return a text without possible keys and with escaped control characters."""
+    return _CONTROL.sub(lambda match: match.group().encode("unicode_escape").decode(), _SECRET.sub("…", text))
+
+
+def _cause(error: BaseException) -> dict[str, str]:
+    """Return the message of a failure of the store, which is no defect of the shim, else the traceback."""
+    if isinstance(error, StoreError):
+        return {"error": _clean_and_cut(str(error))}
+    trace = "".join(traceback.format_exception(error)).rstrip().splitlines()
+    return {"trace": "\n".join(map(clean, trace))[-_MAX_TRACE_CHARACTERS:]}
+
+
+def _time(now: float) -> str:
+    return f"{_second(int(now))}.{int(now % 1 * 1000):03d}Z"
+
+
+@lru_cache(4)
+def _second(now: int) -> str:
+    return timestamp(now)[:-1]
+
+
+def _clean_and_cut(text: str) -> str:
+    return clean(text)[:_MAX_TEXT_CHARACTERS]
+
+
+def _clean_path(path: bytes) -> str:
+    return _clean_and_cut(path.decode(errors="backslashreplace"))
+
+
+def _quoted_path(path: bytes) -> str:
+    return _cached_quoted_path(path) if len(path) <= _MAX_TEXT_CHARACTERS else quote(_clean_path(path))
+
+
+@lru_cache(1024)
+def _cached_quoted_path(path: bytes) -> str:
+    return quote(_clean_path(path))
+
+
+@lru_cache(64)
+def _quoted_method(method: str) -> str:
+    return quote(_clean_and_cut(method))
+
+
+@lru_cache(1024)
+def _quoted_or_null(text: str | None) -> str:
+    return "null" if text is None else quote(text)

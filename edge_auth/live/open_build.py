@@ -1,0 +1,274 @@
+"""A build that answers requests: its search index, its short lists, and the cache of its answers."""
+
+import json
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
+from functools import cached_property, partial
+from itertools import count, takewhile
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from edge_auth.builds import builds, layer_names, media_types, object_keys, pages
+from edge_auth.builds.bodies import LARGE_BYTES, Body, StoredBody
+from edge_auth.builds.cache import LruCache
+from edge_auth.builds.catalogue import Catalogue
+from edge_auth.builds.codec import decompress
+from edge_auth.builds.identifiers import Identifiers
+from edge_auth.builds.index import Entry
+from edge_auth.builds.layers import Layer, read_members
+from edge_auth.builds.market import Market
+from edge_auth.builds.movers import Movers
+from edge_auth.builds.series import Series
+from edge_auth.builds.sorts import DEFAULT_SORT
+from edge_auth.errors import NotFound, StoreError
+from edge_auth.search.facets import Facets
+from edge_auth.search.masks import Filters, Search
+from edge_auth.search.ranking import ResultPage, first_matches
+from edge_auth.search.slugs import Slugs
+from edge_auth.text import fold
+
+T = TypeVar("T")
+_BEST_OF_LETTER = 100  # as many as a page has at most
+
+
+class ListedSet(NamedTuple):
+    """A Set as JSON, with its id and name, its folded name, and the folded name of its game, if it has one."""
+
+    line: bytes
+    id: int
+    name: str
+    folded: str
+    game: str | None
+
+
+class OpenBuild:
+    """A build with the indexes and lists that answers need. Each is read at its first use.
+
+    Args:
+        on_lookup: Called with whether a look-up in the cache found a value.
+
+    Attributes:
+        id: The build's id.
+        objects: The stored build.
+        last_used: When a request used it last, on the monotonic clock.
+        prepared: Whether everything that every answer needs was read.
+        fingerprints_file: A local file with the index of fingerprints, for clients that do not accept gzip. None
+            before `prepare`, for a small index, and if the file cannot be written.
+    """
+
+    def __init__(self, build: builds.Build, cache: LruCache, on_lookup: Callable[[bool], None]):
+        self.id = build.id
+        self.objects = build
+        self.last_used = 0.0
+        self.prepared = False
+        self.fingerprints_file: Path | None = None
+        self._cache = cache
+        self._on_lookup = on_lookup
+        self._rows: dict[str, list[bytes]] = {}  # by layer
+
+    def prepare(self) -> None:
+        """Read what every answer needs.
+
+        Raises:
+            StoreError: Something cannot be read. The rest stays usable.
+        """
+        self.catalogue.vocabulary, self.catalogue.card_lines  # noqa: B018  (read at their first use)
+        if self.catalogue.full_name is not None:
+            self.best_of_letters  # noqa: B018
+        for layer in self.objects.layers.values():
+            if not layer_names.holds_bulk_files(layer.name):  # nothing reads their indexes, and there are many
+                layer.index  # noqa: B018
+            layer.require_whole_files()
+        self.sets, self.slugs, self.catalogue.by_id  # noqa: B018
+        if layer_names.MOVERS in self.objects.layers:
+            self.movers  # noqa: B018
+        if self._has_series:
+            self.series  # noqa: B018
+        if layer_names.IDENTIFIERS in self.objects.layers:
+            self.identifiers  # noqa: B018
+        if layer_names.MARKET in self.objects.layers:
+            self.market  # noqa: B018
+        if self.catalogue.spellings is not None:
+            self.facets  # noqa: B018
+        self.objects.bulk_files  # noqa: B018
+        self.fingerprints_file = self._inflated_if_large(object_keys.FINGERPRINTS_KEY)
+        self.prepared = True
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """The search index."""
+        return self.objects.catalogue
+
+    @cached_property
+    def sets(self) -> list[ListedSet]:
+        """Every Set in the order of the list."""
+        catalogue = self.catalogue
+        games = dict(zip(catalogue.set_ids.tolist(), catalogue.set_games or (), strict=False))
+        sets = ((line, json.loads(line)) for line in self._lines(partial(object_keys.page_of_rows, layer_names.SETS)))
+        return [
+            ListedSet(line, fields["id"], fields["name"], fold(fields["name"]), games.get(fields["id"]))
+            for line, fields in sets
+        ]
+
+    @cached_property
+    def best_of_letters(self) -> dict[str, ResultPage]:
+        """The best matches of each letter that very many names contain: the first search of all who type a name."""
+        letters = self.catalogue.vocabulary.letters if self.catalogue.full_name is not None else []
+        searches = {letter: Search(Filters((letter,)), DEFAULT_SORT, reverse=False, best=letter) for letter in letters}
+        return {letter: first_matches(self.catalogue, search, _BEST_OF_LETTER) for letter, search in searches.items()}
+
+    @cached_property
+    def facets(self) -> Facets:
+        """What facets are counted from.
+
+        Raises:
+            NotFound: The build was made before there were facets.
+        """
+        if self.catalogue.spellings is None:
+            raise self._too_old("facets")
+        return Facets(self.catalogue, self.catalogue.spellings, {one.id: one.name for one in self.sets})
+
+    @cached_property
+    def movers(self) -> Movers:
+        """The lists of price moves.
+
+        Raises:
+            NotFound: The build was made before there were movers.
+        """
+        self.require(layer_names.MOVERS)
+        return self.objects.movers
+
+    @cached_property
+    def series(self) -> Series:
+        """The weekly prices of the products.
+
+        Raises:
+            NotFound: The build was made before there were series.
+        """
+        if not self._has_series:
+            raise self._too_old(layer_names.SERIES)
+        return self.objects.series
+
+    @cached_property
+    def identifiers(self) -> Identifiers:
+        """The ids of other catalogues.
+
+        Raises:
+            NotFound: The build was made before there were identifiers.
+        """
+        self.require(layer_names.IDENTIFIERS)
+        return self.objects.identifiers
+
+    @cached_property
+    def market(self) -> Market:
+        """The groups of the market.
+
+        Raises:
+            NotFound: The build was made before there was a market.
+        """
+        self.require(layer_names.MARKET)
+        return self.objects.market
+
+    @cached_property
+    def manifest(self) -> bytes:
+        """The manifest of the bulk files.
+
+        Raises:
+            NotFound: The build was made before there were bulk files.
+        """
+        manifest = self.objects.manifest()
+        if manifest is None:
+            self.require(layer_names.BULK)
+            raise StoreError(f"build {self.id} has no {object_keys.BULK_KEY}")
+        return manifest
+
+    @cached_property
+    def watchlist(self) -> list[bytes]:
+        """Every WatchlistItem as JSON, in the order of the list."""
+        return self._lines(object_keys.watchlist_page)
+
+    @cached_property
+    def slugs(self) -> Slugs:
+        """The slugs of the watchlist."""
+        return Slugs(self.watchlist)
+
+    def rows(self, layer: str) -> list[bytes]:
+        """Return every row of the list that a layer stores as JSON, in the order of the list.
+
+        Raises:
+            NotFound: The build was made before there was such a list.
+        """
+        if layer not in self._rows:
+            self.require(layer)
+            self._rows[layer] = self._lines(partial(object_keys.page_of_rows, layer))
+        return self._rows[layer]
+
+    def stored_body(self, key: str, file: Path | None = None) -> Body:
+        """Return the body of an object that is sent unchanged.
+
+        Args:
+            file: A local file with the plain content, if there is one.
+
+        Raises:
+            StoreError: The build has no such object.
+        """
+        layer, entry = self._locate(key)
+        read_gzipped, type_ = partial(layer.read_member, entry), media_types.media_type(key)
+        return StoredBody(entry.json_sha256, entry.json_size, entry.length, read_gzipped, type_, file)
+
+    def cached_body(self, path: bytes, query: str, make: Callable[[], Body]) -> Body:
+        """Return the body for a path and a query from the cache. If it is absent, call `make` and store the result."""
+        return self.cached((path, query), make, lambda body: body.cost + len(path) + len(query))
+
+    def recent_bodies(self) -> list[tuple[bytes, str, Body]]:
+        """Return path, query and body of the answers in the cache, most recently used first."""
+        found = [(key[1], body) for key, body in self._cache.items() if key[0] == self.id and isinstance(body, Body)]
+        return [(path, query, body) for (path, query), body in found]
+
+    def cached(self, key: Hashable, make: Callable[[], T], cost: Callable[[T], int]) -> T:
+        """Return a value of this build from the cache. If it is absent, call `make` and store the result.
+
+        Args:
+            cost: Returns the bytes of a value.
+        """
+        value: T | None = self._cache.get((self.id, key))
+        self._on_lookup(value is not None)
+        if value is None:
+            value = make()
+            self._cache.put((self.id, key), value, cost(value))
+        return value
+
+    def require(self, layer: str) -> None:
+        """Raise NotFound if the build was made before there was such a layer."""
+        if layer not in self.objects.layers:
+            raise self._too_old(layer)
+
+    @property
+    def _has_series(self) -> bool:
+        return layer_names.series_layer(layer_names.OPEN_MONTH) in self.objects.layers
+
+    def _too_old(self, what: str) -> NotFound:
+        return NotFound(f"build {self.id} has no {what}: an older version made it, the next build has them")
+
+    def _inflated_if_large(self, key: str) -> Path | None:
+        """Return a local file with the JSON of a large object. Without one, each request inflates the object."""
+        located = self.objects.find(key)
+        if located is not None and located[1].json_size >= LARGE_BYTES:
+            with suppress(StoreError):  # a full disk, or a damaged object, which requests report
+                return located[0].inflated(located[1])
+        return None
+
+    def _locate(self, key: str) -> tuple[Layer, Entry]:
+        located = self.objects.find(key)
+        if located is None:
+            raise StoreError(f"build {self.id} has no {key}")
+        return located
+
+    def _lines(self, page_key: Callable[[int], str]) -> list[bytes]:
+        """Return the items of all pages of a list."""
+        keys = takewhile(self.objects.find, map(page_key, count()))
+        return [line for page in self._read_all(list(keys)) for line in pages.split_page(page)]
+
+    def _read_all(self, keys: Sequence[str]) -> list[bytes]:
+        """Return the JSON of several objects, read at once."""
+        return [decompress(member) for member in read_members([self._locate(key) for key in keys])]

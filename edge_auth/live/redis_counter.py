@@ -1,0 +1,173 @@
+"""The rate limit counter of several machines: a Redis or Valkey server, with one call per request.
+
+One script counts and answers, so the count is exact with any number of shims. If the server fails or hangs, the
+requests that are waiting for it lose a short timeout. Later requests are counted on this machine, until a thread that
+tries the server every second finds that it counts again.
+
+The server's counts are noted in the file where this machine counts. So the machine goes on from there if the server
+fails, and a server that was restarted or emptied goes on from the greatest count that a machine which asks has noted.
+"""
+
+from collections.abc import Callable
+from threading import Event, Lock, Thread
+from time import monotonic, sleep
+from typing import cast
+
+import redis
+from redis.backoff import NoBackoff
+from redis.exceptions import NoScriptError
+from redis.retry import Retry
+
+from edge_auth.live.file_counter import FileCounter
+from edge_auth.live.metrics import Metrics
+from edge_auth.live.rate_limit import WINDOW_SECONDS, Usage, window_of
+
+COUNTER_TIMEOUT_SECONDS = 0.05
+_PAUSE_SECONDS = 1.0
+_PROBE_TIMEOUT_SECONDS = 3.0
+_NO_LIMIT = 1 << 40
+# Longer than a window, since the clocks of shims differ and may be set back a little.
+_COUNT_LIFETIME_SECONDS = 3 * WINDOW_SECONDS
+
+# KEYS: the count of a name in a window. ARGV: the limit, the lifetime of the count in seconds, the count that the
+# machine has noted. A server that was restarted has lost its counts, so the greater one holds.
+_COUNT_SCRIPT = """
+local used = math.max(tonumber(redis.call('GET', KEYS[1]) or 0), tonumber(ARGV[3]))
+if used >= tonumber(ARGV[1]) then
+    return {used, 0}
+end
+redis.call('SET', KEYS[1], used + 1, 'EX', ARGV[2])
+return {used + 1, 1}
+"""
+
+
+class RedisCounter:
+    """The counter of one process. Create it in the process that uses it.
+
+    Args:
+        prefix: The first part of the names of this store's counts.
+        machine: Counts while the server does not, and knows the server's counts.
+        pause: Waits between two attempts to reach a server that failed.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        prefix: str,
+        machine: FileCounter,
+        log: Callable[[str], None],
+        metrics: Metrics,
+        pause: Callable[[], object] = lambda: sleep(_PAUSE_SECONDS),
+    ):
+        self._server = redis.Redis.from_url(
+            plain_url(url),
+            socket_timeout=COUNTER_TIMEOUT_SECONDS,
+            socket_connect_timeout=COUNTER_TIMEOUT_SECONDS,
+            retry=Retry(NoBackoff(), 0),
+            protocol=2,  # this and the next line each save a round trip of a new connection
+            driver_info=None,
+        )
+        self._script = self._server.register_script(_COUNT_SCRIPT)
+        self._prefix = prefix
+        self._machine = machine
+        self._log = log
+        self._metrics = metrics
+        self._pause = pause
+        self._failing = False
+        self._last_failure = -_PAUSE_SECONDS
+        self._probed = Event()
+        self._lock = Lock()
+        if (error := self._probe()) is not None:
+            self._start_recovery(error)
+
+    def hit(self, name: str, limit: int, now: float) -> Usage:
+        """Count a request unless it is over the limit."""
+        window = window_of(now)
+        noted = self._machine.noted(name, window)
+        if noted >= limit:  # a count only grows, so no call is needed
+            return Usage(limit, noted, window, False)
+        if self._failing:
+            self._probed.wait(COUNTER_TIMEOUT_SECONDS)  # at most once: the server may only have been slow for a moment
+        if not self._failing:
+            try:
+                used, allowed = self._count(f"{self._prefix}:{window}:{name}", limit, noted)
+                self._machine.note(name, window, used)
+                return Usage(limit, used, window, bool(allowed))
+            except Exception as error:  # whatever the error is, an answer matters more than an exact count
+                self._start_recovery(error)
+        self._metrics.fallback()
+        return self._machine.hit(name, limit, now)
+
+    def _count(self, key: str, limit: int, known: int = 0) -> list[int]:
+        arguments = (1, key, limit, _COUNT_LIFETIME_SECONDS, known)
+        try:
+            result = self._server.evalsha(self._script.sha, *arguments)
+        except NoScriptError:  # a new server, or one that was restarted
+            result = self._server.eval(_COUNT_SCRIPT, *arguments)
+        return cast("list[int]", result)
+
+    def _probe(self) -> Exception | None:
+        """Return why the server does not count, or None. A read-only replica, for example, answers but cannot count."""
+        try:
+            self._count(f"{self._prefix}:look", _NO_LIMIT)
+        except Exception as error:
+            return error
+        return None
+
+    def _start_recovery(self, error: Exception) -> None:
+        """Stop using the server, and start the thread that tries it until it counts again."""
+        with self._lock:
+            if self._failing:
+                return
+            # After one slow answer the server is tried again at once. A server that fails again within a second must
+            # not cost every request a timeout.
+            repeated = monotonic() < self._last_failure + _PAUSE_SECONDS
+            self._last_failure = monotonic()
+            self._failing = True
+            self._probed.clear()
+        Thread(target=self._recover, args=(error if repeated else None,), daemon=True, name="counter").start()
+
+    def _recover(self, error: Exception | None) -> None:
+        """Try the server every second until it counts; without an `error`, try it at once."""
+        error = error or self._probe()
+        if error is not None:
+            self._probed.set()
+            self._log(f"the shared rate limit counter fails, counting on this machine alone: {error}")
+            self._pause()
+            while self._probe() is not None:
+                self._pause()
+            self._log("the shared rate limit counter answers again")
+        self._failing = False
+        self._probed.set()
+
+
+def server_problem(url: str) -> str | None:
+    """Return why a server cannot count, or None if it can. This waits longer than a request would."""
+    try:
+        server = redis.Redis.from_url(
+            plain_url(url),
+            socket_timeout=_PROBE_TIMEOUT_SECONDS,
+            socket_connect_timeout=_PROBE_TIMEOUT_SECONDS,
+            retry=Retry(NoBackoff(), 0),
+        )
+        with server:
+            server.eval(_COUNT_SCRIPT, 1, "cardpress:look", _NO_LIMIT, 1, 0)
+    except (redis.RedisError, OSError, ValueError) as error:
+        return str(error)
+    return None
+
+
+def plain_url(url: str) -> str:
+    """Return a URL as redis-py accepts it: Valkey's schemes become Redis's.
+
+    Raises:
+        ValueError: The text is not such a URL. The message does not repeat the text, which may contain a password.
+    """
+    for scheme in ("valkey", "valkeys"):
+        if url.startswith(f"{scheme}://"):
+            url = url.replace("valkey", "redis", 1)
+    try:
+        redis.ConnectionPool.from_url(url).make_connection()  # this checks the URL and does not connect
+    except (ValueError, TypeError, redis.RedisError) as error:
+        raise ValueError(f"not a URL such as redis://host:6379/0, rediss://… or unix:///path: {error}") from None
+    return url

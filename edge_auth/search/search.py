@@ -1,0 +1,100 @@
+"""The search of /cards: what its parameters mean, and one page of its result."""
+
+from typing import Any
+
+from edge_auth.builds.sorts import DEFAULT_SORT, MATCH_SORT, SORTS
+from edge_auth.builds.text_filters import BLANK, TEXT_FILTERS
+from edge_auth.errors import InvalidParameter
+from edge_auth.live.open_build import OpenBuild
+from edge_auth.search.masks import Filters, PriceRange, Search
+from edge_auth.search.ranking import ResultPage, first_matches, is_ranking, page_of_ranking
+from edge_auth.text import composed, word_text, words
+
+_LEAST_KEPT_MATCHES = 1024
+_OVERHEAD_BYTES = 500
+
+
+def read_search(build: OpenBuild, values: dict[str, Any]) -> Search:
+    """Return the search that the parameters of /cards mean. Equivalent parameters give equal searches.
+
+    Raises:
+        InvalidParameter: The price range is empty, the sort needs other parameters, or the build is too old for the
+            sort or a filter.
+    """
+    best = _best(build, values) if values["sort"] == MATCH_SORT else None
+    sort = DEFAULT_SORT if best else values["sort"]
+    if sort not in build.catalogue.order:
+        raise too_old(build, f"sorted by {sort}")
+    filters = Filters(
+        words=tuple(sorted(set(words(values["q"] or "")))),
+        set=values["set"] and composed(values["set"]),
+        texts=tuple((name, filter_key(build, name, values[name])) for name in TEXT_FILTERS if values[name]),
+        kind=values["kind"],
+    )
+    reverse = values["order"] not in (None, SORTS[sort].default_order)
+    search = Search(filters, sort, reverse, _price_range(values), best)
+    if search.prices is not None and search.price_sort not in build.catalogue.cents:
+        raise too_old(build, "filtered by min_price and max_price")
+    return search
+
+
+def filter_key(build: OpenBuild, name: str, text: str) -> str:
+    """Return the key of a client's text for a text filter.
+
+    Raises:
+        InvalidParameter: The build is older than the filter.
+    """
+    if name not in build.catalogue.texts:
+        raise too_old(build, f"filtered by {name}")
+    return TEXT_FILTERS[name].key(text) or BLANK
+
+
+def _best(build: OpenBuild, values: dict[str, Any]) -> str:
+    best = word_text(values["q"] or "")
+    if not best or values["order"]:
+        what = "allows no order" if best else "needs a q with at least one word"
+        raise InvalidParameter(f"sort={MATCH_SORT} {what}")
+    if build.catalogue.full_name is None:
+        raise too_old(build, f"sorted by {MATCH_SORT}")
+    return best
+
+
+def _price_range(values: dict[str, Any]) -> PriceRange | None:
+    prices = PriceRange(values["min_price"], values["max_price"])
+    if prices.lowest is not None and prices.highest is not None and prices.lowest > prices.highest:
+        raise InvalidParameter("min_price may not be above max_price")
+    return None if prices == (None, None) else prices
+
+
+def too_old(build: OpenBuild, what: str) -> InvalidParameter:
+    """Return the error for a parameter that a build of an older version lacks the data for."""
+    return InvalidParameter(f"build {build.id} cannot be {what}: an older version made it, the next build can")
+
+
+def find_page(build: OpenBuild, search: Search, offset: int, limit: int) -> ResultPage:
+    """Return one page of the result of a search.
+
+    Raises:
+        NotFound: The search names an unknown set.
+    """
+    catalogue = build.catalogue
+    if is_ranking(search):
+        return page_of_ranking(catalogue, search, offset, limit)
+    if not offset:
+        return _first_page(build, search, limit)
+    # A client that is at a later page will probably want the next one too, so find up to twice as many.
+    count = min(max(_LEAST_KEPT_MATCHES, 1 << (offset + limit).bit_length()), len(catalogue.ids))
+    ordinals, total = build.cached(
+        ("search", search, count),
+        lambda: first_matches(catalogue, search, count),
+        lambda found: found.ordinals.nbytes + _OVERHEAD_BYTES,
+    )
+    return ResultPage(ordinals[offset : offset + limit], total)
+
+
+def _first_page(build: OpenBuild, search: Search, limit: int) -> ResultPage:
+    if search.best is not None and search.only_filter == ("q", search.best):
+        stored = build.best_of_letters.get(search.best)
+        if stored is not None and limit <= len(stored.ordinals):
+            return ResultPage(stored.ordinals[:limit], stored.total)
+    return first_matches(build.catalogue, search, limit)

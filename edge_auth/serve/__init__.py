@@ -1,0 +1,1 @@
+"""A shim as a server."""

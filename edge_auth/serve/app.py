@@ -1,0 +1,156 @@
+"""The Flask application: it puts the parts of the shim together and serves /healthz.
+
+The API does not go through Flask's routing, which would add 50 µs to each request. Flask's documented hook `wsgi_app`
+lets the gateway in `wsgi` answer it.
+"""
+
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Semaphore
+
+from flask import Flask, request
+
+from edge_auth.api.answer import Shim
+from edge_auth.api.client_address import Network
+from edge_auth.api.wsgi import Gateway
+from edge_auth.live.background import Background
+from edge_auth.live.build_registry import BuildRegistry
+from edge_auth.live.bulk_files import MAX_DOWNLOADS, StoredBulkFiles
+from edge_auth.live.file_counter import FileCounter, counter_file, store_name
+from edge_auth.live.keyring import KEYS_MAX_AGE_SECONDS, Keyring
+from edge_auth.live.keys import KeyFile, open_key_file
+from edge_auth.live.log import Log
+from edge_auth.live.metrics import Metrics
+from edge_auth.live.rate_limit import Counter
+from edge_auth.live.retried_metrics import RetriedMetrics
+from edge_auth.live.single_flight import REQUEST_TIMEOUT_SECONDS, SingleFlight
+from edge_auth.live.turns import Turns
+from edge_auth.store.file_cache import FileCache
+from edge_auth.store.open import is_folder, open_store
+
+_MAX_WAITED_FOR_JOBS = 24
+# On a local disk a request waits only if it names a build that is not open. So requests take turns, and the other
+# threads are for those that wait: any number of requests may wait for one build. granian starts threads when needed.
+# Across a network a request may wait for the counter, or longer for the store. The others must not wait with it.
+_REQUESTS_AT_ONCE = 256
+_REQUESTS_AT_ONCE_WITH_REDIS = 4
+_REQUESTS_AT_ONCE_ON_S3 = 16
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of a shim.
+
+    Attributes:
+        store: Location of the store.
+        state: Folder of the rate limit counter and of local copies of memory-mapped files.
+        keys: Location of the key records; None for those in the store.
+        trusted_proxies: Networks whose X-Forwarded-For is trusted.
+        rate_limit_url: URL of the counter that all machines share; None for the counter in the state folder.
+        metrics: Folder of the Prometheus metrics; None for no metrics.
+        store_seconds: How long a request waits for a store across a network.
+        keys_seconds: How long key records stay valid that cannot be read again.
+        socket: The unix socket to listen on, behind the nginx of `edge_auth/nginx`; None for an address.
+        drain_seconds: How long answers close their connections after SIGTERM, before the workers end.
+        memory: What the workers count in while the file in the state folder cannot be used (`memory_file`); None for
+            one of each worker alone.
+    """
+
+    store: str
+    state: str
+    keys: str | None = None
+    trusted_proxies: tuple[Network, ...] = ()
+    rate_limit_url: str | None = None
+    metrics: Path | None = None
+    store_seconds: float = REQUEST_TIMEOUT_SECONDS
+    keys_seconds: float = KEYS_MAX_AGE_SECONDS
+    drain_seconds: float = 0.0
+    socket: Path | None = None
+    memory: int | None = None
+
+    @property
+    def requests_take_turns(self) -> bool:
+        """Whether requests run one by one, because none of them waits for a network."""
+        return is_folder(self.store) and self.rate_limit_url is None
+
+    @property
+    def requests_at_once(self) -> int:
+        """How many requests a worker answers at the same time."""
+        if not is_folder(self.store):
+            return _REQUESTS_AT_ONCE_ON_S3
+        return _REQUESTS_AT_ONCE if self.requests_take_turns else _REQUESTS_AT_ONCE_WITH_REDIS
+
+    @property
+    def threads(self) -> int:
+        """How many threads a worker needs: each download that is being sent has one of its own."""
+        return self.requests_at_once + MAX_DOWNLOADS
+
+
+def create_app(settings: Settings, log: Log | None = None) -> Flask:
+    """Return the application. Call this in the process that serves it, since it starts threads.
+
+    Args:
+        log: With None, the log goes to standard error.
+    """
+    log = log or Log()
+    metrics = RetriedMetrics(settings.metrics, log.line) if settings.metrics is not None else Metrics()
+    store = metrics.watch(open_store(settings.store, settings.store_seconds))
+    key_file = open_key_file(settings.store, settings.keys, settings.store_seconds)
+    keyring = Keyring(KeyFile(metrics.watch(key_file.store), key_file.name), log, metrics, settings.keys_seconds)
+    turns = Turns(_MAX_WAITED_FOR_JOBS) if settings.requests_take_turns else None
+    single_flight = SingleFlight(settings.store_seconds, metrics.flush, turns)
+    behind_nginx = settings.socket is not None
+    background = Background()
+    copies = FileCache(Path(settings.state) / "copies", pause=background.pause)
+    builds = BuildRegistry(store, copies, single_flight, log, metrics, warms=not behind_nginx, background=background)
+    counter = _counter(settings, store.location, log, metrics)
+    waiting = turns.waiting if turns is not None else nullcontext
+    files = StoredBulkFiles(builds, store, single_flight, waiting)
+    shim = Shim(builds, keyring, counter, log, files, waiting)
+    app = Flask("edge_auth")
+    _add_health_check(app, builds, keyring, log)
+    with suppress(Exception):  # if a build cannot be read, answers are 500 until it can: no reason to crash
+        _check_ready(builds, keyring)
+    metrics.flush()
+    admission = turns if turns is not None else Semaphore(settings.requests_at_once)
+    gateway = Gateway(shim, log, metrics, settings.trusted_proxies, app.wsgi_app, admission, behind_nginx)
+    app.wsgi_app = gateway  # type: ignore[method-assign]  # documented by Flask
+    return app
+
+
+def _add_health_check(app: Flask, builds: BuildRegistry, keyring: Keyring, log: Log) -> None:
+    @app.get("/healthz")
+    def healthz() -> tuple[dict[str, str], int]:
+        if "live" in request.args:
+            return {"status": "ok"}, 200
+        try:
+            build_id = _check_ready(builds, keyring)
+        except Exception as error:
+            log.line(f"not ready: {error}")
+            return {"status": "unavailable"}, 503
+        failing = builds.last_error or keyring.last_error
+        return {"status": "ok", "build": build_id, "store": "failing" if failing else "ok"}, 200
+
+
+def _check_ready(builds: BuildRegistry, keyring: Keyring) -> str:
+    """Return the id of the live build.
+
+    Raises:
+        EdgeError: The build or the key records cannot be read.
+    """
+    keyring.records()
+    build = builds.select()
+    build.catalogue.card_lines  # noqa: B018  (opened here, so that the first search need not open it)
+    return build.id
+
+
+def _counter(settings: Settings, store_location: str, log: Log, metrics: Metrics) -> Counter:
+    """Return the counter of a store, shared by its shims that have the same state folder or the same counter URL."""
+    name = store_name(store_location)
+    file_counter = FileCounter(counter_file(settings.state, store_location), log.line, settings.memory)
+    if settings.rate_limit_url is None:
+        return file_counter
+    from edge_auth.live.redis_counter import RedisCounter  # most shims do not need the client library
+
+    return RedisCounter(settings.rate_limit_url, f"cardpress:{name}", file_counter, log.line, metrics)

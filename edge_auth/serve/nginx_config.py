@@ -1,0 +1,144 @@
+"""The configuration of the nginx in `edge_auth/nginx`: written for a shim, and read back to compare it."""
+
+import os
+import pwd
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import jinja2
+
+from edge_auth.builds.layout import KEYS, POINTER
+from edge_auth.live.file_counter import counter_file
+from edge_auth.live.keyring import KEYS_MAX_AGE_SECONDS
+from edge_auth.live.keys import open_key_file
+from edge_auth.serve.store_copies import READ_AT, copies_folder
+from edge_auth.store.open import is_folder, open_store
+
+_TEMPLATE = Path(__file__).parents[1] / "nginx" / "nginx.conf.j2"
+# What the options without a path may be, since nginx gets them as they are: more words would be more settings.
+LISTEN = r"[A-Za-z0-9_.*-]+(?::[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](?::[0-9]{1,5})?|unix:/[A-Za-z0-9_./-]+"
+MEMORY_SIZE = r"[1-9][0-9]{0,9}[kKmM]?"
+PROCESSES = r"auto|[1-9][0-9]{0,3}"
+_WRITTEN = {
+    "socket": re.compile(r'server "unix:(.+)";'),
+    "listen": re.compile(rf"(?m)^ *listen ({LISTEN}) backlog="),
+    "folder": re.compile(r'pid "(.+)/nginx\.pid";'),
+    "cache_size": re.compile(rf"lua_shared_dict answers ({MEMORY_SIZE});"),
+    "workers": re.compile(rf"(?m)^worker_processes ({PROCESSES});"),
+}
+_WRITTEN_LOG = re.compile(r'access_log "(.+)" edge buffer=')
+_WRITTEN_METRICS = re.compile(rf"(?m)^ *listen ({LISTEN});")
+_USER = re.compile(r"(?m)^user (.+);")
+_ESCAPES = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
+
+
+@dataclass(frozen=True)
+class ShimPlaces:
+    """The places that a shim was started with. `keys`: location of the key records, None for those in the store."""
+
+    store: str
+    keys: str | None
+    state: str
+
+
+@dataclass(frozen=True)
+class ReadFiles:
+    """The files that nginx reads. It writes to `counter` as well. `read_at` is None for a store in a folder."""
+
+    pointer: Path
+    keys: Path
+    counter: Path
+    read_at: Path | None
+
+    @classmethod
+    def of(cls, shim: ShimPlaces) -> "ReadFiles":
+        """Return the files of a shim. Those of a store on S3 are copies in the state folder."""
+        location, key_file = open_store(shim.store).location, open_key_file(shim.store, shim.keys)
+        state = Path(shim.state).absolute()
+        counter = counter_file(str(state), location)
+        if is_folder(shim.store) and is_folder(shim.keys or ""):
+            return cls(Path(location) / POINTER, Path(key_file.store.location) / key_file.name, counter, None)
+        copies = copies_folder(str(state), location)
+        return cls(copies / POINTER, copies / KEYS, counter, copies / READ_AT)
+
+
+@dataclass(frozen=True)
+class NginxOptions:
+    """What an operator chooses for nginx. `folder` is for its own files.
+
+    Attributes:
+        listen, cache_size, workers: Texts that match LISTEN, MEMORY_SIZE and PROCESSES.
+        log: The file of the log, whose path has no `$`. None for no log.
+        metrics_listen: As `listen`, for Prometheus. None for no metrics.
+    """
+
+    socket: Path
+    listen: str
+    folder: Path
+    cache_size: str
+    workers: str
+    log: Path | None
+    metrics_listen: str | None
+
+
+def configuration(shim: ShimPlaces, options: NginxOptions, user: str | None) -> str:
+    """Return the text of the configuration. `user` is None if nginx will not start as root."""
+    files = ReadFiles.of(shim)
+    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False, keep_trailing_newline=True)
+    return environment.from_string(_TEMPLATE.read_text("utf-8")).render(
+        user=user,
+        lua=in_quotes(_TEMPLATE.parent),
+        pointer=in_quotes(files.pointer),
+        keys=in_quotes(files.keys),
+        read_at=files.read_at and in_quotes(files.read_at),
+        counter=in_quotes(files.counter),
+        keys_max_age=int(KEYS_MAX_AGE_SECONDS),
+        socket=in_quotes(options.socket.absolute()),
+        listen=options.listen,
+        folder=in_quotes(options.folder.absolute()),
+        cache_size=options.cache_size,
+        workers=options.workers,
+        log=options.log and in_quotes(options.log.absolute()),
+        metrics_listen=options.metrics_listen,
+    )
+
+
+def in_quotes(path: Path) -> str:
+    """Return a path as it stands between double quotes, for nginx as well as for Lua."""
+    return "".join(_ESCAPES.get(character, character) for character in str(path))
+
+
+def _unquoted(text: str) -> Path:
+    """Return the path that stands between double quotes."""
+    meanings = {escape: character for character, escape in _ESCAPES.items()}
+    return Path(re.sub(r"\\.", lambda found: meanings.get(found[0], found[0]), text))
+
+
+def own_user() -> str | None:
+    """Return the name of this process's user if it is root, else None: only root may choose nginx's user."""
+    return pwd.getpwuid(os.geteuid()).pw_name if os.geteuid() == 0 else None
+
+
+def written_user(text: str) -> str | None:
+    """Return the user that a configuration names, or None."""
+    found = _USER.search(text)
+    return found[1] if found else None
+
+
+def written_options(text: str) -> NginxOptions | None:
+    """Return the options that a configuration was written with, or None if it is none of this module."""
+    found = {name: pattern.search(text) for name, pattern in _WRITTEN.items()}
+    values = {name: match[1] for name, match in found.items() if match}
+    if values.keys() != _WRITTEN.keys():
+        return None
+    log, metrics = _WRITTEN_LOG.search(text), _WRITTEN_METRICS.search(text)
+    return NginxOptions(
+        _unquoted(values["socket"]),
+        values["listen"],
+        _unquoted(values["folder"]),
+        values["cache_size"],
+        values["workers"],
+        _unquoted(log[1]) if log else None,
+        metrics[1] if metrics else None,
+    )

@@ -1,0 +1,258 @@
+"""The HTTP server: granian runs the application in several processes, replaces failed ones, and stops gracefully."""
+
+import ctypes
+import errno
+import gc
+import os
+import resource
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flask import Flask
+from granian.constants import Interfaces
+from granian.log import LogLevels
+
+from edge_auth.api.wsgi import ClosingWhenDraining
+from edge_auth.errors import ServeError
+from edge_auth.live.file_counter import memory_file
+from edge_auth.serve.app import Settings, create_app
+from edge_auth.serve.granian_server import Draining, Server
+from edge_auth.serve.stalled_clients import end_stalled_connections
+from edge_auth.serve.store_copies import StoreCopies
+from edge_auth.store.open import is_folder
+
+if TYPE_CHECKING:
+    from edge_auth.serve.metrics_server import MetricsServer
+
+_STOP_TIMEOUT_SECONDS = 30
+_STOP_AGAIN_SECONDS = 4
+_M_ARENA_MAX = -8  # of <malloc.h>
+_HANDLER = {"class": "logging.StreamHandler", "stream": "ext://sys.stderr"}
+_LOGGING = {
+    "handlers": {
+        "console": {"formatter": "generic", **_HANDLER},
+        "access": {"formatter": "access", **_HANDLER},
+    }
+}
+
+
+def serve(
+    settings: Settings,
+    host: str,
+    port: int,
+    workers: int,
+    metrics: tuple[str, int] | None = None,
+    notes: Sequence[str] = (),
+) -> None:
+    """Serve until SIGTERM or SIGINT. Requests in progress are finished.
+
+    Args:
+        metrics: Host and port of the metrics endpoint, if any.
+        notes: Lines to print after the address.
+
+    Raises:
+        ServeError: An address or the socket cannot be used.
+    """
+    if settings.socket is not None:
+        _free_socket(settings.socket)
+    settings = replace(settings, memory=memory_file())
+    if metrics is None:
+        _serve(settings, *_address(settings, host, port), workers, notes)
+        return
+    from edge_auth.serve.metrics_server import MetricsServer  # its client library is slow to import
+
+    metrics_server = MetricsServer(*metrics, Path(settings.state))
+    try:
+        _serve(
+            replace(settings, metrics=metrics_server.folder),
+            *_address(settings, host, port),
+            workers,
+            [f"metrics at {metrics_server.url}", *notes],
+            metrics_server,
+        )
+    finally:
+        metrics_server.close()
+
+
+def _serve(
+    settings: Settings,
+    address: str,
+    port: int,
+    workers: int,
+    notes: Sequence[str],
+    metrics_server: "MetricsServer | None" = None,
+) -> None:
+    draining = Draining()
+    server = _server(settings, address, port, workers, draining)
+    if metrics_server is not None:
+        server.on_startup(metrics_server.start)
+    place = settings.socket or (address, port)
+    server.on_startup(threading.Thread(target=_announce, args=(place, notes), daemon=True).start)
+    server.on_startup(threading.Thread(target=_stop_again, args=(server,), daemon=True).start)
+    # A worker inherits the signal handlers of this process. Until it sets its own, SIGTERM must end it.
+    os.register_at_fork(after_in_child=partial(signal.signal, signal.SIGTERM, signal.SIG_DFL))
+    _raise_file_limit()
+    _use_one_heap()
+    gc.freeze()  # garbage collection in the workers would copy the memory pages that they share
+    try:
+        server.serve(target_loader=partial(_worker, settings, os.getpid(), draining), wrap_loader=False)
+    except SystemExit:
+        # Ctrl-C in a terminal also reaches the workers. It is no failure if they end first.
+        if not server.interrupt_signal:
+            raise
+
+
+def _server(settings: Settings, address: str, port: int, workers: int, draining: Draining) -> Server:
+    return Server(
+        "edge_auth",
+        draining=draining,
+        drain_seconds=settings.drain_seconds,
+        address=address,
+        port=port,
+        uds=settings.socket,
+        interface=Interfaces.WSGI,
+        workers=workers,
+        blocking_threads=settings.threads,
+        workers_kill_timeout=_STOP_TIMEOUT_SECONDS,
+        log_level=LogLevels.error,
+        log_dictconfig=_LOGGING,
+    )
+
+
+def _address(settings: Settings, host: str, port: int) -> tuple[str, int]:
+    """Return the address to listen on. A shim that listens on a socket needs none.
+
+    Raises:
+        ServeError: The address cannot be used.
+    """
+    return _free_address(host, port) if settings.socket is None else (host, port)
+
+
+def _free_address(host: str, port: int) -> tuple[str, int]:
+    """Return the numeric address and the port to listen on; port 0 becomes a free port.
+
+    Workers share their port, so the kernel would let a second shim share it too. This check prevents that.
+
+    Raises:
+        ServeError: The host is unknown, or the port is in use or not permitted.
+    """
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+            bound: tuple[str, int] = probe.getsockname()[:2]
+            return bound
+    except OSError as error:
+        in_use = error.errno == errno.EADDRINUSE
+        reason = "another process has it, choose another port (--port; PORT= with make)" if in_use else error.strerror
+        raise ServeError(f"cannot listen on {host} port {port}: {reason}") from error
+
+
+def _free_socket(path: Path) -> None:
+    """Remove the socket that a killed shim left.
+
+    Raises:
+        ServeError: Another shim listens on it, it is another kind of file, or its folder cannot be used.
+    """
+    try:
+        _connect(path).close()
+        reason = "another shim listens there, choose another --socket"
+    except FileNotFoundError:
+        if path.parent.is_dir():
+            return
+        reason = f"there is no folder {path.parent}"
+    except ConnectionRefusedError:
+        if path.is_socket():
+            path.unlink(missing_ok=True)
+            return
+        reason = "this file is no socket"
+    except OSError as error:
+        reason = str(error.strerror or error)
+    raise ServeError(f"cannot listen on {path}: {reason}")
+
+
+def _worker(settings: Settings, parent: int, draining: Draining) -> Flask:
+    """Return the application of one worker process."""
+    threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
+    end_stalled_connections()
+    app = create_app(settings)
+    if settings.socket is not None and not (is_folder(settings.store) and is_folder(settings.keys or "")):
+        copies = StoreCopies(settings.store, settings.keys, settings.state, settings.store_seconds)
+        threading.Thread(target=copies.follow, daemon=True).start()
+    app.wsgi_app = ClosingWhenDraining(app.wsgi_app, draining)  # type: ignore[method-assign]  # documented by Flask
+    return app
+
+
+def _raise_file_limit() -> None:
+    """Allow as many open files as the system lets this process have: each connection is one."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def _use_one_heap() -> None:
+    """Let all threads of a worker allocate from one heap: a heap for each keeps 20 MB more. Only glibc has several."""
+    with suppress(AttributeError):
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
+
+
+def _end_with_parent(parent: int) -> None:
+    """Stop this worker after its parent has ended, for example by SIGKILL. Nothing else would stop it."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(_STOP_TIMEOUT_SECONDS)
+    os._exit(1)
+
+
+def _stop_again(server: Any) -> None:
+    """Tell the workers to stop a second time. One that was just starting may have missed the first signal."""
+    while not server.interrupt_signal:
+        time.sleep(_STOP_AGAIN_SECONDS)
+    time.sleep(_STOP_AGAIN_SECONDS)
+    for worker in list(server.wrks):
+        worker.terminate()
+
+
+def _announce(place: Path | tuple[str, int], notes: Sequence[str]) -> None:
+    """Print the address or the socket, and the notes, as soon as a worker accepts connections."""
+    while True:
+        time.sleep(0.05)
+        try:
+            _connect(place).close()
+        except OSError:
+            continue
+        lines = (f"cardpress: {line}\n" for line in (f"listening on {_url(place)}", *notes))
+        print("".join(lines), end="", file=sys.stderr, flush=True)
+        return
+
+
+def _connect(place: Path | tuple[str, int]) -> socket.socket:
+    """Connect to this server.
+
+    Raises:
+        OSError: It does not accept connections.
+    """
+    if isinstance(place, Path):
+        connection = socket.socket(socket.AF_UNIX)
+        connection.settimeout(1)
+        connection.connect(str(place))
+        return connection
+    address, port = place
+    return socket.create_connection(({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address), port), timeout=1)
+
+
+def _url(place: Path | tuple[str, int]) -> str:
+    if isinstance(place, Path):
+        return f"unix:{place}"
+    address, port = place
+    return f"http://[{address}]:{port}" if ":" in address else f"http://{address}:{port}"

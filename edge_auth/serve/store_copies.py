@@ -1,0 +1,65 @@
+"""Copies of the pointer and the key records in the state folder, for an nginx in front of a shim whose store is on S3.
+
+Each worker writes them, as often as it reads the originals.
+"""
+
+import time
+from pathlib import Path
+from threading import Event
+
+from edge_auth.builds.layout import KEYS, POINTER
+from edge_auth.errors import StoreError
+from edge_auth.live.file_counter import store_name
+from edge_auth.live.keys import open_key_file
+from edge_auth.live.log import Log
+from edge_auth.live.poller import POLL_SECONDS
+from edge_auth.store.folder import FolderStore
+from edge_auth.store.interface import Store
+from edge_auth.store.open import open_store
+
+READ_AT = "read-at"  # Unix time of the last complete reading
+
+
+def copies_folder(state: str, store_location: str) -> Path:
+    """Return the folder of a store's copies. It holds them under the names that they have in a store."""
+    return Path(state) / f"edge-{store_name(store_location)}"
+
+
+class StoreCopies:
+    """Writes the copies. A file changes only if its original did, and is replaced whole.
+
+    Args:
+        keys: Location of the key records; None for those in the store.
+    """
+
+    def __init__(self, store: str, keys: str | None, state: str, timeout_seconds: float):
+        opened, key_file = open_store(store, timeout_seconds), open_key_file(store, keys, timeout_seconds)
+        self._sources: dict[str, tuple[Store, str]] = {
+            POINTER: (opened, POINTER),
+            KEYS: (key_file.store, key_file.name),
+        }
+        self._copies = FolderStore(str(copies_folder(state, opened.location)), private=True)
+        self._versions: dict[str, str] = {}
+        self._log = Log()
+
+    def follow(self) -> None:
+        """Copy what changed, until the process ends."""
+        while True:
+            try:
+                self.update()
+            except StoreError as error:
+                self._log.once(f"nginx uses the last key records and the last build: {error}")
+            Event().wait(POLL_SECONDS)
+
+    def update(self) -> None:
+        """Copy what changed.
+
+        Raises:
+            StoreError: An original cannot be read, or a copy cannot be written.
+        """
+        for copy, (store, name) in self._sources.items():
+            found = store.get_versioned(name)
+            if found is not None and self._versions.get(copy) != found.etag:
+                self._copies.put(copy, found.data)
+                self._versions[copy] = found.etag
+        self._copies.put(READ_AT, b"%d\n" % time.time())

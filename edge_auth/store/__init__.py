@@ -1,0 +1,1 @@
+"""Places for objects: a folder or a bucket."""

@@ -1,0 +1,248 @@
+"""A store in a folder. Objects are files, which a rename puts in place complete.
+
+Only the owner may read what lies below `private/`. The bytes of `swap` and `put_new` are on the disk when these return,
+those of `put` after the next `sync`.
+"""
+
+import fcntl
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from edge_auth.builds import layout
+from edge_auth.errors import Conflict, MissingObject, StoreError
+from edge_auth.store.disk import sync_file_system, sync_path
+from edge_auth.store.interface import Listed, Span, Versioned
+
+_TEMPORARY_PREFIX = ".writing-"
+_MAX_ATTEMPTS = 100
+_FILE_MODE, _PRIVATE_FILE_MODE = 0o644, 0o600
+_FOLDER_MODE, _PRIVATE_FOLDER_MODE = 0o777, 0o700  # less the bits of the umask
+
+
+class FolderStore:
+    """A store in a folder; see `edge_auth.store.interface.Store` for its methods.
+
+    Args:
+        private: Whether only the owner may read the objects, as if all of them were below `private/`.
+    """
+
+    def __init__(self, location: str, private: bool = False):
+        self.root = Path(location)
+        self.location = str(self.root.resolve())
+        self._private = private
+
+    def get(self, name: str, offset: int = 0, length: int | None = None) -> bytes:
+        """Return an object, or `length` bytes of it from `offset`."""
+        if length is None:
+            with _translated_errors(self, name), (self.root / name).open("rb") as file:
+                if offset:
+                    file.seek(offset)
+                return file.read()
+        # A card detail reads several ranges for one answer. Path and file objects would triple the time of each.
+        try:
+            data = _read_range(f"{self.root}/{name}", offset, length)
+        except OSError as error:
+            raise _translated(error, self, name) from error
+        if len(data) != length:
+            raise StoreError(
+                f"{name} in {self.location}: ends at {offset + len(data)}, expected {offset + length} bytes"
+            )
+        return data
+
+    def get_many(self, spans: Sequence[Span]) -> list[bytes]:
+        """Return several ranges in input order."""
+        return [self.get(*span) for span in spans]
+
+    def get_versioned(self, name: str) -> Versioned | None:
+        """Return an object with its tag, or None if it does not exist."""
+        try:
+            data = self.get(name)
+        except MissingObject:
+            return None
+        return Versioned(data, _etag(data))
+
+    def put(self, name: str, data: bytes) -> None:
+        """Create or replace an object."""
+        with _translated_errors(self, name), self._temporary_file(name, data) as temporary:
+            os.replace(temporary, self.root / name)
+
+    def put_new(self, name: str, data: bytes) -> bool:
+        """Create an object unless the name is taken. Return whether it was created."""
+        with _translated_errors(self, name), self._temporary_file(name, data) as temporary:
+            sync_path(temporary)
+            try:
+                os.link(temporary, self.root / name)
+            except FileExistsError:
+                return False
+            self._sync_folders(name)
+        return True
+
+    def swap(self, name: str, data: bytes, etag: str | None) -> None:
+        """Replace an object if its tag is still `etag`; with None, create it if it does not exist."""
+        with self._locked():
+            current = self.get_versioned(name)
+            if (current.etag if current else None) != etag:
+                raise Conflict(f"another writer has changed {name} in {self.location}: check it, then try again")
+            with _translated_errors(self, name), self._temporary_file(name, data) as temporary:
+                sync_path(temporary)
+                os.replace(temporary, self.root / name)
+                self._sync_folders(name)
+
+    def sync(self) -> None:
+        """Wait until all objects are on the disk, also those that other processes put."""
+        with _translated_errors(self, "an object"):
+            sync_file_system(self.root)
+
+    def stat(self, name: str) -> int | None:
+        """Return the size of an object in bytes, or None if it does not exist."""
+        try:
+            with _translated_errors(self, name):
+                return (self.root / name).stat().st_size
+        except MissingObject:
+            return None
+
+    def digest(self, name: str) -> None:
+        """Return None: a folder keeps no hashes."""
+
+    def list(self, prefix: str) -> Iterator[str]:
+        """Yield the names below a prefix that ends in `/`, sorted, without temporary files."""
+        base = self.root / prefix
+        with _translated_errors(self, prefix):
+            files = sorted(_files(base)) if base.is_dir() else []
+        return (path.relative_to(self.root).as_posix() for path in files)
+
+    def entries(self, prefix: str) -> Iterator[Listed]:
+        """Yield the objects below a prefix that ends in `/`, or the one object of that name, sorted."""
+        names = self.list(prefix) if prefix.endswith("/") else [prefix]
+        return filter(None, map(self._listed, names))
+
+    def leftovers(self) -> Iterator[Listed]:
+        """Yield the temporary files of writers that were killed: those that no process has locked."""
+        with _translated_errors(self, "a temporary file"):
+            found = sorted(path for path in self.root.rglob(f"{_TEMPORARY_PREFIX}*") if not _is_locked(path))
+        return filter(None, (self._listed(path.relative_to(self.root).as_posix()) for path in found))
+
+    def delete(self, names: Iterable[str]) -> None:
+        """Delete objects and the folders that are then empty. Names that do not exist are ignored."""
+        for name in names:
+            with _translated_errors(self, name):
+                (self.root / name).unlink(missing_ok=True)
+            with suppress(OSError):  # not empty
+                for folder in (self.root / name).relative_to(self.root).parents[:-1]:
+                    (self.root / folder).rmdir()
+
+    def _listed(self, name: str) -> Listed | None:
+        try:
+            stat = (self.root / name).stat()
+        except OSError:  # it was deleted after it was listed
+            return None
+        return Listed(name, stat.st_size, stat.st_mtime)
+
+    def local_path(self, name: str) -> Path:
+        """Return the file that holds an object."""
+        return self.root / name
+
+    @contextmanager
+    def _temporary_file(self, name: str, data: bytes) -> Iterator[str]:
+        """Write data to a temporary file in the folder of an object. Yield its path."""
+        handle, temporary = self._create_temporary(name)
+        lock = os.dup(handle)  # the file is locked until this is closed too, and `leftovers` sees that it has a writer
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            os.chmod(temporary, _PRIVATE_FILE_MODE if self._is_private(name) else _FILE_MODE)
+            yield temporary
+        finally:
+            Path(temporary).unlink(missing_ok=True)
+            os.close(lock)
+
+    def _create_temporary(self, name: str) -> tuple[int, str]:
+        folder = (self.root / name).parent
+        for _ in range(_MAX_ATTEMPTS):  # another process may delete the empty folder before a file is in it
+            with suppress(FileNotFoundError, FileExistsError):
+                self._make_folders(name)
+                return tempfile.mkstemp(prefix=_TEMPORARY_PREFIX, dir=folder)
+        self._make_folders(name)  # raises the error, if it was another one
+        return tempfile.mkstemp(prefix=_TEMPORARY_PREFIX, dir=folder)
+
+    def _make_folders(self, name: str) -> None:
+        """Create the folders of an object. Those that exist keep their modes."""
+        self._make_root()
+        for folder in self._folders_of(name)[-2::-1]:
+            folder.mkdir(_PRIVATE_FOLDER_MODE if self._is_private(name) else _FOLDER_MODE, exist_ok=True)
+
+    def _make_root(self) -> None:
+        self.root.mkdir(_PRIVATE_FOLDER_MODE if self._private else _FOLDER_MODE, parents=True, exist_ok=True)
+
+    def _sync_folders(self, name: str) -> None:
+        """Wait until the name of an object is on the disk. A rename, and a new folder, are lost without this."""
+        for folder in self._folders_of(name):
+            sync_path(folder)
+
+    def _folders_of(self, name: str) -> Sequence[Path]:
+        """Return the folders of an object from its own one up to the store's."""
+        return [self.root / folder for folder in Path(name).parents]
+
+    def _is_private(self, name: str) -> bool:
+        return self._private or name.startswith(layout.PRIVATE)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        with _translated_errors(self, ".lock"):
+            self._make_root()
+            lock = (self.root / ".lock").open("a")
+        with lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+
+def _files(base: Path) -> Iterator[Path]:
+    """Yield the files below a folder without hidden ones. `rglob` would take an unreadable folder for an empty one."""
+
+    def on_error(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError):  # it was deleted after it was listed
+            raise error
+
+    for folder, _, names in os.walk(base, onerror=on_error):
+        yield from (Path(folder, name) for name in names if not name.startswith("."))
+
+
+def _read_range(path: str, offset: int, length: int) -> bytes:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        return os.pread(handle, length, offset)
+    finally:
+        os.close(handle)
+
+
+def _is_locked(path: Path) -> bool:
+    """Return whether a process has locked a file. One that was renamed or deleted meanwhile had a writer too."""
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, FileNotFoundError):
+        return True
+    return False
+
+
+def _etag(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+@contextmanager
+def _translated_errors(store: FolderStore, name: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise _translated(error, store, name) from error
+
+
+def _translated(error: OSError, store: FolderStore, name: str) -> StoreError:
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return MissingObject(f"{name} is not in {store.location}")
+    return StoreError(f"{name} in {store.location}: {error.strerror or error}")

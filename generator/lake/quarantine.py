@@ -1,0 +1,254 @@
+"""The quarantine of a store: day files of a lake that a refused night read. Later builds leave them out.
+
+`private/quarantine.json` names each file by its table, its day and the SHA-256 of its content. Each change of it is one
+conditional write. Another file of the same day is not in quarantine, whatever its name.
+"""
+
+import json
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from edge_auth.builds import layout
+from edge_auth.errors import AccessDenied, Conflict, StoreError
+from edge_auth.store.interface import Store
+from generator.clock import timestamp
+from generator.errors import QuarantineError
+
+FORMAT = 1
+HELD, ACCEPTED, DROPPED = "held", "accepted", "dropped"
+_ATTEMPTS = 20
+
+
+class FileKey(NamedTuple):
+    """What makes a day file of a lake the same file: its table, its day (YYYY-MM-DD) and its content."""
+
+    table: str
+    day: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class QuarantinedFile:
+    """A file in quarantine.
+
+    Attributes:
+        verdict: HELD: builds leave it out until a person decides. DROPPED: they leave it out for good. ACCEPTED: they
+            read it, and it is no reason any more to refuse a night.
+        gates: The gates that refused it, with the values that they measured.
+        build: The refused build.
+        run: The night that refused it.
+        since: The time of that night.
+        in_lake: Whether the lake of the last night had the file.
+    """
+
+    table: str
+    day: str
+    sha256: str
+    verdict: str
+    gates: dict[str, float]
+    build: str
+    run: str
+    since: str
+    in_lake: bool = True
+
+    @property
+    def key(self) -> FileKey:
+        """The identity of the file."""
+        return FileKey(self.table, self.day, self.sha256)
+
+    @property
+    def waits(self) -> bool:
+        """Whether builds leave the file out until a person decides."""
+        return self.verdict == HELD and self.in_lake
+
+    def is_left_out(self, limits: Mapping[str, float], forced: Collection[str]) -> bool:
+        """Return whether builds leave the file out, under these thresholds and with these gates forced."""
+        still = (gate not in forced and value > limits.get(gate, 0) for gate, value in self.gates.items())
+        return self.verdict == DROPPED or (self.verdict == HELD and any(still))
+
+
+def read_quarantine(store: Store) -> list[QuarantinedFile]:
+    """Return all files that were ever put in quarantine, by day, table and content.
+
+    Raises:
+        StoreError: The object is damaged, or was written by a later version.
+    """
+    return _read(store)[0]
+
+
+def skipped_by_builds(
+    store: Store, limits: Mapping[str, float] | None = None, forced: Collection[str] = ()
+) -> set[FileKey]:
+    """Return the files that a build for this store leaves out.
+
+    Args:
+        limits: The thresholds of the gates that will judge the build. A file that they would let pass is read again.
+        forced: Gates that will not stop the build. A file that only they refused is read again.
+
+    Raises:
+        StoreError: The quarantine cannot be read.
+    """
+    return {file.key for file in read_quarantine(store) if file.is_left_out(limits or {}, forced)}
+
+
+def files_read(record: Mapping[str, Any]) -> set[FileKey]:
+    """Return the day files that a build read, by its record. Records of older versions name none."""
+    return {
+        FileKey(table, day, sha256)
+        for table, inputs in record.get("provenance", {"inputs": {}})["inputs"].items()
+        for day, hashes in inputs.get("days", {}).items()
+        for sha256 in hashes
+    }
+
+
+def skipped_files(record: Mapping[str, Any]) -> set[FileKey]:
+    """Return the files in quarantine that a build left out, by its record."""
+    return {FileKey(file["table"], file["day"], file["sha256"]) for file in record.get("quarantine", [])}
+
+
+def unread_files(record: Mapping[str, Any], live: Mapping[str, Any]) -> set[FileKey]:
+    """Return the day files that a build read and the live one did not, by their records.
+
+    Records of older versions name no files, only the last day of each table.
+    """
+    return unread_of(files_read(record), live)
+
+
+def unread_of(files: set[FileKey], live: Mapping[str, Any]) -> set[FileKey]:
+    """Return those of some day files that the live build did not read, by its record."""
+    inputs = live.get("provenance", {"inputs": {}})["inputs"]
+    last_days = {table: known["last_day"] for table, known in inputs.items() if "last_day" in known}
+    unnamed = {table: day for table, day in last_days.items() if "days" not in inputs[table]}
+    return {file for file in files - files_read(live) if file.day > unnamed.get(file.table, "")}
+
+
+def hold(
+    store: Store, refused: Mapping[FileKey, Mapping[str, float]], *, build: str, run: str, now: datetime
+) -> list[QuarantinedFile]:
+    """Put files in quarantine, and return those that wait for a person. A verdict of a person stays.
+
+    Args:
+        refused: The gates that refused each file, with the values that they measured.
+        build: The refused build.
+    """
+
+    def add(files: list[QuarantinedFile]) -> list[QuarantinedFile]:
+        known = {file.key: file for file in files}
+        for key, gates in refused.items():
+            new = QuarantinedFile(*key, HELD, {}, build, run, timestamp(now))
+            file = known.get(key, new)
+            known[key] = replace(file, gates=dict(sorted((file.gates | dict(gates)).items())), in_lake=True)
+        return list(known.values())
+
+    return [file for file in _change(store, add) if file.key in refused and file.waits]
+
+
+def settle(store: Store, days: Collection[str], verdict: str) -> list[QuarantinedFile]:
+    """Accept or drop all files of some days, and return them.
+
+    Raises:
+        QuarantineError: No file of one of the days is in quarantine. Nothing was changed.
+        StoreError: The quarantine cannot be read or written.
+    """
+
+    def decide(files: list[QuarantinedFile]) -> list[QuarantinedFile]:
+        for day in sorted(set(days) - {file.day for file in files}):
+            raise QuarantineError(
+                f"no file of {day} is in quarantine in {store.location}: `cardpress quarantine list` lists the days"
+            )
+        return [replace(file, verdict=verdict) if file.day in days else file for file in files]
+
+    return [file for file in _change(store, decide) if file.day in days]
+
+
+def accept_read_files(store: Store, record: Mapping[str, Any]) -> None:
+    """Accept the files in quarantine that a build read, because it goes live."""
+
+    def accept(files: list[QuarantinedFile]) -> list[QuarantinedFile]:
+        read = files_read(record) if files else set()  # most stores have nothing in quarantine
+        return [replace(file, verdict=ACCEPTED) if file.key in read else file for file in files]
+
+    _change(store, accept)
+
+
+def note_lake(store: Store, record: Mapping[str, Any]) -> None:
+    """Record which held files a lake still has, by the record of a build of all its days."""
+
+    def note(files: list[QuarantinedFile]) -> list[QuarantinedFile]:
+        found = skipped_files(record) | files_read(record) if files else set()
+        return [replace(file, in_lake=file.key in found) if file.verdict == HELD else file for file in files]
+
+    _change(store, note)
+
+
+def waiting_files(store: Store, record: Mapping[str, Any]) -> list[QuarantinedFile]:
+    """Return the held files that a build left out, by its record."""
+    skipped = skipped_files(record)
+    return [file for file in read_quarantine(store) if file.verdict == HELD and file.key in skipped]
+
+
+def describe_waiting(files: Collection[QuarantinedFile], location: str) -> str:
+    """Return held files, and the command that ends it, as one sentence."""
+    named = [f"{file.table} of {file.day} ({', '.join(file.gates)})" for file in files]
+    days, them = " ".join(sorted({file.day for file in files})), "it" if len(named) == 1 else "them"
+    return (
+        f"in quarantine, left out of builds: {', '.join(named)}; `cardpress quarantine drop {days} --store {location}` "
+        f"leaves {them} out for good, `accept` instead of `drop` lets {them} in"
+    )
+
+
+def _change(store: Store, change: Callable[[list[QuarantinedFile]], list[QuarantinedFile]]) -> list[QuarantinedFile]:
+    """Replace the files by others. If another writer was faster, do it again with its files."""
+    for attempt in range(_ATTEMPTS):
+        files, etag = _read(store)
+        changed = sorted(change(files), key=_order)
+        if changed == files:
+            break
+        listed = {"format": FORMAT, "files": [asdict(file) for file in changed]}
+        try:
+            store.swap(layout.QUARANTINE, json.dumps(listed, indent=1).encode() + b"\n", etag)
+            break
+        except Conflict:
+            if attempt == _ATTEMPTS - 1:
+                raise
+    return changed
+
+
+def _order(file: QuarantinedFile) -> tuple[str, str, str]:
+    return file.day, file.table, file.sha256
+
+
+def _read(store: Store) -> tuple[list[QuarantinedFile], str | None]:
+    try:
+        found = store.get_versioned(layout.QUARANTINE)
+    except AccessDenied:  # policies of older versions refuse it, so nothing was ever put there
+        return [], None
+    if found is None:
+        return [], None
+    try:
+        listed = json.loads(found.data)
+        format_ = listed["format"]
+        files = [_file(entry) for entry in listed["files"]] if format_ == FORMAT else []
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise StoreError(
+            f"{layout.QUARANTINE} in {store.location} is damaged: restore it from a backup, or delete it, and nothing "
+            "is in quarantine any more"
+        ) from error
+    if format_ != FORMAT:
+        raise StoreError(
+            f"{layout.QUARANTINE} in {store.location} has format {format_}, this version reads {FORMAT}: "
+            "update cardpress on this machine"
+        )
+    return files, found.etag
+
+
+def _file(entry: dict[str, Any]) -> QuarantinedFile:
+    """Return a file from JSON. Raises KeyError, TypeError or ValueError for anything else."""
+    file = QuarantinedFile(**{field.name: entry[field.name] for field in fields(QuarantinedFile)})
+    if not all(isinstance(text, str) for text in (*file.key, file.build, file.run, file.since)):
+        raise TypeError
+    if file.verdict not in (HELD, ACCEPTED, DROPPED):
+        raise ValueError
+    return replace(file, gates={gate: float(value) for gate, value in file.gates.items()})

@@ -1,0 +1,183 @@
+"""Reads a build again and compares every file and object with its recorded hash.
+
+`visible_damage` only looks at a listing of a layer's folder; `damage` reads the whole layer.
+"""
+
+import hashlib
+from collections.abc import Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from edge_auth.builds import layer_names
+from edge_auth.builds.builds import Build
+from edge_auth.builds.card_lines import DIGEST_BYTES
+from edge_auth.builds.codec import decompress, sha256
+from edge_auth.builds.index import INDEX_NAME, Entry, LayerFile
+from edge_auth.builds.layers import Layer
+from edge_auth.errors import StoreError
+from generator.errors import BuildError, DamageError
+from generator.terminal.progress import Progress
+from generator.threads import in_order
+
+_THREADS = 4  # each holds a pack in memory
+
+
+@dataclass(frozen=True)
+class VerifiedTotals:
+    """How many objects and bytes were verified. List pages count as objects."""
+
+    objects: int
+    bytes: int
+
+
+def verify(build: Build, progress: Progress, only: Collection[str] | None = None) -> VerifiedTotals:
+    """Read every pack, file and object of a build and compare it with its recorded hash.
+
+    Args:
+        only: Names of the layers to read; None for all.
+
+    Raises:
+        BuildError: Something is missing or differs. The message names the first such object and counts the others.
+    """
+    broken: list[str] = []
+    objects = size = 0
+    tasks: list[tuple[Layer, int]] = []
+    for layer in (layer for name, layer in build.layers.items() if only is None or name in only):
+        try:
+            broken += _broken_index(layer)
+            objects += len(layer.index)
+            size += sum(file.size for file in (*layer.index.packs, *layer.index.files))
+            tasks += [(layer, number) for number in _numbers(layer)]
+        except StoreError as error:
+            broken.append(str(error))
+    with ThreadPoolExecutor(_THREADS) as pool, progress.bar("verify", len(tasks)) as bar:
+        for found in in_order(pool, _THREADS, lambda task: _broken(*task), tasks):
+            broken += found
+            bar.update(1)
+    if not broken and layer_names.CATALOGUE in build.layers and (only is None or layer_names.CATALOGUE in only):
+        broken += _broken_list_pages(build)
+        objects += 0 if broken else len(build.list_pages)
+    if broken:
+        more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
+        raise BuildError(
+            f"build {build.id} is damaged: {broken[0]}{more}; "
+            f"`cardpress build --as-of {build.as_of} --repair` from the same lake builds damaged layers again"
+        )
+    return VerifiedTotals(objects, size)
+
+
+def visible_damage(layer: Layer) -> str | None:
+    """Return what a listing shows to be wrong with a layer (no index, a missing pack, a wrong size), or None."""
+    sizes = {entry.name: entry.size for entry in layer.store.entries(layer.folder)}
+    if layer.folder + INDEX_NAME not in sizes:
+        return f"{layer.folder} has no index"
+    try:
+        named = (*layer.index.packs, *layer.index.files)
+    except StoreError as error:
+        return str(error)
+    for file in named:
+        size = sizes.get(layer.folder + file.name)
+        if size != file.size:
+            defect = "is missing" if size is None else f"has {size} bytes, not {file.size}"
+            return f"{layer.folder}{file.name} {defect}"
+    return None
+
+
+def damage(layer: Layer) -> str | None:
+    """Read every file and object of a layer and return the first thing that is wrong, or None."""
+    return visible_damage(layer) or next(_all_damage(layer), None)
+
+
+def checked_file(layer: Layer, stem: str) -> Path:
+    """Compare a file of a layer with its hash and return its path, for a layer that is made from it.
+
+    Raises:
+        DamageError: The file is damaged.
+        StoreError: The layer has no such file.
+    """
+    path = layer.file(stem)
+    for file in layer.index.files:
+        if file.name.startswith(f"{stem}-"):
+            for problem in _problems(layer, file, path.read_bytes()):
+                raise DamageError(f"{problem}: `cardpress build --repair` builds damaged layers again")
+    return path
+
+
+def _all_damage(layer: Layer) -> Iterator[str]:
+    try:
+        yield from _broken_index(layer)
+    except StoreError as error:
+        yield str(error)
+    for number in _numbers(layer):
+        yield from _broken(layer, number)
+
+
+def _broken_index(layer: Layer) -> list[str]:
+    """Compare the index in the store with its mapped local copy, and return what is wrong."""
+    name = layer.folder + INDEX_NAME
+    same = layer.store.get(name) == layer.local(INDEX_NAME).read_bytes()
+    return [] if same else [f"{name} differs from its local copy"]
+
+
+def _numbers(layer: Layer) -> range:
+    """Return the numbers of a layer's packs, and negative numbers for its files."""
+    return range(-len(layer.index.files), len(layer.index.packs))
+
+
+def _broken(layer: Layer, number: int) -> list[str]:
+    """Return what is wrong with a pack and its objects or, for a negative number, with a file."""
+    file = layer.index.packs[number] if number >= 0 else layer.index.files[number]
+    try:
+        data = layer.store.get(layer.folder + file.name)
+    except StoreError as error:
+        return [str(error)]
+    return [*_problems(layer, file, data), *(_broken_objects(layer, number, data) if number >= 0 else ())]
+
+
+def _broken_list_pages(build: Build) -> list[str]:
+    """Return what is wrong with what list pages are cut from: the rankings, and the lines of the Cards."""
+    try:
+        catalogue, folder = build.catalogue, build.layers[layer_names.CATALOGUE].folder
+        ordinals = np.arange(len(catalogue.ids))
+        broken = [
+            f"the ranking by {sort} in {folder} does not hold every product once"
+            for sort, order in catalogue.order.items()
+            if not np.array_equal(np.sort(order), ordinals)
+        ]
+        lines = zip(catalogue.ids.tolist(), catalogue.card_lines.lines(ordinals), catalogue.digests, strict=True)
+        broken += [
+            f"the line of id_product {id_} in {folder} differs from its recorded hash"
+            for id_, line, digest in lines
+            if sha256(bytes(line) + b"\n")[:DIGEST_BYTES] != digest.as_py()
+        ]
+    except StoreError as error:
+        return [str(error)]
+    return broken
+
+
+def _problems(layer: Layer, file: LayerFile, data: bytes) -> list[str]:
+    name = layer.folder + file.name
+    if len(data) != file.size:
+        return [f"{name} has {len(data)} bytes, not {file.size}"]
+    return [] if hashlib.sha256(data).hexdigest() == file.sha256 else [f"{name} differs from its recorded hash"]
+
+
+def _broken_objects(layer: Layer, number: int, pack: bytes) -> list[str]:
+    entries = ((position, layer.index.entry(position)) for position in layer.index.in_pack(number).tolist())
+    return [
+        f"{layer.index.key(position)} in {layer.folder}{entry.pack} differs from its recorded hash"
+        for position, entry in entries
+        if not _is_good(entry, pack[entry.offset : entry.offset + entry.length])
+    ]
+
+
+def _is_good(entry: Entry, stored: bytes) -> bool:
+    try:
+        data = decompress(stored)
+    except OSError:
+        return False
+    sizes = len(data) == entry.json_size
+    return sizes and sha256(stored) == entry.stored_sha256 and sha256(data) == entry.json_sha256
