@@ -18,7 +18,7 @@ from bench.data import ROOT, first_version, lake, linked_copy, print_progress, r
 from bench.lakes import days, with_earlier_years
 from bench.runs import ONE_YEAR, THREE_YEARS, WITH_MARKET, WITHOUT_MARKET, Run, build
 from bench.sizes import FULL, QUICK, Size
-from edge_auth.builds.codec import compress
+from edge_auth.store.codec import compress
 
 _ZSTD_LEVEL = 3
 

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 
+MAX_DIGITS = 18  # of an integer, so that it fits into 64 bits
 UNICODE_VERSION = unicodedata.unidata_version
 _DIGITS = re.compile("[0-9]+")
 

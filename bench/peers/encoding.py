@@ -1,6 +1,6 @@
 """Compression for the peers with a database: the product's own codec, the quickest one."""
 
-from edge_auth.builds.codec import compress
+from edge_auth.store.codec import compress
 
 
 def encoded(body: str | bytes, accepts: str | None) -> tuple[bytes, dict[str, str]]:

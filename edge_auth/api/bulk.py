@@ -6,11 +6,12 @@ A large body is not read here. The answer holds a stream, which the host sends a
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from edge_auth.builds.bodies import matches_tag
 from edge_auth.builds.bulk import BulkFile
 from edge_auth.errors import RangeNotSatisfiable
+from edge_auth.live.bulk_files import Span
 from edge_auth.live.request import Answer, Request
 
 # A body up to this size is read at once. A larger one is streamed.
@@ -18,13 +19,6 @@ MAX_READ_BYTES = 1 << 20
 _TAG_DIGITS = 32
 _ONE_RANGE = re.compile(r"bytes=[ \t]*([0-9]*)-([0-9]*)[ \t]*", re.IGNORECASE)
 _MAX_DIGITS = 18
-
-
-class Span(NamedTuple):
-    """The bytes of a file from `start` to before `end`."""
-
-    start: int
-    end: int
 
 
 class BulkFiles(Protocol):

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 from urllib.parse import unquote_to_bytes
 
 from edge_auth.errors import InvalidParameter
+from edge_auth.text import MAX_DIGITS
 
-MAX_DIGITS = 18  # of an integer, so that it fits into 64 bits
 _INTEGER = re.compile("-?[0-9]+")
 _PRICE = re.compile(r"([0-9]+)(?:\.([0-9]{1,2}))?")
 _MAX_QUOTED_CHARACTERS = 40

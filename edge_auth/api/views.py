@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from edge_auth.api.parameters import MAX_DIGITS
+from edge_auth.api.search import filter_key, find_page, read_search, too_old
 from edge_auth.builds import layer_names, object_keys, site_files
 from edge_auth.builds.bodies import Body, MadeBody, StoredBody, dumps, list_body
 from edge_auth.builds.movers import list_key
@@ -18,8 +18,7 @@ from edge_auth.builds.sorts import PRICE_SORTS
 from edge_auth.errors import InvalidParameter, NotFound
 from edge_auth.live.open_build import OpenBuild
 from edge_auth.search.masks import mask_of, ranks_of_prices
-from edge_auth.search.search import filter_key, find_page, read_search, too_old
-from edge_auth.text import fold
+from edge_auth.text import MAX_DIGITS, fold
 
 _MAX_ID_DIGITS = 19
 _ONE_GROUP = "give exactly one of set and game: a set has an id, a game a name"

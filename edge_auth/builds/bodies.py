@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 
-from edge_auth.builds.codec import compress, decompress, sha256
+from edge_auth.store.codec import compress, decompress, sha256
 
 JSON = "application/json"
 _ENTITY_TAG = re.compile(r'(?:W/)?"([^"]*)"')

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from edge_auth.builds import layer_names, layout, object_keys, pages
 from edge_auth.builds.bulk import BulkFile, read_manifest
-from edge_auth.builds.codec import decompress
 from edge_auth.builds.layers import Layer, read_members
 from edge_auth.builds.splice import SplicedCard, detail_since, splice
 from edge_auth.errors import DamagedObject, MissingObject, StoreError, UnknownBuild
+from edge_auth.store.codec import decompress
 from edge_auth.store.file_cache import FileCache
 from edge_auth.store.interface import Store
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from edge_auth.builds.codec import sha256
 from edge_auth.errors import DamagedObject, StoreError
+from edge_auth.store.codec import sha256
 
 CARD_LINES = "cards"  # the stem of the file
 DIGEST_BYTES, PRODUCT_DIGEST_BYTES = 16, 8

@@ -16,10 +16,10 @@ from itertools import accumulate, pairwise, takewhile
 import numpy as np
 import pyarrow as pa
 
-from edge_auth.builds.codec import sha256
 from edge_auth.builds.index import map_table, only_chunk
 from edge_auth.builds.layers import Layer
 from edge_auth.errors import StoreError
+from edge_auth.store.codec import sha256
 
 FILE = "rows"  # the stem of the file
 _KEY_BYTES = 4

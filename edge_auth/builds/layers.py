@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from edge_auth.builds import layout
-from edge_auth.builds.codec import decompress, sha256
 from edge_auth.errors import DamagedObject, StoreError
+from edge_auth.store.codec import decompress, sha256
 from edge_auth.store.file_cache import FileCache, user_file_cache
 from edge_auth.store.interface import Span, Store
 

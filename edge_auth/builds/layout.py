@@ -17,7 +17,7 @@
     private/nights/<run>/…                    the pages of a nightly run
     private/probe-<nonce>                     a short-lived object that tests whether the store can compare and swap
 
-No other module spells these names.
+No other module spells these names, but `private/` and its probe, which the stores themselves need.
 """
 
 import hashlib
@@ -26,12 +26,12 @@ import re
 from collections.abc import Iterable, Iterator
 
 from edge_auth.errors import UnknownBuild
+from edge_auth.store.interface import PRIVATE as PRIVATE
 
 POINTER = "current.json"
 BUILDS, LAYERS, GATES, REPORTS, INTENTS, WORK = "builds/", "layers/", "gates/", "reports/", "intents/", "work/"
 CHANGES = "changes/"
 CHANGES_INDEX = f"{CHANGES}index.json"
-PRIVATE = "private/"
 KEYS = f"{PRIVATE}keys.json"
 PRUNE_LOCK = f"{PRIVATE}prune.lock"
 NIGHTLY_LOCK = f"{PRIVATE}nightly.lock"
@@ -83,11 +83,6 @@ def pair(from_: str, to: str) -> str:
 def changes_name(from_: str, to: str) -> str:
     """Return the name of the document that says what differs between two builds."""
     return f"{CHANGES}{pair(from_, to)}{_JSON}"
-
-
-def probe_name(nonce: str) -> str:
-    """Return the name of an object that tests conditional writes."""
-    return f"{PRIVATE}probe-{nonce}"
 
 
 def report_name(run: str) -> str:

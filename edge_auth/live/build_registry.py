@@ -6,6 +6,7 @@ A request selects its build once and reads from that build only, so no answer mi
 lost data in a power cut does not go live. An earlier one answers.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from threading import Lock
@@ -24,10 +25,10 @@ from edge_auth.live.poller import POLL_SECONDS, Poller
 from edge_auth.live.single_flight import SingleFlight
 from edge_auth.live.step_log import FollowedSteps
 from edge_auth.live.unknown_builds import UnknownBuilds
-from edge_auth.live.warming import warm
 from edge_auth.store.file_cache import FileCache
 from edge_auth.store.interface import Store
 
+Warm = Callable[[OpenBuild, OpenBuild, Callable[[], bool]], None]
 _MAX_PINNED_BUILDS = 4
 _MAX_PINNED_IDLE_SECONDS = 300
 _CACHE_BYTES = 16 << 20
@@ -40,7 +41,8 @@ class BuildRegistry:
     """The open builds of a store.
 
     Args:
-        warms: Whether a build goes live with the answers that clients had lately. A cache before the shim fetches them.
+        warm: Makes the answers that clients had lately from a build that goes live: see `edge_auth.api.warming.warm`.
+            None behind a cache, which fetches them.
         background: In what other builds are opened beside requests.
 
     Attributes:
@@ -57,7 +59,7 @@ class BuildRegistry:
         metrics: Metrics,
         poll_seconds: float = POLL_SECONDS,
         *,
-        warms: bool = True,
+        warm: Warm | None = None,
         background: Background | None = None,
     ):
         self._store = with_deadline(store, single_flight)
@@ -71,7 +73,7 @@ class BuildRegistry:
         self._unknown = UnknownBuilds(self._list_ids)
         self._opening = Lock()
         self._background = background or Background()
-        self._warms = warms
+        self._warm = warm
         self.steps = FollowedSteps(self._store, self._cache, self._refresh, self._no_build)
         self.last_error = ""
         self._last_exception: Exception | None = None
@@ -168,13 +170,13 @@ class BuildRegistry:
         try:
             if not build.prepared:
                 self._single_flight.run(build, build.prepare)
-            if self._warms and before is not None and build is not before:
-                self._warm(build, before, deadline)
+            if self._warm is not None and before is not None and build is not before:
+                self._make_recent(self._warm, build, before, deadline)
         finally:  # the first build goes live even if it is partly damaged: there is no other build to answer from
             if build is not before:
                 self._go_live(build)
 
-    def _warm(self, build: OpenBuild, before: OpenBuild, deadline: float) -> None:
+    def _make_recent(self, warm: Warm, build: OpenBuild, before: OpenBuild, deadline: float) -> None:
         """Make the answers that clients had lately, until the deadline or until a request waits for the pointer."""
         with suppress(EdgeError), self._background:
             warm(build, before, lambda: monotonic() < deadline and not self._poller.requested)

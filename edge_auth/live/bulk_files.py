@@ -12,8 +12,8 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from threading import Lock
 from time import monotonic
+from typing import NamedTuple
 
-from edge_auth.api.bulk import Span
 from edge_auth.builds import layout
 from edge_auth.builds.builds import open_build
 from edge_auth.builds.bulk import BulkFile, is_file_name
@@ -28,6 +28,13 @@ _CHUNK_BYTES = 256 << 10  # the server holds some chunks for a client that does 
 _S3_READ_BYTES = 2 << 20  # each read is a request
 _LISTED_SECONDS = 2.0  # how long a listing of the builds is used
 _NO_FILE = "no build that is kept here has this file: /api/v1/bulk lists the files of the live build"
+
+
+class Span(NamedTuple):
+    """The bytes of a file from `start` to before `end`."""
+
+    start: int
+    end: int
 
 
 class StoredBulkFiles:

@@ -12,7 +12,6 @@ from edge_auth.builds import builds, layer_names, media_types, object_keys, page
 from edge_auth.builds.bodies import LARGE_BYTES, Body, StoredBody
 from edge_auth.builds.cache import LruCache
 from edge_auth.builds.catalogue import Catalogue
-from edge_auth.builds.codec import decompress
 from edge_auth.builds.identifiers import Identifiers
 from edge_auth.builds.index import Entry
 from edge_auth.builds.layers import Layer, read_members
@@ -25,6 +24,7 @@ from edge_auth.search.facets import Facets
 from edge_auth.search.masks import Filters, Search
 from edge_auth.search.ranking import ResultPage, first_matches
 from edge_auth.search.slugs import Slugs
+from edge_auth.store.codec import decompress
 from edge_auth.text import fold
 
 T = TypeVar("T")

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edge_auth.api.parameters import MAX_DIGITS
 from edge_auth.builds.catalogue import Catalogue
 from edge_auth.builds.sorts import PRICE_SORTS
 from edge_auth.errors import NotFound
+from edge_auth.text import MAX_DIGITS
 
 _LARGEST_INTEGER = 2**63 - 1
 

@@ -13,6 +13,7 @@ from flask import Flask, request
 
 from edge_auth.api.answer import Shim
 from edge_auth.api.client_address import Network
+from edge_auth.api.warming import warm
 from edge_auth.api.wsgi import Gateway
 from edge_auth.live.background import Background
 from edge_auth.live.build_registry import BuildRegistry
@@ -103,7 +104,9 @@ def create_app(settings: Settings, log: Log | None = None) -> Flask:
     behind_nginx = settings.socket is not None
     background = Background()
     copies = FileCache(Path(settings.state) / "copies", pause=background.pause)
-    builds = BuildRegistry(store, copies, single_flight, log, metrics, warms=not behind_nginx, background=background)
+    builds = BuildRegistry(
+        store, copies, single_flight, log, metrics, warm=None if behind_nginx else warm, background=background
+    )
     counter = _counter(settings, store.location, log, metrics)
     waiting = turns.waiting if turns is not None else nullcontext
     files = StoredBulkFiles(builds, store, single_flight, waiting)

@@ -16,8 +16,8 @@ from fcntl import LOCK_EX, flock
 from functools import partial
 from pathlib import Path
 
-from edge_auth.builds.codec import CHUNK_BYTES, decompressed_chunks
 from edge_auth.errors import StoreError
+from edge_auth.store.codec import CHUNK_BYTES, decompressed_chunks
 from edge_auth.store.interface import Store
 
 MAX_BYTES = 4 << 30

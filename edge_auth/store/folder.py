@@ -12,10 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from edge_auth.builds import layout
 from edge_auth.errors import Conflict, MissingObject, StoreError
 from edge_auth.store.disk import sync_file_system, sync_path
-from edge_auth.store.interface import Listed, Span, Versioned
+from edge_auth.store.interface import PRIVATE, Listed, Span, Versioned
 
 _TEMPORARY_PREFIX = ".writing-"
 _MAX_ATTEMPTS = 100
@@ -189,7 +188,7 @@ class FolderStore:
         return [self.root / folder for folder in Path(name).parents]
 
     def _is_private(self, name: str) -> bool:
-        return self._private or name.startswith(layout.PRIVATE)
+        return self._private or name.startswith(PRIVATE)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

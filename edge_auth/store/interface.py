@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+PRIVATE = "private/"  # where objects lie that only their owner may read
 Span = tuple[str, int, int]  # a range of an object: its name, offset in bytes, length in bytes
 
 

@@ -5,10 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from threading import Lock
 
-from edge_auth.builds import layout
 from edge_auth.errors import Conflict, MissingObject, StoreError
 from edge_auth.store.bucket import BATCH_TIMEOUTS, Bucket, Head, Timeouts, request_timeouts
-from edge_auth.store.interface import Digest, Listed, Span, Versioned
+from edge_auth.store.interface import PRIVATE, Digest, Listed, Span, Versioned
 from edge_auth.store.s3_errors import is_not_implemented
 
 # Locations where this process has tested conditional writes.
@@ -103,7 +102,7 @@ class S3Store:
         Raises:
             StoreError: It does not honour them, or the bucket cannot be written.
         """
-        name = layout.probe_name(secrets.token_hex(8))
+        name = f"{PRIVATE}probe-{secrets.token_hex(8)}"
         try:
             honoured = (
                 self._bucket.put_if(name, b"1", IfNoneMatch="*")

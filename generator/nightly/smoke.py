@@ -14,9 +14,9 @@ from edge_auth.api.sources import FromBuild
 from edge_auth.builds import layer_names, market, movers, sorts
 from edge_auth.builds.builds import open_build
 from edge_auth.builds.cache import LruCache
-from edge_auth.builds.codec import decompress
 from edge_auth.errors import EdgeError
 from edge_auth.live.open_build import OpenBuild
+from edge_auth.store.codec import decompress
 from edge_auth.store.file_cache import FileCache
 from edge_auth.store.interface import Store
 from generator.errors import SmokeError

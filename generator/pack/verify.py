@@ -14,10 +14,10 @@ import numpy as np
 from edge_auth.builds import layer_names
 from edge_auth.builds.builds import Build
 from edge_auth.builds.card_lines import DIGEST_BYTES
-from edge_auth.builds.codec import decompress, sha256
 from edge_auth.builds.index import INDEX_NAME, Entry, LayerFile
 from edge_auth.builds.layers import Layer
 from edge_auth.errors import StoreError
+from edge_auth.store.codec import decompress, sha256
 from generator.errors import BuildError, DamageError
 from generator.terminal.progress import Progress
 from generator.threads import in_order

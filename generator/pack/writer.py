@@ -9,8 +9,8 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from edge_auth.builds.codec import compress, sha256
 from edge_auth.builds.index import IndexRows, LayerFile, index_table, to_bytes
+from edge_auth.store.codec import compress, sha256
 from generator.pack.intermediate_store import IntermediateStore
 from generator.pack.output import TaskOutput
 from generator.pack.uploads import Uploads

@@ -11,9 +11,9 @@ from edge_auth.api.endpoint import API
 from edge_auth.api.routes import route
 from edge_auth.api.sources import FromBuild
 from edge_auth.builds import layer_names, object_keys
-from edge_auth.builds.codec import decompressed_chunks
 from edge_auth.errors import ApiError
 from edge_auth.live.open_build import OpenBuild
+from edge_auth.store.codec import decompressed_chunks
 from generator.site.game_indexes import GameIndex, game_indexes
 from generator.site.week_moves import Move, week_moves
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from edge_auth.api.endpoint import Endpoint
 from edge_auth.api.parameters import (
-    MAX_DIGITS,
     BuildId,
     Choice,
     GivenText,
@@ -20,6 +19,7 @@ from edge_auth.api.parameters import (
     TextList,
 )
 from edge_auth.errors import RangeNotSatisfiable
+from edge_auth.text import MAX_DIGITS
 from generator.site.prose import PARAMETERS, Prose
 
 _Json = dict[str, Any]

@@ -10,10 +10,10 @@ import numpy as np
 from edge_auth.builds import layer_names, media_types, object_keys, site_files
 from edge_auth.builds.builds import Build
 from edge_auth.builds.bulk import BulkFile
-from edge_auth.builds.codec import compress, decompress
 from edge_auth.builds.index import INDEX_NAME, map_table, only_chunk
 from edge_auth.builds.layers import Layer
 from edge_auth.errors import StoreError
+from edge_auth.store.codec import compress, decompress
 
 API_FOLDER = "api/v1"
 _TAG_DIGITS = 24  # of a hash in hex

@@ -10,12 +10,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from edge_auth.builds import codec, pages
+from edge_auth.builds import pages
 from edge_auth.builds.builds import FORMAT, open_build
 from edge_auth.builds.full_names import FullNames
 from edge_auth.builds.splice import detail_since, encode_fragments, splice
 from edge_auth.builds.vocabulary import Vocabulary, substring_table, suffix_table
 from edge_auth.errors import StoreError
+from edge_auth.store import codec
 from edge_auth.store.folder import FolderStore
 from tests.support import small_store
 from tests.support.format_2 import detail_member

@@ -9,9 +9,9 @@ import numpy as np
 
 from edge_auth.builds import layer_names, layout
 from edge_auth.builds.builds import Build, open_build
-from edge_auth.builds.codec import compress, decompress, deflate
 from edge_auth.builds.index import INDEX_NAME, map_table, to_bytes
 from edge_auth.builds.layers import Layer
+from edge_auth.store.codec import compress, decompress, deflate
 from edge_auth.store.folder import FolderStore
 from generator.pack.writer import Writer, hash_objects, join_index
 

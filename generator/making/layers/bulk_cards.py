@@ -7,7 +7,7 @@ import numpy as np
 
 from edge_auth.builds import layer_names
 from edge_auth.builds.card_lines import CARD_LINES
-from edge_auth.builds.codec import compress_chunks
+from edge_auth.store.codec import compress_chunks
 from generator.making.bulk_files import write_entries, write_lines
 from generator.making.card_tasks import card_rows, card_tasks, card_texts
 from generator.making.context import BuildContext

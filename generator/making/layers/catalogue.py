@@ -18,13 +18,13 @@ import pyarrow as pa
 from edge_auth.builds import layer_names
 from edge_auth.builds.card_lines import DIGEST_BYTES, PRICES_MARK, PRODUCT_DIGEST_BYTES
 from edge_auth.builds.catalogue import COLUMNS, PRICES, SETS, KindCounts
-from edge_auth.builds.codec import sha256
 from edge_auth.builds.full_names import FULL_NAMES
 from edge_auth.builds.index import to_bytes
 from edge_auth.builds.layers import FACTS
 from edge_auth.builds.sorts import KINDS, PRICE_SORTS, SORTS
 from edge_auth.builds.text_filters import TEXT_FILTERS
 from edge_auth.builds.vocabulary import SUBSTRINGS, SUFFIXES, WORDS, substring_table, suffix_table
+from edge_auth.store.codec import sha256
 from edge_auth.text import composed
 from generator.lake.lake import Lake
 from generator.making.card_tasks import card_rows, card_tasks, card_texts, closed_layers

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from edge_auth.builds import layout
-from edge_auth.builds.codec import CODEC
+from edge_auth.store.codec import CODEC
 from edge_auth.text import UNICODE_VERSION
 from generator.database import sql_text
 from generator.making.tasks import BuildScope, Task
