@@ -7,7 +7,6 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUNS := $(VENV)/.ready-run
 READY := $(VENV)/.ready
-BENCH_READY := $(VENV)/.ready-bench
 CLIENTS := $(VENV)/bulk-clients
 DATA ?= ../shared/data
 HOST ?= 127.0.0.1
@@ -109,16 +108,12 @@ real-nights: $(READY) ## run thirty nights of the real data in DATA and print th
 disasters: $(READY) ## damage a real night of the data in DATA in many ways and print which gates see it
 	$(BIN)/python -m tests.real.disasters $(DATA)
 
-# The benchmarks need wrk, nginx and PostgreSQL: apt-get install wrk nginx-light postgresql-15
-bench: $(BENCH_READY) ## run the benchmarks and write docs/benchmarks.md: an hour or more
+# The benchmarks need wrk and nginx: apt-get install wrk nginx-light
+bench: $(READY) ## run the benchmarks and write docs/benchmarks.md: an hour or more
 	$(BIN)/python -m bench
 
-bench-quick: $(BENCH_READY) ## run the benchmarks on a small lake: about two minutes
+bench-quick: $(READY) ## run the benchmarks on a small lake: about two minutes
 	$(BIN)/python -m bench --quick
-
-$(BENCH_READY): $(READY) bench/requirements.lock
-	$(LOCKED) bench/requirements.lock
-	@touch $@
 
 bench-fingerprint: $(READY) ## measure the recall of photo recognition on drawn cards: some minutes
 	$(BIN)/python -m bench.fingerprint
@@ -145,7 +140,6 @@ COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-h
 lock: ## write the lock files from pyproject.toml (needs uv)
 	$(COMPILE) --extra fingerprint --extra wheel -o requirements.lock pyproject.toml
 	$(COMPILE) --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml
-	$(COMPILE) --extra bench -c requirements-dev.lock -o bench/requirements.lock pyproject.toml
 	$(COMPILE) $(IN_VENV:%=--no-emit-package %) -o tests/bulk-clients.lock tests/bulk-clients.in
 
 clean: ## delete what the targets above wrote (not build/, which is source)

@@ -13,8 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bench.data import linked_copy, print_progress, site
-from bench.lakes import days
+from bench.data import days, linked_copy, print_progress, site
 from bench.runs import Run, measure_command
 from bench.sizes import FULL, QUICK, Size
 

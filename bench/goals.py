@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from bench.commands import HELP, SHOW, WATCH_CHECK
-from bench.peers.edge import EdgePeer
 from bench.peers.nginx import NginxPeer
 from bench.peers.nothing import KeyedNothing
+from bench.peers.ours import EdgePeer
 from bench.results import OURS, Figure, Results, SeriesName, single
 from bench.runs import ONE_YEAR, THREE_YEARS, WITH_MARKET, WITHOUT_MARKET
 from bench.stats import spread

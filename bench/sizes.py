@@ -21,7 +21,6 @@ class Size:
         market: Products and days of the lake whose nights, also with three years, are compared with the same nights
             without the market, and in how many pairs.
         search: Products and days of the lakes that are searched in the shim alone, the largest last.
-        left_out: Names of peers that are not measured.
     """
 
     products: int
@@ -35,13 +34,11 @@ class Size:
     versions: tuple[tuple[int, int, int], ...]
     market: tuple[int, int, int]
     search: tuple[tuple[int, int], ...]
-    left_out: tuple[str, ...] = ()
 
 
 QUICK = Size(
     8000, 45, 200, rounds=1, seconds=0.12, builds=1, year=(500, 60), large=(2000, 15),
     versions=(), market=(500, 60, 1), search=((8000, 45),),
-    left_out=("FastAPI + PostgreSQL", "Flask + DuckDB", "Datasette", "Flask + SQLite, plain LIMIT OFFSET"),
 )  # fmt: skip
 FULL = Size(
     78_000, 366, 2000, rounds=3, seconds=1, builds=1, year=(20_000, 366), large=(450_000, 30),

@@ -16,7 +16,7 @@ from bench import servers
 from bench.cases import cards
 from bench.data import cache, linked_copy, print_progress, run, scratch, site
 from bench.load import load
-from bench.peers.edge import EdgePeer
+from bench.peers.ours import EdgePeer
 from bench.peers.peer import Data
 from bench.sizes import FULL, QUICK, Size
 from edge_auth.builds.layout import POINTER
