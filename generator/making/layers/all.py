@@ -1,24 +1,19 @@
 """All layers of a build."""
 
+from edge_auth.builds import layer_names
 from generator.making.context import BuildContext
 from generator.making.layers.bulk import bulk_layer
 from generator.making.layers.bulk_cards import bulk_cards_layer
-from generator.making.layers.bulk_catalogue import bulk_catalogue_layer
-from generator.making.layers.bulk_identifiers import bulk_identifiers_layer
 from generator.making.layers.bulk_market import bulk_market_layer
 from generator.making.layers.bulk_prices import bulk_price_layers
-from generator.making.layers.bulk_watchlist import bulk_watchlist_layer
 from generator.making.layers.catalogue import catalogue_layer
 from generator.making.layers.drawings import drawings_layer
-from generator.making.layers.fingerprints import fingerprints_layer
-from generator.making.layers.games import games_layer
 from generator.making.layers.history import history_layer, open_month_layer
 from generator.making.layers.identifiers import identifiers_layer
 from generator.making.layers.market import market_layers
 from generator.making.layers.movers import movers_layer
-from generator.making.layers.names import names_layer
+from generator.making.layers.rows import row_layers
 from generator.making.layers.series import series_layers
-from generator.making.layers.sets import sets_layer
 from generator.making.layers.site import site_layer
 from generator.making.layers.spec import LayerSpec
 from generator.making.layers.status import status_layer
@@ -41,30 +36,21 @@ def define_layers(context: BuildContext) -> list[LayerSpec]:
     identifiers = identifiers_layer(lake, unknown)
     prices = list(bulk_price_layers(lake, unknown))
     market = market_layers(context, named)
-    bulk = [
-        bulk_catalogue_layer(lake),
-        bulk_cards_layer(catalogue),
-        bulk_watchlist_layer(lake),
-        bulk_identifiers_layer(identifiers),
-        bulk_market_layer(market),
-    ]
     layers = [
         *(history_layer(lake, period) for period in closed_periods(lake)),
         catalogue,
         open_month_layer(lake),
-        sets_layer(lake),
-        games_layer(catalogue),
-        names_layer(lake),
         identifiers,
+        *row_layers(lake, (catalogue, identifiers)),
         movers_layer(lake),
         *series_layers(lake),
         watchlist,
-        fingerprints_layer(lake),
         status_layer(catalogue, watchlist),
         *prices,
         *market,
-        *bulk,
-        bulk_layer([*prices, *bulk]),
+        bulk_cards_layer(catalogue),
+        bulk_market_layer(market),
         drawings_layer(lake),
     ]
+    layers.append(bulk_layer([layer for layer in layers if layer_names.holds_bulk_files(layer.name)]))
     return [*layers, site_layer(lake.as_of, layers)]

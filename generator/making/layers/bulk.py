@@ -6,8 +6,7 @@ from edge_auth.builds import layer_names, object_keys, pages
 from edge_auth.builds.bulk import FILES
 from generator.making.bulk_files import ENTRIES, Entry
 from generator.making.context import BuildContext
-from generator.making.layers.spec import LayerSpec, define_layer
-from generator.making.tasks import BuildScope, Task
+from generator.making.layers.spec import LayerSpec, define_layer, one_task
 from generator.pack.output import Inputs
 from generator.pack.writer import Writer, compress_objects
 
@@ -19,16 +18,11 @@ def bulk_layer(parts: list[LayerSpec]) -> LayerSpec:
     digests = {part.name: part.digest for part in parts}
     return define_layer(
         layer_names.BULK,
-        lambda scope: [_task(scope, digests)],
+        one_task(layer_names.BULK, _bulk, digests, after=digests),
         recipe=RECIPE,
         sql=(),
         content={"layers": sorted(digests.values())},
     )
-
-
-def _task(scope: BuildScope, digests: dict[str, str]) -> Task:
-    needs = tuple(name for name in digests if name in scope.missing)
-    return Task(layer_names.BULK, layer_names.BULK, _bulk, (digests,), needs)
 
 
 def _bulk(context: BuildContext, writer: Writer, inputs: Inputs, digests: dict[str, str]) -> None:

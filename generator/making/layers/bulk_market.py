@@ -7,9 +7,8 @@ from numpy.typing import NDArray
 from edge_auth.builds import layer_names
 from generator.making.bulk_files import CONSTANTS, write_entries, write_rows
 from generator.making.context import BuildContext
-from generator.making.layers.spec import LayerSpec, define_layer
+from generator.making.layers.spec import LayerSpec, define_layer, one_task
 from generator.making.market_files import days_of
-from generator.making.tasks import BuildScope, Task
 from generator.pack.output import Inputs
 from generator.pack.writer import Writer
 
@@ -25,17 +24,12 @@ def bulk_market_layer(market: list[LayerSpec]) -> LayerSpec:
     digests = {layer.name: layer.digest for layer in market}
     return define_layer(
         LAYER,
-        lambda scope: [_task(scope, digests)],
+        one_task(LAYER, _bulk_market, digests, after=digests),
         recipe=RECIPE,
         sql=("sources/products", "sources/expansions", "views/game_names", "views/bulk_market"),
         content={"layers": list(digests.values())},
         constants=CONSTANTS,
     )
-
-
-def _task(scope: BuildScope, digests: dict[str, str]) -> Task:
-    needs = tuple(name for name in digests if name in scope.missing)
-    return Task(LAYER, LAYER, _bulk_market, (digests,), needs)
 
 
 def _bulk_market(context: BuildContext, writer: Writer, inputs: Inputs, digests: dict[str, str]) -> None:

@@ -77,10 +77,23 @@ def define_layer(
 
 
 def one_task(
-    layer: str, work: Callable[..., None], *, main_thread: bool = False
+    layer: str,
+    work: Callable[..., None],
+    *arguments: object,
+    after: Iterable[str] = (),
+    main_thread: bool = False,
 ) -> Callable[[BuildScope], Iterable[Task]]:
-    """Return the tasks of a layer that is small enough for one task."""
-    return lambda scope: [Task(layer, layer, work, main_thread=main_thread)]
+    """Return the tasks of a layer that is small enough for one task.
+
+    Args:
+        after: The layers that it reads. Each has a task of the same name, which ends it.
+    """
+
+    def tasks(scope: BuildScope) -> Iterable[Task]:
+        needs = tuple(name for name in after if name in scope.missing)
+        return [Task(layer, layer, work, arguments, needs, main_thread=main_thread)]
+
+    return tasks
 
 
 def _without_comments(sql: str) -> str:

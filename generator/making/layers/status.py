@@ -6,8 +6,7 @@ from typing import Any
 from edge_auth.builds import layer_names, object_keys
 from edge_auth.builds.layers import FACTS, Layer
 from generator.making.context import BuildContext
-from generator.making.layers.spec import LayerSpec, define_layer
-from generator.making.tasks import BuildScope, Task
+from generator.making.layers.spec import LayerSpec, define_layer, one_task
 from generator.pack.output import Inputs
 from generator.pack.verify import checked_file
 from generator.pack.writer import Writer, compress_objects
@@ -22,16 +21,11 @@ def status_layer(catalogue: LayerSpec, watchlist: LayerSpec) -> LayerSpec:
     digests = {layer.name: layer.digest for layer in (watchlist, catalogue)}
     return define_layer(
         layer_names.STATUS,
-        lambda scope: [_task(scope, digests)],
+        one_task(layer_names.STATUS, _status, digests, after=digests),
         recipe=RECIPE,
         sql=(),
         content={"layers": [catalogue.digest, watchlist.digest]},
     )
-
-
-def _task(scope: BuildScope, digests: dict[str, str]) -> Task:
-    needs = tuple(name for name in digests if name in scope.missing)
-    return Task(layer_names.STATUS, layer_names.STATUS, _status, (digests,), needs)
 
 
 def _status(context: BuildContext, writer: Writer, inputs: Inputs, digests: dict[str, str]) -> None:
