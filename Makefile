@@ -1,6 +1,6 @@
 # `make run` and `make test` are all that a new machine needs. Each target sets up what it uses.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-thorough test-all test-nginx golden bulk-clients siege soak soak-bytes lint real real-nights disasters bench bench-quick bench-fingerprint bench-scan container-steps count-requests wheel sbom lock clean
+.PHONY: help setup run test test-thorough test-all test-nginx golden bulk-clients siege soak soak-bytes lint counts real real-nights disasters bench bench-quick bench-fingerprint bench-scan container-steps count-requests wheel sbom lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -98,6 +98,9 @@ lint: $(READY) ## check style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+counts: $(READY) ## count files, lines, words, and the hops of a search and a night: half a minute
+	@$(BIN)/python -m tests.layout.counts
 
 real: $(READY) ## ingest, build, verify and query the real data in DATA
 	$(BIN)/python -m tests.real.run $(DATA)
