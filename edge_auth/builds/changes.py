@@ -17,7 +17,7 @@ from typing import Any
 from edge_auth.builds import layout
 from edge_auth.builds.pointer import Pointer
 from edge_auth.errors import StoreError
-from edge_auth.store.interface import Store, Versioned
+from edge_auth.store.interface import Store
 
 LISTED_STEPS = 100
 # The pointer and the store keep more than are listed: a shim may list a step for some seconds more.
@@ -105,14 +105,14 @@ def listed_steps(pointer: Pointer, index: Index) -> Steps:
     return Steps(builds, steps[max(missing) + 1 :] if missing else steps, index)
 
 
-def read_index(store: Store) -> tuple[Index, str | None]:
-    """Return the index and its tag for `swap`; an empty one and None if there is none.
+def read_index(store: Store) -> Index:
+    """Return the index; an empty one if there is none.
 
     Raises:
         StoreError: It cannot be read.
     """
     found = store.get_versioned(layout.CHANGES_INDEX)
-    return (_parse(found, store.location), found.etag) if found else ({}, None)
+    return parse_index(found.data, store.location) if found else {}
 
 
 def index_to_bytes(index: Index) -> bytes:
@@ -121,9 +121,17 @@ def index_to_bytes(index: Index) -> bytes:
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
 
 
-def _parse(found: Versioned, location: str) -> Index:
+def parse_index(data: bytes, location: str) -> Index:
+    """Parse a stored index.
+
+    Args:
+        location: Of the store, for the message.
+
+    Raises:
+        StoreError: The bytes are no index.
+    """
     try:
-        entries: dict[str, dict[str, Any] | None] = json.loads(found.data)
+        entries: dict[str, dict[str, Any] | None] = json.loads(data)
         return {pair: None if entry is None else DocumentEntry(**entry) for pair, entry in entries.items()}
     except (ValueError, TypeError, AttributeError) as error:
         raise StoreError(f"{layout.CHANGES_INDEX} in {location} cannot be read: {error}") from error

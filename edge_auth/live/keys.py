@@ -15,7 +15,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from edge_auth.builds import layout
-from edge_auth.errors import Conflict, KeyFormatError, UnknownKey
+from edge_auth.errors import KeyFormatError, UnknownKey
+from edge_auth.store.documents import update_json
 from edge_auth.store.interface import Store
 from edge_auth.store.open import open_store, parent_and_name
 
@@ -25,7 +26,6 @@ WATCHLIST_READ, CARDS_READ, FINGERPRINTS_READ = "watchlist:read", "cards:read", 
 BULK_READ = "bulk:read"
 SCOPES = (WATCHLIST_READ, CARDS_READ, FINGERPRINTS_READ, BULK_READ)
 DEFAULT_RATE_LIMIT = 120
-_MAX_ATTEMPTS = 100
 
 _ALPHABET = string.ascii_letters + string.digits
 _KEY = re.compile(KEY_PREFIX + "[A-Za-z0-9]{32}")
@@ -172,19 +172,17 @@ class KeyFile:
         return next(record for record in self._change(changed) if record.id == id_)
 
     def _change(self, edit: Callable[[list[KeyRecord]], list[KeyRecord]]) -> list[KeyRecord]:
-        """Apply an edit to the newest records. Repeat it if another operator changed the file at the same time."""
-        for attempt in range(_MAX_ATTEMPTS):
-            found = self.store.get_versioned(self.name)
-            records = edit(parse_records(found.data) if found else [])
+        """Apply an edit to the newest records, and return the new ones."""
+        records: list[KeyRecord] = []
+
+        def change(data: bytes | None) -> bytes:
+            nonlocal records
+            records = edit(parse_records(data) if data else [])
             document = {"format": FORMAT, "keys": [asdict(record) for record in records]}
-            data = json.dumps(document, indent=1, ensure_ascii=False).encode() + b"\n"
-            try:
-                self.store.swap(self.name, data, found.etag if found else None)
-                return records
-            except Conflict:
-                if attempt == _MAX_ATTEMPTS - 1:
-                    raise
-        raise AssertionError("unreachable")
+            return json.dumps(document, indent=1, ensure_ascii=False).encode() + b"\n"
+
+        update_json(self.store, self.name, change)
+        return records
 
 
 def open_key_file(store: str, keys: str | None = None, timeout_seconds: float | None = None) -> KeyFile:

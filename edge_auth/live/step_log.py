@@ -39,7 +39,7 @@ class FollowedSteps:
         """
         if self._steps is not None and self._steps.complete and pointer == self._pointer:
             return
-        index = read_index(self._store)[0] if pointer.moved_from else {}
+        index = read_index(self._store) if pointer.moved_from else {}
         self._pointer, self._steps = pointer, listed_steps(pointer, index)
 
     def known(self) -> Steps:

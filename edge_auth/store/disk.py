@@ -1,8 +1,114 @@
-"""Forces what was written to the disk, so that a power cut does not take it."""
+"""Files on a local disk: written beside their place and renamed, locked, and forced out against a power cut."""
 
 import errno
+import fcntl
 import os
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Protocol
+
+TEMPORARY_PREFIX = ".writing-"
+_MAX_ATTEMPTS = 100
+_CHUNK_BYTES = 1 << 20
+
+
+class Writable(Protocol):
+    """Bytes that can be written to a file, such as `bytes` or an Arrow buffer."""
+
+    def __buffer__(self, flags: int) -> memoryview: ...
+
+
+@contextmanager
+def written_beside(
+    path: Path,
+    data: Iterable[Writable],
+    *,
+    mode: int | None = None,
+    folder: Path | None = None,
+    make_folder: Callable[[], object] = lambda: None,
+) -> Iterator[str]:
+    """Write a temporary file beside a path, and yield where it lies. In the end it is deleted, unless it was renamed.
+
+    Args:
+        mode: Its permissions; None: what the umask leaves.
+        folder: Where to write it, if not in the folder of the path.
+        make_folder: Makes that folder. It is called again if another process deleted the empty folder meanwhile.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    handle, temporary = _create(folder or path.parent, mode, make_folder)
+    lock = os.dup(handle)  # the file is locked until this is closed too, and `is_abandoned` sees that it has a writer
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with os.fdopen(handle, "wb") as file:
+            file.writelines(data)
+        yield temporary
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+        os.close(lock)
+
+
+def replace_file(path: Path, data: Iterable[Writable], *, mode: int | None = None, folder: Path | None = None) -> None:
+    """Create or replace a file. Readers see the old bytes or the new ones, never a mixture.
+
+    Raises:
+        OSError: It cannot be written. The old file is as before.
+    """
+    with written_beside(path, data, mode=mode, folder=folder) as temporary:
+        os.replace(temporary, path)
+
+
+def move_file(source: Path, target: Path) -> None:
+    """Move a file, also from another file system. Readers of the target never see a part of it.
+
+    Raises:
+        OSError: It cannot be moved.
+    """
+    try:
+        os.replace(source, target)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        with source.open("rb") as file:
+            replace_file(target, iter(lambda: file.read(_CHUNK_BYTES), b""), mode=0o600)
+        source.unlink()
+
+
+def is_abandoned(path: Path) -> bool:
+    """Return whether no process has locked a file. One that was renamed or deleted meanwhile had a writer too."""
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, FileNotFoundError):
+        return False
+    return True
+
+
+def delete_abandoned(folder: Path) -> None:
+    """Delete the temporary files directly in a folder whose writers were killed, as far as it can be done."""
+    with suppress(OSError):
+        for path in folder.glob(f"{TEMPORARY_PREFIX}*"):
+            if is_abandoned(path):
+                path.unlink(missing_ok=True)
+
+
+def _create(folder: Path, mode: int | None, make_folder: Callable[[], object]) -> tuple[int, str]:
+    for _ in range(_MAX_ATTEMPTS):
+        with suppress(FileNotFoundError, FileExistsError):
+            return _create_once(folder, mode, make_folder)
+    return _create_once(folder, mode, make_folder)  # raises the error, if it was another one
+
+
+def _create_once(folder: Path, mode: int | None, make_folder: Callable[[], object]) -> tuple[int, str]:
+    make_folder()
+    temporary = f"{folder}/{TEMPORARY_PREFIX}{secrets.token_hex(8)}"
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else mode)
+    if mode is not None and os.fstat(handle).st_mode & 0o777 != mode:
+        os.fchmod(handle, mode)
+    return handle, temporary
 
 
 def sync_path(path: str | Path) -> None:

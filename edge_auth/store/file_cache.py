@@ -8,7 +8,6 @@ used ones are deleted; a process that has mapped one can still read it.
 
 import hashlib
 import os
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -18,6 +17,7 @@ from pathlib import Path
 
 from edge_auth.errors import StoreError
 from edge_auth.store.codec import CHUNK_BYTES, decompressed_chunks
+from edge_auth.store.disk import replace_file
 from edge_auth.store.interface import Store
 
 MAX_BYTES = 4 << 30
@@ -130,14 +130,7 @@ class FileCache:
 
     def _write(self, sha256: str, data: Iterable[bytes]) -> None:
         with self._translated_errors():
-            handle, temporary = tempfile.mkstemp(prefix=".writing-", dir=self._folder)
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.writelines(self._paced(data))
-                os.replace(temporary, self._folder / sha256)
-            except OSError:  # most likely the disk is full: give the space back
-                Path(temporary).unlink(missing_ok=True)
-                raise
+            replace_file(self._folder / sha256, self._paced(data), mode=0o600)
         self._evict()
 
     def _paced(self, pieces: Iterable[bytes]) -> Iterator[bytes]:

@@ -7,17 +7,14 @@ those of `put` after the next `sync`.
 import fcntl
 import hashlib
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from edge_auth.errors import Conflict, MissingObject, StoreError
-from edge_auth.store.disk import sync_file_system, sync_path
+from edge_auth.store.disk import TEMPORARY_PREFIX, is_abandoned, sync_file_system, sync_path, written_beside
 from edge_auth.store.interface import PRIVATE, Listed, Span, Versioned
 
-_TEMPORARY_PREFIX = ".writing-"
-_MAX_ATTEMPTS = 100
 _FILE_MODE, _PRIVATE_FILE_MODE = 0o644, 0o600
 _FOLDER_MODE, _PRIVATE_FOLDER_MODE = 0o777, 0o700  # less the bits of the umask
 
@@ -122,7 +119,7 @@ class FolderStore:
     def leftovers(self) -> Iterator[Listed]:
         """Yield the temporary files of writers that were killed: those that no process has locked."""
         with _translated_errors(self, "a temporary file"):
-            found = sorted(path for path in self.root.rglob(f"{_TEMPORARY_PREFIX}*") if not _is_locked(path))
+            found = sorted(path for path in self.root.rglob(f"{TEMPORARY_PREFIX}*") if is_abandoned(path))
         return filter(None, (self._listed(path.relative_to(self.root).as_posix()) for path in found))
 
     def delete(self, names: Iterable[str]) -> None:
@@ -145,29 +142,10 @@ class FolderStore:
         """Return the file that holds an object."""
         return self.root / name
 
-    @contextmanager
-    def _temporary_file(self, name: str, data: bytes) -> Iterator[str]:
+    def _temporary_file(self, name: str, data: bytes) -> AbstractContextManager[str]:
         """Write data to a temporary file in the folder of an object. Yield its path."""
-        handle, temporary = self._create_temporary(name)
-        lock = os.dup(handle)  # the file is locked until this is closed too, and `leftovers` sees that it has a writer
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            os.chmod(temporary, _PRIVATE_FILE_MODE if self._is_private(name) else _FILE_MODE)
-            yield temporary
-        finally:
-            Path(temporary).unlink(missing_ok=True)
-            os.close(lock)
-
-    def _create_temporary(self, name: str) -> tuple[int, str]:
-        folder = (self.root / name).parent
-        for _ in range(_MAX_ATTEMPTS):  # another process may delete the empty folder before a file is in it
-            with suppress(FileNotFoundError, FileExistsError):
-                self._make_folders(name)
-                return tempfile.mkstemp(prefix=_TEMPORARY_PREFIX, dir=folder)
-        self._make_folders(name)  # raises the error, if it was another one
-        return tempfile.mkstemp(prefix=_TEMPORARY_PREFIX, dir=folder)
+        mode = _PRIVATE_FILE_MODE if self._is_private(name) else _FILE_MODE
+        return written_beside(self.root / name, [data], mode=mode, make_folder=lambda: self._make_folders(name))
 
     def _make_folders(self, name: str) -> None:
         """Create the folders of an object. Those that exist keep their modes."""
@@ -217,16 +195,6 @@ def _read_range(path: str, offset: int, length: int) -> bytes:
         return os.pread(handle, length, offset)
     finally:
         os.close(handle)
-
-
-def _is_locked(path: Path) -> bool:
-    """Return whether a process has locked a file. One that was renamed or deleted meanwhile had a writer too."""
-    try:
-        with path.open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, FileNotFoundError):
-        return True
-    return False
 
 
 def _etag(data: bytes) -> str:

@@ -1,10 +1,10 @@
 """What `cardpress keys issue` checks first: that the store exists, and whether the key of `--reuse` still works."""
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from edge_auth.live.keys import KeyRecord, digest
+from edge_auth.store.disk import replace_file
 from generator.commands.build_names import store_exists
 from generator.errors import BuildError
 
@@ -34,9 +34,4 @@ def read_key(path: Path, records: Sequence[KeyRecord], now: float) -> tuple[str,
 
 def write_key(path: Path, key: str) -> None:
     """Write a key into a file that only its owner may read."""
-    unfinished = path.with_name(f".{path.name}.writing")
-    unfinished.unlink(missing_ok=True)
-    handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE_FILE_MODE)
-    with os.fdopen(handle, "w", encoding="ascii") as file:
-        file.write(f"{key}\n")
-    unfinished.replace(path)
+    replace_file(path, [f"{key}\n".encode("ascii")], mode=_PRIVATE_FILE_MODE)

@@ -13,6 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from edge_auth.store.disk import replace_file
 from generator.errors import LakeError
 from generator.lake.lake import DAILY_TABLES, FLAT_TABLES, RECIPE_NAME
 
@@ -103,9 +104,7 @@ def _write(path: Path, content: bytes) -> None:
     if _has_content(path, content):
         return  # its time of change stays, so a build need not read it again
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.new")
-    unfinished.write_bytes(content)
-    unfinished.replace(path)
+    replace_file(path, [content])
 
 
 def _has_content(path: Path, content: bytes) -> bool:

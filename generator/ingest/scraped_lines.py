@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from edge_auth.store.disk import replace_file
 from generator import settings
 from generator.errors import IngestError
 from generator.ingest.bounded_file import FileLimits, open_bounded
@@ -110,9 +111,7 @@ def store_refused(path: Path, refused: list[RefusedLine]) -> None:
     try:
         stored = path.read_text("utf-8").splitlines() if path.exists() else []
         lines = dict.fromkeys(stored + [json.dumps(asdict(line)) for line in refused])
-        unfinished = path.with_name(f".{path.name}.writing")
-        unfinished.write_text("".join(f"{line}\n" for line in lines), "utf-8")
-        unfinished.replace(path)
+        replace_file(path, [f"{line}\n".encode() for line in lines])
     except (OSError, ValueError) as error:
         raise IngestError(f"{path}: refused lines cannot be stored: {getattr(error, 'strerror', error)}") from error
 

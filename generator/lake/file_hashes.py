@@ -7,20 +7,18 @@ costs time.
 import hashlib
 import json
 import os
-import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from edge_auth.store.disk import delete_abandoned, replace_file
 from edge_auth.store.file_cache import user_cache
 
 # A file that changed this recently may change again within the same tick of the file system's clock.
 _SETTLED_NS = 2_000_000_000
 # Enough for ten years of three daily tables, several times over.
 _MAX_ENTRIES = 50_000
-_TEMPORARY_PREFIX = ".hashes-"
-_TEMPORARY_MAX_AGE_SECONDS = 3600
 
 State = Sequence[int | str]
 
@@ -74,13 +72,5 @@ class FileHashes:
         newest = dict(list((others | self._used).items())[-max(_MAX_ENTRIES, len(self._used)) :])
         with suppress(OSError):  # without a cache everything still works
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._delete_leftovers()
-            with tempfile.NamedTemporaryFile("w", dir=self.path.parent, prefix=_TEMPORARY_PREFIX, delete=False) as file:
-                file.write(json.dumps(newest))  # ten times as fast as json.dump
-            os.replace(file.name, self.path)
-
-    def _delete_leftovers(self) -> None:
-        """Delete temporary files of killed processes."""
-        for path in self.path.parent.glob(f"{_TEMPORARY_PREFIX}*"):
-            if path.stat().st_mtime < time.time() - _TEMPORARY_MAX_AGE_SECONDS:
-                path.unlink(missing_ok=True)
+            delete_abandoned(self.path.parent)
+            replace_file(self.path, [json.dumps(newest).encode()], mode=0o600)  # ten times as fast as json.dump

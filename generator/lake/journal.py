@@ -16,19 +16,12 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
 
-from edge_auth.store.disk import sync_file_system, sync_path
+from edge_auth.store.disk import Writable, sync_file_system, sync_path, written_beside
 from generator.errors import LakeError
 
 STAGE = ".import"
 JOURNAL = "journal.json"
-
-
-class Writable(Protocol):
-    """Bytes that can be written to a file, such as `bytes` or an Arrow buffer."""
-
-    def __buffer__(self, flags: int) -> memoryview: ...
 
 
 @contextmanager
@@ -74,10 +67,9 @@ def _stage(folder: Path, files: Mapping[str, Writable]) -> None:
     for number, (name, data) in enumerate(files.items()):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)  # if this is refused, it is before the journal
         (stage / str(number)).write_bytes(data)
-    unfinished = stage / f"{JOURNAL}.writing"
-    unfinished.write_text(json.dumps(list(files)), "utf-8")
-    sync_file_system(folder)
-    unfinished.replace(stage / JOURNAL)
+    with written_beside(stage / JOURNAL, [json.dumps(list(files)).encode()]) as unfinished:
+        sync_file_system(folder)
+        os.replace(unfinished, stage / JOURNAL)
     sync_path(stage)
 
 

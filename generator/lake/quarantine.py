@@ -11,14 +11,14 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from edge_auth.builds import layout
-from edge_auth.errors import AccessDenied, Conflict, StoreError
+from edge_auth.errors import AccessDenied, StoreError
+from edge_auth.store.documents import update_json
 from edge_auth.store.interface import Store
 from generator.clock import timestamp
 from generator.errors import QuarantineError
 
 FORMAT = 1
 HELD, ACCEPTED, DROPPED = "held", "accepted", "dropped"
-_ATTEMPTS = 20
 
 
 class FileKey(NamedTuple):
@@ -75,7 +75,11 @@ def read_quarantine(store: Store) -> list[QuarantinedFile]:
     Raises:
         StoreError: The object is damaged, or was written by a later version.
     """
-    return _read(store)[0]
+    try:
+        found = store.get_versioned(layout.QUARANTINE)
+    except AccessDenied:  # policies of older versions refuse it, so nothing was ever put there
+        return []
+    return _parse(found.data, store.location) if found else []
 
 
 def skipped_by_builds(
@@ -200,19 +204,22 @@ def describe_waiting(files: Collection[QuarantinedFile], location: str) -> str:
 
 
 def _change(store: Store, change: Callable[[list[QuarantinedFile]], list[QuarantinedFile]]) -> list[QuarantinedFile]:
-    """Replace the files by others. If another writer was faster, do it again with its files."""
-    for attempt in range(_ATTEMPTS):
-        files, etag = _read(store)
+    """Replace the files by others, and return those."""
+    changed: list[QuarantinedFile] = []
+
+    def changed_document(data: bytes | None) -> bytes | None:
+        nonlocal changed
+        files = _parse(data, store.location) if data else []
         changed = sorted(change(files), key=_order)
-        if changed == files:
-            break
         listed = {"format": FORMAT, "files": [asdict(file) for file in changed]}
-        try:
-            store.swap(layout.QUARANTINE, json.dumps(listed, indent=1).encode() + b"\n", etag)
-            break
-        except Conflict:
-            if attempt == _ATTEMPTS - 1:
-                raise
+        return None if changed == files else json.dumps(listed, indent=1).encode() + b"\n"
+
+    try:
+        update_json(store, layout.QUARANTINE, changed_document)
+    except AccessDenied:
+        if change([]):
+            raise
+        return []  # policies of older versions refuse it, so nothing was ever put there
     return changed
 
 
@@ -220,28 +227,22 @@ def _order(file: QuarantinedFile) -> tuple[str, str, str]:
     return file.day, file.table, file.sha256
 
 
-def _read(store: Store) -> tuple[list[QuarantinedFile], str | None]:
+def _parse(data: bytes, location: str) -> list[QuarantinedFile]:
     try:
-        found = store.get_versioned(layout.QUARANTINE)
-    except AccessDenied:  # policies of older versions refuse it, so nothing was ever put there
-        return [], None
-    if found is None:
-        return [], None
-    try:
-        listed = json.loads(found.data)
+        listed = json.loads(data)
         format_ = listed["format"]
         files = [_file(entry) for entry in listed["files"]] if format_ == FORMAT else []
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise StoreError(
-            f"{layout.QUARANTINE} in {store.location} is damaged: restore it from a backup, or delete it, and nothing "
+            f"{layout.QUARANTINE} in {location} is damaged: restore it from a backup, or delete it, and nothing "
             "is in quarantine any more"
         ) from error
     if format_ != FORMAT:
         raise StoreError(
-            f"{layout.QUARANTINE} in {store.location} has format {format_}, this version reads {FORMAT}: "
+            f"{layout.QUARANTINE} in {location} has format {format_}, this version reads {FORMAT}: "
             "update cardpress on this machine"
         )
-    return files, found.etag
+    return files
 
 
 def _file(entry: dict[str, Any]) -> QuarantinedFile:

@@ -1,12 +1,11 @@
 """Writes the metrics of a run in the text format of Prometheus, for the textfile collector of its node exporter."""
 
-import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from edge_auth.store.disk import replace_file
 from generator.clock import parse_timestamp
 from generator.making.game_coverage import NO_GAME
 from generator.releases.run_reports import RunReport
@@ -47,14 +46,7 @@ def write_textfile(path: Path, report: RunReport) -> None:
         OSError: The file cannot be written.
     """
     text = "".join(_lines(report, _last_success(path)))
-    handle, temporary = tempfile.mkstemp(prefix=".", dir=path.parent)  # the collector ignores names without .prom
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    finally:
-        Path(temporary).unlink(missing_ok=True)
+    replace_file(path, [text.encode()], mode=0o644)  # the collector ignores names without .prom, as the temporary one
 
 
 def _last_success(path: Path) -> float | None:

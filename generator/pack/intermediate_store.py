@@ -5,12 +5,10 @@ content, so a repeated task does not disturb a task that reads the first copy.
 """
 
 import hashlib
-import os
-import secrets
-import shutil
 from pathlib import Path
 
 from edge_auth.builds.index import LayerFile
+from edge_auth.store.disk import move_file
 from edge_auth.store.file_cache import FileCache, user_cache
 from edge_auth.store.interface import Store
 
@@ -48,9 +46,7 @@ class IntermediateStore:
             digest = hashlib.file_digest(opened, "sha256").hexdigest()
         size = path.stat().st_size
         folder.mkdir(parents=True, exist_ok=True)
-        beside = folder / f".writing-{secrets.token_hex(8)}"
-        shutil.move(path, beside)  # a rename, or a copy from another file system
-        os.replace(beside, folder / digest)
+        move_file(path, folder / digest)
         return LayerFile(digest, size, digest)
 
     def path(self, file: LayerFile) -> Path:

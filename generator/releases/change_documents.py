@@ -11,14 +11,14 @@ from contextlib import contextmanager, suppress
 
 from edge_auth.builds import layout
 from edge_auth.builds.builds import open_build
-from edge_auth.builds.changes import DocumentEntry, Index, Step, index_to_bytes, moves, read_index
+from edge_auth.builds.changes import DocumentEntry, Index, Step, index_to_bytes, moves, parse_index, read_index
 from edge_auth.builds.pointer import Pointer, read_pointer
-from edge_auth.errors import Conflict, EdgeError, MissingObject, StoreError, UnknownBuild
+from edge_auth.errors import EdgeError, MissingObject, UnknownBuild
+from edge_auth.store.documents import update_json
 from edge_auth.store.interface import Store
 from generator.errors import BuildError, GeneratorError, message_of
 from generator.terminal.output import say
 
-_MAX_ATTEMPTS = 20
 _FAILURES = (GeneratorError, EdgeError, OSError)
 _REPAIR = f"delete it and {layout.CHANGES_INDEX}: the next publish or prune makes the documents again"
 
@@ -62,7 +62,7 @@ def missing_steps(store: Store) -> list[Step]:
     pointer, _ = read_pointer(store)
     if pointer is None or not pointer.moved_from:
         return []
-    index, _ = read_index(store)
+    index = read_index(store)
     return list(dict.fromkeys(step for step in reversed(moves(pointer)) if step.pair not in index))
 
 
@@ -74,7 +74,7 @@ def verify_steps(store: Store) -> int:
         StoreError: The store failed.
     """
     pointer, _ = read_pointer(store)
-    index, _ = read_index(store)
+    index = read_index(store)
     steps = {step.pair: step for step in moves(pointer)} if pointer else {}
     compared = {pair: entry for pair in steps if (entry := index.get(pair)) is not None}
     for pair, entry in compared.items():
@@ -112,7 +112,7 @@ def _make_documents(store: Store, step: Step) -> None:
     Raises:
         GeneratorError, EdgeError: They cannot be made, though both builds exist.
     """
-    if read_index(store)[0].get(step.pair) is not None:
+    if read_index(store).get(step.pair) is not None:
         return
     try:
         entries = dict(_store_comparison(store, step))
@@ -133,11 +133,10 @@ def _store_comparison(store: Store, step: Step) -> Iterator[tuple[str, DocumentE
 
 
 def _update_index(store: Store, change: Callable[[Index], Index]) -> None:
-    """Replace the index. Two commands may do so at once: each repeats its change until it wins."""
-    for _ in range(_MAX_ATTEMPTS):
-        index, etag = read_index(store)
-        with suppress(Conflict):
-            if (new := change(index)) != index:
-                store.swap(layout.CHANGES_INDEX, index_to_bytes(new), etag)
-            return
-    raise StoreError(f"{layout.CHANGES_INDEX} in {store.location} could not be changed: others change it all the time")
+    """Replace the index. Two commands may do so at once: no change is lost."""
+
+    def changed(data: bytes | None) -> bytes | None:
+        index = parse_index(data, store.location) if data else {}
+        return None if (new := change(index)) == index else index_to_bytes(new)
+
+    update_json(store, layout.CHANGES_INDEX, changed)

@@ -9,7 +9,8 @@ from edge_auth.builds import layout
 from edge_auth.builds.builds import open_build
 from edge_auth.builds.changes import KEPT_STEPS
 from edge_auth.builds.pointer import Pointer, read_pointer
-from edge_auth.errors import Conflict, EdgeError, UnknownBuild
+from edge_auth.errors import EdgeError, UnknownBuild
+from edge_auth.store.documents import update_json
 from edge_auth.store.interface import Store
 from generator.clock import Clock, timestamp, utc_now
 from generator.errors import PublishError
@@ -36,7 +37,7 @@ def publish(store: Store, build_id: str, *, by_hand: bool, just_made: bool = Fal
     """
     with _protected(store, build_id, clock, just_made):
         prepare_step(store, build_id)
-        pointer, etag = read_pointer(store)
+        pointer, _ = read_pointer(store)
         if pointer and pointer.hold and not by_hand:
             raise PublishError(
                 f"{build_id} was built but not published: a rollback to {pointer.build} holds publishing back; "
@@ -44,12 +45,12 @@ def publish(store: Store, build_id: str, *, by_hand: bool, just_made: bool = Fal
             )
         accept_read_files(store, open_build(store, build_id).record)
         if pointer is None:
-            _swap_pointer(store, Pointer(build_id), etag)
+            _move_pointer(store, pointer, Pointer(build_id))
         elif pointer.build != build_id:
             previous = [pointer.build, *pointer.previous][:MAX_PREVIOUS_BUILDS]
-            _swap_pointer(store, _moved(pointer, build_id, previous, clock), etag)
+            _move_pointer(store, pointer, _moved(pointer, build_id, previous, clock))
         elif pointer.hold:
-            _swap_pointer(store, replace(pointer, hold=False), etag)
+            _move_pointer(store, pointer, replace(pointer, hold=False))
     complete_steps(store)
 
 
@@ -66,7 +67,7 @@ def rollback(store: Store, *, only_from: str | None = None, clock: Clock = utc_n
         PublishError: There is no earlier build, it was pruned, or another publisher moved the pointer meanwhile.
         StoreError: The earlier build is incomplete.
     """
-    pointer, etag = read_pointer(store)
+    pointer, _ = read_pointer(store)
     if pointer is None or not pointer.previous:
         reason = f"{pointer.build} is the first published build" if pointer else "no build was ever published"
         raise PublishError(f"cannot roll back in {store.location}: {reason}")
@@ -76,7 +77,7 @@ def rollback(store: Store, *, only_from: str | None = None, clock: Clock = utc_n
     try:
         with _protected(store, target, clock):
             moved = _moved(pointer, target, pointer.previous[1:], clock)
-            _swap_pointer(store, replace(moved, hold=True), etag)
+            _move_pointer(store, pointer, replace(moved, hold=True))
     except UnknownBuild as error:
         raise PublishError(f"cannot roll back in {store.location}: the earlier build {target} was pruned") from error
     return target
@@ -108,14 +109,18 @@ def _protected(store: Store, build_id: str, clock: Clock, just_made: bool = Fals
         yield
 
 
-def _swap_pointer(store: Store, pointer: Pointer, etag: str | None) -> None:
-    """Replace the pointer. If the answer of the store is lost, the nonce shows whether this write succeeded."""
-    new = replace(pointer, nonce=secrets.token_hex(8))
+def _move_pointer(store: Store, before: Pointer | None, after: Pointer) -> None:
+    """Replace the pointer, if it is still the one from before. Its nonce shows whose write succeeded."""
+    new = replace(after, nonce=secrets.token_hex(8))
+
+    def change(data: bytes | None) -> bytes:
+        if (Pointer.from_bytes(data) if data else None) != before:
+            raise PublishError("another publisher moved the pointer meanwhile")
+        return new.to_bytes()
+
     try:
-        store.swap(layout.POINTER, new.to_bytes(), etag)
-    except EdgeError as error:
+        update_json(store, layout.POINTER, change)
+    except (PublishError, EdgeError) as error:
         current, _ = read_pointer(store)
-        if current is None or current.nonce != new.nonce:
-            live = f"{current.build} is live" if current else "no build is live"
-            cause = "another publisher moved the pointer meanwhile" if isinstance(error, Conflict) else str(error)
-            raise PublishError(f"{pointer.build} was not published: {cause}; {live}") from error
+        live = f"{current.build} is live" if current else "no build is live"
+        raise PublishError(f"{after.build} was not published: {error}; {live}") from error

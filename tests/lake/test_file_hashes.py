@@ -1,7 +1,6 @@
 """What is remembered of files: no more than a bound, the latest first; and nothing that killed writers left."""
 
-import os
-import time
+import fcntl
 from pathlib import Path
 
 import pytest
@@ -48,9 +47,9 @@ def test_what_is_known_is_not_written_again(cache: Path) -> None:
 
 def test_what_killed_writers_left_goes(cache: Path) -> None:
     remember("a")
-    old, young = cache / ".hashes-old", cache / ".hashes-young"
-    old.touch()
-    young.touch()
-    os.utime(old, (time.time() - 7200,) * 2)
-    remember("b")
-    assert (old.exists(), young.exists()) == (False, True)
+    left, used = cache / ".writing-left", cache / ".writing-used"
+    left.touch()
+    with used.open("w") as writer:
+        fcntl.flock(writer, fcntl.LOCK_EX)
+        remember("b")
+        assert (left.exists(), used.exists()) == (False, True)
