@@ -1,6 +1,6 @@
 """The recipe `cardpress-1`: computes the fingerprint of a card from its pixels, in whole numbers where possible.
 
-docs/fingerprint.md specifies the recipe for clients in other languages, docs/decisions/fingerprint-recipe.md gives the
+docs/fingerprint.md specifies the recipe for clients in other languages, docs/decisions/recognition.md gives the
 reasons. A change of any bit of a fingerprint needs a new `VERSION`.
 """
 

@@ -1,7 +1,7 @@
 """Requests to a prefix of an S3 bucket. Stores and lakes in buckets use it.
 
 boto3 finds credentials, region and endpoint in its usual places (environment, profile, role). This module also covers
-the differences between S3 servers; docs/decisions/object-storage.md lists them with the reasons.
+the differences between S3 servers; docs/decisions/store.md lists them with the reasons.
 """
 
 import base64
