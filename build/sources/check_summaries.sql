@@ -1,8 +1,6 @@
 -- The checks as the lake has them, with numbers in place of their lists of offers. The lists are long: this table is the
--- one pass over all of them. The rules of checks/filtered_checks.sql.j2 and the table filtered_checks read it.
---
--- generator/lake/offer_numbers.py makes the same rows from files with just the declared columns. A change here is a change
--- there; tests/lake/test_offer_numbers.py compares them. The order of the rows has no meaning.
+-- one pass over all of them. The rules of checks/filtered_checks.sql.j2 and the table filtered_checks read it. The order of
+-- the rows has no meaning.
 
 -- Checks with numbers of their lists: `listed` counts the offers of a list, `usable` those that are shown. A check without
 -- a list has null. `lowest_usable` and `highest_usable` are prices of usable offers; an offer of another kind whose price

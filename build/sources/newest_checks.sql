@@ -1,5 +1,5 @@
 -- The checks of each product's newest day, with the columns of check_summaries and their lists of offers. DuckDB opens the
--- files of these days only. generator/lake/offer_numbers.py takes the same rows from files with just the declared columns.
+-- files of these days only.
 set variable newest_check_days = (
     select list(distinct day) from (select max(day) as day from check_summaries group by id_product)
 );

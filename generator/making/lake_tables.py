@@ -16,17 +16,17 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from generator.database import Database, sql_literal
-from generator.lake.files import LakeFile
-from generator.lake.filtered_checks import NUMBERS_OF_CHECKS, summarise_checks
 from generator.lake.lake import PRICE_TABLES, Lake
-from generator.lake.tables import OFFER_SUMMARIES, check_rules, open_table
+from generator.lake.tables import OFFER_SUMMARIES, check_rules, open_table, summarise_offers
 from generator.making.kept_summaries import summarise_watch_checks
 from generator.making.periods import Period
 from generator.making.tasks import ProductRange
 
+# The checks with their lists of offers that sources/filtered_checks reads.
+_REPEATED_CHECKS = ("sources/newest_checks", "sources/repeated_keys")
 PRICE_SOURCES = tuple(f"sources/{table}" for table in PRICE_TABLES)
 # What the layers of prices are made from.
-PRICE_SQL = (*NUMBERS_OF_CHECKS, *PRICE_SOURCES)
+PRICE_SQL = (OFFER_SUMMARIES["filtered_checks"], *_REPEATED_CHECKS, *PRICE_SOURCES)
 # What the layers of the tracked products are made from.
 WATCH_SQL = (
     OFFER_SUMMARIES["watch_checks"],
@@ -119,9 +119,10 @@ class LakeTables:
         Raises:
             LakeError: A file breaks a rule.
         """
-        summarise_checks(self._db, self._open_days(days)["filtered_checks"])
+        self._open_days(days)
+        summarise_offers(self._db, "filtered_checks")
         check_rules(self._db, [table for table in PRICE_TABLES if table != "price_guide"])
-        self._db.run(*PRICE_SOURCES, "views/month_rows")
+        self._db.run(*_REPEATED_CHECKS, *PRICE_SOURCES, "views/month_rows")
         yield MonthTables(self._db)
         self._db.run("views/close_month")  # not after an error, which ends the work of the database
 
@@ -205,13 +206,10 @@ class LakeTables:
         """Make the views newest_<table>, which read the views all_<table>."""
         self._db.run("sources/price_guide", "views/newest")
 
-    def _open_days(self, days: Period) -> dict[str, list[LakeFile]]:
-        """Open the price tables over some days, and return their files."""
-        files = {}
+    def _open_days(self, days: Period) -> None:
+        """Open the price tables over some days."""
         for table in PRICE_TABLES:
-            files[table] = self._lake.fetch(table, days.first, days.last)
-            open_table(self._db, table, files[table])
-        return files
+            open_table(self._db, table, self._lake.fetch(table, days.first, days.last))
 
     def _open(self, *tables: str) -> None:
         for table in tables:
