@@ -100,7 +100,7 @@ def systemd(folder: Path, force: bool, program: str | None, **places: Any) -> No
 @_setting("--cache", _path, "/var/cache/nginx/cardpress", "A folder for pages that nginx keeps.")
 @_setting("--tree", _path, "/srv/cardpress/tree", "The tree that `cardpress export --gzip` writes.")
 def nginx(folder: Path, force: bool, shim: tuple[str, ...], **options: str) -> None:
-    """Write configurations of nginx: before shims, before those of several games, and over an exported tree.
+    """Write configurations of nginx: before shims, and over an exported tree.
 
     For the nginx that answers from its own cache see `cardpress edge config`.
 
@@ -113,7 +113,7 @@ def nginx(folder: Path, force: bool, shim: tuple[str, ...], **options: str) -> N
 @deploy.command()
 @_writes
 def monitoring(folder: Path, force: bool) -> None:
-    """Write alert rules for Prometheus with their tests, and a dashboard for Grafana.
+    """Write alert rules for Prometheus with their tests.
 
     \b
     Example: cardpress deploy monitoring rules
@@ -127,9 +127,9 @@ def monitoring(folder: Path, force: bool) -> None:
     "--wheel", required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="The wheel of cardpress, which the image installs.",
 )  # fmt: skip
-@_setting("--image", _image, "registry.example/cardpress:1.0", "The image in the example for Kubernetes.")
+@_setting("--image", _image, "registry.example/cardpress:1.0", "The name of the image in compose.yaml.")
 def container(folder: Path, force: bool, wheel: Path, image: str) -> None:
-    """Write a Containerfile, what it copies, and examples for compose and Kubernetes.
+    """Write a Containerfile, what it copies, and an example for compose.
 
     \b
     Example: cardpress deploy container image --wheel dist/cardpress-1.0.0-py3-none-any.whl

@@ -1,16 +1,16 @@
 """The kinds of files, and which text of their examples stands for which option."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from generator.deploy.adapt import adapted
 from generator.errors import DeployError
 
 # Files of a folder, by their path below it.
 Files = dict[str, str | bytes]
+EXAMPLES = Path(__file__).with_name("examples")
 _FETCH = "cardpress-nightly.service.d/fetch.conf"
 _BUCKET_PATHS = re.compile(r"^Read(?:Write|Only)Paths=-s3://.*\n", re.MULTILINE)
 
@@ -54,7 +54,7 @@ def systemd(places: Places) -> Files:
     if places.state:
         instead["CARDPRESS_STATE=%S/cardpress\n"] = f"CARDPRESS_STATE={places.state}\n"
         instead["StateDirectory=cardpress\n"] = f"ReadWritePaths=-{places.state}\n"
-    found = {name: _BUCKET_PATHS.sub("", text) for name, text in adapted("systemd", instead).items()}
+    found = {name: _BUCKET_PATHS.sub("", text) for name, text in _adapted("systemd", instead).items()}
     if places.game is None:
         del found[_FETCH]
     if places.keys:
@@ -72,7 +72,7 @@ def nginx(
     cache: str,
     tree: str,
 ) -> Files:
-    """Return configurations of nginx: in front of shims, of the shims of several games, and over an exported tree."""
+    """Return configurations of nginx: in front of shims, and over an exported tree."""
     servers = "".join(f"    server {shim};\n" for shim in shims)
     instead = {
         "server_name cards.example;": f"server_name {name};",
@@ -83,16 +83,16 @@ def nginx(
         "/var/cache/nginx/cardpress": cache,
         "/srv/cardpress/tree;": f"{tree};",
     }
-    return dict(adapted("nginx", instead))
+    return dict(_adapted("nginx", instead))
 
 
 def monitoring() -> Files:
-    """Return alert rules for Prometheus, their tests, and a dashboard for Grafana."""
-    return dict(adapted("monitoring", {}))
+    """Return alert rules for Prometheus, and their tests."""
+    return dict(_adapted("monitoring", {}))
 
 
 def container(wheel: Path, image: str) -> Files:
-    """Return what images are built and started with: a Containerfile, what it copies, and examples.
+    """Return what images are built and started with: a Containerfile, what it copies, and an example for compose.
 
     Raises:
         DeployError: The wheel cannot be read.
@@ -102,8 +102,8 @@ def container(wheel: Path, image: str) -> Files:
     except OSError as error:
         raise DeployError(f"{wheel}: {error.strerror}: name the wheel of cardpress") from error
     return {
-        **adapted("container", {"registry.example/cardpress:1.0": image}),
-        "nginx.conf": adapted("nginx", {})["nginx.conf"],
+        **_adapted("container", {"registry.example/cardpress:1.0": image}),
+        "nginx.conf": _adapted("nginx", {})["nginx.conf"],
         "requirements.lock": _lock(),
         wheel.name: data,
     }
@@ -111,7 +111,23 @@ def container(wheel: Path, image: str) -> Files:
 
 def policies(bucket: str) -> Files:
     """Return the rights of each role in a bucket whose lake is at lake/ and whose store is at store/."""
-    return dict(adapted("policies", {"BUCKET": bucket}))
+    return dict(_adapted("policies", {"BUCKET": bucket}))
+
+
+def _adapted(kind: str, instead: Mapping[str, str]) -> dict[str, str]:
+    """Return the files of the folder `examples/KIND` by their path below it.
+
+    Args:
+        instead: What stands in place of which text, wherever the examples have it. A text is a value, or a line with
+            its end. Where two begin at one place, the longer one counts.
+    """
+    folder = EXAMPLES / kind
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    texts = {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in paths}
+    if not instead:
+        return texts
+    pattern = re.compile("|".join(map(re.escape, sorted(instead, key=len, reverse=True))))
+    return {name: pattern.sub(lambda found: instead[found[0]], text) for name, text in texts.items()}
 
 
 def _lock() -> str:

@@ -1,4 +1,4 @@
-"""The stage `edge` of the Containerfile and compose-edge.yaml: what their containers run."""
+"""The stage `edge` of the Containerfile: what its container runs beside a shim."""
 
 import json
 import os
@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 
 from generator.cli import cli
-from tests.deploy.containerfile import EDGE, FILE, ContainerStep, stages
+from tests.deploy.containerfile import EDGE, ContainerStep, stages
 from tests.support.commands import run
 from tests.support.nginx_edge import ABSENT, installed
 from tests.support.s3_servers import free_port
@@ -20,7 +19,7 @@ from tests.support.service import PLENTY, Client, environment, until
 
 HOME = "/var/lib/cardpress"
 STEPS = stages()[EDGE]
-SERVICES = yaml.safe_load((FILE.parent / "compose-edge.yaml").read_text())["services"]
+STORE = {"CARDPRESS_STORE": f"{HOME}/store"}  # a volume of both containers
 
 
 def step(name: str) -> ContainerStep:
@@ -35,9 +34,8 @@ def variables(steps: list[ContainerStep]) -> dict[str, str]:
 def test_the_image_sets_what_the_command_reads() -> None:
     config = cli.commands["edge"].commands["config"]
     assert set(variables(STEPS)) <= {parameter.envvar for parameter in config.params}
-    assert variables(STEPS)["CARDPRESS_SOCKET"] == SERVICES["shim"]["environment"]["CARDPRESS_SOCKET"]
     assert step("USER").rest == next(step.rest for step in stages()[""] if step.name == "USER")
-    assert set(SERVICES["edge"]["ports"]) == {f"127.0.0.1:8080:{step('EXPOSE').rest}"}
+    assert variables(STEPS)["CARDPRESS_LISTEN"] == step("EXPOSE").rest
 
 
 def test_the_image_has_the_packages_that_the_configuration_names(tmp_path: Path) -> None:
@@ -48,7 +46,7 @@ def test_the_image_has_the_packages_that_the_configuration_names(tmp_path: Path)
 
 
 class Containers:
-    """The shim and the edge of the example, as processes of this machine with a folder in place of the volume."""
+    """A shim and the edge, as processes of this machine with a folder in place of the volume."""
 
     def __init__(self, folder: Path):
         self.folder, self.port = folder, free_port()
@@ -58,8 +56,8 @@ class Containers:
         command.chmod(0o700)
         self.settings = {"PATH": f"{folder}/bin:{os.environ['PATH']}:/usr/sbin", "CARDPRESS_WORKERS": "1"}
 
-    def start(self, service: str, words: list[str], steps: list[ContainerStep]) -> subprocess.Popen:
-        named = variables(steps) | SERVICES[service]["environment"] | {"CARDPRESS_STATE": f"{HOME}/state"}
+    def start(self, words: list[str]) -> subprocess.Popen:
+        named = variables(STEPS) | STORE | {"CARDPRESS_STATE": f"{HOME}/state"}
         placed = {name: value.replace(HOME, str(self.folder)) for name, value in named.items()}
         placed["CARDPRESS_LISTEN"] = f"127.0.0.1:{self.port}"
         return subprocess.Popen(words, cwd=self.folder, env=environment() | placed | self.settings)
@@ -70,7 +68,7 @@ def containers(fixed_store: Path, fixed_key: str, tmp_path: Path) -> Iterator[Co
     shutil.copytree(fixed_store, tmp_path / "store")
     example = Containers(tmp_path)
     entry = json.loads(step("ENTRYPOINT").rest)
-    processes = [example.start("shim", ["cardpress", "serve"], []), example.start("edge", entry, STEPS)]
+    processes = [example.start(["cardpress", "serve"]), example.start(entry)]
     yield example
     for process in processes[::-1]:
         process.terminate()

@@ -19,14 +19,10 @@ EXAMPLES = ROOT / "generator" / "deploy" / "examples"
 CONTAINER = EXAMPLES / "container"
 PINNED_IMAGE = r"[a-z0-9./]+:[A-Za-z0-9.-]+@sha256:[0-9a-f]{64}"
 UNITS = sorted((EXAMPLES / "systemd").glob("cardpress-*.*r"))
-COMPOSE = {name: yaml.safe_load((CONTAINER / name).read_text()) for name in ("compose.yaml", "compose-edge.yaml")}
-SERVICES = COMPOSE["compose.yaml"]["services"]
-OURS = [
-    (name, service)
-    for example in COMPOSE.values()
-    for name, service in example["services"].items()
-    if service["image"].startswith("cardpress")
-]
+COMPOSE = yaml.safe_load((CONTAINER / "compose.yaml").read_text())
+SERVICES = COMPOSE["services"]
+IMAGE = "registry.example/cardpress:1.0"
+OURS = [(name, service) for name, service in SERVICES.items() if service["image"] == IMAGE]
 
 
 def options(command: str) -> set[str]:
@@ -46,7 +42,8 @@ def image(tmp_path: Path) -> Path:
 def test_the_image_copies_what_is_beside_its_file(image: Path) -> None:
     assert all(len(list(image.glob(source))) == 1 for source, _ in containerfile.copied())
     assert (image / "requirements.lock").read_bytes() == (ROOT / "requirements.lock").read_bytes()
-    assert "image: ours.example/cards:2" in (image / "kubernetes.yaml").read_text()
+    services = yaml.safe_load((image / "compose.yaml").read_text())["services"]
+    assert {services[name]["image"] for name, _ in OURS} == {"ours.example/cards:2"}
 
 
 def test_the_image_runs_without_privileges_and_has_a_health_check() -> None:
@@ -65,18 +62,16 @@ def test_hadolint() -> None:
     assert result.returncode == 0, result.stdout
 
 
-@pytest.mark.parametrize("example", COMPOSE)
-def test_compose_names_what_there_is(image: Path, example: str) -> None:
-    services, volumes = COMPOSE[example]["services"], COMPOSE[example]["volumes"]
-    for name, service in services.items():
-        assert set(service.get("depends_on", ())) <= set(services), name
+def test_compose_names_what_there_is(image: Path) -> None:
+    volumes = COMPOSE["volumes"]
+    for name, service in SERVICES.items():
+        assert set(service.get("depends_on", ())) <= set(SERVICES), name
         for source in (volume.partition(":")[0] for volume in service.get("volumes", ())):
             assert (image / source).exists() if source.startswith(".") else source in volumes, name
-        built = service["image"].startswith("cardpress")
-        assert built or re.fullmatch(rf"\$\{{[A-Z0-9]+_IMAGE:-{PINNED_IMAGE}\}}", service["image"]), (
-            f"{name}: not pinned"
-        )
-    for build in (service["build"] for service in services.values() if "build" in service):
+        assert service["image"] == IMAGE or re.fullmatch(
+            rf"\$\{{[A-Z0-9]+_IMAGE:-{PINNED_IMAGE}\}}", service["image"]
+        ), f"{name}: not pinned"
+    for build in (service["build"] for service in SERVICES.values() if "build" in service):
         assert build["context"] == "." and (image / build.get("dockerfile", "Containerfile")).exists()
         assert build.get("target", "") in containerfile.stages()
         assert set(build["args"]) == {"PYTHON_IMAGE"}
@@ -85,20 +80,8 @@ def test_compose_names_what_there_is(image: Path, example: str) -> None:
         assert f"ARG PYTHON_IMAGE={base}\n" in containerfile.FILE.read_text()
 
 
-def test_the_cluster_s_workers_find_its_scheduler_and_its_night_is_understood() -> None:
-    parts = list(yaml.safe_load_all((CONTAINER / "kubernetes.yaml").read_text()))
-    [service] = [part["metadata"]["name"] for part in parts if part["kind"] == "Service"]
-    [job] = [part["spec"]["jobTemplate"] for part in parts if part["kind"] == "CronJob"]
-    [night] = job["spec"]["template"]["spec"]["containers"]
-    program, command, *words = night["args"]
-    context = cli.commands[command].make_context(command, words)  # raises a UsageError where a user would see one
-    assert program == "cardpress" and context.params["scheduler"] == f"tcp://{service}:8786"
-    workers = [part["spec"]["template"]["spec"]["containers"] for part in parts if part["kind"] == "Deployment"]
-    assert any(f"tcp://{service}:8786" in worker["args"] for [worker] in workers)
-
-
 def test_compose_serves_where_no_command_is_named() -> None:
-    assert [name for name, service in OURS if "command" not in service] == ["shim-1", "shim-2", "shim", "edge"]
+    assert [name for name, service in OURS if "command" not in service] == ["shim-1", "shim-2"]
 
 
 def test_compose_sets_what_the_commands_read() -> None:
@@ -107,19 +90,17 @@ def test_compose_sets_what_the_commands_read() -> None:
         assert {key for key in service["environment"] if key.startswith("CARDPRESS_")} <= every, name
     for name in ("shim-1", "shim-2"):
         environment = SERVICES[name]["environment"]
-        network = COMPOSE["compose.yaml"]["networks"]["default"]
+        network = COMPOSE["networks"]["default"]
         assert environment["CARDPRESS_TRUSTED_PROXY"] == network["ipam"]["config"][0]["subnet"]
         assert environment["CARDPRESS_RATE_LIMIT_URL"].startswith("redis://redis:")
-    for example in COMPOSE.values():
-        for line in example["services"]["setup"]["command"][0].splitlines():
-            if words := re.search(r"cardpress ([a-z]+)", line):
-                assert words[1] in cli.commands, line
+    for line in SERVICES["setup"]["command"][0].splitlines():
+        if words := re.search(r"cardpress ([a-z]+)", line):
+            assert words[1] in cli.commands, line
 
 
 def test_composes_scripts_are_shell() -> None:
-    services = [service for example in COMPOSE.values() for service in example["services"].values()]
-    scripts = [service["command"][-1] for service in services if isinstance(service.get("command"), list)]
-    assert len(scripts) == 3
+    scripts = [service["command"][-1] for service in SERVICES.values() if isinstance(service.get("command"), list)]
+    assert len(scripts) == 2
     for script in scripts:
         assert subprocess.run(["sh", "-n", "-c", script.replace("$$", "$")]).returncode == 0
 
@@ -230,9 +211,9 @@ def test_files_of_an_operator_stay(tmp_path: Path) -> None:
 def test_what_is_in_the_way_is_named_and_nothing_is_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert "is no folder" in run("deploy", "monitoring", tmp_path / "file" / "below", status=1).stderr
-    (tmp_path / "rules" / "grafana.json").mkdir(parents=True)
-    assert "grafana.json is a folder" in run("deploy", "monitoring", tmp_path / "rules", "--force", status=1).stderr
-    assert [path.name for path in (tmp_path / "rules").iterdir()] == ["grafana.json"]
+    (tmp_path / "rules" / "alerts.yaml").mkdir(parents=True)
+    assert "alerts.yaml is a folder" in run("deploy", "monitoring", tmp_path / "rules", "--force", status=1).stderr
+    assert [path.name for path in (tmp_path / "rules").iterdir()] == ["alerts.yaml"]
 
 
 @pytest.mark.parametrize(
