@@ -182,11 +182,15 @@ class Bucket:
         raise problem
 
     def list(self, prefix: str = "", **more: Any) -> Iterator[dict[str, Any]]:
-        """Yield boto3's listing entries of the objects whose names begin with `prefix`, with relative `Key`."""
+        """Yield boto3's listing entries of the objects whose names begin with `prefix`, with relative `Key`.
+
+        With a `Delimiter`, the prefixes that end in it are entries that have a `Key` alone.
+        """
         options = {"Bucket": self.name, "Prefix": self.prefix + prefix, **more}
         while True:
             page = self._retry(prefix, lambda: self.client.list_objects_v2(**options))
-            for entry in page.get("Contents", ()):
+            folders = ({"Key": entry["Prefix"]} for entry in page.get("CommonPrefixes", ()))
+            for entry in (*page.get("Contents", ()), *folders):
                 yield entry | {"Key": entry["Key"][len(self.prefix) :]}
             if not page.get("IsTruncated"):
                 return
@@ -255,6 +259,11 @@ class Bucket:
         return translated_errors(self.location, name)
 
 
+def plain_etag(etag: str) -> str:
+    """Return an ETag without quotes: Ceph compares ETags without them."""
+    return etag.strip('"')
+
+
 def _head(response: dict[str, Any]) -> Head:
     """Return the head in a response.
 
@@ -265,7 +274,7 @@ def _head(response: dict[str, Any]) -> Head:
         raise ValueError("a response without length or ETag")
     # Some servers capitalise the names of metadata.
     metadata = {name.lower(): value for name, value in response.get("Metadata", {}).items()}
-    etag = response["ETag"].strip('"')  # Ceph compares ETags without quotes
+    etag = plain_etag(response["ETag"])
     return Head(response["ContentLength"], etag, _sha256(response, metadata), metadata.get("nonce", ""))
 
 

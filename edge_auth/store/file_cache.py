@@ -8,16 +8,18 @@ used ones are deleted; a process that has mapped one can still read it.
 
 import hashlib
 import os
+import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from fcntl import LOCK_EX, flock
 from functools import partial
 from pathlib import Path
+from threading import Lock
 
 from edge_auth.errors import StoreError
 from edge_auth.store.codec import CHUNK_BYTES, decompressed_chunks
-from edge_auth.store.disk import replace_file
+from edge_auth.store.disk import delete_abandoned, written_beside
 from edge_auth.store.interface import Store
 
 MAX_BYTES = 4 << 30
@@ -41,12 +43,23 @@ class FileCache:
     Args:
         max_bytes: When the copies exceed this size, the least recently used ones are deleted.
         pause: Called after each piece of a file with the CPU seconds that it took. It may sleep.
+        hash_of: Returns the SHA-256 of a local file, perhaps from memory. None: each file is read.
     """
 
-    def __init__(self, folder: Path, max_bytes: int = MAX_BYTES, pause: Callable[[float], None] = lambda _: None):
+    def __init__(
+        self,
+        folder: Path,
+        max_bytes: int = MAX_BYTES,
+        pause: Callable[[float], None] = lambda _: None,
+        hash_of: Callable[[str], str] | None = None,
+    ):
         self._folder = folder
         self._max_bytes = max_bytes
         self._pause = pause
+        self._hash_of = hash_of or self._read_hash
+        self._held: dict[Hashable, set[str]] = {}
+        self._bytes: int | None = None  # None until the copies were measured
+        self._room = Lock()
 
     def path(self, store: Store, name: str, sha256: str | None = None, inflated_sha256: str | None = None) -> Path:
         """Return the copy of an object. Fetch the object if the copy is missing or damaged.
@@ -60,12 +73,12 @@ class FileCache:
         """
         recorded = None if sha256 else store.digest(name)
         known = inflated_sha256 or sha256 or (recorded.sha256 if recorded else None)
-        if known and self._is_intact(known):
-            return self._folder / known
-        with self._lock():
-            if not (known and self._is_intact(known)):  # another process may have fetched it meanwhile
+        if known and self.has(known):
+            return self.place(known)
+        with self._one_process():
+            if not (known and self.has(known)):  # another process may have fetched it meanwhile
                 known = self._fetch(store, name, sha256, inflated_sha256)
-        return self._folder / known
+        return self.place(known)
 
     def inflated(self, sha256: str, read_member: Callable[[], bytes]) -> Path:
         """Return the copy of what a gzip member holds. Inflate the member if the copy is missing or damaged.
@@ -77,13 +90,48 @@ class FileCache:
         Raises:
             StoreError: The member cannot be read or is damaged, or the copy cannot be written.
         """
-        if not self._is_intact(sha256):
-            with self._lock():
-                if not self._is_intact(sha256):  # another process may have inflated it meanwhile
-                    self._write(sha256, decompressed_chunks(read_member()))
-            if not self._is_intact(sha256):
+        if not self.has(sha256):
+            with self._one_process():
+                if not self.has(sha256):  # another process may have inflated it meanwhile
+                    self.add(sha256, decompressed_chunks(read_member()))
+            if not self.has(sha256):
                 raise StoreError(f"{self._folder}: the inflated content does not match its hash {sha256}")
-        return self._folder / sha256
+        return self.place(sha256)
+
+    def place(self, sha256: str, name: str = "") -> Path:
+        """Return where a copy is, or would be.
+
+        Args:
+            name: The path of the copy in a folder of its own, for readers to which the name of a file matters.
+        """
+        return self._folder / sha256 / name
+
+    def has(self, sha256: str, name: str = "") -> bool:
+        """Return whether there is a copy with this content, and note that it is used."""
+        try:
+            intact = self._hash_of(os.fspath(self.place(sha256, name))) == sha256
+            os.utime(self.place(sha256))
+        except OSError:
+            return False
+        return intact
+
+    def add(self, sha256: str, data: Iterable[bytes], name: str = "") -> None:
+        """Write a copy, and delete the least recently used ones until there is room for it.
+
+        Raises:
+            StoreError: It cannot be written.
+        """
+        place = self.place(sha256, name)
+        with self._translated_errors():
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with written_beside(self._folder / sha256, self._paced(data), mode=0o600) as temporary, self._room:
+                self._make_room(Path(temporary).stat().st_size)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                os.replace(temporary, place)
+
+    def hold(self, owner: Hashable, hashes: set[str]) -> None:
+        """Delete no copies with these hashes until the owner holds others: files that a query may open again."""
+        self._held[owner] = hashes
 
     def _fetch(self, store: Store, name: str, sha256: str | None, inflated_sha256: str | None) -> str:
         """Copy an object. Return the SHA-256 of the copy."""
@@ -92,20 +140,21 @@ class FileCache:
         if sha256 not in (None, found):
             raise StoreError(f"{name} in {store.location} does not match its hash")
         known = inflated_sha256 or found
-        if not self._is_intact(known):
-            self._write(known, decompressed_chunks(data) if inflated_sha256 else [data])
-        if inflated_sha256 and not self._is_intact(known):
+        if not self.has(known):
+            self.add(known, decompressed_chunks(data) if inflated_sha256 else [data])
+        if inflated_sha256 and not self.has(known):
             raise StoreError(f"{name} in {store.location}: the inflated content does not match its hash")
         return known
 
     @contextmanager
-    def _lock(self) -> Iterator[None]:
+    def _one_process(self) -> Iterator[None]:
         """Hold the lock that lets one process fetch at a time."""
         with self._translated_errors():
             self._folder.mkdir(parents=True, exist_ok=True)
             lock = (self._folder / _LOCK_NAME).open("a")
         with lock:
             flock(lock, LOCK_EX)
+            self._bytes = None  # other processes may have added copies
             yield
 
     @contextmanager
@@ -115,23 +164,12 @@ class FileCache:
         except OSError as error:
             raise StoreError(f"cannot write a local copy in {self._folder}: {error.strerror or error}") from error
 
-    def _is_intact(self, sha256: str) -> bool:
-        path = self._folder / sha256
-        try:
-            with path.open("rb") as file:
-                digest = hashlib.sha256()
-                for chunk in self._paced(iter(partial(file.read, CHUNK_BYTES), b"")):
-                    digest.update(chunk)
-            intact = digest.hexdigest() == sha256
-            os.utime(path)
-        except OSError:
-            return False
-        return intact
-
-    def _write(self, sha256: str, data: Iterable[bytes]) -> None:
-        with self._translated_errors():
-            replace_file(self._folder / sha256, self._paced(data), mode=0o600)
-        self._evict()
+    def _read_hash(self, path: str) -> str:
+        with Path(path).open("rb") as file:
+            digest = hashlib.sha256()
+            for chunk in self._paced(iter(partial(file.read, CHUNK_BYTES), b"")):
+                digest.update(chunk)
+        return digest.hexdigest()
 
     def _paced(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
         began = time.thread_time()
@@ -140,14 +178,34 @@ class FileCache:
             self._pause(time.thread_time() - began)
             began = time.thread_time()
 
-    def _evict(self) -> None:
-        """Delete the least recently used copies, but never the newest one, which is about to be opened."""
+    def _make_room(self, size: int) -> None:
+        """Delete the least recently used copies until there is room for `size` more bytes."""
         with suppress(OSError):  # another process may delete the same files
-            files = [path for path in self._folder.iterdir() if path.name != _LOCK_NAME]
-            by_use = sorted((path.stat().st_mtime_ns, path.stat().st_size, path) for path in files)
-            excess = sum(size for _, size, _ in by_use) - self._max_bytes
-            for _, size, path in by_use[:-1]:
-                if excess <= 0:
-                    return
-                path.unlink()
-                excess -= size
+            if self._bytes is None or self._bytes + size > self._max_bytes:
+                self._bytes = self._shrink(self._max_bytes - size)
+            self._bytes += size
+
+    def _shrink(self, max_bytes: int) -> int:
+        """Delete copies until at most `max_bytes` are left, and return how many are left."""
+        delete_abandoned(self._folder)
+        copies = sorted((copy.stat().st_mtime_ns, _size(copy), copy) for copy in self._folder.glob("[!.]*"))
+        total = sum(size for _, size, _ in copies)
+        for _, size, copy in copies:
+            if total <= max_bytes:
+                break
+            if not any(copy.name in hashes for hashes in self._held.values()):
+                _delete(copy)
+                total -= size
+        return total
+
+
+def _size(copy: Path) -> int:
+    files = copy.rglob("*") if copy.is_dir() else [copy]
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def _delete(copy: Path) -> None:
+    if copy.is_dir():
+        shutil.rmtree(copy, ignore_errors=True)
+    else:
+        copy.unlink(missing_ok=True)

@@ -5,6 +5,7 @@ that does not exist, `stat` and `get_versioned` return None and `get` raises `Mi
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -19,19 +20,30 @@ class Versioned(NamedTuple):
     etag: str
 
 
-class Digest(NamedTuple):
-    """The size in bytes and the SHA-256 (hex) of an object, as the store has recorded them."""
+@dataclass(frozen=True)
+class Digest:
+    """The size in bytes and the SHA-256 (hex) of an object, as the store has recorded them.
+
+    Attributes:
+        state: Of the version that has them, as in a listing.
+    """
 
     size: int
     sha256: str
+    state: str = field(default="", compare=False)
 
 
 class Listed(NamedTuple):
-    """An object in a listing: its size in bytes, and when it was modified, in Unix time."""
+    """An object in a listing: its size in bytes, and when it was modified, in Unix time.
+
+    Attributes:
+        state: Differs from the state before if the object was replaced. In a bucket it is the tag of `get_versioned`.
+    """
 
     name: str
     size: int
     modified: float
+    state: str = ""
 
 
 class Store(Protocol):
@@ -98,6 +110,10 @@ class Store(Protocol):
 
     def entries(self, prefix: str) -> Iterator[Listed]:
         """Yield the objects below a prefix that ends in `/`, or the one object of that name, sorted."""
+        ...
+
+    def children(self, prefix: str) -> Iterator[Listed]:
+        """Yield what is directly below a prefix that is '' or ends in `/`, sorted; the names of folders end in `/`."""
         ...
 
     def leftovers(self) -> Iterator[Listed]:

@@ -17,7 +17,7 @@ class Backend(NamedTuple):
 
     Attributes:
         module: A module of this folder. It is imported at the first use, since boto3 takes a third of a second.
-        function: Its function from (location, timeout in seconds or None) to a store.
+        function: Its function from (location, timeout in seconds or None, swaps) to a store.
         example: A location, for messages and help.
     """
 
@@ -33,12 +33,21 @@ BACKENDS = {
 LOCATION = " or ".join(["folder", *(backend.example for backend in BACKENDS.values())])
 
 
-def open_store(location: str, timeout_seconds: float | None = None, private: bool = False) -> Store:
+def open_store(
+    location: str,
+    timeout_seconds: float | None = None,
+    private: bool = False,
+    *,
+    what: str = "store",
+    swaps: bool = True,
+) -> Store:
     """Open the store at a location: a folder, or a URL such as `s3://bucket/prefix`.
 
     Args:
         timeout_seconds: How long one request may wait for an answer. None waits as long as a batch run would.
         private: Whether only the owner of a folder may read what is written.
+        what: What lies there, for messages.
+        swaps: Whether the caller uses `put_new` or `swap`.
 
     Raises:
         StoreError: The location is not a folder and has no known scheme.
@@ -47,12 +56,13 @@ def open_store(location: str, timeout_seconds: float | None = None, private: boo
     if scheme in BACKENDS:
         backend = BACKENDS[scheme]
         module = import_module(f"{__package__}.{backend.module}")
-        store: Store = getattr(module, backend.function)(location, timeout_seconds)
+        store: Store = getattr(module, backend.function)(location, timeout_seconds, swaps)
         return store
     if scheme:
-        raise StoreError(f"store {location}: a store is a {LOCATION}")
+        raise StoreError(f"{what} {location}: a {what} is a {LOCATION}")
     if Path(location).is_file():
-        raise StoreError(f"store {location} is a file: name the folder that holds the builds, or a new one")
+        instead = "the folder that holds the builds" if what == "store" else "a folder"
+        raise StoreError(f"{what} {location} is a file: name {instead}, or a new one")
     return FolderStore(location, private)
 
 

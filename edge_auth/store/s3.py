@@ -4,9 +4,10 @@ import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from threading import Lock
+from typing import Any
 
 from edge_auth.errors import Conflict, MissingObject, StoreError
-from edge_auth.store.bucket import BATCH_TIMEOUTS, Bucket, Head, Timeouts, request_timeouts
+from edge_auth.store.bucket import BATCH_TIMEOUTS, Bucket, Head, Timeouts, plain_etag, request_timeouts
 from edge_auth.store.interface import PRIVATE, Digest, Listed, Span, Versioned
 from edge_auth.store.s3_errors import is_not_implemented
 
@@ -19,10 +20,14 @@ class S3Store:
     """A store in a bucket; see `edge_auth.store.interface.Store` for its methods.
 
     Before its first write it tests that the server honours conditional writes.
+
+    Args:
+        swaps: Whether the caller uses `put_new` or `swap`. Without them the test is left out.
     """
 
-    def __init__(self, location: str, timeouts: Timeouts = BATCH_TIMEOUTS):
+    def __init__(self, location: str, timeouts: Timeouts = BATCH_TIMEOUTS, swaps: bool = True):
         self._bucket = Bucket(location, timeouts)
+        self._swaps = swaps
         self.location = self._bucket.location
 
     def get(self, name: str, offset: int = 0, length: int | None = None) -> bytes:
@@ -72,7 +77,7 @@ class S3Store:
     def digest(self, name: str) -> Digest | None:
         """Return the size and the recorded hash of an object, or None if it does not exist or has no recorded hash."""
         head = self._bucket.head(name)
-        return Digest(head.size, head.sha256) if head and head.sha256 else None
+        return Digest(head.size, head.sha256, head.etag) if head and head.sha256 else None
 
     def list(self, prefix: str) -> Iterator[str]:
         """Yield the names below a prefix that ends in `/`, sorted."""
@@ -83,7 +88,12 @@ class S3Store:
         is_name = prefix and not prefix.endswith("/")
         for entry in self._bucket.list(prefix):
             if not entry["Key"].endswith("/") and (not is_name or entry["Key"] == prefix):
-                yield Listed(entry["Key"], entry["Size"], entry["LastModified"].timestamp())
+                yield _listed(entry)
+
+    def children(self, prefix: str) -> Iterator[Listed]:
+        """Yield what is directly below a prefix that is '' or ends in `/`, sorted; the names of folders end in `/`."""
+        found = [entry for entry in self._bucket.list(prefix, Delimiter="/") if entry["Key"] != prefix]
+        return iter(sorted(map(_listed, found)))
 
     def leftovers(self) -> Iterator[Listed]:
         """Yield nothing. A lifecycle rule of the bucket deletes interrupted multipart uploads."""
@@ -125,7 +135,7 @@ class S3Store:
 
     def _probe_once(self) -> None:
         with _PROBE_LOCK:
-            if self.location not in _PROBED:
+            if self._swaps and self.location not in _PROBED:
                 self.probe()
                 _PROBED.add(self.location)
 
@@ -136,6 +146,13 @@ class S3Store:
         return head
 
 
-def open_s3(location: str, timeout_seconds: float | None) -> S3Store:
+def _listed(entry: dict[str, Any]) -> Listed:
+    if "Size" not in entry:
+        return Listed(entry["Key"], 0, 0)
+    return Listed(entry["Key"], entry["Size"], entry["LastModified"].timestamp(), plain_etag(entry["ETag"]))
+
+
+def open_s3(location: str, timeout_seconds: float | None, swaps: bool) -> S3Store:
     """Open a store in a bucket; see `edge_auth.store.open.open_store`."""
-    return S3Store(location, BATCH_TIMEOUTS if timeout_seconds is None else request_timeouts(timeout_seconds))
+    timeouts = BATCH_TIMEOUTS if timeout_seconds is None else request_timeouts(timeout_seconds)
+    return S3Store(location, timeouts, swaps)

@@ -1,12 +1,34 @@
-"""The interface to the files of a lake. `folder` and `bucket` implement it."""
+"""The files of a lake in a folder or a bucket. Those in a bucket are copied into the user's cache when they are needed.
 
-from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+A file is identified by its name and its state: size, time of change and inode, or the ETag. Its SHA-256, which enters
+the names of layers, comes from the store if the writer recorded it there. Otherwise the file is read and hashed once.
+DuckDB reads local files.
+"""
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from datetime import date
-from typing import Protocol
+from pathlib import Path
+from threading import Lock, get_ident
 
+from edge_auth.errors import StoreError
+from edge_auth.store.file_cache import FileCache, user_cache
+from edge_auth.store.interface import Listed, Versioned
+from edge_auth.store.open import is_folder, open_store
+from generator.errors import LakeError
+from generator.lake import journal
+from generator.lake.file_hashes import FileHashes
 from generator.terminal.progress import Progress
+from generator.threads import in_order
+
+MAX_CACHE_BYTES = 16 << 30
+THREADS = 8  # each may hold a file in memory
+
+_Listing = dict[str, Listed]  # by name
 
 
 @dataclass(frozen=True)
@@ -29,33 +51,146 @@ class LakeFile:
     size: int = 0
 
 
-class LakeFiles(Protocol):
-    """The files of a lake. Every method raises LakeError if they cannot be read."""
+class LakeFiles:
+    """The files of a lake. Every method raises LakeError if they cannot be read.
+
+    Args:
+        max_cache_bytes: About how much the cache may hold. Files in use stay in it even beyond that.
+    """
+
+    def __init__(self, location: str, max_cache_bytes: int = MAX_CACHE_BYTES):
+        if is_folder(location) and not Path(location).is_dir():
+            raise LakeError(
+                f"lake {location} is not a folder: make one with `cardpress demo {location}` or `cardpress ingest`"
+            )
+        try:
+            self._store = open_store(location, what="lake")
+        except StoreError as error:
+            raise LakeError(str(error)) from error
+        self._root = location if is_folder(location) else ""
+        self._max_cache_bytes = max_cache_bytes
+        self._hashes = FileHashes()
+        self._cache = FileCache(user_cache() / "lake", max_cache_bytes, hash_of=self._hashes.of_file)
+        self._listing: _Listing = {}
+        self._hashed: set[str] = set()
+        self._fetching = Lock()
 
     def read_lock(self) -> AbstractContextManager[None]:
-        """Keep imports out while files are listed and hashed, if the backend has locks."""
-        ...
+        """Keep imports out while files are listed and hashed.
+
+        A bucket has no locks. A download fails if the file has changed since it was listed.
+        """
+        return journal.read_lock(Path(self._root)) if self._root else nullcontext()
 
     def list_names(self, daily: Iterable[str]) -> Iterator[str]:
         """List the files at the top of the lake and in the partitions `<table>/day=…/` of the daily tables."""
-        ...
+        with _as_lake_errors():
+            found = [file for file in self._store.children("") if not file.name.endswith("/")]
+            for table in daily:
+                found += (file for file in self._store.entries(f"{table}/") if "/day=" in file.name)
+        # A hidden file without a stem is none.
+        self._listing = {file.name: file for file in found if file.name.rpartition("/")[2][1:].endswith(".parquet")}
+        return iter(sorted(self._listing, key=lambda name: name.split("/")))
 
     def read(self, name: str) -> bytes | None:
         """Return the content of a small file, or None if it does not exist."""
-        ...
-
-    def with_hashes(self, files: list[LakeFile], progress: Progress) -> Iterator[LakeFile]:
-        """Yield the files in the same order, with their hashes, sizes and paths."""
-        ...
+        found = self._versioned(name)
+        return found.data if found else None
 
     def modified(self, name: str) -> float:
         """Return when a listed file was written, in Unix time."""
-        ...
+        return self._listing[name].modified
+
+    def with_hashes(self, files: list[LakeFile], progress: Progress) -> Iterator[LakeFile]:
+        """Yield the files in the same order, with their hashes, sizes and paths."""
+        self._hashed |= {file.name for file in files}
+        if self._root:
+            yield from self._with_local_hashes(files)
+        else:
+            with ThreadPoolExecutor(THREADS) as pool, progress.bar("lake", len(files)) as bar:
+                for file in in_order(pool, 2 * THREADS, self._with_hash, files):
+                    bar.update(1)
+                    yield file
+        self._hashes.save()
 
     def fetch(self, table: str, files: list[LakeFile]) -> list[LakeFile]:
         """Copy these files to their local paths. They stay there until other files of the same table are fetched."""
-        ...
+        if self._root:
+            return files
+        files = [self._at_copy(file) for file in files]  # another machine may have hashed them
+        with self._fetching, ThreadPoolExecutor(THREADS) as pool:
+            # A view of the thread's database may still read the files of the last fetch.
+            self._cache.hold((get_ident(), table), {file.sha256 for file in files})
+            cached = pool.map(lambda file: self._cache.has(file.sha256, file.name), files)
+            missing = [file for file, is_cached in zip(files, cached, strict=True) if not is_cached]
+            for _ in in_order(pool, THREADS, self._download, missing):
+                pass
+            self._hashes.save()
+        return files
 
     def check_unchanged(self) -> None:
-        """Raise LakeError if a file has changed since it was hashed."""
-        ...
+        """Raise LakeError if a file has changed since it was listed. Copies are stored by hash and do not change."""
+        if self._root:
+            for name in self._hashed:
+                if next(self._store.entries(name), None) != self._listing[name]:
+                    raise LakeError(f"{self._root}/{name} changed while the lake was being read: build again")
+
+    def __reduce__(self) -> tuple[Callable[..., "LakeFiles"], tuple[str, int, _Listing, set[str]]]:
+        """Pickle only the location and the listing, for another process."""
+        return _restored, (self._root or self._store.location, self._max_cache_bytes, self._listing, self._hashed)
+
+    def _with_local_hashes(self, files: list[LakeFile]) -> Iterator[LakeFile]:
+        resolved = self._store.location
+        for file in files:
+            path = f"{self._root}/{file.name}"
+            try:
+                sha256 = self._hashes.of_file(f"{resolved}/{file.name}")
+            except OSError as error:
+                raise LakeError(f"{path}: {error.strerror or error}") from error
+            yield replace(file, sha256=sha256, path=path, size=self._listing[file.name].size)
+
+    def _with_hash(self, file: LakeFile) -> LakeFile:
+        listed, name = self._listing[file.name], f"{self._store.location}/{file.name}"
+        state = (listed.size, listed.state)
+        sha256 = self._hashes.find(name, state) or self._recorded_hash(listed) or self._download(file)
+        self._hashes.add(name, state, sha256)
+        return self._at_copy(replace(file, sha256=sha256, size=listed.size))
+
+    def _at_copy(self, file: LakeFile) -> LakeFile:
+        return replace(file, path=os.fspath(self._cache.place(file.sha256, file.name)))
+
+    def _recorded_hash(self, listed: Listed) -> str:
+        """Return the SHA-256 that the bucket stores with this version of an object, or ''."""
+        with _as_lake_errors():
+            recorded = self._store.digest(listed.name)
+        return recorded.sha256 if recorded and recorded.state == listed.state else ""
+
+    def _download(self, file: LakeFile) -> str:
+        """Copy a file into the cache and return its hash."""
+        found, where = self._versioned(file.name), f"{file.name} in {self._store.location}"
+        if found is None or found.etag != self._listing[file.name].state:
+            raise LakeError(f"{where} has changed: the lake was written to while it was read")
+        sha256 = hashlib.sha256(found.data).hexdigest()
+        if file.sha256 not in ("", sha256):
+            raise LakeError(f"{where} does not have the SHA-256 that is stored with it")
+        with _as_lake_errors():
+            self._cache.add(sha256, [found.data], file.name)
+        return sha256
+
+    def _versioned(self, name: str) -> Versioned | None:
+        with _as_lake_errors():
+            return self._store.get_versioned(name)
+
+
+def _restored(location: str, max_cache_bytes: int, listing: _Listing, hashed: set[str]) -> LakeFiles:
+    files = LakeFiles(location, max_cache_bytes)
+    files._listing, files._hashed = listing, hashed
+    return files
+
+
+@contextmanager
+def _as_lake_errors() -> Iterator[None]:
+    try:
+        yield
+    except StoreError as error:
+        raise LakeError(f"lake: {error}") from error

@@ -11,10 +11,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from edge_auth.store.open import BACKENDS, LOCATION, is_folder, scheme_of
+from edge_auth.store.open import is_folder
 from generator.errors import LakeError
 from generator.lake.files import LakeFile, LakeFiles
-from generator.lake.folder import FolderFiles
 from generator.lake.quarantine import FileKey
 from generator.terminal.progress import Progress
 
@@ -94,7 +93,7 @@ def open_lake(
         LakeError: There is no such lake, it has no products, a partition names no day, there is no as-of day, or the
             fingerprint recipe is missing or wrong.
     """
-    backend = open_files(location)
+    backend = LakeFiles(location)
     with backend.read_lock():
         return _open(location, backend, as_of, progress or Progress(quiet=True), left_out)
 
@@ -105,7 +104,7 @@ def list_files(location: str) -> list[LakeFile]:
     Raises:
         LakeError: There is no such lake, or a partition names no day.
     """
-    return list(_table_files(location, open_files(location)))
+    return list(_table_files(location, LakeFiles(location)))
 
 
 def hash_day_files(location: str, backend: LakeFiles, progress: Progress) -> list[LakeFile]:
@@ -116,21 +115,6 @@ def hash_day_files(location: str, backend: LakeFiles, progress: Progress) -> lis
     """
     with backend.read_lock():
         return list(backend.with_hashes([f for f in _table_files(location, backend) if f.day], progress))
-
-
-def open_files(location: str) -> LakeFiles:
-    """Open the files of the lake at a location, a folder or the URL of a bucket.
-
-    Raises:
-        LakeError: There is no such folder, or the scheme of the URL is unknown.
-    """
-    if is_folder(location):
-        return FolderFiles(location)
-    if scheme_of(location) not in BACKENDS:
-        raise LakeError(f"lake {location}: a lake is a {LOCATION}")
-    from generator.lake.bucket import BucketFiles  # boto3 is slow to import
-
-    return BucketFiles(location)
 
 
 def absolute(location: str) -> str:

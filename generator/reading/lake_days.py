@@ -12,7 +12,8 @@ from edge_auth.builds.pointer import read_pointer
 from edge_auth.store.interface import Store
 from generator.clock import from_unix_time, timestamp
 from generator.errors import LakeError
-from generator.lake.lake import hash_day_files, open_files
+from generator.lake.files import LakeFiles
+from generator.lake.lake import hash_day_files
 from generator.lake.quarantine import FileKey, read_quarantine, unread_of
 from generator.terminal.progress import Progress
 
@@ -45,7 +46,7 @@ def day_files(location: str, store: Store, tables: Collection[str], progress: Pr
         LakeError: The lake cannot be read.
         StoreError: The store cannot be read.
     """
-    backend = open_files(location)
+    backend = LakeFiles(location)
     files = [file for file in hash_day_files(location, backend, progress) if file.table in tables]
     verdicts = _verdicts(store, {FileKey(file.table, str(file.day), file.sha256) for file in files})
     for table in tables:

@@ -14,8 +14,7 @@ from edge_auth.live.keys import open_key_file
 from edge_auth.store.interface import Store
 from edge_auth.store.open import open_store
 from generator.errors import BuildError, LakeError, PublishError
-from generator.lake.bucket import BucketFiles
-from generator.lake.files import LakeFile
+from generator.lake.files import LakeFile, LakeFiles
 from generator.lake.lake import DAILY_TABLES, FLAT_TABLES, open_lake
 from generator.making.make import BuildResult, make_build
 from generator.pack.verify import verify
@@ -236,7 +235,7 @@ def _day_files(lake: str) -> list[DayFile]:
 def test_the_cache_of_a_lake_is_bounded(s3_lake: str, server: S3Server, tmp_path: Path) -> None:
     """What one table asks for is all there, and of the rest no more than the limit."""
     cache = tmp_path / "cache" / "cardpress" / "lake"
-    place = BucketFiles(s3_lake, max_cache_bytes=1)
+    place = LakeFiles(s3_lake, max_cache_bytes=1)
     names = sorted(name for name in place.list_names(["price_guide"]) if "/" in name)
     files = list(place.with_hashes([LakeFile(name, "price_guide", None) for name in names], QUIET))
     place.fetch("price_guide", files[:3])
@@ -248,7 +247,7 @@ def test_the_cache_of_a_lake_is_bounded(s3_lake: str, server: S3Server, tmp_path
 
 
 def test_a_lake_that_is_written_to_meanwhile(s3_lake: str, bucket: str, server: S3Server) -> None:
-    place = BucketFiles(s3_lake)
+    place = LakeFiles(s3_lake)
     [name] = [name for name in place.list_names([]) if name.startswith("products")]
     server.client().put_object(Bucket=bucket, Key=f"in/{name}", Body=b"another")
     with pytest.raises(LakeError, match=r"products.*the lake was written to while it was read"):
