@@ -187,6 +187,16 @@ class Database:
         self.connection.execute(f"set memory_limit = '{memory}'")
 
     @contextmanager
+    def one_thread(self) -> Iterator[None]:
+        """Let DuckDB use one thread while the body runs, for queries whose result must not depend on their order."""
+        [(threads,)] = self.rows("select current_setting('threads')")
+        self.connection.execute("set threads = 1")
+        try:
+            yield
+        finally:
+            self.connection.execute(f"set threads = {threads}")
+
+    @contextmanager
     def kept_footers(self) -> Iterator[None]:
         """Keep the footers of Parquet files while the body runs, for many queries over files that never change."""
         self.connection.execute("set parquet_metadata_cache = true")

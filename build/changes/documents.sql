@@ -15,7 +15,7 @@ changed as (
 
 one_sided as (
     select id, change, to_json({'id_product': id, 'name': name})::varchar as line
-    from products
+    from changed_cards
     join product_names using (id)
 ),
 

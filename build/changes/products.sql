@@ -1,15 +1,23 @@
--- One row per product that is in one of two builds only, or whose hash differs. old_index and new_index hold the hashes
--- of both builds' Cards before their prices or, if a build does not have these, of the whole Cards.
-create table products as
-select
-    key as id,
-    case when o.json_sha256 is null then 'added' when n.json_sha256 is null then 'removed' else 'changed' end as change
-from old_index as o
-full join new_index as n using (key)
-where o.json_sha256 is distinct from n.json_sha256;
+-- One row per product that is in one of two builds only, or whose Card has another hash: by variable `hash` that of the Card
+-- before its prices (`product`) or, if a build does not have these, of the whole Card (`card`).
+create or replace table changed_cards as
+with compared as (
+    select
+        id,
+        o.id is null as comes,
+        n.id is null as goes,
+        case when getvariable('hash') = 'product' then o.product_sha256 is distinct from n.product_sha256
+            else o.card_sha256 is distinct from n.card_sha256 end as differs
+    from old_cards as o
+    full join new_cards as n using (id)
+)
+
+select id, case when comes then 'added' when goes then 'removed' else 'changed' end as change
+from compared
+where comes or goes or differs;
 
 -- One row per product that is in one build only: its name.
-create table product_names (id bigint, name varchar);
+create or replace table product_names (id bigint, name varchar);
 
 -- One row per product and member of its Card that differ.
-create table changed_fields (id bigint, field varchar);
+create or replace table changed_fields (id bigint, field varchar);

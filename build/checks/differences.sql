@@ -1,5 +1,5 @@
 -- One row: the counts of the products and sets that the new build adds, lacks and changes, compared with the old one. Python
--- makes <side>_prices and <side>_sets (generator/reading/newest_prices), and counts days, movers and bulk files.
+-- makes <side>_prices and <side>_sets (generator/compare/comparison), and counts days, movers and bulk files.
 with pairs as (
     select
         o.id_product is null as added,

@@ -7,20 +7,20 @@
 -- rows of the price guide: the last days, but the newest, that the new build read and the live one did not.
 
 -- A part of a whole. Parts below 3 count as none, because one product of a small lake would be a large share of it.
-create macro share(part, whole) as case when part < 3 then 0.0 else part / whole end;
+create or replace macro share(part, whole) as case when part < 3 then 0.0 else part / whole end;
 
 -- How a message names a game; '' stands for none.
-create macro game_in_words(game) as
+create or replace macro game_in_words(game) as
 case when game = '' then 'the products without a game' else 'the game "' || game || '"' end;
 
 -- The products of the live build. `game_now` is the game that a product has there, or else in the new build, so that a
 -- product that gets a game is no loss to those without one; '' for none.
-create view old_games as
+create or replace view old_games as
 select o.*, coalesce(o.game, n.game, '') as game_now
 from old_prices as o left join new_prices as n using (id_product);
 
 -- One row per product of both builds and price: the price in each build.
-create view price_pairs as
+create or replace view price_pairs as
 select 'trend' as price, id_product, o.trend as old, n.trend as new
 from old_prices as o join new_prices as n using (id_product)
 union all
@@ -35,7 +35,7 @@ from old_prices as o join new_prices as n using (id_product);
 
 -- One row per product of both builds and column of the price guide: its game (see old_games) and its set in the
 -- live build, and the price in each build. Prices that neither build has are left out.
-create table guide_pairs as
+create or replace table guide_pairs as
 select * from (
     select o.game_now as game, o.id_expansion, id_product, unnest([
     {'price': 'trend', 'old': o.trend, 'new': n.trend},
@@ -56,16 +56,16 @@ select * from (
 where old is not null or new is not null;
 
 -- Whether a game or a set has enough prices to be judged by itself (variable enough_prices).
-create macro enough(prices) as prices >= getvariable('enough_prices')::bigint;
+create or replace macro enough(prices) as prices >= getvariable('enough_prices')::bigint;
 
 -- Whether a game has enough prices that most of them stay as they are on ordinary nights (variable enough_priced).
-create macro enough_for_a_game(prices) as prices >= getvariable('enough_priced')::bigint;
+create or replace macro enough_for_a_game(prices) as prices >= getvariable('enough_priced')::bigint;
 
 -- Whether a column of the price guide moves slowly: it covers several days.
-create macro steady(price) as price in ('trend', 'avg7', 'avg30', 'trend_holo', 'avg7_holo', 'avg30_holo');
+create or replace macro steady(price) as price in ('trend', 'avg7', 'avg30', 'trend_holo', 'avg7_holo', 'avg30_holo');
 
 -- The same as guide_pairs for the columns that are compared with a build of about a week before, with its price.
-create table week_pairs as
+create or replace table week_pairs as
 select * from (
     select o.game_now as game, unnest([
     {'price': 'trend', 'before': b.trend, 'week': w.trend, 'old': o.trend, 'new': n.trend},
@@ -84,7 +84,7 @@ where week is not null and new is not null;
 
 -- One row per game of the new build: its index on its newest day, and on its newest day of the live build. Null where the
 -- live build does not have the game, or the new one not that day.
-create view game_indexes as
+create or replace view game_indexes as
 with old_newest as (
     select game_folded, max(day) as day, arg_max(priced, day) as priced
     from old_indexes

@@ -13,6 +13,8 @@ from edge_auth.store.open import open_store
 from generator import settings
 from generator.commands.import_results import accept_option, max_file_option, say_findings, summary_line
 from generator.commands.options import lake_option, memory_option, store_option, threads_option
+from generator.compare.comparison import compare
+from generator.compare.diff import Diff
 from generator.errors import IngestError
 from generator.ingest.bounded_file import FileLimits
 from generator.ingest.cardmarket_folder import FoundFiles, find_files, guides_between
@@ -23,7 +25,6 @@ from generator.lake.lake import open_lake
 from generator.lake.quarantine import skipped_by_builds
 from generator.lake.writer import LakeWriter
 from generator.making.make import make_build
-from generator.reading.diff.compare import compare
 from generator.reading.diff.report import make_report
 from generator.reading.diff.terminal_text import as_text
 from generator.releases.publish import publish
@@ -116,5 +117,5 @@ def _say_differences(live: Build | None, new: Build, top: int, threads: int | No
     if live is None:
         progress.say("no build is live: there is nothing to compare with")
         return
-    with compare(live, new, threads=threads, memory="1GB", progress=progress) as comparison:
-        say_lines(as_text(make_report(comparison, top)))
+    with compare(live, new, threads=threads, memory="1GB") as comparison:
+        say_lines(as_text(make_report(Diff(comparison, progress), top)))

@@ -8,7 +8,8 @@ import click
 from edge_auth.store.open import open_store
 from generator.commands.build_names import BuildName, named_build
 from generator.commands.options import store_option
-from generator.reading.diff.compare import Comparison, compare
+from generator.compare.comparison import compare
+from generator.compare.diff import Diff
 from generator.reading.diff.html_page import as_html
 from generator.reading.diff.json_document import as_json
 from generator.reading.diff.report import make_report
@@ -16,10 +17,10 @@ from generator.reading.diff.terminal_text import as_text
 from generator.terminal.output import clean, clean_json
 from generator.terminal.progress import Progress
 
-_FORMATS: dict[str, Callable[[Comparison, int], Iterator[str]]] = {
-    "text": lambda comparison, top: (clean(line) + "\n" for line in as_text(make_report(comparison, top))),
-    "json": lambda comparison, top: map(clean_json, as_json(comparison)),
-    "html": lambda comparison, top: as_html(make_report(comparison, top)),
+_FORMATS: dict[str, Callable[[Diff, int], Iterator[str]]] = {
+    "text": lambda diff, top: (clean(line) + "\n" for line in as_text(make_report(diff, top))),
+    "json": lambda diff, top: map(clean_json, as_json(diff)),
+    "html": lambda diff, top: as_html(make_report(diff, top)),
 }
 
 
@@ -51,7 +52,7 @@ def diff(old: str, new: str, store: str, format_: str, top: int, threads: int | 
     """
     opened = open_store(store)
     before, after = named_build(opened, old), named_build(opened, new)
-    with compare(before, after, threads=threads, memory=memory, progress=Progress()) as comparison:
-        for piece in _FORMATS[format_](comparison, top):
+    with compare(before, after, threads=threads, memory=memory) as comparison:
+        for piece in _FORMATS[format_](Diff(comparison, Progress()), top):
             sys.stdout.buffer.write(piece.encode())
     sys.stdout.buffer.flush()

@@ -5,7 +5,7 @@ import textwrap
 import click
 
 from generator.commands.options import json_option
-from generator.nightly.gate_list import gates as all_gates
+from generator.compare.gates import gates as all_gates
 from generator.terminal.output import say, say_json, say_lines
 
 

@@ -1,6 +1,5 @@
 """`cardpress nightly`: the command that a scheduler runs every night."""
 
-from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -145,11 +144,12 @@ def nightly(
         raise click.BadParameter(f"{textfile.parent} is not a folder", param_hint="'--textfile'")
     run = new_run_id(utc_now)
     rules = RetentionRules(keep, timedelta(hours=grace))
-    night_options = NightOptions(thresholds=dict(gates), rules=rules, **options)
-    lake = absolute(lake) if night_options.scheduler else lake
+    lake = absolute(lake) if options["scheduler"] else lake
     progress = Progress(prefix=f"[{run}] ")
-    notices = Notices(progress, ping, notify, pages_url)
-    night = Night(lake, open_store(store), night_options, run=run, clock=utc_now, progress=progress, notices=notices)
+    night_options = NightOptions(
+        run, lake, open_store(store), utc_now, progress, thresholds=dict(gates), rules=rules, **options
+    )
+    night = Night(night_options, Notices(progress, ping, notify, pages_url))
     busy = False
     try:
         night.execute()
@@ -163,7 +163,7 @@ def nightly(
 
 def _print_result(night: Night, textfile: Path | None, as_json: bool) -> None:
     if as_json:
-        say_json(asdict(night.report))
+        say_json(night.report.to_json())
     elif night.report.succeeded:
         say(night.report.build)
     if textfile:

@@ -9,10 +9,11 @@ from edge_auth.store.open import open_store
 from generator.clock import utc_now
 from generator.commands.build_names import BuildName, named_build
 from generator.commands.options import memory_option, store_option, threads_option
+from generator.compare.comparison import compare
+from generator.compare.run_reports import DIFF_PAGE
 from generator.reading.report.html_page import as_html
 from generator.reading.report.summary import summarize_build
 from generator.reading.report.write_pages import DIFF_ROWS, diff_page
-from generator.releases.run_reports import DIFF_PAGE
 from generator.terminal.output import say
 from generator.terminal.progress import Progress
 
@@ -47,8 +48,8 @@ def report(
     chosen = named_build(opened, build)
     summary = summarize_build(opened, chosen, utc_now, threads=threads, memory=memory)
     if against and out:
-        old = named_build(opened, against)
-        page = diff_page(old, chosen, DIFF_ROWS, out.name, threads=threads, memory=memory, progress=Progress())
+        with compare(named_build(opened, against), chosen, threads=threads, memory=memory) as comparison:
+            page = diff_page(comparison, DIFF_ROWS, out.name, progress=Progress())
         _write(out.with_name(DIFF_PAGE), page)
     page = "".join(as_html(summary, DIFF_PAGE if against else None)).encode()
     if out:

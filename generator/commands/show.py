@@ -14,12 +14,12 @@ from edge_auth.store.open import open_store
 from generator.clock import utc_now
 from generator.commands.build_names import BuildName, named_build, no_builds_message, store_exists
 from generator.commands.options import json_option, store_option
+from generator.compare.judgements import read_judgement
+from generator.compare.run_reports import newest_report
 from generator.errors import BuildError, GeneratorError
 from generator.lake.quarantine import QuarantinedFile, describe_waiting, read_quarantine
 from generator.making.game_coverage import GameCoverage, cover_games, table_of
 from generator.reading.overview import BuildRow, Overview, SourceAge, overview, source_ages
-from generator.releases.judgements import read_judgement
-from generator.releases.run_reports import newest_report
 from generator.terminal.output import say, say_json, say_lines
 
 _Json = dict[str, Any]

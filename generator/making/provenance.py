@@ -1,7 +1,7 @@
 """Where a build comes from: the inputs and the code, by their hashes. It depends on no machine and no clock.
 
 The gate results are not here, because the record of a build is written before any night judges it. They are in
-`gates/<build>.json` (`releases.judgements`).
+`gates/<build>.json` (`compare.judgements`).
 """
 
 import hashlib

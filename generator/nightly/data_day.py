@@ -2,15 +2,14 @@
 
 from contextlib import suppress
 from datetime import date, timedelta
-from typing import Any
 
 from edge_auth.builds.builds import open_build
-from edge_auth.builds.pointer import live_build_id
+from edge_auth.builds.pointer import live_build_id, read_pointer
 from edge_auth.errors import DamagedObject, NoLiveBuild
 from edge_auth.store.interface import Store
 from generator.clock import Clock
+from generator.compare.run_reports import RunReport
 from generator.errors import StaleError
-from generator.releases.run_reports import RunReport
 
 TODAY, YESTERDAY = "today", "yesterday"
 
@@ -30,17 +29,16 @@ def live_data_day(store: Store) -> str | None:
     return None
 
 
-def day_facts(store: Store, before: str | None) -> dict[str, Any]:
-    """Return the data's day after a run, and whether it advanced, as fields of the run's report.
-
-    Args:
-        before: The data's day before the run.
+def note_day(report: RunReport, store: Store) -> None:
+    """Note in a report which build is live after the run, its day, and whether that day advanced.
 
     Raises:
         StoreError: The pointer or the record cannot be read.
     """
-    day = live_data_day(store)
-    return {"data_day": day, "advanced": (day or "") > (before or "")}
+    pointer, _ = read_pointer(store)
+    report.live = pointer.build if pointer else None
+    report.data_day = live_data_day(store)
+    report.advanced = (report.data_day or "") > (report.data_day_before or "")
 
 
 def expected_day(text: str, clock: Clock) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 
 from edge_auth.store.disk import replace_file
 from generator.clock import parse_timestamp
+from generator.compare.run_reports import RunReport
 from generator.making.game_coverage import NO_GAME
-from generator.releases.run_reports import RunReport
 
 _Sample = tuple[dict[str, str], float]
 _HELP = {
@@ -75,7 +75,7 @@ def _escaped(text: str) -> str:
 def _samples(report: RunReport, last_success: float | None) -> dict[str, list[_Sample]]:
     ended = parse_timestamp(report.finished).timestamp() if report.finished else 0.0
     success = ended if report.succeeded else last_success
-    verdicts = report.judgement.get("verdicts", [])
+    verdicts = report.judgement.verdicts if report.judgement else []
     return {
         "run_timestamp_seconds": [({}, ended)],
         "success": [({}, float(report.succeeded))],
@@ -86,11 +86,9 @@ def _samples(report: RunReport, last_success: float | None) -> dict[str, list[_S
         "data_advanced": [({}, float(report.advanced))],
         "step_seconds": _by_label("step", report.seconds.items()),
         "layer_seconds": _by_label("layer", report.layer_seconds.items()),
-        "gate_value": _by_label("gate", ((verdict["gate"], verdict["value"]) for verdict in verdicts)),
-        "gate_threshold": _by_label("gate", ((verdict["gate"], verdict["threshold"]) for verdict in verdicts)),
-        "gate_breached": _by_label(
-            "gate", ((verdict["gate"], verdict["breached"] and not verdict["forced"]) for verdict in verdicts)
-        ),
+        "gate_value": _by_label("gate", ((verdict.gate, verdict.value) for verdict in verdicts)),
+        "gate_threshold": _by_label("gate", ((verdict.gate, verdict.threshold) for verdict in verdicts)),
+        "gate_breached": _by_label("gate", ((verdict.gate, verdict.stops) for verdict in verdicts)),
         "build_as_of_timestamp_seconds": _optional(_day_seconds(report.record.get("as_of"))),
         "build_objects": _by_label("layer", report.record.get("objects", {}).items()),
         "build_bytes": _by_label("layer", report.record.get("bytes", {}).items()),

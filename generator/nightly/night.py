@@ -1,20 +1,32 @@
 """Runs a night: build, verify, judge by gates, publish, smoke test and prune, then write a report and pages.
 
-A night holds the lock `private/nightly.lock`. It leaves `gates/<build>.json` (`releases.judgements`), and a report and
-pages (`releases.run_reports`). A night that is refused or fails leaves the live build as it was.
+A night holds the lock `private/nightly.lock`. It leaves `gates/<build>.json` (`compare.judgements`), and a report and
+pages (`compare.run_reports`). A night that is refused or fails leaves the live build as it was.
 """
 
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import TypeVar
 
 from edge_auth.builds import layout
-from edge_auth.builds.pointer import Pointer, live_build_id, read_pointer
+from edge_auth.builds.builds import open_build
+from edge_auth.builds.pointer import Pointer, read_pointer
 from edge_auth.errors import AccessDenied, EdgeError, StoreError, Throttled, UnknownBuild
-from edge_auth.store.interface import Store
 from generator.clock import Clock, timestamp
+from generator.compare.comparison import Comparison
+from generator.compare.judgements import Judgement
+from generator.compare.run_reports import (
+    HELD,
+    NOT_EXPORTED,
+    PUBLISHED,
+    REFUSED,
+    ROLLED_BACK,
+    STALE,
+    UNCHANGED,
+    RunReport,
+)
 from generator.errors import (
     BuildError,
     BusyError,
@@ -32,26 +44,16 @@ from generator.errors import (
     message_of,
 )
 from generator.nightly import steps
-from generator.nightly.data_day import check_data_day, day_facts, live_data_day
+from generator.nightly.data_day import check_data_day, live_data_day, note_day
 from generator.nightly.notices import Notices
 from generator.nightly.options import NightOptions
 from generator.nightly.results import write_night_pages, write_report
-from generator.nightly.steps import Facts, NightContext
 from generator.releases.lease import Lease
 from generator.releases.reserve import free_reserve_if_full
 from generator.releases.rotation import Rotation
-from generator.releases.run_reports import (
-    HELD,
-    NOT_EXPORTED,
-    PUBLISHED,
-    REFUSED,
-    ROLLED_BACK,
-    STALE,
-    UNCHANGED,
-    RunReport,
-)
 from generator.releases.termination import end_by_error, hold_back
-from generator.terminal.progress import Progress
+
+_Result = TypeVar("_Result")
 
 # The outcomes of a night that decided against its build. After any other error, the outcome stays as it was.
 _OUTCOMES: dict[type[Exception], str] = {
@@ -73,25 +75,14 @@ class Night:
     """One nightly run over a lake and a store.
 
     Args:
-        run: The id of the run.
         notices: The services that get notices of the run.
     """
 
-    def __init__(
-        self,
-        lake: str,
-        store: Store,
-        options: NightOptions,
-        *,
-        run: str,
-        clock: Clock,
-        progress: Progress,
-        notices: Notices | None = None,
-    ):
-        self.lake, self.store, self.options, self.clock, self.progress = lake, store, options, clock, progress
-        self._context = NightContext(run, lake, store, options, clock, progress)
-        self.notices = notices or Notices(progress)
-        self.report = RunReport(run, lake, store.location, timestamp(clock()))
+    def __init__(self, options: NightOptions, notices: Notices | None = None):
+        self.options, self.store, self.progress = options, options.store, options.progress
+        self.notices = notices or Notices(options.progress)
+        self.report = RunReport(options.run, options.lake, self.store.location, timestamp(options.clock()))
+        self._comparison: Comparison | None = None
 
     def execute(self) -> None:
         """Run the night and write its report, also if the night fails.
@@ -105,12 +96,12 @@ class Night:
             ExportError: The build is live, but the tree of plain files was not brought up to date.
             GeneratorError, EdgeError: Building, publishing or pruning failed.
         """
-        run, seconds = self.report.run, self.options.lease
-        lock = Lease(self.store, layout.NIGHTLY_LOCK, what="nightly", run=run, clock=self.clock, seconds=seconds)
+        run, clock, seconds = self.options.run, self.options.clock, self.options.lease
+        lock = Lease(self.store, layout.NIGHTLY_LOCK, what="nightly", run=run, clock=clock, seconds=seconds)
         free_reserve_if_full(self.store)
         with hold_back(), lock as lease:
-            self.progress.say(f"nightly of {self.lake} into {self.store.location}")
-            self.notices.start(self.report.run)
+            self.progress.say(f"nightly of {self.options.lake} into {self.store.location}")
+            self.notices.start(run)
             with_pages = self.options.pages
             try:
                 with end_by_error("night"):
@@ -125,13 +116,14 @@ class Night:
             finally:
                 self._write_report()
                 if with_pages:
-                    write_night_pages(self.report, self.store, self.options, clock=self.clock, progress=self.progress)
+                    write_night_pages(self.options, self.report, self._comparison)
+                self._compare_with(None)
                 self.notices.finish(self.report)
 
     def _write_report(self) -> None:
         """Write the report. After a failed night its own error matters more than that of the report."""
         try:
-            write_report(self.report, self.store, self.options, clock=self.clock, progress=self.progress)
+            write_report(self.options, self.report)
         except (GeneratorError, EdgeError, OSError) as error:
             if self.report.error is None:
                 raise
@@ -148,16 +140,17 @@ class Night:
     def _run_steps(self, lease: Lease) -> None:
         report, days = self.report, self.options.reread_days
         report.data_day_before = live_data_day(self.store)
-        rotation = Rotation(self.store, days, self.clock) if days else None
-        new = self._do("build", steps.make_new_build, rotation, lambda: self._prune(lease))
-        self._do("verify", steps.verify_build, new["build"], new["made"])
+        rotation = Rotation(self.store, days, self.options.clock) if days else None
+        self._do("build", steps.make_new_build, rotation, lambda: self._prune(lease))
+        build = report.build or ""
+        self._do("verify", steps.verify_build, build)
         if rotation:
-            self._collect(steps.save_rotation(self._context, rotation, new["build"], new["made"]))
+            steps.save_rotation(self.options, report, rotation, build)
         pointer, _ = read_pointer(self.store)
         report.live_before = pointer.build if pointer else None
         try:
             with self._deciding():
-                self._bring_live(new["build"], pointer, lease)
+                self._bring_live(build, pointer, lease)
         finally:
             self._prune(lease)  # also after a refused build, which fills the disk too
         with self._deciding():
@@ -167,22 +160,23 @@ class Night:
         """Publish the build, unless it is live or something stops it, then export it."""
         live = pointer.build if pointer else None
         if build == live:
-            self._collect(Facts({"outcome": UNCHANGED}, [f"{build} is live already: nothing to publish"]))
+            self.report.outcome = UNCHANGED
+            self.progress.say(f"{build} is live already: nothing to publish")
         else:
-            judgement = self._judge(build, pointer)["judgement"]
-            held = steps.hold_refused_files(self._context, build, judgement)
-            steps.check_may_publish(self._context, build, judgement, pointer, held)
+            judgement = self._judge(build, pointer)
+            held = steps.hold_refused_files(self.options, build, judgement)
+            steps.check_may_publish(self.options, build, judgement, pointer, held)
             lease.check()
-            self._do("publish", steps.publish_build, build)
+            self._do("publish", steps.publish_build, build, self._comparison)
             self._do("smoke", steps.smoke_test_build, build)
         if self.options.export is not None:
             self._do("export", steps.export_build, build, self.options.export)
 
-    def _judge(self, build: str, pointer: Pointer | None) -> Mapping[str, Any]:
+    def _judge(self, build: str, pointer: Pointer | None) -> Judgement:
         """Compare the build with the live one. If that one is damaged for good, compare with the last sound one."""
         live, previous = (pointer.build, pointer.previous) if pointer else (None, [])
         try:
-            return self._do("gates", steps.judge_build, build, live)
+            return self._judge_against(build, live)
         except (DamageError, StoreError) as error:
             if isinstance(error, AccessDenied | Throttled) or is_disk_full(error):
                 raise
@@ -193,7 +187,7 @@ class Night:
         for other in (live, *previous):
             self.report.failed_step = None
             with suppress(DamageError, StoreError, UnknownBuild):
-                judged = self._do("gates", steps.judge_build, build, other)
+                judged = self._judge_against(build, other)
                 if other != live:
                     self.progress.say(f"{live} stays damaged, as lake or program have changed: compared with {other}")
                 return judged
@@ -202,9 +196,23 @@ class Night:
             f"`cardpress publish {build} --store {self.store.location}` publishes it without gates"
         )
 
+    def _judge_against(self, build: str, other: str | None) -> Judgement:
+        def judge(options: NightOptions, report: RunReport) -> Judgement:
+            old, new = open_build(self.store, other) if other else None, open_build(self.store, build)
+            comparison = Comparison(old, new, options.threads, options.memory)
+            self._compare_with(comparison)
+            return steps.judge_build(options, report, comparison)
+
+        return self._do("gates", judge)
+
+    def _compare_with(self, comparison: Comparison | None) -> None:
+        """Keep the night's comparison, which publish and pages read after the gates, instead of the one before."""
+        if self._comparison:
+            self._comparison.close()
+        self._comparison = comparison
+
     def _check_day(self) -> None:
-        self.report.add(day_facts(self.store, self.report.data_day_before))
-        self.report.live = live_build_id(self.store)
+        note_day(self.report, self.store)
         if not self.report.advanced:
             self.progress.say(f"the data did not advance: its newest day is {self.report.data_day}, as before")
         if self.options.expect_day:
@@ -214,17 +222,10 @@ class Night:
         lease.check()
         self._do("prune", steps.prune_store)
 
-    def _do(self, name: str, step: Callable[..., Facts], *arguments: Any) -> Mapping[str, Any]:
-        """Run a step, and return its fields of the report."""
+    def _do(self, name: str, step: Callable[..., _Result], *arguments: object) -> _Result:
+        """Run a step, and return its result."""
         with self._timed(name):
-            facts = step(self._context, *arguments)
-        return self._collect(facts)
-
-    def _collect(self, facts: Facts) -> Mapping[str, Any]:
-        self.report.add(facts.fields)
-        for line in facts.lines:
-            self.progress.say(line)
-        return facts.fields
+            return step(self.options, self.report, *arguments)
 
     @contextmanager
     def _deciding(self) -> Iterator[None]:

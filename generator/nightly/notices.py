@@ -8,8 +8,9 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from edge_auth.builds import layout
+from generator.compare.judgements import NOT_JUDGED, Verdict
+from generator.compare.run_reports import REPORT_PAGE, UNCHANGED, RunReport
 from generator.lake.quarantine import QuarantinedFile, describe_waiting
-from generator.releases.run_reports import REPORT_PAGE, UNCHANGED, RunReport
 from generator.terminal.progress import Progress
 
 # How long a service may take: for each read of its answer, and in all.
@@ -81,7 +82,8 @@ class Notices:
 
 def notice(report: RunReport, link: str | None) -> dict[str, Any]:
     """Return a notice: `text` for Slack, `content` for Discord, and the same as fields for programs."""
-    verdicts = [verdict for verdict in report.judgement.get("verdicts", []) if verdict["breached"]]
+    judgement = report.judgement or NOT_JUDGED
+    verdicts = [verdict for verdict in judgement.verdicts if verdict.breached]
     text = "\n".join(_lines(report, verdicts, link))
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return {
@@ -97,8 +99,10 @@ def notice(report: RunReport, link: str | None) -> dict[str, Any]:
         "live": report.live,
         "data_day": report.data_day,
         "advanced": report.advanced,
-        "differences": report.judgement.get("differences", {}),
-        "gates": [{name: verdict[name] for name in ("gate", "value", "threshold", "forced")} for verdict in verdicts],
+        "differences": judgement.differences,
+        "gates": [
+            {name: getattr(verdict, name) for name in ("gate", "value", "threshold", "forced")} for verdict in verdicts
+        ],
         "games": [{name: game[name] for name in ("game", "newest", "usual")} for game in report.games],
         "damaged": report.damaged,
         "quarantine": [{name: file[name] for name in ("table", "day", "gates")} for file in report.quarantine],
@@ -106,20 +110,21 @@ def notice(report: RunReport, link: str | None) -> dict[str, Any]:
     }
 
 
-def _lines(report: RunReport, verdicts: list[dict[str, Any]], link: str | None) -> list[str]:
+def _lines(report: RunReport, verdicts: list[Verdict], link: str | None) -> list[str]:
+    judgement = report.judgement or NOT_JUDGED
     advanced = "" if report.advanced else "; the data did not advance"
     lines = [f"cardpress: {report.outcome}, live {report.live}, data of {report.data_day}{advanced}"]
     lines += [report.error] if report.error else []
-    counts = ", ".join(f"{name.replace('_', ' ')} {n:,}" for name, n in report.judgement.get("differences", {}).items())
+    counts = ", ".join(f"{name.replace('_', ' ')} {n:,}" for name, n in judgement.differences.items())
     lines += [f"changes: {counts}"] if counts else []
-    lines += [f"gate {verdict['gate']} {'forced' if verdict['forced'] else 'breached'}" for verdict in verdicts]
-    lines += [f"strange: {remark['message']}" for remark in report.judgement.get("remarks", [])]
+    lines += [f"gate {verdict.gate} {'forced' if verdict.forced else 'breached'}" for verdict in verdicts]
+    lines += [f"strange: {remark.message}" for remark in judgement.remarks]
     lines += [f"damaged and made again: {', '.join(report.damaged)}"] if report.damaged else []
     waiting = [QuarantinedFile(**file) for file in report.quarantine]
     lines += [describe_waiting(waiting, report.store)] if waiting else []
     games = ", ".join(f"{game['game'] or 'no game'} {game['usual']}" for game in report.games[:_MAX_GAMES])
     lines += [f"games: {games}"] if games else []
-    indexes = ", ".join(_index(game) for game in report.judgement.get("indexes", [])[:_MAX_GAMES])
+    indexes = ", ".join(_index(game) for game in judgement.indexes[:_MAX_GAMES])
     lines += [f"indexes: {indexes}"] if indexes else []
     return lines + ([f"report: {link}"] if link else [])
 

@@ -1,16 +1,20 @@
-"""The options of a night."""
+"""What a night is asked to do."""
 
 from dataclasses import dataclass, field
 
+from edge_auth.store.interface import Store
 from generator import settings
+from generator.clock import Clock
 from generator.releases.prune import RetentionRules
+from generator.terminal.progress import Progress
 
 
 @dataclass(frozen=True)
 class NightOptions:
-    """The options of a night.
+    """What a night is asked to do. What it finds out is in its `RunReport`.
 
     Attributes:
+        run: The id of the run.
         thresholds: Thresholds by gate, instead of the defaults.
         forced: Gates that do not stop this night's build.
         rules: Which builds the prune keeps.
@@ -21,6 +25,11 @@ class NightOptions:
         reread_days: Within how many days every layer is read again; 0 for never.
     """
 
+    run: str
+    lake: str
+    store: Store
+    clock: Clock
+    progress: Progress
     thresholds: dict[str, float] = field(default_factory=dict)
     forced: tuple[str, ...] = ()
     rules: RetentionRules = field(default_factory=RetentionRules)

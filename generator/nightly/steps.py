@@ -1,17 +1,19 @@
-"""The steps of a night. Each makes one change or one check, and returns what it found out as facts for the report."""
+"""The steps of a night. Each makes one change or one check, and notes in the run's report what it found out."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import date
-from typing import Any, NamedTuple
 
 from edge_auth.builds import layout
 from edge_auth.builds.builds import Build, open_build
 from edge_auth.builds.pointer import Pointer
 from edge_auth.errors import DamagedObject, EdgeError
-from edge_auth.store.interface import Store
 from generator import settings
-from generator.clock import Clock
+from generator.compare.comparison import Comparison, compare
+from generator.compare.gates import judge
+from generator.compare.judgements import Judgement, force_accepted, pass_way_back, refused_files, write_judgement
+from generator.compare.past import read_past
+from generator.compare.run_reports import PUBLISHED, RunReport, prune_run_reports
 from generator.errors import (
     BusyError,
     DamageError,
@@ -35,177 +37,142 @@ from generator.lake.quarantine import (
     waiting_files,
 )
 from generator.making.make import BuildResult, make_build, plan_only
-from generator.nightly.gates import judge
 from generator.nightly.options import NightOptions
-from generator.nightly.past import read_past
-from generator.nightly.refusals import force_accepted, pass_way_back, refused_files
 from generator.nightly.smoke import smoke_test
 from generator.pack.read_ahead import ReadAhead
 from generator.pack.verify import verify
-from generator.releases.judgements import Judgement, write_judgement
 from generator.releases.prune import describe, prune
 from generator.releases.publish import publish, rollback
 from generator.releases.reserve import keep_reserve, with_reserve
 from generator.releases.rotation import Rotation
-from generator.releases.run_reports import PUBLISHED, prune_run_reports
-from generator.terminal.progress import Progress
 from generator.tree.export import export
 
 _RECORDED = ("as_of", "objects", "bytes", "freshness", "left_out")
 
 
-@dataclass(frozen=True)
-class NightContext:
-    """What all steps of a night need.
-
-    Attributes:
-        run: The id of the run.
-    """
-
-    run: str
-    lake: str
-    store: Store
-    options: NightOptions
-    clock: Clock
-    progress: Progress
-
-
-class Facts(NamedTuple):
-    """What a step found out.
-
-    Attributes:
-        fields: Fields of the run's report, `RunReport`.
-        lines: The same in words, for the operator.
-    """
-
-    fields: Mapping[str, Any]
-    lines: Sequence[str] = ()
-
-
-def make_new_build(context: NightContext, rotation: Rotation | None, make_room: Callable[[], None]) -> Facts:
+def make_new_build(
+    options: NightOptions, report: RunReport, rotation: Rotation | None, make_room: Callable[[], None]
+) -> None:
     """Make a build. On a full disk, make room first; if a layer is damaged, read all of them and repair it."""
+    say, store = options.progress.say, options.store
     try:
-        result = _make_build(context, rotation=rotation)
+        result = _make_build(options, rotation=rotation)
     except SpaceError as error:
-        context.progress.say(f"{error}: this run prunes, then tries again")
+        say(f"{error}: this run prunes, then tries again")
         make_room()
-        result = _make_build(context, rotation=rotation)
+        result = _make_build(options, rotation=rotation)
     except (DamageError, DamagedObject) as error:
-        context.progress.say(f"{error}; this run reads every layer and repairs it")
-        result = _make_build(context, repair=True)
-    for line in _repaired(result.damaged):
-        context.progress.say(line)
-    fields = {
-        "build": result.id,
-        "made": result.made,
-        "layer_seconds": result.seconds,
-        "damaged": result.damaged,
-        "other_bytes": result.other_bytes,
-        "record": {name: result.record[name] for name in _RECORDED},
-    }
-    note_lake(context.store, result.record)
-    waiting = waiting_files(context.store, result.record)
-    return Facts(fields, [describe_waiting(waiting, context.store.location)] if waiting else [])
+        say(f"{error}; this run reads every layer and repairs it")
+        result = _make_build(options, repair=True)
+    _note_repaired(options, report, result.damaged)
+    report.build, report.made, report.layer_seconds = result.id, result.made, result.seconds
+    report.other_bytes = result.other_bytes
+    report.record = {name: result.record[name] for name in _RECORDED}
+    note_lake(store, result.record)
+    if waiting := waiting_files(store, result.record):
+        say(describe_waiting(waiting, store.location))
 
 
-def repair_builds(context: NightContext, live: str | None) -> Facts:
+def repair_builds(options: NightOptions, report: RunReport, live: str | None) -> None:
     """Read every layer of the new build and of the live one, and make the damaged ones again.
 
     If lake or program have changed since the live build was made, only the layers that both builds have are repaired.
     """
-    damaged = _make_build(context, repair=True).damaged
+    damaged = _make_build(options, repair=True).damaged
     if live:
         day = date.fromisoformat(layout.day_of(live))
-        if plan_only(_open_lake(context, day), context.store).build == live:
-            damaged = damaged | _make_build(context, repair=True, as_of=day).damaged
-    return Facts({"damaged": damaged}, _repaired(damaged))
+        if plan_only(_open_lake(options, day), options.store).build == live:
+            damaged = damaged | _make_build(options, repair=True, as_of=day).damaged
+    _note_repaired(options, report, damaged)
 
 
-def _repaired(damaged: Mapping[str, str]) -> list[str]:
-    return [f"{layer} was damaged and was made again: {why}" for layer, why in damaged.items()]
+def _note_repaired(options: NightOptions, report: RunReport, damaged: Mapping[str, str]) -> None:
+    report.damaged |= damaged
+    for layer, why in damaged.items():
+        options.progress.say(f"{layer} was damaged and was made again: {why}")
 
 
 def _make_build(
-    context: NightContext,
-    *,
-    rotation: Rotation | None = None,
-    repair: bool = False,
-    as_of: date | None = None,
+    options: NightOptions, *, rotation: Rotation | None = None, repair: bool = False, as_of: date | None = None
 ) -> BuildResult:
-    options = context.options
     return make_build(
-        _open_lake(context, as_of),
-        context.store,
+        _open_lake(options, as_of),
+        options.store,
         threads=options.threads,
         memory=options.memory,
         scheduler=options.scheduler,
-        progress=context.progress,
+        progress=options.progress,
         repair=repair,
         rotation=rotation,
-        clock=context.clock,
+        clock=options.clock,
     )
 
 
-def _open_lake(context: NightContext, as_of: date | None = None) -> Lake:
+def _open_lake(options: NightOptions, as_of: date | None = None) -> Lake:
     """Open the lake without the files in quarantine."""
-    options = context.options
-    skipped = skipped_by_builds(context.store, settings.GATES | options.thresholds, options.forced)
-    return open_lake(context.lake, as_of, progress=context.progress, left_out=skipped)
+    skipped = skipped_by_builds(options.store, settings.GATES | options.thresholds, options.forced)
+    return open_lake(options.lake, as_of, progress=options.progress, left_out=skipped)
 
 
-def verify_build(context: NightContext, build: str, made: Sequence[str]) -> Facts:
+def verify_build(options: NightOptions, report: RunReport, build: str) -> None:
     """Compare the layers that the night made with their hashes."""
-    verify(open_build(context.store, build), context.progress, only=made)
-    return Facts({})
+    verify(open_build(options.store, build), options.progress, only=report.made)
 
 
-def save_rotation(context: NightContext, rotation: Rotation, build: str, made: Sequence[str]) -> Facts:
+def save_rotation(options: NightOptions, report: RunReport, rotation: Rotation, build: str) -> None:
     """Record which layers of earlier nights were read again."""
-    fields = {"reread": rotation.read, "reread_bytes": rotation.bytes}
+    report.reread, report.reread_bytes = rotation.read, rotation.bytes
     try:
-        rotation.save(open_build(context.store, build).layers.values(), made)
+        rotation.save(open_build(options.store, build).layers.values(), report.made)
     except EdgeError as error:  # policies of older versions refuse it; the next night reads the same layers
-        return Facts(fields, [f"which layers were read again was not recorded: {error}"])
-    return Facts(fields)
+        options.progress.say(f"which layers were read again was not recorded: {error}")
 
 
-def judge_build(context: NightContext, build: str, live: str | None) -> Facts:
+def judge_build(options: NightOptions, report: RunReport, comparison: Comparison) -> Judgement:
     """Compare the build with the live one by the gates, and write the results beside its record."""
-    old = open_build(context.store, live) if live else None
-    new, now, options = open_build(context.store, build), context.clock(), context.options
-    files = read_quarantine(context.store)
+    store, now, old, new = options.store, options.clock(), comparison.old, comparison.new
+    files, past = read_quarantine(store), read_past(store, new.as_of)
     days = {(file.table, file.day) for file in files if file.verdict != ACCEPTED}
-    past = read_past(context.store, new.as_of)
 
-    def judged(other: Build | None) -> Judgement:
+    def judged(with_old: Comparison) -> Judgement:
         limits, forced = options.thresholds, options.forced
-        return judge(other, new, now=now, thresholds=limits, forced=forced, days_left_out=days, past=past)
+        return judge(with_old, now=now, thresholds=limits, forced=forced, days_left_out=days, past=past)
 
-    judgement, lines = judged(old), []
+    def judged_by(other: Build) -> Judgement:
+        with compare(other, new, threads=1) as with_other:
+            return judged(with_other)
+
+    judgement = judged(comparison)
     if old:
-        judgement, before = pass_way_back(context.store, judgement, old.id, judged)
-        lines += [f"{old.id} was live although gates refused it: compared with {before} as well"] if before else []
+        judgement, before = pass_way_back(store, judgement, old.id, judged_by)
+        if before:
+            options.progress.say(f"{old.id} was live although gates refused it: compared with {before} as well")
         judgement = force_accepted(judgement, new, old, {file.key for file in files if file.verdict == ACCEPTED})
-    write_judgement(context.store, build, judgement, run=context.run, now=now)
-    lines += [v.line() + (": forced" if v.forced else "") for v in judgement.verdicts if v.breached]
-    return Facts({"judgement": judgement}, lines + [f"strange: {remark.message}" for remark in judgement.remarks])
+    write_judgement(store, new.id, judgement, run=options.run, now=now)
+    report.judgement = judgement
+    for verdict in judgement.verdicts:
+        if verdict.breached:
+            options.progress.say(verdict.line() + (": forced" if verdict.forced else ""))
+    for remark in judgement.remarks:
+        options.progress.say(f"strange: {remark.message}")
+    return judgement
 
 
-def hold_refused_files(context: NightContext, build: str, judgement: Judgement) -> list[QuarantinedFile]:
+def hold_refused_files(options: NightOptions, build: str, judgement: Judgement) -> list[QuarantinedFile]:
     """Put the day files that the breached gates judged in quarantine, and return them."""
-    store = context.store
+    store = options.store
     if judgement.against is None or not judgement.breaches:
         return []
     refused = refused_files(judgement, open_build(store, build), open_build(store, judgement.against))
     try:
-        return hold(store, refused, build=build, run=context.run, now=context.clock()) if refused else []
+        return hold(store, refused, build=build, run=options.run, now=options.clock()) if refused else []
     except EdgeError as error:  # the gates refuse the build in any case
-        context.progress.say(f"no file was put in quarantine: {error}")
+        options.progress.say(f"no file was put in quarantine: {error}")
         return []
 
 
 def check_may_publish(
-    context: NightContext,
+    options: NightOptions,
     build: str,
     judgement: Judgement,
     pointer: Pointer | None,
@@ -220,75 +187,77 @@ def check_may_publish(
         GateError: A gate is breached.
         HoldError: A rollback holds publishing back.
     """
+    location = options.store.location
     if judgement.breaches:
         lines = "; ".join(verdict.line() for verdict in judgement.breaches)
-        lines += f"; {describe_waiting(held, context.store.location)}" if held else ""
+        lines += f"; {describe_waiting(held, location)}" if held else ""
         raise GateError(
             f"{build} was built but not published: {lines}; if the data is right, "
-            f"`cardpress publish {build} --store {context.store.location}` publishes it, otherwise correct the lake"
+            f"`cardpress publish {build} --store {location}` publishes it, otherwise correct the lake"
         )
     if pointer and pointer.hold:
         raise HoldError(
             f"{build} was built and passed all gates but was not published: "
             f"a rollback to {pointer.build} holds publishing back; "
-            f"`cardpress publish {build} --store {context.store.location}` publishes it and lifts the hold"
+            f"`cardpress publish {build} --store {location}` publishes it and lifts the hold"
         )
 
 
-def publish_build(context: NightContext, build: str) -> Facts:
+def publish_build(options: NightOptions, report: RunReport, build: str, comparison: Comparison | None) -> None:
     """Make the build the live one."""
-    publish(context.store, build, by_hand=False, clock=context.clock)
-    return Facts({})
+    publish(options.store, build, by_hand=False, comparison=comparison, clock=options.clock)
 
 
-def smoke_test_build(context: NightContext, build: str) -> Facts:
+def smoke_test_build(options: NightOptions, report: RunReport, build: str) -> None:
     """Answer requests from the published build, and roll back if one fails and no damaged layer is the reason.
 
     Raises:
         SmokeError: One failed, and the build before is live again.
         RollbackError: One failed, and the build stayed live.
     """
-    repaired = Facts({})
     try:
         try:
-            smoke_test(context.store, build)
+            smoke_test(options.store, build)
         except SmokeError as error:
-            context.progress.say(f"{error}; this run reads every layer and repairs it")
-            repaired = repair_builds(context, None)
-            smoke_test(context.store, build)
+            options.progress.say(f"{error}; this run reads every layer and repairs it")
+            repair_builds(options, report, None)
+            smoke_test(options.store, build)
     except (GeneratorError, EdgeError) as error:
         try:
-            live = rollback(context.store, only_from=build, clock=context.clock)
+            live = rollback(options.store, only_from=build, clock=options.clock)
         except GeneratorError as failed:
             raise RollbackError(f"{build} is live and fails its smoke test: {error}; {failed}") from error
         raise SmokeError(f"{build} failed its smoke test and was rolled back, {live} is live: {error}") from error
-    return Facts({"outcome": PUBLISHED, **repaired.fields}, [*repaired.lines, f"published: {build} is live"])
+    report.outcome = PUBLISHED
+    options.progress.say(f"published: {build} is live")
 
 
-def export_build(context: NightContext, build: str, target: str) -> Facts:
+def export_build(options: NightOptions, report: RunReport, build: str, target: str) -> None:
     """Bring the tree of plain files to the live build. If that fails, the build stays live.
 
     Raises:
         ExportError: It failed.
     """
     try:
-        opened = open_build(ReadAhead(context.store), build)
-        result = export(opened, target, gzip=False, progress=context.progress)
+        opened = open_build(ReadAhead(options.store), build)
+        result = export(opened, target, gzip=False, progress=options.progress)
     except (GeneratorError, EdgeError, OSError) as error:
         raise ExportError(f"{build} is live, but {target} was not brought up to date: {error}") from error
-    done = f"exported: {result.written:,} files written to {target}, {result.deleted:,} deleted"
-    return Facts({"exported": {"target": target, **asdict(result)}}, [done])
+    report.exported = {"target": target, **asdict(result)}
+    options.progress.say(f"exported: {result.written:,} files written to {target}, {result.deleted:,} deleted")
 
 
-def prune_store(context: NightContext) -> Facts:
+def prune_store(options: NightOptions, report: RunReport) -> None:
     """Delete old builds, reports and pages, and keep a reserve of the disk. Another prune may do it instead."""
-    store, options = context.store, context.options
+    store, rules, run = options.store, options.rules, options.run
     try:
         prune_run_reports(store, settings.MAX_RUN_REPORTS, settings.MAX_RUN_PAGES)
         deletions = with_reserve(
-            store, lambda: prune(store, options.rules, run=context.run, clock=context.clock, seconds=options.lease)
+            store, lambda: prune(store, rules, run=run, clock=options.clock, seconds=options.lease)
         )
         keep_reserve(store)
     except BusyError as error:
-        return Facts({}, [f"not pruned: {error}"])
-    return Facts({"pruned": deletions.summary()}, [f"pruned: {describe(deletions)}"])
+        options.progress.say(f"not pruned: {error}")
+        return
+    report.pruned = deletions.summary()
+    options.progress.say(f"pruned: {describe(deletions)}")

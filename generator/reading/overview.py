@@ -10,7 +10,7 @@ from edge_auth.builds.pointer import read_pointer
 from edge_auth.store.interface import Store
 from generator import settings
 from generator.clock import Clock, from_unix_time, parse_timestamp, timestamp
-from generator.releases.judgements import read_judgement
+from generator.compare.judgements import read_judgement
 
 LIVE, PREVIOUS = "live", "previous"
 

@@ -7,7 +7,8 @@ pointer or prunes. If one of its builds is gone, the index says so, and the step
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from typing import TYPE_CHECKING
 
 from edge_auth.builds import layout
 from edge_auth.builds.builds import open_build
@@ -19,19 +20,25 @@ from edge_auth.store.interface import Store
 from generator.errors import BuildError, GeneratorError, message_of
 from generator.terminal.output import say
 
+if TYPE_CHECKING:
+    from generator.compare.comparison import Comparison
+
 _FAILURES = (GeneratorError, EdgeError, OSError)
 _REPAIR = f"delete it and {layout.CHANGES_INDEX}: the next publish or prune makes the documents again"
 
 
-def prepare_step(store: Store, to: str) -> None:
+def prepare_step(store: Store, to: str, comparison: "Comparison | None" = None) -> None:
     """Make the documents of a move from the live build to another one, unless they exist or cannot be made.
+
+    Args:
+        comparison: One that the caller has made, perhaps of these builds.
 
     A build that cannot be compared must not stop a publish. `complete_steps`, after it, says why.
     """
     with suppress(*_FAILURES):
         pointer, _ = read_pointer(store)
         if pointer is not None and pointer.build != to:
-            _make_documents(store, Step(pointer.build, to))
+            _make_documents(store, Step(pointer.build, to), comparison)
 
 
 def complete_steps(store: Store) -> None:
@@ -106,7 +113,7 @@ def forget(store: Store, names: Iterable[str]) -> None:
         _update_index(store, lambda index: {pair: entry for pair, entry in index.items() if pair not in pairs})
 
 
-def _make_documents(store: Store, step: Step) -> None:
+def _make_documents(store: Store, step: Step, comparison: "Comparison | None" = None) -> None:
     """Make the documents of a step in both directions, and note them in the index.
 
     Raises:
@@ -115,21 +122,28 @@ def _make_documents(store: Store, step: Step) -> None:
     if read_index(store).get(step.pair) is not None:
         return
     try:
-        entries = dict(_store_comparison(store, step))
+        entries = dict(_store_comparison(store, step, comparison))
     except UnknownBuild:  # it was pruned
         entries = {step.pair: None}
     store.sync()  # the index names the documents
     _update_index(store, lambda index: index | entries)
 
 
-def _store_comparison(store: Store, step: Step) -> Iterator[tuple[str, DocumentEntry | None]]:
-    from generator.releases.card_comparison import compare_cards  # most commands need no DuckDB
+def _store_comparison(
+    store: Store, step: Step, made: "Comparison | None"
+) -> Iterator[tuple[str, DocumentEntry | None]]:
+    from generator.compare.changes import compare_cards  # most commands need no DuckDB
+    from generator.compare.comparison import compare
 
-    for made in compare_cards(open_build(store, step.from_), open_build(store, step.to)):
-        store.put(layout.changes_name(made.from_, made.to), made.json)
-        digest = hashlib.sha256(made.json).hexdigest()
-        entry = DocumentEntry(made.added, made.removed, made.changed, len(made.json), digest)
-        yield layout.pair(made.from_, made.to), entry
+    with ExitStack() as stack:
+        if made is None or not made.is_of(step.from_, step.to):
+            made = stack.enter_context(compare(open_build(store, step.from_), open_build(store, step.to)))
+        documents = compare_cards(made)
+    for document in documents:
+        store.put(layout.changes_name(document.from_, document.to), document.json)
+        digest = hashlib.sha256(document.json).hexdigest()
+        entry = DocumentEntry(document.added, document.removed, document.changed, len(document.json), digest)
+        yield layout.pair(document.from_, document.to), entry
 
 
 def _update_index(store: Store, change: Callable[[Index], Index]) -> None:

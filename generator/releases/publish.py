@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from edge_auth.builds import layout
 from edge_auth.builds.builds import open_build
@@ -18,11 +19,22 @@ from generator.lake.quarantine import accept_read_files
 from generator.releases.change_documents import complete_steps, prepare_step
 from generator.releases.intents import declare_intent
 
+if TYPE_CHECKING:
+    from generator.compare.comparison import Comparison
+
 # How many earlier builds the pointer lists.
 MAX_PREVIOUS_BUILDS = 50
 
 
-def publish(store: Store, build_id: str, *, by_hand: bool, just_made: bool = False, clock: Clock = utc_now) -> None:
+def publish(
+    store: Store,
+    build_id: str,
+    *,
+    by_hand: bool,
+    just_made: bool = False,
+    comparison: "Comparison | None" = None,
+    clock: Clock = utc_now,
+) -> None:
     """Make a build the live one, and accept the files in quarantine that it read.
 
     If it is live already, only a hold may change.
@@ -30,13 +42,14 @@ def publish(store: Store, build_id: str, *, by_hand: bool, just_made: bool = Fal
     Args:
         by_hand: Whether a person chose this build by its id. That lifts the hold which a rollback sets.
         just_made: Whether this process made the build, and so has opened all its indexes.
+        comparison: One of the live build with this one, if the caller has made it.
 
     Raises:
         PublishError: A rollback holds publishing back, or another publisher moved the pointer meanwhile.
         UnknownBuild, StoreError: The build is missing or incomplete.
     """
     with _protected(store, build_id, clock, just_made):
-        prepare_step(store, build_id)
+        prepare_step(store, build_id, comparison)
         pointer, _ = read_pointer(store)
         if pointer and pointer.hold and not by_hand:
             raise PublishError(

@@ -16,7 +16,7 @@ from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
 from edge_auth.live.keys import SCOPES
-from generator.reading.diff.fields import compared_fields
+from generator.compare.diff import compared_fields
 from generator.site.openapi import document, strict_document
 from tests.support.oracle import params
 from tests.support.oracle.cards import DESCENDING_BY_DEFAULT

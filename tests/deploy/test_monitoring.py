@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from generator.compare.judgements import Judgement, Verdict
 from generator.nightly import metrics
 from tests.support.service import ROOT
 
@@ -69,10 +70,7 @@ def test_promtool_accepts_the_metrics_of_a_night(tmp_path: Path) -> None:
 def test_a_forced_gate_is_no_alarm(tmp_path: Path) -> None:
     report = metrics.RunReport("r", "l", "s", "", finished="2026-01-01T00:00:00Z", outcome="published")
     verdicts = (("sets-lost", True, True), ("prices-moved", True, False), ("day-ahead", False, False))
-    names = ("gate", "breached", "forced")
-    report.judgement = {
-        "verdicts": [dict(zip(names, verdict, strict=True)) | {"value": 1.0, "threshold": 0.0} for verdict in verdicts]
-    }
+    report.judgement = Judgement("live", [Verdict(name, 1.0, 0.0, *how, "", {}) for name, *how in verdicts], {}, [])
     metrics.write_textfile(tmp_path / "night.prom", report)
     lines = (tmp_path / "night.prom").read_text().splitlines()
     breached = {line.split('"')[1]: line[-1] for line in lines if line.startswith("cardpress_nightly_gate_breached{")}

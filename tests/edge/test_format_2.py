@@ -15,9 +15,10 @@ from edge_auth.errors import StoreError
 from edge_auth.live.open_build import OpenBuild
 from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
+from generator.compare.changes import NOT_COMPARED, compare_cards
+from generator.compare.comparison import compare
+from generator.compare.diff import Diff
 from generator.pack.verify import verify
-from generator.reading.diff.compare import compare
-from generator.releases.card_comparison import NOT_COMPARED, compare_cards
 from generator.releases.prune import RetentionRules, prune
 from generator.releases.publish import publish
 from generator.terminal.progress import Progress
@@ -105,12 +106,13 @@ def test_the_shim_opens_both(both):
 @pytest.mark.parametrize("back", [False, True])
 def test_comparing_finds_no_difference(both, back):
     old, new = reversed(both) if back else both
-    assert [(made.added, made.removed, made.changed) for made in compare_cards(old, new)] == [(0, 0, 0)] * 2
-    with compare(old, new, threads=1, memory=None, progress=QUIET) as comparison:
-        counts = {counts.name: counts for counts in comparison.resources()}
+    with compare(old, new, threads=1) as comparison:
+        assert [(made.added, made.removed, made.changed) for made in compare_cards(comparison)] == [(0, 0, 0)] * 2
+        diff = Diff(comparison, QUIET)
+        counts = {counts.name: counts for counts in diff.resources()}
         assert (counts["cards"].added, counts["cards"].removed, counts["cards"].changed) == (0, 0, 0)
         assert counts["cards"].unchanged == 60
-        layers = {layer.name: layer.unchanged for layer in comparison.layers()}
+        layers = {layer.name: layer.unchanged for layer in diff.layers()}
         assert layers["cards"] == layers["history-open"] == 0
 
 

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from duckdb.sqltypes import DuckDBPyType
 
+from generator.compare.diff import compared_fields
 from generator.database import Database
 from generator.demo.lake import write_demo
 from generator.demo.words import CONDITION_CODES
@@ -22,7 +23,6 @@ from generator.lake.prices_and_conditions import CONDITIONS, PRICE_FIGURES
 from generator.lake.schema import arrow_schema, declared_tables
 from generator.lake.tables import OFFER_SUMMARIES, broken_rules, summarise_offers
 from generator.making.lake_tables import PRICE_SQL
-from generator.reading.diff.fields import compared_fields
 from recognition.recipe import Fingerprint
 from tests.support.lakes import FIXED, rows
 from tests.support.oracle import lake as oracle

@@ -30,6 +30,8 @@ DIRECTION: list[list[tuple[str, ...]]] = [
     [("generator.lake",)],
     [("generator.releases",)],
     [("generator.ingest",), ("generator.demo",), ("generator.fingerprints",), ("generator.site",)],
+    [("generator.compare",)],
+    [("generator.releases",)],
     [("generator.making",)],
     [("generator.reading",)],
     [("generator.nightly",)],

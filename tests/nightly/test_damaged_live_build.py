@@ -13,12 +13,11 @@ from edge_auth.builds.pointer import live_build_id
 from edge_auth.errors import DamagedObject
 from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
+from generator.compare.past import read_past
 from generator.errors import DamageError
-from generator.nightly.gates import judge
-from generator.nightly.past import read_past
 from tests.support.commands import run
 from tests.support.lake_edits import rewrite
-from tests.support.nights import DAYS, assert_whole, demo_lake, published
+from tests.support.nights import DAYS, assert_whole, demo_lake, judge, published
 
 pytestmark = pytest.mark.xdist_group("nights")  # one process: the published builds are made once
 READ_BY_GATES = ("layers/bulk/*/*.gz", "layers/catalogue/*/sets-*", "layers/catalogue/*/prices-*", "builds/*")

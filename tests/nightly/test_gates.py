@@ -14,14 +14,13 @@ from edge_auth.builds.builds import Build, open_build
 from edge_auth.store.folder import FolderStore
 from generator import settings
 from generator.clock import utc_now
+from generator.compare.judgements import Judgement, read_judgement, write_judgement
+from generator.compare.past import Past
 from generator.database import sql_root
-from generator.nightly.gates import judge
-from generator.nightly.past import Past
-from generator.releases.judgements import Judgement, read_judgement, write_judgement
 from tests.soak.nights import PRODUCTS, breaches
 from tests.support.commands import run
 from tests.support.lake_edits import Damage, empty, rewrite
-from tests.support.nights import FIRST_DAY, demo_lake, make
+from tests.support.nights import FIRST_DAY, demo_lake, judge, make
 
 BEFORE, TONIGHT = 8, 9
 TODAY = FIRST_DAY + timedelta(days=TONIGHT - 1)

@@ -16,15 +16,15 @@ from edge_auth.builds.pointer import live_build_id, read_pointer
 from edge_auth.store.folder import FolderStore
 from generator import settings
 from generator.clock import Clock, utc_now
+from generator.compare.judgements import read_judgement
+from generator.compare.run_reports import RunReport, newest_report
 from generator.errors import BusyError, GateError, HoldError, SmokeError
 from generator.nightly.metrics import write_textfile
 from generator.nightly.night import Night, new_run_id
 from generator.nightly.options import NightOptions
-from generator.releases.judgements import read_judgement
 from generator.releases.lease import Lease, current_holder
 from generator.releases.prune import RetentionRules
 from generator.releases.publish import publish, rollback
-from generator.releases.run_reports import RunReport, newest_report
 from tests.support import service
 from tests.support.commands import run
 from tests.support.lake_edits import empty
@@ -36,14 +36,7 @@ pytestmark = pytest.mark.xdist_group("nights")  # one process: the published bui
 
 def night(lake: Path, store: FolderStore, clock: Clock = utc_now, **options) -> RunReport:
     """Run a night; its report."""
-    one = Night(
-        str(lake),
-        store,
-        NightOptions(threads=2, **options),
-        run=f"{clock():%Y%m%dT%H%M%S.%f}",
-        clock=clock,
-        progress=QUIET,
-    )
+    one = Night(NightOptions(f"{clock():%Y%m%dT%H%M%S.%f}", str(lake), store, clock, QUIET, threads=2, **options))
     try:
         one.execute()
     finally:

@@ -21,6 +21,7 @@ from edge_auth.builds.pointer import live_build_id
 from edge_auth.errors import Conflict, StoreError
 from edge_auth.store.folder import FolderStore
 from generator import settings
+from generator.compare.past import read_past
 from generator.errors import GateError, QuarantineError
 from generator.lake.lake import DAILY_TABLES, open_lake
 from generator.lake.quarantine import (
@@ -36,7 +37,6 @@ from generator.lake.quarantine import (
 )
 from generator.making.context import BuildContext
 from generator.making.make import BuildRun
-from generator.nightly.past import read_past
 from tests.nightly.test_gates import in_cents, of_day
 from tests.nightly.test_nightly import night
 from tests.support.commands import run

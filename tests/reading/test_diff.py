@@ -13,7 +13,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from generator.reading.diff.compare import RESOURCES
+from generator.compare.diff import RESOURCES
 from tests.support import plain_diff as plainly
 from tests.support import service
 from tests.support.commands import run

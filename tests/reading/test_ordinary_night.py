@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from edge_auth.store.folder import FolderStore
-from generator.reading.diff.ordinary import compare_night, strange_by_gates
+from generator.compare.figures import compare_night, strange_by_gates
 from tests.support.commands import run
 from tests.support.nights import make, published
 

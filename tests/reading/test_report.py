@@ -14,11 +14,11 @@ import pytest
 from edge_auth.builds.builds import open_build
 from edge_auth.errors import StoreError
 from edge_auth.store.folder import FolderStore
+from generator.compare.run_reports import prune_run_reports
 from generator.errors import GateError
 from generator.reading.report.html_page import as_html
 from generator.reading.report.summary import summarize_build
 from generator.releases.publish import publish
-from generator.releases.run_reports import prune_run_reports
 from tests.nightly.test_nightly import night as one_night
 from tests.support.commands import run
 from tests.support.lake_edits import empty

@@ -20,12 +20,12 @@ from edge_auth.builds.builds import open_build
 from edge_auth.builds.pointer import live_pointer
 from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
-from generator.nightly import gates
-from generator.nightly.past import read_past
-from generator.reading import newest_prices
-from generator.releases.judgements import Judgement
+from generator.compare import comparison
+from generator.compare.judgements import Judgement
+from generator.compare.past import read_past
 from tests.real import pokemon_lake
 from tests.real.nights import night
+from tests.support.nights import judge
 
 DAYS_BACK = (8, 1, 0)
 COLUMNS = ("trend", "low", "avg1", "avg7", "avg30", "trend_holo", "low_holo")
@@ -85,15 +85,15 @@ def judgements(folder: Path, data: Path) -> Iterator[tuple[str, Judgement]]:
     _publish_days(folder, data, store)
     pointer = live_pointer(store)
     new, old = open_build(store, pointer.build), open_build(store, pointer.previous[0])
-    past, read = read_past(store, new.as_of), newest_prices.newest_prices
+    past, read = read_past(store, new.as_of), comparison.newest_prices
     tables = {"rows": read(new.layers["catalogue"]), "yesterday": read(old.layers["catalogue"])}
     tables["week"] = read(past.week.layers["catalogue"]) if past.week else tables["yesterday"]
     for kind, query in KINDS.items():
         damaged = {new.layers["catalogue"].folder: _run(query, tables)}
         with patch.object(
-            newest_prices, "newest_prices", lambda layer, known=damaged: known.get(layer.folder) or read(layer)
+            comparison, "newest_prices", lambda layer, known=damaged: known.get(layer.folder) or read(layer)
         ):
-            judgement = gates.judge(old, new, now=utc_now(), past=past)
+            judgement = judge(old, new, now=utc_now(), past=past)
         past = replace(past, usual_changes=past.usual_changes or judgement.differences["trends_changed"])
         yield kind, judgement
 

@@ -18,11 +18,12 @@ from edge_auth.builds.changes import KEPT_STEPS, LISTED_STEPS, read_index
 from edge_auth.builds.pointer import read_pointer
 from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
+from generator.compare.changes import compare_cards
+from generator.compare.comparison import compare
 from generator.errors import BuildError
 from generator.reading.doctor.store import check_store
 from generator.releases import change_documents
 from generator.releases import publish as publishing
-from generator.releases.card_comparison import compare_cards
 from generator.releases.change_documents import missing_steps, verify_steps
 from generator.releases.prune import RetentionRules, prune
 from generator.releases.publish import publish, rollback
@@ -316,8 +317,8 @@ def test_builds_with_one_catalogue_have_the_documents_of_builds_with_equal_cards
 
 def documents(store: FolderStore, old: str, new: str) -> list[str]:
     """Return the documents of two builds, as text without the id of the second build."""
-    compared = compare_cards(open_build(store, old), open_build(store, new))
-    return [f"{made} {made.json.decode()}".replace(new, "new") for made in compared]
+    with compare(open_build(store, old), open_build(store, new)) as comparison:
+        return [f"{made} {made.json.decode()}".replace(new, "new") for made in compare_cards(comparison)]
 
 
 def test_a_pointer_of_an_older_version_has_no_steps(client, published) -> None:

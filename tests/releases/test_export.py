@@ -17,10 +17,10 @@ from edge_auth.builds.builds import open_build
 from edge_auth.builds.pointer import live_build_id
 from edge_auth.builds.site_files import is_site_file
 from edge_auth.store.folder import FolderStore
+from generator.compare.judgements import Judgement
+from generator.compare.run_reports import newest_report
 from generator.nightly import steps
-from generator.releases.judgements import Judgement
 from generator.releases.publish import publish
-from generator.releases.run_reports import newest_report
 from generator.tree import export as exporting
 from generator.tree.export import export
 from generator.tree.folder import FolderTarget

@@ -10,8 +10,7 @@ from tempfile import TemporaryDirectory
 from edge_auth.builds.builds import open_build
 from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
-from generator.nightly.gates import judge
-from tests.support.nights import DAYS, demo_lake, make
+from tests.support.nights import DAYS, demo_lake, judge, make
 
 PRODUCTS = 120
 

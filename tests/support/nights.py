@@ -5,10 +5,13 @@ from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
-from edge_auth.builds.builds import open_build
+from edge_auth.builds.builds import Build, open_build
 from edge_auth.builds.pointer import live_build_id
 from edge_auth.store.folder import FolderStore
 from generator.clock import Clock, utc_now
+from generator.compare import gates
+from generator.compare.comparison import compare
+from generator.compare.judgements import Judgement
 from generator.demo.lake import write_demo
 from generator.lake.lake import open_lake
 from generator.making.make import make_build
@@ -53,6 +56,12 @@ def demo_lake(folder: Path, days: int, products: int = PRODUCTS) -> Path:
 def make(lake: Path, store: FolderStore, **more) -> str:
     """Build a lake. Return the build's id."""
     return make_build(open_lake(str(lake)), store, threads=2, memory="1GB", progress=QUIET, **more).id
+
+
+def judge(old: Build | None, new: Build, **more) -> Judgement:
+    """Compare two builds, and let the gates judge the new one."""
+    with compare(old, new, threads=1) as comparison:
+        return gates.judge(comparison, **more)
 
 
 def _pattern(days: tuple[int, ...]) -> Path:

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from generator.reading.diff.compare import PERCENT_FLOOR_EUROS
-from generator.reading.diff.ordinary import title
+from generator.compare.diff import PERCENT_FLOOR_EUROS
+from generator.compare.figures import title
 from generator.reading.diff.price_plots import price_plots
 from generator.reading.diff.report import DiffReport, Row
 from generator.reading.html.render import render, set_name

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 
 from edge_auth.builds.builds import Build
-from generator.reading.diff.compare import Comparison
+from generator.compare.diff import Diff
 
 FORMAT = 1
 _COUNT_VIEWS = ("item_counts", "field_counts", "price_counts", "distribution", "identifiers")
@@ -47,34 +47,34 @@ _LISTS: dict[str, _List | dict[str, _List]] = {
 }
 
 
-def as_json(comparison: Comparison) -> Iterator[str]:
+def as_json(diff: Diff) -> Iterator[str]:
     """Yield the document in pieces, in a stable order."""
-    comparison.db.run("diff/json_lists")
+    diff.db.run("diff/json_lists")
     yield f'{{"format":{FORMAT},\n'
-    for name, build in (("old", comparison.old), ("new", comparison.new)):
+    for name, build in (("old", diff.old), ("new", diff.new)):
         yield f'"{name}":{_dump(_build(build))},\n'
-    yield f'"layers":{_lines(asdict(counts) for counts in comparison.layers())},\n'
-    yield f'"resources":{_lines(asdict(counts) for counts in comparison.resources())},\n'
+    yield f'"layers":{_lines(asdict(counts) for counts in diff.layers())},\n'
+    yield f'"resources":{_lines(asdict(counts) for counts in diff.resources())},\n'
     for view in _COUNT_VIEWS:
-        yield f'"{view}":{_lines(comparison.db.table(f"from {view}").to_pylist())},\n'
-    yield from _members(comparison, _LISTS)
+        yield f'"{view}":{_lines(diff.db.table(f"from {view}").to_pylist())},\n'
+    yield from _members(diff, _LISTS)
     yield "}\n"
 
 
-def _members(comparison: Comparison, members: Mapping[str, _List | dict[str, _List]]) -> Iterator[str]:
+def _members(diff: Diff, members: Mapping[str, _List | dict[str, _List]]) -> Iterator[str]:
     for number, (name, member) in enumerate(members.items()):
         yield f'{"," if number else ""}"{name}":'
         if isinstance(member, _List):
-            yield from _items(comparison, member)
+            yield from _items(diff, member)
         else:
             yield "{"
-            yield from _members(comparison, member)
+            yield from _members(diff, member)
             yield "}"
         yield "\n"
 
 
-def _items(comparison: Comparison, list_: _List) -> Iterator[str]:
-    rows = comparison.db.connection.sql(f"select json from {list_.rows} order by {list_.order}")
+def _items(diff: Diff, list_: _List) -> Iterator[str]:
+    rows = diff.db.connection.sql(f"select json from {list_.rows} order by {list_.order}")
     yield "["
     separator = "\n"
     for batch in rows.to_arrow_reader(_BATCH_ROWS):

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from edge_auth.builds.builds import Build
-from generator.reading.diff.compare import Comparison, LayerCounts, ObjectCounts
-from generator.reading.diff.ordinary import NightComparison, compare_night, strange_by_gates
-from generator.reading.differences import count_differences
-from generator.reading.newest_prices import register_products
+from generator.compare.diff import Diff, LayerCounts, ObjectCounts
+from generator.compare.figures import NightComparison, compare_night, count_differences, strange_by_gates
+from generator.compare.run_reports import Figures
 
 PRICES = ("trend", "low", "filtered")
 _WAYS = ("up", "down")
@@ -106,21 +105,25 @@ class DiffReport:
         return bool(self.index_fields) or any(list_.rows for list_ in lists)
 
 
-def make_report(comparison: Comparison, top: int) -> DiffReport:
-    """Return the counts of a comparison and the first `top` rows of each list."""
-    views = _Views(comparison, top)
+def make_report(diff: Diff, top: int, figures: Figures | None = None) -> DiffReport:
+    """Return the counts of a diff and the first `top` rows of each list.
+
+    Args:
+        figures: The figures of the night, if its gates have counted them.
+    """
+    views = _Views(diff, top)
     return DiffReport(
-        old=_build(comparison.old),
-        new=_build(comparison.new),
+        old=_build(diff.old),
+        new=_build(diff.new),
         top=top,
-        layers=comparison.layers(),
-        resources=comparison.resources(),
+        layers=diff.layers(),
+        resources=diff.resources(),
         items=views.all("item_counts"),
         fields=views.all("field_counts"),
         prices=views.all("price_counts"),
         bands=views.all("distribution"),
         identifiers=views.all("identifiers"),
-        night=_night(comparison),
+        night=_night(diff, figures),
         added=views.first("products where event = 'added'", "id"),
         removed=views.first("products where event = 'removed'", "id"),
         renamed=views.first("renamed_products", "id"),
@@ -138,13 +141,11 @@ def _build(build: Build) -> dict[str, str]:
     return {"id": build.id, "as_of": build.as_of.isoformat()}
 
 
-def _night(comparison: Comparison) -> NightComparison:
+def _night(diff: Diff, figures: Figures | None) -> NightComparison:
     """Compare the figures of a night, and what its gates said, with the nights before."""
-    old, new = comparison.old, comparison.new
-    for side, build in (("old", old), ("new", new)):
-        register_products(comparison.db, side, build)
-    figures = count_differences(comparison.db, old, new)
-    return compare_night(new.store, new.as_of, figures, strange_by_gates(new.store, new.id, old.id))
+    old, new = diff.old, diff.new
+    counted = count_differences(diff.comparison) if figures is None else figures
+    return compare_night(new.store, new.as_of, counted, strange_by_gates(new.store, new.id, old.id))
 
 
 def _price_moves(views: "_Views", price: str) -> PriceMoves:
@@ -163,10 +164,10 @@ def _price_moves(views: "_Views", price: str) -> PriceMoves:
 
 
 class _Views:
-    """Reads rows of the views of a comparison."""
+    """Reads rows of the views of a diff."""
 
-    def __init__(self, comparison: Comparison, top: int):
-        self.db, self.top = comparison.db, top
+    def __init__(self, diff: Diff, top: int):
+        self.db, self.top = diff.db, top
 
     def all(self, query: str) -> list[Row]:
         rows: list[Row] = self.db.table(f"from {query}").to_pylist()

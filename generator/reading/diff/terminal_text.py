@@ -6,8 +6,8 @@ Names come last in a row, at full length.
 from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 
-from generator.reading.diff.compare import PERCENT_FLOOR_EUROS, ObjectCounts
-from generator.reading.diff.ordinary import title
+from generator.compare.diff import PERCENT_FLOOR_EUROS, ObjectCounts
+from generator.compare.figures import title
 from generator.reading.diff.report import DiffReport, PriceMoves, Row, RowList
 from generator.reading.html.render import set_name
 

@@ -16,6 +16,7 @@ from edge_auth.store.open import open_store
 from edge_auth.text import UNICODE_VERSION
 from generator import settings
 from generator.clock import Clock, from_unix_time
+from generator.compare.run_reports import HELD, PUBLISHED, UNCHANGED, newest_report
 from generator.errors import BuildError
 from generator.lake.quarantine import describe_waiting, read_quarantine
 from generator.pack.verify import visible_damage
@@ -23,7 +24,6 @@ from generator.reading.doctor.findings import Finding, ok, problem, warning
 from generator.reading.doctor.locks import check_locks
 from generator.reading.overview import source_ages
 from generator.releases.change_documents import missing_steps, verify_steps
-from generator.releases.run_reports import HELD, PUBLISHED, UNCHANGED, newest_report
 
 _PROBE = "probe"
 

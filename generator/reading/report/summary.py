@@ -14,10 +14,10 @@ from edge_auth.builds.builds import Build, open_build
 from edge_auth.errors import UnknownBuild
 from edge_auth.store.interface import Store
 from generator.clock import Clock
+from generator.compare.judgements import read_judgement
+from generator.compare.run_reports import UNCHANGED, read_reports
 from generator.reading.overview import SourceAge, source_ages
 from generator.reading.report.price_counts import PriceCounts, count_prices
-from generator.releases.judgements import read_judgement
-from generator.releases.run_reports import UNCHANGED, read_reports
 
 MAX_HISTORY_BUILDS = 30
 # How many run reports are searched for the builds of the history.

@@ -15,7 +15,6 @@ from edge_auth.builds.bulk import FILES
 from edge_auth.builds.index import INDEX_NAME, Entry, map_table
 from edge_auth.builds.layers import Layer
 from edge_auth.errors import StoreError
-from generator.releases.card_reader import card_hashes
 
 BLOCK_BYTES = 4 * 1024 * 1024
 _CARD_KEYS = "rows/{}.json"
@@ -49,7 +48,8 @@ def object_hashes(build: Build, name: str) -> HashedKeys:
         return "", _bulk_files(build.layers[name])
     if name != layer_names.CATALOGUE:
         return index_table(build.layers[name])
-    return _CARD_KEYS, card_hashes(build.catalogue)
+    catalogue = build.catalogue
+    return _CARD_KEYS, pa.table({"key": catalogue.ids, "json_sha256": catalogue.digests})
 
 
 def _bulk_files(layer: Layer) -> pa.Table:

@@ -7,7 +7,7 @@ private/nights/<run>/diff.html      what that build changed, if a build was live
 
 import itertools
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 from edge_auth.builds import layout
 from edge_auth.errors import MissingObject
 from edge_auth.store.interface import Store
-from generator.releases.judgements import Judgement
+from generator.compare.judgements import Judgement
 
 REPORT_PAGE, DIFF_PAGE = "report.html", "diff.html"
 # The outcomes of a run. The first two are successes.
@@ -25,7 +25,7 @@ NOT_EXPORTED = "not exported"  # the build is live, but the tree of plain files 
 # How many reports are read to find earlier nights.
 _MAX_REPORTS = 60
 
-# Counts by the names of `reading.differences`.
+# Counts by the names of `compare.figures`.
 Figures = dict[str, int]
 
 
@@ -46,10 +46,10 @@ class RunReport:
         reread, reread_bytes: The layers that the store had and that the run read again, and their size.
         other_bytes: For each layer that an earlier run made with other bytes, a file of that run.
         record: Excerpt of the build's record.
-        judgement: The gate results.
-        quarantine: The files of the lake that wait in quarantine after the run (`releases.quarantine`).
+        judgement: The gate results; None before the gates.
+        quarantine: The files of the lake that wait in quarantine after the run (`lake.quarantine`).
         games: How fresh and complete the price guide of each game is in the live build after the run
-            (`build.game_coverage`).
+            (`making.game_coverage`).
         exported: The target of the export, and the numbers of objects, of written and of deleted files.
         pruned: The summary of the deletions.
         seconds: By step of the run.
@@ -76,7 +76,7 @@ class RunReport:
     reread_bytes: int = 0
     other_bytes: dict[str, str] = field(default_factory=dict)
     record: dict[str, Any] = field(default_factory=dict)
-    judgement: dict[str, Any] = field(default_factory=dict)
+    judgement: Judgement | None = None
     quarantine: list[dict[str, Any]] = field(default_factory=list)
     games: list[dict[str, Any]] = field(default_factory=list)
     exported: dict[str, Any] = field(default_factory=dict)
@@ -84,16 +84,14 @@ class RunReport:
     seconds: dict[str, float] = field(default_factory=dict)
     layer_seconds: dict[str, float] = field(default_factory=dict)
 
-    def add(self, facts: Mapping[str, Any]) -> None:
-        """Set fields. A judgement is stored as JSON, and damaged layers join those that were found before."""
-        for name, value in facts.items():
-            fields = self.damaged | value if name == "damaged" else value
-            setattr(self, name, asdict(value) if isinstance(value, Judgement) else fields)
-
     @property
     def succeeded(self) -> bool:
         """Whether the run published its build, or found nothing new."""
         return self.outcome in (PUBLISHED, UNCHANGED) and self.error is None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as the store keeps it; `judgement` is empty if there is none."""
+        return asdict(self) | {"judgement": asdict(self.judgement) if self.judgement else {}}
 
 
 def read_reports(store: Store) -> Iterator[dict[str, Any]]:

@@ -12,10 +12,10 @@ from edge_auth.builds.pointer import Pointer, read_pointer
 from edge_auth.errors import EdgeError
 from edge_auth.store.interface import Store
 from generator import settings
+from generator.compare.judgements import breached_gates
+from generator.compare.run_reports import earlier_nights
 from generator.errors import DamageError
 from generator.pack.verify import checked_file
-from generator.releases.judgements import breached_gates
-from generator.releases.run_reports import earlier_nights
 
 
 @dataclass(frozen=True)

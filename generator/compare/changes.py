@@ -4,16 +4,16 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import duckdb
 import pyarrow as pa
 
 from edge_auth.builds import layer_names
 from edge_auth.builds.builds import Build
 from edge_auth.builds.catalogue import Catalogue
 from edge_auth.builds.layers import Layer
-from generator.database import Database, query_fault, run_file
+from generator.compare.comparison import Comparison, named_faults
+from generator.compare.rows import IdArray, read_cards
+from generator.database import Database, run_file
 from generator.errors import BuildError
-from generator.releases.card_reader import IdArray, card_hashes, product_hashes, read_cards
 
 # Members of a Card that change for nearly every product every night, and the key.
 NOT_COMPARED = {"id_product", "price_guide", "filtered_price", "listing"}
@@ -32,34 +32,28 @@ class ChangesDocument:
     json: bytes
 
 
-def compare_cards(old: Build, new: Build) -> list[ChangesDocument]:
-    """Return the documents of both directions, from `old` to `new` and back.
+def compare_cards(comparison: Comparison) -> list[ChangesDocument]:
+    """Return the documents of both directions, from the old build to the new one and back.
 
     Raises:
         BuildError: DuckDB failed.
         StoreError: A build cannot be read.
     """
+    old, new = comparison.old, comparison.new
+    assert old is not None, "a step has two builds"
     if _catalogue(old).folder == _catalogue(new).folder:  # as after a new watch check
         return [_nothing_changed(old, new), _nothing_changed(new, old)]
-    db = Database()
-    try:
-        catalogues = old.catalogue, new.catalogue
-        for index, hashes in zip(("old_index", "new_index"), _hashes(catalogues), strict=True):
-            db.connection.register(index, hashes)
-        db.run("changes/products")
+    with named_faults(comparison):
+        db = comparison.db
+        _find_changed_cards(comparison)
         _read_names(db, old.catalogue, "removed")
         _read_names(db, new.catalogue, "added")
-        _compare_members(db, *catalogues)
+        _compare_members(db, old.catalogue, new.catalogue)
         db.set(old_build=old.id, new_build=new.id, old_day=str(old.as_of), new_day=str(new.as_of))
-        rows = run_file(db.connection, "changes/documents").fetchall()
         return [
             ChangesDocument(from_, to, added, removed, changed, text.encode())
-            for from_, to, added, removed, changed, text in rows
+            for from_, to, added, removed, changed, text in run_file(db.connection, "changes/documents").fetchall()
         ]
-    except duckdb.Error as error:
-        raise query_fault(error, f"{old.id} and {new.id} cannot be compared", BuildError) from error
-    finally:
-        db.close()
 
 
 def _nothing_changed(old: Build, new: Build) -> ChangesDocument:
@@ -68,10 +62,12 @@ def _nothing_changed(old: Build, new: Build) -> ChangesDocument:
     return ChangesDocument(old.id, new.id, 0, 0, 0, f"{head[:-1]},{_EMPTY_LISTS}".encode())
 
 
-def _hashes(catalogues: Sequence[Catalogue]) -> list[pa.Table]:
-    """Return the hashes of the Cards before their prices if both builds have them; else of the whole Cards."""
-    of_products = [hashes for hashes in map(product_hashes, catalogues) if hashes is not None]
-    return of_products if len(of_products) == len(catalogues) else [card_hashes(catalogue) for catalogue in catalogues]
+def _find_changed_cards(comparison: Comparison) -> None:
+    """Compare the hashes of the Cards before their prices if both builds have them; else those of the whole Cards."""
+    old, new = comparison.cards.values()
+    of_products = not any(len(table) and table["product_sha256"].null_count for table in (old, new))
+    comparison.db.set(hash="product" if of_products else "card")
+    comparison.db.run("changes/products")
 
 
 def _read_names(db: Database, catalogue: Catalogue, change: str) -> None:
@@ -111,7 +107,7 @@ def _mark(members: list[str], fields: list[str]) -> str | None:
 
 
 def _ids(db: Database, change: str) -> IdArray:
-    ids: IdArray = db.table(f"select id from products where change = '{change}' order by id")["id"].to_numpy()
+    ids: IdArray = db.table(f"select id from changed_cards where change = '{change}' order by id")["id"].to_numpy()
     return ids
 
 

@@ -9,8 +9,9 @@ files say names their `tables`. It adds `known_days` if it judges only days that
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date, datetime, timedelta
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,21 +21,20 @@ from edge_auth.builds.builds import Build
 from edge_auth.builds.catalogue import COLUMNS
 from edge_auth.builds.market import INDEXES
 from generator import settings
-from generator.database import Database
+from generator.compare.comparison import Comparison
+from generator.compare.figures import count_differences
+from generator.compare.judgements import Judgement, Verdict
+from generator.compare.past import NO_PAST, Past
+from generator.compare.rows import NO_PRICES, newest_prices, read_rows_of_days
+from generator.database import Database, sql_text
 from generator.lake.quarantine import unread_files
-from generator.nightly.past import NO_PAST, Past
 from generator.pack.verify import checked_file
-from generator.reading.differences import count_differences
-from generator.reading.newest_prices import NO_PRICES, newest_prices, register_products
-from generator.releases.bulk_rows import read_bulk_table, read_rows_of_days
-from generator.releases.judgements import Judgement, Verdict
 
 _TABLES = pa.schema([("table", pa.string()), ("rows", pa.int64())])
 _BULK = pa.schema([("content", pa.string()), ("lake_table", pa.string()), ("records", pa.int64())])
 _GUIDE = "price_guide"
 # The tables of bulk files that have another name in the lake.
 _LAKE_TABLES = {"filtered": "filtered_checks"}
-_IDENTIFIERS = pa.schema([("scheme", pa.string()), ("id_product", pa.int64())])
 _INDEXES = pa.schema(
     {"game_folded": pa.string(), "game": pa.string(), "day": pa.date32(), "priced": pa.int64(), "index": pa.float64()}
 )
@@ -45,9 +45,40 @@ _DAYS = pa.schema(
 _BUILD = pa.schema([("as_of", pa.date32()), ("guide_day", pa.date32())])
 
 
+class Gate(NamedTuple):
+    """A gate, or a remark, which stops nothing.
+
+    Attributes:
+        threshold: The greatest value that passes by default.
+        stops: Whether a greater value stops the night.
+        measures: What its value is, in sentences.
+    """
+
+    name: str
+    threshold: float
+    stops: bool
+    measures: str
+
+
+def gates() -> Iterator[Gate]:
+    """Yield the gates, then the remarks."""
+    for folder, limits, stops in (("gates", settings.GATES, True), ("remarks", settings.REMARKS, False)):
+        for name, threshold in limits.items():
+            yield Gate(name, threshold, stops, _header(sql_text(f"checks/{folder}/{name}")))
+
+
+def _header(sql: str) -> str:
+    """Return the comment at the head of an SQL file as one line."""
+    lines = []
+    for line in sql.splitlines():
+        if not line.startswith("--"):
+            break
+        lines.append(line.removeprefix("--").strip())
+    return " ".join(lines)
+
+
 def judge(
-    old: Build | None,
-    new: Build,
+    comparison: Comparison,
     *,
     now: datetime,
     thresholds: Mapping[str, float] | None = None,
@@ -55,10 +86,11 @@ def judge(
     days_left_out: Collection[tuple[str, str]] = (),
     past: Past = NO_PAST,
 ) -> Judgement:
-    """Run all gates for a build, and collect what else is strange about it.
+    """Run all gates for a new build, and collect what else is strange about it.
 
     Args:
-        old: The live build, or None. Without it only the gates that compare nothing return a verdict.
+        comparison: Of the new build with the live one. Without that one only the gates that compare nothing return a
+            verdict.
         now: The current time.
         thresholds: Thresholds by gate, instead of the defaults.
         forced: Gates that do not stop the build even if they are breached.
@@ -70,25 +102,18 @@ def judge(
         StoreError: A build cannot be read.
     """
     limits = settings.GATES | dict(thresholds or {})
-    db = Database(threads=1)
-    try:
-        for side, build in (("old", old), ("new", new)):
-            _open_side(db, side, build, days_left_out)
-        db.connection.register("unread_days", _unread_days(old, new) if old else _DAYS.empty_table())
-        for name, build in (("week", past.week), ("before", past.before)):
-            prices = newest_prices(build.layers[layer_names.CATALOGUE]) if build else NO_PRICES
-            db.connection.register(f"{name}_prices", prices)
+    old, db = comparison.old, comparison.db
+    with db.one_thread():  # equal values have one order
+        _open_sides(comparison, days_left_out)
+        _open_past(db, past)
         _set_variables(db, today=now.date().isoformat(), usual_changes=past.usual_changes)
         db.run("checks/two_builds")
         verdicts = [_verdict(db, "gates", gate, limit, gate in set(forced)) for gate, limit in limits.items()]
         remarks = [_verdict(db, "remarks", remark, limit) for remark, limit in settings.REMARKS.items()]
-        differences = count_differences(db, old, new)
         indexes = db.table("from game_indexes order by game").to_pylist()
-    finally:
-        db.close()
-    made = [verdict for verdict in verdicts if verdict]
-    strange = [remark for remark in remarks if remark and remark.breached]
-    return Judgement(old.id if old else None, made, differences, indexes, strange)
+        made = [verdict for verdict in verdicts if verdict]
+        strange = [remark for remark in remarks if remark and remark.breached]
+        return Judgement(old.id if old else None, made, count_differences(comparison), indexes, strange)
 
 
 def _set_variables(db: Database, **variables: object) -> None:
@@ -113,23 +138,34 @@ def _verdict(db: Database, folder: str, gate: str, threshold: float, forced: boo
     return Verdict(gate, value, threshold, breached, breached and forced, message, figures, tables, known_days)
 
 
-def _open_side(db: Database, side: str, build: Build | None, days_left_out: Collection[tuple[str, str]]) -> None:
-    """Make the tables <side>_…; `build/checks/two_builds.sql` describes them."""
-    prices, indexes = register_products(db, side, build), _INDEXES.empty_table()
-    about, tables, bulk = _BUILD.empty_table(), _TABLES.empty_table(), _BULK.empty_table()
-    identifiers = _IDENTIFIERS.empty_table()
+def _open_sides(comparison: Comparison, days_left_out: Collection[tuple[str, str]]) -> None:
+    """Make the tables that only gates read; `build/checks/two_builds.sql` describes them."""
+    old, new, db = comparison.old, comparison.new, comparison.db
+    prices, _ = comparison.products, comparison.identifiers
+    for side, build in comparison.sides:
+        for name, table in _tables(build, prices[side], days_left_out).items():
+            db.connection.register(f"{side}_{name}", table)
+    db.connection.register("unread_days", _unread_days(old, new) if old else _DAYS.empty_table())
+
+
+def _tables(build: Build | None, prices: pa.Table, days_left_out: Collection[tuple[str, str]]) -> dict[str, pa.Table]:
+    schemas = {"build": _BUILD, "tables": _TABLES, "bulk": _BULK, "indexes": _INDEXES}
+    made = {name: schema.empty_table() for name, schema in schemas.items()}
     if build:
-        catalogue = build.layers[layer_names.CATALOGUE]
-        about = pa.Table.from_pylist([{"as_of": build.as_of, "guide_day": _guide_day(build)}], _BUILD)
-        checked_file(catalogue, COLUMNS)  # the documents of /changes compare it
-        bulk, identifiers = _bulk(build, days_left_out), read_bulk_table(build, "identifiers", _IDENTIFIERS)
-        if market := build.layers.get(layer_names.MARKET):
-            indexes = pq.read_table(checked_file(market, INDEXES))
+        checked_file(build.layers[layer_names.CATALOGUE], COLUMNS)  # the documents of /changes compare it
         counts = table_rows(build, prices).items()
-        tables = pa.Table.from_pylist([{"table": table, "rows": rows} for table, rows in counts], _TABLES)
-    made = {"build": about, "tables": tables, "bulk": bulk}
-    for name, table in (made | {"identifiers": identifiers, "indexes": indexes}).items():
-        db.connection.register(f"{side}_{name}", table)
+        made["build"] = pa.Table.from_pylist([{"as_of": build.as_of, "guide_day": _guide_day(build)}], _BUILD)
+        made["tables"] = pa.Table.from_pylist([{"table": table, "rows": rows} for table, rows in counts], _TABLES)
+        made["bulk"] = _bulk(build, days_left_out)
+        if market := build.layers.get(layer_names.MARKET):
+            made["indexes"] = pq.read_table(checked_file(market, INDEXES))
+    return made
+
+
+def _open_past(db: Database, past: Past) -> None:
+    for name, build in (("week", past.week), ("before", past.before)):
+        prices = newest_prices(build.layers[layer_names.CATALOGUE]) if build else NO_PRICES
+        db.connection.register(f"{name}_prices", prices)
 
 
 def _bulk(build: Build, days_left_out: Collection[tuple[str, str]]) -> pa.Table:

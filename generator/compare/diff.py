@@ -1,0 +1,258 @@
+"""Finds what differs between two builds: which objects, and the values of those that do.
+
+Layers with the same digest are equal and are not read. For the others, the indexes tell which objects differ, and those
+that hold values are read into text tables. The views of `build/diff/` answer everything else.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from edge_auth.builds import layer_names
+from edge_auth.builds.builds import Build
+from edge_auth.builds.layers import Layer
+from generator.compare.comparison import Comparison, named_faults
+from generator.compare.objects import HashedKeys, index_table, object_hashes, page_hashes, read_lines, read_objects
+from generator.compare.rows import read_cards
+from generator.database import Database
+from generator.site.schemas import schemas
+from generator.site.types_in_words import REFERENCE, Json
+from generator.terminal.progress import Progress
+
+# The resources of the API.
+RESOURCES = tuple(name for name, kind in layer_names.LAYERS.items() if kind.compared)
+_VIEWS = ("identifiers", "products", "prices", "distribution", "counts", "for_people")
+# The list of the largest moves in percent leaves out prices below this.
+PERCENT_FLOOR_EUROS = 1
+_IS_WATCHLIST_ITEM = r"regexp_matches(key, '^watchlist/[^/]+\.json$')"
+_IS_DOUBTFUL = "id in (select id from touched_details where doubtful)"
+# A page of a list, and the fingerprint index, hold one item per line.
+_ITEMS_QUERY = "select $1, rtrim(line, e',\n') from batch where line like '{%}\n' or line like '{%},\n'"
+# The first line of the fingerprint index holds the index's own fields.
+_INDEX_FIELDS_QUERY = """
+select 'fingerprint index', left(line, len(line) - len(',"entries":[\n')) || '}' from batch
+where line like '%,"entries":[\n'
+"""
+# Per resource of the diff: its schema, and the members that are not compared (its key, and items of their own).
+_SCHEMAS = {
+    "products": ("Card", {"id_product"}),
+    "sets": ("Set", {"id"}),
+    "watchlist": ("WatchlistItem", {"slug"}),
+    "fingerprints": ("FingerprintEntry", {"key"}),
+    "fingerprint index": ("FingerprintIndex", {"entries"}),
+}
+
+
+@dataclass(frozen=True)
+class ObjectCounts:
+    """How many objects of a layer or resource were added, removed or changed, and how many are the same."""
+
+    name: str
+    added: int
+    removed: int
+    changed: int
+    unchanged: int
+
+
+@dataclass(frozen=True)
+class LayerCounts(ObjectCounts):
+    """The counts of a layer's stored objects, and its digest in each build; None if that build lacks the layer."""
+
+    old_digest: str | None
+    new_digest: str | None
+
+
+class Diff:
+    """The objects and values of two builds that differ. `db` holds the tables and views of `build/diff/`.
+
+    Raises:
+        BuildError, StoreError: A build cannot be read, or DuckDB fails.
+    """
+
+    def __init__(self, comparison: Comparison, progress: Progress):
+        assert comparison.old is not None, "a diff has two builds"
+        self.comparison, self.db = comparison, comparison.db
+        self.old, self.new = comparison.old, comparison.new
+        with named_faults(comparison):
+            self._compare(progress)
+
+    def layers(self) -> list[LayerCounts]:
+        """Return the counts of stored objects per layer, by name."""
+        return [
+            LayerCounts(*self._counts("object_changes", "layer", name, self._stored_count(name)), old, new)
+            for name, old, new in self._layer_digests()
+        ]
+
+    def resources(self) -> list[ObjectCounts]:
+        """Return the counts of the API's objects per resource, as `cardpress export` writes them."""
+        joined = {layer_names.LISTS: len(self.old.list_pages), layer_names.CARDS: len(self.old.catalogue.ids)}
+        return [
+            ObjectCounts(
+                *self._counts("api_object_changes", "resource", name, joined.get(name, self._stored_count(name)))
+            )
+            for name in RESOURCES
+        ]
+
+    def _compare(self, progress: Progress) -> None:
+        differing = [name for name, old, new in self._layer_digests() if old != new]
+        self.db.run("diff/tables")
+        self.db.set(resources=RESOURCES, old_build=self.old.id, new_build=self.new.id, floor=PERCENT_FLOOR_EUROS)
+        with progress.bar("compare", len(differing) + 2) as bar:
+            for name in differing:
+                self._compare_objects(name, [self._object_hashes(build, name) for build in (self.old, self.new)])
+                bar.update(1)
+            if layer_names.CATALOGUE in differing:
+                self._compare_objects(layer_names.LISTS, [page_hashes(build) for build in (self.old, self.new)])
+            self._compare_card_details()
+            bar.update(1)
+            _read_values(self.db, self.old, self.new, differing)
+            self._compare_fields()
+            _ = self.comparison.identifiers
+            self.db.run(*(f"diff/{view}" for view in _VIEWS))
+            bar.update(1)
+
+    def _object_hashes(self, build: Build, name: str) -> HashedKeys | None:
+        return object_hashes(build, name) if name in build.layers else None
+
+    def _compare_objects(self, name: str, indexes: list[HashedKeys | None]) -> None:
+        """Note the objects of a layer, or the list pages, that differ.
+
+        Args:
+            indexes: The key pattern and the hashes in the old and in the new build; None if that build has no such
+                layer.
+        """
+        pattern, empty = next((index[0], index[1].slice(0, 0)) for index in indexes if index)
+        for side, index in zip(("old", "new"), indexes, strict=True):
+            self.db.connection.register(f"{side}_objects", index[1] if index else empty)
+        self.db.set(layer=name, pattern=pattern)
+        self.db.run("diff/objects")
+
+    def _compare_card_details(self) -> None:
+        """Find the card details that differ. Several stored objects of one may differ although their union does not."""
+        _ = self.comparison.cards
+        self.db.run("diff/card_details")
+        _read_histories(self.db, self.old, self.new)
+        self.db.run("diff/same_history", "diff/api_objects")
+
+    def _compare_fields(self) -> None:
+        self.db.run("diff/items")
+        for resource, fields in compared_fields().items():
+            self.db.set(resource=resource, fields=fields, paths=[f"$.{field}" for field in fields])
+            self.db.run("diff/field_changes")
+
+    def _layer_digests(self) -> Iterator[tuple[str, str | None, str | None]]:
+        """Yield each layer's name with its digest in the old and in the new build."""
+        old, new = self.old.record["layers"], self.new.record["layers"]
+        for name in sorted((old.keys() | new.keys()) - {layer_names.LISTS}):
+            before, after = (layers[name]["digest"] if name in layers else None for layers in (old, new))
+            yield name, before, after
+
+    def _counts(self, table: str, column: str, name: str, old: int) -> tuple[str, int, int, int, int]:
+        query = f"select change, count(*) from {table} where {column} = $1 group by change"
+        by_change = dict(self.db.connection.execute(query, [name]).fetchall())
+        added, removed, changed = (by_change.get(change, 0) for change in ("added", "removed", "changed"))
+        return name, added, removed, changed, old - removed - changed
+
+    def _stored_count(self, name: str) -> int:
+        return len(object_hashes(self.old, name)[1]) if name in self.old.layers else 0
+
+
+def _read_values(db: Database, old: Build, new: Build, differing: list[str]) -> None:
+    """Fill old_texts and new_texts from the layers named in `differing`.
+
+    Raises:
+        StoreError: A build cannot be read.
+    """
+    for side, build in (("old", old), ("new", new)):
+        if layer_names.CATALOGUE in differing:
+            _insert_cards(db, build, side)
+        if layer_names.WATCHLIST in differing:
+            _insert_watchlist_items(db, build, side)
+        for layer in (layer_names.SETS, layer_names.FINGERPRINTS):
+            if layer in differing:
+                _insert_lines(db, build.layers[layer], side)
+
+
+def _read_histories(db: Database, old: Build, new: Build) -> None:
+    """Fill history_texts with the history arrays of the doubtful card details.
+
+    Raises:
+        StoreError: A build cannot be read.
+    """
+    layers = db.rows(f"select distinct layer from object_changes where {_IS_DOUBTFUL} order by layer")
+    for side, build in (("old", old), ("new", new)):
+        for (name,) in layers:
+            for batch in _changed_objects(db, build, side, name, _IS_DOUBTFUL):
+                db.insert("history_texts", "select $1, $2, key, json from batch", batch, side, name)
+
+
+def _insert_cards(db: Database, build: Build, side: str) -> None:
+    ids = db.table(
+        f"select id from object_changes where layer = '{layer_names.CATALOGUE}' and change <> '{_absent_in(side)}' "
+        "order by id"
+    )
+    for batch in read_cards(build.catalogue, ids["id"].to_numpy()):
+        db.insert(f"{side}_texts", "select $1, json from batch", batch, "products")
+
+
+def _insert_watchlist_items(db: Database, build: Build, side: str) -> None:
+    for batch in _changed_objects(db, build, side, layer_names.WATCHLIST, _IS_WATCHLIST_ITEM):
+        db.insert(f"{side}_texts", "select $1, json from batch", batch, "watchlist")
+
+
+def _changed_objects(db: Database, build: Build, side: str, name: str, condition: str) -> Iterator[pa.Table]:
+    """Yield the objects (key, json) of a layer of this build that meet a condition and differ from the other build."""
+    if name not in build.layers:
+        return iter(())
+    pattern, index = index_table(build.layers[name])
+    db.connection.register("side_index", index)
+    db.set(pattern=pattern)
+    db.connection.execute(
+        "create or replace table wanted as "
+        f"select key from object_changes where layer = '{name}' and change <> '{_absent_in(side)}' and {condition}"
+    )
+    db.run("diff/members")
+    return read_objects(build.layers[name], db.table("from members"))
+
+
+def _absent_in(side: str) -> str:
+    """Return the kind of change whose objects are missing on a side."""
+    return "added" if side == "old" else "removed"
+
+
+def _insert_lines(db: Database, layer: Layer, side: str) -> None:
+    for position in range(len(layer.index)):
+        for batch in read_lines(layer, layer.index.entry(position)):
+            db.insert(f"{side}_texts", _ITEMS_QUERY, batch, layer.name)
+            if layer.name == layer_names.FINGERPRINTS:
+                db.insert(f"{side}_texts", _INDEX_FIELDS_QUERY, batch)
+
+
+def compared_fields() -> dict[str, list[str]]:
+    """Return per resource the fields that a diff compares, in the order of `generator/site/schemas.md`.
+
+    A field of an inner object is named by its path, such as `price_guide.holo.low`. Arrays, and objects without a
+    schema of their own, are compared as a whole.
+    """
+    return {
+        resource: [path for path in _paths(schema) if path not in excluded]
+        for resource, (schema, excluded) in _SCHEMAS.items()
+    }
+
+
+def _paths(schema: str, prefix: str = "") -> Iterator[str]:
+    for name, member in schemas()[schema]["properties"].items():
+        inner = _inner_schema(member)
+        if inner is None:
+            yield prefix + name
+        else:
+            yield from _paths(inner, f"{prefix}{name}.")
+
+
+def _inner_schema(member: Json) -> str | None:
+    """Return the name of the schema of an object that may be null, or None for any other value."""
+    for option in (member, *member.get("anyOf", ())):
+        if "$ref" in option:
+            return str(option["$ref"]).removeprefix(REFERENCE)
+    return None

@@ -1,0 +1,171 @@
+"""The gate results of a build, their object in the store beside the build's record, and what a breached gate means.
+
+Each gate's SQL names its tables. A night that is refused puts the day files of these tables that the live build did not
+read in quarantine. Files that a person accepted are no reason to refuse a night, and neither is the way back from data
+that went live although gates had refused it.
+"""
+
+import json
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from edge_auth.builds import layout
+from edge_auth.builds.builds import Build, open_build
+from edge_auth.errors import EdgeError, MissingObject, StoreError
+from edge_auth.store.interface import Store
+from generator.clock import timestamp
+from generator.errors import DamageError
+from generator.lake.quarantine import FileKey, files_read, unread_files
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The result of one gate.
+
+    Attributes:
+        value: What the gate measured.
+        threshold: The greatest value that passes.
+        breached: Whether the value exceeds the threshold.
+        forced: Whether the operator let a breached gate pass.
+        figures: Further columns of the gate's query.
+        tables: The tables of the lake with files for each day that the gate judges.
+        known_days: Whether it judges only days that the live build has.
+    """
+
+    gate: str
+    value: float
+    threshold: float
+    breached: bool
+    forced: bool
+    message: str
+    figures: dict[str, Any]
+    tables: list[str] = field(default_factory=list)
+    known_days: bool = False
+
+    @property
+    def stops(self) -> bool:
+        """Whether the gate stops the build from being published."""
+        return self.breached and not self.forced
+
+    def line(self) -> str:
+        """Return the verdict as one line of text with its figures."""
+        return f"gate {self.gate}: {self.message} ({self.value:.4g}, at most {self.threshold:.4g} passes)"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The results of all gates for a build, and its differences to the live build `against`.
+
+    Attributes:
+        differences: The counts of `compare.figures`.
+        indexes: For each game the index of the market, now and on the newest day of the live build; see the view
+            game_indexes in `build/checks/two_builds.sql`.
+        remarks: What is strange about the build and stops nothing.
+    """
+
+    against: str | None
+    verdicts: list[Verdict]
+    differences: dict[str, int]
+    indexes: list[dict[str, Any]]
+    remarks: list[Verdict] = field(default_factory=list)
+
+    @property
+    def breaches(self) -> list[Verdict]:
+        """The verdicts that stop the build from being published."""
+        return [verdict for verdict in self.verdicts if verdict.stops]
+
+
+NOT_JUDGED = Judgement(None, [], {}, [])
+
+
+def write_judgement(store: Store, build_id: str, judgement: Judgement, *, run: str, now: datetime) -> None:
+    """Write the gate results of a build beside its record. The record itself depends on no night."""
+    fields = {"build": build_id, "run": run, "at": timestamp(now)} | asdict(judgement)
+    data = json.dumps(fields, indent=1, ensure_ascii=False, default=str).encode() + b"\n"
+    store.put(layout.gates_name(build_id), data)
+
+
+def read_judgement(store: Store, build_id: str) -> dict[str, Any] | None:
+    """Return the gate results of a build as JSON, or None if no night judged it.
+
+    Raises:
+        StoreError: The object is not JSON.
+    """
+    try:
+        judgement: dict[str, Any] = json.loads(store.get(layout.gates_name(build_id)))
+    except MissingObject:
+        return None
+    except ValueError as error:
+        raise StoreError(f"{layout.gates_name(build_id)} in {store.location} is not JSON") from error
+    return judgement
+
+
+def breached_gates(store: Store, build_id: str) -> dict[str, list[str]]:
+    """Return the gates that a build breached, forced or not, with the tables that they judge; none if unknown."""
+    try:
+        judgement = read_judgement(store, build_id) or {}
+    except StoreError:  # damaged: it says nothing any more
+        judgement = {}
+    return {v["gate"]: v.get("tables", []) for v in judgement.get("verdicts", []) if v["breached"]}
+
+
+def refused_files(judgement: Judgement, new: Build, live: Build) -> dict[FileKey, dict[str, float]]:
+    """Return the files that a refused build read, with the gates that refused each and their values."""
+    refused: dict[FileKey, dict[str, float]] = {}
+    for verdict in judgement.breaches:
+        for file in _judged_files(verdict, new, live):
+            refused.setdefault(file, {})[verdict.gate] = verdict.value
+    return refused
+
+
+def force_accepted(judgement: Judgement, new: Build, live: Build, accepted: Collection[FileKey]) -> Judgement:
+    """Force the breached gates that judged accepted files alone."""
+
+    def is_accepted(verdict: Verdict) -> bool:
+        judged = _judged_files(verdict, new, live) if verdict.stops and accepted else ()
+        return bool(judged) and all(file in accepted for file in judged)
+
+    verdicts = [replace(verdict, forced=True) if is_accepted(verdict) else verdict for verdict in judgement.verdicts]
+    return replace(judgement, verdicts=verdicts)
+
+
+def pass_way_back(
+    store: Store, judgement: Judgement, live: str, judged: Callable[[Build], Judgement]
+) -> tuple[Judgement, str | None]:
+    """Judge a build by what was live before refused data went live, where it leads back there.
+
+    Args:
+        live: The live build. If it breached gates that the new build breaches too, its data was bad, or the new one's.
+        judged: Judges the new build against another one.
+
+    Returns:
+        The judgement, and the build that some gates compared with, or None.
+    """
+    back = breached_gates(store, live)
+    tables = {table for gate in judgement.breaches for table in back.get(gate.gate, [])}
+    if not tables:
+        return judgement, None
+    with suppress(EdgeError, DamageError):  # pruned or damaged: nothing else to compare with
+        before = str((read_judgement(store, live) or {})["against"])
+        passed = {v.gate: v for v in judged(open_build(store, before)).verdicts if not v.breached}
+        verdicts = [
+            passed.get(v.gate, v) if v.stops and tables.intersection(v.tables) else v for v in judgement.verdicts
+        ]
+        if verdicts != judgement.verdicts:
+            return replace(judgement, verdicts=verdicts), before
+    return judgement, None
+
+
+def _judged_files(verdict: Verdict, new: Build, live: Build) -> set[FileKey]:
+    known = {(file.table, file.day) for file in files_read(live.record)}
+    worst = {row["day"] for row in verdict.figures.get("days") or () if row["distance"] > verdict.threshold}
+    return {
+        file
+        for file in unread_files(new.record, live.record)
+        if file.table in verdict.tables
+        and (not verdict.known_days or (file.table, file.day) in known)
+        and (not worst or file.day in worst)
+    }
