@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from tests.support import recorded, selection, shared, used
+from tests.support import programs, recorded, selection, shared, used
 from tests.support.commands import issue
 from tests.support.copies import copy_of_fixed
 from tests.support.keys import KEYS
@@ -99,6 +99,15 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         lines = recorded.changed(report for reports in terminalreporter.stats.values() for report in reports)
         terminalreporter.section("recorded files that changed")
         terminalreporter.write_line("\n".join(lines) or "none")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Say in a last line how many tests were left out because a program is missing, and what installs it."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter and not hasattr(config, "workerinput"):
+        reasons = [report.longrepr[2] for report in reporter.stats.get("skipped", [])]
+        if sentence := programs.left_out(reasons):
+            reporter.write_line(sentence)
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,6 @@ So these clients are in a folder of their own, which `make bulk-clients` fills.
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ import pytest
 from edge_auth.api.bulk import MAX_READ_BYTES
 from tests.support import bulk_readers, many_prices
 from tests.support.commands import build, issue
+from tests.support.programs import needs
 from tests.support.service import ROOT, Client, Service, until
 
 CLIENTS = Path(os.environ.get("CARDPRESS_TEST_CLIENTS", ROOT / ".venv" / "bulk-clients"))
@@ -39,7 +39,7 @@ def url(service: Service, file: dict) -> str:
     return f"http://127.0.0.1:{service.port}{file['url']}"
 
 
-@pytest.mark.skipif(not shutil.which("curl"), reason="no curl")
+@needs("curl")
 def test_curl_resumes_a_broken_download(fixed_service: Service, key: str, file: dict, tmp_path: Path) -> None:
     content = fixed_service.client(key).get(file["url"]).body
     begun = tmp_path / file["name"]

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.programs import needs
 from tests.support.rate_limits import assert_exact, fallbacks, flood
-from tests.support.redis_server import ABSENT, BINARY, RedisServer
+from tests.support.redis_server import RedisServer
 from tests.support.service import API, Service, issue, until
 
 pytestmark = [
-    pytest.mark.skipif(BINARY is None, reason=ABSENT),
+    needs("Redis"),
     pytest.mark.shim_only("an nginx that counts excludes Redis"),
     pytest.mark.xdist_group("two machines"),  # one process: the shims are started once
 ]

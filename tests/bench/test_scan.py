@@ -1,15 +1,14 @@
 """The measurement of the scanner: it draws scenes, runs the modules of the site, and counts what they find."""
 
-import shutil
-
 import pytest
 
 from bench import scan
 from bench.scan_photos import PHOTOS
+from tests.support.programs import needs
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(shutil.which("node") is None, reason="no node on this machine")
+@needs("Node.js")
 def test_every_way_of_a_card_is_measured(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("sys.argv", ["scan", "--cards", "20", "--photographed", "1", "--workers", "1"])
     scan.main()

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -12,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.programs import needs
 from tests.support.service import ROOT, Client, environment, until
 
-pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="no make on this machine")
+pytestmark = needs("make")
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ import pytest
 from generator.cli import cli
 from tests.deploy.containerfile import EDGE, ContainerStep, stages
 from tests.support.commands import run
-from tests.support.nginx_edge import ABSENT, installed
+from tests.support.programs import needs
 from tests.support.s3_servers import free_port
 from tests.support.service import PLENTY, Client, environment, until
 
@@ -84,7 +84,7 @@ def answers(client: Client, path: str) -> bool:
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(not installed(), reason=ABSENT)
+@needs("nginx with Lua")
 def test_the_containers_serve_lists_and_bulk_files(containers: Containers, fixed_key: str) -> None:
     client = Client(containers.port, fixed_key)
     until(lambda: answers(client, "/healthz"), 60, "the edge answers")

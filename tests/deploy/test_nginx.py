@@ -2,23 +2,22 @@
 
 import http.client
 import json
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support import nginx
 from tests.support.api_checks import both
 from tests.support.nginx import Nginx
+from tests.support.programs import needs
 from tests.support.rate_limits import in_one_window
 from tests.support.raw_requests import MALFORMED, READABLE, REFUSED_METHODS, assert_refused, get, send
 from tests.support.s3_servers import free_port
 from tests.support.service import Client, HttpAnswer, Service, until, window_left
 
 pytestmark = [
-    pytest.mark.skipif(nginx.BINARY is None, reason=nginx.ABSENT),
+    needs("nginx"),
     pytest.mark.xdist_group("nginx"),
 ]
 API = "/api/v1"
@@ -173,7 +172,7 @@ def test_a_refused_method_says_which_are_allowed(front: Nginx, request_: bytes, 
     assert answer["Allow"] == allowed
 
 
-@pytest.mark.skipif(not shutil.which("curl"), reason="no curl")
+@needs("curl")
 @pytest.mark.parametrize("body", ["--data-binary=@-", "--upload-file=-"])  # with its length, and without
 def test_a_large_body_over_http2_is_refused_in_the_apis_words(front: Nginx, body: str) -> None:
     command = ["curl", "-sSki", "--http2", "-X", "PUT", *body.split("="), f"https://localhost:{front.tls_port}{API}/me"]

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import nginx
 from tests.support.commands import run
 from tests.support.nginx import Nginx
 from tests.support.oracle import Oracle
+from tests.support.programs import needs
 from tests.support.service import Client, Service
 
 pytestmark = [
-    pytest.mark.skipif(nginx.BINARY is None, reason=nginx.ABSENT),
+    needs("nginx"),
     pytest.mark.xdist_group("nginx"),
 ]
 API = "/api/v1"

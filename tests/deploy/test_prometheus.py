@@ -1,7 +1,6 @@
 """A real Prometheus scrapes a shim and a night: each metric that is documented has data, and each rule works."""
 
 import json
-import shutil
 import subprocess
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -19,12 +18,13 @@ from tests.deploy.test_monitoring import FOLDER, documented
 from tests.support import nginx_edge
 from tests.support.commands import issue, run
 from tests.support.nights import demo_lake
+from tests.support.programs import PROGRAMS, needs, require
 from tests.support.raw_requests import get
 from tests.support.service import API, Client, Service, free_port, until
 from tests.support.serving import RunningShim
 
 pytestmark = [
-    pytest.mark.skipif(shutil.which("prometheus") is None, reason="no prometheus here (apt-get install prometheus)"),
+    needs("Prometheus"),
     pytest.mark.xdist_group("prometheus"),  # one process: it is started once
 ]
 QUIET = {"cardpress_store_errors_total", "cardpress_failed_total"}  # have no series while the store answers
@@ -96,7 +96,7 @@ def _ask(port: int, path: str) -> Any:
 @contextmanager
 def edge(store: Path, state: Path, key: str) -> Iterator[dict[int, str]]:
     """Yield the port and the path of the metrics of an nginx that has answered, refused and passed on."""
-    if not nginx_edge.installed():
+    if not PROGRAMS["nginx with Lua"].installed:
         yield {}
         return
     with Service(store, state, through_nginx=True) as service:
@@ -136,8 +136,10 @@ def _value(data: Any) -> float:
 
 @pytest.mark.parametrize("metric", sorted(documented()))
 def test_a_metric_that_is_documented_has_data(metric: str, ask: Query) -> None:
-    if metric in QUIET or (metric.startswith(EDGE) and not nginx_edge.installed()):
+    if metric in QUIET:
         pytest.skip("has no series here")
+    if metric.startswith(EDGE):
+        require("nginx with Lua")
     series = {f"{metric}{suffix}" for suffix in ("", "_bucket")}
     assert series & set(ask("label/__name__/values"))
 

@@ -3,7 +3,6 @@
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from generator.cli import main
+from tests.support.programs import needs
 from tests.support.recorded import Recorded
 from tests.support.service import ROOT, Service, until
 
@@ -134,7 +134,7 @@ def check_transcript(
 
 
 @pytest.mark.shim_only("the transcript names the port of the shim")
-@pytest.mark.skipif(shutil.which("curl") is None, reason="no curl on this machine")
+@needs("curl")
 def test_the_transcript_is_true(
     tmp_path: Path, capfd: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch, recorded: Recorded
 ) -> None:

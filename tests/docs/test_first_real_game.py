@@ -1,13 +1,13 @@
 """docs/your-first-real-game.md: its lines are run again in order, on an invented game. `make golden` writes it."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 
 from generator.ingest import downloads
 from tests.docs.test_first_five_minutes import check_transcript
+from tests.support.programs import needs
 from tests.support.recorded import Recorded
 from tests.support.service import ROOT
 
@@ -46,7 +46,7 @@ def market() -> dict[str, dict]:
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(not shutil.which("curl"), reason="no curl on this machine")
+@needs("curl")
 def test_the_tutorial_is_true(
     tmp_path: Path, capfd: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch, recorded: Recorded
 ) -> None:

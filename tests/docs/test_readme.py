@@ -1,19 +1,19 @@
 """README.md: its five lines run as they stand, and the last one gets the answer that the page shows."""
 
 import re
-import shutil
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from tests.docs.test_first_five_minutes import Shell
+from tests.support.programs import needs
 from tests.support.service import ROOT
 
 
 @pytest.mark.thorough
 @pytest.mark.shim_only("the lines start a shim on its port")
-@pytest.mark.skipif(shutil.which("curl") is None, reason="no curl on this machine")
+@needs("curl")
 def test_the_five_lines_get_the_answer(
     tmp_path: Path, capfd: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

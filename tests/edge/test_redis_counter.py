@@ -1,6 +1,5 @@
 """The counter over machines, against a real Redis server: exact, and what its failures cost."""
 
-import shutil
 import socket
 import subprocess
 import threading
@@ -16,10 +15,11 @@ from edge_auth.live import file_counter, redis_counter
 from edge_auth.live.file_counter import FileCounter
 from edge_auth.live.metrics import Metrics
 from edge_auth.live.redis_counter import RedisCounter, plain_url
-from tests.support.redis_server import ABSENT, BINARY, RedisServer
+from tests.support.programs import needs
+from tests.support.redis_server import RedisServer
 from tests.support.serving import eventually, told
 
-pytestmark = pytest.mark.skipif(BINARY is None, reason=ABSENT)
+pytestmark = needs("Redis")
 
 NOW = 1_800_000_000.0 - 1_800_000_000 % 60
 TIMEOUT_SECONDS = 0.4  # longer than the product's: a busy machine must not look like a failing server
@@ -253,7 +253,7 @@ def test_sockets_and_passwords_and_their_messages(own, tmp_path):
     assert "wr0ng" not in bad.messages[0]
 
 
-@pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl here")
+@needs("openssl")
 def test_tls(tmp_path):
     key, certificate = tmp_path / "key", tmp_path / "certificate"
     made = ["-keyout", key, "-out", certificate, "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]

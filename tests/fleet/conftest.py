@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from edge_auth.live.keys import SCOPES, issue, open_key_file, parse_expiry
-from tests.support import nginx, redis_server
 from tests.support.copies import copy_of_fixed
 from tests.support.fleet import Fleet, running, surroundings
 from tests.support.keys import KEYS
+from tests.support.programs import require
 from tests.support.redis_server import RedisServer
 from tests.support.s3_proxy import Proxy
 from tests.support.s3_servers import S3Server, best
@@ -36,8 +36,7 @@ def s3(servers: Callable[[str], S3Server]) -> S3Server:
 
 @pytest.fixture(scope="package")
 def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    if redis_server.BINARY is None:
-        pytest.skip(redis_server.ABSENT)
+    require("Redis")
     server = RedisServer(tmp_path_factory.mktemp("redis"))
     yield server
     server.kill()
@@ -87,8 +86,7 @@ def keys(s3: S3Server, cache: Path, fixed_store: str) -> dict[str, str]:
 
 @pytest.fixture(scope="package")
 def fleet(s3, redis, cache, fixed_store, keys, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
-    if nginx.BINARY is None:
-        pytest.skip(nginx.ABSENT)
+    require("nginx")
     with surroundings(s3, cache), running(fixed_store, redis, tmp_path_factory.mktemp("fleet")) as running_fleet:
         yield running_fleet
 

@@ -19,6 +19,7 @@ from generator.deploy.kinds import policies
 from generator.releases.publish import publish, rollback
 from tests.support.copies import copy_objects
 from tests.support.nights import demo_lake, published
+from tests.support.programs import require
 from tests.support.s3_servers import READER, S3Server
 from tests.support.service import Service, run
 
@@ -29,8 +30,7 @@ KEYS_NAME = "private/keys.json"
 @pytest.fixture
 def bucket(s3: S3Server, tmp_path: Path) -> str:
     """A bucket of the owner's with a store of two builds and a key, and a lake that has grown by a day since."""
-    if s3.name != "ceph":
-        pytest.skip("no server here that enforces policies (Debian: apt-get install radosgw ceph-mon ceph-osd)")
+    require("Ceph")  # moto enforces no policies
     bucket = s3.bucket()
     built, lake, _ = published(tmp_path, 5, 6)
     copy_objects(built, open_store(f"s3://{bucket}/store"))

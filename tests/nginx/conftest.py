@@ -11,7 +11,7 @@ import pytest
 from tests.support.commands import issue
 from tests.support.copies import copy_of_fixed
 from tests.support.keys import KEYS
-from tests.support.nginx_edge import ABSENT, installed
+from tests.support.programs import needs
 from tests.support.service import Service
 from tests.support.target_fixtures import fixed_key, fixed_oracle, live_build  # noqa: F401
 
@@ -19,7 +19,7 @@ from tests.support.target_fixtures import fixed_key, fixed_oracle, live_build  #
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run all tests of this folder in one process, and skip them where nginx cannot run."""
-    skipped = pytest.mark.skipif(not installed(), reason=ABSENT)
+    skipped = needs("nginx with Lua")
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.xdist_group("nginx"))

@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from generator.cli import cli
-from tests.support.nginx_edge import ABSENT, installed
+from tests.support.programs import needs
 
-pytestmark = pytest.mark.skipif(not installed(), reason=ABSENT)
+pytestmark = needs("nginx with Lua")
 
 
 class Edge:

@@ -15,9 +15,10 @@ from edge_auth.live.file_counter import FileCounter, counter_file
 from edge_auth.store.folder import FolderStore
 from edge_auth.store.open import open_store
 from tests.siege.attacks import Attacks, Breach, Siege, words
-from tests.support import redis_server, small_store
+from tests.support import small_store
 from tests.support.commands import issue
 from tests.support.nginx_edge import CARDS
+from tests.support.programs import PROGRAMS
 from tests.support.raw_requests import MALFORMED, REFUSED_METHODS, assert_refused, get, send
 from tests.support.redis_server import RedisServer
 from tests.support.s3_proxy import ALWAYS, Proxy
@@ -118,8 +119,8 @@ def spoilt_counter(siege: Siege) -> str:
 
 def redis_without_memory(siege: Siege) -> str:
     """Redis loses all counts, again and again: a key still gets its limit once in a minute."""
-    if redis_server.BINARY is None:
-        return redis_server.ABSENT
+    if not PROGRAMS["Redis"].installed:
+        return "needs Redis"
     folder = siege.service.state.parent
     server = RedisServer(folder)
     try:

@@ -6,11 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.siege.run import ALL, besiege, is_broken, table
-from tests.support.nginx_edge import ABSENT, installed
+from tests.support.programs import needs
 
-THROUGH_NGINX = pytest.param(
-    True, id="nginx", marks=[pytest.mark.thorough, pytest.mark.skipif(not installed(), reason=ABSENT)]
-)
+THROUGH_NGINX = pytest.param(True, id="nginx", marks=[pytest.mark.thorough, needs("nginx with Lua")])
 
 
 @pytest.mark.parametrize("through_nginx", [pytest.param(None, id="shim"), THROUGH_NGINX])

@@ -2,7 +2,6 @@
 
 import base64
 import re
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,12 +19,10 @@ from edge_auth.store.folder import FolderStore
 from generator.demo.lake import write_demo
 from tests.support.commands import build, issue
 from tests.support.lakes import write
+from tests.support.programs import BROWSERS, path_of, require
 from tests.support.service import Service
 from tests.support.site_lake import IMAGES, LAKE
 
-# The one without windows takes a third of the CPU less.
-BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
-CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 # Each new window would load two hidden pages for its address bar, which cost more than ours.
 UNUSED = "WebUIOmniboxPopup,WebUIOmniboxAimPopup,SpareRendererForSitePerProcess,PaintHolding,MediaRouter"
 QUIET = ["--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update"]
@@ -134,10 +131,10 @@ def demo_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Ser
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        pytest.skip("no Chromium on this machine: apt-get install chromium-headless-shell")
+    require("Chromium")
+    chromium = next(filter(None, map(path_of, BROWSERS)))
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET, chromium_sandbox=False)
+        browser = playwright.chromium.launch(executable_path=chromium, args=QUIET, chromium_sandbox=False)
         yield browser
         browser.close()
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import shutil
 import subprocess
 import sys
 from datetime import date
@@ -16,6 +15,7 @@ from edge_auth.api.endpoints import ENDPOINTS
 from generator.site import pages as site
 from tests.support.oracle import collection
 from tests.support.oracle.lake import OracleLake
+from tests.support.programs import require
 from tests.support.service import Service
 from tests.support.site_lake import EMBERFOX
 
@@ -30,7 +30,7 @@ ARGUMENTS = {
 }
 DECK = "4 Emberfox ex [Blazing Tail]\n2 filler 003\n\n1 No such card\n3 No picture\n"
 COLLECTION = {EMBERFOX: 3, 2: 1, 777: 9} | {100 + n: n % 4 for n in range(130)}
-NEEDS = {"sh": "curl", "py": sys.executable, "mjs": "node"}
+NEEDS = {"sh": ("curl",), "py": (), "mjs": ("Node.js",)}
 
 
 class Examples(HTMLParser):
@@ -104,8 +104,7 @@ def test_an_example_runs(
     title: str,
     extension: str,
 ) -> None:
-    if shutil.which(NEEDS[extension]) is None:
-        pytest.skip(f"no {NEEDS[extension]} on this machine")
+    require(*NEEDS[extension])
     (tmp_path / f"example.{extension}").write_text(served[title, extension], "utf-8")
     _write_files(tmp_path)
     environment = os.environ | {"CARDS": f"http://127.0.0.1:{site_service.port}", "KEY": site_key}

@@ -3,7 +3,7 @@
 import os
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from unittest.mock import patch
@@ -11,6 +11,7 @@ from unittest.mock import patch
 import pytest
 
 from edge_auth.store.disk import sync_path
+from tests.support.programs import path_of, require
 
 # Nothing is written out before it must be: the writers' own syncs alone count.
 _OPTIONS = "loop,commit=3600"
@@ -21,13 +22,11 @@ def new_disk(image: Path, size: int, folder: Path) -> Iterator[Path]:
     """Make a file system in a file, and mount it at a folder."""
     with image.open("wb") as file:
         file.truncate(size)
-    with suppress(FileNotFoundError):
-        made = subprocess.run(["mkfs.ext4", "-q", "-E", "lazy_itable_init=0", str(image)], capture_output=True)
-        if made.returncode == 0:
-            with mounted(image, folder):
-                yield folder
-                return
-    pytest.skip("no mkfs.ext4")
+    require("mkfs.ext4")
+    made = [path_of("mkfs.ext4"), "-q", "-E", "lazy_itable_init=0", str(image)]
+    subprocess.run(made, capture_output=True, check=True)
+    with mounted(image, folder):
+        yield folder
 
 
 @contextmanager

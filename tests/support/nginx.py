@@ -1,17 +1,15 @@
 """An nginx that runs one of the configurations of `generator/deploy`, on free ports and in its own folder."""
 
 import os
-import shutil
 import ssl
 import subprocess
 import time
 from pathlib import Path
 
+from tests.support.programs import path_of
 from tests.support.s3_servers import free_port
-from tests.support.service import ROOT
+from tests.support.service import ROOT, patient
 
-BINARY = shutil.which("openssl") and (shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin"))
-ABSENT = "no nginx here, or no openssl to make it a certificate (Debian: apt-get install nginx openssl)"
 _MIME = Path("/etc/nginx/mime.types")
 # What stands around a file in conf.d, as Debian ships it; its own gzip must not get through to us.
 _AROUND = """
@@ -58,7 +56,7 @@ class Nginx:
         (folder / "site.conf").write_text(text)
         user = "user root;" if os.geteuid() == 0 else ""  # else its workers may not read folders of the tests
         (folder / "nginx.conf").write_text(_AROUND.format(folder=folder, mime=_MIME, user=user))
-        self._command = [BINARY, "-p", str(folder), "-e", str(folder / "error.log"), "-c", str(folder / "nginx.conf")]
+        self._command = _command(folder / "nginx.conf", "error.log")
 
     @classmethod
     def before(cls, folder: Path, shims: list[int]) -> "Nginx":
@@ -76,7 +74,7 @@ class Nginx:
             },
         )
         site = folder / "site.conf"
-        site.write_text(site.read_text().replace("listen 443 ssl", f"listen 127.0.0.1:{nginx.tls_port} ssl"))
+        site.write_text(patient(site.read_text()).replace("listen 443 ssl", f"listen 127.0.0.1:{nginx.tls_port} ssl"))
         return nginx
 
     def __enter__(self) -> "Nginx":
@@ -105,6 +103,16 @@ class Nginx:
 
     def _listens(self) -> bool:
         return (self.folder / "pid").exists() and bool((self.folder / "pid").read_text().strip())
+
+
+def _command(conf: Path, log: str) -> list[str]:
+    return [path_of("nginx") or "", "-p", str(conf.parent), "-e", str(conf.parent / log), "-c", str(conf)]
+
+
+def check(conf: Path) -> None:
+    """Let nginx read a configuration. Its other files are made beside it."""
+    result = subprocess.run([*_command(conf, "log"), "-t", "-q"], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
 
 
 def certified(folder: Path) -> tuple[Path, Path]:

@@ -1,14 +1,12 @@
 """A Redis server for tests, on a free port of this machine. It stores nothing on disk."""
 
-import shutil
 import signal
 import socket
 import subprocess
 import time
 from pathlib import Path
 
-BINARY = shutil.which("redis-server") or shutil.which("valkey-server")
-ABSENT = "no redis-server here (Debian: apt-get install redis-server)"
+from tests.support.programs import path_of
 
 
 class RedisServer:
@@ -22,7 +20,11 @@ class RedisServer:
             "--port": self.port, "--bind": "127.0.0.1", "--unixsocket": self.socket, "--dir": folder, "--save": "",
             "--appendonly": "no",
         }  # fmt: skip
-        self._command = [BINARY, *(str(part) for pair in settings.items() for part in pair), *more]
+        self._command = [
+            path_of("redis-server") or path_of("valkey-server"),
+            *(str(part) for pair in settings.items() for part in pair),
+            *more,
+        ]
         self.start()
 
     def start(self) -> None:

@@ -12,8 +12,9 @@ from types import SimpleNamespace
 import pytest
 from botocore import endpoint
 
+from tests.support.programs import require
 from tests.support.s3_proxy import Proxy
-from tests.support.s3_servers import SERVERS, S3Server, Unavailable, best
+from tests.support.s3_servers import SERVERS, S3Server, best
 
 # The marks of a module of tests on S3. One process runs all of them, so that each server is started once and
 # races are not run against each other.
@@ -24,18 +25,13 @@ on_s3 = [pytest.mark.xdist_group("s3"), pytest.mark.usefixtures("short_pauses", 
 def servers() -> Iterator[Callable[[str], S3Server]]:
     """Start a server by its name when a test first needs it; skip the test on a machine that does not have it."""
     with ExitStack() as stack:
-        running: dict[str, S3Server | Unavailable] = {}
+        running: dict[str, S3Server] = {}
 
         def get(name: str) -> S3Server:
+            require(*["Ceph"] * (name == "ceph"))
             if name not in running:
-                try:
-                    running[name] = stack.enter_context(SERVERS[name]())
-                except Unavailable as error:
-                    running[name] = error
-            found = running[name]
-            if isinstance(found, Unavailable):
-                pytest.skip(str(found))
-            return found
+                running[name] = stack.enter_context(SERVERS[name]())
+            return running[name]
 
         yield get
 

@@ -1,7 +1,6 @@
 """S3 servers for tests, on free ports of this machine: moto, and Ceph's RADOS Gateway if it is installed."""
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -19,14 +18,11 @@ import boto3
 import botocore.exceptions
 from botocore.config import Config
 
+from tests.support.programs import PROGRAMS
+
 SECRET = "testsecret"
 OWNER, READER = "owner", "reader"
 _SECONDS = 120
-_CEPH = ("ceph-mon", "ceph-osd", "radosgw", "radosgw-admin", "monmaptool", "ceph")
-
-
-class Unavailable(Exception):
-    """A server that this machine does not have."""
 
 
 @dataclass
@@ -84,13 +80,7 @@ def moto() -> Iterator[S3Server]:
 
 @contextmanager
 def ceph() -> Iterator[S3Server]:
-    """Start Ceph's RADOS Gateway with one monitor and one store in memory, without systemd, in one folder.
-
-    Raises:
-        Unavailable: it is not installed.
-    """
-    if not installed():
-        raise Unavailable("Ceph is not there: apt-get install --no-install-recommends radosgw ceph-mon ceph-osd")
+    """Start Ceph's RADOS Gateway with one monitor and one store in memory, without systemd, in one folder."""
     base = "/dev/shm" if Path("/dev/shm").is_dir() else None
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="rgw-", dir=base)))
@@ -119,12 +109,7 @@ SERVERS: dict[str, Callable] = {"moto": moto, "ceph": ceph}
 
 def best() -> str:
     """Return the name of the server to test on: Ceph if it is installed, else moto."""
-    return "ceph" if installed() else "moto"
-
-
-def installed() -> bool:
-    """Return whether Ceph is installed."""
-    return all(map(shutil.which, _CEPH))
+    return "ceph" if PROGRAMS["Ceph"].installed else "moto"
 
 
 def free_port() -> int:

@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
+from tests.support.programs import path_of
+
 ROOT = Path(__file__).resolve().parents[2]
 PLENTY = 1_000_000  # requests a minute: enough never to be in the way
 API = "/api/v1"
@@ -183,11 +185,18 @@ def start_nginx(
     words = [part for pair in (places | ({"--keys": keys} if keys else {})).items() for part in pair]
     listen = ["--listen", f"127.0.0.1:{port}", "--workers", workers]
     listen += ["--metrics-listen", f"127.0.0.1:{metrics_port}"] * bool(metrics_port)
-    (folder / "nginx.conf").write_text(commands.run("edge", "config", *words, *listen).stdout)
-    nginx = shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin")
-    command = [nginx, "-c", folder / "nginx.conf", "-e", folder / "error.log"]
+    (folder / "nginx.conf").write_text(patient(commands.run("edge", "config", *words, *listen).stdout))
+    command = [path_of("nginx"), "-c", folder / "nginx.conf", "-e", folder / "error.log"]
     with (folder / "error.log").open("wb") as log:
         return subprocess.Popen(command, stdout=log, stderr=log)
+
+
+def patient(conf: str) -> str:
+    """Return a configuration of nginx that waits for a shim as long as a busy machine takes."""
+    for limit in ("proxy_connect_timeout 2s;", "proxy_read_timeout 30s;"):
+        assert limit in conf, limit
+        conf = conf.replace(limit, f"{limit.split()[0]} 600s;")
+    return conf
 
 
 class Service:
