@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from edge_auth.errors import Conflict, MissingObject, StoreError
-from edge_auth.store.disk import TEMPORARY_PREFIX, is_abandoned, sync_file_system, sync_path, written_beside
+from edge_auth.store.disk import TEMPORARY_PREFIX, FileLock, is_abandoned, sync_file_system, sync_path, written_beside
 from edge_auth.store.interface import PRIVATE, Listed, Span, Versioned
 
 _FILE_MODE, _PRIVATE_FILE_MODE = 0o644, 0o600
@@ -133,6 +133,11 @@ class FolderStore:
             with suppress(OSError):  # not empty
                 for folder in (self.root / name).relative_to(self.root).parents[:-1]:
                     (self.root / folder).rmdir()
+
+    def file_lock(self, name: str) -> FileLock:
+        """Return the lock that shows whether the process of a lock object is alive: a hidden file beside it."""
+        path = self.root / name
+        return FileLock(path.with_name(f".{path.name}"))
 
     def local_path(self, name: str) -> Path:
         """Return the file that holds an object."""

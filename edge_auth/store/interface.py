@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from edge_auth.store.disk import FileLock
+
 PRIVATE = "private/"  # where objects lie that only their owner may read
 Span = tuple[str, int, int]  # a range of an object: its name, offset in bytes, length in bytes
 
@@ -122,6 +124,13 @@ class Store(Protocol):
 
     def delete(self, names: Iterable[str]) -> None:
         """Delete objects. Names that do not exist are ignored."""
+        ...
+
+    def file_lock(self, name: str) -> FileLock | None:
+        """Return the lock that goes with the lock object of a name and shows whether its process is alive.
+
+        None if the medium has no such locks.
+        """
         ...
 
     def local_path(self, name: str) -> Path | None:

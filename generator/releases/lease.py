@@ -1,9 +1,10 @@
 """A lock that expires if its holder is killed: an object in the store that the holder renews while it runs.
 
 The lock is taken, renewed and released by compare-and-swap, so it works on any store. It is held until its holder
-releases it, which no clock can prevent. If the holder was killed, a run on the same machine sees that its process is
-gone, and others wait until the time in its `expires`. For this the clocks of the machines that share a store must
-differ by much less than a lease.
+releases it, which no clock can prevent. In a folder the holder also locks a file, and the system ends that lock with
+the process: every run on the same system, in any container, sees whether the holder is alive. Elsewhere a run with
+the same process ids sees whether its process is gone, and others wait until the time in its `expires`. For this the
+clocks of the machines that share a store must differ by much less than a lease.
 """
 
 import json
@@ -25,7 +26,7 @@ from generator.releases.termination import hold_back
 
 _RENEWALS_PER_LEASE = 4
 
-# The fields of a lock, as JSON: run, host, machine, pid, since, expires, released, nonce, facts.
+# The fields of a lock, as JSON: run, host, machine, pid, lock, since, expires, released, nonce, facts.
 Holder = dict[str, Any]
 
 
@@ -50,6 +51,7 @@ class Lease:
             "pid": os.getpid(),
             "since": timestamp(clock()),
         }
+        self._file_lock = store.file_lock(name)
         self._facts: dict[str, Any] = {}
         self._etag: str | None = None
         self._expires = clock()
@@ -62,9 +64,11 @@ class Lease:
         try:
             with hold_back():
                 self._take()
-        except TerminatedError:  # it waited until the lock was taken
+        except BaseException as error:
             self._stop.set()
-            self._release_interrupted()
+            if isinstance(error, TerminatedError):  # it waited until the lock was taken
+                self._release_interrupted()
+            self._release_file()
             raise
         return self
 
@@ -77,6 +81,7 @@ class Lease:
                     self._release_interrupted()
                 elif not self._lost:
                     self._release()
+            self._release_file()
 
     def write_facts(self, **facts: Any) -> None:
         """Write facts into the lock, for other runs to read.
@@ -101,8 +106,9 @@ class Lease:
     def _take(self) -> None:
         current = self.store.get_versioned(self.name)
         holder = _parse_holder(current.data) if current else None
-        if holder and _is_held(holder, self.clock):
+        if holder and _is_held(self.store, self.name, holder, self.clock):
             raise BusyError(self._busy_message(holder))
+        self._holder["lock"] = self._file_lock.acquire() if self._file_lock else ""
         self._etag = current.etag if current else None
         try:
             self._write(self.seconds)
@@ -140,6 +146,10 @@ class Lease:
             if is_disk_full(error) and self.clock() < self._expires:
                 with suppress(EdgeError):
                     self.store.delete([self.name])
+
+    def _release_file(self) -> None:
+        if self._file_lock:
+            self._file_lock.release()
 
     def _write(self, seconds: float, *, released: bool = False) -> None:
         """Write the lock with an expiry in `seconds`.
@@ -190,14 +200,23 @@ def current_holder(store: Store, name: str, clock: Clock) -> Holder | None:
     """Return the fields of a lock that is held now, or None."""
     current = store.get_versioned(name)
     holder = _parse_holder(current.data) if current else None
-    return holder if holder and _is_held(holder, clock) else None
+    return holder if holder and _is_held(store, name, holder, clock) else None
 
 
-def _is_held(holder: Holder, clock: Clock) -> bool:
-    """Return whether a lock has not expired, and its process is not known to be gone."""
-    machine = _machine()
-    gone = machine and holder.get("machine") == machine and not _may_be_alive(holder)
-    return parse_timestamp(holder["expires"]) > clock() and not gone
+def _is_held(store: Store, name: str, holder: Holder, clock: Clock) -> bool:
+    """Return whether a lock is held: its process is known to be alive, or it has not expired and may be alive."""
+    alive = _is_alive(store, name, holder)
+    return alive or (alive is None and parse_timestamp(holder["expires"]) > clock())
+
+
+def _is_alive(store: Store, name: str, holder: Holder) -> bool | None:
+    """Return whether the process of a lock exists, or None if that is not known here."""
+    file_lock = store.file_lock(name)
+    if file_lock and holder.get("lock") and holder["lock"] == file_lock.identity():
+        return file_lock.is_held()
+    if holder.get("machine") and holder["machine"] == _machine() and not _process_exists(holder):
+        return False
+    return None
 
 
 def _machine() -> str:
@@ -225,9 +244,14 @@ def release_lock(store: Store, name: str, *, force: bool, clock: Clock) -> Holde
     """
     current = store.get_versioned(name)
     holder = _parse_holder(current.data) if current else None
-    if current is None or holder is None or parse_timestamp(holder["expires"]) <= clock():
+    if current is None or holder is None:
         return None
-    if not force and _may_be_alive(holder):
+    alive = _is_alive(store, name, holder)
+    if not alive and parse_timestamp(holder["expires"]) <= clock():
+        return None
+    if alive is None and "machine" not in holder and holder["host"] == socket.gethostname():
+        alive = _process_exists(holder)  # versions before wrote no more of the machine
+    if not force and alive is not False:
         raise BusyError(
             f"{name} is held by run {holder['run']} on {holder['host']} (process {holder['pid']}), which may be alive: "
             "check there, then pass --force"
@@ -240,10 +264,7 @@ def release_lock(store: Store, name: str, *, force: bool, clock: Clock) -> Holde
     return holder
 
 
-def _may_be_alive(holder: Holder) -> bool:
-    """Return whether a process of the run exists, or may exist on another machine."""
-    if holder["host"] != socket.gethostname():
-        return True
+def _process_exists(holder: Holder) -> bool:
     try:
         os.kill(int(holder["pid"]), 0)
     except ProcessLookupError:

@@ -78,7 +78,11 @@ def test_a_killed_prune_holds_no_build_of_its_machine(tmp_path: Path) -> None:
     assert not lock["released"] and lock["facts"]["doomed"] == ids
     assert current_holder(store, layout.PRUNE_LOCK, utc_now) is None
     store.put(layout.PRUNE_LOCK, json.dumps(lock | {"machine": "another container"}).encode())
+    assert current_holder(store, layout.PRUNE_LOCK, utc_now) is None, "the file's lock tells in every container"
+    elsewhere = lock | {"machine": "another machine", "lock": "another disk"}
+    store.put(layout.PRUNE_LOCK, json.dumps(elsewhere).encode())
     assert current_holder(store, layout.PRUNE_LOCK, utc_now), "equal host names do not tell"
+    assert "which may be alive" in run("unlock", "--store", store.root, status=1).stderr
     store.put(layout.PRUNE_LOCK, json.dumps(lock).encode())
     assert run("publish", ids[0], "--store", store.root).stdout.strip() == ids[0]
 
@@ -92,6 +96,21 @@ def test_a_run_that_may_be_alive_keeps_its_lock_unless_forced(store: FolderStore
     assert current_holder(store, layout.NIGHTLY_LOCK, utc_now)
     run("unlock", "--store", store.root, "--force")
     assert current_holder(store, layout.NIGHTLY_LOCK, utc_now) is None
+
+
+def test_a_living_run_of_another_container_keeps_its_lock(store: FolderStore) -> None:
+    """Its process has no id here, its host name is the same, and the clock here is ahead."""
+    with Lease(store, layout.NIGHTLY_LOCK, what="nightly", run="alive", clock=in_hours(0), seconds=60):
+        lock = json.loads(store.get(layout.NIGHTLY_LOCK))
+        elsewhere = lock | {
+            "machine": "another container",
+            "pid": int(ended_process()),
+            "expires": "2020-01-01T00:00:00Z",
+        }
+        store.put(layout.NIGHTLY_LOCK, json.dumps(lock | elsewhere).encode())
+        assert "which may be alive" in run("unlock", "--store", store.root, status=1).stderr
+        with pytest.raises(BusyError, match="another nightly is running"):
+            Lease(store, layout.NIGHTLY_LOCK, what="nightly", run="b", clock=utc_now, seconds=60).__enter__()
 
 
 def test_a_living_run_notices_that_it_lost_its_lock(store: FolderStore) -> None:

@@ -250,8 +250,9 @@ def test_two_at_once_one_does_the_work(four) -> None:
     assert builds(store) == ids[2:]
 
 
-def test_a_lock_left_behind_ends_by_itself(four) -> None:
+def test_a_lock_left_behind_on_another_machine_ends_by_itself(four, monkeypatch: pytest.MonkeyPatch) -> None:
     store, _, ids = four
+    monkeypatch.setattr(FolderStore, "file_lock", lambda *_: None)  # as in a bucket
     lease = Lease(store, layout.PRUNE_LOCK, what="prune", run="killed", clock=LATER, seconds=120)
     lease.__enter__()
     lease._stop.set()  # as after a kill: the lease is neither renewed nor released
