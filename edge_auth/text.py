@@ -1,11 +1,20 @@
-"""Text folding: how names, slugs and numbers are compared, in the generator and in the shim."""
+"""Text as the API compares it: names, words of names, slugs and numbers. Generator and shim share these functions.
+
+The pages have the same functions in `explore/fold.js`; `tests/support/text_cases.py` has the cases that test both.
+"""
 
 import re
 import unicodedata
 
 MAX_DIGITS = 18  # of an integer, so that it fits into 64 bits
 UNICODE_VERSION = unicodedata.unidata_version
+APOSTROPHES = "'\u2019\u2018\u201b\u02bc\u00b4`\u2032"
+_NO_APOSTROPHES = str.maketrans("", "", APOSTROPHES)
 _DIGITS = re.compile("[0-9]+")
+_WORD = re.compile(r"[^\W_]+")  # \w is what str.isalnum takes, and the underscore
+_SIGNS = re.compile(r"(?:[\W_]|\u02bc)+")  # U+02BC is a letter for str.isalnum, and an apostrophe for us
+_BRACKET = re.compile(r" [\[(]")
+_SHORTER = " - "
 
 
 def fold(text: str) -> str:
@@ -19,14 +28,49 @@ def fold(text: str) -> str:
     return "".join(char for char in decomposed if unicodedata.category(char) != "Mn").casefold()
 
 
+def fold_without_apostrophes(text: str) -> str:
+    """Return a text without apostrophes, folded: in this form names of sets are searched."""
+    return fold(text.translate(_NO_APOSTROPHES))
+
+
 def words(text: str) -> list[str]:
-    """Return the words of a query or a name: folded, then split on white space."""
-    return fold(text).split()
+    """Return the words of a query or a name: runs of letters and digits of the folded text without apostrophes."""
+    return _WORD.findall(fold_without_apostrophes(text))
 
 
 def word_text(text: str) -> str:
-    """Return the words of a name as one text, joined by single spaces."""
+    """Return the words of a text, joined by single spaces."""
     return " ".join(words(text))
+
+
+def signs(text: str) -> list[str]:
+    """Return the runs of the folded text that are neither letters, digits nor white space. Apostrophes are signs."""
+    return [part for run in _SIGNS.findall(fold(text)) for part in run.split()]
+
+
+def sign_text(text: str) -> str:
+    """Return the signs of a text, joined by single spaces."""
+    return " ".join(signs(text))
+
+
+def base_name(name: str) -> str:
+    """Return a product's name before its first ` [` or ` (`: the card without its attacks or its version.
+
+    It is the whole name if nothing before has a word.
+    """
+    before = _BRACKET.split(name, 1)[0]
+    return before if words(before) else name
+
+
+def short_name(name: str) -> str:
+    """Return the base name before its first ` - `, "" if it has none: of `Boss's Orders - Ghetsis` `Boss's Orders`."""
+    before, mark, _ = base_name(name).partition(_SHORTER)
+    return before if mark else ""
+
+
+def name_key(name: str) -> str:
+    """Return the text by which names are equal: their words, or for a name without words its fold."""
+    return word_text(name) or fold(name)
 
 
 def number_filter_key(number: str) -> str:

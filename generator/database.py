@@ -15,9 +15,9 @@ import duckdb
 import jinja2
 import pyarrow as pa
 
+from edge_auth import text
 from edge_auth.builds.sorts import SORTS
 from edge_auth.builds.text_filters import BLANK, TEXT_FILTERS
-from edge_auth.text import fold, number_filter_key, number_sort_key, word_text
 from generator.errors import BuildError, GeneratorError, SpaceError, SqlError, is_disk_full
 from generator.settings import MEMORY
 from generator.templates import compiled_templates
@@ -25,6 +25,10 @@ from generator.templates import compiled_templates
 # What DuckDB raises for SQL that is wrong, whatever the data is.
 _SQL_ERRORS = (duckdb.BinderException, duckdb.CatalogException, duckdb.ParserException, duckdb.SyntaxException)
 _OPEN: "WeakSet[Database]" = WeakSet()
+_TEXT_FUNCTIONS = (
+    *(text.fold, text.number_filter_key, text.number_sort_key),
+    *(text.word_text, text.sign_text, text.base_name, text.short_name, text.name_key),
+)
 
 
 def sql_root() -> Path:
@@ -160,7 +164,7 @@ class Database:
         # DuckDB takes a spawned worker for an interactive session and would print its bar to standard output.
         self.connection.execute("set enable_progress_bar = false")
         _OPEN.add(self)
-        for function in (fold, number_filter_key, number_sort_key, word_text):
+        for function in _TEXT_FUNCTIONS:
             self._register(function)
         self.run("macros", "lake")
 

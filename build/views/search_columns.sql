@@ -13,7 +13,8 @@ select
     columns('^filter_(.*)$') as '\1',
     columns('^cents_'),
     columns('^rank_')::uinteger,
-    full_name::uinteger as full_name
+    whole_row::uinteger as full_name,
+    base_row::uinteger as base_name
 from rankings
 left join places on id_expansion = id
 order by ordinal;

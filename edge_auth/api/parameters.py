@@ -258,7 +258,7 @@ def read_query(query: str, rules: Mapping[str, Rule]) -> dict[str, Any]:
         if name is None or name not in rules:
             raise InvalidParameter(_unknown_parameter(name or raw_name, rules))
         if name in values:
-            raise InvalidParameter(f"{name} may be given only once")
+            raise InvalidParameter(f"{name} may be given only once{_of_lists(rules[name])}")
         text = _decode(raw_value)
         if text is None:
             raise InvalidParameter(f"{name} must be UTF-8 text, percent-encoded")
@@ -279,6 +279,12 @@ def is_integer(text: str) -> bool:
 def quote_input(text: str) -> str:
     """Return a text of the client, quoted and shortened for an error message."""
     return repr(text if len(text) <= _MAX_QUOTED_CHARACTERS else text[:_MAX_QUOTED_CHARACTERS] + "…")
+
+
+def _of_lists(rule: Rule) -> str:
+    """Return what a message about a repeated parameter adds if the parameter is a list."""
+    one = rule.rule if isinstance(rule, Required) else rule
+    return ": separate its values by commas" if isinstance(one, (IdList, TextList)) else ""
 
 
 def _require_defaults_beside(name: str, values: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:

@@ -8,7 +8,7 @@ from edge_auth.errors import InvalidParameter
 from edge_auth.live.open_build import OpenBuild
 from edge_auth.search.masks import Filters, PriceRange, Search
 from edge_auth.search.ranking import ResultPage, first_matches, is_ranking, page_of_ranking
-from edge_auth.text import composed, word_text, words
+from edge_auth.text import composed, fold, signs, word_text, words
 
 _LEAST_KEPT_MATCHES = 1024
 _OVERHEAD_BYTES = 500
@@ -26,7 +26,7 @@ def read_search(build: OpenBuild, values: dict[str, Any]) -> Search:
     if sort not in build.catalogue.order:
         raise too_old(build, f"sorted by {sort}")
     filters = Filters(
-        words=tuple(sorted(set(words(values["q"] or "")))),
+        words=tuple(sorted(set(_words(build, values["q"] or "")))),
         set=values["set"] and composed(values["set"]),
         texts=tuple((name, filter_key(build, name, values[name])) for name in TEXT_FILTERS if values[name]),
         kind=values["kind"],
@@ -46,7 +46,15 @@ def filter_key(build: OpenBuild, name: str, text: str) -> str:
     """
     if name not in build.catalogue.texts:
         raise too_old(build, f"filtered by {name}")
-    return TEXT_FILTERS[name].key(text) or BLANK
+    key = TEXT_FILTERS[name].key
+    if name == "number" and key(text) not in build.catalogue.texts[name].code_of:
+        text = text.partition("/")[0] or text  # `63/100` is the 63rd of 100
+    return key(text) or BLANK
+
+
+def _words(build: OpenBuild, q: str) -> list[str]:
+    """Return the texts that words of a name must contain: the words of `q`, or its signs if it has no word."""
+    return (words(q) or signs(q)) if build.catalogue.of_words else fold(q).split()
 
 
 def _best(build: OpenBuild, values: dict[str, Any]) -> str:

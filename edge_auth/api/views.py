@@ -18,7 +18,7 @@ from edge_auth.builds.sorts import PRICE_SORTS
 from edge_auth.errors import InvalidParameter, NotFound
 from edge_auth.live.open_build import OpenBuild
 from edge_auth.search.masks import mask_of, ranks_of_prices
-from edge_auth.text import MAX_DIGITS, fold
+from edge_auth.text import MAX_DIGITS, fold, fold_without_apostrophes
 
 _MAX_ID_DIGITS = 19
 _ONE_GROUP = "give exactly one of set and game: a set has an id, a game a name"
@@ -88,9 +88,9 @@ def watchlist_offers(build: OpenBuild, slug: str, _: Values) -> Body:
 
 def sets(build: OpenBuild, _: str, values: Values) -> Body:
     """Return a page of the sets, all or those that match."""
-    text = fold((values["q"] or "").strip())
+    text = fold_without_apostrophes((values["q"] or "").strip())
     game = values["game"] and filter_key(build, "game", values["game"])
-    found = [one.line for one in build.sets if text in one.folded and (game is None or one.game == game)]
+    found = [one.line for one in build.sets if text in one.searched and (game is None or one.game == game)]
     return _short_list(found, values)
 
 

@@ -8,11 +8,10 @@ Products have one fixed order (by expansion, number, id). The ordinal of a produ
               default order) and `rank_<sort>` (its inverse). Since version 1.1 also: by_id (ordinals by ascending id),
               and for each sort by a price `cents_<sort>`, the prices in the sort's default order, in cents (0 for
               products without a price, which come last). Since format 3 of builds also: product_digest (of the Card's
-              line before its prices), and full_name (row in `full_names`)
+              line before its prices), full_name and base_name (rows in `names`)
     sets      a row per expansion that the lake names or that a product belongs to, by id: id, name (NFC, or null),
               and since version 1.1 game (folded, or null)
-    words, suffixes, pieces   see `vocabulary`
-    full_names                see `full_names`
+    words, suffixes, pieces, names   see `vocabulary`
 
 The schema metadata of `columns` holds `counts`: for each kind the number of products, and for each sort the number of
 products that have a sort key (the others come last in both orders). It also holds `lines`, the SHA-256 of the Cards'
@@ -33,12 +32,11 @@ import numpy as np
 import pyarrow as pa
 
 from edge_auth.builds.card_lines import CARD_LINES, CardLines
-from edge_auth.builds.full_names import FULL_NAMES, FullNames
 from edge_auth.builds.index import map_table, only_chunk
 from edge_auth.builds.layers import Layer
 from edge_auth.builds.sorts import PRICE_SORTS, SORTS
 from edge_auth.builds.text_filters import TEXT_FILTERS
-from edge_auth.builds.vocabulary import SUBSTRINGS, SUFFIXES, WORDS, Vocabulary
+from edge_auth.builds.vocabulary import FULL_NAMES, NAMES, SUBSTRINGS, SUFFIXES, WORDS, Names, Vocabulary
 from edge_auth.errors import StoreError
 
 COLUMNS, SETS = "columns", "sets"
@@ -84,8 +82,9 @@ class Catalogue:
         order, rank: One uint32 array per sort.
         cents: One int64 array per sort by a price: the prices in the sort's default order, highest first, for the
             products that have one.
-        full_name: The row of each product's name in `full_names`, by ordinal. None in an index of an older version,
-            which does not know where words start either.
+        full_name, base_name: The rows of each product's names in `names`, by ordinal. None in an index of an older
+            version, which does not know where words begin either. Both are the full name if `of_words` is false.
+        of_words: Whether words are those of `edge_auth.text`. In an older index they are parts between white space.
         set_ids, set_names: One value per known expansion.
         set_games: The folded game of each known expansion, or None. None in a build of version 1.0.
         spellings: By text filter, the spelling of each key. None in a build of an older version.
@@ -104,7 +103,9 @@ class Catalogue:
         sorts = [sort for sort in SORTS if f"rank_{sort}" in columns.column_names]
         self.order = {sort: _values(columns, f"order_{sort}") for sort in sorts}
         self.rank = {sort: _values(columns, f"rank_{sort}") for sort in sorts}
+        self.of_words = "base_name" in columns.column_names
         self.full_name = _narrow(_values(columns, "full_name")) if "full_name" in columns.column_names else None
+        self.base_name = _narrow(_values(columns, "base_name")) if self.of_words else self.full_name
         priced = [sort for sort in PRICE_SORTS if f"cents_{sort}" in columns.column_names]
         keyed = self.counts.keyed["all"]
         self.cents = {sort: _values(columns, f"cents_{sort}")[: keyed[sort]] for sort in priced}
@@ -138,11 +139,6 @@ class Catalogue:
         place = bisect_left(by_id, id_, key=ids.__getitem__)
         return by_id[place] if place < len(ids) and ids[by_id[place]] == id_ else None
 
-    def with_full_names(self, rows: range) -> np.ndarray:
-        """Return the ordinals of the products whose names are in a range of rows of `full_names`."""
-        by_full_name, starts = self._by_full_name
-        return by_full_name[starts[rows.start] : starts[rows.stop]]
-
     def steps(self, sort: str) -> tuple[np.ndarray, int]:
         """Return the rank of each product in a sort in steps, uint8 by ordinal, and the size of a step."""
         if sort not in self._steps:
@@ -168,9 +164,12 @@ class Catalogue:
         return Vocabulary(words, suffixes, substrings, len(self.ids))
 
     @cached_property
-    def full_names(self) -> FullNames:
-        """The full names, of which `full_name` has the rows."""
-        return FullNames(self._table(FULL_NAMES))
+    def names(self) -> Names:
+        """The names of the products, of which `full_name` and `base_name` are the rows."""
+        if self.of_words:
+            return Names(self._table(NAMES))
+        assert self.full_name is not None
+        return Names.of_older(self._table(FULL_NAMES), self.full_name)
 
     @cached_property
     def card_lines(self) -> CardLines:
@@ -181,13 +180,6 @@ class Catalogue:
         else:
             file, order = self._lines.file(CARD_LINES, metadata[b"lines"].decode()), self.by_id
         return CardLines(file, order, sizes, self.digests)
-
-    @cached_property
-    def _by_full_name(self) -> tuple[np.ndarray, np.ndarray]:
-        """The ordinals by full name, and where the products of each name begin."""
-        assert self.full_name is not None
-        starts = np.concatenate(([0], np.bincount(self.full_name).cumsum()))
-        return self.full_name.argsort(kind="stable").astype(np.uint32), starts
 
     @cached_property
     def _views(self) -> tuple[memoryview, memoryview]:

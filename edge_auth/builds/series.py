@@ -18,9 +18,8 @@ import numpy as np
 import pyarrow as pa
 
 from edge_auth.builds import layer_names
-from edge_auth.builds.index import map_table, only_chunk
+from edge_auth.builds.index import map_table, only_chunk, text_column
 from edge_auth.builds.layers import Layer
-from edge_auth.builds.sorted_texts import text_column
 from edge_auth.errors import StoreError
 
 PRICES = "prices"
@@ -128,5 +127,5 @@ def _read(layer: Layer | None) -> tuple[np.ndarray, np.ndarray, memoryview]:
         table = map_table(layer.file(PRICES))
     except (OSError, pa.ArrowInvalid) as error:
         raise StoreError(f"the weekly prices in {layer.folder} cannot be read: {error}") from error
-    text, starts = text_column(only_chunk(table, "trend"))
+    text, starts = text_column(table, "trend")
     return (only_chunk(table, "id_product").to_numpy(), starts, text.data) if len(table) else nothing

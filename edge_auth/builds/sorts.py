@@ -41,8 +41,8 @@ SORTS = {
 # The sort by how well a name matches `q`: no ranking, since no build knows the texts that clients search for.
 MATCH_SORT = "match"
 MATCH_BY = (
-    "how well the name matches `q`: names equal to it, names that begin with it, names in which each word of it begins "
-    "a word, then all others; each by trend, without `order`"
+    "how well the name matches `q`: names and base names equal to it, names that begin with it, names in which each "
+    "word of it begins a word, then all others; each by trend, without `order`"
 )
 PRICE_SORTS = tuple(name for name, sort in SORTS.items() if sort.price)
 DEFAULT_SORT = next(iter(SORTS))

@@ -32,7 +32,8 @@ TEXT_FILTERS = {
     "number": TextFilter(
         "Number",
         number_filter_key,
-        "Collector number; leading zeros of each run of digits do not count, so `4` also matches `004`.",
+        "Collector number; leading zeros of each run of digits do not count, so `4` also matches `004`. "
+        "If no product has a number with a slash, the part before the slash counts: `63/100` finds `63`.",
         "4",
     ),
     "rarity": TextFilter(

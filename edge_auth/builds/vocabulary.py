@@ -1,27 +1,33 @@
-"""Vocabulary format: the words of product names, searchable by substring, as Arrow files of the layer `catalogue`.
+"""Vocabulary format: the words of product names, searchable by substring, and the names, as files of the catalogue.
 
-    words      a row per distinct word of the folded names, sorted: word, products (ordinals, ascending)
-    suffixes   a row per suffix of a word, sorted by suffix: word (row in `words`), start (byte in the word), and
-               at_start (whether a reader's word starts there: at the beginning, or after a character that is neither a
-               letter nor a digit)
+    words      a row per distinct word of the names, sorted: word, products (ordinals, ascending). Runs of signs are
+               words too (`edge_auth.text.signs`): no text of letters is part of one, and other words have no signs
+    suffixes   a row per suffix of a word, sorted by suffix: word (row in `words`), and start (byte in the word)
     pieces     a row per frequent substring of one or two characters, sorted: piece, products (one bit each), and starts
-               (the same for the products that have the substring at such a start)
+               (the same for the products with a word that begins with it)
+    names      a row per text that stands for names, sorted: text, and the ordinals of the products whose whole, base or
+               short name it is (`whole`, `base`, `short`). The text is the words of the name, joined by single spaces,
+               or the fold of a name without words. The first text is '', which is no base or short name
 
 A word contains a text if one of its suffixes begins with the text. Suffixes that begin with the same text lie side by
 side, so they are found by binary search. A text in very many names is slow to collect from lists of ordinals; such
-texts are the short ones in `pieces`, and their products are stored as bits. An index that an older version made has
-neither `at_start` nor `starts`.
+texts are the short ones in `pieces`, and their products are stored as bits.
+
+An index of an older version has words between white space, which hold signs: its `suffixes` have `at_start` (whether
+the suffix begins the word or follows a sign). Instead of `names` it has `full_names`, the whole names (`name`). A still
+older one has neither, nor `starts`.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 
 import numpy as np
 import pyarrow as pa
 
-from edge_auth.builds.index import only_chunk
-from edge_auth.builds.sorted_texts import SortedTexts, text_column
+from edge_auth.builds.index import only_chunk, text_column
 
-WORDS, SUFFIXES, SUBSTRINGS = "words", "suffixes", "pieces"
+WORDS, SUFFIXES, SUBSTRINGS, NAMES, FULL_NAMES = "words", "suffixes", "pieces", "names", "full_names"
+_KEY_BYTES = 8
 _MAX_SUBSTRING_CHARACTERS = 2
 _MIN_SUBSTRING_SHARE = 1 / 32  # of all products
 _MAX_FEW_SHARE = 1 / 16  # of all products
@@ -37,17 +43,18 @@ class Vocabulary:
 
     def __init__(self, words: pa.Table, suffixes: pa.Table, substrings: pa.Table, products: int):
         self._count = products
-        self._products = _ListColumn(only_chunk(words, "products"))
-        text, ends = text_column(only_chunk(words, "word"))
+        self._products = Lists.of_column(words, "products")
+        text, ends = text_column(words, "word")
         self._word, start = (only_chunk(suffixes, name).to_numpy() for name in ("word", "start"))
         self._suffixes = SortedTexts(text, ends[self._word] + start, ends[1:][self._word])
         self._substrings = _by_substring(substrings, "products")
-        if "at_start" in suffixes.column_names:
-            self._at_start = only_chunk(suffixes, "at_start").to_numpy(zero_copy_only=False)
+        if "starts" in substrings.column_names:
             self._substrings_at_start = _by_substring(substrings, "starts")
+        older = "at_start" in suffixes.column_names
+        self._at_start = only_chunk(suffixes, "at_start").to_numpy(zero_copy_only=False) if older else start == 0
 
     @property
-    def letters(self) -> list[str]:
+    def characters(self) -> list[str]:
         """The characters that occur in very many names."""
         return [substring for substring in self._substrings if len(substring) == 1]
 
@@ -68,7 +75,7 @@ class Vocabulary:
         return products[np.flatnonzero(np.diff(products, prepend=-1))]
 
     def start_mask(self, text: str) -> np.ndarray | bool:
-        """Return which products of `mask` have a name in which a word starts with a folded text: bool, by ordinal.
+        """Return which products of `mask` have a name in which a word begins with a folded text: bool, by ordinal.
 
         A single True stands for all of them, False for none.
         """
@@ -87,12 +94,56 @@ class Vocabulary:
         return mask
 
 
-class _ListColumn:
-    """A column of lists of integers."""
+class Names:
+    """The names of the products of a build.
 
-    def __init__(self, lists: pa.Array):
-        self._offsets = lists.offsets.to_numpy()
-        self._values = lists.values.to_numpy()
+    Args:
+        table: The table `names`.
+    """
+
+    def __init__(self, table: pa.Table):
+        text, self._ends = text_column(table, "text")
+        self._texts = SortedTexts(text, self._ends[:-1], self._ends[1:])
+        self.whole, self.base, self.short = (Lists.of_column(table, name) for name in ("whole", "base", "short"))
+
+    @classmethod
+    def of_older(cls, full_names: pa.Table, full_name: np.ndarray) -> "Names":
+        """Return the names of an index that version 1 made, which knows whole names alone.
+
+        Args:
+            full_name: The row of each product in `full_names`, by ordinal.
+        """
+        ends = np.bincount(full_name, minlength=len(full_names)).cumsum()
+        by_name = pa.array(full_name.argsort(kind="stable"), pa.uint32())
+        whole = pa.ListArray.from_arrays(pa.array([0, *ends], pa.int32()), by_name)
+        none = pa.array([[]] * len(full_names), whole.type)
+        columns = {"text": full_names["name"].combine_chunks(), "whole": whole, "base": none, "short": none}
+        return cls(pa.table(columns))
+
+    def beginning_with(self, text: str) -> tuple[range, range]:
+        """Return the rows of a text, if there is one, and of the longer texts that begin with it."""
+        prefix = text.encode()
+        rows = self._texts.beginning_with(prefix)
+        is_whole = rows.start < rows.stop and self._ends[rows.start + 1] - self._ends[rows.start] == len(prefix)
+        longer = rows.start + bool(is_whole)
+        return range(rows.start, longer), range(longer, rows.stop)
+
+
+class Lists:
+    """A column of lists of ordinals.
+
+    Args:
+        offsets: Where each list begins, and the end of the last one.
+    """
+
+    def __init__(self, offsets: np.ndarray, values: np.ndarray):
+        self._offsets, self._values = offsets, values
+
+    @classmethod
+    def of_column(cls, table: pa.Table, name: str) -> "Lists":
+        """Return a column of a table."""
+        lists = only_chunk(table, name)
+        return cls(lists.offsets.to_numpy(), lists.values.to_numpy())
 
     def length(self, rows: np.ndarray) -> int:
         """Return the number of values in the lists of some rows."""
@@ -106,19 +157,55 @@ class _ListColumn:
         found: np.ndarray = self._values[np.repeat(starts - before, lengths) + np.arange(lengths.sum())]
         return found
 
+    def between(self, rows: range) -> np.ndarray:
+        """Return the concatenated lists of a range of rows, as a view."""
+        return self._values[self._offsets[rows.start] : self._offsets[rows.stop]]
+
+
+class SortedTexts:
+    """Texts in UTF-8, sorted by their bytes.
+
+    Args:
+        text: An array with the bytes of all texts.
+        starts, ends: The range of each text in it.
+    """
+
+    def __init__(self, text: np.ndarray, starts: np.ndarray, ends: np.ndarray):
+        self._text = text.data
+        self._starts, self._ends = starts, ends
+        self._keys = _prefix_keys(text, starts, ends).data  # a single number is read in a fifth of numpy's time
+
+    def beginning_with(self, prefix: bytes) -> slice:
+        """Return the range of the texts that begin with these bytes."""
+        head = prefix[:_KEY_BYTES]
+        low, high = (int.from_bytes(head.ljust(_KEY_BYTES, filler), "big") for filler in (b"\0", b"\xff"))
+        first = bisect_left(self._keys, low)
+        last = bisect_right(self._keys, high, first)
+        if len(prefix) > _KEY_BYTES or 0 in prefix:  # several prefixes share these keys: compare the text
+            rows = range(len(self._starts))
+            first = bisect_left(rows, prefix, first, last, key=lambda row: self._beginning(row, len(prefix)))
+            last = bisect_right(rows, prefix, first, last, key=lambda row: self._beginning(row, len(prefix)))
+        return slice(first, last)
+
+    def _beginning(self, row: int, length: int) -> bytes:
+        """Return the first `length` bytes of a text."""
+        start = self._starts[row]
+        return bytes(self._text[start : min(self._ends[row], start + length)])
+
 
 def suffix_table(words: pa.Array) -> pa.Table:
     """Return the table `suffixes` of the distinct words."""
     suffixes = []
     for row, word in enumerate(words.to_pylist()):
-        data, start, at_start = word.encode(), 0, True
+        data, start = word.encode(), 0
         for char in word:
-            suffixes.append((data[start:], row, start, at_start))
-            start, at_start = start + len(char.encode()), not char.isalnum()
+            suffixes.append((data[start:], row, start))
+            start += len(char.encode())
     suffixes.sort()
-    types = {"word": pa.uint32(), "start": pa.uint32(), "at_start": pa.bool_()}
-    columns = ([suffix[place] for suffix in suffixes] for place in range(1, 1 + len(types)))
-    return pa.table({name: pa.array(values, types[name]) for name, values in zip(types, columns, strict=True)})
+    columns = ([suffix[place] for suffix in suffixes] for place in (1, 2))
+    return pa.table(
+        {name: pa.array(values, pa.uint32()) for name, values in zip(("word", "start"), columns, strict=True)}
+    )
 
 
 def substring_table(words: pa.Table, suffixes: pa.Table, products: int) -> pa.Table:
@@ -158,3 +245,16 @@ def _by_substring(substrings: pa.Table, column: str) -> dict[str, pa.Scalar]:
 
 def _unpack(bits: pa.Scalar, count: int) -> np.ndarray:
     return np.unpackbits(np.frombuffer(bits.as_buffer(), np.uint8), count=count).view(bool)
+
+
+def _prefix_keys(text: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Return the first 8 bytes of each text as a big-endian uint64, padded with zeros.
+
+    The keys of sorted texts are sorted.
+    """
+    keys = np.zeros(len(starts), np.uint64)
+    for byte in range(_KEY_BYTES):
+        positions = starts + byte
+        values = text.take(positions, mode="clip") if len(text) else np.zeros(0, np.uint8)
+        keys = keys << np.uint64(8) | np.where(positions < ends, values, 0).astype(np.uint64)
+    return keys

@@ -25,19 +25,19 @@ from edge_auth.search.masks import Filters, Search
 from edge_auth.search.ranking import ResultPage, first_matches
 from edge_auth.search.slugs import Slugs
 from edge_auth.store.codec import decompress
-from edge_auth.text import fold
+from edge_auth.text import fold_without_apostrophes
 
 T = TypeVar("T")
 _BEST_OF_LETTER = 100  # as many as a page has at most
 
 
 class ListedSet(NamedTuple):
-    """A Set as JSON, with its id and name, its folded name, and the folded name of its game, if it has one."""
+    """A Set as JSON, with its id, its name, the text that is searched, and the folded name of its game, if any."""
 
     line: bytes
     id: int
     name: str
-    folded: str
+    searched: str
     game: str | None
 
 
@@ -106,14 +106,17 @@ class OpenBuild:
         games = dict(zip(catalogue.set_ids.tolist(), catalogue.set_games or (), strict=False))
         sets = ((line, json.loads(line)) for line in self._lines(partial(object_keys.page_of_rows, layer_names.SETS)))
         return [
-            ListedSet(line, fields["id"], fields["name"], fold(fields["name"]), games.get(fields["id"]))
+            ListedSet(
+                line, fields["id"], fields["name"], fold_without_apostrophes(fields["name"]), games.get(fields["id"])
+            )
             for line, fields in sets
         ]
 
     @cached_property
     def best_of_letters(self) -> dict[str, ResultPage]:
         """The best matches of each letter that very many names contain: the first search of all who type a name."""
-        letters = self.catalogue.vocabulary.letters if self.catalogue.full_name is not None else []
+        is_ranked = self.catalogue.full_name is not None
+        letters = [text for text in self.catalogue.vocabulary.characters if is_ranked and text.isalnum()]
         searches = {letter: Search(Filters((letter,)), DEFAULT_SORT, reverse=False, best=letter) for letter in letters}
         return {letter: first_matches(self.catalogue, search, _BEST_OF_LETTER) for letter, search in searches.items()}
 

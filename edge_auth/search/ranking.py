@@ -1,6 +1,7 @@
 """In which order a search of /cards lists the products that it finds.
 
-A ranking is all ordinals of the catalogue in the order of a sort.
+A ranking is all ordinals of the catalogue in the order of a sort. With sort=match, one class comes after the other:
+names equal to `q`, names that begin with it, names in which each word of it begins a word, and all others.
 """
 
 from collections.abc import Iterator
@@ -9,13 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from edge_auth.builds.catalogue import Catalogue
-from edge_auth.search.goodness import classes, with_names_like, with_words_like
 from edge_auth.search.masks import NO_FILTERS, Search, mask_of, ranks_of_prices
 
 # Matches are sorted by rank, or the ranking is scanned until enough are found. To sort a match takes as long as to scan
 # this many products.
 _SCANNED_PER_SORTED = 10
 _FIRST_BLOCK_PRODUCTS = 512
+_EQUAL, _BEGINS, _WORDS_BEGIN, _OTHERS = range(4)  # the classes of sort=match
 
 
 class ResultPage(NamedTuple):
@@ -55,9 +56,9 @@ def _best_first(
     assert search.best is not None
     if _are_few(mask, total, count):
         ordinals = _sorted(catalogue, search, np.flatnonzero(mask))
-        return ordinals[classes(catalogue, search.best, ordinals).argsort(kind="stable")[:count]]
+        return ordinals[_classes(catalogue, search.best, ordinals).argsort(kind="stable")[:count]]
     found, missing = [ranking[0][:0]], min(count, total)
-    for ordinals in with_names_like(catalogue, search.best):
+    for ordinals in _with_names_like(catalogue, search.best):
         good = ordinals.compress(mask.take(ordinals))
         mask[good] = False
         found.append(_sorted(catalogue, search, good)[:missing])
@@ -71,10 +72,51 @@ def _best_first(
     return np.concatenate(found)
 
 
+def _classes(catalogue: Catalogue, text: str, ordinals: np.ndarray) -> np.ndarray:
+    """Return how well the names of some products match: uint8, 0 for the best.
+
+    Args:
+        text: The words of `q` in their order, joined by single spaces.
+        ordinals: Products that match.
+    """
+    assert catalogue.full_name is not None and catalogue.base_name is not None
+    found, names = np.full(len(ordinals), _OTHERS, np.uint8), catalogue.full_name.take(ordinals)
+    found[_begin_words(catalogue, text, ordinals)] = _WORDS_BEGIN
+    equal, longer = catalogue.names.beginning_with(text)
+    if longer:
+        found[(names >= longer.start) & (names < longer.stop)] = _BEGINS
+    if equal:
+        found[(names == equal.start) | (catalogue.base_name.take(ordinals) == equal.start)] = _EQUAL
+    return found
+
+
+def _with_names_like(catalogue: Catalogue, text: str) -> Iterator[np.ndarray]:
+    """Yield the products whose name or base name is a text, each once, then those of longer names that begin with it.
+
+    Some of the first are among the second, too.
+    """
+    names, (equal, longer) = catalogue.names, catalogue.names.beginning_with(text)
+    if equal:
+        yield np.unique(np.concatenate((names.whole.between(equal), names.base.between(equal))))
+    if longer:
+        yield names.whole.between(longer)
+
+
 def _words_first(catalogue: Catalogue, text: str, mask: np.ndarray) -> Iterator[np.ndarray]:
-    good = with_words_like(catalogue, text, mask)
+    """Yield a mask of those products of a mask in whose names each word of a text begins a word; one of the others."""
+    good = mask.copy()
+    for word in set(text.split()):
+        good &= catalogue.vocabulary.start_mask(word)
     yield good
     yield mask ^ good
+
+
+def _begin_words(catalogue: Catalogue, text: str, ordinals: np.ndarray) -> np.ndarray:
+    found = np.ones(len(ordinals), bool)
+    for word in set(text.split()):
+        starts = catalogue.vocabulary.start_mask(word)
+        found &= starts if isinstance(starts, bool) else starts.take(ordinals)
+    return found
 
 
 def _in_order(

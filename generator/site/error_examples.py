@@ -158,7 +158,9 @@ def _build(id_: str) -> OpenBuild:
     counts = SimpleNamespace(keyed={"all": {"trend": 0}})
     build.catalogue = cast(
         Any,
-        SimpleNamespace(order={"trend": none}, counts=counts, set_names=[], set_ids=none, ordinal=lambda id_: None),
+        SimpleNamespace(
+            order={"trend": none}, counts=counts, of_words=True, set_names=[], set_ids=none, ordinal=lambda id_: None
+        ),
     )
     if id_ == LIVE_BUILD:
         build.identifiers = cast(Any, ())

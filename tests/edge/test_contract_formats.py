@@ -12,9 +12,8 @@ import pytest
 
 from edge_auth.builds import pages
 from edge_auth.builds.builds import FORMAT, open_build
-from edge_auth.builds.full_names import FullNames
 from edge_auth.builds.splice import detail_since, encode_fragments, splice
-from edge_auth.builds.vocabulary import Vocabulary, substring_table, suffix_table
+from edge_auth.builds.vocabulary import Names, Vocabulary, substring_table, suffix_table
 from edge_auth.errors import StoreError
 from edge_auth.store import codec
 from edge_auth.store.folder import FolderStore
@@ -135,21 +134,18 @@ def test_another_row_is_another_digest():
 @pytest.mark.parametrize("seed", range(20))
 def test_a_word_is_found_wherever_it_stands(seed):
     rng = random.Random(seed)
-    words = sorted({"".join(rng.choices("abé日x-", k=rng.randint(1, 5))) for _ in range(rng.choice([0, 1, 40]))})
+    words = sorted({"".join(rng.choices("abé日x", k=rng.randint(1, 5))) for _ in range(rng.choice([0, 1, 40]))})
     products = rng.choice([1, 9, 100]) if words else 0
     lists = [sorted(rng.sample(range(products), rng.randint(1, products))) for _ in words]
     table = pa.table({"word": pa.array(words, pa.string()), "products": pa.array(lists, pa.list_(pa.uint32()))})
     suffixes = suffix_table(pa.array(words, pa.string()))
     vocabulary = Vocabulary(table, suffixes, substring_table(table, suffixes, products), products)
-    for part in [*"abé日x-", "ab", "é日", "xx", "abx", "zz", *words[:5]]:
+    for part in [*"abé日x", "ab", "é日", "xx", "abx", "zz", *words[:5]]:
         expected = {ordinal for word, found in zip(words, lists, strict=True) if part in word for ordinal in found}
         mask = vocabulary.mask(part)
         assert set(np.flatnonzero(mask).tolist()) == expected
         started = {
-            ordinal
-            for word, found in zip(words, lists, strict=True)
-            if word.startswith(part) or any(word.startswith(part, n) for n in range(1, 5) if word[n - 1 : n] == "-")
-            for ordinal in found
+            ordinal for word, found in zip(words, lists, strict=True) if word.startswith(part) for ordinal in found
         }
         assert set(np.flatnonzero(mask & vocabulary.start_mask(part)).tolist()) == started
 
@@ -166,11 +162,13 @@ def test_few_products_are_each_found_once(part, expected):
 
 @pytest.mark.parametrize("names", [[], ["a"], ["a", "a b", "ab", "abcdefgh", "abcdefgh i", "abcdefghi", "日", "日本"]])
 def test_full_names_are_found_by_their_beginning(names):
-    full_names = FullNames(pa.table({"name": pa.array(names, pa.string())}))
+    lists = pa.array([[row, row + 1] for row in range(len(names))], pa.list_(pa.uint32()))
+    index = Names(pa.table({"text": pa.array(names, pa.string()), "whole": lists, "base": lists, "short": lists}))
     for text in ["a", "a ", "ab", "abcdefgh", "abcdefgh i", "日", "z", "\0", "a\0"]:
-        whole, longer = full_names.beginning_with(text)
+        whole, longer = index.beginning_with(text)
         assert [names[row] for row in whole] == [name for name in names if name == text]
         assert [names[row] for row in longer] == [name for name in names if name.startswith(text) and name != text]
+        assert index.base.between(longer).tolist() == [row + n for row in longer for n in (0, 1)]
 
 
 def test_a_build_of_another_format_is_refused_with_what_to_do(tmp_path):

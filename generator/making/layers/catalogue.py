@@ -18,12 +18,11 @@ import pyarrow as pa
 from edge_auth.builds import layer_names
 from edge_auth.builds.card_lines import DIGEST_BYTES, PRICES_MARK, PRODUCT_DIGEST_BYTES
 from edge_auth.builds.catalogue import COLUMNS, PRICES, SETS, KindCounts
-from edge_auth.builds.full_names import FULL_NAMES
 from edge_auth.builds.index import to_bytes
 from edge_auth.builds.layers import FACTS
 from edge_auth.builds.sorts import KINDS, PRICE_SORTS, SORTS
 from edge_auth.builds.text_filters import TEXT_FILTERS
-from edge_auth.builds.vocabulary import SUBSTRINGS, SUFFIXES, WORDS, substring_table, suffix_table
+from edge_auth.builds.vocabulary import NAMES, SUBSTRINGS, SUFFIXES, WORDS, substring_table, suffix_table
 from edge_auth.store.codec import sha256
 from edge_auth.text import composed
 from generator.lake.lake import Lake
@@ -37,12 +36,12 @@ from generator.making.tasks import BuildScope, Task, slices
 from generator.pack.output import Inputs
 from generator.pack.writer import Writer
 
-RECIPE = 5
+RECIPE = 6
 _LINES_PER_READ = 500
 _INDEX_SQL = tuple(
     f"views/{view}"
     for view in (
-        *("rankings", "known_sets", "search_columns", "words", "full_names"),
+        *("spelled_names", "name_texts", "rankings", "known_sets", "search_columns", "words", "name_index"),
         *("prices", "catalogue_status", "prices_left_out", "urls_left_out", "game_names", "games", "spellings"),
     )
 )
@@ -124,8 +123,8 @@ def _write_words(context: BuildContext, writer: Writer) -> None:
     suffixes = suffix_table(words["word"])
     [(products,)] = context.db.rows("select count(*) from rankings")
     substrings = substring_table(words, suffixes, products)
-    full_names = context.db.table("from full_names order by name").combine_chunks()
-    for name, table in ((WORDS, words), (SUFFIXES, suffixes), (SUBSTRINGS, substrings), (FULL_NAMES, full_names)):
+    names = context.db.table("select text, whole, base, short from name_index order by text_row").combine_chunks()
+    for name, table in ((WORDS, words), (SUFFIXES, suffixes), (SUBSTRINGS, substrings), (NAMES, names)):
         writer.add_file(f"{name}.arrow", to_bytes(table))
 
 

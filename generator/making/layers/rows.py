@@ -177,7 +177,7 @@ ROW_LAYERS = (
         constants=(pages.SETS_PER_PAGE, *_PAGE),
     ),
     RowLayer(layer_names.GAMES, _games, after=(layer_names.CATALOGUE,), constants=(pages.ROWS_PER_PAGE, *_PAGE)),
-    RowLayer(layer_names.NAMES, _names, CATALOGUE, ("views/names",)),
+    RowLayer(layer_names.NAMES, _names, CATALOGUE, ("views/spelled_names", "views/names"), recipe=2),
     RowLayer(
         layer_names.FINGERPRINTS,
         _fingerprints,

@@ -10,7 +10,7 @@ from tests.support.oracle import games
 from tests.support.oracle.clock import stamp, within_last
 from tests.support.oracle.lake import CONDITIONS, GUIDE_PRICES, OracleLake, Row
 from tests.support.oracle.rounding import number
-from tests.support.oracle.text import fold, nfc, number_match_key, number_sort_key
+from tests.support.oracle.text import base_name, fold, nfc, number_match_key, number_sort_key, words
 
 FILTER = "sellerCountry=23&language=1"
 PRICE_SORTS = ("trend", "low", "avg", "filtered")
@@ -66,13 +66,14 @@ class Cards:
         return [id_ for id_, row in self.lake.products.items() if all(test(row) for test in tests)]
 
     def match_class(self, id_product: int, query: str) -> int:
-        """0 where the query is the whole name, 1 its beginning, 2 where its words are beginnings of words, else 3."""
-        name, words = " ".join(self._names[id_product].split()), fold(query).split()
-        if name == " ".join(words):
+        """0 where the query is the name or the base name, 1 its beginning, 2 where its words begin words, else 3."""
+        name = self.lake.products[id_product]["name"]
+        asked, whole, base = (" ".join(words(text)) for text in (query, name, base_name(name)))
+        if asked in (whole, base):
             return 0
-        if name.startswith(" ".join(words)):
+        if whole.startswith(asked):
             return 1
-        return 2 if all(_begins_a_word(word, name) for word in words) else 3
+        return 2 if all(any(word.startswith(one) for word in words(name)) for one in words(query)) else 3
 
     def _body(self, id_product: int) -> Row:
         row = self.lake.products[id_product].get
@@ -104,13 +105,12 @@ class Cards:
         if query["kind"] != "all":
             tests.append(lambda row: row["kind"] == query["kind"])
         if query["q"]:
-            words = fold(query["q"]).split()
-            tests.append(lambda row: all(word in self._names[row["id_product"]] for word in words))
+            tests.append(lambda row: _has_words(row["name"], query["q"]))
         if query["set"]:
             sets = self._sets_meant(query["set"])
             tests.append(lambda row: row.get("id_expansion") in sets)
         if query["number"]:
-            wanted = number_match_key(query["number"])
+            wanted = self._number_meant(query["number"])
             tests.append(lambda row: row.get("number") is not None and number_match_key(row["number"]) == wanted)
         if query["rarity"]:
             rarity = fold(query["rarity"])
@@ -121,6 +121,14 @@ class Cards:
         if query["min_price"] is not None or query["max_price"] is not None:
             tests.append(lambda row: self._is_priced(row["id_product"], query))
         return tests
+
+    def _number_meant(self, text: str) -> str:
+        """The key of a number, or that of its part before a slash if no product has the whole."""
+        whole, part = number_match_key(text), text.split("/")[0]
+        known = {
+            number_match_key(row["number"]) for row in self.lake.products.values() if row.get("number") is not None
+        }
+        return whole if "/" not in text or whole in known or not part else number_match_key(part)
 
     def _is_priced(self, id_product: int, query: dict[str, Any]) -> bool:
         """Whether the price of the sort, or the trend, is within the bounds asked for."""
@@ -167,9 +175,11 @@ class Cards:
         return (card["price_guide"] or {}).get(sort)
 
 
-def _begins_a_word(text: str, name: str) -> bool:
-    places = [place for place in range(len(name)) if name.startswith(text, place)]
-    return any(place == 0 or not name[place - 1].isalnum() for place in places)
+def _has_words(name: str, query: str) -> bool:
+    """Whether each word of a query is in a word of the name; of a query without words, each part in the folded name."""
+    if wanted := words(query):
+        return all(any(one in word for word in words(name)) for one in wanted)
+    return all(part in fold(name) for part in fold(query).split())
 
 
 def _newest(table: dict[int, dict[date, Row]], id_product: int, body: Callable[[Row], Row]) -> Row | None:

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from tests.support.oracle.text import fold
+from tests.support.oracle.text import words
 
 
 class Refused(Exception):
@@ -199,7 +199,7 @@ def read(endpoint: str, known: Parameters, pairs: list[tuple[str, str]]) -> dict
         raise Refused("ids")
     if endpoint == "scheme" and "values" not in seen:
         raise Refused("values")
-    if values.get("sort") == "match" and (not fold(values["q"]).split() or values["order"] is not None):
+    if values.get("sort") == "match" and (not words(values["q"]) or values["order"] is not None):
         raise Refused("sort")
     if endpoint == "market/history" and (values["set"] is None) == (values["game"] is None):
         raise Refused("set")

@@ -3,13 +3,13 @@
 from tests.support.oracle import games
 from tests.support.oracle.cards import market_url
 from tests.support.oracle.lake import OracleLake, Row
-from tests.support.oracle.text import fold
+from tests.support.oracle.text import bare, fold
 
 
 def search(lake: OracleLake, q: str, game: str) -> list[Row]:
-    """Sets whose folded name holds the folded, trimmed text, by folded name and id; of one game if it is given."""
-    wanted = fold(q.strip())
-    rows = [row for row in lake.expansions.values() if wanted in fold(row["name"])]
+    """Sets whose bare name holds the bare, trimmed text, by folded name and id; of one game if it is given."""
+    wanted = bare(q.strip())
+    rows = [row for row in lake.expansions.values() if wanted in bare(row["name"])]
     if game:
         rows = [row for row in rows if games.key(row.get("game")) == fold(game)]
     return [_set(lake, row) for row in sorted(rows, key=lambda row: (fold(row["name"]), row["id"]))]

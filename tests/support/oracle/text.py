@@ -12,6 +12,30 @@ def fold(text: str) -> str:
     return "".join(c for c in decomposed if unicodedata.category(c) != "Mn").casefold()
 
 
+def bare(text: str) -> str:
+    """The text without its apostrophes, folded."""
+    return fold("".join(c for c in text if c not in "'\u2019\u2018\u201b\u02bc\u00b4`\u2032"))
+
+
+@cache
+def words(text: str) -> list[str]:
+    """The longest runs of characters for which `str.isalnum` is true, of the bare text (section 2, words)."""
+    runs = [""]
+    for c in bare(text):
+        if c.isalnum():
+            runs[-1] += c
+        elif runs[-1]:
+            runs.append("")
+    return runs if runs[-1] else runs[:-1]
+
+
+def base_name(name: str) -> str:
+    """The part before the first ` [` or ` (`, or the whole name if that part has no word."""
+    cuts = [place for mark in (" [", " (") if (place := name.find(mark)) >= 0]
+    part = name[: min(cuts)] if cuts else name
+    return part if words(part) else name
+
+
 def nfc(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 

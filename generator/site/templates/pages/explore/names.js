@@ -1,9 +1,8 @@
 // The names of the catalogue, which complete what is typed: one file, read once, and searched here.
-import {fold} from "./fold.js";
+import {wordText} from "./fold.js";
 
 const LETTERS = 2; // from here on, words are completed
 const MOST = 8;
-const SYNTAX = /[\\^$.*+?()[\]{}|/]/g; // of a regular expression
 
 export class Names {
   #names = null;
@@ -14,7 +13,7 @@ export class Names {
 
   /** The names that contain all words of a text, as options of a combobox, in the order of `sort=match`. */
   async matching(text) {
-    const typed = fold(text).trim().split(/\s+/).join(" ");
+    const typed = wordText(text);
     if (typed.length < LETTERS) return [];
     this.#names ??= this.#read();
     return best(await this.#names, typed).map(({name, products}) => ({value: name, label: name, products}));
@@ -24,7 +23,7 @@ export class Names {
   async #read() {
     try {
       const [{names}] = await this.api.get("names");
-      return names.map((entry) => ({...entry, folded: fold(entry.name)}));
+      return names.map((entry) => ({...entry, words: wordText(entry.name)}));
     } catch {
       return [];
     }
@@ -33,19 +32,18 @@ export class Names {
 
 /** The first of the names that match: by class, then by their products, then as they stand in the file. */
 function best(names, typed) {
-  const words = typed.split(" ");
-  const starts = words.map((word) => new RegExp(`(?:^|[^\\p{L}\\p{N}])${word.replace(SYNTAX, "\\$&")}`, "u"));
+  const asked = typed.split(" ");
   const classes = [[], [], [], []];
   for (const entry of names) {
-    if (words.every((word) => entry.folded.includes(word))) keep(classes[classOf(entry.folded, typed, starts)], entry);
+    if (asked.every((word) => entry.words.includes(word))) keep(classes[classOf(entry.words, typed, asked)], entry);
   }
   return classes.flat().slice(0, MOST);
 }
 
 /** The class of a match: 0 the name, 1 its beginning, 2 beginnings of words, 3 the rest. */
-function classOf(folded, typed, starts) {
-  if (folded.startsWith(typed)) return folded.length === typed.length ? 0 : 1;
-  return starts.every((start) => start.test(folded)) ? 2 : 3;
+function classOf(words, typed, asked) {
+  if (words.startsWith(typed)) return words.length === typed.length ? 0 : 1;
+  return asked.every((word) => ` ${words}`.includes(` ${word}`)) ? 2 : 3;
 }
 
 /** Put an entry into its place in a class, which stays short. */

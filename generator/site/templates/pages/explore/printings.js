@@ -1,5 +1,5 @@
 // The other products of the same name.
-import {fold} from "./fold.js";
+import {nameKey} from "./fold.js";
 
 const LONGEST_QUERY = 100; // characters, of the API
 const MOST = 50;
@@ -8,6 +8,6 @@ const MOST = 50;
 export async function printingsOf(product, api, signal) {
   if (product.kind !== "single" || product.name.length > LONGEST_QUERY) return [];
   const [page] = await api.get("cards", {q: product.name, kind: "single", sort: "match", limit: MOST}, {signal});
-  const name = fold(product.name);
-  return page.data.filter((card) => fold(card.name) === name && card.id_product !== product.id_product);
+  const name = nameKey(product.name);
+  return page.data.filter((card) => nameKey(card.name) === name && card.id_product !== product.id_product);
 }

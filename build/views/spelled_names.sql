@@ -1,0 +1,11 @@
+-- One row per different name of a product, with the texts that compare names (`edge_auth.text`): `whole`, `base` and `short` are
+-- the words of the name, of its base name and of its short name; '' for none, and the fold of a name without words. `signs` is
+-- what of it is neither letter, digit nor white space. Read by the layers catalogue and names.
+create or replace table spelled_names as
+select
+    name,
+    name_key(name) as whole,
+    word_text(base_name(name)) as base,
+    word_text(short_name(name)) as short,
+    sign_text(name) as signs
+from (select distinct name from products);

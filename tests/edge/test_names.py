@@ -1,0 +1,110 @@
+"""Names as catalogues write them, asked for as people type them: answers over HTTP against the oracle."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.support.commands import build
+from tests.support.lakes import Rows, write
+from tests.support.nginx_client import AnyClient, open_client
+from tests.support.oracle import Oracle, differences
+from tests.support.text_cases import CASES
+
+pytestmark = pytest.mark.xdist_group("names")  # one process: the build is made once
+
+NAMES = [
+    *(case.name for case in CASES),
+    *("Pikachu", "Pikachu [Thunder Jolt]", "PIKACHU (V.2) [Gnaw]", "Pikachu ex", "Surfing Pikachu", "Pika"),
+    *("Boss's Orders", "Boss\u2019s Orders (Giovanni)", "Professor's Research - Professor Oak", "charizard EX"),
+    *("Charizard ex [Brave Wing]", "Mega Charizard X ex", "\u2606", "\u2606!", "*", "* [a]", "Team Rocket's Mewtwo ex"),
+    *("N", "A", "Alakazam", "Exeggutor"),
+]  # fmt: skip
+TYPED = [
+    *("boss's orders", "Boss\u2019s Orders", "bosss orders", "bosss", "Charizard-EX", "charizard ex", "ex charizard"),
+    *("ex", "Mewtwo & Mew-GX", "mew", "nidoran", "Nidoran\u2642", "\u2642", "pikachu", "pikachu v", "Pika-chu", "n"),
+    *("a", "e e", "pikachu gnaw", "pikachu thunder", "[", "[ |", "&", "-", "'", "\u02bc", "\u2606!", "! ?", " ", "'s"),
+    *("flabebe", "\u2019s orders", "professors research", "rocket's", "zzz", "ass", "strasse", "\u30ca\u30c3", "iii"),
+]  # fmt: skip
+
+
+def lake() -> Rows:
+    """Two products of each name, in two sets, with numbers that hold slashes."""
+    products = [
+        {
+            "id_product": 10 * place + set_,
+            "name": name,
+            "kind": "single" if (place + set_) % 4 else "sealed",
+            "id_expansion": set_ if place % 7 else None,
+            "number": ("63", "063/100", "TG4", "64/100", "A/B", None)[(place + set_) % 6],
+        }
+        for place, name in enumerate(NAMES, 1)
+        for set_ in (1, 2)
+    ]
+    expansions = [
+        {"id": 1, "name": "Champion\u2019s Path", "game": "Pok\u00e9mon"},
+        {"id": 2, "name": "Collector's '99", "game": "Other"},
+    ]
+    prices = [(row["id_product"], row["id_product"] * 7 % 5 or None) for row in products if row["id_product"] % 4]
+    guide = [{"id_product": id_, "trend": trend, "trend_holo": id_ % 3} for id_, trend in prices]
+    return Rows(products, expansions, price_guide={"2026-08-22": guide})
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("names")
+    build(write(lake(), folder / "lake"), folder / "store")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def oracle(folder: Path) -> Oracle:
+    return Oracle(folder / "lake")
+
+
+@pytest.fixture(scope="module")
+def named(folder: Path) -> Iterator[AnyClient]:
+    """A client of the shim over these names."""
+    with open_client(str(folder / "store"), str(folder / "state"), 1_000_000) as client:
+        yield client
+
+
+def agree(named: AnyClient, oracle: Oracle, path: str, **query: object) -> None:
+    """Check that an answer is what the oracle answers."""
+    target = f"/api/v1/{path}?{urlencode(query)}"
+    status, expected = oracle.ask(target)
+    answer = named.get(target)
+    assert answer.status == status, target
+    assert not differences(expected, answer.json() if status == 200 else answer.code), target
+
+
+@pytest.mark.parametrize("typed", [*TYPED, *dict.fromkeys(NAMES)], ids=ascii)
+def test_a_search_finds_names_by_their_words(named: AnyClient, oracle: Oracle, typed: str) -> None:
+    for more in ({}, {"sort": "match"}, {"sort": "match", "kind": "single", "limit": 3}):
+        agree(named, oracle, "cards", **{"q": typed, "limit": 100, **more})
+
+
+def test_the_lake_has_matches_of_every_class(oracle: Oracle) -> None:
+    _, found = oracle.ask("/api/v1/cards?q=a&sort=match&limit=100")
+    assert {oracle.cards.match_class(card["id_product"], "a") for card in found["data"]} == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("game", ["", "other", "none"])
+def test_names_are_listed_by_base_name(named: AnyClient, oracle: Oracle, game: str) -> None:
+    agree(named, oracle, "names", game=game)
+
+
+@pytest.mark.parametrize("q", ["champions", "champion's path", " \u2019 ", "collectors `99", "s 9", "ZZ"])
+def test_sets_are_found_without_apostrophes(named: AnyClient, oracle: Oracle, q: str) -> None:
+    agree(named, oracle, "sets", q=q)
+
+
+@pytest.mark.parametrize(
+    "number", ["63", "63/100", "63/", "63/99", "/63", "64/100", "64/200", "a/b", "A/C", "TG4/TG30", "/"]
+)
+@pytest.mark.parametrize("path", ["cards", "facets"])
+def test_a_number_counts_before_its_slash_if_no_product_has_it(
+    named: AnyClient, oracle: Oracle, path: str, number: str
+) -> None:
+    agree(named, oracle, path, number=number)

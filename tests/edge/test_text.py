@@ -1,0 +1,47 @@
+"""Names are compared by their words, which generator, shim, pages and oracle cut alike."""
+
+import sys
+import unicodedata
+
+import pytest
+
+from edge_auth import text
+from tests.support.oracle import text as oracle_text
+from tests.support.text_cases import CASES, Cut
+
+
+@pytest.mark.parametrize("case", CASES, ids=ascii)
+def test_words_of_names(case: Cut) -> None:
+    assert text.words(case.name) == case.words.split()
+    assert text.word_text(text.base_name(case.name)) == case.base
+    assert text.word_text(text.short_name(case.name)) == case.short
+
+
+@pytest.mark.parametrize("case", CASES, ids=ascii)
+def test_the_oracle_cuts_the_same_words(case: Cut) -> None:
+    assert oracle_text.words(case.name) == case.words.split()
+    assert oracle_text.words(oracle_text.base_name(case.name)) == case.base.split()
+
+
+def test_words_have_all_letters_and_digits_and_nothing_else() -> None:
+    kept = {char for char in map(chr, range(sys.maxunicode)) if text.fold(char) == char != "\u02bc"}
+    assert {char for char in kept if text.words(char) == [char]} == {char for char in kept if char.isalnum()}
+    assert all(text.signs(char) == ([] if char.isalnum() or char.isspace() else [char]) for char in kept)
+
+
+@pytest.mark.parametrize(
+    ("name", "signs"),
+    [
+        ("Mewtwo & Mew-GX", ["&", "-"]),
+        ("a [b | c]", ["[", "|", "]"]),
+        ("'\u02bc'", ["'\u02bc'"]),
+        ("a", []),
+        (". .", [".", "."]),
+    ],
+)
+def test_signs_are_what_words_leave(name: str, signs: list[str]) -> None:
+    assert text.signs(name) == signs
+
+
+def test_a_name_without_words_is_compared_by_its_fold() -> None:
+    assert text.name_key("\u2606!") == unicodedata.normalize("NFKD", "\u2606!") and text.name_key("A-B") == "a b"
