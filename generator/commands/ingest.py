@@ -10,8 +10,8 @@ from generator.commands.ingest_lines import lines_command
 from generator.commands.ingest_withdraw import withdraw
 from generator.ingest.catalogue_import import import_attributes, import_expansions
 from generator.ingest.expansions_template import template_lines
-from generator.ingest.scraped_formats import ATTRIBUTES, EXPANSIONS, SCRAPED_FORMATS
-from generator.ingest.scraped_import import import_lines
+from generator.ingest.formats import ATTRIBUTES, EXPANSIONS, SCRAPED_FORMATS
+from generator.ingest.lines_import import import_lines
 
 
 @click.group()

@@ -1,4 +1,4 @@
-"""The commands `cardpress ingest …` that import lines: one for each format of `ingest.scraped_formats`."""
+"""The commands `cardpress ingest …` that import lines: one for each format of `ingest.formats`."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -16,9 +16,9 @@ from generator.commands.import_results import (
     summary_line,
 )
 from generator.ingest.bounded_file import FileLimits
-from generator.ingest.findings import FUTURE
-from generator.ingest.scraped_formats import LineFormat, ScrapedFormat
-from generator.ingest.scraped_import import ImportResult, LineFiles
+from generator.ingest.findings import CONTRADICTION, FUTURE, INCOMPLETE_OFFERS
+from generator.ingest.formats import LineFormat, ScrapedFormat
+from generator.ingest.lines_import import ImportResult, LineFiles
 from generator.lake.writer import LakeWriter
 from generator.terminal.output import say, say_json, say_lines
 
@@ -42,7 +42,6 @@ _OPTIONS: tuple[_Option, ...] = (
         show_default=True,
         help="Refuse a file with a longer line.",
     ),
-    accept_option(FUTURE),
     click.option("--json", "as_json", is_flag=True, help="The result as JSON."),
 )
 
@@ -60,7 +59,9 @@ def lines_command(
     command = click.Command(line_format.name, help=_help(line_format), callback=run)
     files = click.argument("files", nargs=-1, required=not template, type=_FILES, metavar="FILE…")
     to_fill = click.option("--template", is_flag=True, help="Print the table to fill, with what the lake lacks.")
-    more: list[_Option] = [files, *_OPTIONS, *options, *([to_fill] if template else [])]
+    is_check = isinstance(line_format, ScrapedFormat) and line_format.counts
+    accept = accept_option(FUTURE, *([CONTRADICTION, INCOMPLETE_OFFERS] if is_check else []))
+    more: list[_Option] = [files, *_OPTIONS, accept, *options, *([to_fill] if template else [])]
     for option in more:
         command = option(command)
     return command

@@ -1,6 +1,11 @@
-"""Reads a file for an import, plain or compressed, up to a size. A small file may be large once inflated."""
+"""Reads a file for an import, plain or compressed, up to a size. A small file may be large once inflated.
+
+Text is UTF-8, or what the first bytes of the file prove: UTF-16 and UTF-32 by their mark, or by the zero bytes between
+ASCII characters, since text has none.
+"""
 
 import bz2
+import codecs
 import gzip
 import io
 import lzma
@@ -9,7 +14,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from generator import settings
 from generator.errors import IngestError
@@ -21,6 +26,13 @@ _OPENERS: dict[bytes, Callable[[io.BufferedReader], io.BufferedIOBase]] = {
     b"\xfd7zXZ": lzma.open,
 }  # by how the file begins
 _LONGEST_MAGIC = max(map(len, _OPENERS))
+_ENCODINGS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}  # by how the file begins
 
 
 class FileLimits(NamedTuple):
@@ -73,24 +85,29 @@ class BoundedFile:
         self._check_size(self._size)
         return data
 
-    def lines(self) -> Iterator[bytes]:
-        """Yield the lines with their ends.
+    def lines(self) -> Iterator[str]:
+        """Yield the lines with their ends, whichever these are. A byte that is no UTF-8 becomes half a surrogate pair.
 
         Raises:
             IngestError: A line, or the file, is larger than its limit.
         """
-        size = 0
+        raw = io.BufferedReader(_Raw(self._stream.read))
+        encoding = encoding_of(raw.peek(4))
+        text = io.TextIOWrapper(raw, encoding, "surrogateescape", newline="")
         limit = self._limits.line_bytes
         for number in range(1, sys.maxsize):
-            line = self._stream.readline(limit + 1)
+            try:
+                line = text.readline(limit + 1)
+            except UnicodeDecodeError as error:
+                raise IngestError(f"{self._path}: line {number}: no {encoding}: {error.reason}") from None
             if not line:
                 return
             if len(line) > limit:
                 raise IngestError(
                     f"{self._path}: line {number} has more than {limit:,} bytes: repair it, or raise --max-line-kb"
                 )
-            size += len(line)
-            self._check_size(size)
+            self._size += len(line)
+            self._check_size(self._size)
             yield line
 
     def _check_size(self, size: int) -> None:
@@ -99,6 +116,38 @@ class BoundedFile:
                 f"{self._path}: more than {self._limits.file_bytes / 1e6:,.0f} MB after inflating: "
                 "split it, or raise --max-file-mb if the machine has the memory"
             )
+
+
+class _Raw(io.RawIOBase):
+    """The bytes that a function reads, as a stream of Python."""
+
+    def __init__(self, read: Callable[[int], bytes]):
+        self._read = read
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer as far as one read goes."""
+        data = self._read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def encoding_of(start: bytes) -> str:
+    """Return the encoding of a text that begins with these bytes: four, or all of them."""
+    for mark, encoding in _ENCODINGS.items():
+        if start.startswith(mark):
+            return encoding
+    zeros = tuple(byte == 0 for byte in start[:4])
+    if zeros == (True, True, True, False):
+        return "utf-32-be"
+    if zeros == (False, True, True, True):
+        return "utf-32-le"
+    if zeros[:2] == (True, False):
+        return "utf-16-be"
+    return "utf-16-le" if zeros[:2] == (False, True) else "utf-8"
 
 
 @contextmanager

@@ -15,11 +15,10 @@ import pyarrow.compute as pc
 from generator.clock import utc_now
 from generator.errors import IngestError
 from generator.ingest.bounded_file import STDIN
-from generator.ingest.findings import IGNORED_COLUMNS, UNKNOWN_PRODUCTS, UNNAMED, ImportFinding
-from generator.ingest.list_page_values import list_pages_file
-from generator.ingest.merge import FileChange, changed_files, connect_tables
-from generator.ingest.scraped_formats import ATTRIBUTES, EXPANSIONS, LineFormat
-from generator.ingest.scraped_import import (
+from generator.ingest.findings import IGNORED_COLUMNS, NAMED_TWICE, UNKNOWN_PRODUCTS, UNNAMED, ImportFinding
+from generator.ingest.formats import ATTRIBUTES, EXPANSIONS, LineFormat
+from generator.ingest.lines import FileLines, LineReader
+from generator.ingest.lines_import import (
     ImportResult,
     LineFiles,
     OnRead,
@@ -27,9 +26,11 @@ from generator.ingest.scraped_import import (
     import_result,
     write_changes,
 )
-from generator.ingest.scraped_lines import LineReader
+from generator.ingest.list_page_values import list_pages_file
+from generator.ingest.merge import FileChange, changed_files, connect_tables
 from generator.ingest.table_files import expansions_file, products_file
 from generator.ingest.table_updates import TableUpdate, complete_catalogue, update_from_pages, update_table
+from generator.ingest.values import quoted_json
 from generator.lake.writer import LakeWriter, encode_parquet
 
 # The newest game and URL that lines give for an expansion; of two with the same time, the greater.
@@ -42,6 +43,11 @@ WITH given AS (
 )
 SELECT expansions.* REPLACE (coalesce(new_game, game) AS game, coalesce(new_url, url) AS url)
 FROM expansions LEFT JOIN given USING (id) ORDER BY id
+"""
+
+_NAMED_TWICE = """
+SELECT id, list(DISTINCT name ORDER BY name) AS names FROM lines WHERE name IS NOT NULL
+GROUP BY id, updated_at HAVING count(DISTINCT name) > 1 ORDER BY id
 """
 
 
@@ -73,6 +79,7 @@ def import_expansions(lake: LakeWriter, files: LineFiles, on_read: OnRead, game:
     if game:
         games = pc.fill_null(rows["game"], game)
         rows = rows.set_column(rows.schema.get_field_index("game"), "game", games)
+    twice = _named_twice(rows)
     named = rows.filter(rows["name"].is_valid()).select(["id", "name", "updated_at"])
     incoming = named.rename_columns(["id", "name", "created_at"]).cast(expansions_file().imported_schema)
     with lake.locked():
@@ -81,10 +88,23 @@ def import_expansions(lake: LakeWriter, files: LineFiles, on_read: OnRead, game:
         with connect_tables(expansions=expansions.after, lines=rows) as database:
             expansions.after = database.sql(_SET_COLUMNS).to_arrow_table().cast(expansions.after.schema)
         complete_catalogue(products, expansions, list_pages_file().read(lake))
+        unknown = list(_unknown(rows["id"], expansions, UNNAMED, "skipped, because they have no name"))
+        if unknown and unknown[0].occurrences == len(pc.unique(rows["id"])):
+            raise IngestError(f"{files.paths[0]}: {unknown[0].message}: write their names into the table")
         changes = [expansions.change(), *_if_changed(products)]
         write_changes(lake, files, reader, changed_files(changes))
-    unknown = _unknown(rows["id"], expansions, UNNAMED, "skipped, because they have no name")
-    return replace(import_result(reader, changes), findings=(*_ignored(reader), *unknown))
+    return replace(import_result(reader, changes), findings=(*_ignored(reader), *twice, *unknown))
+
+
+def _named_twice(rows: pa.Table) -> list[ImportFinding]:
+    """Return the finding that lines of one time name an expansion in several ways."""
+    with connect_tables(lines=rows) as database:
+        found = database.sql(_NAMED_TWICE).fetchall()
+    if not found:
+        return []
+    id_, names = found[0]
+    message = f"{len(found):,} expansions have several names, such as {id_}: {', '.join(map(quoted_json, names))}"
+    return [ImportFinding(NAMED_TWICE, "lines", expansions_file().path, len(found), message, is_refused=False)]
 
 
 def _ignored(reader: LineReader) -> Iterator[ImportFinding]:
@@ -112,19 +132,27 @@ def _if_changed(update: TableUpdate) -> Iterator[FileChange]:
 
 def _read(files: LineFiles, on_read: OnRead, line_format: LineFormat) -> tuple[LineReader, pa.Table]:
     """Read all files. Lines without a time have that of their file."""
-    reader, parts, known = LineReader(line_format, files.limits), [], 0
+    reader, parts = LineReader(line_format, files.limits), []
     for path in files.paths:
-        reader.read(path)
+        rows = reader.read(path).rows
         if reader.keys and not reader.keys & line_format.value_keys:
             known_columns = ", ".join(sorted(line_format.value_keys))
             raise IngestError(f"{path}: no column of {line_format.name}: name at least one of {known_columns}")
-        rows = reader.table().slice(known)
-        known += rows.num_rows
         times = pc.fill_null(rows["updated_at"], pa.scalar(_written_at(path), rows.schema.field("updated_at").type))
         parts.append(rows.set_column(rows.schema.get_field_index("updated_at"), "updated_at", times))
         on_read(path)
     finish_reading(files, reader)
+    for file in reader.files:
+        _refuse_empty(file)
     return reader, pa.concat_tables(parts)
+
+
+def _refuse_empty(file: FileLines) -> None:
+    """Raise IngestError if no line of a file says anything."""
+    values = [name for name in file.rows.schema.names[1:] if name != "updated_at"]
+    if all(file.rows[name].null_count == len(file.rows) for name in values):
+        lines = f"none of its {file.lines:,} lines has a value" if file.lines else "it has no lines"
+        raise IngestError(f"{file.path}: {lines} for {', '.join(values)}: nothing was imported")
 
 
 def _written_at(path: Path) -> datetime:

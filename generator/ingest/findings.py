@@ -21,6 +21,9 @@ IGNORED_COLUMNS = "ignored-columns"
 UNKNOWN_KEYS = "unknown-keys"
 UNKNOWN_PRODUCTS = "unknown-products"
 UNNAMED = "unnamed"
+CONTRADICTION = "contradiction"
+INCOMPLETE_OFFERS = "incomplete-offers"
+UNKNOWN_CONDITIONS = "unknown-conditions"
 
 # The cases that stop an import, and what accepting them means.
 REFUSED = {
@@ -30,6 +33,8 @@ REFUSED = {
     TWO_FOIL_PRICES: "the price under -holo is taken",
     FUTURE: "builds then speak for that day",
     FAR_DAY: "history then has that day",
+    CONTRADICTION: "both are stored as they are",
+    INCOMPLETE_OFFERS: "builds leave these offers out",
 }
 
 

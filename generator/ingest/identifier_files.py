@@ -1,7 +1,5 @@
 """Reads files of ids of other catalogues: a card or line becomes rows, or is refused with its number and the reason."""
 
-import json
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,12 +9,14 @@ import pyarrow as pa
 from generator import settings
 from generator.errors import IngestError
 from generator.ingest.bounded_file import BoundedFile, FileLimits, open_bounded
-from generator.ingest.csv_lines import csv_header, csv_rows, is_csv
+from generator.ingest.csv_tables import TableKeys
 from generator.ingest.identifier_formats import Card, CardFormat, Identified, identify_line
 from generator.ingest.json_stream import JsonStream
-from generator.ingest.scraped_values import InvalidValue
+from generator.ingest.lines import given_lines
+from generator.ingest.values import InvalidValue
 
 _COLUMNS = ("id_product", "scheme", "value")
+_KEYS = TableKeys([(name,) for name in _COLUMNS], [(name,) for name in _COLUMNS], integers=frozenset({"id_product"}))
 _MAX_BATCH_ROWS = 50_000  # rows held as Python objects before they become an Arrow batch
 SCHEMA = pa.schema(
     {
@@ -111,16 +111,19 @@ class IdentifierReader:
             raise ValueError(problem)
 
     def _add_lines(self, file: BoundedFile) -> None:
-        """Raise ValueError if the file lacks a column."""
+        """Raise ValueError if the file lacks a column, or has a line that is no JSON: a file that was cut off."""
         complete = False
-        for number, line in _lines(file):
+        for line in given_lines(file.lines(), _KEYS):
+            if line.problem.startswith("not JSON"):
+                raise ValueError(f"line {line.number:,} is no JSON, or cut off: {line.problem}")
             try:
-                found = _object(line)
-                complete = complete or all(name in found for name in _COLUMNS)
-                self._add_one(number, identify_line(found))
+                if line.problem:
+                    raise InvalidValue(line.problem)
+                complete = complete or all(name in line.values for name in _COLUMNS)
+                self._add_one(line.number, identify_line(line.values))
             except InvalidValue as error:
-                self._refuse(number, error)
-        if not complete and self.read:
+                self._refuse(line.number, error)
+        if not complete:
             raise ValueError(f"no line has the columns {', '.join(_COLUMNS)}")
 
     def _add_one(self, number: int, found: Identified) -> None:
@@ -147,26 +150,3 @@ def _object(value: Any) -> Card:
     if not isinstance(value, dict):
         raise InvalidValue("no JSON object")
     return value
-
-
-def _lines(file: BoundedFile) -> Iterator[tuple[int, Any]]:
-    """Yield the lines of a CSV or JSON Lines file with their numbers. One of JSON may be no object."""
-    lines = file.lines()
-    first = next(lines, b"")
-    if is_csv(first):
-        missing = [name for name in _COLUMNS if name not in csv_header(first)]
-        if missing:
-            raise ValueError(f"its header lacks {', '.join(missing)}")
-        yield from ((row.line, row.values) for row in csv_rows(_again(first, lines)))
-        return
-    for number, line in enumerate(_again(first, lines), 1):
-        if line.strip():
-            try:
-                yield number, json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise ValueError(f"line {number:,} is no JSON, or cut off: {error}") from None
-
-
-def _again(first: bytes, others: Iterator[bytes]) -> Iterator[bytes]:
-    yield first
-    yield from others

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from generator.ingest.json_stream import JsonStream
-from generator.ingest.scraped_values import InvalidValue, parse_id, quoted_json
+from generator.ingest.values import InvalidValue, is_nothing, parse_id, quoted_json
 
 _MTGJSON_SCHEMES = {
     "scryfallId": "scryfall",
@@ -185,7 +185,7 @@ def _product(value: Any, name: str) -> int | None:
 
 def _text(value: Any, name: str) -> str | None:
     """Return an id as text, None for no id."""
-    if value is None or value == "":
+    if value is None or (isinstance(value, str) and is_nothing(value)):
         return None
     if type(value) is int:
         return str(value)

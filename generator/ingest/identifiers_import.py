@@ -12,11 +12,12 @@ import duckdb
 import pyarrow as pa
 
 from generator.database import run_file
+from generator.errors import IngestError
 from generator.ingest.bounded_file import FileLimits
 from generator.ingest.identifier_files import Cases, IdentifierReader
 from generator.ingest.identifier_formats import CardFormat
-from generator.ingest.scraped_values import quoted_json
 from generator.ingest.table_files import identifiers_file
+from generator.ingest.values import quoted_json
 from generator.lake.schema import arrow_schema
 from generator.lake.writer import LakeWriter, encode_parquet
 
@@ -130,6 +131,8 @@ def import_identifiers(
         db.execute(_BROKEN)
         db.execute(_KEPT)
         _count_broken(db, reader)
+        if reader.read and reader.refused.count == reader.read:
+            raise IngestError(f"{reader.refused.example}; all {reader.read:,} {reader.unit}s were refused")
         matched, unknown = _matches(db, lake, reader)
         tables = _write(db, lake, _replaced(db, format_) if replace else [])
     return IdentifiersResult(reader.unit, reader.read, matched, reader.without, unknown, reader.refused, tables)

@@ -12,8 +12,10 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from generator.ingest.bounded_file import encoding_of
+
 _CHUNK_BYTES = 1 << 20
-_SPACE = re.compile(r"[ \t\n\r]*")
+_SPACE = re.compile(r"[\ufeff \t\n\r]*")
 _MAX_TOKEN = 16  # characters; an error nearer to the end of what was read may only mean that more has to be read
 _IS_CUT_OFF = "it is cut off"
 
@@ -32,7 +34,7 @@ class JsonStream:
         self._read = read
         self._max_characters = max_characters
         self._decoder = json.JSONDecoder(parse_constant=_refuse_constant)
-        self._decode = codecs.getincrementaldecoder("utf-8-sig")().decode
+        self._decode: Callable[[bytes, bool], str] | None = None
         self._text, self._at, self._is_all = "", 0, False
 
     def peek(self) -> str:
@@ -111,6 +113,8 @@ class JsonStream:
         waiting = self._text[self._at :]
         data = self._read(max(_CHUNK_BYTES, len(waiting)))
         self._is_all = not data
+        if self._decode is None:
+            self._decode = codecs.getincrementaldecoder(encoding_of(data))().decode
         self._text, self._at = waiting + self._decode(data, self._is_all), 0
 
 

@@ -9,8 +9,8 @@ from functools import cache
 
 import pyarrow as pa
 
+from generator.ingest.formats import ABOUT_PRODUCT, LIST_PAGES
 from generator.ingest.merge import connect_tables, quoted
-from generator.ingest.scraped_formats import ABOUT_PRODUCT, LIST_PAGES
 from generator.ingest.table_files import TableFile
 
 _PRODUCT_COLUMNS = tuple(ABOUT_PRODUCT)

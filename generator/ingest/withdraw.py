@@ -9,8 +9,8 @@ import pyarrow.compute as pc
 
 from edge_auth.text import fold
 from generator.errors import IngestError
+from generator.ingest.formats import SCRAPED_FORMATS
 from generator.ingest.list_page_values import list_pages_file
-from generator.ingest.scraped_formats import SCRAPED_FORMATS
 from generator.ingest.table_files import (
     TableFile,
     expansions_file,

@@ -15,8 +15,8 @@ from generator.database import Database
 from generator.demo.lake import write_demo
 from generator.demo.words import CONDITION_CODES
 from generator.ingest.cardmarket_files import read_expansions, read_price_guide, read_products
+from generator.ingest.formats import ATTRIBUTES, EXPANSIONS, SCRAPED_FORMATS, ScrapedFormat
 from generator.ingest.list_page_values import list_pages_file
-from generator.ingest.scraped_formats import ATTRIBUTES, EXPANSIONS, SCRAPED_FORMATS, ScrapedFormat
 from generator.ingest.table_files import TableFile, expansions_file, products_file
 from generator.lake.lake import DAILY_TABLES, FLAT_TABLES
 from generator.lake.prices_and_conditions import CONDITIONS, PRICE_FIGURES

@@ -247,12 +247,12 @@ def test_a_corrected_table_wins_over_the_older_one(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("rarity\nRare\n", "line 2: it has no id_product"),
+        ("rarity\nRare\n", "line 1: its header lacks id_product (or idProduct, id)"),
         ("id_product,rarity\nx,Rare\n", 'line 2: id_product must be an integer, not "x"'),
         ('id_product,url\n1,"ftp://x"\n', "line 2: url must begin with https://"),
         ('id_product,url\n1,"x\n', "no CSV"),
         ('{"id_product": 1, "rarity": 5}\n', "line 1: rarity must be text, not 5"),
-        ('[{"id_product": 1}]\n', "no JSON object"),
+        ('[{"id_product": 1}]\n', "write each object on a line of its own"),
         ("id,name\n1,Base\n", "no column of attributes: name at least one of cardmarket_url, image"),
     ],
 )

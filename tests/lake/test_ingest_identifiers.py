@@ -190,7 +190,7 @@ def test_tables(lake: Path, tmp_path: Path) -> None:
         ("mtgjson", b'{"data": {"LEA": {"cards": [{"uuid": "u"} {}]}}}', "it is no JSON"),
         ("tcgdex", as_bulk(SCRYFALL), "it needs id, and one of"),
         ("tcgdex", b'{"id": "x", "localId": "1"} ]', "it is no JSON"),
-        (None, b"", "its header lacks id_product, scheme, value"),
+        (None, b"", "no line has the columns"),
         (None, b"id_product,value\n1,2\n", "its header lacks scheme"),
         (None, b'{"id_product": 1, "value": "2"}\n', "no line has the columns"),
         (
@@ -198,8 +198,8 @@ def test_tables(lake: Path, tmp_path: Path) -> None:
             b'{"id_product": 1, "scheme": "a", "value": "2"}\n{"id_product": 1, "sch',
             "line 2 is no JSON, or cut off",
         ),
-        (None, b'[{"id_product": 1, "scheme": "a", "value": "2"}]', "no line has the columns"),
-        (None, as_bulk(SCRYFALL), "line 1 is no JSON, or cut off"),
+        (None, b'[{"id_product": 1, "scheme": "a", "value": "2"}]', "write each object on a line of its own"),
+        (None, as_bulk(SCRYFALL), "write each object on a line of its own"),
         (None, b'id_product,scheme,value\n1,a,"b\n', "no CSV"),
     ],
 )

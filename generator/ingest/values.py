@@ -1,29 +1,53 @@
-"""Parses values as scrapers read them from the marketplace's pages.
+"""Parses values as scrapers read them from the marketplace's pages, and as people write them into tables.
 
-Each function takes a JSON value and its name. A missing value (null or empty text) gives None. A value that cannot be
-parsed raises InvalidValue, whose message has the name.
+Each function takes a JSON value and its name. A missing value (null, empty text, or a text that means nothing, such as
+`N/A`) gives None. A value that cannot be parsed raises InvalidValue, whose message has the name.
 """
 
 import json
 import re
+import unicodedata
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-from generator.lake.prices_and_conditions import CONDITIONS, MAX_PRICE
+from generator.lake.prices_and_conditions import CONDITIONS
 
 _MAX_QUOTED_CHARACTERS = 60
-_CODES = {text.casefold(): code for code, name in CONDITIONS.items() for text in (code, name)}
+_CODES = {
+    spelling.replace(" ", "").casefold(): code
+    for code, name in CONDITIONS.items()
+    for spelling in (code, name, f"{code} {name}", f"{name} {code}")
+}
+_BETWEEN_WORDS = re.compile(r"[\s_.\-–/:]+")
 _INTEGERS = range(-(2**63), 2**63)
-# As on the site: a decimal comma, points between thousands. Otherwise a point is a decimal point.
-_SITE_PRICE = re.compile(r"([0-9]+|[1-9][0-9]{0,2}(?:\.[0-9]{3})+)(?:,([0-9]+))?", re.ASCII)
-_PLAIN_PRICE = re.compile(r"[0-9]+\.[0-9]+", re.ASCII)
-_COUNT = re.compile(r"[0-9]+|[1-9][0-9]{0,2}(?:\.[0-9]{3})+", re.ASCII)
-_NO_PRICE = {"", "-", "–", "—", "N/A"}
+_COUNT = re.compile(r"[0-9]+|[1-9][0-9]{0,2}(?:([.,'’])[0-9]{3})(?:\1[0-9]{3})*", re.ASCII)
+# What programs and people write where there is no value: one rule for all columns.
+_NOTHING = frozenset({
+    "", "-", "--", "–", "—", "null", "(null)", "<null>", "\\n", "nil", "none", "undefined", "nan", "-nan", "na", "n/a",
+    "<na>", "#n/a", "#na", "#ref!", "#value!", "#name?", "#null!", "#num!", "#div/0!",
+})  # fmt: skip
+_LONGEST_NOTHING = max(map(len, _NOTHING))
+# Characters of category Cf (zero width, direction) and variation selectors.
+_ALSO_UNSEEN = frozenset("\u034f\u180b\u180c\u180d" + "".join(map(chr, range(0xFE00, 0xFE10))))
 
 
 class InvalidValue(ValueError):
     """A value that cannot be parsed. The message is the reason why the line is refused."""
+
+
+def visible(text: str) -> str:
+    """Return a text without the characters that are not seen."""
+    if text.isascii():
+        return text
+    return "".join(char for char in text if unicodedata.category(char) != "Cf" and char not in _ALSO_UNSEEN)
+
+
+def is_nothing(text: str) -> bool:
+    """Return whether a text means that there is no value."""
+    if len(text) > _LONGEST_NOTHING and not text.isspace() and len(text.strip()) > _LONGEST_NOTHING:
+        return False
+    return visible(text).strip().casefold() in _NOTHING
 
 
 def parse_text(value: Any, name: str) -> str | None:
@@ -37,29 +61,16 @@ def parse_text(value: Any, name: str) -> str | None:
             value.encode()
         except UnicodeEncodeError:
             raise InvalidValue(f"{name} holds half of a surrogate pair: {quoted_json(value)}") from None
-    return value.strip() or None
-
-
-def parse_price(value: Any, name: str) -> float | None:
-    """Parse a price in euros: a number, or text as on the site (`0,02 €`, `1.234,56 €`, `N/A`) or like `9.80`."""
-    if type(value) is str:
-        value = _parse_price_text(value, name)
-    if value is None:
-        return None
-    if type(value) is not float and type(value) is not int:
-        raise InvalidValue(f"{name} must be a price, not {quoted_json(value)}")
-    if not 0 <= value <= MAX_PRICE:
-        raise InvalidValue(f"{name} is no price: {quoted_json(value)}")
-    return float(value + 0.0)  # turns negative zero into zero
+    return None if is_nothing(value) else value.strip()
 
 
 def parse_count(value: Any, name: str) -> int | None:
     """Parse a count: an integer, or text such as `1` or `1.044`."""
     if type(value) is str:
-        digits = "".join(value.split())
-        if digits and not _COUNT.fullmatch(digits):
+        digits = "".join(visible(value).split())
+        if not is_nothing(digits) and not _COUNT.fullmatch(digits):
             raise InvalidValue(f"{name} must be a count, not {quoted_json(value)}")
-        value = int(digits.replace(".", "")[:30]) if digits else None
+        value = None if is_nothing(digits) else int(re.sub("[^0-9]", "", digits)[:30])
     if value is None:
         return None
     if type(value) is float and value.is_integer():
@@ -71,7 +82,7 @@ def parse_count(value: Any, name: str) -> int | None:
 
 def parse_id(value: Any, name: str) -> int | None:
     """Parse an id of the marketplace."""
-    if value is None:
+    if value is None or (type(value) is str and is_nothing(value)):
         return None
     if type(value) is not int or value not in _INTEGERS:
         raise InvalidValue(f"{name} must be an integer, not {quoted_json(value)}")
@@ -80,7 +91,7 @@ def parse_id(value: Any, name: str) -> int | None:
 
 def parse_time(value: Any, name: str) -> datetime | None:
     """Parse an ISO 8601 time into UTC without a zone. A time without a zone is UTC."""
-    if value is None or value == "":
+    if value is None or (type(value) is str and is_nothing(value)):
         return None
     try:
         if len(value) <= len("2026-07-26"):
@@ -98,8 +109,10 @@ def parse_condition(value: Any, name: str) -> str | None:
 
 
 def parse_seller(value: Any, name: str) -> str | None:
-    """Parse a seller: a name, or an object with a `name`."""
-    return parse_text(value.get("name") if type(value) is dict else value, name)
+    """Parse a seller: a name, or an object with a `username` (the marketplace's own API) or a `name`."""
+    if type(value) is dict:
+        value = value.get("username") or value.get("name")
+    return parse_text(value, name)
 
 
 def parse_text_or_integer(value: Any, name: str) -> str | None:
@@ -133,18 +146,7 @@ def quoted_json(value: Any) -> str:
 
 
 @lru_cache(maxsize=10_000)
-def _parse_price_text(value: str, name: str) -> float | None:
-    digits = "".join(value.split()).removeprefix("€").removesuffix("€")
-    if digits in _NO_PRICE:
-        return None
-    site = _SITE_PRICE.fullmatch(digits)
-    if site:
-        return float(f"{site[1].replace('.', '')}.{site[2] or 0}")
-    if _PLAIN_PRICE.fullmatch(digits):
-        return float(digits)
-    raise InvalidValue(f"{name} is no price: {quoted_json(value)}")
-
-
-@lru_cache(maxsize=10_000)
 def _condition_code(condition: str) -> str:
-    return _CODES.get(" ".join(condition.split()).casefold(), condition)
+    """Return the code of a condition in any spelling: `near_mint`, `Near-Mint (NM)`. Another text stays."""
+    words = _BETWEEN_WORDS.split(visible(condition).strip().replace("(", " ").removesuffix(")"))
+    return _CODES.get("".join(words).casefold(), condition) if all(words) else condition

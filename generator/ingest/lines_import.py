@@ -4,23 +4,34 @@ Nothing is written before every line was read. In a folder, the files of all day
 not at all.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from generator import settings
+from generator.clock import timestamp, utc_now
 from generator.errors import IngestError
 from generator.ingest.bounded_file import LINES_LIMITS, FileLimits
-from generator.ingest.check_lines import check_lines
-from generator.ingest.findings import ImportFinding
+from generator.ingest.findings import (
+    CONTRADICTION,
+    FUTURE,
+    INCOMPLETE_OFFERS,
+    UNKNOWN_CONDITIONS,
+    ImportFinding,
+    refuse,
+)
+from generator.ingest.formats import LIST_PAGES, OFFERS, LineFormat, ScrapedFormat
+from generator.ingest.lake_rules import check_rows
+from generator.ingest.lines import FileLines, LineReader, store_refused
 from generator.ingest.merge import FileChange, MergeCounts, changed_files
 from generator.ingest.merge_days import merge_days
-from generator.ingest.scraped_formats import LIST_PAGES, OFFERS, LineFormat, ScrapedFormat
-from generator.ingest.scraped_lines import LineReader, store_refused
+from generator.ingest.table_files import DailyTable
 from generator.ingest.table_updates import update_from_pages
-from generator.lake.prices_and_conditions import CONDITIONS
+from generator.ingest.values import quoted_json
 from generator.lake.writer import LakeWriter
 
 OnRead = Callable[[Path], None]
@@ -72,7 +83,7 @@ def import_lines(line_format: ScrapedFormat, lake: LakeWriter, files: LineFiles,
     table = line_format.table
     reader = _read(files, on_read, line_format)
     rows = reader.table()
-    findings = check_lines(table, rows, files.accepted)
+    findings = _check(line_format, reader, rows, files.accepted)
     with lake.locked():
         changes = list(merge_days(lake, table, rows.select(table.schema.names)))
         changed = changed_files(changes)
@@ -82,7 +93,7 @@ def import_lines(line_format: ScrapedFormat, lake: LakeWriter, files: LineFiles,
             changes += catalogue
             changed |= changed_pages | changed_files(catalogue)
         write_changes(lake, files, reader, changed)
-    incomplete = _incomplete_offers(rows) if line_format is OFFERS else 0
+    incomplete = sum(file.incomplete for file in reader.files) if line_format is OFFERS else 0
     return replace(import_result(reader, changes, incomplete), findings=findings)
 
 
@@ -96,7 +107,7 @@ def _read(files: LineFiles, on_read: OnRead, line_format: LineFormat) -> LineRea
 
 
 def finish_reading(files: LineFiles, reader: LineReader) -> None:
-    """Stop an import that refused lines and has no place for them.
+    """Stop an import that refused lines and has no place for them, or refused all lines of a file.
 
     Raises:
         IngestError: There are such lines. The message names the first.
@@ -106,6 +117,13 @@ def finish_reading(files: LineFiles, reader: LineReader) -> None:
         more = f" (and {others:,} more refused line{'s' * (others > 1)})" if others else ""
         advice = "--bad-lines FILE keeps bad lines and imports the rest"
         raise IngestError(f"{first}{more}; nothing was imported: {advice}")
+    for file in reader.files:
+        if file.refused and file.refused == file.lines and files.bad_lines:
+            store_refused(files.bad_lines, reader.refused)
+            first = next(line for line in reader.refused if line.file == str(file.path))
+            raise IngestError(
+                f"{first}; all {file.lines:,} lines were refused, nothing was imported: see {files.bad_lines}"
+            )
 
 
 def _concerns(counts: MergeCounts) -> bool:
@@ -126,8 +144,46 @@ def import_result(reader: LineReader, changes: list[FileChange], incomplete_offe
     return ImportResult(reader.lines, len(reader.refused), incomplete_offers, tables)
 
 
-def _incomplete_offers(checks: pa.Table) -> int:
-    offers = pc.list_flatten(checks["offer_list"].combine_chunks())
-    known = pc.is_in(offers.field("condition"), pa.array(list(CONDITIONS)))
-    complete = pc.and_(pc.and_(offers.field("price").is_valid(), offers.field("seller").is_valid()), known)
-    return len(offers) - (pc.sum(complete).as_py() or 0)
+def _check(
+    line_format: ScrapedFormat, reader: LineReader, rows: pa.Table, accepted: Collection[str]
+) -> tuple[ImportFinding, ...]:
+    """Return what is doubtful about rows, if it is accepted.
+
+    Raises:
+        IngestError: No build would accept the rows, or a case is not accepted.
+    """
+    table = line_format.table
+    for broken in check_rows(table.name, rows.select(table.schema.names)):
+        raise IngestError(f"{table.name}: {broken}: no build would accept it")
+    findings = [found for file in reader.files for found in _doubts(line_format, file)]
+    findings += _future(table, rows)
+    refuse(findings, accepted)
+    return tuple(findings)
+
+
+def _doubts(line_format: ScrapedFormat, file: FileLines) -> Iterator[ImportFinding]:
+    """Yield what is doubtful about the checks of a file."""
+    target = line_format.table.name
+    if file.contradictions:
+        more = f" (and {file.contradictions - 1:,} more lines)" if file.contradictions > 1 else ""
+        message = f"{file.first_contradiction}{more}: did the page change?"
+        yield ImportFinding(CONTRADICTION, str(file.path), target, file.contradictions, message)
+    if file.conditions:
+        named = ", ".join(f"{quoted_json(text)} ({count:,})" for text, count in file.conditions.most_common(5))
+        message = f"{file.conditions.total():,} offers have a condition that is none of the seven: {named}"
+        yield ImportFinding(
+            UNKNOWN_CONDITIONS, str(file.path), target, file.conditions.total(), message, is_refused=False
+        )
+    if file.offers and file.offers == file.incomplete:
+        message = f"each of its {file.offers:,} offers lacks one of {', '.join(line_format.needed)}"
+        yield ImportFinding(INCOMPLETE_OFFERS, str(file.path), target, file.offers, message)
+
+
+def _future(table: DailyTable, rows: pa.Table) -> Iterator[ImportFinding]:
+    latest = (utc_now() + settings.MAX_LINES_AHEAD_OF_CLOCK).replace(tzinfo=None)
+    ahead = rows.filter(pc.greater(rows[table.time], pa.scalar(latest, pa.timestamp("us"))))
+    if ahead.num_rows:
+        product, moment = ahead[table.product][0].as_py(), ahead[table.time][0].as_py()
+        example = f"{table.product} {product} at {timestamp(moment.replace(tzinfo=UTC))}"
+        message = f"{ahead.num_rows:,} lines have a {table.time} that the clock has not reached, such as {example}"
+        yield ImportFinding(FUTURE, table.name, table.name, ahead.num_rows, message)

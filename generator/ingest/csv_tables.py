@@ -1,0 +1,174 @@
+"""Reads tables that people keep as CSV: strictly, so that no value moves to another column in silence.
+
+A row has as many values as the header has columns, a column stands once, a quote is closed in its row. What a
+spreadsheet adds is read where it is certain: a `sep=` line, blank lines before the header, any line end, a delimiter
+that the header shows, `="004"` for 004.
+"""
+
+import csv
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
+from typing import NamedTuple
+
+from generator.ingest.values import quoted_json, visible
+
+_DELIMITERS = ",;\t|"
+_SEP = re.compile(r'"?sep=(.)\1*[",;\t|\s]*', re.IGNORECASE)
+_BYTE = re.compile("[\udc80-\udcff]")  # a byte that is no UTF-8
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_]+")
+_LIKENESS = 0.8
+_INTEGER = re.compile("-?[0-9]{1,19}")
+_FORMULA = re.compile(r'="([^"]*)"')  # keeps leading zeros in a spreadsheet
+
+
+class CsvRow(NamedTuple):
+    """A row: the number of its first line, from 1; the row as text; its values by key; what is wrong with it, or ''."""
+
+    line: int
+    text: str
+    values: dict[str, str | int]
+    problem: str
+
+
+class TableKeys(NamedTuple):
+    """What a table may have.
+
+    Attributes:
+        columns: The keys of each column, the usual one first.
+        required: The keys of the columns that it must have.
+        remarks: TableKeys that only people read.
+        integers: TableKeys whose values are integers. Numbers of cards stay as written: 004.
+    """
+
+    columns: Sequence[tuple[str, ...]]
+    required: Sequence[tuple[str, ...]]
+    remarks: frozenset[str] = frozenset()
+    integers: frozenset[str] = frozenset()
+
+
+def csv_rows(lines: Iterable[str], keys: TableKeys) -> Iterator[CsvRow]:
+    """Yield the rows below the header. A column is known by its key, in upper or lower case. Other columns stay.
+
+    Raises:
+        ValueError: The text is no CSV, or its header is none of this table. The message begins with the line.
+    """
+    checked = _checked(lines)
+    number, delimiter, header = _header(checked, keys)
+    names = _names(number, header, keys)
+    reader, last, start = csv.reader(checked, delimiter=delimiter, strict=True), number, number + 1
+    try:
+        for values in reader:
+            start, last = last + 1, number + reader.line_num
+            if any(map(str.strip, values)):
+                cells = {name: _value(text, name in keys.integers) for name, text in zip(names, values, strict=False)}
+                yield CsvRow(start, delimiter.join(values), cells, _problem(names, values))
+    except csv.Error as error:
+        raise ValueError(f"line {last + 1}: no CSV: {error}: is a quote missing, or one too many?") from None
+
+
+def undecoded(line: str) -> str:
+    """Return which byte of a line is no UTF-8, '' if it is text."""
+    if line.isascii() or not (byte := _BYTE.search(line)):
+        return ""
+    return f"character {byte.start() + 1} is the byte 0x{ord(byte[0]) - 0xDC00:02x}, no UTF-8: save the file as UTF-8"
+
+
+def _checked(lines: Iterable[str]) -> Iterator[str]:
+    for number, line in enumerate(lines, 1):
+        if problem := undecoded(line):
+            raise ValueError(f"line {number}: {problem}")
+        yield line
+
+
+def _header(lines: Iterator[str], keys: TableKeys) -> tuple[int, str, list[str]]:
+    """Read up to the header. Return the number of its line, the delimiter, and the names of the columns."""
+    told = None
+    for number, line in enumerate(lines, 1):
+        if found := _SEP.fullmatch(line.strip(" \r\n")):
+            told = found[1]
+        elif line.strip().strip(_DELIMITERS + '"'):
+            delimiters = [told] if told else sorted(_DELIMITERS, key=lambda one: _fit(line, one, keys), reverse=True)
+            return number, delimiters[0], _cells(number, line, delimiters[0])
+    raise ValueError("it has no header: its first line names the columns")
+
+
+def _fit(line: str, delimiter: str, keys: TableKeys) -> tuple[int, int]:
+    """Return how well a delimiter fits a header: known columns, then all columns."""
+    known = {key.casefold() for column in keys.columns for key in column}
+    cells = [cell.strip(' \r\n"').casefold() for cell in line.split(delimiter)]
+    return len(known & set(cells)), len(cells)
+
+
+def _cells(number: int, line: str, delimiter: str) -> list[str]:
+    try:
+        return [visible(cell).strip() for cell in next(csv.reader([line], delimiter=delimiter, strict=True))]
+    except csv.Error as error:
+        raise ValueError(f"line {number}: no CSV: {error}: is a quote missing in the header?") from None
+
+
+def _names(number: int, header: list[str], keys: TableKeys) -> list[str]:
+    """Return the key of each column, its own name for one that is not known."""
+    known = {key.casefold(): key for column in keys.columns for key in column} | {key: key for key in keys.remarks}
+    names = [known.get(name.casefold(), name) for name in header]
+    _refuse_repeated(number, names, keys)
+    absent = [column for column in keys.columns if not set(column) & set(names)]
+    for name in names:
+        likely = [column[0] for column in absent if _is_like(name, column)] if name not in known.values() else []
+        if likely:
+            new = " or ".join(likely)
+            raise ValueError(
+                f"line {number}: column {quoted_json(name)} is not known: rename it to {new}, or remove it"
+            )
+    for column in keys.required:
+        if column in absent:
+            other = f" (or {', '.join(column[1:])})" if column[1:] else ""
+            found = ", ".join(map(quoted_json, names))
+            raise ValueError(f"line {number}: its header lacks {column[0]}{other}; it has {found}")
+    return names
+
+
+def _refuse_repeated(number: int, names: list[str], keys: TableKeys) -> None:
+    means = {key: column[0] for column in keys.columns for key in column}
+    places: dict[str, int] = {}
+    for place, name in enumerate(names):
+        column = means.get(name, name.casefold())
+        if name and column in places:
+            first = names[places[column]]
+            twice = f"column {name} stands twice" if name == first else f"columns {first} and {name} are the same"
+            raise ValueError(f"line {number}: {twice}, at {places[column] + 1} and {place + 1}: remove one")
+        places[column] = place
+
+
+def _is_like(name: str, column: tuple[str, ...]) -> bool:
+    """Return whether a person may mean a column by a name: `name_en` is like `name`, `Card Number` like `number`."""
+    words = _words(name)
+    close = get_close_matches("".join(words), ["".join(_words(key)) for key in column], cutoff=_LIKENESS)
+    return bool(close) or any(set(_words(key)) <= set(words) for key in column)
+
+
+def _words(name: str) -> list[str]:
+    return [word.casefold() for word in _WORD.findall(name)]
+
+
+def _value(text: str, is_integer: bool) -> str | int:
+    text = text.strip()
+    formula = _FORMULA.fullmatch(text)
+    text = formula[1] if formula else text
+    return int(text) if is_integer and _INTEGER.fullmatch(text) else text
+
+
+def _problem(names: list[str], values: list[str]) -> str:
+    """Return why a row cannot be trusted, '' if it can."""
+    if len(values) != len(names):
+        more = "more" if len(values) > len(names) else "fewer"
+        counts = f"{len(values)} values, {more} than the {len(names)} columns of the header"
+        return f"{counts}: quote a value that has the delimiter in it: {quoted_json(values)}"
+    for name, value in zip(names, values, strict=True):
+        if not name and value.strip():
+            return f"{quoted_json(value)} stands in a column without a name"
+        if "\n" in value or "\r" in value:
+            return f"{name} has a line break in it: is a quote missing? {quoted_json(value)}"
+        if value.lstrip().startswith('"') and not value.startswith('"'):
+            return f"{name} has a blank before its quote: remove the blank: {quoted_json(value)}"
+    return ""

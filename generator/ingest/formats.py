@@ -1,0 +1,367 @@
+"""The formats of lines: scraped lines, and lines of tables that operators keep (docs/ingest.md).
+
+A format maps each column of its rows to the keys and the parser of its value:
+
+price("from_price")                  # the value of "from_price", as a price
+time("scraped_at", "scrapedAt")      # the first of these keys that the line has
+required(text("slug"))               # a line without it is refused
+offers("offer_list", {"price": …})   # a list of objects, each with these columns
+
+The parser of a line, the schema of the rows and the command `cardpress ingest ‹name›` follow from it. TableKeys that no
+column reads are ignored.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
+
+import pyarrow as pa
+
+from generator.ingest.csv_tables import TableKeys
+from generator.ingest.prices import parse_price
+from generator.ingest.table_files import DailyTable
+from generator.ingest.values import (
+    InvalidValue,
+    parse_condition,
+    parse_count,
+    parse_id,
+    parse_objects,
+    parse_seller,
+    parse_text,
+    parse_text_or_integer,
+    parse_time,
+    parse_url,
+)
+from generator.lake.schema import TIMESTAMP
+
+Line = dict[str, Any]
+
+
+class Column(NamedTuple):
+    """A column of the rows that lines become.
+
+    Attributes:
+        keys: The keys of a line that it reads.
+        read: Returns its value for a line, or raises InvalidValue.
+        type: The type of its values.
+    """
+
+    keys: tuple[str, ...]
+    read: Callable[[Line], Any]
+    type: pa.DataType
+    is_required: bool = False
+
+
+def text(*keys: str) -> Column:
+    """Return a column of text."""
+    return _column(keys, parse_text, pa.string())
+
+
+def text_or_integer(*keys: str) -> Column:
+    """Return a column of text, which lines may give as an integer."""
+    return _column(keys, parse_text_or_integer, pa.string())
+
+
+def url(*keys: str) -> Column:
+    """Return a column of URLs of pages."""
+    return _column(keys, parse_url, pa.string())
+
+
+def condition(*keys: str) -> Column:
+    """Return a column of conditions."""
+    return _column(keys, parse_condition, pa.string())
+
+
+def seller(*keys: str) -> Column:
+    """Return a column of sellers."""
+    return _column(keys, parse_seller, pa.string())
+
+
+def price(*keys: str) -> Column:
+    """Return a column of prices in euros."""
+    return _column(keys, parse_price, pa.float64())
+
+
+def count(*keys: str) -> Column:
+    """Return a column of counts."""
+    return _column(keys, parse_count, pa.int64())
+
+
+def marketplace_id(*keys: str) -> Column:
+    """Return a column of ids of the marketplace."""
+    return _column(keys, parse_id, pa.int64())
+
+
+def time(*keys: str) -> Column:
+    """Return a column of times in UTC."""
+    return _column(keys, parse_time, TIMESTAMP)
+
+
+def offers(*keys: str, members: Mapping[str, Column]) -> Column:
+    """Return a column of lists of offers, each of which has these members."""
+
+    def read(line: Line) -> list[Line] | None:
+        listed: list[Line] = []
+        given = _given_objects(line, keys)
+        try:
+            for offer in given or ():
+                listed.append({name: column.read(offer) for name, column in members.items()})
+        except InvalidValue as error:
+            raise InvalidValue(f"offer {len(listed) + 1}: {error}") from None
+        return None if given is None else listed
+
+    inner = (key for column in members.values() for key in column.keys)
+    return Column((*keys, *inner), read, pa.list_(pa.struct([(name, column.type) for name, column in members.items()])))
+
+
+def _given_objects(line: Line, keys: tuple[str, ...]) -> list[Line] | None:
+    return next((parse_objects(line[key], key) for key in keys if key in line), None)
+
+
+def required(column: Column) -> Column:
+    """Return the column, which refuses a line without a value."""
+    first, *others = column.keys
+    missing = f"it has no {first}" + (f" (or {', '.join(others)})" if others else "")
+
+    def read(line: Line) -> Any:
+        value = column.read(line)
+        if value is None:
+            raise InvalidValue(missing)
+        return value
+
+    return column._replace(read=read, is_required=True)
+
+
+def first_value(*columns: Column) -> Column:
+    """Return the first of these columns that has a value. The later ones are then not parsed."""
+
+    def read(line: Line) -> Any:
+        for column in columns:
+            value = column.read(line)
+            if value is not None:
+                return value
+        return None
+
+    return Column(tuple(key for column in columns for key in column.keys), read, columns[0].type)
+
+
+def _column(keys: tuple[str, ...], parse: Callable[[Any, str], Any], type_: pa.DataType) -> Column:
+    """Return a column whose value stands under the first of the keys that a line has."""
+
+    def read(line: Line) -> Any:
+        for key in keys:
+            if key in line:
+                return parse(line[key], key)
+        return None
+
+    return Column(keys, read, type_)
+
+
+@dataclass(frozen=True)
+class LineFormat:
+    """The format of lines of a table that operators keep. Such a file may be CSV as well, whose values are all text.
+
+    Attributes:
+        name: The command `cardpress ingest ‹name›`.
+        help: What it imports, in the help of the command.
+        example: The arguments of the command in the example of its help.
+        columns: The columns of the rows in their order.
+        remarks: TableKeys that only people read.
+    """
+
+    name: str
+    help: str
+    example: str
+    columns: Mapping[str, Column]
+    remarks: frozenset[str] = frozenset()
+    is_csv_allowed: ClassVar[bool] = True
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The columns and their types."""
+        return pa.schema([(name, column.type) for name, column in self.columns.items()])
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """The keys of a line that columns read."""
+        return frozenset(key for column in self.columns.values() for key in column.keys)
+
+    @cached_property
+    def header(self) -> TableKeys:
+        """The columns of a CSV file."""
+        columns = self.columns.values()
+        needed = [column.keys for column in columns if column.is_required]
+        integers = frozenset(key for column in columns if pa.types.is_integer(column.type) for key in column.keys)
+        return TableKeys([column.keys for column in columns], needed, self.remarks, integers)
+
+    @property
+    def value_keys(self) -> frozenset[str]:
+        """The keys of columns other than the id, which stands first, and the time of a line."""
+        id_ = next(iter(self.columns))
+        values = (column for name, column in self.columns.items() if name not in (id_, "updated_at"))
+        return frozenset(key for column in values for key in column.keys)
+
+    def parse(self, line: Line) -> tuple[Any, ...]:
+        """Return the values of the columns for a line.
+
+        Raises:
+            InvalidValue: A value is wrong, or a required one is absent.
+        """
+        return tuple([column.read(line) for column in self.columns.values()])
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScrapedFormat(LineFormat):
+    """The format of lines of a scraper, which become rows of a daily table.
+
+    Attributes:
+        table: The table. `columns` has all of its columns.
+        further_help: What the command also does.
+        counts, lowest: The columns of a check that say how many offers there are, and the lowest price.
+        needed: What an offer is incomplete without.
+    """
+
+    table: DailyTable
+    further_help: str = ""
+    counts: str = ""
+    lowest: str = ""
+    needed: tuple[str, ...] = ()
+    is_csv_allowed: ClassVar[bool] = False
+
+    def contradiction(self, row: Mapping[str, Any]) -> str:
+        """Return how the count of a check contradicts its offers, or ''. A list may be shorter than the count."""
+        count, listed = row.get(self.counts), row.get("offer_list")
+        if count is None:
+            return ""
+        if listed is not None and (count < len(listed) or (count and not listed)):
+            return f"{self.counts} is {count:,}, but offer_list has {len(listed):,}"
+        if not count and not listed and row[self.lowest] is not None:
+            return f"{self.counts} is 0, but {self.lowest} is {row[self.lowest]}"
+        return ""
+
+
+_LISTED = ("offer_list", "article")
+
+
+def _offers(line: Line) -> int | None:
+    """Return how many offers a check counted: `offers`, or else the length of the list."""
+    counted = parse_count(line.get("offers"), "offers")
+    listed = _given_objects(line, _LISTED)
+    return len(listed) if counted is None and listed is not None else counted
+
+
+_ID_PRODUCT = required(marketplace_id("id_product", "idProduct", "id"))
+_SCRAPED_AT = required(time("scraped_at", "scrapedAt"))
+_CHECKED_AT = required(time("checked_at", "checkedAt"))
+_CONDITION = first_value(condition("condition_code"), condition("condition"))
+
+ABOUT_PRODUCT = {
+    "number": text("number"),
+    "rarity": text("rarity"),
+    "url": url("url"),
+    "image": text("image"),
+    "image_large": text("image_large"),
+}
+
+LIST_PAGES = ScrapedFormat(
+    "list-pages",
+    help="Import rows of expansions' list pages.",
+    further_help="They also set number, rarity, url and image of products, and names and urls of expansions.",
+    example="pages.jsonl.gz --bad-lines refused.jsonl",
+    table=DailyTable("listings", product="id_product", time="scraped_at"),
+    columns={
+        "id_product": _ID_PRODUCT,
+        "scraped_at": _SCRAPED_AT,
+        "available": count("available_items", "available"),
+        "from_price": price("from_price"),
+        "available_foil": count("available_foils", "available_foil"),
+        "from_price_foil": price("from_price_foil"),
+        "id_expansion": marketplace_id("id_expansion", "idExpansion"),
+        **ABOUT_PRODUCT,
+        "expansion": text("expansion"),
+        "expansion_url": url("expansion_url"),
+    },
+)
+
+# Builds read `lowest` and `cheapest_…` if there is no list.
+OFFERS = ScrapedFormat(
+    "offers",
+    help="Import checks of products under the seller filter.",
+    example="offers.jsonl",
+    table=DailyTable("filtered_checks", product="id_product", time="checked_at"),
+    counts="offers",
+    lowest="lowest",
+    needed=("price", "seller", "condition"),
+    columns={
+        "id_product": _ID_PRODUCT,
+        "checked_at": _CHECKED_AT,
+        "offers": required(Column(("offers", *_LISTED), _offers, pa.int64())),
+        "lowest": price("lowest"),
+        "cheapest_seller": seller("cheapest_seller"),
+        "cheapest_condition": condition("cheapest_condition"),
+        "offer_list": offers(
+            *_LISTED,
+            members={
+                "price": price("price"),
+                "condition": _CONDITION,
+                "quantity": count("quantity", "count"),
+                "seller": seller("seller"),
+            },
+        ),
+    },
+)
+
+WATCH_CHECKS = ScrapedFormat(
+    "watch-checks",
+    help="Import the monitor's checks of tracked products.",
+    example="checks.jsonl",
+    table=DailyTable("watch_checks", product="slug", time="checked_at"),
+    counts="num_offers",
+    lowest="lowest_price",
+    needed=("price",),
+    columns={
+        "slug": required(text("slug")),
+        "checked_at": _CHECKED_AT,
+        "num_offers": count("num_offers"),
+        "lowest_price": price("lowest_price"),
+        "offer_list": offers(
+            *_LISTED,
+            members={
+                "seller": seller("seller"),
+                "condition": _CONDITION,
+                "quantity": text_or_integer("quantity", "count"),
+                "price": price("price"),
+                "comment": text("comment", "comments"),
+            },
+        ),
+    },
+)
+
+SCRAPED_FORMATS = (LIST_PAGES, OFFERS, WATCH_CHECKS)
+
+EXPANSIONS = LineFormat(
+    "expansions",
+    help="Import names, games and URLs of expansions.",
+    example="expansions.csv --game Digimon",
+    columns={
+        "id": required(marketplace_id("id", "id_expansion", "idExpansion")),
+        "name": text("name", "enName"),
+        "game": text("game"),
+        "url": url("url"),
+        "updated_at": time("updated_at"),
+    },
+    remarks=frozenset({"products", "examples"}),  # of the template
+)
+
+# What the marketplace's product lists lack: a list page without prices.
+ATTRIBUTES = LineFormat(
+    "attributes",
+    help="Import numbers, rarities, URLs and images of products.",
+    example="attributes.csv",
+    columns={
+        "id_product": _ID_PRODUCT,
+        **(ABOUT_PRODUCT | {"url": url("url", "cardmarket_url")}),
+        "updated_at": time("updated_at"),
+    },
+)
