@@ -1,5 +1,8 @@
 """Makes the responses of the OpenAPI document: what each endpoint answers, and with which headers."""
 
+import csv
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from edge_auth.api.endpoint import Endpoint
@@ -21,7 +24,6 @@ from edge_auth.errors import (
     RevokedKey,
 )
 from edge_auth.live.rate_limit import WINDOW_SECONDS
-from generator.site.error_examples import messages
 from generator.site.prose import HEADERS, STATUSES, Prose
 
 _Json = dict[str, Any]
@@ -51,6 +53,16 @@ def errors(endpoint: Endpoint) -> list[type[ApiError]]:
     return [InvalidParameter, *endpoint.errors, *of_keys, RateLimited, MethodNotAllowed, InternalError]
 
 
+@cache
+def recorded_messages() -> dict[tuple[str, str], str]:
+    """Return what the shim says to refused requests, by path and code; the path '' stands for all other paths.
+
+    `make golden` records the rows of `refusals.csv` from a running shim.
+    """
+    lines = files("generator.site").joinpath("refusals.csv").read_text("utf-8").splitlines()
+    return {(path, code): message for path, code, message in csv.reader(lines[1:])}
+
+
 class _Responses:
     """The responses of one endpoint."""
 
@@ -63,13 +75,17 @@ class _Responses:
         if RangeNotSatisfiable in self._endpoint.errors:
             found["206"] = self._success("206")
         found["304"] = {"description": self._text("304"), "headers": self._success_headers()}
-        examples = messages(self._endpoint, errors(self._endpoint), self._prose)
         for error in errors(self._endpoint):
-            of_status = {
-                other.code: examples[other] for other in errors(self._endpoint) if other.status == error.status
-            }
-            found.setdefault(str(error.status), self._error(error, of_status))
+            same = [other for other in errors(self._endpoint) if other.status == error.status]
+            found.setdefault(str(error.status), self._error(error, self._messages(same)))
         return found
+
+    def _messages(self, of_status: list[type[ApiError]]) -> dict[str, str]:
+        """Return the recorded message of each error that a request can get, by its code."""
+        said, path = recorded_messages(), self._endpoint.path
+        codes = [error.code for error in of_status if error is not InsufficientScope or self._endpoint.scope]
+        found = {code: said.get((path, code)) or said.get(("", code)) for code in codes}
+        return {code: message for code, message in found.items() if message}
 
     def _success(self, status: str) -> _Json:
         schema = {"$ref": f"#/components/schemas/{self._endpoint.schema}"}
@@ -91,12 +107,11 @@ class _Responses:
         headers = {name: self._header(name, schema) for name, schema in schemas.items()}
         return headers | {"Vary": self._header("Vary", _TEXT, required=not endpoint.public, vary=endpoint.vary)}
 
-    def _error(self, error: type[ApiError], messages: dict[str, str | None]) -> _Json:
-        shown = {code: message for code, message in messages.items() if message is not None}
+    def _error(self, error: type[ApiError], messages: dict[str, str]) -> _Json:
         content: _Json = {"schema": {"$ref": "#/components/schemas/Error"}}
-        if shown:
+        if messages:
             content["examples"] = {
-                code: {"value": {"error": {"code": code, "message": message}}} for code, message in shown.items()
+                code: {"value": {"error": {"code": code, "message": message}}} for code, message in messages.items()
             }
         no_store = self._header("Cache-Control of errors", _TEXT | {"const": "no-store"})
         return {

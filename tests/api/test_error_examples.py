@@ -1,7 +1,13 @@
-"""Every example of an error in the published description is what a service says to the same request."""
+"""Every example of an error in the published description is what a service says to the same request.
 
+`make golden` records these messages in `generator/site/refusals.csv`.
+"""
+
+import csv
+import io
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,19 +19,23 @@ from edge_auth.builds import layout
 from edge_auth.live.keys import DEFAULT_RATE_LIMIT, KEY_PREFIX, SCOPES, issue, open_key_file
 from edge_auth.store.folder import FolderStore
 from generator.releases.publish import publish
-from generator.site.error_examples import EXPIRY, LIVE_BUILD, OLD_BUILD, SLUGS
 from generator.site.openapi import document
 from generator.site.prose import Prose
-from generator.site.refused_requests import RefusedRequest, refused_requests
 from generator.site.responses import errors
 from tests.support import small_store
 from tests.support.format_2 import as_format_2
 from tests.support.lakes import write
 from tests.support.nights import make
-from tests.support.service import HttpAnswer, Service
+from tests.support.recorded import Recorded
+from tests.support.refused_requests import RefusedRequest, refused_requests
+from tests.support.service import ROOT, HttpAnswer, Service
 from tests.support.wsgi import WsgiClient
 
 pytestmark = pytest.mark.xdist_group("error examples")  # one process: one shim
+LIVE_BUILD, OLD_BUILD = "2026-08-22-3f9a1c0b7d52", "2025-12-31-b06af40c7d77"
+EXPIRY = "2025-12-31T23:59:59Z"
+SLUGS = ("emberfox-ex-asp012", "emberfox-v-asp013", "emberfox-vmax-asp014")
+RECORDED = ROOT / "generator" / "site" / "refusals.csv"
 DOCUMENT = json.loads(document())
 OPERATIONS = {path: item["get"] for path, item in DOCUMENT["paths"].items()}
 REFUSALS = {  # of each path by status
@@ -119,17 +129,52 @@ def tried(location: Path) -> Iterator[Tried]:
         yield Tried(service, keys, live, old, listed[0]["name"])
 
 
-def request_of(path: str, code: str) -> RefusedRequest:
-    [endpoint] = [endpoint for endpoint in ENDPOINTS if endpoint.path == path]
-    requests = refused_requests(endpoint, errors(endpoint), Prose())
-    [found] = [request for error, request in requests.items() if error.code == code]
+Messages = dict[tuple[str, str], str]  # by path and code
+
+
+def requests() -> dict[tuple[str, str], RefusedRequest]:
+    prose = Prose()
+    return {
+        (endpoint.path, error.code): request
+        for endpoint in ENDPOINTS
+        for error, request in refused_requests(endpoint, errors(endpoint), prose).items()
+    }
+
+
+@pytest.fixture(scope="module")
+def said(tried: Tried, broken: WsgiClient) -> Messages:
+    """What the service, and one without its store, say to these requests."""
+    found = {}
+    for (path, code), request in requests().items():
+        if code == "internal_error":
+            answer = broken.get(request.target, key="" if request.key else None)
+        else:
+            answer = tried.send(request)
+        assert answer.code == code, f"the example of {code} at {request.target}: {answer.code}: {answer.message}"
+        found[path, code] = tried.as_in_examples(answer.message)
     return found
 
 
-@pytest.mark.parametrize(("path", "code"), [pair for pair in MESSAGES if pair[1] != "internal_error"])
-def test_the_service_says_it(tried: Tried, path: str, code: str) -> None:
-    answer = tried.send(request_of(path, code))
-    assert (answer.code, tried.as_in_examples(answer.message)) == (code, MESSAGES[path, code])
+def as_table(said: Messages) -> str:
+    """The rows of the recorded file: what most paths say stands once, with an empty path."""
+    usual: Messages = {}
+    for code in dict.fromkeys(code for _, code in said):
+        of_code = [message for (_, other), message in said.items() if other == code]
+        [(message, count)] = Counter(of_code).most_common(1)
+        usual |= {("", code): message} if count > 1 else {}
+    rows = usual | {(path, code): text for (path, code), text in said.items() if text != usual.get(("", code))}
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([("path", "code", "message"), *((*of, rows[of]) for of in rows)])
+    return text.getvalue()
+
+
+def test_the_service_says_what_is_recorded(said: Messages, recorded: Recorded) -> None:
+    if not recorded.write(RECORDED, as_table(said)):
+        assert RECORDED.read_text() == as_table(said), "run make golden"
+
+
+def test_the_description_shows_it(said: Messages) -> None:
+    assert said == MESSAGES
 
 
 @pytest.fixture(scope="module")
@@ -141,13 +186,6 @@ def broken(location: Path, tried: Tried, tmp_path_factory: pytest.TempPathFactor
         (copy / name).write_text("{")
     client.reopen()
     return client
-
-
-@pytest.mark.parametrize("path", OPERATIONS)
-def test_a_service_without_its_store_says_it(broken: WsgiClient, path: str) -> None:
-    request = request_of(path, "internal_error")
-    answer = broken.get(request.target, key="" if request.key else None)
-    assert (answer.code, answer.message) == ("internal_error", MESSAGES[path, "internal_error"])
 
 
 def test_every_error_of_every_endpoint_has_an_example_unless_no_request_gets_it() -> None:

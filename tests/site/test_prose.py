@@ -22,7 +22,6 @@ OPERATOR = dict.fromkeys(("contact_name", "contact_url", "license_name", "licens
         (ROW, ROW + "| hours | Not there. | |\n", "nothing uses the row 'hours' below '## /api/v1/cards/{idProduct}'"),
         (ROW, ROW + ROW, "its name stands there twice"),
         (ROW, ROW.replace(" | 30 |", " |"), "has not three cells"),
-        ("| 999999999 |", "| |", "the row '404' for /api/v1/cards/{idProduct} has no request"),
         (ROW, ROW.replace("N days", "{most} days"), "may name type, minimum, maximum in braces"),
         (GAMES, "## ", "has no heading '## /api/v1/games'"),
         (GAMES, f"## /api/v1/other: Series\n\n{GAMES}", "no endpoint has the path of the heading '## /api/v1/other'"),

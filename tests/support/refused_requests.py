@@ -1,4 +1,4 @@
-"""The requests that are refused, one for each error of an endpoint, for the examples of errors and for a test."""
+"""The requests that are refused, one for each error of an endpoint: what the recorded messages answer."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,6 @@ from edge_auth.errors import (
     RateLimited,
     RevokedKey,
 )
-from generator.errors import SiteError
 from generator.site.prose import PARAMETERS, STATUSES, Prose
 
 _KEY_OF: Mapping[type[ApiError], str] = {
@@ -52,11 +51,7 @@ class RefusedRequest:
 def refused_requests(
     endpoint: Endpoint, errors: Sequence[type[ApiError]], prose: Prose
 ) -> dict[type[ApiError], RefusedRequest]:
-    """Return a request for each error of an endpoint that a request can get.
-
-    Raises:
-        SiteError: An error of the look-up has no request in the prose.
-    """
+    """Return a request for each error of an endpoint that a request can get."""
     path = _target(endpoint, _example_subject(endpoint, prose))
     target = path + _needed_query(endpoint, prose)
     key = "" if endpoint.public else "valid"
@@ -72,9 +67,11 @@ def refused_requests(
     for error in of_prose:
         if given := prose.sentence(endpoint.path, STATUSES, str(error.status)).example:
             found[error] = _given_request(endpoint, target, given, key)
-        elif error in endpoint.errors:
-            where = f"generator/site/operations.md: the row '{error.status}' for {endpoint.path}"
-            raise SiteError(f"{where} has no request: write it below 'such as'")
+        else:
+            assert error not in endpoint.errors, (
+                f"generator/site/operations.md: the row '{error.status}' for {endpoint.path} has no request: "
+                "write it below 'such as'"
+            )
     return {error: found[error] for error in errors if error in found}
 
 
