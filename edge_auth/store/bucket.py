@@ -11,7 +11,7 @@ import random
 import re
 import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -149,10 +149,19 @@ class Bucket:
         except MissingObject:
             return None
 
-    def put(self, name: str, data: bytes, nonce: str = "", **condition: str) -> None:
+    def put(self, name: str, data: bytes, headers: Mapping[str, str] | None = None) -> None:
         """Create or replace an object, and record its SHA-256 in its metadata."""
+        if len(data) <= MULTIPART_THRESHOLD_BYTES:
+            with self._translated_errors(name):
+                self._put(name, data, headers or {})
+            return
+        extra = {"Metadata": {"sha256": hashlib.sha256(data).hexdigest()}, **(headers or {})}
+        config = TransferConfig(
+            multipart_threshold=MULTIPART_THRESHOLD_BYTES, multipart_chunksize=_MULTIPART_CHUNK_BYTES
+        )
         with self._translated_errors(name):
-            self._put(name, data, nonce, condition)
+            target = {"Bucket": self.name, "Key": self.prefix + name}
+            self.client.upload_fileobj(io.BytesIO(data), **target, ExtraArgs=extra, Config=config)
 
     def put_if(self, name: str, data: bytes, **condition: str) -> bool:
         """Write an object if a condition (IfNoneMatch="*" or IfMatch=etag) holds. Return whether it was written.
@@ -167,7 +176,7 @@ class Bucket:
         for pause in _pauses(_MAX_WRITE_ATTEMPTS):
             try:
                 with self._translated_errors(name):
-                    self._put(name, data, nonce, condition)
+                    self._put(name, data, condition, nonce)
                 return True
             except StoreError as error:
                 if is_final(error):
@@ -223,17 +232,11 @@ class Bucket:
             ),
         )
 
-    def _put(self, name: str, data: bytes, nonce: str, condition: dict[str, str]) -> None:
+    def _put(self, name: str, data: bytes, headers: Mapping[str, str], nonce: str = "") -> None:
         metadata = {"sha256": hashlib.sha256(data).hexdigest()} | ({"nonce": nonce} if nonce else {})
-        target = {"Bucket": self.name, "Key": self.prefix + name}
-        if len(data) > MULTIPART_THRESHOLD_BYTES and not condition:
-            config = TransferConfig(
-                multipart_threshold=MULTIPART_THRESHOLD_BYTES, multipart_chunksize=_MULTIPART_CHUNK_BYTES
-            )
-            self.client.upload_fileobj(io.BytesIO(data), **target, ExtraArgs={"Metadata": metadata}, Config=config)
-            return
         md5 = base64.b64encode(hashlib.md5(data, usedforsecurity=False).digest()).decode()
-        self.client.put_object(**target, Body=data, ContentMD5=md5, Metadata=metadata, **condition)
+        target = {"Bucket": self.name, "Key": self.prefix + name}
+        self.client.put_object(**target, Body=data, ContentMD5=md5, Metadata=metadata, **headers)
 
     def _head_after(self, problem: StoreError, name: str) -> Head | None:
         try:

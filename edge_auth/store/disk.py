@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 TEMPORARY_PREFIX = ".writing-"
+FOLDER_OF_THE_FILE_SYSTEM = "lost+found"  # a new volume has it, and only root may read it
 _MAX_ATTEMPTS = 100
 _CHUNK_BYTES = 1 << 20
 
@@ -103,9 +104,13 @@ def _create(folder: Path, mode: int | None, make_folder: Callable[[], object]) -
 
 
 def _create_once(folder: Path, mode: int | None, make_folder: Callable[[], object]) -> tuple[int, str]:
-    make_folder()
     temporary = f"{folder}/{TEMPORARY_PREFIX}{secrets.token_hex(8)}"
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else mode)
+    flags, mode_of_new = os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else mode
+    try:
+        handle = os.open(temporary, flags, mode_of_new)
+    except FileNotFoundError:
+        make_folder()
+        handle = os.open(temporary, flags, mode_of_new)
     if mode is not None and os.fstat(handle).st_mode & 0o777 != mode:
         os.fchmod(handle, mode)
     return handle, temporary

@@ -7,12 +7,20 @@ those of `put` after the next `sync`.
 import fcntl
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from edge_auth.errors import Conflict, MissingObject, StoreError
-from edge_auth.store.disk import TEMPORARY_PREFIX, FileLock, is_abandoned, sync_file_system, sync_path, written_beside
+from edge_auth.store.disk import (
+    FOLDER_OF_THE_FILE_SYSTEM,
+    TEMPORARY_PREFIX,
+    FileLock,
+    is_abandoned,
+    sync_file_system,
+    sync_path,
+    written_beside,
+)
 from edge_auth.store.interface import PRIVATE, Listed, Span, Versioned
 
 _FILE_MODE, _PRIVATE_FILE_MODE = 0o644, 0o600
@@ -61,7 +69,7 @@ class FolderStore:
             return None
         return Versioned(data, _etag(data))
 
-    def put(self, name: str, data: bytes) -> None:
+    def put(self, name: str, data: bytes, headers: Mapping[str, str] | None = None) -> None:
         """Create or replace an object."""
         with _translated_errors(self, name), self._temporary_file(name, data) as temporary:
             os.replace(temporary, self.root / name)
@@ -121,9 +129,9 @@ class FolderStore:
 
     def leftovers(self) -> Iterator[Listed]:
         """Yield the temporary files of writers that were killed: those that no process has locked."""
+        found = [file for file in self._files("", hidden=True) if file[1].name.startswith(TEMPORARY_PREFIX)]
         with _translated_errors(self, "a temporary file"):
-            found = sorted(path for path in self.root.rglob(f"{TEMPORARY_PREFIX}*") if is_abandoned(path))
-        return filter(None, (_listed(path.relative_to(self.root).as_posix(), path) for path in found))
+            return filter(None, [_listed(*file) for file in found if is_abandoned(Path(file[1].path))])
 
     def delete(self, names: Iterable[str]) -> None:
         """Delete objects and the folders that are then empty. Names that do not exist are ignored."""
@@ -169,12 +177,13 @@ class FolderStore:
     def _is_private(self, name: str) -> bool:
         return self._private or name.startswith(PRIVATE)
 
-    def _files(self, prefix: str) -> "Iterator[tuple[str, os.DirEntry[str]]]":
-        """Yield the files below a prefix with their names, sorted, without hidden ones."""
+    def _files(self, prefix: str, hidden: bool = False) -> "Iterator[tuple[str, os.DirEntry[str]]]":
+        """Yield the files below a prefix with their names, sorted."""
         for entry in self._scan(prefix):
             if entry.is_dir():
-                yield from self._files(f"{prefix}{entry.name}/")
-            elif not entry.name.startswith("."):
+                if prefix + entry.name != FOLDER_OF_THE_FILE_SYSTEM:
+                    yield from self._files(f"{prefix}{entry.name}/", hidden)
+            elif hidden or not entry.name.startswith("."):
                 yield prefix + entry.name, entry
 
     def _scan(self, prefix: str) -> "Sequence[os.DirEntry[str]]":

@@ -4,7 +4,7 @@ Object names are relative and use `/`. A backend translates the errors of its me
 that does not exist, `stat` and `get_versioned` return None and `get` raises `MissingObject`.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -70,10 +70,13 @@ class Store(Protocol):
         """Return an object with its tag, or None if it does not exist."""
         ...
 
-    def put(self, name: str, data: bytes) -> None:
+    def put(self, name: str, data: bytes, headers: Mapping[str, str] | None = None) -> None:
         """Create or replace an object. Readers see the old bytes or the new ones, never a mixture.
 
         A power cut may leave the old bytes, or others, until `sync` returns.
+
+        Args:
+            headers: How a bucket sends it to readers: ContentType, CacheControl, ContentEncoding. A folder has none.
         """
         ...
 

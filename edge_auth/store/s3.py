@@ -1,7 +1,7 @@
 """A store in an S3 bucket. `open` imports this module only for such stores, since boto3 is slow to import."""
 
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from threading import Lock
 from typing import Any
@@ -49,10 +49,10 @@ class S3Store:
             return None
         return Versioned(data, head.etag)
 
-    def put(self, name: str, data: bytes) -> None:
+    def put(self, name: str, data: bytes, headers: Mapping[str, str] | None = None) -> None:
         """Create or replace an object."""
         self._probe_once()
-        self._bucket.put(name, data)
+        self._bucket.put(name, data, headers)
 
     def put_new(self, name: str, data: bytes) -> bool:
         """Create an object unless the name is taken. Return whether it was created."""

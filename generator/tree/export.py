@@ -11,17 +11,15 @@ knows as its own, and a file that is not in the record is never touched.
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from threading import Lock
 
 from edge_auth.builds.builds import Build
-from edge_auth.store.open import is_folder
 from generator.errors import ExportError
 from generator.terminal.progress import Progress, ProgressBar
 from generator.threads import in_order
 from generator.tree.documents import TreeBody, TreeDocument, read_body, tree_documents
-from generator.tree.folder import FolderTarget
 from generator.tree.record import TreeFile, TreeRecord
 from generator.tree.target import Target
 
@@ -37,37 +35,25 @@ class ExportResult:
     deleted: int
 
 
-def open_target(location: str) -> Target:
-    """Open the target of an export: a folder, which need not exist, or `s3://bucket/prefix`.
-
-    Raises:
-        StoreError: The location has an unknown scheme, or the bucket cannot be read.
-    """
-    if is_folder(location):
-        return FolderTarget(location)
-    from generator.tree.bucket import BucketTarget  # boto3 is slow to import
-
-    return BucketTarget(location)
-
-
-def export(build: Build, location: str, *, gzip: bool, progress: Progress) -> ExportResult:
+def export(build: Build, location: str, *, gzip: bool, progress: Progress, plain: bool | None = None) -> ExportResult:
     """Bring the tree at a location to the state of a build. Only files that changed are written.
 
     Args:
         gzip: Also write a `.gz` beside each file of a folder but the bulk files, for hosts that serve compressed files.
+        plain: Whether the objects of a bucket are written without compression; None: as the tree has them.
 
     Raises:
         ExportError: The location holds files that no export wrote, or cannot be written.
         StoreError: The build cannot be read, or the bucket fails.
     """
-    with open_target(location) as target:
-        return _Export(build, target, gzip, progress).run()
+    with Target(location) as target:
+        return _Export(build, target, gzip, plain, progress).run()
 
 
 class _Export:
     """One run of an export."""
 
-    def __init__(self, build: Build, target: Target, gzip: bool, progress: Progress):
+    def __init__(self, build: Build, target: Target, gzip: bool, plain: bool | None, progress: Progress):
         self._build, self._target, self._progress = build, target, progress
         self._suffixes = target.suffixes(gzip)
         self._present = target.files()
@@ -78,6 +64,9 @@ class _Export:
                 "export writes into a new folder, or into a tree that it wrote"
             )
         self._old = record or TreeRecord()
+        self._plain = self._old.plain if plain is None else plain
+        if self._plain != self._old.plain:  # every object is written again
+            self._old = replace(self._old, files=dict.fromkeys(self._old.files), plain=self._plain)
         self._files: dict[str, TreeFile | None] = {}
         self._large = Lock()  # bulk files are in memory as a whole, so one at a time
 
@@ -162,11 +151,11 @@ class _Export:
             file = self._intact(name)
             if file is None or file.digest != body.digest:
                 with self._large if body.is_file else nullcontext():
-                    size = self._target.write(name, body, suffix)
+                    size = self._target.write(name, body, suffix, self._plain)
                 file, written = TreeFile(size, document.tag, body.digest), written + 1
             files[name] = file._replace(tag=document.tag)
         return files, written
 
     def _write_record(self, *, complete: bool) -> None:
-        record = TreeRecord(self._build.id if complete else self._old.build, self._files)
+        record = TreeRecord(self._build.id if complete else self._old.build, self._files, self._plain)
         self._target.write_record(record)

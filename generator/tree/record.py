@@ -34,14 +34,16 @@ class TreeRecord:
     Attributes:
         build: The build of the tree; while an export runs, and after it was killed, the build before.
         files: The files by name; None for a file that an export may have been writing when it was killed.
+        plain: Whether the objects of a bucket are not compressed.
     """
 
     build: str | None = None
     files: dict[str, TreeFile | None] = field(default_factory=dict)
+    plain: bool = False
 
     def to_bytes(self) -> bytes:
         """Return the record as it is stored, one file on each line."""
-        head = json.dumps({"format": _FORMAT, "build": self.build})[:-1]
+        head = json.dumps({"format": _FORMAT, "build": self.build} | ({"plain": True} if self.plain else {}))[:-1]
         lines = (f"{json.dumps(name)}: {json.dumps(file)}" for name, file in sorted(self.files.items()))
         return (head + ', "files": {\n' + ",\n".join(lines) + "\n}}\n").encode()
 
@@ -57,6 +59,6 @@ class TreeRecord:
             if fields["format"] != _FORMAT:
                 raise ExportError(f"{RECORD} in {location} was written by a newer version: export to another place")
             files = {name: file and TreeFile(*file) for name, file in fields["files"].items()}
-            return TreeRecord(fields["build"], files)
+            return TreeRecord(fields["build"], files, fields.get("plain", False))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ExportError(f"{RECORD} in {location} is not a record of an export: {error}") from error

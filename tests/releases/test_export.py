@@ -23,7 +23,7 @@ from generator.nightly import steps
 from generator.releases.publish import publish
 from generator.tree import export as exporting
 from generator.tree.export import export
-from generator.tree.folder import FolderTarget
+from generator.tree.target import Target
 from tests.support.commands import run
 from tests.support.lakes import Rows, write
 from tests.support.nights import QUIET, make, published
@@ -173,10 +173,8 @@ def test_the_documents_that_name_the_build_are_written_last(
 ) -> None:
     store, _, (_, second) = two
     names: list[str] = []
-    write_file = FolderTarget.write
-    monkeypatch.setattr(
-        FolderTarget, "write", lambda self, name, *rest: names.append(name) or write_file(self, name, *rest)
-    )
+    write_file = Target.write
+    monkeypatch.setattr(Target, "write", lambda self, name, *rest: names.append(name) or write_file(self, name, *rest))
     written(store, second, tmp_path / "tree")
     assert set(names[-2:]) == {"api/v1/status.json", "api/v1/bulk.json"}
 
@@ -212,7 +210,7 @@ def test_what_was_lost_or_cut_is_written_again(two, tmp_path: Path) -> None:
 
 def test_two_exports_at_once_are_refused(two, tmp_path: Path) -> None:
     store, _, (first, _) = two
-    with exporting.open_target(str(tmp_path / "tree")):
+    with Target(str(tmp_path / "tree")):
         run("export", tmp_path / "tree", "--store", store.location, status=1)
     assert written(store, first, tmp_path / "tree")
 

@@ -14,9 +14,9 @@ from edge_auth.errors import StoreError
 from edge_auth.store.folder import FolderStore
 from generator.errors import ExportError
 from generator.terminal.progress import Progress
-from generator.tree.bucket import BucketTarget
 from generator.tree.export import ExportResult, export
 from generator.tree.record import TreeRecord
+from generator.tree.target import Target
 from tests.support.commands import run
 from tests.support.lakes import Rows, write
 from tests.support.nights import make, published
@@ -126,8 +126,42 @@ def test_an_export_that_breaks_off_is_completed_by_the_next(server: S3Server, pr
 
 def test_of_two_exports_at_once_one_is_refused(server: S3Server) -> None:
     location = f"s3://{server.bucket()}/tree"
-    one, other = BucketTarget(location), BucketTarget(location)
+    one, other = Target(location), Target(location)
     assert one.read_record() is None and other.read_record() is None
     one.write_record(TreeRecord("a"))
     with pytest.raises(ExportError, match="another export is writing"):
         other.write_record(TreeRecord("b"))
+
+
+def test_plain_objects_have_no_content_encoding(server: S3Server, tmp_path: Path) -> None:
+    """Also for nights after, which write as the tree is; `--compressed` goes back, and bulk files are the same."""
+    store, bucket, client = FolderStore(str(tmp_path / "store")), server.bucket(), server.client()
+    make(write(ONE, tmp_path / "lake"), store)
+    tree = f"s3://{bucket}/tree"
+    build = next(iter(store.list("builds/"))).removeprefix("builds/").removesuffix(".json")
+    run("export", tree, "--store", store.location, "--build", build)
+    compressed = objects(server, bucket)
+    export_again = ("export", tree, "--store", store.location, "--build", build)
+    run(*export_again, "--plain")
+    written(store, build, str(tmp_path / "folder"))
+    assert set(objects(server, bucket)) == set(compressed)
+    for name in objects(server, bucket).keys() - {RECORD}:
+        found = client.get_object(Bucket=bucket, Key=f"tree/{name}")
+        assert "ContentEncoding" not in found and ("/bulk/" in name or found["ContentType"] == media_type(name))
+        assert found["Body"].read() == (tmp_path / "folder" / name).read_bytes()
+    assert written(store, build, tree).written == 0
+    run(*export_again, "--compressed")
+    assert {name: entry["ETag"] for name, entry in objects(server, bucket).items()} == {
+        name: entry["ETag"] for name, entry in compressed.items()
+    }
+
+
+def test_a_new_volume_has_a_folder_of_the_file_system(server: S3Server, tmp_path: Path) -> None:
+    store = FolderStore(str(tmp_path / "store"))
+    build = make(write(ONE, tmp_path / "lake"), store)
+    found = tmp_path / "tree" / "lost+found"
+    found.mkdir(parents=True)
+    assert written(store, build, str(tmp_path / "tree"))
+    (found / "#123").touch()
+    assert written(store, build, str(tmp_path / "tree")).written == 0
+    assert (found / "#123").exists()
