@@ -42,6 +42,12 @@ create macro seller_filter() as 'sellerCountry=23&language=1';
 create macro filtered_url(url) as
     nullif(regexp_extract(url, '^(?i:https?):[^?#]*'), '') || '?' || seller_filter();
 
+-- How many bytes a slug has as a file name of the exported tree, without .json: a byte that is no letter, digit, -, _ or . is
+-- written as three, and so is a . at the beginning.
+create macro file_name_bytes(slug) as
+    3 * strlen(slug) - 2 * length(regexp_replace(slug, '[^A-Za-z0-9_.-]', '', 'g'))
+    + case when starts_with(slug, '.') then 2 else 0 end;
+
 -- How often filtered_url leaves out a URL of a table, as a row of a report. `item` names the row.
 create macro urls_left_out(cardmarket_url, url, item) as {
     'reason': 'urls that are neither http nor https shown as null',

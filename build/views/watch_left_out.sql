@@ -1,4 +1,4 @@
--- Watch checks and URLs of the watchlist that no answer shows, one row per table and reason. A build reports them.
+-- Watch checks that no answer shows, one row per reason. A build reports them.
 -- Stored by the layer watchlist.
 create view watch_left_out as
 with reasons as (
@@ -16,9 +16,6 @@ with reasons as (
     ], recursive := true)
     from all_watch_checks
     left join (select slug, true as known from raw.watchlist) using (slug)
-    union all
-    select 'watchlist', unnest(urls_left_out(filtered_url(url), url, concat('slug ', slug)))
-    from raw.watchlist
 )
 
 select "table", reason, "rows", example

@@ -20,6 +20,7 @@ class Pointer:
         ended: When earlier builds stopped being live (`YYYY-MM-DDTHH:MM:SSZ`). Clients may name them in X-Build for a
             while longer. Pointers of older versions have none.
         moved_from: For each move of the pointer the build that it left, newest first. Older versions write none.
+        failed: The builds that failed their smoke test, newest first. Only a person publishes them.
     """
 
     build: str
@@ -28,6 +29,7 @@ class Pointer:
     nonce: str = ""
     ended: dict[str, str] = field(default_factory=dict)
     moved_from: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
 
     def to_bytes(self) -> bytes:
         """Return the pointer as it is stored."""
@@ -44,7 +46,9 @@ class Pointer:
             fields = json.loads(data)
             ended = dict(fields.get("ended", {}))
             moved_from = list(fields.get("moved_from", []))
-            return Pointer(fields["build"], fields["previous"], fields["hold"], fields["nonce"], ended, moved_from)
+            failed = list(fields.get("failed", []))
+            previous, hold, nonce = fields["previous"], fields["hold"], fields["nonce"]
+            return Pointer(fields["build"], previous, hold, nonce, ended, moved_from, failed)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise StoreError(f"{layout.POINTER} is not a pointer to a build: {error}") from error
 

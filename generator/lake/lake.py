@@ -21,7 +21,8 @@ FLAT_TABLES = ("expansions", "products", "watchlist", "fingerprints", "identifie
 PRICE_TABLES = ("price_guide", "listings", "filtered_checks")
 DAILY_TABLES = (*PRICE_TABLES, "watch_checks")
 RECIPE_NAME = "fingerprints.json"
-_PARTITION = re.compile(r"day=([0-9]{4}-[0-9]{2}-[0-9]{2})")
+FIRST_YEAR = 1000  # names of files and arithmetic of days need four digits
+_PARTITION = re.compile(r"day=([1-9][0-9]{3}-[0-9]{2}-[0-9]{2})")
 
 
 @dataclass(frozen=True)
@@ -133,6 +134,8 @@ def _open(
     if not any(f.table == "products" for f in files):
         raise LakeError(f"lake {location} has no products*.parquet, the one table that a build cannot do without")
     as_of = as_of or _newest_day(location, files)
+    if as_of.year < FIRST_YEAR:
+        raise LakeError(f"the as-of day {as_of} is before the year {FIRST_YEAR}: name another one with --as-of")
     files = [f for f in files if f.day is None or f.day <= as_of]
     recipe, recipe_sha256 = _recipe(location, backend, any(f.table == "fingerprints" for f in files))
     hashed = tuple(backend.with_hashes(files, progress))

@@ -42,7 +42,7 @@ from generator.nightly.smoke import smoke_test
 from generator.pack.read_ahead import ReadAhead
 from generator.pack.verify import verify
 from generator.releases.prune import describe, prune
-from generator.releases.publish import publish, rollback
+from generator.releases.publish import publish, rollback, why_held
 from generator.releases.reserve import keep_reserve, with_reserve
 from generator.releases.rotation import Rotation
 from generator.tree.export import export
@@ -185,7 +185,7 @@ def check_may_publish(
 
     Raises:
         GateError: A gate is breached.
-        HoldError: A rollback holds publishing back.
+        HoldError: A rollback holds it back.
     """
     location = options.store.location
     if judgement.breaches:
@@ -195,12 +195,8 @@ def check_may_publish(
             f"{build} was built but not published: {lines}; if the data is right, "
             f"`cardpress publish {build} --store {location}` publishes it, otherwise correct the lake"
         )
-    if pointer and pointer.hold:
-        raise HoldError(
-            f"{build} was built and passed all gates but was not published: "
-            f"a rollback to {pointer.build} holds publishing back; "
-            f"`cardpress publish {build} --store {location}` publishes it and lifts the hold"
-        )
+    if pointer and (cause := why_held(pointer, build, location)):
+        raise HoldError(f"{build} was built and passed all gates but was not published: {cause}")
 
 
 def publish_build(options: NightOptions, report: RunReport, build: str, comparison: Comparison | None) -> None:

@@ -118,7 +118,7 @@ def _source_age(table: str, newest: str | None, now: datetime) -> SourceAge:
 
 def _end_of_day(day: str) -> datetime:
     """Return the end of a day, which is the latest time at which its rows can have been written."""
-    return parse_timestamp(f"{day}T00:00:00Z") + timedelta(days=1)
+    return parse_timestamp(f"{day}T23:59:59Z")
 
 
 def _hours(age: timedelta) -> float:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 # How many earlier builds the pointer lists.
 MAX_PREVIOUS_BUILDS = 50
+# How many builds that failed their smoke test it lists.
+MAX_FAILED_BUILDS = 20
 
 
 def publish(
@@ -45,17 +47,14 @@ def publish(
         comparison: One of the live build with this one, if the caller has made it.
 
     Raises:
-        PublishError: A rollback holds publishing back, or another publisher moved the pointer meanwhile.
+        PublishError: A rollback holds the build back, or another publisher moved the pointer meanwhile.
         UnknownBuild, StoreError: The build is missing or incomplete.
     """
     with _protected(store, build_id, clock, just_made):
         prepare_step(store, build_id, comparison)
         pointer, _ = read_pointer(store)
-        if pointer and pointer.hold and not by_hand:
-            raise PublishError(
-                f"{build_id} was built but not published: a rollback to {pointer.build} holds publishing back; "
-                f"`cardpress publish BUILD --store {store.location}` lifts the hold"
-            )
+        if pointer and not by_hand and (cause := why_held(pointer, build_id, store.location)):
+            raise PublishError(f"{build_id} was built but not published: {cause}")
         accept_read_files(store, open_build(store, build_id).record)
         if pointer is None:
             _move_pointer(store, pointer, Pointer(build_id))
@@ -67,11 +66,22 @@ def publish(
     complete_steps(store)
 
 
+def why_held(pointer: Pointer, build_id: str, location: str) -> str | None:
+    """Return why only a person may publish a build, with the command that does; None if anything may."""
+    command = f"`cardpress publish {build_id} --store {location}` publishes it"
+    if pointer.hold:
+        return f"a rollback to {pointer.build} holds publishing back; {command} and lifts the hold"
+    if build_id in pointer.failed:
+        return f"it failed its smoke test in an earlier night; {command} all the same"
+    return None
+
+
 def rollback(store: Store, *, only_from: str | None = None, clock: Clock = utc_now) -> str:
     """Make the build before the live one live again, and hold publishing back until a person publishes.
 
     Args:
-        only_from: Roll back only if this build is live; None: whichever is live.
+        only_from: Roll back only if this build is live, and hold only it back, because it failed its smoke test. None:
+            roll back whichever is live, and hold back all.
 
     Returns:
         The id of the build that is live now.
@@ -90,7 +100,8 @@ def rollback(store: Store, *, only_from: str | None = None, clock: Clock = utc_n
     try:
         with _protected(store, target, clock):
             moved = _moved(pointer, target, pointer.previous[1:], clock)
-            _move_pointer(store, pointer, replace(moved, hold=True))
+            failed = [*([only_from] if only_from else []), *moved.failed][:MAX_FAILED_BUILDS]
+            _move_pointer(store, pointer, replace(moved, hold=only_from is None, failed=failed))
     except UnknownBuild as error:
         raise PublishError(f"cannot roll back in {store.location}: the earlier build {target} was pruned") from error
     return target
@@ -99,7 +110,8 @@ def rollback(store: Store, *, only_from: str | None = None, clock: Clock = utc_n
 def _moved(pointer: Pointer, target: str, previous: list[str], clock: Clock) -> Pointer:
     """Return the pointer after a move to another build. The move is recorded in the same write."""
     moved_from = [pointer.build, *pointer.moved_from][:KEPT_STEPS]
-    return Pointer(target, previous, ended=_ended(pointer, clock, target), moved_from=moved_from)
+    failed = [build for build in pointer.failed if build != target]
+    return Pointer(target, previous, ended=_ended(pointer, clock, target), moved_from=moved_from, failed=failed)
 
 
 def _ended(pointer: Pointer, clock: Clock, target: str) -> dict[str, str]:

@@ -54,6 +54,42 @@ BROKEN: dict[str, tuple[list[Broken], list[str]]] = {
         [put("products-2.parquet", id_product=[2], name=["x"], kind=["single"])],
         ["products", "id_product", "2 rows", "id_product 2"],
     ),
+    "a product id of 19 digits": (
+        [put("products-2.parquet", id_product=[-(10**18)], name=["x"], kind=["single"])],
+        ["products", "id_product", "1 row", "18 digits", "id_product -1000000000000000000"],
+    ),
+    "the product id of a NaN": (
+        [put("products-2.parquet", id_product=[-(2**63)], name=["x"], kind=["single"])],
+        ["products", "id_product", "1 row", "18 digits", "id_product -9223372036854775808"],
+    ),
+    "an expansion of 19 digits of a product": (
+        [put("products-2.parquet", id_product=[3], name=["x"], kind=["single"], id_expansion=[10**18])],
+        ["products", "id_expansion", "1 row", "18 digits", "1000000000000000000"],
+    ),
+    "an expansion of 19 digits": (
+        [put("expansions.parquet", id=[10**18, 10**18 - 1], name=["x", "y"])],
+        ["expansions", "id", "1 row", "18 digits", "id 1000000000000000000"],
+    ),
+    "an empty slug": (
+        [put("watchlist.parquet", slug=[""], name=["x"], url=["https://x"])],
+        ["watchlist", "slug", "1 row", "1 to 500 characters"],
+    ),
+    "a slug of 501 characters": (
+        [put("watchlist.parquet", slug=["a" * 501], name=["x"], url=["https://x"])],
+        ["watchlist", "slug", "1 row", "1 to 500 characters"],
+    ),
+    "a slug with a long name of a file": (
+        [put("watchlist.parquet", slug=["é" * 40 + "a"], name=["x"], url=["https://x"])],
+        ["watchlist", "slug", "1 row", "240 bytes"],
+    ),
+    "a slug whose first point makes its name of a file too long": (
+        [put("watchlist.parquet", slug=["." + "a" * 238], name=["x"], url=["https://x"])],
+        ["watchlist", "slug", "1 row", "240 bytes"],
+    ),
+    "a watched page that is no page of the web": (
+        [put("watchlist.parquet", slug=["a", "b"], name=["x", "y"], url=["ftp://x", "HTTPS://y"])],
+        ["watchlist", "url", "1 row", "slug a: ftp://x"],
+    ),
     "a kind of no kind": (
         [put("products-2.parquet", id_product=[3], name=["x"], kind=["Single"])],
         ["products", "kind", "1 row", "id_product 3: Single"],
@@ -116,7 +152,7 @@ BROKEN: dict[str, tuple[list[Broken], list[str]]] = {
     ),
     "NaN beside the price of a watched offer": (
         [
-            put("watchlist.parquet", slug=["a", "b"], name=["a", "b"], url=["u", "v"]),
+            put("watchlist.parquet", slug=["a", "b"], name=["a", "b"], url=["https://u", "https://v"]),
             put(
                 f"watch_checks/{DAY}/a.parquet",
                 slug=["a", "b"],
@@ -131,7 +167,7 @@ BROKEN: dict[str, tuple[list[Broken], list[str]]] = {
     ),
     "NaN beside the lowest price of a watched product": (
         [
-            put("watchlist.parquet", slug=["a", "b"], name=["a", "b"], url=["u", "v"]),
+            put("watchlist.parquet", slug=["a", "b"], name=["a", "b"], url=["https://u", "https://v"]),
             put(f"watch_checks/{DAY}/a.parquet", slug=["a", "b"], checked_at=TIMES, lowest_price=[math.nan, 1.0]),
         ],
         ["watch_checks", "lowest_price", "1 row", "nan"],
@@ -182,7 +218,7 @@ BROKEN: dict[str, tuple[list[Broken], list[str]]] = {
         ["day=2026-13-05", "no day"],
     ),
     "two slugs that fold alike": (
-        [put("watchlist.parquet", slug=["Straße", "STRASSE"], name=["a", "b"], url=["u", "v"])],
+        [put("watchlist.parquet", slug=["Straße", "STRASSE"], name=["a", "b"], url=["https://u", "https://v"])],
         ["watchlist", "slug", "2 rows", "STRASSE"],
     ),
     "fingerprints without a recipe": ([fingerprints()], ["fingerprints.json", "missing"]),
@@ -226,6 +262,25 @@ def test_a_broken_rule_is_one_clear_line(lake: Path, rule: str) -> None:
     assert last.startswith("cardpress: ") and "Traceback" not in refused.stderr
     assert refused.stdout == ""
     assert not (lake.parent / "store" / "current.json").exists()
+
+
+def test_the_longest_ids_and_slugs_are_built(tmp_path: Path) -> None:
+    longest = 10**18 - 1
+    slugs = ["é" * 40, ".-" + "a" * 236, "a" * 240]
+    for into in (
+        put(
+            "products.parquet",
+            id_product=[-longest, longest],
+            name=["a", "b"],
+            kind=["single"] * 2,
+            id_expansion=[longest, 1],
+        ),
+        put("expansions.parquet", id=[longest, -longest], name=["x", "y"]),
+        put("watchlist.parquet", slug=slugs, name=slugs, url=["http://x"] * 3),
+        put(GUIDE, id_product=[-longest, longest], trend=[1.0, 2.0]),
+    ):
+        into(tmp_path / "lake")
+    run("nightly", "--lake", tmp_path / "lake", "--store", tmp_path / "store")
 
 
 def test_what_is_missing(tmp_path: Path) -> None:

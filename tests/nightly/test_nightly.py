@@ -12,7 +12,7 @@ import pytest
 
 from edge_auth.builds.builds import open_build
 from edge_auth.builds.layout import NIGHTLY_LOCK
-from edge_auth.builds.pointer import live_build_id, read_pointer
+from edge_auth.builds.pointer import live_build_id, live_pointer, read_pointer
 from edge_auth.store.folder import FolderStore
 from generator import settings
 from generator.clock import Clock, utc_now
@@ -183,8 +183,15 @@ def test_a_failing_smoke_test_rolls_back(two) -> None:
     with broken, pytest.raises(SmokeError, match=f"was rolled back, {ids[1]} is live: sets cannot be answered"):
         night(lake, store)
     pointer, _ = read_pointer(store)
-    assert pointer.build == ids[1] and pointer.hold
+    failed = report(store)["build"]
+    assert (pointer.build, pointer.hold, pointer.failed) == (ids[1], False, [failed])
     assert report(store)["outcome"] == "rolled back"
+    with pytest.raises(HoldError, match=f"{failed} .* failed its smoke test .*; `cardpress publish {failed} --store"):
+        night(lake, store)
+    demo_lake(lake, 10)
+    assert night(lake, store).outcome == "published", "only the build that failed is held back"
+    publish(store, failed, by_hand=True)
+    assert live_pointer(store).failed == []
 
 
 def test_a_lake_that_breaks_a_rule_fails_the_night(two, tmp_path: Path) -> None:

@@ -88,9 +88,12 @@ def phrase(rng: random.Random) -> str:
 
 
 def url(rng: random.Random) -> str:
+    """A URL, now and then one that no answer shows."""
+    return rng.choice(OTHER_URLS) if rng.random() < 0.1 else web_url(rng)
+
+
+def web_url(rng: random.Random) -> str:
     path = "/".join(rng.choice(URL_PARTS) for _ in range(rng.randint(1, 3)))
-    if rng.random() < 0.1:
-        return rng.choice(OTHER_URLS)
     return f"{rng.choice(SCHEMES)}://market.example/en/{path}{rng.choice(URL_TAILS)}"
 
 

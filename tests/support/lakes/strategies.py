@@ -144,7 +144,7 @@ class Maker:
             "slug": slug,
             "name": pools.phrase(self.rng),
             "game": self._maybe("G"),
-            "url": pools.url(self.rng),
+            "url": pools.web_url(self.rng),
         }
 
     def _moment(self, day: date) -> str:
