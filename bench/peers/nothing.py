@@ -54,7 +54,7 @@ def create(store: str = "", state: str = "") -> Flask:
     @app.get("/")
     def nothing() -> tuple[dict[str, str], int, dict[str, str]]:
         now = time.time()
-        record = authenticate(keyring, {"authorization": request.headers["Authorization"]}, now)
+        record = authenticate(keyring, request.environ, now)
         return {}, 200, counter.hit(f"key {record.id}", record.rate_limit, now).headers()
 
     return app

@@ -1,42 +1,87 @@
-"""The API key of a request: found in the headers, and checked."""
+"""Who may ask: the key of a request, its limit and its scope, and the address of a client without a key."""
 
-from collections.abc import Mapping
-from typing import Protocol
+from collections.abc import Sequence
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from typing import Any
 
-from edge_auth.errors import ExpiredKey, InvalidKey, NoKey, RevokedKey
-from edge_auth.live.keys import KEY_PREFIX, KeyRecord, digest, well_formed
+from edge_auth.api.endpoints import Endpoint
+from edge_auth.api.request import Asked
+from edge_auth.errors import ExpiredKey, InsufficientScope, InvalidKey, NoKey, RateLimited, RevokedKey
+from edge_auth.live.keyring import Keyring
+from edge_auth.live.keys import DEFAULT_RATE_LIMIT, KEY_PREFIX, KeyRecord, digest, well_formed
+from edge_auth.live.rate_limit import Counter, address_name
 
+Network = IPv4Network | IPv6Network
+_MAX_HOPS = 20  # a client may claim thousands of addresses, each of which takes time to parse
 _NO_KEY = "an API key is needed: Authorization: Bearer <key>, or X-API-Key: <key>"
 _NO_BEARER = "Authorization holds a key without the word Bearer: send Authorization: Bearer <key>"
 
 
-class Keys(Protocol):
-    """The key records that are valid now."""
+class Door:
+    """Lets requests in, or refuses them.
 
-    def find(self, sha256: str) -> KeyRecord | None:
-        """Return the record of the key with this hash (hex), or None.
+    Args:
+        trusted_proxies: The networks of the proxies whose X-Forwarded-For counts.
+        behind_nginx: Whether every request comes from the nginx of `edge_auth/nginx`.
+    """
+
+    def __init__(self, keyring: Keyring, counter: Counter, trusted_proxies: tuple[Network, ...], behind_nginx: bool):
+        self._keyring = keyring
+        self._counter = counter
+        self._trusted = trusted_proxies
+        self._behind_nginx = behind_nginx
+
+    def admit(self, asked: Asked, endpoint: Endpoint) -> None:
+        """Check the key, count the request, and check the scope. Note the key's record and the use of the limit.
 
         Raises:
+            KeyRefused: The request has no key, or one that is not valid now.
+            RateLimited: The key, or the address, is over its limit.
+            InsufficientScope: The key may not read this.
             StoreError: The key records cannot be read.
         """
-        ...
+        if endpoint.public:
+            if endpoint.rate_limited:
+                self._count(asked, address_name(self._client(asked.environ)), DEFAULT_RATE_LIMIT)
+            return
+        record = asked.record = authenticate(self._keyring, asked.environ, asked.now)
+        window = endpoint.window
+        self._count(asked, window.name(record.id), record.rate_limit * window.factor)
+        if endpoint.scope is not None and endpoint.scope not in record.scopes:
+            raise InsufficientScope(f"this key may not read this: it lacks the scope {endpoint.scope}")
+
+    def _count(self, asked: Asked, name: str, limit: int) -> None:
+        usage = self._counter.hit(name, limit, asked.now)
+        asked.headers.update(usage.headers())
+        if not usage.allowed:
+            wait = max(1, usage.reset - int(asked.now))
+            raise RateLimited(
+                f"over the limit of {limit} requests per minute: wait {wait} seconds", Retry_After=str(wait)
+            )
+
+    def _client(self, environ: dict[str, Any]) -> str:
+        peer, forwarded = environ.get("REMOTE_ADDR", ""), environ.get("HTTP_X_FORWARDED_FOR", "")
+        if self._behind_nginx:  # a unix socket has no address; nginx appends that of its client
+            forwarded, _, peer = forwarded.rpartition(",")
+            peer = peer.strip()
+        return client_address(peer, forwarded, self._trusted) if self._trusted else peer
 
 
-def authenticate(keys: Keys, headers: Mapping[str, str], now: float) -> KeyRecord:
+def authenticate(keyring: Keyring, environ: dict[str, Any], now: float) -> KeyRecord:
     """Return the record of the key of a request.
 
     Args:
-        headers: The request's headers, by lower-case name.
+        environ: The request, as WSGI has it.
         now: Unix time.
 
     Raises:
         KeyRefused: The request has no key, or one that is not valid now.
         StoreError: The key records cannot be read.
     """
-    key = sent_key(headers)
+    key = sent_key(environ)
     if key is None:
-        raise NoKey(_NO_BEARER if _lacks_bearer(headers) else _NO_KEY)
-    record = keys.find(digest(key)) if well_formed(key) else None
+        raise NoKey(_NO_BEARER if _lacks_bearer(environ) else _NO_KEY)
+    record = keyring.find(digest(key)) if well_formed(key) else None
     if record is None:
         raise InvalidKey("the API key is wrong or malformed")
     if record.revoked:
@@ -46,20 +91,52 @@ def authenticate(keys: Keys, headers: Mapping[str, str], now: float) -> KeyRecor
     return record
 
 
-def sent_key(headers: Mapping[str, str]) -> str | None:
+def sent_key(environ: dict[str, Any]) -> str | None:
     """Return the key in the headers, "" for an unreadable one, or None if there is none.
 
     `Authorization` is read first. A scheme other than Bearer counts as absent.
     """
-    authorization = headers.get("authorization")
+    authorization: str | None = environ.get("HTTP_AUTHORIZATION")
     if authorization is not None:
         scheme, _, rest = authorization.strip(" ").partition(" ")
         if scheme.lower() in ("bearer", ""):
             return rest.strip(" ")
-    key = headers.get("x-api-key")
+    key: str | None = environ.get("HTTP_X_API_KEY")
     return key.strip(" ") if key is not None else None
 
 
-def _lacks_bearer(headers: Mapping[str, str]) -> bool:
+def _lacks_bearer(environ: dict[str, Any]) -> bool:
     """Return whether Authorization ends in what looks like a key, after another word than Bearer or none."""
-    return headers.get("authorization", "").strip(" ").rpartition(" ")[2].startswith(KEY_PREFIX)
+    last: str = environ.get("HTTP_AUTHORIZATION", "").strip(" ").rpartition(" ")[2]
+    return last.startswith(KEY_PREFIX)
+
+
+def client_address(peer: str, forwarded: str, trusted: Sequence[Network]) -> str:
+    """Return the nearest address that is not a trusted proxy.
+
+    Args:
+        peer: The address that opened the connection.
+        forwarded: X-Forwarded-For. It is read from the right, as long as each address is a trusted proxy.
+        trusted: The networks of the trusted proxies.
+    """
+    hops = [hop.strip() for hop in forwarded.rsplit(",", _MAX_HOPS)[-_MAX_HOPS:]] if forwarded else []
+    current = _address(peer)
+    while current is not None and hops and any(current in network for network in trusted):
+        before = _address(hops.pop())
+        if before is None:
+            break
+        current = before
+    return str(current) if current is not None else peer
+
+
+def _address(text: str) -> IPv4Address | IPv6Address | None:
+    """Parse an address, also with a port. IPv4 addresses inside IPv6 become IPv4. Return None for other text."""
+    if text.startswith("["):
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return None
+    return getattr(address, "ipv4_mapped", None) or address

@@ -1,18 +1,16 @@
 """The answer to a request for a bulk file: 200, 304, a range as 206, or 416.
 
-A large body is not read here. The answer holds a stream, which the host sends after the request has been answered.
+A large body is not read here. The answer holds a stream, which the server sends after the request has been answered.
 """
 
 import re
-from collections.abc import Iterable, Mapping
-from pathlib import Path
-from typing import Protocol
 
+from edge_auth.api.endpoints import Endpoint
+from edge_auth.api.request import Asked
+from edge_auth.api.responses import Answer
 from edge_auth.builds.bodies import matches_tag
-from edge_auth.builds.bulk import BulkFile
 from edge_auth.errors import RangeNotSatisfiable
-from edge_auth.live.bulk_files import Span
-from edge_auth.live.request import Answer, Request
+from edge_auth.live.bulk_files import Span, StoredBulkFiles
 
 # A body up to this size is read at once. A larger one is streamed.
 MAX_READ_BYTES = 1 << 20
@@ -21,80 +19,42 @@ _ONE_RANGE = re.compile(r"bytes=[ \t]*([0-9]*)-([0-9]*)[ \t]*", re.IGNORECASE)
 _MAX_DIGITS = 18
 
 
-class BulkFiles(Protocol):
-    """The bulk files of the builds that the store keeps."""
-
-    def find(self, name: str) -> BulkFile:
-        """Return the file with this name.
-
-        Raises:
-            NotFound: No build that the store keeps lists it.
-            StoreError: The store failed.
-        """
-        ...
-
-    def read(self, file: BulkFile, span: Span) -> bytes:
-        """Return some bytes of a file.
-
-        Raises:
-            StoreError: They cannot be read.
-        """
-        ...
-
-    def stream(self, file: BulkFile, span: Span, key_id: str) -> Iterable[bytes]:
-        """Return the chunks of a part of a file. Its iterator ends early, with an error, if the store fails.
-
-        Raises:
-            StoreError: The file cannot be read, or the key or all keys together download too much already.
-        """
-        ...
-
-    def stream_local(self, path: Path, size: int, key_id: str) -> Iterable[bytes]:
-        """Return the chunks of a local file.
-
-        Raises:
-            StoreError: It is missing, or the key or all keys together download too much already.
-        """
-        ...
-
-
-def file_answer(files: BulkFiles, name: str, request: Request, headers: Mapping[str, str], key_id: str) -> Answer:
+def file_answer(files: StoredBulkFiles, asked: Asked, endpoint: Endpoint) -> Answer:
     """Return the answer to a request for a bulk file.
 
-    Args:
-        headers: The headers of every such answer.
-
     Raises:
-        NotFound, StoreError: See `BulkFiles`.
+        NotFound: No build that the store keeps lists it.
+        StoreError: The store failed, or the key or all keys together download too much already.
         RangeNotSatisfiable: The range begins beyond the end of the file.
     """
-    file = files.find(name)
+    assert asked.record is not None, "downloads are counted by key"
+    file = files.find(asked.subject)
     tag = file.sha256[:_TAG_DIGITS]
-    described = {**headers, "ETag": f'"{tag}"'}
-    if matches_tag(request.headers.get("if-none-match", ""), tag):
-        return Answer(304, described)
-    described["Content-Type"] = file.media_type
-    span = _requested_span(request, tag, file.size)
-    if span is not None:
-        described["Content-Range"] = f"bytes {span.start}-{span.end - 1}/{file.size}"
-    start, end = span or (0, file.size)
-    answer = Answer(200 if span is None else 206, described | {"Content-Length": str(end - start)})
-    if request.method != "HEAD":
-        if end - start <= MAX_READ_BYTES:
-            answer.body = files.read(file, Span(start, end))
-        else:
-            answer.stream = files.stream(file, Span(start, end), key_id)
-    return answer
+    fields = {**endpoint.headers, **asked.headers, "ETag": f'"{tag}"'}
+    if matches_tag(asked.environ.get("HTTP_IF_NONE_MATCH", ""), tag):
+        return Answer(304, fields)
+    fields["Content-Type"] = file.media_type
+    part = _requested_span(asked, tag, file.size)
+    if part is not None:
+        fields["Content-Range"] = f"bytes {part.start}-{part.end - 1}/{file.size}"
+    span = part or Span(0, file.size)
+    length = span.end - span.start
+    status, fields = 200 if part is None else 206, fields | {"Content-Length": str(length)}
+    if asked.method == "HEAD":
+        return Answer(status, fields)
+    if length <= MAX_READ_BYTES:
+        return Answer(status, fields, files.read(file, span))
+    return Answer(status, fields, chunks=files.stream(file, span, asked.record.id))
 
 
-def _requested_span(request: Request, tag: str, size: int) -> Span | None:
+def _requested_span(asked: Asked, tag: str, size: int) -> Span | None:
     """Return the range that a request names, or None for the whole file.
 
     Raises:
         RangeNotSatisfiable: The range begins beyond the end of the file.
     """
-    text = request.headers.get("range")
-    if text is None or request.method == "HEAD" or request.headers.get("if-range", f'"{tag}"') != f'"{tag}"':
+    text, quoted = asked.environ.get("HTTP_RANGE"), f'"{tag}"'
+    if text is None or asked.method == "HEAD" or asked.environ.get("HTTP_IF_RANGE", quoted) != quoted:
         return None
     found = _ONE_RANGE.fullmatch(text)
     if found is None or not any(found.groups()):

@@ -1,8 +1,13 @@
-"""The table of endpoints: the declaration of the API's surface. The OpenAPI document is made from it."""
+"""The table of endpoints: the declaration of the API's surface. Flask's rules and the OpenAPI document follow."""
 
-from edge_auth.api import changes
-from edge_auth.api import views as contents
-from edge_auth.api.endpoint import API, Endpoint
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from functools import cached_property
+from typing import Any
+
+from edge_auth.api import views
 from edge_auth.api.parameters import (
     BuildId,
     Choice,
@@ -15,18 +20,119 @@ from edge_auth.api.parameters import (
     Rule,
     Text,
     TextList,
+    read_query,
 )
-from edge_auth.api.sources import FromBuild, FromFiles, FromKey, FromSteps
+from edge_auth.api.views import Values
 from edge_auth.builds import layer_names, market, movers, object_keys, sorts
+from edge_auth.builds.bodies import Body
 from edge_auth.builds.text_filters import TEXT_FILTERS
-from edge_auth.errors import AmbiguousSlug, NotFound, RangeNotSatisfiable
+from edge_auth.errors import AmbiguousSlug, ApiError, NotFound, RangeNotSatisfiable
 from edge_auth.live import keys
-from edge_auth.live.rate_limit import PER_KEY_FOR_FILES
+from edge_auth.live.rate_limit import PER_KEY, PER_KEY_FOR_FILES, KeyWindow
 
+API = "/api/v1/"
 MAX_TEXT_CHARACTERS = 200  # of a text parameter, before it is folded
+COMMON_HEADERS = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Expose-Headers": "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, "
+    "Retry-After, ETag, X-Build, X-Total-Count, Accept-Ranges, Content-Range",
+    "X-Content-Type-Options": "nosniff",
+}
 
-_GAME = {"game": Text(MAX_TEXT_CHARACTERS)}
-_KIND = {"kind": Choice(sorts.KINDS, "all")}
+
+class Source(Enum):
+    """What determines an answer."""
+
+    BUILD = auto()  # a build, which the answer names in X-Build
+    STEPS = auto()  # the steps of the store
+    KEY = auto()  # the record of the request's key
+    FILES = auto()  # the bulk files of all builds
+    SITE = auto()  # the pages of the live build
+
+
+@dataclass(frozen=True, eq=False)
+class Endpoint:
+    """A row of the table of endpoints. `generator/site/operations.md` has its prose.
+
+    Attributes:
+        path: As the documents write it; log and metrics use it as the endpoint's name.
+        body: Makes the body from the source, the variable part of the path, and the parameters; None for a key or file.
+        rules: The rules of the parameters by name. None means that the endpoint ignores the query.
+        scope: The scope that the key needs, if any.
+        id, tag, schema: What the OpenAPI document says: the operation's id and tag, and the schema of a 200.
+        errors: The errors of its look-up. The document adds those of the checks that come before.
+        subject: The rule of the variable part of the path, if it has one.
+        slashes: Whether the variable part may hold slashes.
+        vary: The header Vary of every 200.
+        extra_headers: Headers of a 200 in addition to the usual ones.
+        sends_rate_limit: Whether answers carry the X-RateLimit headers.
+        public: Whether requests need no key. The limit then counts by client address.
+        rate_limited: Whether requests count towards a limit.
+        window: The window in which requests with a key count.
+        methods: The methods that are allowed. HEAD is answered like GET, without the body.
+    """
+
+    path: str
+    body: Callable[[Any, str, Values], Body] | None = None
+    rules: Mapping[str, Rule] | None = field(default_factory=dict)
+    scope: str | None = None
+    source: Source = Source.BUILD
+    id: str = ""
+    tag: str = ""
+    schema: str = ""
+    errors: tuple[type[ApiError], ...] = ()
+    subject: Rule | None = None
+    slashes: bool = False
+    cache_control: str = "private, no-cache"
+    vary: str = "Authorization, X-API-Key, Accept-Encoding, X-Build"
+    extra_headers: Mapping[str, str] = field(default_factory=dict)
+    sends_rate_limit: bool = True
+    public: bool = False
+    rate_limited: bool = True
+    window: KeyWindow = PER_KEY
+    methods: tuple[str, ...] = ("GET",)
+
+    @property
+    def of_build(self) -> bool:
+        """Whether a build determines the answers."""
+        return self.source is Source.BUILD
+
+    @cached_property
+    def headers(self) -> dict[str, str]:
+        """The headers of every 200."""
+        return {**COMMON_HEADERS, **self.extra_headers, "Cache-Control": self.cache_control, "Vary": self.vary}
+
+    @cached_property
+    def shared_scope(self) -> str | None:
+        """The scope of the keys that get the same 200, "-" for all keys, or None if no other key gets it."""
+        shared = self.of_build and self.sends_rate_limit and not self.public
+        return (self.scope or "-") if shared else None
+
+    @cached_property
+    def subjects(self) -> tuple[str, ...]:
+        """The names of the variable parts of the path."""
+        return tuple(re.findall(r"{(\w+)}", self.path))
+
+    @property
+    def rule(self) -> str:
+        """The path as a rule of Flask, with the variable part as `subject`."""
+        before, brace, rest = self.path.partition("{")
+        kind = "text:" if self.slashes else ""
+        return f"{before}<{kind}subject>{rest.rpartition('}')[2]}" if brace else self.path
+
+    def parameters(self, subject: str, query: str) -> Values:
+        """Return the parameters of a request by name.
+
+        Raises:
+            InvalidParameter: The subject or a parameter is not allowed.
+        """
+        if self.subject is not None:
+            self.subject.read(self.subjects[0], subject)
+        return read_query(query, self.rules) if self.rules is not None else {}
+
+
+_GAME: dict[str, Rule] = {"game": Text(MAX_TEXT_CHARACTERS)}
+_KIND: dict[str, Rule] = {"kind": Choice(sorts.KINDS, "all")}
 _FILTERS: dict[str, Rule] = {
     "q": Text(100),
     "set": Text(MAX_TEXT_CHARACTERS),
@@ -35,228 +141,127 @@ _FILTERS: dict[str, Rule] = {
     "max_price": Price(),
     **_KIND,
 }
+_CARDS: dict[str, Rule] = {
+    "ids": IdList(100),
+    **_FILTERS,
+    "sort": Choice((*sorts.SORTS, sorts.MATCH_SORT), sorts.DEFAULT_SORT),
+    "order": Choice(sorts.ORDERS),
+}
+_MOVERS: dict[str, Rule] = {
+    "window": Choice(movers.WINDOWS, "7d"),
+    "by": Choice(movers.MEASURES, "percent"),
+    "direction": Choice(movers.DIRECTIONS, "up"),
+    **_KIND,
+    "min_price": Choice(movers.FLOORS, "1"),
+    "confirmed": Choice(("true", "false"), "false"),
+    **_GAME,
+}
+_MARKET: dict[str, Rule] = {
+    "by": Choice(market.GROUPINGS, "set"),
+    **_GAME,
+    "sort": Choice(market.SORTS, "value"),
+    "order": Choice(sorts.ORDERS),
+}
+_GROUP: dict[str, Rule] = {"set": ProductId(), "game": GivenText(MAX_TEXT_CHARACTERS), "days": Integer(1, 3650)}
+_HISTORY: dict[str, Rule] = {
+    "view": Choice(object_keys.HISTORY_VIEWS, "daily"),
+    "range": Choice(object_keys.HISTORY_RANGES, "all"),
+}
 
 
 def _page(default: int, most: int) -> dict[str, Rule]:
     return {"limit": Integer(1, most, default), "offset": Integer(low=0, default=0)}
 
 
+def _service(path: str, id_: str, schema: str, **more: Any) -> Endpoint:
+    return Endpoint(API + path, id=id_, schema=schema, tag="service", **more)
+
+
+def _watched(
+    part: str, body: Callable[[Any, str, Values], Body], id_: str, schema: str, rules: Mapping[str, Rule] | None = None
+) -> Endpoint:
+    """Return the row of a part of a watchlist item."""
+    more: dict[str, Any] = {"slashes": True, "errors": (NotFound, AmbiguousSlug)}
+    path = f"{API}watchlist/{{slug}}{part}"
+    return Endpoint(path, body, rules or {}, keys.WATCHLIST_READ, id=id_, tag="watchlist", schema=schema, **more)
+
+
+def _catalogue(
+    path: str,
+    body: Callable[[Any, str, Values], Body],
+    id_: str,
+    schema: str,
+    rules: Mapping[str, Rule] | None = None,
+    errors: tuple[type[ApiError], ...] = (NotFound,),
+    **more: Any,
+) -> Endpoint:
+    """Return a row of the catalogue."""
+    described: dict[str, Any] = {"id": id_, "tag": "catalogue", "schema": schema, "errors": errors}
+    return Endpoint(API + path, body, rules or {}, keys.CARDS_READ, **described, **more)
+
+
+def _bulk(path: str, **more: Any) -> Endpoint:
+    return Endpoint(API + path, scope=keys.BULK_READ, tag="bulk", **more)
+
+
 # In the order of the documents.
 ENDPOINTS = (
-    Endpoint(API + "me", FromKey(), id="getKey", tag="service", schema="Key"),
-    Endpoint(API + "status", FromBuild(contents.status), id="getStatus", tag="service", schema="Status"),
+    _service("me", "getKey", "Key", source=Source.KEY),
+    _service("status", "getStatus", "Status", body=views.status),
     Endpoint(
-        API + "watchlist",
-        FromBuild(contents.watchlist),
+        f"{API}watchlist",
+        views.watchlist,
         _page(100, 500),
         keys.WATCHLIST_READ,
         id="listWatchlist",
         tag="watchlist",
         schema="WatchlistPage",
     ),
-    Endpoint(
-        API + "watchlist/{slug}",
-        FromBuild(contents.watchlist_item),
-        scope=keys.WATCHLIST_READ,
-        id="getWatchlistItem",
-        tag="watchlist",
-        schema="WatchlistItem",
-        errors=(NotFound, AmbiguousSlug),
-        slashes=True,
+    _watched("", views.watchlist_item, "getWatchlistItem", "WatchlistItem"),
+    _watched("/history", views.watchlist_history, "getWatchlistHistory", "WatchlistHistory", _HISTORY),
+    _watched("/offers", views.watchlist_offers, "getWatchlistOffers", "WatchlistOffers"),
+    _catalogue("cards", views.cards, "listCards", "CardPage", _CARDS | _page(50, 100)),
+    _catalogue("facets", views.facets, "countFacets", "Facets", _FILTERS),
+    _catalogue("names", views.names, "listNames", "Names", _GAME),
+    _catalogue(
+        "cards/{idProduct}", views.card, "getCard", "CardDetail", {"days": Integer(1, 3650)}, subject=ProductId()
     ),
-    Endpoint(
-        API + "watchlist/{slug}/history",
-        FromBuild(contents.watchlist_history),
-        {"view": Choice(object_keys.HISTORY_VIEWS, "daily"), "range": Choice(object_keys.HISTORY_RANGES, "all")},
-        keys.WATCHLIST_READ,
-        id="getWatchlistHistory",
-        tag="watchlist",
-        schema="WatchlistHistory",
-        errors=(NotFound, AmbiguousSlug),
-        slashes=True,
-    ),
-    Endpoint(
-        API + "watchlist/{slug}/offers",
-        FromBuild(contents.watchlist_offers),
-        scope=keys.WATCHLIST_READ,
-        id="getWatchlistOffers",
-        tag="watchlist",
-        schema="WatchlistOffers",
-        errors=(NotFound, AmbiguousSlug),
-        slashes=True,
-    ),
-    Endpoint(
-        API + "cards",
-        FromBuild(contents.cards),
-        {
-            "ids": IdList(100),
-            **_FILTERS,
-            "sort": Choice((*sorts.SORTS, sorts.MATCH_SORT), sorts.DEFAULT_SORT),
-            "order": Choice(sorts.ORDERS),
-            **_page(50, 100),
-        },
-        keys.CARDS_READ,
-        id="listCards",
-        tag="catalogue",
-        schema="CardPage",
-        errors=(NotFound,),
-    ),
-    Endpoint(
-        API + "facets",
-        FromBuild(contents.facets),
-        _FILTERS,
-        keys.CARDS_READ,
-        id="countFacets",
-        tag="catalogue",
-        schema="Facets",
-        errors=(NotFound,),
-    ),
-    Endpoint(
-        API + "names",
-        FromBuild(contents.names),
-        _GAME,
-        keys.CARDS_READ,
-        id="listNames",
-        tag="catalogue",
-        schema="Names",
-        errors=(NotFound,),
-    ),
-    Endpoint(
-        API + "cards/{idProduct}",
-        FromBuild(contents.card),
-        {"days": Integer(1, 3650)},
-        keys.CARDS_READ,
-        id="getCard",
-        tag="catalogue",
-        schema="CardDetail",
-        errors=(NotFound,),
+    _catalogue("series", views.series, "listSeries", "SeriesList", {"ids": Required(IdList(100))}),
+    _catalogue(
+        "cards/{idProduct}/identifiers",
+        views.card_identifiers,
+        "getCardIdentifiers",
+        "CardIdentifiers",
         subject=ProductId(),
     ),
-    Endpoint(
-        API + "series",
-        FromBuild(contents.series),
-        {"ids": Required(IdList(100))},
-        keys.CARDS_READ,
-        id="listSeries",
-        tag="catalogue",
-        schema="SeriesList",
-        errors=(NotFound,),
-    ),
-    Endpoint(
-        API + "cards/{idProduct}/identifiers",
-        FromBuild(contents.card_identifiers),
-        scope=keys.CARDS_READ,
-        id="getCardIdentifiers",
-        tag="catalogue",
-        schema="CardIdentifiers",
-        errors=(NotFound,),
-        subject=ProductId(),
-    ),
-    Endpoint(
-        API + "identifiers",
-        FromBuild(contents.schemes),
-        _page(100, 500),
-        keys.CARDS_READ,
-        id="listSchemes",
-        tag="catalogue",
-        schema="SchemePage",
-        errors=(NotFound,),
-    ),
-    Endpoint(
-        API + "identifiers/{scheme}",
-        FromBuild(contents.products_by_value),
+    _catalogue("identifiers", views.schemes, "listSchemes", "SchemePage", _page(100, 500)),
+    _catalogue(
+        "identifiers/{scheme}",
+        views.products_by_value,
+        "findByIdentifiers",
+        "IdentifiedProducts",
         {"values": Required(TextList(100, MAX_TEXT_CHARACTERS))},
-        keys.CARDS_READ,
-        id="findByIdentifiers",
-        tag="catalogue",
-        schema="IdentifiedProducts",
-        errors=(NotFound,),
     ),
-    Endpoint(
-        API + "sets",
-        FromBuild(contents.sets),
-        {"q": Text(MAX_TEXT_CHARACTERS), **_GAME, **_page(100, 1000)},
-        keys.CARDS_READ,
-        id="listSets",
-        tag="catalogue",
-        schema="SetPage",
+    _catalogue(
+        "sets", views.sets, "listSets", "SetPage", {"q": Text(MAX_TEXT_CHARACTERS), **_GAME, **_page(100, 1000)}, ()
     ),
-    Endpoint(
-        API + "games",
-        FromBuild(contents.stored_list(layer_names.GAMES)),
-        _page(100, 500),
-        keys.CARDS_READ,
-        id="listGames",
-        tag="catalogue",
-        schema="GamePage",
-        errors=(NotFound,),
-    ),
-    Endpoint(
-        API + "movers",
-        FromBuild(contents.movers),
-        {
-            "window": Choice(movers.WINDOWS, "7d"),
-            "by": Choice(movers.MEASURES, "percent"),
-            "direction": Choice(movers.DIRECTIONS, "up"),
-            **_KIND,
-            "min_price": Choice(movers.FLOORS, "1"),
-            "confirmed": Choice(("true", "false"), "false"),
-            **_GAME,
-            **_page(50, 100),
-        },
-        keys.CARDS_READ,
-        id="listMovers",
-        tag="catalogue",
-        schema="MoverPage",
-        errors=(NotFound,),
-    ),
-    Endpoint(
-        API + "market",
-        FromBuild(contents.market),
-        {
-            "by": Choice(market.GROUPINGS, "set"),
-            **_GAME,
-            "sort": Choice(market.SORTS, "value"),
-            "order": Choice(sorts.ORDERS),
-            **_page(100, 500),
-        },
-        keys.CARDS_READ,
-        id="listMarket",
-        tag="catalogue",
-        schema="MarketPage",
-        errors=(NotFound,),
-    ),
-    Endpoint(
-        API + "market/history",
-        FromBuild(contents.market_history),
-        {"set": ProductId(), "game": GivenText(MAX_TEXT_CHARACTERS), "days": Integer(1, 3650)},
-        keys.CARDS_READ,
-        id="getMarketHistory",
-        tag="catalogue",
-        schema="MarketHistory",
-        errors=(NotFound,),
-    ),
-    Endpoint(
-        API + "changes",
-        FromSteps(changes.list_changes),
+    _catalogue("games", views.stored_list(layer_names.GAMES), "listGames", "GamePage", _page(100, 500)),
+    _catalogue("movers", views.movers, "listMovers", "MoverPage", _MOVERS | _page(50, 100)),
+    _catalogue("market", views.market, "listMarket", "MarketPage", _MARKET | _page(100, 500)),
+    _catalogue("market/history", views.market_history, "getMarketHistory", "MarketHistory", _GROUP),
+    _catalogue(
+        "changes",
+        views.list_changes,
+        "listChanges",
+        "ChangesPage",
         {"since": BuildId(), **_page(50, 100)},
-        keys.CARDS_READ,
-        id="listChanges",
-        tag="catalogue",
-        schema="ChangesPage",
+        (),
+        source=Source.STEPS,
     ),
+    _catalogue("changes/{from}...{to}", views.changes_document, "getChanges", "Changes", source=Source.STEPS),
     Endpoint(
-        API + "changes/{from}...{to}",
-        FromSteps(changes.changes_document),
-        scope=keys.CARDS_READ,
-        id="getChanges",
-        tag="catalogue",
-        schema="Changes",
-        errors=(NotFound,),
-    ),
-    Endpoint(
-        API + "fingerprints",
-        FromBuild(contents.fingerprints),
+        f"{API}fingerprints",
+        views.fingerprints,
         scope=keys.FINGERPRINTS_READ,
         id="getFingerprints",
         tag="fingerprints",
@@ -264,21 +269,11 @@ ENDPOINTS = (
         cache_control="private, max-age=3600",
         sends_rate_limit=False,
     ),
-    Endpoint(
-        API + "bulk",
-        FromBuild(contents.bulk),
-        scope=keys.BULK_READ,
-        id="listBulkFiles",
-        tag="bulk",
-        schema="BulkManifest",
-        errors=(NotFound,),
-    ),
-    Endpoint(
-        API + "bulk/{name}",
-        FromFiles(),
-        scope=keys.BULK_READ,
+    _bulk("bulk", body=views.bulk, id="listBulkFiles", schema="BulkManifest", errors=(NotFound,)),
+    _bulk(
+        "bulk/{name}",
+        source=Source.FILES,
         id="getBulkFile",
-        tag="bulk",
         errors=(NotFound, RangeNotSatisfiable),
         cache_control="private, max-age=31536000, immutable",
         vary="Authorization, X-API-Key",
@@ -286,15 +281,42 @@ ENDPOINTS = (
         window=PER_KEY_FOR_FILES,
         methods=("GET", "HEAD"),
     ),
-    Endpoint(
-        API + "openapi.json",
-        FromBuild(contents.openapi),
-        None,
-        id="getDescription",
-        tag="service",
-        schema="Description",
+    _service(
+        "openapi.json",
+        "getDescription",
+        "Description",
+        body=views.openapi,
+        rules=None,
         cache_control="public, max-age=300",
         vary="Accept-Encoding, X-Build",
         public=True,
     ),
 )
+# The site's pages load scripts and styles from their own host only. Images may come from any host, or be drawn here.
+# The policy `cardpress-worker` of Trusted Types gives the scanner the address of its worker, and makes no markup.
+SITE_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types cardpress-worker",
+    "Referrer-Policy": "no-referrer",
+}
+
+
+def _pages(path: str, vary: str) -> Endpoint:
+    """Return the endpoint of pages for people."""
+    return Endpoint(
+        path,
+        views.site_file,
+        None,
+        source=Source.SITE,
+        cache_control="public, max-age=300",
+        vary=vary,
+        extra_headers=SITE_HEADERS,
+        public=True,
+        rate_limited=False,
+        methods=("GET", "HEAD"),
+    )
+
+
+SITE = _pages("/docs, /explore", "Accept-Encoding")
+HOME = _pages("/", "Accept, Accept-Encoding")

@@ -1,6 +1,6 @@
 """The bodies of the endpoints. Each function takes a build, the subject of the path, and the parameters by name.
 
-They raise InvalidParameter, NotFound and StoreError.
+Those of /changes take the steps of the store instead of a build. They raise InvalidParameter, NotFound and StoreError.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,13 +10,16 @@ from typing import Any
 
 import numpy as np
 
+from edge_auth.api.parameters import quote_input
 from edge_auth.api.search import filter_key, find_page, read_search, too_old
-from edge_auth.builds import layer_names, object_keys, site_files
+from edge_auth.builds import layer_names, layout, object_keys, site_files
 from edge_auth.builds.bodies import Body, MadeBody, StoredBody, dumps, list_body
+from edge_auth.builds.changes import Step, Steps
 from edge_auth.builds.movers import list_key
 from edge_auth.builds.sorts import PRICE_SORTS
 from edge_auth.errors import InvalidParameter, NotFound
 from edge_auth.live.open_build import OpenBuild
+from edge_auth.live.step_log import FollowedSteps
 from edge_auth.search.masks import mask_of, ranks_of_prices
 from edge_auth.text import MAX_DIGITS, fold, fold_without_apostrophes
 
@@ -25,6 +28,7 @@ _ONE_GROUP = "give exactly one of set and game: a set has an id, a game a name"
 _NO_GROUP = "there is no such set or game, or none of its singles ever had a price trend"
 _NO_NAMES = dumps({"count": 0, "names": []}) + b"\n"
 NO_PATH = "there is no such path: /docs lists what there is"
+_CHANGES_URL = "/api/v1/changes/"
 _NO_PRODUCT = "there is no product with this id"
 
 Values = dict[str, Any]  # parameters by name
@@ -233,3 +237,47 @@ def _product_id(text: str) -> int:
     if len(digits) > _MAX_ID_DIGITS:
         raise NotFound(_NO_PRODUCT)
     return -int(digits) if text.startswith("-") else int(digits)
+
+
+def list_changes(log: FollowedSteps, _: str, values: Values) -> Body:
+    """Return one page of the steps: newest first, or those since a build, oldest first.
+
+    Raises:
+        InvalidParameter: `since` is neither live nor named by a step.
+    """
+    steps, since = log.known(), values["since"]
+    found: Sequence[Step] | None = steps.documented
+    if since is not None:
+        if since not in steps.builds:  # another worker may know a newer build, and so may the client
+            steps = log.refreshed()
+        found = steps.since(since)
+    if found is None:
+        raise InvalidParameter(
+            f"since {quote_input(since)} is neither live nor named by a step that is kept: "
+            f"fetch everything again, and go on from the live build {steps.builds[0]}"
+        )
+    offset, limit = values["offset"], values["limit"]
+    lines = [_line(step, steps) for step in found[offset : offset + limit]]
+    return list_body(lines, offset, limit, len(found))
+
+
+def changes_document(log: FollowedSteps, pair: str, _: Values) -> Body:
+    """Return what differs between the builds of a step."""
+    steps = log.known()
+    if (step := _step(steps, pair)) is None:
+        steps = log.refreshed()
+        step = _step(steps, pair)
+    if step is None:
+        raise NotFound("there is no such step: /api/v1/changes lists those that are kept")
+    return log.document(step, steps)
+
+
+def _step(steps: Steps, pair: str) -> Step | None:
+    return next((step for step in steps.documented if step.pair == pair), None)
+
+
+def _line(step: Step, steps: Steps) -> bytes:
+    found = steps.comparison(step)
+    counts = {"added": found.added, "removed": found.removed, "changed": found.changed}
+    ends = {"from": step.from_, "to": step.to, "as_of": layout.day_of(step.to)}
+    return dumps(ends | counts | {"url": _CHANGES_URL + step.pair})

@@ -37,16 +37,37 @@ _CACHE_BYTES = 16 << 20
 _MAX_FOLLOWING_SECONDS = 1.0
 
 
+class OneBuild:
+    """The only build of a process that asks it directly."""
+
+    def __init__(self, build: OpenBuild):
+        self._build = build
+
+    def select(self, pin: str | None = None) -> OpenBuild:
+        """Return the build.
+
+        Raises:
+            UnknownBuild: A request names another one.
+        """
+        if pin not in (None, self._build.id):
+            raise UnknownBuild(f"build {pin} is not open here")
+        return self._build
+
+    def has_changed(self, build: OpenBuild, pin: str | None) -> bool:
+        """Return False: it does not change."""
+        return False
+
+
 class BuildRegistry:
     """The open builds of a store.
 
     Args:
-        warm: Makes the answers that clients had lately from a build that goes live: see `edge_auth.api.warming.warm`.
-            None behind a cache, which fetches them.
         background: In what other builds are opened beside requests.
 
     Attributes:
         steps: The steps of the store, for /changes.
+        warm: Makes the answers that clients had lately from a build that goes live (`edge_auth.api.inside.warm`). None
+            until it is set. A cache in front of the shim fetches them itself.
         last_error: Why the pointer or its build could not be read at the last poll, or ''.
     """
 
@@ -59,7 +80,6 @@ class BuildRegistry:
         metrics: Metrics,
         poll_seconds: float = POLL_SECONDS,
         *,
-        warm: Warm | None = None,
         background: Background | None = None,
     ):
         self._store = with_deadline(store, single_flight)
@@ -73,8 +93,8 @@ class BuildRegistry:
         self._unknown = UnknownBuilds(self._list_ids)
         self._opening = Lock()
         self._background = background or Background()
-        self._warm = warm
         self.steps = FollowedSteps(self._store, self._cache, self._refresh, self._no_build)
+        self.warm: Warm | None = None
         self.last_error = ""
         self._last_exception: Exception | None = None
         self._poller = Poller(self._poll, poll_seconds)
@@ -170,8 +190,8 @@ class BuildRegistry:
         try:
             if not build.prepared:
                 self._single_flight.run(build, build.prepare)
-            if self._warm is not None and before is not None and build is not before:
-                self._make_recent(self._warm, build, before, deadline)
+            if self.warm is not None and before is not None and build is not before:
+                self._make_recent(self.warm, build, before, deadline)
         finally:  # the first build goes live even if it is partly damaged: there is no other build to answer from
             if build is not before:
                 self._go_live(build)

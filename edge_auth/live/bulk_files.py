@@ -38,7 +38,7 @@ class Span(NamedTuple):
 
 
 class StoredBulkFiles:
-    """The bulk files of a store; see `edge_auth.api.bulk.BulkFiles` for its methods.
+    """The bulk files of the builds that a store keeps.
 
     Args:
         waiting: Returns the context of slow work, in which other requests run if requests take turns.
@@ -61,7 +61,12 @@ class StoredBulkFiles:
         self._whole: set[tuple[str, int, int]] = set()  # name, inode and time of change of files with the right hash
 
     def find(self, name: str) -> BulkFile:
-        """Return the file with this name. A build that is not live may list it as well."""
+        """Return the file with this name. A build that is not live may list it as well.
+
+        Raises:
+            NotFound: No build that the store keeps lists it.
+            StoreError: The store failed.
+        """
         if not is_file_name(name):
             raise NotFound(_NO_FILE)
         file = self._builds.select().objects.bulk_files.get(name)
@@ -75,14 +80,22 @@ class StoredBulkFiles:
         return file
 
     def read(self, file: BulkFile, span: Span) -> bytes:
-        """Return some bytes of a file."""
+        """Return some bytes of a file.
+
+        Raises:
+            StoreError: They cannot be read.
+        """
         with self._as_not_found(file.name):
             self._require_whole(file)
             with self._waiting():
                 return self._store.get(file.object, span.start, span.end - span.start)
 
     def stream(self, file: BulkFile, span: Span, key_id: str) -> Iterator[bytes]:
-        """Return the chunks of a part of a file. They are sent without a turn."""
+        """Return the chunks of a part of a file. They are sent without a turn, and end early if the store fails.
+
+        Raises:
+            StoreError: The file cannot be read, or the key or all keys together download too much already.
+        """
         with self._as_not_found(file.name):
             self._require_whole(file)
             path = self._store.local_path(file.object)
@@ -90,7 +103,11 @@ class StoredBulkFiles:
         return Download(self._downloads, key_id, chunks)
 
     def stream_local(self, path: Path, size: int, key_id: str) -> Iterator[bytes]:
-        """Return the chunks of a local file. They are sent without a turn."""
+        """Return the chunks of a local file. They are sent without a turn.
+
+        Raises:
+            StoreError: It is missing, or the key or all keys together download too much already.
+        """
         return Download(self._downloads, key_id, FolderChunks(path, Span(0, size)))
 
     @contextmanager

@@ -18,10 +18,10 @@ from functools import lru_cache
 from json.encoder import encode_basestring as quote
 from multiprocessing.util import Finalize
 from threading import Event, Thread
+from typing import NamedTuple
 
 from edge_auth.errors import StoreError
 from edge_auth.live.keys import timestamp
-from edge_auth.live.request import Answer, Request
 
 _FLUSH_SECONDS = 0.1
 _MAX_WAITING_LINES = 20_000
@@ -31,6 +31,31 @@ _MAX_TRACE_CHARACTERS = 2000
 # A key has 32 letters and digits in a row, whatever its prefix looks like.
 _SECRET = re.compile(r"cpm_live_\w*|[A-Za-z0-9]{32,}", re.IGNORECASE)
 _CONTROL = re.compile(r"[^\x20-\x7e\u00a1-\ud7ff\ue000-\uffff]")
+
+
+class Answered(NamedTuple):
+    """What log and metrics say of an answered request.
+
+    Attributes:
+        now: When it came, in Unix time.
+        path: Percent-decoded, without the query.
+        endpoint: The path as docs/api.md writes it, or None.
+        size: Bytes of the body.
+        key_id: The id of the request's key, or None.
+        id: Identifies the request in the log.
+        build: The build that the answer names, or None.
+    """
+
+    now: float
+    method: str
+    path: bytes
+    endpoint: str | None
+    status: int
+    size: int
+    seconds: float
+    key_id: str | None
+    id: str
+    build: str | None
 
 
 class Log:
@@ -54,23 +79,22 @@ class Log:
             self._last_once = text
             self.line(text)
 
-    def request(self, request: Request, answer: Answer, now: float, seconds: float) -> None:
+    def request(self, one: Answered) -> None:
         """Log an answered request, without its query, since clients may put secrets there."""
-        size = len(answer.body) if answer.stream is None else answer.headers["Content-Length"]
         # This runs for every request, and json.dumps would take four times as long.
         self._append(
-            f'{{"time":"{_time(now)}","method":{_quoted_method(request.method)},"path":{_quoted_path(request.path)},'
-            f'"endpoint":{_quoted_or_null(answer.endpoint)},"status":{answer.status},"bytes":{size},'
-            f'"ms":{seconds * 1000:.2f},"key":{_quoted_or_null(answer.key_id)},"request":{quote(request.id)},'
-            f'"build":{_quoted_or_null(answer.headers.get("X-Build"))}}}'
+            f'{{"time":"{_time(one.now)}","method":{_quoted_method(one.method)},"path":{_quoted_path(one.path)},'
+            f'"endpoint":{_quoted_or_null(one.endpoint)},"status":{one.status},"bytes":{one.size},'
+            f'"ms":{one.seconds * 1000:.2f},"key":{_quoted_or_null(one.key_id)},"request":{quote(one.id)},'
+            f'"build":{_quoted_or_null(one.build)}}}'
         )
 
-    def failure(self, request: Request, error: BaseException) -> None:
+    def failure(self, method: str, path: bytes, id_: str, error: BaseException) -> None:
         """Log why a request got 500."""
         fields = {
             "time": _time(time.time()),
-            "message": f"failed: {request.method} {_clean_path(request.path)}",
-            "request": request.id,
+            "message": f"failed: {method} {_clean_path(path)}",
+            "request": id_,
             **_cause(error),
         }
         self._append(json.dumps(fields, ensure_ascii=False))

@@ -16,7 +16,7 @@ from threading import local
 from typing import Any, TextIO
 
 from edge_auth.errors import StoreError
-from edge_auth.live.request import Answer
+from edge_auth.live.log import Answered
 from edge_auth.store.interface import Span, Store
 
 LIVE_NAME = "live.json"
@@ -30,7 +30,7 @@ _FILE_BYTES = 1 << 20
 class Metrics:
     """Counts what a worker does. This class counts nothing: it is for a shim without a metrics endpoint."""
 
-    def request(self, answer: Answer, seconds: float) -> None:
+    def request(self, one: Answered) -> None:
         """Count an answered request of the API, and flush."""
 
     def flush(self) -> None:
@@ -103,15 +103,15 @@ class PrometheusMetrics(Metrics):
         self._thread_counts = thread_counts
         counter("worker_starts", "Workers started. More than there are means that some were replaced.")().inc()
 
-    def request(self, answer: Answer, seconds: float) -> None:
+    def request(self, one: Answered) -> None:
         """Count an answered request of the API, and flush."""
-        endpoint = answer.endpoint or NO_LABEL
-        self._requests(endpoint, answer.status).inc()
-        self._seconds(endpoint).observe(seconds)
-        if answer.status == 429:
-            self._rate_limited(answer.key_id or NO_LABEL).inc()
-        elif answer.status >= 500:
-            self._failed(answer.key_id or NO_LABEL).inc()
+        endpoint = one.endpoint or NO_LABEL
+        self._requests(endpoint, one.status).inc()
+        self._seconds(endpoint).observe(one.seconds)
+        if one.status == 429:
+            self._rate_limited(one.key_id or NO_LABEL).inc()
+        elif one.status >= 500:
+            self._failed(one.key_id or NO_LABEL).inc()
         self.flush()
 
     def flush(self) -> None:

@@ -6,8 +6,8 @@ from threading import Lock
 from time import monotonic
 from typing import Any, cast
 
+from edge_auth.live.log import Answered
 from edge_auth.live.metrics import Metrics, PrometheusMetrics, ThreadCounts, WatchedStore
-from edge_auth.live.request import Answer
 from edge_auth.store.interface import Store
 
 _RETRY_SECONDS = 5.0
@@ -30,9 +30,9 @@ class RetriedMetrics(Metrics):
         self._trying = Lock()
         self._try()
 
-    def request(self, answer: Answer, seconds: float) -> None:
+    def request(self, one: Answered) -> None:
         """Count an answered request of the API, and flush."""
-        self._counting.request(answer, seconds)
+        self._counting.request(one)
 
     def flush(self) -> None:
         """Publish what this thread has counted. If something could not be written, try it again every 5 seconds."""

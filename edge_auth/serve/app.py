@@ -1,20 +1,17 @@
-"""The Flask application: it puts the parts of the shim together and serves /healthz.
-
-The API does not go through Flask's routing, which would add 50 µs to each request. Flask's documented hook `wsgi_app`
-lets the gateway in `wsgi` answer it.
-"""
+"""The application that a worker serves: the API over the parts of the shim, and /healthz."""
 
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Semaphore
 
 from flask import Flask, request
 
-from edge_auth.api.answer import Shim
-from edge_auth.api.client_address import Network
-from edge_auth.api.warming import warm
-from edge_auth.api.wsgi import Gateway
+from edge_auth.api.access import Door, Network
+from edge_auth.api.blueprint import Parts
+from edge_auth.api.flask_app import create_api
+from edge_auth.api.inside import warm
 from edge_auth.live.background import Background
 from edge_auth.live.build_registry import BuildRegistry
 from edge_auth.live.bulk_files import MAX_DOWNLOADS, StoredBulkFiles
@@ -27,9 +24,11 @@ from edge_auth.live.rate_limit import Counter
 from edge_auth.live.retried_metrics import RetriedMetrics
 from edge_auth.live.single_flight import REQUEST_TIMEOUT_SECONDS, SingleFlight
 from edge_auth.live.turns import Turns
+from edge_auth.serve.wsgi import TakingTurns
 from edge_auth.store.file_cache import FileCache
 from edge_auth.store.open import is_folder, open_store
 
+HEALTH = "/healthz"
 _MAX_WAITED_FOR_JOBS = 24
 # On a local disk a request waits only if it names a build that is not open. So requests take turns, and the other
 # threads are for those that wait: any number of requests may wait for one build. granian starts threads when needed.
@@ -104,26 +103,26 @@ def create_app(settings: Settings, log: Log | None = None) -> Flask:
     behind_nginx = settings.socket is not None
     background = Background()
     copies = FileCache(Path(settings.state) / "copies", pause=background.pause)
-    builds = BuildRegistry(
-        store, copies, single_flight, log, metrics, warm=None if behind_nginx else warm, background=background
-    )
+    builds = BuildRegistry(store, copies, single_flight, log, metrics, background=background)
     counter = _counter(settings, store.location, log, metrics)
     waiting = turns.waiting if turns is not None else nullcontext
     files = StoredBulkFiles(builds, store, single_flight, waiting)
-    shim = Shim(builds, keyring, counter, log, files, waiting)
-    app = Flask("edge_auth")
+    door = Door(keyring, counter, settings.trusted_proxies, behind_nginx)
+    parts = Parts(builds, door, files, log, metrics, waiting, behind_nginx)
+    app = create_api(parts)
     _add_health_check(app, builds, keyring, log)
+    if not behind_nginx:  # nginx fetches them itself
+        builds.warm = partial(warm, create_api(parts.inside()))
     with suppress(Exception):  # if a build cannot be read, answers are 500 until it can: no reason to crash
         _check_ready(builds, keyring)
     metrics.flush()
     admission = turns if turns is not None else Semaphore(settings.requests_at_once)
-    gateway = Gateway(shim, log, metrics, settings.trusted_proxies, app.wsgi_app, admission, behind_nginx)
-    app.wsgi_app = gateway  # type: ignore[method-assign]  # documented by Flask
+    app.wsgi_app = TakingTurns(app.wsgi_app, admission, HEALTH)  # type: ignore[method-assign]  # documented by Flask
     return app
 
 
 def _add_health_check(app: Flask, builds: BuildRegistry, keyring: Keyring, log: Log) -> None:
-    @app.get("/healthz")
+    @app.get(HEALTH)
     def healthz() -> tuple[dict[str, str], int]:
         if "live" in request.args:
             return {"status": "ok"}, 200

@@ -5,7 +5,7 @@ from datetime import date, timedelta
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from edge_auth.api.endpoint import API
+from edge_auth.api.endpoints import API
 
 DAYS = 90
 _MOST_GAMES = 8

@@ -4,14 +4,14 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
-from urllib.parse import unquote_to_bytes
 
-from edge_auth.api.endpoint import API
-from edge_auth.api.routes import route
-from edge_auth.api.sources import FromBuild
-from edge_auth.builds import layer_names, object_keys
-from edge_auth.errors import ApiError
+from flask.testing import FlaskClient
+
+from edge_auth.api.endpoints import API
+from edge_auth.api.flask_app import client_of
+from edge_auth.builds import layer_names
 from edge_auth.live.open_build import OpenBuild
 from edge_auth.store.codec import decompressed_chunks
 from generator.site.game_indexes import GameIndex, game_indexes
@@ -21,9 +21,11 @@ _WORD = re.compile(r"[^\W\d_]{3,}")
 _MAX_NAME_CHARACTERS = 60  # a set or game with a longer name makes no good example
 _MAX_LINES = 80
 _CANDIDATES = 5
-_LARGE = {f"{API}fingerprints": object_keys.FINGERPRINTS_KEY, f"{API}names": object_keys.NAMES_KEY}
+_LARGE = (f"{API}fingerprints", f"{API}names")
+_MADE_LATER = f"{API}openapi.json"
 
 _Json = Any
+_Ask = Callable[[str], _Json]
 
 
 @dataclass(frozen=True)
@@ -56,12 +58,9 @@ def live_examples(build: OpenBuild) -> LiveExamples:
     Raises:
         StoreError: The build cannot be read.
     """
-
-    def answer(target: str) -> _Json:
-        return _answer(build, target)
-
+    answer = partial(_answer, client_of(build))
     return LiveExamples(
-        values=dict(_values(build)),
+        values=dict(_values(build, answer)),
         answer=answer,
         status=json.loads(build.objects.status()),
         games=game_indexes(answer),
@@ -95,9 +94,9 @@ def _nested(value: _Json) -> bool:
     return any(isinstance(member, dict | list) and member for member in members)
 
 
-def _values(build: OpenBuild) -> Iterator[tuple[str, str]]:
+def _values(build: OpenBuild, answer: _Ask) -> Iterator[tuple[str, str]]:
     """Yield parameters with values that the build has."""
-    if (card := _example_card(build)) is not None:
+    if (card := _example_card(answer)) is not None:
         yield "idProduct", str(card["id_product"])
         yield "ids", str(card["id_product"])
         yield "q of listCards", next(iter(_WORD.findall(card["name"])), card["name"])[:100]
@@ -105,45 +104,42 @@ def _values(build: OpenBuild) -> Iterator[tuple[str, str]]:
             yield "set", card["set"]["name"]
             yield "q of listSets", card["set"]["name"]
         yield from ((name, card[name]) for name in ("number", "rarity") if card[name])
-        identified = _answer(build, f"{API}cards/{card['id_product']}/identifiers") or {"identifiers": {}}
+        identified = answer(f"{API}cards/{card['id_product']}/identifiers") or {"identifiers": {}}
         for scheme, values in list(identified["identifiers"].items())[:1]:
             yield from (("scheme", scheme), ("values", values[0]))
     games = [json.loads(line)["name"] for line in build.rows(layer_names.GAMES)]
     yield from (("game", name) for name in games[:1] if len(name) <= _MAX_NAME_CHARACTERS)
-    market = (_answer(build, f"{API}market?limit=1") or {"data": []})["data"]
+    market = (answer(f"{API}market?limit=1") or {"data": []})["data"]
     yield from (("set of getMarketHistory", str(row["set"]["id"])) for row in market)
-    files = (_answer(build, f"{API}bulk") or {"files": []})["files"]
+    files = (answer(f"{API}bulk") or {"files": []})["files"]
     yield from (("name of getBulkFile", file["name"]) for file in files[:1])
     watched = [json.loads(line) for line in build.watchlist]
     best = sorted(watched, key=lambda item: (item["change_7d_pct"] is None, "/" in item["slug"]))
     yield from (("slug", item["slug"]) for item in best[:1])
 
 
-def _example_card(build: OpenBuild) -> _Json:
+def _example_card(answer: _Ask) -> _Json:
     """Return the single that rose most, with a picture if possible; else the most expensive product, or None."""
-    movers = _answer(build, f"{API}movers?kind=single&min_price=5&limit={_CANDIDATES}")["data"]
+    movers = answer(f"{API}movers?kind=single&min_price=5&limit={_CANDIDATES}")["data"]
     risen = ",".join(str(mover["id_product"]) for mover in movers)
-    cards = _answer(build, f"{API}cards?ids={risen}" if risen else f"{API}cards?limit=1")["data"]
+    cards = answer(f"{API}cards?ids={risen}" if risen else f"{API}cards?limit=1")["data"]
     return next((card for card in cards if card["image"]), cards[0] if cards else None)
 
 
-def _answer(build: OpenBuild, target: str) -> _Json:
-    path, _, query = target.partition("?")
-    endpoint, subject = route(unquote_to_bytes(path))
-    # The record of the key belongs to no build, and the description is made later.
-    if not isinstance(endpoint.source, FromBuild) or endpoint.public:
+def _answer(client: FlaskClient, target: str) -> _Json:
+    """Return the answer to a path with its query, or None. Of an object that may have tens of megabytes, its start."""
+    if target == _MADE_LATER:
         return None
-    try:
-        if path in _LARGE:
-            return _start_of(build, _LARGE[path])
-        return json.loads(endpoint.source.make_body(build, endpoint, subject, query).plain)
-    except ApiError:
-        return None
+    if target in _LARGE:
+        answer = client.get(target, headers={"Accept-Encoding": "gzip"})
+        return _start(answer.data) if answer.status_code == 200 else None
+    answer = client.get(target)
+    return json.loads(answer.data) if answer.status_code == 200 else None
 
 
-def _start_of(build: OpenBuild, key: str) -> _Json:
-    """Return an object with its first entries: with all of them it may have tens of megabytes."""
-    start = next(decompressed_chunks(build.stored_body(key).gzipped))
+def _start(member: bytes) -> _Json:
+    """Return a list in a gzip member with its first entries."""
+    start = next(decompressed_chunks(member))
     opening, *lines = start[: start.rindex(b"\n")].split(b"\n")
     entries = [line.rstrip(b",") for line in lines[:_MAX_LINES] if line.startswith(b"{")]
     return json.loads(opening + b",".join(entries) + b"]}")

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from edge_auth.api.endpoint import Endpoint
-from edge_auth.api.endpoints import ENDPOINTS
+from edge_auth.api.endpoints import ENDPOINTS, Endpoint
 from generator.site.guide import guide
 from generator.site.open_schemas import open_schemas
 from generator.site.operation_parameters import parameters

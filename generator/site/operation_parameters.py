@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from edge_auth.api.endpoint import Endpoint
+from edge_auth.api.endpoints import Endpoint
 from edge_auth.api.parameters import (
     BuildId,
     Choice,
@@ -98,6 +98,6 @@ def _in_query(endpoint: Endpoint) -> Iterator[tuple[str, _Json]]:
 
 def _headers(endpoint: Endpoint) -> Iterator[tuple[str, _Json]]:
     names = ["Range", "If-Range"] if RangeNotSatisfiable in endpoint.errors else []
-    names += ["X-Build"] if endpoint.source.of_build else []
+    names += ["X-Build"] if endpoint.of_build else []
     for name in (*names, "If-None-Match"):
         yield name, {"type": "string"}

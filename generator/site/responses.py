@@ -5,7 +5,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from edge_auth.api.endpoint import Endpoint
+from edge_auth.api.endpoints import Endpoint
 from edge_auth.builds.bulk import FORMATS
 from edge_auth.errors import (
     AmbiguousSlug,
@@ -100,7 +100,7 @@ class _Responses:
         endpoint = self._endpoint
         constant = {**endpoint.extra_headers, "Cache-Control": endpoint.cache_control}
         schemas = _RATE if endpoint.sends_rate_limit else {}
-        schemas = schemas | ({"X-Build": _TEXT} if endpoint.source.of_build else {})
+        schemas = schemas | ({"X-Build": _TEXT} if endpoint.of_build else {})
         schemas = schemas | ({"X-Total-Count": _COUNT} if "offset" in (endpoint.rules or ()) else {})
         schemas = schemas | {"ETag": _TAG} | ({"Content-Range": _TEXT} if partial else {})
         schemas |= {name: _TEXT | {"const": value} for name, value in constant.items()}
@@ -144,7 +144,7 @@ class _Responses:
             return self._rate() | {"Content-Range": self._header("Content-Range of 416", _TEXT)}
         # A path that is not UTF-8 is 404 before the key is read.
         required = error is not NotFound
-        of_build = error in (NotFound, AmbiguousSlug) and self._endpoint.source.of_build
+        of_build = error in (NotFound, AmbiguousSlug) and self._endpoint.of_build
         return self._rate(required) | ({"X-Build": self._header("X-Build", _TEXT, required)} if of_build else {})
 
     def _rate(self, required: bool = True) -> _Json:

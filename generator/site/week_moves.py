@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from edge_auth.api.endpoint import API
+from edge_auth.api.endpoints import API
 
 _EACH_WAY = 4
 _CANDIDATES = 12  # of each direction: those with a picture come first

@@ -2,20 +2,17 @@
 
 import random
 import re
-from urllib.parse import unquote_to_bytes
 
 import pytest
 
-from edge_auth.api.endpoint import API, Endpoint
-from edge_auth.api.endpoints import ENDPOINTS
-from edge_auth.api.routes import route
+from edge_auth.api.endpoints import API, ENDPOINTS, Endpoint
 from edge_auth.builds import bulk, layer_names
 from edge_auth.builds.builds import open_build
-from edge_auth.errors import NotFound
 from edge_auth.store.folder import FolderStore
 from generator.nightly import smoke
 from tests.api import test_golden
 from tests.support import small_store
+from tests.support.endpoints import endpoint_of
 from tests.support.lakes import FIXED
 from tests.support.oracle.oracle import route as oracle_route
 from tests.support.service import ROOT
@@ -34,13 +31,7 @@ def every_endpoint() -> dict[str, Endpoint]:
 
 def reached(targets: list[str]) -> set[str]:
     """The endpoints that requests reach."""
-    found = set()
-    for target in targets:
-        try:
-            found.add(route(unquote_to_bytes(target.partition("?")[0]))[0].path)
-        except NotFound:
-            continue
-    return found
+    return {path for path in map(endpoint_of, targets) if path}
 
 
 def table(document: str, head: str) -> str:

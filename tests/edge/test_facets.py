@@ -1,6 +1,5 @@
 """Facets whose lists are longer than 100 entries, against the oracle."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from edge_auth.api.endpoint import API
-from edge_auth.api.routes import route
+from edge_auth.api.endpoints import API
+from edge_auth.api.flask_app import client_of
 from edge_auth.builds.builds import open_build
 from edge_auth.builds.cache import LruCache
 from edge_auth.live.open_build import OpenBuild
@@ -58,8 +57,7 @@ def oracle(lake: Path) -> Oracle:
 
 
 def facets(opened: OpenBuild, query: str) -> Any:
-    endpoint, subject = route(f"{API}facets".encode())
-    return json.loads(endpoint.source.make_body(opened, endpoint, subject, query).plain)
+    return client_of(opened).get(f"{API}facets?{query}").json
 
 
 @pytest.mark.parametrize(

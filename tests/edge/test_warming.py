@@ -7,6 +7,7 @@ import pytest
 
 from edge_auth.errors import StoreError
 from edge_auth.live import build_registry
+from edge_auth.serve import app as serving
 from edge_auth.store.folder import FolderStore
 from tests.support import small_store
 from tests.support.service import until
@@ -76,7 +77,8 @@ def test_a_build_goes_live_without_them_too(
     if hinders == "time":
         monkeypatch.setattr(build_registry, "_MAX_FOLLOWING_SECONDS", 0)
     else:
-        monkeypatch.setattr(build_registry, "warm", fail)
+        monkeypatch.setattr(serving, "warm", fail)
+        client.reopen()
     until_live(client, small_store.add_build(store, FEW))
     assert client.get("/healthz").json()["store"] == "ok"
 
@@ -84,9 +86,10 @@ def test_a_build_goes_live_without_them_too(
 def test_nginx_fetches_them_itself(
     client: WsgiClient, store: FolderStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    behind_nginx = WsgiClient(store.location, str(tmp_path / "behind"), 10_000, socket=tmp_path / "shim")
     warmed: list[str] = []
-    monkeypatch.setattr(build_registry, "warm", lambda *_: warmed.append("one"))
+    monkeypatch.setattr(serving, "warm", lambda *_: warmed.append("one"))
+    client.reopen()
+    behind_nginx = WsgiClient(store.location, str(tmp_path / "behind"), 10_000, socket=tmp_path / "shim")
     live = small_store.add_build(store, FEW)
     for one in (client, behind_nginx):
         until_live(one, live)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
-from edge_auth.api.endpoint import Endpoint
+from edge_auth.api.endpoints import Endpoint
 from edge_auth.api.parameters import Required
 from edge_auth.errors import (
     ApiError,

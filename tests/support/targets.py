@@ -34,12 +34,12 @@ BAD_INTEGERS = (
     "5\n",
 )
 # The paths without a variable part, and the lists that take limit and offset alone.
-FIXED_PATHS = [endpoint.path for endpoint in ENDPOINTS if endpoint.source.of_build and not endpoint.subjects]
+FIXED_PATHS = [endpoint.path for endpoint in ENDPOINTS if endpoint.of_build and not endpoint.subjects]
 NOT_IN_THE_ORACLE = (f"{API}/openapi.json", f"{API}/bulk")
 PLAIN_LISTS = {
     endpoint.path.removeprefix(f"{API}/"): endpoint.rules["limit"]
     for endpoint in ENDPOINTS
-    if endpoint.source.of_build and set(endpoint.rules or ()) == {"limit", "offset"}
+    if endpoint.of_build and set(endpoint.rules or ()) == {"limit", "offset"}
 }
 NOT_UTF8 = ("%FF", "%C3", "%ED%A0%80", "a%80")
 

@@ -10,16 +10,15 @@ import sys
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from urllib.parse import unquote_to_bytes
 
 import click
 import pytest
 
 from edge_auth.api.endpoints import ENDPOINTS
-from edge_auth.api.routes import route
-from edge_auth.errors import API_ERRORS, NotFound
+from edge_auth.errors import API_ERRORS
 from generator.cli import cli
 from tests.support import shared
+from tests.support.endpoints import endpoint_of
 
 SELECTIONS = ("", "not thorough")  # all tests, and those of `make test`
 
@@ -32,10 +31,10 @@ def note(thing: str) -> None:
 
 def note_answer(target: str, status: int, body: bytes) -> None:
     """Note the endpoint of an answer with data, or the code of a refusal. Other answers are not the API's."""
-    with suppress(NotFound, ValueError, KeyError, TypeError):
-        if status == 200:
-            note(f"endpoint {route(unquote_to_bytes(target.partition('?')[0]))[0].path}")
-        elif status >= 400:
+    if status == 200 and (path := endpoint_of(target)):
+        note(f"endpoint {path}")
+    elif status >= 400:
+        with suppress(ValueError, KeyError, TypeError):
             note(f"error {json.loads(body)['error']['code']}")
 
 

@@ -1,0 +1,72 @@
+"""The Flask application, without what an API has no use for: sessions, static files, redirects to other paths."""
+
+from flask import Flask, Request
+from flask.sessions import NullSession, SessionInterface, SessionMixin
+from flask.testing import FlaskClient
+from werkzeug.exceptions import NotFound
+from werkzeug.routing import BaseConverter, MapAdapter
+
+from edge_auth.api.blueprint import Api, Parts
+from edge_auth.api.nginx_edge import answers_fetches
+from edge_auth.api.request import LazyRequest
+from edge_auth.live.build_registry import OneBuild
+from edge_auth.live.open_build import OpenBuild
+
+
+class AnyText(BaseConverter):
+    """A part of a path that may hold slashes and line feeds."""
+
+    regex = "(?s:.+)"
+    part_isolating = False
+
+
+class NoSessions(SessionInterface):
+    """Clients have no sessions."""
+
+    _none = NullSession()
+
+    def open_session(self, app: Flask, request: Request) -> SessionMixin:
+        """Return the same empty session for all."""
+        return self._none
+
+
+class ApiFlask(Flask):
+    """A Flask application whose paths are what the client sent: no slash is added, removed or merged."""
+
+    request_class = LazyRequest
+    session_interface = NoSessions()
+
+    def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
+        """Return what finds the rule of a request, whatever its Host.
+
+        Raises:
+            NotFound: The path is not UTF-8, or begins with two slashes, of which Werkzeug would drop one.
+        """
+        if request is None:
+            return super().create_url_adapter(None)
+        path: str = request.environ["PATH_INFO"]
+        try:
+            path = path if path.isascii() else path.encode("latin-1").decode()
+        except UnicodeError:
+            raise NotFound from None
+        if path.startswith("//"):
+            raise NotFound
+        return MapAdapter(self.url_map, "", "", "", "http", path, request.method)
+
+
+def create_api(parts: Parts) -> Flask:
+    """Return an application that answers the API."""
+    app = ApiFlask("edge_auth", static_folder=None)
+    app.url_map.merge_slashes = False
+    app.url_map.converters["text"] = AnyText
+    if parts.behind_nginx and parts.log is not None:
+        app.before_request(answers_fetches(create_api(parts.inside()), parts.log))
+    app.register_blueprint(Api(parts).blueprint())
+    return app
+
+
+def client_of(build: OpenBuild) -> FlaskClient:
+    """Return a client that asks a build in this process. It needs no key. What a service answers as 500 is raised."""
+    app = create_api(Parts(OneBuild(build)))
+    app.testing = True
+    return app.test_client()
