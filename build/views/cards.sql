@@ -3,7 +3,7 @@
 -- Read by the layers catalogue and cards.
 create or replace table cards as
 with guide as (
-    select id_product, trend, low, avg, {
+    select id_product, trend, low, avg, market_price, {
         'day': day,
         'low': low::double,
         'avg': avg::double,
@@ -20,7 +20,7 @@ with guide as (
             'avg30': avg30_holo::double
         }
     } as price_guide
-    from newest_price_guide
+    from market_prices('newest_price_guide')
 ),
 
 listing as (
@@ -74,6 +74,7 @@ select
     guide.low as key_low,
     guide.avg as key_avg,
     filtered.lowest as key_filtered,
+    guide.market_price as key_market,
     fold(p.name) as key_name,
     nullif(number_sort_key(p.number), '') as key_number,
     p.date_added as key_newest,

@@ -28,12 +28,14 @@ class Sort(NamedTuple):
 
 
 _GUIDE_PRICE = "that price of the price guide"
+_MARKET_PRICE = "the market price: the trend, else that of foils"
 # The first one is the default.
 SORTS = {
     "trend": Sort("Trend price", _GUIDE_PRICE, price=True),
     "low": Sort("Lowest price", _GUIDE_PRICE, price=True),
     "avg": Sort("Average price", _GUIDE_PRICE, price=True),
     "filtered": Sort("Cheapest offer", "the lowest price under the seller filter", price=True),
+    "market": Sort("Market price", _MARKET_PRICE, price=True),
     "name": Sort("Name", "the folded name", ascending=True),
     "number": Sort("Collector number", "the collector number, digits as numbers", ascending=True),
     "newest": Sort("Newest", "when the marketplace added the product"),

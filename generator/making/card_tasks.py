@@ -72,7 +72,7 @@ def _products_task(scope: BuildScope, ids: ProductRange, needs: tuple[str, ...],
 def _products(context: BuildContext, writer: Writer, inputs: Inputs, ids: ProductRange, closed: dict[str, str]) -> None:
     context.tables.open_products(ids)
     open_newest(context, inputs, closed, ids)
-    context.db.run("views/cards")
+    context.db.run("views/market_price", "views/cards")
     cards, texts = split_texts(context.db.table("from cards order by id_product"))
     writer.add_intermediate(Intermediate.CARDS, to_bytes(cards))
     writer.add_intermediate(Intermediate.CARD_TEXTS, texts)

@@ -13,7 +13,7 @@ from generator.making.lake_tables import PRICE_SQL
 HISTORY_SQL = (*PRICE_SQL, "views/month_rows", "views/month_newest", "views/period", "views/history")
 HISTORY_CONSTANTS = (pages.BETWEEN, pages.HISTORY_MARKS, pages.PERIOD_TAIL)
 # The SQL of Cards, for the catalogue and the card details.
-CARD_SQL = ("sources/products", "sources/expansions", *HISTORY_SQL, "views/newest", "views/cards")
+CARD_SQL = ("sources/products", "sources/expansions", *HISTORY_SQL, "views/newest", "views/market_price", "views/cards")
 
 
 def card_content(lake: Lake) -> dict[str, list[str]]:

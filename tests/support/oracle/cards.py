@@ -6,15 +6,15 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
-from tests.support.oracle import games
+from tests.support.oracle import games, market_price
 from tests.support.oracle.clock import stamp, within_last
 from tests.support.oracle.lake import CONDITIONS, GUIDE_PRICES, OracleLake, Row
 from tests.support.oracle.rounding import number
 from tests.support.oracle.text import base_name, fold, nfc, number_match_key, number_sort_key, words
 
 FILTER = "sellerCountry=23&language=1"
-PRICE_SORTS = ("trend", "low", "avg", "filtered")
-DESCENDING_BY_DEFAULT = ("trend", "low", "avg", "filtered", "newest")
+PRICE_SORTS = ("trend", "low", "avg", "filtered", "market")
+DESCENDING_BY_DEFAULT = (*PRICE_SORTS, "newest")
 
 
 def market_url(url: str | None) -> str | None:
@@ -170,6 +170,8 @@ class Cards:
             return number_sort_key(card["number"])
         if sort == "newest":
             return self.lake.products[id_product].get("date_added")
+        if sort == "market":
+            return number(market_price.newest(self.lake, id_product))
         if sort == "filtered":
             return (card["filtered_price"] or {}).get("lowest")
         return (card["price_guide"] or {}).get(sort)

@@ -113,7 +113,7 @@ class ValuesParameter:
         return parts
 
 
-SORTS = ("trend", "low", "avg", "filtered", "name", "number", "newest", "match")
+SORTS = ("trend", "low", "avg", "filtered", "market", "name", "number", "newest", "match")
 GAME = TextParameter(most=200)
 Parameter = IntegerParameter | ChoiceParameter | TextParameter | PriceParameter | IdsParameter | ValuesParameter
 Parameters = dict[str, Parameter | GivenTextParameter | IdParameter]
