@@ -1,13 +1,11 @@
--- One row per product that is in one of two builds only, or whose Card has another hash: by variable `hash` that of the Card
--- before its prices (`product`) or, if a build does not have these, of the whole Card (`card`).
+-- One row per product that is in one of two builds only, or whose Card differs before its prices.
 create or replace table changed_cards as
 with compared as (
     select
         id,
         o.id is null as comes,
         n.id is null as goes,
-        case when getvariable('hash') = 'product' then o.product_sha256 is distinct from n.product_sha256
-            else o.card_sha256 is distinct from n.card_sha256 end as differs
+        o.product_sha256 is distinct from n.product_sha256 as differs
     from old_cards as o
     full join new_cards as n using (id)
 )

@@ -5,7 +5,6 @@ such as `cardpress show` takes otherwise. The shim imports it at its start, see 
 """
 
 import json
-from collections.abc import Iterator
 from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -29,9 +28,6 @@ if TYPE_CHECKING:
     from edge_auth.builds.series import Series
 
 FORMAT = 3
-# Builds of format 2 store the Cards also in the catalogue, and with the rows of the open month, in the layer `cards`.
-# Their details are put together in the same way, since no reader looks at the Card in that layer.
-_PREVIOUS_FORMAT = 2
 
 
 def open_build(store: Store, build_id: str, file_cache: FileCache | None = None) -> "Build":
@@ -53,9 +49,9 @@ def open_build(store: Store, build_id: str, file_cache: FileCache | None = None)
         ) from error
     except ValueError as error:
         raise DamagedObject(f"the record of build {build_id} is not JSON") from error
-    if record.get("format") not in (_PREVIOUS_FORMAT, FORMAT):
+    if record.get("format") != FORMAT:
         raise StoreError(
-            f"build {build_id} has format {record.get('format')}, this version reads {_PREVIOUS_FORMAT} and {FORMAT}: "
+            f"build {build_id} has format {record.get('format')}, this version reads {FORMAT}: "
             "`cardpress build … --publish` writes a build of this format; the version that wrote the old one reads it"
         )
     digests = {name: layer["digest"] for name, layer in record["layers"].items()}
@@ -83,10 +79,12 @@ class Build:
     @cached_property
     def periods(self) -> dict[str, Layer]:
         """The layers of the history by period: the closed years, oldest first, then the open month."""
-        layers = (
-            {layer_names.OPEN_MONTH: self.layers[layer_names.CARDS]} if layer_names.CARDS in self.layers else {}
-        )  # format 2
-        return dict(sorted((layers | self._by_period(layer_names.history_layer(""))).items()))
+        return dict(sorted(self._by_period(layer_names.history_layer("")).items()))
+
+    def _layer(self, name: str) -> Layer:
+        if name not in self.layers:
+            raise StoreError(f"build {self.id} has no layer {name}")
+        return self.layers[name]
 
     def _by_period(self, prefix: str) -> dict[str, Layer]:
         """Return the layers whose names begin so, by the rest of the name."""
@@ -102,10 +100,7 @@ class Build:
         from edge_auth.builds.card_lines import CARD_LINES
         from edge_auth.builds.catalogue import Catalogue
 
-        if layer_names.CATALOGUE not in self.layers:
-            raise StoreError(f"build {self.id} has no layer {layer_names.CATALOGUE}")
-        layer = self.layers[layer_names.CATALOGUE]
-        return Catalogue(layer, self.layers.get(layer_names.bulk_layer(CARD_LINES), layer))
+        return Catalogue(self._layer(layer_names.CATALOGUE), self._layer(layer_names.bulk_layer(CARD_LINES)))
 
     @cached_property
     def movers(self) -> "Movers":
@@ -116,9 +111,7 @@ class Build:
         """
         from edge_auth.builds.movers import Movers
 
-        if layer_names.MOVERS not in self.layers:
-            raise StoreError(f"build {self.id} has no layer {layer_names.MOVERS}")
-        return Movers(self.layers[layer_names.MOVERS])
+        return Movers(self._layer(layer_names.MOVERS))
 
     @cached_property
     def series(self) -> "Series":
@@ -140,9 +133,7 @@ class Build:
         """
         from edge_auth.builds.identifiers import Identifiers
 
-        if layer_names.IDENTIFIERS not in self.layers:
-            raise StoreError(f"build {self.id} has no layer {layer_names.IDENTIFIERS}")
-        return Identifiers(self.layers[layer_names.IDENTIFIERS])
+        return Identifiers(self._layer(layer_names.IDENTIFIERS))
 
     @cached_property
     def market(self) -> "Market":
@@ -153,9 +144,7 @@ class Build:
         """
         from edge_auth.builds.market import Market
 
-        if layer_names.MARKET not in self.layers:
-            raise StoreError(f"build {self.id} has no layer {layer_names.MARKET}")
-        return Market(self.layers[layer_names.MARKET])
+        return Market(self._layer(layer_names.MARKET))
 
     def market_points(self, group: "Group", day: str = "") -> "list[tuple[Layer, Entry]]":
         """Return the objects with the points of a group in the periods that end on `day` or later, oldest first."""
@@ -186,20 +175,6 @@ class Build:
         from edge_auth.builds.list_pages import ListPages
 
         return ListPages(self.catalogue)
-
-    def document_keys(self) -> Iterator[str]:
-        """Yield the keys of all documents that `export` writes, layer by layer; see `document`."""
-        for name, layer in self.layers.items():
-            if name == layer_names.CATALOGUE:
-                yield from self.list_pages.all_keys()
-                yield from map(object_keys.card, sorted(self.catalogue.ids.tolist()))
-            elif name == layer_names.MOVERS:
-                yield from self.movers.document_keys()
-            elif name == layer_names.MARKET:
-                yield from (*self.market.page_keys(), *self.market.documents)
-            elif layer_names.is_exported(name):
-                keys = (layer.index.key(position) for position in range(len(layer.index)))
-                yield from filter(object_keys.is_exported, keys)
 
     def find(self, key: str) -> "tuple[Layer, Entry] | None":
         """Return the layer and the entry of a logical key, or None if the build has no such object."""
@@ -262,37 +237,3 @@ class Build:
         stored = self.get(object_keys.BULK_KEY)
         head = f'{{"build":"{self.id}","as_of":"{self.as_of.isoformat()}",'
         return stored and head.encode() + stored[1:]
-
-    def document(self, key: str) -> bytes | None:
-        """Return the JSON under a logical key as the API answers it, or None.
-
-        List pages, lists of Movers, the market, details, the status and the manifest are put together from what the
-        store holds. The path of a bulk file gives its bytes.
-        """
-        if object_keys.is_list_page(key):
-            return self.list_pages.get(key)
-        if object_keys.layer_of(key) == layer_names.MOVERS:
-            return self._movers_document(key)
-        if object_keys.layer_of(key) == layer_names.MARKET:
-            return self._market_document(key)
-        if (id_ := object_keys.card_id(key)) is not None:
-            card = self.card(id_)
-            return card and decompress(card.member)
-        if key == object_keys.STATUS_KEY:
-            return self.status()
-        if key == object_keys.BULK_KEY:
-            return self.manifest()
-        file = self.bulk_files.get(key.removeprefix(object_keys.bulk_file("")))
-        return self.store.get(file.object) if file and key == object_keys.bulk_file(file.name) else self.get(key)
-
-    def _movers_document(self, key: str) -> bytes | None:
-        found = object_keys.parse_movers_list(key)
-        if found is None or layer_names.MOVERS not in self.layers:
-            return None
-        return pages.join_page(self.movers.list(*found))
-
-    def _market_document(self, key: str) -> bytes | None:
-        if layer_names.MARKET not in self.layers:
-            return None
-        group = self.market.documents.get(key)
-        return self.market_history(group) if group else self.market.page(key)

@@ -1,8 +1,7 @@
 """The Cards of a build as lines of JSON, by id, in a memory-mapped file.
 
 In the store the lines are the bulk file `cards`. The local copy is inflated, so list answers are copied from it without
-parsing. The lines' hashes are stored in the catalogue, so an ETag needs no pass over the text. Builds of format 2 have
-the lines in the catalogue's order, as the file `rows` of that layer.
+parsing. The lines' hashes are stored in the catalogue, so an ETag needs no pass over the text.
 """
 
 import hashlib

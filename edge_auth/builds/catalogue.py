@@ -7,16 +7,16 @@ Products have one fixed order (by expansion, number, id). The ordinal of a produ
               value, `text_filters.BLANK` for an empty text. For each sort `order_<sort>` (ordinals in the sort's
               default order) and `rank_<sort>` (its inverse). Since version 1.1 also: by_id (ordinals by ascending id),
               and for each sort by a price `cents_<sort>`, the prices in the sort's default order, in cents (0 for
-              products without a price, which come last). Since format 3 of builds also: product_digest (of the Card's
-              line before its prices), full_name and base_name (rows in `names`)
+              products without a price, which come last). product_digest (of the Card's line before its prices),
+              full_name and base_name (rows in `names`)
     sets      a row per expansion that the lake names or that a product belongs to, by id: id, name (NFC, or null),
               and since version 1.1 game (folded, or null)
     words, suffixes, pieces, names   see `vocabulary`
 
 The schema metadata of `columns` holds `counts`: for each kind the number of products, and for each sort the number of
 products that have a sort key (the others come last in both orders). It also holds `lines`, the SHA-256 of the Cards'
-lines by id (`card_lines`). Before format 3 of builds it held `rows`: the lines were a file of this layer, by ordinal.
-`spellings` holds for `game` and `rarity` how people see a key of the filter; an index of an older version has none.
+lines by id (`card_lines`). `spellings` holds for `game` and `rarity` how people see a key of the filter; an index of an
+older version has none.
 
 An index that an older version made has no columns for the filters and sorts that are new since.
 """
@@ -74,7 +74,7 @@ class Catalogue:
     """The search index of a build, mapped into memory.
 
     Args:
-        lines: The layer with the Cards' lines. Not used before format 3 of builds.
+        lines: The layer with the Cards' lines.
 
     Attributes:
         ids, single, set: One value per product, by ordinal.
@@ -152,10 +152,9 @@ class Catalogue:
         return only_chunk(self._columns, "digest")
 
     @property
-    def product_digests(self) -> pa.Array | None:
-        """The first bytes of the SHA-256 of each line before its prices, by ordinal. None before format 3 of builds."""
-        name = "product_digest"
-        return only_chunk(self._columns, name) if name in self._columns.column_names else None
+    def product_digests(self) -> pa.Array:
+        """The first bytes of the SHA-256 of each line before its prices, by ordinal."""
+        return only_chunk(self._columns, "product_digest")
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -174,12 +173,8 @@ class Catalogue:
     @cached_property
     def card_lines(self) -> CardLines:
         """The products' Cards."""
-        metadata, sizes = self._columns.schema.metadata, _values(self._columns, "size")
-        if b"rows" in metadata:  # before format 3
-            file, order = self._layer.file("rows", metadata[b"rows"].decode()), np.arange(len(sizes))
-        else:
-            file, order = self._lines.file(CARD_LINES, metadata[b"lines"].decode()), self.by_id
-        return CardLines(file, order, sizes, self.digests)
+        file = self._lines.file(CARD_LINES, self._columns.schema.metadata[b"lines"].decode())
+        return CardLines(file, self.by_id, _values(self._columns, "size"), self.digests)
 
     @cached_property
     def _views(self) -> tuple[memoryview, memoryview]:

@@ -10,8 +10,7 @@ IDENTIFIERS = "identifiers"
 MARKET = "market"  # of the open month; the closed years have layers of their own
 # The manifest of the bulk files. The files are in layers of their own, one for each span of days or kind of table.
 BULK = "bulk"
-# The card details and the pages of /cards. No layer stores them: they are put together from other layers. Older
-# versions stored them in layers of these names, the details with the open month only.
+# The card details and the pages of /cards. No layer stores them: they are put together from other layers.
 CARDS, LISTS = "cards", "lists"
 
 

@@ -17,6 +17,15 @@ BULK_KEY, NAMES_KEY = "bulk.json", "names.json"
 # The parameters of the history of a watched product. A range is a number of days, or None for all.
 HISTORY_VIEWS = ("daily", "weekly", "monthly")
 HISTORY_RANGES = {"all": None, "30d": 30, "90d": 90, "365d": 365}
+# The layers of keys by folder, and of keys without one. `layer_of` knows the folders that several layers share.
+_LAYER_OF_FOLDER = {name: name for name in layer_names.LAYERS} | {"cards": layer_names.CATALOGUE}
+_LAYER_OF_FOLDER |= dict.fromkeys(site_files.SITE_FOLDERS, layer_names.SITE)
+_LAYER_OF_FILE = dict.fromkeys((OPENAPI_KEY, *site_files.TOP_FILES), layer_names.SITE) | {
+    FINGERPRINTS_KEY: layer_names.FINGERPRINTS,
+    STATUS_KEY: layer_names.STATUS,
+    BULK_KEY: layer_names.BULK,
+    NAMES_KEY: layer_names.NAMES,
+}
 _LIST_PAGE = re.compile(
     f"cards/(?P<kind>{'|'.join(KINDS)})/(?P<sort>{'|'.join(SORTS)})/(?P<number>0|[1-9][0-9]{{0,8}})\\.json"
 )
@@ -174,20 +183,12 @@ def layer_of(key: str) -> str | None:
     List pages and card details are put together; they exist if the layer `catalogue` has their products.
     """
     first, _, rest = key.partition("/")
+    if not rest:
+        return _LAYER_OF_FILE.get(key)
     if key.startswith(site_files.DRAWING_PREFIX):
         return layer_names.DRAWINGS
-    if site_files.is_site_file(key) or key == OPENAPI_KEY:
-        return layer_names.SITE
-    if first == "cards":
-        return layer_names.CATALOGUE
     if first == layer_names.HISTORY:
         return layer_names.history_layer(rest.partition("/")[0])
     if closed := _MARKET_POINTS.fullmatch(key):
         return layer_names.market_layer(closed[1])
-    files = {
-        FINGERPRINTS_KEY: layer_names.FINGERPRINTS,
-        STATUS_KEY: layer_names.STATUS,
-        BULK_KEY: layer_names.BULK,
-        NAMES_KEY: layer_names.NAMES,
-    }
-    return first if rest and first in layer_names.LAYERS else files.get(key)
+    return _LAYER_OF_FOLDER.get(first)

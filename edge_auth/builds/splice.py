@@ -5,8 +5,7 @@ fragments: the head, and the rows of each history array. Every fragment ends in 
 refer to the bytes before it and can be copied into another member. An extra field of the gzip header (RFC 1952) says
 where the fragments lie; other readers skip it.
 
-A detail begins with the product's line of the catalogue, which is compressed when the detail is put together. Builds of
-format 2 have a Card in the head of the open month's member too; no reader looks at heads.
+A detail begins with the product's line of the catalogue, which is compressed when the detail is put together.
 """
 
 from collections.abc import Sequence

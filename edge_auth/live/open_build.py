@@ -8,7 +8,7 @@ from itertools import count, takewhile
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from edge_auth.builds import builds, layer_names, media_types, object_keys, pages
+from edge_auth.builds import builds, layer_names, object_keys, pages, site_files
 from edge_auth.builds.bodies import LARGE_BYTES, Body, StoredBody
 from edge_auth.builds.cache import LruCache
 from edge_auth.builds.catalogue import Catalogue
@@ -216,7 +216,7 @@ class OpenBuild:
             StoreError: The build has no such object.
         """
         layer, entry = self._locate(key)
-        read_gzipped, type_ = partial(layer.read_member, entry), media_types.media_type(key)
+        read_gzipped, type_ = partial(layer.read_member, entry), site_files.media_type(key)
         return StoredBody(entry.json_sha256, entry.json_size, entry.length, read_gzipped, type_, file)
 
     def cached_body(self, path: bytes, query: str, make: Callable[[], Body]) -> Body:

@@ -45,7 +45,8 @@ def compare_cards(comparison: Comparison) -> list[ChangesDocument]:
         return [_nothing_changed(old, new), _nothing_changed(new, old)]
     with named_faults(comparison):
         db = comparison.db
-        _find_changed_cards(comparison)
+        comparison.cards  # noqa: B018  (registers the tables)
+        db.run("changes/products")
         _read_names(db, old.catalogue, "removed")
         _read_names(db, new.catalogue, "added")
         _compare_members(db, old.catalogue, new.catalogue)
@@ -60,14 +61,6 @@ def _nothing_changed(old: Build, new: Build) -> ChangesDocument:
     """Return the document of two builds with the same Cards, as `build/changes/documents.sql` writes it."""
     head = json.dumps({"from": old.id, "to": new.id, "as_of": str(new.as_of)}, separators=(",", ":"))
     return ChangesDocument(old.id, new.id, 0, 0, 0, f"{head[:-1]},{_EMPTY_LISTS}".encode())
-
-
-def _find_changed_cards(comparison: Comparison) -> None:
-    """Compare the hashes of the Cards before their prices if both builds have them; else those of the whole Cards."""
-    old, new = comparison.cards.values()
-    of_products = not any(len(table) and table["product_sha256"].null_count for table in (old, new))
-    comparison.db.set(hash="product" if of_products else "card")
-    comparison.db.run("changes/products")
 
 
 def _read_names(db: Database, catalogue: Catalogue, change: str) -> None:

@@ -90,7 +90,7 @@ class Comparison:
 
     @cached_property
     def cards(self) -> dict[str, pa.Table]:
-        """The tables <side>_cards, by side. product_sha256 is null before format 3 of builds.
+        """The tables <side>_cards, by side.
 
         Raises:
             StoreError: A catalogue cannot be read.

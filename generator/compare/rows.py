@@ -93,8 +93,6 @@ def read_rows_of_days(build: Build, entry: Mapping[str, Any], days: Iterable[str
 def card_hashes(build: Build) -> pa.Table:
     """Return `id` and the hashes of the Cards: `card_sha256` of the line, `product_sha256` of it before its prices.
 
-    The second is null before format 3 of builds.
-
     Raises:
         BuildError: The build has no catalogue.
         StoreError: It cannot be read.
@@ -102,10 +100,8 @@ def card_hashes(build: Build) -> pa.Table:
     if layer_names.CATALOGUE not in build.layers:
         raise BuildError(f"{build.id} has no layer {layer_names.CATALOGUE}")
     catalogue = build.catalogue
-    whole, before_prices = catalogue.digests, catalogue.product_digests
-    if before_prices is None:
-        before_prices = pa.nulls(len(whole), whole.type)
-    return pa.table({"id": catalogue.ids, "card_sha256": whole, "product_sha256": before_prices})
+    hashes = {"card_sha256": catalogue.digests, "product_sha256": catalogue.product_digests}
+    return pa.table({"id": catalogue.ids, **hashes})
 
 
 def read_cards(catalogue: Catalogue, ids: IdArray) -> Iterator[pa.Table]:

@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edge_auth.builds import layer_names, media_types, object_keys, site_files
+from edge_auth.builds import layer_names, object_keys, site_files
 from edge_auth.builds.builds import Build
 from edge_auth.builds.bulk import BulkFile
+from edge_auth.builds.documents import read_document
 from edge_auth.builds.index import INDEX_NAME, map_table, only_chunk
 from edge_auth.builds.layers import Layer
 from edge_auth.errors import StoreError
@@ -106,14 +107,14 @@ def read_body(build: Build, document: TreeDocument) -> TreeBody:
     if document.bulk_file:
         file = build.bulk_files[document.bulk_file]
         return TreeBody(file.media_type, file.sha256, read_file=partial(_read_file, build, file))
-    media_type = media_types.media_type(key)
+    media_type = site_files.media_type(key)
     if (id_ := object_keys.card_id(key)) is not None:
         card = build.card(id_)
         assert card is not None, f"{key} is in the catalogue"
         return TreeBody(media_type, card.digest.hex(), member=card.member)
     found = None if key in _JOINED else build.find(key)
     if found is None or object_keys.is_list_page(key):
-        plain = build.document(key) or b""
+        plain = read_document(build, key) or b""
         return TreeBody(media_type, hashlib.sha256(plain).hexdigest(), plain=plain)
     layer, entry = found
     return TreeBody(media_type, entry.json_sha256.hex(), member=layer.read_member(entry))

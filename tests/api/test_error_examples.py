@@ -23,7 +23,6 @@ from generator.site.openapi import document
 from generator.site.prose import Prose
 from generator.site.responses import errors
 from tests.support import small_store
-from tests.support.format_2 import as_format_2
 from tests.support.lakes import write
 from tests.support.nights import make
 from tests.support.recorded import Recorded
@@ -54,7 +53,8 @@ MESSAGES = {
 }
 WAIT = re.compile(r"wait \d+ seconds")
 FILE_SIZE = re.compile(r"the file has \d+ bytes")
-OLD_LAYERS = ("catalogue", "cards", "history", "watchlist", "sets", "fingerprints", "status", "site")  # of version 1.0
+# The layers of version 1.0, and that of the lines of the Cards.
+OLD_LAYERS = ("catalogue", "bulk-cards", "history", "watchlist", "sets", "fingerprints", "status", "site")
 FOR_FILES = 10  # times the limit of a key
 
 
@@ -96,9 +96,9 @@ def keys_of_each_kind(location: Path) -> dict[str, str]:
 
 
 def add_older_build(store: FolderStore, live: str) -> str:
-    """Add a build in the format of old versions, without the layers that they did not make. Return its id."""
-    record = json.loads(store.get(layout.record_name(as_format_2(store, live))))
-    kept = {name: layer for name, layer in record["layers"].items() if name.partition("-")[0] in OLD_LAYERS}
+    """Add a build without the layers that old versions did not make. Return its id."""
+    record = json.loads(store.get(layout.record_name(live)))
+    kept = {name: layer for name, layer in record["layers"].items() if name.startswith(OLD_LAYERS)}
     record["layers"] = kept
     digests = {name: layer["digest"] for name, layer in kept.items()}
     record["id"] = layout.build_id(record["as_of"], digests)

@@ -8,6 +8,7 @@ import pytest
 
 from edge_auth.builds import layer_names, layout, object_keys, sorts
 from edge_auth.builds.builds import Build, open_build
+from edge_auth.builds.documents import read_document
 from edge_auth.builds.index import INDEX_NAME
 from edge_auth.builds.pointer import live_build_id
 from edge_auth.store.folder import FolderStore
@@ -38,23 +39,23 @@ def test_pages_hold_every_product_in_order(opened: Build, fixed_lake: Path, kind
     keys = [key for key in opened.list_pages.all_keys() if key.startswith(f"cards/{kind}/{sort}/")]
     for number, key in enumerate(keys):
         assert key == object_keys.list_page(kind, sort, number)
-        page = opened.document(key)
+        page = read_document(opened, key)
         assert page is not None
         query = f"kind={kind}&sort={sort}&limit=100&offset={100 * number}"
         assert json.loads(page) == oracle.ask(f"{API}cards?{query}")[1]["data"]
-    assert opened.document(object_keys.list_page(kind, sort, len(keys))) is None
+    assert read_document(opened, object_keys.list_page(kind, sort, len(keys))) is None
 
 
 @pytest.mark.parametrize(
     "key", ["cards/all/trend/00.json", "cards/all/trend/-1.json", "cards/every/trend/0.json", "cards/all/trend/0"]
 )
 def test_other_keys_are_no_pages(opened: Build, key: str) -> None:
-    assert opened.document(key) is None
+    assert read_document(opened, key) is None
 
 
 def test_commands_show_pages(fixed_store: Path, tmp_path: Path, opened: Build) -> None:
     key = "cards/single/name/0.json"
-    assert run("cat", key, "--store", fixed_store).stdout.encode() == opened.document(key)
+    assert run("cat", key, "--store", fixed_store).stdout.encode() == read_document(opened, key)
     run("export", tmp_path / "plain", "--store", fixed_store)
     exported = {
         path.relative_to(tmp_path / "plain" / "api" / "v1").as_posix() for path in tmp_path.rglob("api/**/*.json")
@@ -69,7 +70,7 @@ def add_version_1_build(store: FolderStore, build: Build) -> str:
     digest = "0123456789abcdef01234567"
     folder, uploads = layout.layer_folder("lists", digest), Uploads(store)
     writer = Writer(uploads, IntermediateStore(store, "work/none/"), "lists", folder)
-    pages = ((key, build.document(key) or b"") for key in build.list_pages.all_keys())
+    pages = ((key, read_document(build, key) or b"") for key in build.list_pages.all_keys())
     writer.add(compress_objects(pages))
     output = writer.output()
     uploads.finish()

@@ -15,6 +15,7 @@ import pytest
 from edge_auth.builds import layout
 from edge_auth.builds.builds import open_build
 from edge_auth.builds.changes import KEPT_STEPS, LISTED_STEPS, read_index
+from edge_auth.builds.documents import read_document
 from edge_auth.builds.pointer import read_pointer
 from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
@@ -107,7 +108,9 @@ def get_json(shim: AnyClient, target: str) -> dict:
 
 def cards(store: FolderStore, build: str) -> Cards:
     opened = open_build(store, build)
-    lines = [json.loads(opened.document(key) or b"") for key in opened.list_pages.all_keys() if "all/name/" in key]
+    lines = [
+        json.loads(read_document(opened, key) or b"") for key in opened.list_pages.all_keys() if "all/name/" in key
+    ]
     return {card["id_product"]: card for page in lines for card in page}
 
 

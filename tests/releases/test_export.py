@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from edge_auth.builds.builds import open_build
+from edge_auth.builds.documents import document_keys, read_document
 from edge_auth.builds.pointer import live_build_id
 from edge_auth.builds.site_files import is_site_file
 from edge_auth.store.folder import FolderStore
@@ -83,10 +84,10 @@ def test_every_object_has_the_file_that_the_contract_names(two, tmp_path: Path) 
     written(store, second, tree)
     build, files = open_build(store, second), content(tree / "api/v1")
     listed = {f"bulk/{file['name']}": file for file in json.loads(files["bulk.json"])["files"]}
-    assert {key for key in build.document_keys() if not is_site_file(key)} | listed.keys() == set(files)
+    assert {key for key in document_keys(build) if not is_site_file(key)} | listed.keys() == set(files)
     assert {hashlib.sha256(files[name]).hexdigest() for name in listed} == {file["sha256"] for file in listed.values()}
     assert {"games/0.json", "sets/0.json", "movers/7d/percent/up/all/1.json", "fingerprints.json"} <= set(files)
-    assert all(files[key] == build.document(key) for key in build.document_keys() if key in files)
+    assert all(files[key] == read_document(build, key) for key in document_keys(build) if key in files)
 
 
 def test_files_that_are_gone_are_deleted_and_no_others(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds.media_types import MEDIA_TYPES
+from edge_auth.builds.site_files import MEDIA_TYPES
 from generator.site import pages as site
 from generator.site.client_page import client_page
 from generator.site.openapi import strict_document

@@ -23,6 +23,7 @@ from tempfile import mkdtemp
 from unittest.mock import patch
 
 from edge_auth.builds.builds import open_build
+from edge_auth.builds.documents import read_document
 from edge_auth.builds.pointer import live_build_id
 from edge_auth.store.folder import FolderStore
 from generator import settings
@@ -167,7 +168,7 @@ def _reader(store: FolderStore, allowed: set[str]) -> Iterator[None]:
                 build = open_build(store, live_build_id(store))
                 assert build.id in allowed, build.id
                 for key in ("status.json", "cards/all/trend/0.json", "sets/0.json", "watchlist/pages/0.json"):
-                    assert build.document(key) is not None, key
+                    assert read_document(build, key) is not None, key
             except Exception as error:
                 wrong.append(error)
                 return

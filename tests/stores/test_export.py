@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from edge_auth.builds.builds import open_build
-from edge_auth.builds.media_types import media_type
 from edge_auth.builds.object_keys import STATUS_KEY
+from edge_auth.builds.site_files import media_type
 from edge_auth.errors import StoreError
 from edge_auth.store.folder import FolderStore
 from generator.errors import ExportError
