@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from edge_auth.builds import layer_names, layout
-from edge_auth.errors import StoreError
+from edge_auth.errors import DamagedObject
 
 URL_FOLDER = "/api/v1/bulk/"
 # The part of the tables without days of their own in the names of the layers.
@@ -76,7 +76,7 @@ def read_manifest(manifest: bytes, digests: Mapping[str, str]) -> dict[str, Bulk
         entries: list[dict[str, Any]] = json.loads(manifest)[FILES]
         return {entry["name"]: _located(entry, digests) for entry in entries}
     except (ValueError, KeyError, TypeError) as error:
-        raise StoreError(f"the manifest of the bulk files cannot be read: {error!r}") from error
+        raise DamagedObject(f"the manifest of the bulk files cannot be read: {error!r}") from error
 
 
 def _located(entry: dict[str, Any], digests: Mapping[str, str]) -> BulkFile:

@@ -32,12 +32,11 @@ import numpy as np
 import pyarrow as pa
 
 from edge_auth.builds.card_lines import CARD_LINES, CardLines
-from edge_auth.builds.index import map_table, only_chunk
+from edge_auth.builds.index import only_chunk
 from edge_auth.builds.layers import Layer
 from edge_auth.builds.sorts import PRICE_SORTS, SORTS
 from edge_auth.builds.text_filters import TEXT_FILTERS
 from edge_auth.builds.vocabulary import FULL_NAMES, NAMES, SUBSTRINGS, SUFFIXES, WORDS, Names, Vocabulary
-from edge_auth.errors import StoreError
 
 COLUMNS, SETS = "columns", "sets"
 _STEPS = 256  # of a ranking
@@ -182,13 +181,7 @@ class Catalogue:
         return self.ids.data, self.by_id.data
 
     def _table(self, stem: str) -> pa.Table:
-        path = self._layer.file(stem)
-        try:
-            return map_table(path)
-        except (OSError, pa.ArrowInvalid) as error:
-            raise StoreError(
-                f"{path.name}, part of the search index in {self._layer.folder}, cannot be read: {error}"
-            ) from error
+        return self._layer.table(stem)
 
 
 def _values(table: pa.Table, name: str) -> np.ndarray:

@@ -14,11 +14,9 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise, takewhile
 
 import numpy as np
-import pyarrow as pa
 
-from edge_auth.builds.index import map_table, only_chunk
+from edge_auth.builds.index import only_chunk
 from edge_auth.builds.layers import Layer
-from edge_auth.errors import StoreError
 from edge_auth.store.codec import sha256
 
 FILE = "rows"  # the stem of the file
@@ -36,11 +34,7 @@ class Identifiers:
     """
 
     def __init__(self, layer: Layer):
-        path = layer.file(FILE)
-        try:
-            table = map_table(path)
-        except (OSError, pa.ArrowInvalid) as error:
-            raise StoreError(f"{path.name} in {layer.folder} cannot be read: {error}") from error
+        table = layer.table(FILE)
         schemes: dict[str, tuple[int, str]] = json.loads((table.schema.metadata or {})[b"schemes"])
         self.entries = [entry.encode() for _, entry in schemes.values()]
         bounds = pairwise(accumulate((rows for rows, _ in schemes.values()), initial=0))

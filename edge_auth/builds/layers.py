@@ -12,6 +12,8 @@ from edge_auth.store.file_cache import FileCache, user_file_cache
 from edge_auth.store.interface import Span, Store
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from edge_auth.builds.index import Entry, Index
 
 FACTS = "facts"  # stem of the file with what a layer adds to the status object
@@ -43,7 +45,7 @@ class Layer:
         try:
             return Index(self.local(INDEX_NAME))
         except (OSError, KeyError, ValueError) as error:  # pyarrow's errors are ValueErrors
-            raise StoreError(f"{name} in {self.store.location} cannot be read: {error}") from error
+            raise DamagedObject(f"{name} in {self.store.location} cannot be read: {error}") from error
 
     def require_whole_files(self) -> None:
         """Check that a folder holds every pack and file of the layer at its full size; a power cut may have cut them.
@@ -59,7 +61,7 @@ class Layer:
             size = self.store.stat(self.folder + file.name)
             if size != file.size:
                 defect = "is missing" if size is None else f"has {size} bytes, not {file.size}"
-                raise StoreError(f"{self.folder}{file.name} in {self.store.location} {defect}")
+                raise DamagedObject(f"{self.folder}{file.name} in {self.store.location} {defect}")
 
     def span(self, entry: "Entry") -> Span:
         """Return the range of the store that holds an object."""
@@ -101,6 +103,21 @@ class Layer:
             if file.name.startswith(stem + "-"):
                 return self.local(file.name, file.sha256, inflated_sha256)
         raise StoreError(f"{self.folder} has no file {stem}")
+
+    def table(self, stem: str) -> "pa.Table":
+        """Return a file of the layer as an Arrow table, mapped into memory.
+
+        Raises:
+            DamagedObject: It is no Arrow file.
+            StoreError: The layer has no such file, or it cannot be fetched.
+        """
+        from edge_auth.builds.index import map_table
+
+        path = self.file(stem)
+        try:
+            return map_table(path)
+        except (OSError, ValueError, KeyError) as error:  # as those of `index`
+            raise DamagedObject(f"{path.name} in {self.folder} cannot be read: {error}") from error
 
     def inflated(self, entry: "Entry") -> Path:
         """Return a local file with the JSON of an object.

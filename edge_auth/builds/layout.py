@@ -14,6 +14,7 @@
     private/reserve                           space that is freed when the disk is full
     private/last-reads.json                   when nights last read each layer again
     private/quarantine.json                   day files of the lake that builds leave out
+    private/damaged/<build id>.json           a damaged record that a prune has set aside
     private/nights/<run>/…                    the pages of a nightly run
     private/probe-<nonce>                     a short-lived object that tests whether the store can compare and swap
 
@@ -68,6 +69,11 @@ def record_name(id_: str) -> str:
             "`cardpress builds` lists the builds of a store"
         )
     return f"{BUILDS}{id_}{_JSON}"
+
+
+def damaged_name(id_: str) -> str:
+    """Return the name of a damaged record that was set aside."""
+    return f"{PRIVATE}damaged/{id_}{_JSON}"
 
 
 def gates_name(id_: str) -> str:

@@ -21,13 +21,9 @@ from itertools import product
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-import pyarrow as pa
-
 from edge_auth.builds import object_keys
-from edge_auth.builds.index import map_table
 from edge_auth.builds.layers import Layer
 from edge_auth.builds.pages import ROWS_PER_PAGE, join_page
-from edge_auth.errors import StoreError
 
 GROUPS, INDEXES = "groups", "indexes"
 GROUPINGS = ("set", "game")
@@ -63,10 +59,7 @@ class Market:
     """
 
     def __init__(self, layer: Layer):
-        try:
-            rows = map_table(layer.file(GROUPS)).to_pylist()
-        except (OSError, pa.ArrowInvalid) as error:
-            raise StoreError(f"the market in {layer.folder} cannot be read: {error}") from error
+        rows = layer.table(GROUPS).to_pylist()
         groups = [_group(row) for row in rows]
         self.sets: dict[int, Group] = {}
         self.games: dict[str, Group] = {}

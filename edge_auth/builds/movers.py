@@ -17,13 +17,10 @@ of one game. The floor is the lowest price that `then` may have.
 from collections.abc import Iterable, Iterator
 from itertools import product
 
-import pyarrow as pa
-
 from edge_auth.builds import object_keys
-from edge_auth.builds.index import map_table, only_chunk
+from edge_auth.builds.index import only_chunk
 from edge_auth.builds.layers import Layer
 from edge_auth.builds.sorts import KINDS
-from edge_auth.errors import StoreError
 
 LINES, LISTS, WEEK = "lines", "lists", "week"
 MAX_MOVERS = 500  # in a list
@@ -45,10 +42,7 @@ class Movers:
     """
 
     def __init__(self, layer: Layer):
-        try:
-            lines, lists = (map_table(layer.file(stem)) for stem in (LINES, LISTS))
-        except (OSError, pa.ArrowInvalid) as error:
-            raise StoreError(f"the movers in {layer.folder} cannot be read: {error}") from error
+        lines, lists = layer.table(LINES), layer.table(LISTS)
         self._lines = only_chunk(lines, "line")
         self._rows = only_chunk(lists, "lines")
         self.knows_confirmed = "confirmed" in lists.column_names

@@ -15,12 +15,10 @@ from datetime import date, timedelta
 from itertools import groupby
 
 import numpy as np
-import pyarrow as pa
 
 from edge_auth.builds import layer_names
-from edge_auth.builds.index import map_table, only_chunk, text_column
+from edge_auth.builds.index import only_chunk, text_column
 from edge_auth.builds.layers import Layer
-from edge_auth.errors import StoreError
 
 PRICES = "prices"
 WEEKS = 53
@@ -123,9 +121,6 @@ def _read(layer: Layer | None) -> tuple[np.ndarray, np.ndarray, memoryview]:
     nothing = np.empty(0, np.int64), np.zeros(1, np.int32), memoryview(b"")
     if layer is None:
         return nothing
-    try:
-        table = map_table(layer.file(PRICES))
-    except (OSError, pa.ArrowInvalid) as error:
-        raise StoreError(f"the weekly prices in {layer.folder} cannot be read: {error}") from error
+    table = layer.table(PRICES)
     text, starts = text_column(table, "trend")
     return (only_chunk(table, "id_product").to_numpy(), starts, text.data) if len(table) else nothing

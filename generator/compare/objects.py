@@ -14,7 +14,7 @@ from edge_auth.builds.builds import Build
 from edge_auth.builds.bulk import FILES
 from edge_auth.builds.index import INDEX_NAME, Entry, map_table
 from edge_auth.builds.layers import Layer
-from edge_auth.errors import StoreError
+from edge_auth.errors import DamagedObject
 
 BLOCK_BYTES = 4 * 1024 * 1024
 _CARD_KEYS = "rows/{}.json"
@@ -104,10 +104,10 @@ def _read_block(layer: Layer, members: pa.Table) -> pa.Table:
         data = layer.store.get(layer.folder + name, start, end - start)
         text = igzip.decompress(data)  # type: ignore[no-untyped-call]  # isal's stubs lack the types
     except _GZIP_ERRORS as error:
-        raise StoreError(f"{layer.folder}{name} at {start}: {error}") from error
+        raise DamagedObject(f"{layer.folder}{name} at {start}: {error}") from error
     offsets = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
     if len(text) != offsets[-1]:
-        raise StoreError(f"{layer.folder}{name} at {start}: {len(text)} bytes of JSON, the index says {offsets[-1]}")
+        raise DamagedObject(f"{layer.folder}{name} at {start}: {len(text)} bytes of JSON, the index says {offsets[-1]}")
     return pa.table({"key": members["key"], "json": _strings(text, offsets)}).filter(members["wanted"])
 
 
@@ -124,13 +124,13 @@ def read_lines(layer: Layer, entry: Entry) -> Iterator[pa.Table]:
         try:
             text = rest + decompressor.decompress(data)
         except _GZIP_ERRORS as error:
-            raise StoreError(f"{layer.folder}{entry.pack} at {entry.offset}: {error}") from error
+            raise DamagedObject(f"{layer.folder}{entry.pack} at {entry.offset}: {error}") from error
         cut = text.rfind(b"\n") + 1
         text, rest = text[:cut], text[cut:]
         ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")) + 1
         yield pa.table({"line": _strings(text, np.concatenate(([0], ends)).astype(np.int64))})
     if rest or not decompressor.eof:
-        raise StoreError(f"{layer.folder}{entry.pack} at {entry.offset}: the object ends too early")
+        raise DamagedObject(f"{layer.folder}{entry.pack} at {entry.offset}: the object ends too early")
 
 
 def _strings(text: bytes, offsets: _Array) -> pa.Array:

@@ -13,7 +13,7 @@ from edge_auth.builds.builds import Build
 from edge_auth.builds.bulk import PART_OF_TABLE
 from edge_auth.builds.catalogue import PRICES, Catalogue
 from edge_auth.builds.layers import Layer
-from edge_auth.errors import StoreError
+from edge_auth.errors import DamagedObject, StoreError
 from generator.errors import BuildError
 from generator.lake.prices_and_conditions import PRICE_FIGURES
 from generator.pack.verify import checked_file
@@ -47,7 +47,7 @@ def newest_prices(layer: Layer) -> pa.Table:
             raise
         return NO_PRICES
     except (OSError, pa.ArrowException) as error:
-        raise StoreError(f"the prices in {layer.folder} cannot be read: {error}") from error
+        raise DamagedObject(f"the prices in {layer.folder} cannot be read: {error}") from error
 
 
 def _column(table: pa.Table, field: pa.Field) -> pa.ChunkedArray | pa.Array:
@@ -67,7 +67,7 @@ def read_bulk_table(build: Build, table: str, schema: pa.Schema) -> pa.Table:
     try:
         return pq.read_table(checked_file(layer, table), columns=schema.names)
     except (OSError, pa.ArrowException) as error:
-        raise StoreError(f"the bulk file {table} in {layer.folder} cannot be read: {error}") from error
+        raise DamagedObject(f"the bulk file {table} in {layer.folder} cannot be read: {error}") from error
 
 
 def read_rows_of_days(build: Build, entry: Mapping[str, Any], days: Iterable[str], columns: Sequence[str]) -> pa.Table:
@@ -87,7 +87,7 @@ def read_rows_of_days(build: Build, entry: Mapping[str, Any], days: Iterable[str
     try:
         return pq.read_table(checked_file(layer, stem), columns=columns, filters=[("day", "in", within)])
     except (OSError, pa.ArrowException) as error:
-        raise StoreError(f"the bulk file {stem} in {layer.folder} cannot be read: {error}") from error
+        raise DamagedObject(f"the bulk file {stem} in {layer.folder} cannot be read: {error}") from error
 
 
 def card_hashes(build: Build) -> pa.Table:

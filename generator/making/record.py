@@ -10,7 +10,7 @@ import duckdb
 from edge_auth.builds import layer_names
 from edge_auth.builds.builds import FORMAT, Build
 from edge_auth.builds.layers import Layer
-from edge_auth.errors import StoreError
+from edge_auth.errors import DamagedObject
 from edge_auth.text import UNICODE_VERSION
 from generator.making.context import BuildContext
 from generator.making.game_coverage import games_for_record
@@ -61,8 +61,8 @@ def _facts(context: BuildContext, layers: Mapping[str, Layer]) -> dict[str, Any]
     try:
         watchlist, catalogue = (facts(layers[name]) for name in LAYERS_WITH_FACTS)
         identifiers = facts(layers[layer_names.IDENTIFIERS])
-    except OSError as error:
-        raise StoreError(f"{context.store.location}: the facts of a layer cannot be read: {error}") from error
+    except (OSError, ValueError, KeyError) as error:
+        raise DamagedObject(f"{context.store.location}: the facts of a layer cannot be read: {error}") from error
     return {
         "freshness": watchlist["status"] | catalogue["status"],
         "left_out": [

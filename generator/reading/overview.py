@@ -7,6 +7,7 @@ from typing import Any
 from edge_auth.builds import layout
 from edge_auth.builds.builds import open_build
 from edge_auth.builds.pointer import read_pointer
+from edge_auth.errors import DamagedObject
 from edge_auth.store.interface import Store
 from generator import settings
 from generator.clock import Clock, from_unix_time, parse_timestamp, timestamp
@@ -66,7 +67,10 @@ def overview(store: Store, clock: Clock) -> Overview:
     live, previous = (pointer.build, pointer.previous) if pointer else (None, [])
     rows = []
     for entry in sorted(store.entries(layout.BUILDS), reverse=True):
-        record = open_build(store, layout.id_of(entry.name)).record
+        try:
+            record = open_build(store, layout.id_of(entry.name)).record
+        except DamagedObject:  # the doctor names it
+            continue
         state = LIVE if record["id"] == live else PREVIOUS if record["id"] in previous else ""
         rows.append(_row(store, record, from_unix_time(entry.modified), clock(), state))
     return Overview(live, bool(pointer and pointer.hold), rows)

@@ -10,16 +10,17 @@ import json
 import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Sized
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
 from edge_auth.builds import layout
-from edge_auth.builds.builds import open_build
+from edge_auth.builds.builds import Build, open_build
 from edge_auth.builds.index import INDEX_NAME
 from edge_auth.builds.layers import Layer
 from edge_auth.builds.pointer import Pointer, read_pointer
-from edge_auth.errors import StoreError
+from edge_auth.errors import AccessDenied, DamagedObject, MissingObject, StoreError
 from edge_auth.store.interface import Listed, Store
 from generator import settings
 from generator.clock import Clock, from_unix_time, parse_timestamp, timestamp, utc_now
@@ -51,12 +52,14 @@ class Deletions:
         builds: Ids of the builds to delete.
         layers: Files of the layers to delete, by the layer's folder.
         strays: Single objects to delete.
+        damaged: Ids of the builds whose records are damaged, which are set aside.
     """
 
     remaining: list[str] = field(default_factory=list)
     builds: list[str] = field(default_factory=list)
     layers: dict[str, list[Listed]] = field(default_factory=dict)
     strays: list[Listed] = field(default_factory=list)
+    damaged: list[str] = field(default_factory=list)
 
     @property
     def ids_and_folders(self) -> list[str]:
@@ -71,7 +74,7 @@ class Deletions:
     @property
     def empty(self) -> bool:
         """Whether there is nothing to delete."""
-        return not (self.builds or self.layers or self.strays)
+        return not (self.builds or self.layers or self.strays or self.damaged)
 
     def intersection(self, later: "Deletions") -> "Deletions":
         """Return what is in both, as the later listing shows it."""
@@ -81,6 +84,7 @@ class Deletions:
             [build for build in later.builds if build in self.builds],
             {folder: files for folder, files in later.layers.items() if folder in self.layers},
             [file for file in later.strays if file.name in strays],
+            [build for build in later.damaged if build in self.damaged],
         )
 
     def summary(self) -> dict[str, Any]:
@@ -89,6 +93,7 @@ class Deletions:
         return {
             "kept": self.remaining,
             "builds": self.builds,
+            "damaged": self.damaged,
             "layers": sorted(self.layers),
             "strays": [file.name for file in self.strays],
             "files": files + len(self.strays) + len(self.builds),
@@ -143,18 +148,39 @@ def find_deletions(store: Store, rules: RetentionRules, clock: Clock) -> Deletio
     cutoff = clock() - rules.grace
     records = {layout.id_of(entry.name): entry for entry in store.entries(layout.BUILDS)}
     remaining_ids = _remaining(store, pointer, records, rules, cutoff) | (intents.builds & records.keys())
-    remaining = [id_ for id_ in _by_priority(pointer, records) if id_ in remaining_ids]
-    deletions = Deletions(remaining, builds=[id_ for id_ in records if id_ not in remaining_ids])
-    _add_layers(store, deletions, intents, cutoff)
+    wanted = [id_ for id_ in _by_priority(pointer, records) if id_ in remaining_ids]
+    builds, damaged = _open_remaining(store, pointer, wanted)
+    remaining = [build.id for build in builds]
+    deletions = Deletions(remaining, [id_ for id_ in records if id_ not in remaining_ids], damaged=damaged)
+    _add_layers(store, deletions, builds, intents, cutoff)
     deletions.strays += _gates_of_missing_builds(store, remaining, cutoff)
     deletions.strays += _unneeded_changes(store, pointer, cutoff)
     deletions.strays += _leftovers(store, clock(), rules.grace, intents)
     return deletions
 
 
-def _add_layers(store: Store, deletions: Deletions, intents: Intents, cutoff: datetime) -> None:
+def _open_remaining(store: Store, pointer: Pointer | None, ids: Iterable[str]) -> tuple[list[Build], list[str]]:
+    """Open builds. Return them, and the ids of those whose records are damaged, but for the live build.
+
+    Raises:
+        StoreError: A record cannot be read, or that of the live build is damaged.
+    """
+    opened, damaged = [], []
+    for id_ in ids:
+        try:
+            opened.append(open_build(store, id_))
+        except DamagedObject:
+            if pointer and id_ == pointer.build:
+                raise
+            damaged.append(id_)
+    return opened, damaged
+
+
+def _add_layers(
+    store: Store, deletions: Deletions, builds: Iterable[Build], intents: Intents, cutoff: datetime
+) -> None:
     """Add the layers that no remaining build needs, and files that the index of a needed layer does not name."""
-    needed = {layer.folder for id_ in deletions.remaining for layer in open_build(store, id_).layers.values()}
+    needed = {layer.folder for build in builds for layer in build.layers.values()}
     for folder, files in _files_by_folder(store.entries(layout.LAYERS)).items():
         if folder in intents.folders:
             continue
@@ -237,7 +263,17 @@ def _leftovers(store: Store, now: datetime, grace: timedelta, intents: Intents) 
     yield from (e for e in store.entries(layout.INTENTS) if _is_older(e, now - settings.INTENT_AGE))
 
 
+def _set_aside(store: Store, id_: str) -> None:
+    """Move a damaged record where no reader looks for builds. A build with that id can then be made again."""
+    with suppress(MissingObject, AccessDenied):  # policies of older versions refuse the copy
+        store.put(layout.damaged_name(id_), store.get(layout.record_name(id_)))
+    store.delete([layout.record_name(id_)])
+
+
 def _sweep(store: Store, deletions: Deletions, lease: Lease) -> None:
+    for id_ in deletions.damaged:
+        _check_before_step(store, deletions, lease)
+        _set_aside(store, id_)
     for id_ in deletions.builds:
         _check_before_step(store, deletions, lease)
         store.delete([layout.record_name(id_), layout.gates_name(id_)])
@@ -272,6 +308,8 @@ def describe(deletions: Deletions) -> str:
             _counted(deletions.strays, "single file"),
         ]
     )
+    if deletions.damaged:
+        counts = f"damaged records set aside: {', '.join(deletions.damaged)}; {counts}"
     return f"{counts}, {deletions.bytes / 1e6:,.1f} MB; {_counted(deletions.remaining, 'build')} kept"
 
 

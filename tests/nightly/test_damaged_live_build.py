@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from edge_auth.builds.builds import open_build
-from edge_auth.builds.layout import record_name
+from edge_auth.builds.layout import damaged_name, record_name
 from edge_auth.builds.pointer import live_build_id
 from edge_auth.errors import DamagedObject
 from edge_auth.store.folder import FolderStore
@@ -23,9 +23,16 @@ pytestmark = pytest.mark.xdist_group("nights")  # one process: the published bui
 READ_BY_GATES = ("layers/bulk/*/*.gz", "layers/catalogue/*/sets-*", "layers/catalogue/*/prices-*", "builds/*")
 
 
-def flip(file: Path) -> None:
+PLACES = {
+    "header": lambda size: min(9, size - 1),
+    "middle": lambda size: size // 2,
+    "footer": lambda size: -min(20, size),
+}
+
+
+def flip(file: Path, place: str = "middle") -> None:
     data = bytearray(file.read_bytes())
-    data[len(data) // 2] ^= 1
+    data[PLACES[place](len(data))] ^= 1
     file.write_bytes(data)
 
 
@@ -132,18 +139,53 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.parametrize("place", PLACES)
+def test_a_file_that_no_library_can_open_is_made_again(place: str, origin: Path, tmp_path: Path) -> None:
+    """The night reads no layer again: it meets the damage where it needs the file."""
+    shutil.copytree(origin, tmp_path / "place")
+    store = FolderStore(str(tmp_path / "place" / "store"))
+    for pattern in ("layers/identifiers/*/rows-*", "layers/series-2025/*/prices-*", "layers/movers/*/l*-*"):
+        for file in files_of_live_build(store, pattern):
+            flip(file, place)
+    report, said = night(tmp_path / "place" / "lake", store, reread_days=0)
+    assert report["outcome"] == "published" and "Traceback" not in said
+    if place == "footer":
+        assert {"identifiers", "series-2025"} <= set(report["damaged"])
+        assert_whole(store)
+
+
+@pytest.mark.parametrize("content", [b"", b"{"], ids=["empty", "cut"])
+@pytest.mark.parametrize("live", [False, True], ids=["an older build", "the live build"])
+def test_a_damaged_record_is_set_aside(live: bool, content: bytes, tmp_path: Path) -> None:
+    store, lake, ids = published(tmp_path, 7, 8)
+    demo_lake(lake, 9)
+    damaged = ids[1] if live else ids[0]
+    (store.root / record_name(damaged)).write_bytes(content)
+    found = run("doctor", "--store", store.root, status=1).stdout
+    assert f"`cardpress {'rollback' if live else 'prune'} --store" in found
+    report, said = night(lake, store)
+    assert (report["outcome"], report["error"]) == ("published", None), said
+    run("builds", "--store", store.root)
+    run("report", "--store", store.root, "--out", tmp_path / "page.html")
+    assert "records" not in run("doctor", "--store", store.root).stdout
+    if not live:  # a night makes that of the live build again
+        assert (store.root / damaged_name(damaged)).read_bytes() == content
+        assert f"damaged records set aside: {damaged}" in said
+
+
 @pytest.mark.thorough
+@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("part", range(8))
-def test_one_byte_of_each_file_of_each_layer(part: int, origin: Path, tmp_path: Path) -> None:
+def test_one_byte_of_each_file_of_each_layer(part: int, place: str, origin: Path, tmp_path: Path) -> None:
     names = [
         file.relative_to(origin) for file in files_of_live_build(FolderStore(str(origin / "store")), "layers/*/*/*")
     ]
     for number, name in enumerate(names[part::8]):
-        place = tmp_path / str(number)
-        shutil.copytree(origin, place)
-        flip(place / name)
-        store = FolderStore(str(place / "store"))
-        report, _ = night(place / "lake", store)
+        folder = tmp_path / str(number)
+        shutil.copytree(origin, folder)
+        flip(folder / name, place)
+        store = FolderStore(str(folder / "store"))
+        report, _ = night(folder / "lake", store)
         assert report["outcome"] == "published" and live_build_id(store) == report["build"], name
         assert_whole(store)
-        shutil.rmtree(place)
+        shutil.rmtree(folder)

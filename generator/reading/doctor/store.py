@@ -70,15 +70,18 @@ def _how_to_publish(store: Store, records: list[str]) -> str:
 
 def _check_records(store: Store, records: list[str]) -> Iterator[Finding]:
     """Check that each record can be read and matches its id."""
+    pointer, _ = read_pointer(store)
     errors = []
-    for name in records:
+    for name in sorted(records, key=lambda name: pointer is None or layout.id_of(name) != pointer.build):
         try:
             open_build(store, layout.id_of(name))
         except EdgeError as error:
-            errors.append(str(error))
+            errors.append(f"{error} (live)" if pointer and layout.id_of(name) == pointer.build else str(error))
     if errors:
         more = f", and {len(errors) - 1} more" if len(errors) > 1 else ""
-        yield problem("records", errors[0] + more, "build that day again, or prune")
+        command = "rollback" if errors[0].endswith("(live)") else "prune"
+        advice = f"`cardpress {command} --store {store.location}`" + (" sets it aside" if command == "prune" else "")
+        yield problem("records", errors[0] + more, advice)
 
 
 def _check_live_build(live: Build, clock: Clock) -> Iterator[Finding]:

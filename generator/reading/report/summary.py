@@ -11,7 +11,7 @@ from typing import Any
 
 from edge_auth.builds import layout
 from edge_auth.builds.builds import Build, open_build
-from edge_auth.errors import UnknownBuild
+from edge_auth.errors import DamagedObject, UnknownBuild
 from edge_auth.store.interface import Store
 from generator.clock import Clock
 from generator.compare.judgements import read_judgement
@@ -115,7 +115,7 @@ def _records(store: Store, build: Build) -> dict[str, _Json]:
     ids = layout.build_ids(store.list(layout.BUILDS))
     records = {}
     for id_ in sorted(id_ for id_ in ids if layout.day_of(id_) <= build.as_of.isoformat())[-MAX_HISTORY_BUILDS:]:
-        with suppress(UnknownBuild):  # pruned meanwhile
+        with suppress(UnknownBuild, DamagedObject):  # pruned meanwhile, or damaged, which the doctor says
             records[id_] = open_build(store, id_).record
     return records
 
