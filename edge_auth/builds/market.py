@@ -53,6 +53,7 @@ class Market:
         sets: By the id of the expansion.
         games: By the folded name.
         documents: By the logical keys of their histories.
+        lists: By grouping and sort: the groups with the key of the sort in its default order, and those without it.
 
     Raises:
         StoreError: They cannot be read.
@@ -69,7 +70,7 @@ class Market:
                 self.sets[row["id_expansion"]] = self.documents[object_keys.market_set(row["id_expansion"])] = group
             else:
                 self.games[row["game_folded"]] = self.documents[object_keys.market_game(row["place"])] = group
-        self._lists = {(by, sort): _ranked(rows, groups, by, sort) for by, sort in product(GROUPINGS, SORTS)}
+        self.lists = {(by, sort): _ranked(rows, groups, by, sort) for by, sort in product(GROUPINGS, SORTS)}
 
     def rows(self, by: str, sort: str, order: str | None = None, game: str | None = None) -> list[bytes]:
         """Return the rows of a list as JSON, those without the key last.
@@ -78,14 +79,14 @@ class Market:
             order: None for the default of the sort.
             game: A folded name. None for all games.
         """
-        with_key, without_key = self._lists[by, sort]
+        with_key, without_key = self.lists[by, sort]
         if order not in (None, SORTS[sort]):
             with_key = with_key[::-1]
         return [group.line for group in (*with_key, *without_key) if game is None or group.game == game]
 
     def page_keys(self) -> Iterator[str]:
         """Yield the keys of the pages of all lists. A list without rows has one empty page."""
-        for by, sort in self._lists:
+        for by, sort in self.lists:
             count = len(self.sets if by == "set" else self.games)
             yield from (object_keys.market_page(by, sort, n) for n in range(max(1, -(-count // ROWS_PER_PAGE))))
 

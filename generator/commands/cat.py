@@ -4,12 +4,11 @@ import sys
 
 import click
 
-from edge_auth.builds.documents import read_document
 from edge_auth.store.open import open_store
 from generator.commands.build_names import named_build
 from generator.commands.options import build_option, store_option
 from generator.errors import BuildError
-from generator.tree.documents import API_FOLDER
+from generator.tree.documents import find_document
 
 
 @click.command()
@@ -23,7 +22,7 @@ def cat(key: str, build_id: str | None, store: str) -> None:
     Example: cardpress cat status.json --store site_out
     """
     build = named_build(open_store(store), build_id)
-    document = read_document(build, key.removeprefix(f"{API_FOLDER}/"))
+    document = find_document(build, key)
     if document is None:
         raise BuildError(f"build {build.id} has no object {key}; `cardpress export TARGET` writes all keys as files")
     sys.stdout.buffer.write(document)

@@ -1,13 +1,19 @@
-"""The documents of a tree: their names, and tags that show without reading which of them may have changed."""
+"""The documents of a tree: their names, and tags that show without reading which of them may have changed.
+
+A document has the path of its logical key, but for slugs: a host that decodes percent signs looks for another file.
+"""
 
 import hashlib
+import json
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import NamedTuple
+from urllib.parse import unquote_to_bytes
 
 import numpy as np
 
-from edge_auth.builds import layer_names, object_keys, site_files
+from edge_auth.builds import layer_names, object_keys, pages, site_files
 from edge_auth.builds.builds import Build
 from edge_auth.builds.bulk import BulkFile
 from edge_auth.builds.documents import read_document
@@ -17,9 +23,18 @@ from edge_auth.errors import StoreError
 from edge_auth.store.codec import compress, decompress
 
 API_FOLDER = "api/v1"
+LISTS_KEY = "lists.json"
 _TAG_DIGITS = 24  # of a hash in hex
 # These name the build, so their stored part is not all of them.
 _JOINED = (object_keys.STATUS_KEY, object_keys.BULK_KEY)
+_SLUG = re.compile(r"(watchlist/)([^/]+?)(\.json|/(?:offers\.json|history/.+))")
+_UNSAFE = re.compile(rb"^\.|[^A-Za-z0-9_.-]")
+_ESCAPED = re.compile(rb"~([0-9A-F]{2})")
+_STORED_LISTS = {  # by the folder of their pages: the layer, and the rows of a page
+    "sets": (layer_names.SETS, pages.SETS_PER_PAGE),
+    "games": (layer_names.GAMES, pages.ROWS_PER_PAGE),
+    "watchlist/pages": (layer_names.WATCHLIST, pages.WATCHLIST_PER_PAGE),
+}
 
 
 class TreeDocument(NamedTuple):
@@ -87,14 +102,77 @@ def tree_documents(build: Build) -> Iterator[TreeDocument]:
     """
     for file in build.bulk_files.values():
         key = object_keys.bulk_file(file.name)
-        yield TreeDocument(tree_name(key), key, file.sha256[:_TAG_DIGITS], file.name)
+        yield TreeDocument(_name(build, key), key, file.sha256[:_TAG_DIGITS], file.name)
     for key, tag in _keys_and_tags(build):
-        yield TreeDocument(tree_name(key), key, tag[:_TAG_DIGITS])
+        yield TreeDocument(_name(build, key), key, tag[:_TAG_DIGITS])
+    yield TreeDocument(f"{API_FOLDER}/{LISTS_KEY}", LISTS_KEY, hashlib.sha256(_lists(build)).hexdigest()[:_TAG_DIGITS])
 
 
-def tree_name(key: str) -> str:
+def find_document(build: Build, name: str) -> bytes | None:
+    """Return the content of a document by its logical key, or by its path in a tree, or None."""
+    key = name.removeprefix(f"{API_FOLDER}/")
+    if key == LISTS_KEY:
+        return _lists(build)
+    found, of_watchlist = read_document(build, key), _SLUG.fullmatch(key)
+    return read_document(build, _watchlist_key(of_watchlist)) if found is None and of_watchlist else found
+
+
+def _name(build: Build, key: str) -> str:
     """Return the path in a tree of the document under a logical key."""
-    return key if site_files.is_site_file(key) else f"{API_FOLDER}/{key}"
+    if site_files.is_site_file(key):
+        return key
+    if not (found := _SLUG.fullmatch(key)):
+        return f"{API_FOLDER}/{key}"
+    slug = unquote_to_bytes(found[2])
+    segment = file_segment(slug)
+    if slug.endswith(b".json") and build.find(f"watchlist/{found[2].removesuffix('%2Ejson')}.json"):
+        segment = f"{segment.removesuffix('.json')}~2Ejson"  # `x/offers.json` and `x.json` would be folder and file
+    return f"{API_FOLDER}/{found[1]}{segment}{found[3]}"
+
+
+def file_segment(slug: bytes) -> str:
+    """Return the name of a slug, given in UTF-8, in file names: any host finds it under its own name."""
+    return _UNSAFE.sub(lambda found: b"~%02X" % found[0][0], slug).decode()
+
+
+def _watchlist_key(found: re.Match[str]) -> str:
+    """Return the logical key of a document of the watchlist from its name in a tree."""
+    slug = _ESCAPED.sub(lambda escaped: bytes((int(escaped[1], 16),)), found[2].encode())
+    return found[1] + object_keys.encode_slug(slug.decode(errors="replace")) + found[3]
+
+
+def _lists(build: Build) -> bytes:
+    """Return the document that says how long each list of pages is, so that it can be read from its end.
+
+    `with_key` counts the rows that have the key of the sort: they come first, and the other order is their reverse.
+    """
+    found: dict[str, dict[str, int]] = {}
+    catalogue = build.catalogue
+    for kind, keyed in catalogue.counts.keyed.items():
+        rows = catalogue.counts.products[kind]
+        for sort in catalogue.order:
+            found[f"cards/{kind}/{sort}"] = _length(rows, pages.CARDS_PER_PAGE) | {"with_key": keyed[sort]}
+    if layer_names.MARKET in build.layers:
+        for (by, sort), (first, others) in build.market.lists.items():
+            rows = len(first) + len(others)
+            found[f"market/{by}/{sort}"] = _length(rows, pages.ROWS_PER_PAGE) | {"with_key": len(first)}
+    for folder, (layer, per_page) in _STORED_LISTS.items():
+        if layer in build.layers:
+            found[folder] = _length(_stored_rows(build.layers[layer], folder, per_page), per_page)
+    return json.dumps(dict(sorted(found.items())), separators=(",", ":")).encode() + b"\n"
+
+
+def _length(rows: int, per_page: int) -> dict[str, int]:
+    return {"rows": rows, "rows_per_page": per_page, "pages": max(1, -(-rows // per_page))}
+
+
+def _stored_rows(layer: Layer, folder: str, per_page: int) -> int:
+    """Return how many rows the pages of a list have that a layer stores."""
+    last = 0
+    while layer.index.find(f"{folder}/{last + 1}.json"):
+        last += 1
+    entry = layer.index.find(f"{folder}/{last}.json")
+    return last * per_page + (len(pages.split_page(layer.read(entry))) if entry else 0)
 
 
 def read_body(build: Build, document: TreeDocument) -> TreeBody:
@@ -108,6 +186,8 @@ def read_body(build: Build, document: TreeDocument) -> TreeBody:
         file = build.bulk_files[document.bulk_file]
         return TreeBody(file.media_type, file.sha256, read_file=partial(_read_file, build, file))
     media_type = site_files.media_type(key)
+    if key == LISTS_KEY:
+        return TreeBody(media_type, document.tag, plain=_lists(build))
     if (id_ := object_keys.card_id(key)) is not None:
         card = build.card(id_)
         assert card is not None, f"{key} is in the catalogue"

@@ -6,9 +6,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -17,6 +15,7 @@ import yaml
 from tests.deploy.test_monitoring import FOLDER, documented
 from tests.support import nginx_edge
 from tests.support.commands import issue, run
+from tests.support.file_server import file_server
 from tests.support.nights import demo_lake
 from tests.support.programs import PROGRAMS, needs, require
 from tests.support.raw_requests import get
@@ -30,28 +29,6 @@ pytestmark = [
 QUIET = {"cardpress_store_errors_total", "cardpress_failed_total"}  # have no series while the store answers
 EDGE = "cardpress_edge_"
 Query = Callable[[str], Any]
-
-
-class Files(SimpleHTTPRequestHandler):
-    """Serves the textfile of a night, as a node exporter does."""
-
-    extensions_map = {".prom": "text/plain"}  # noqa: RUF012
-
-    def log_message(self, *_: object) -> None:
-        """Log nothing."""
-
-
-@contextmanager
-def textfile_server(folder: Path) -> Iterator[int]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Files, directory=str(folder)))
-    thread = Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield server.server_port
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 @contextmanager
@@ -119,15 +96,19 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Query]:
         statuses = {shim.get(f"{API}/cards?limit=2", key)[0] for _ in range(20)}
         assert statuses == {200, 429}
         with (
-            textfile_server(folder) as files,
+            file_server(folder) as files,
             edge(store, folder / "behind", issue(store)) as edge_metrics,
-            prometheus(folder, {shim.metrics: "/metrics", files: "/night.prom"} | edge_metrics) as query,
+            prometheus(folder, {shim.metrics: "/metrics", port_of(files): "/night.prom"} | edge_metrics) as query,
         ):
             scrapes = "query?query=min(count_over_time(up[1m])*up)"
             until(lambda: _value(query(scrapes)) >= 3, 60, "both were scraped three times")
             yield query
     finally:
         shim.stop()
+
+
+def port_of(address: str) -> int:
+    return int(address.rpartition(":")[2])
 
 
 def _value(data: Any) -> float:

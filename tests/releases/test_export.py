@@ -4,12 +4,14 @@ import hashlib
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
@@ -26,6 +28,7 @@ from generator.tree import export as exporting
 from generator.tree.export import export
 from generator.tree.target import Target
 from tests.support.commands import run
+from tests.support.file_server import file_server
 from tests.support.lakes import Rows, write
 from tests.support.nights import QUIET, make, published
 from tests.support.selection import mostly_thorough
@@ -84,10 +87,60 @@ def test_every_object_has_the_file_that_the_contract_names(two, tmp_path: Path) 
     written(store, second, tree)
     build, files = open_build(store, second), content(tree / "api/v1")
     listed = {f"bulk/{file['name']}": file for file in json.loads(files["bulk.json"])["files"]}
-    assert {key for key in document_keys(build) if not is_site_file(key)} | listed.keys() == set(files)
+    assert {named(key) for key in document_keys(build) if not is_site_file(key)} | listed.keys() == files.keys() - {
+        "lists.json"
+    }
     assert {hashlib.sha256(files[name]).hexdigest() for name in listed} == {file["sha256"] for file in listed.values()}
     assert {"games/0.json", "sets/0.json", "movers/7d/percent/up/all/1.json", "fingerprints.json"} <= set(files)
-    assert all(files[key] == read_document(build, key) for key in document_keys(build) if key in files)
+    assert all(files[named(key)] == read_document(build, key) for key in document_keys(build) if named(key) in files)
+
+
+def named(key: str) -> str:
+    """The file of a key: its slug is written as the contract says."""
+    return re.sub("%([0-9A-F]{2})", r"~\1", key.replace("~", "~7E")) if key.startswith("watchlist/") else key
+
+
+SLUGS = {  # and their names in a tree
+    "plain": "plain", "a/b": "a~2Fb", "Épée": "~C3~89p~C3~A9e", ".hidden": "~2Ehidden", "..": "~2E.", "x~y": "x~7Ey",
+    "100 %": "100~20~25", "x": "x", "y.json": "y.json", "x.json": "x~2Ejson",
+}  # fmt: skip
+
+
+def test_any_host_finds_a_slug_under_its_own_name(tmp_path: Path) -> None:
+    store, tree = FolderStore(str(tmp_path / "store")), tmp_path / "tree"
+    watched = [{"slug": slug, "name": "n", "url": "https://market.example/x"} for slug in SLUGS]
+    guide = {"2026-03-01": [{"id_product": 1, "trend": 1.0}]}
+    products = [{"id_product": 1, "name": "n", "kind": "single"}]
+    build = make(write(Rows(products=products, watchlist=watched, price_guide=guide), tmp_path / "lake"), store)
+    written(store, build, tree)
+    with file_server(tree) as base:
+        for slug, name in SLUGS.items():
+            for path in (f"{name}.json", f"{name}/offers.json", f"{name}/history/weekly-30d.json"):
+                with urlopen(f"{base}/api/v1/watchlist/{path}") as answer:
+                    found = answer.read()
+                assert json.loads(found)["slug"] == slug
+                location = ("--store", store.location, "--build", build)
+                assert run("cat", f"watchlist/{path}", *location).stdout.encode() == found
+
+
+def test_the_length_of_each_list_is_known(two, tmp_path: Path) -> None:
+    store, _, (_, second) = two
+    tree = tmp_path / "tree"
+    written(store, second, tree)
+    api = tree / "api/v1"
+    lists = json.loads((api / "lists.json").read_text())
+    folders = {path.parent.relative_to(api).as_posix() for path in api.rglob("0.json")}
+    assert set(lists) == {
+        folder for folder in folders if not folder.startswith(("market/games", "market/sets", "movers"))
+    }
+    for folder, length in lists.items():
+        pages = [json.loads((api / folder / f"{n}.json").read_text()) for n in range(length["pages"])]
+        assert not (api / folder / f"{length['pages']}.json").exists()
+        assert sum(map(len, pages)) == length["rows"]
+        assert all(len(page) == length["rows_per_page"] for page in pages[:-1])
+    cards = [card for path in sorted((api / "cards/all/trend").iterdir()) for card in json.loads(path.read_text())]
+    priced = [card for card in cards if (card["price_guide"] or {}).get("trend") is not None]
+    assert lists["cards/all/trend"]["with_key"] == len(priced)
 
 
 def test_files_that_are_gone_are_deleted_and_no_others(tmp_path: Path) -> None:
@@ -98,7 +151,7 @@ def test_files_that_are_gone_are_deleted_and_no_others(tmp_path: Path) -> None:
     large = make(write(Rows(products=products, watchlist=watched, price_guide=guide), tmp_path / "large"), store)
     small = make(write(Rows(products=products[:50], watchlist=watched[:1], price_guide=guide), tmp_path / "s"), store)
     written(store, large, tree)
-    mine = [tree / "README", tree / "api/v1/cards/mine.txt", tree / "api/v1/watchlist/slug%201/notes/x"]
+    mine = [tree / "README", tree / "api/v1/cards/mine.txt", tree / "api/v1/watchlist/slug~201/notes/x"]
     for path in mine:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("mine")
@@ -107,7 +160,7 @@ def test_files_that_are_gone_are_deleted_and_no_others(tmp_path: Path) -> None:
     for path in mine:
         path.unlink()
     for folder in ("notes", "."):
-        (tree / "api/v1/watchlist/slug%201" / folder).resolve().rmdir()
+        (tree / "api/v1/watchlist/slug~201" / folder).resolve().rmdir()
     written(store, small, tmp_path / "fresh")
     assert same(tree, tmp_path / "fresh")
 
