@@ -49,10 +49,22 @@ def _rows() -> Rows:
 
 
 def _prices(id_product: int, prices: tuple[float | None, ...], rng: random.Random) -> dict[str, float | None]:
-    """Of seven products in eight all prices are the same, so that their moves are confirmed."""
-    trend = rng.choice(prices)
-    others = ("low", "avg7", "avg30")
-    return {"trend": trend} | {name: trend if id_product % 8 else rng.choice(prices) for name in others}
+    """Of three products in four all prices are the same, so that their moves have evidence.
+
+    Of the others each price is drawn, from few that are near each other. Every third product has foil prices; every
+    ninth has no others on some days, every 27th on all.
+    """
+    row: dict[str, float | None] = {}
+    for suffix in ("", "_holo") if id_product % 3 == 0 else ("",):
+        trend = rng.choice(prices)
+        row[f"trend{suffix}"] = trend
+        for name in ("low", "avg7", "avg30"):
+            row[f"{name}{suffix}"] = trend if id_product % 4 else rng.choice((None, 0.0, 3.2, 4.0, 4.2, 5.0, 8.0))
+        if not id_product % 4:
+            row[f"trend{suffix}"] = rng.choice((4.0, 4.8, 5.0, 8.0, 12.8, 12.81))
+    if id_product % 27 == 0 or (id_product % 9 == 0 and rng.random() < 0.5):
+        row["trend"] = rng.choice((None, 0.0))
+    return row
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,7 @@ def movers_layer(lake: Lake) -> LayerSpec:
         layer_names.MOVERS,
         one_task(layer_names.MOVERS, _movers),
         recipe=RECIPE,
-        sql=("sources/products", "sources/expansions", "views/movers"),
+        sql=("sources/products", "sources/expansions", "views/market_price", "views/movers"),
         content={
             "catalogue": lake.content("products", "expansions"),
             "prices": _with_needed_days(lake).content(_GUIDE),
@@ -45,7 +45,7 @@ def _with_needed_days(lake: Lake) -> Lake:
 def _movers(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
     context.tables.open_catalogue()
     open_table(context.db, _GUIDE, _with_needed_days(context.lake).fetch(_GUIDE))
-    context.db.run("views/movers")
+    context.db.run("views/market_price", "views/movers")
     lines = context.db.table("select line from mover_lines order by line_number")
     writer.add_file(f"{LINES}.arrow", to_bytes(lines))
     lists = context.db.table("select confirmed, key, size_ranks from mover_lists order by confirmed, key")

@@ -1,10 +1,11 @@
-"""Movers: the largest moves of the trend between two days, product by product."""
+"""Movers: the largest moves of the market price between two days, product by product."""
 
 from datetime import date, timedelta
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
-from tests.support.oracle import games
+from tests.support.oracle import games, market_price
 from tests.support.oracle.lake import OracleLake, Row
 from tests.support.oracle.rounding import change_pct, number
 from tests.support.oracle.text import fold
@@ -39,35 +40,48 @@ def week_changes(lake: OracleLake) -> dict[int, tuple[float, str]]:
 
 
 def _move(lake: OracleLake, id_product: int, day_now: date | None, window: int) -> Row | None:
-    """Both prices of a product with their days; None where one is missing or the old one is 0."""
-    trends = {day: row["trend"] for day, row in lake.guide.get(id_product, {}).items() if row["trend"] is not None}
-    if day_now is None or (lake.as_of - day_now).days > 3 or day_now not in trends:
+    """Both prices of a product with their days and their finish; None where one is missing."""
+    prices = {day: found for day, row in lake.guide.get(id_product, {}).items() if (found := market_price.of_row(row))}
+    if day_now is None or (lake.as_of - day_now).days > 3 or day_now not in prices:
         return None
+    now, finish = prices[day_now]
     for age in range(window, window + 4):
-        then = trends.get(day_now - timedelta(days=age))
-        if then is not None:
-            return _with_change(id_product, day_now - timedelta(days=age), then, day_now, trends[day_now])
+        day_then = day_now - timedelta(days=age)
+        then, finish_then = prices.get(day_then, (None, None))
+        if then is not None and finish_then == finish:
+            move = {"id_product": id_product, "day_then": day_then, "then": then, "day_now": day_now, "now": now}
+            return move | {"change": now - then, "change_pct": change_pct(now, then), "finish": finish}
     return None
 
 
-def _with_change(id_product: int, day_then: date, then: Decimal, day_now: date, now: Decimal) -> Row | None:
-    if then == 0:
-        return None
-    move = {"id_product": id_product, "day_then": day_then, "then": then, "day_now": day_now, "now": now}
-    return move | {"change": now - then, "change_pct": change_pct(now, then)}
-
-
 def is_confirmed(lake: OracleLake, move: Row) -> bool:
-    """Whether the other prices of the guide say the same as the trend."""
-    rows = lake.guide[move["id_product"]]
-    then, now = rows[move["day_then"]], rows[move["day_now"]]
-    sign = 1 if move["change"] > 0 else -1
-    if not now["avg7"] or not now["avg30"] or then["avg7"] is None:
+    """Whether the other prices of the guide are evidence of the move."""
+    rows, suffix = lake.guide[move["id_product"]], "_holo" if move["finish"] == "foil" else ""
+    (low, low_then), (avg7, avg7_then), (avg30, avg30_then) = (
+        (rows[move["day_now"]][f"{name}{suffix}"], rows[move["day_then"]][f"{name}{suffix}"])
+        for name in ("low", "avg7", "avg30")
+    )
+    size = abs(Fraction(move["now"]) - Fraction(move["then"])) / Fraction(move["then"])
+
+    def moved(old: Decimal | None, new: Decimal | None) -> Fraction | None:
+        """By which part of the old value, and above 0 if the way of the move; None where that is unknown."""
+        if old is None or new is None or old == 0:
+            return None
+        part = (Fraction(new) - Fraction(old)) / Fraction(old)
+        return part if move["change"] > 0 else -part
+
+    if not (_is_near(move["now"], avg7) and _is_near(move["now"], avg30) and _is_near(move["then"], avg30_then)):
         return False
-    if not all(average / 2 <= move["now"] <= average * 2 for average in (now["avg7"], now["avg30"])):
+    if low and move["now"] > 4 * low:
         return False
-    low_moved = None not in (then["low"], now["low"]) and (now["low"] - then["low"]) * sign < 0
-    return (now["avg7"] - then["avg7"]) * sign >= 0 and not low_moved
+    by_low, by_avg7, by_avg30 = moved(low_then, low), moved(avg7_then, avg7), moved(avg30_then, avg30)
+    if by_low is not None and by_low >= size / 4:
+        return True
+    return by_avg7 is not None and by_avg7 >= size / 4 and by_avg30 is not None and by_avg30 > 0
+
+
+def _is_near(price: Decimal, average: Decimal | None) -> bool:
+    return average is not None and average > 0 and average / 2 <= price <= average * 2
 
 
 def _is_wanted(move: Row, query: dict[str, Any]) -> bool:
@@ -90,5 +104,6 @@ def _shown(lake: OracleLake, move: Row) -> Row:
         "now": number(move["now"]),
         "change": number(move["change"]),
         "change_pct": number(move["change_pct"]),
+        "finish": move["finish"],
         "confirmed": is_confirmed(lake, move),
     }
