@@ -17,10 +17,9 @@ from generator.compare.comparison import compare
 from generator.compare.diff import Diff
 from generator.errors import IngestError
 from generator.ingest.bounded_file import FileLimits
-from generator.ingest.cardmarket_folder import FoundFiles, find_files, guides_between
-from generator.ingest.cardmarket_import import CardmarketFiles, import_cardmarket
 from generator.ingest.findings import FAR_DAY, REFUSED
-from generator.ingest.games import game_of
+from generator.ingest.guide_doubts import PackedFile
+from generator.ingest.marketplace_import import ImportOptions, MarketplaceFiles, import_files, read_files
 from generator.lake.lake import open_lake
 from generator.lake.quarantine import skipped_by_builds
 from generator.lake.writer import LakeWriter
@@ -73,8 +72,8 @@ def backfill(
         raise click.UsageError("FROM is after TO")
     limits, progress = FileLimits(max_file_mb << 20), Progress()
     accepted = frozenset(accept) | {FAR_DAY}  # FROM and TO name the days
-    files = _files(find_files(places, limits), first.date(), last.date(), limits, accepted)
-    result = import_cardmarket(LakeWriter(lake), files, game, lambda file: progress.say(f"{file.path}: {file.what}"))
+    packed = _read(MarketplaceFiles(places=places, limits=limits), first.date(), last.date(), progress)
+    result = import_files(LakeWriter(lake), packed, ImportOptions(game, accepted))
     say_findings(result.findings)
     for path, counts in result.tables.items():
         progress.say(summary_line(path, counts))
@@ -89,21 +88,25 @@ def backfill(
     say(built.id)
 
 
-def _files(found: FoundFiles, first: date, last: date, limits: FileLimits, accepted: frozenset[str]) -> CardmarketFiles:
-    """Return the files to import. Say which days have no guide.
+def _read(files: MarketplaceFiles, first: date, last: date, progress: Progress) -> list[PackedFile]:
+    """Read lists, names of expansions, and the guides of some days. Say which days have no guide.
 
     Raises:
-        IngestError: No day has a guide.
+        IngestError: No day has a guide, or a file is refused.
     """
-    guides = guides_between(found, first, last, limits)
+    packed = read_files(
+        files,
+        lambda file: progress.say(f"{file.path}: {file.what}"),
+        lambda path, reason: progress.say(f"left {path}: {reason}"),
+        lambda file: file.columns is None or first <= file.day <= last,
+    )
+    guides = {one.file.day for one in packed if one.file.columns}
     days = {first + timedelta(n) for n in range((last - first).days + 1)}
     if not guides:
         raise IngestError(f"no price guide from {first} to {last} in these folders: nothing was imported")
-    if absent := sorted(days - set(guides.values())):
+    if absent := sorted(days - guides):
         say(f"no guide for {len(absent):,} of {len(days):,} days: {', '.join(map(str, absent))}", err=True)
-    games = {path: game for path in found.expansions if (game := game_of(path))}
-    lists = (tuple(found.singles), tuple(found.nonsingles), tuple(found.expansions))
-    return CardmarketFiles(*lists, tuple(guides), limits, accepted, games)
+    return packed
 
 
 def _live_build(store: Store) -> Build | None:

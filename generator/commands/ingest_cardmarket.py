@@ -1,7 +1,6 @@
 """`cardpress ingest cardmarket`: imports the marketplace's own download files, named one by one or found in folders."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,31 +15,23 @@ from generator.commands.import_results import (
     summary_line,
 )
 from generator.ingest.bounded_file import FileLimits
-from generator.ingest.cardmarket_folder import FoundFiles, find_files
-from generator.ingest.cardmarket_import import CardmarketFiles, CardmarketResult, import_cardmarket
 from generator.ingest.findings import REFUSED
-from generator.ingest.games import game_of
 from generator.ingest.gaps import Gap, find_gaps
-from generator.ingest.numbers_from_names import DEFAULT_PATTERN
+from generator.ingest.marketplace_files import Kind
+from generator.ingest.marketplace_import import (
+    DEFAULT_PATTERN,
+    ImportOptions,
+    MarketplaceFiles,
+    MarketplaceResult,
+    import_files,
+    read_files,
+)
+from generator.ingest.table_files import expansions_file
 from generator.lake.writer import LakeWriter
 from generator.terminal.output import say, say_json, say_lines
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Paths = tuple[Path, ...]
-
-
-@dataclass(frozen=True)
-class _Named:
-    """The files that options name, the folders, and the options for all of them."""
-
-    singles: _Paths
-    nonsingles: _Paths
-    price_guide: _Paths
-    expansions: _Paths
-    places: _Paths
-    limits: FileLimits
-    accepted: frozenset[str]
-    number_pattern: str | None
 
 
 def _file_option(name: str, help: str) -> Callable[[_Function], _Function]:
@@ -88,38 +79,31 @@ def cardmarket(
     \b
     Example: cardpress ingest cardmarket --lake lake downloads/ --numbers-from-names
     """
-    pattern = number_pattern if numbers_from_names else None
-    named = _Named(**paths, limits=FileLimits(max_file_mb << 20), accepted=frozenset(accept), number_pattern=pattern)
-    found = find_files(named.places, named.limits)
-    files = _all_files(named, found)
-    if not files:
-        nothing = "the folders have none of the marketplace's files" if named.places else "give a folder"
+    named = tuple((kind, path) for kind in Kind for path in paths[kind.name.lower()])
+    files = MarketplaceFiles(named, paths["places"], FileLimits(max_file_mb << 20))
+    left: list[tuple[Path, str]] = []
+    with reading_progress(len(files.paths()), lines=bool(files.places)) as on_read:
+        packed = read_files(
+            files, lambda file: on_read(f"{file.path}: {file.what}"), lambda path, reason: _leave(left, path, reason)
+        )
+    if not packed:
+        nothing = "the folders have none of the marketplace's files" if files.places else "give a folder"
         raise click.UsageError(f"Nothing to import: {nothing}, or --singles, --nonsingles, --price-guide, --expansions")
-    if game and not files.expansions:
+    if game and not any(one.file.target == expansions_file() for one in packed):
         say("--game has no effect: it names the game of expansions, and there is no --expansions file", err=True)
-    for path, reason in found.left:
-        say(f"left {path}: {reason}", err=True)
+    options = ImportOptions(game, frozenset(accept), number_pattern if numbers_from_names else None)
     writer = LakeWriter(lake)
-    with reading_progress(len(files), lines=bool(named.places)) as on_read:
-        result = import_cardmarket(writer, files, game, lambda file: on_read(f"{file.path}: {file.what}"))
-    gaps = find_gaps(writer, numbers_from_names=numbers_from_names) if named.places else None
-    _say_result(result, found, gaps, as_json)
+    result = import_files(writer, packed, options)
+    gaps = find_gaps(writer, numbers_from_names=numbers_from_names) if files.places else None
+    _say_result(result, left, gaps, as_json)
 
 
-def _all_files(named: _Named, found: FoundFiles) -> CardmarketFiles:
-    return CardmarketFiles(
-        (*named.singles, *found.singles),
-        (*named.nonsingles, *found.nonsingles),
-        (*named.expansions, *found.expansions),
-        (*named.price_guide, *found.price_guides),
-        named.limits,
-        named.accepted,
-        {path: game for path in found.expansions if (game := game_of(path))},
-        named.number_pattern,
-    )
+def _leave(left: list[tuple[Path, str]], path: Path, reason: str) -> None:
+    left.append((path, reason))
+    say(f"left {path}: {reason}", err=True)
 
 
-def _say_result(result: CardmarketResult, found: FoundFiles, gaps: list[Gap] | None, as_json: bool) -> None:
+def _say_result(result: MarketplaceResult, left: list[tuple[Path, str]], gaps: list[Gap] | None, as_json: bool) -> None:
     """Print the result. With `gaps`, also what the lake lacks."""
     say_findings(result.findings)
     if not as_json:
@@ -131,7 +115,7 @@ def _say_result(result: CardmarketResult, found: FoundFiles, gaps: list[Gap] | N
         say_json(
             {
                 "files": [{"path": str(path), "what": what} for path, what in result.read],
-                "left": [{"path": str(path), "reason": reason} for path, reason in found.left],
+                "left": [{"path": str(path), "reason": reason} for path, reason in left],
                 "tables": result.as_json(),
                 "missing": [gap._asdict() for gap in gaps],
             }

@@ -109,7 +109,9 @@ def _cells(number: int, line: str, delimiter: str) -> list[str]:
 
 def _names(number: int, header: list[str], keys: TableKeys) -> list[str]:
     """Return the key of each column, its own name for one that is not known."""
-    known = {key.casefold(): key for column in keys.columns for key in column} | {key: key for key in keys.remarks}
+    known = {key.casefold(): key for column in keys.columns for key in column} | {
+        key.casefold(): key for key in keys.remarks
+    }
     names = [known.get(name.casefold(), name) for name in header]
     _refuse_repeated(number, names, keys)
     absent = [column for column in keys.columns if not set(column) & set(names)]

@@ -21,8 +21,7 @@ from typing import Any
 from generator import settings
 from generator.clock import Clock
 from generator.errors import IngestError
-from generator.ingest.bounded_file import DOWNLOAD_LIMITS
-from generator.ingest.cardmarket_files import read_download
+from generator.ingest.marketplace_files import read_document
 
 BASE_URL = "https://downloads.s3.cardmarket.com/productCatalog"
 # The files of a game by their path below the base, without `_G.json`, and the list that each one has. Prices come last:
@@ -105,7 +104,8 @@ def _checked(path: Path, body: bytes, rows_key: str, url: str) -> Path:
     """Write a body as gzip, and check that it is a whole file with the list `rows_key`."""
     path.write_bytes(body if body.startswith(_GZIP) else gzip.compress(body, mtime=0))
     try:
-        read_download(path, rows_key, DOWNLOAD_LIMITS)
+        if rows_key not in read_document(path).lists:
+            raise IngestError(f'no list "{rows_key}" in it')
     except IngestError as error:
         raise IngestError(f"{url} sent no file of the marketplace: {error}") from error
     return path

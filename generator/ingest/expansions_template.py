@@ -4,14 +4,17 @@ import csv
 import io
 from collections.abc import Iterator
 
-from generator.ingest.games import TOLD_GAMES, usual_name
+from generator.ingest.games import IS_UNNAMED, TOLD_GAMES, usual_name
 from generator.ingest.gaps import read_all
 from generator.ingest.merge import connect_tables
 from generator.lake.writer import LakeWriter
 
 _EXAMPLES = 3
 _UNNAMED = f"""
-WITH unnamed AS (SELECT * FROM products ANTI JOIN expansions ON expansions.id = id_expansion WHERE id_expansion >= 0),
+WITH unnamed AS (
+    SELECT * FROM products ANTI JOIN (FROM expansions WHERE NOT {IS_UNNAMED}) AS named ON named.id = id_expansion
+    WHERE id_expansion >= 0
+),
 
 -- The first cards of different names; sealed products only where singles are fewer.
 named AS (
@@ -25,9 +28,10 @@ examples AS (
     GROUP BY id
 )
 
-SELECT id, told, count(*) AS products, any_value(examples) AS examples
+SELECT id, coalesce(any_value(game), any_value(told)) AS told, count(*) AS products, any_value(examples) AS examples
 FROM unnamed JOIN examples ON id = id_expansion LEFT JOIN ({TOLD_GAMES}) USING (id)
-GROUP BY id, told ORDER BY id
+LEFT JOIN (SELECT id, game FROM expansions) USING (id)
+GROUP BY id ORDER BY id
 """
 
 

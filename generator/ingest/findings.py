@@ -24,6 +24,7 @@ UNNAMED = "unnamed"
 CONTRADICTION = "contradiction"
 INCOMPLETE_OFFERS = "incomplete-offers"
 UNKNOWN_CONDITIONS = "unknown-conditions"
+IN_BOTH_LISTS = "in-both-lists"
 
 # The cases that stop an import, and what accepting them means.
 REFUSED = {

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import duckdb
 import pyarrow as pa
 
-from generator.ingest.games import TOLD_GAMES, usual_name
+from generator.ingest.games import IS_UNNAMED, TOLD_GAMES, UNNAMED, usual_name
 from generator.ingest.merge import connect_tables
 from generator.ingest.table_files import price_guide_file
 from generator.lake.lake import DAILY_TABLES, FLAT_TABLES
@@ -16,13 +16,13 @@ from generator.lake.writer import LakeWriter
 
 _MAX_LISTED_DAYS = 5
 
-_COUNTS = """
+_COUNTS = f"""
 SELECT
     count(*) AS products,
     count(*) FILTER (kind = 'single') AS singles,
     count(*) FILTER (kind = 'sealed') AS sealed,
-    count(*) FILTER (expansions.name IS NULL) AS without_set,
-    count(DISTINCT id_expansion) FILTER (expansions.name IS NULL) AS sets_without_name,
+    count(*) FILTER (expansions.name IS NULL OR {IS_UNNAMED}) AS without_set,
+    count(DISTINCT id_expansion) FILTER (expansions.name IS NULL OR {IS_UNNAMED}) AS sets_without_name,
     count(*) FILTER (coalesce(trim(expansions.game), '') = '') AS without_game,
     count(*) FILTER (kind = 'single' AND number IS NULL) AS without_number,
     count(*) FILTER (kind = 'single' AND rarity IS NULL) AS without_rarity,
@@ -82,10 +82,9 @@ def _lists(database: duckdb.DuckDBPyConnection) -> Iterator[Gap]:
 def _names(database: duckdb.DuckDBPyConnection) -> Iterator[Gap]:
     counts = _counts(database)
     if counts["without_set"]:
-        sets = f"names of {counts['sets_without_name']:,} expansions"
-        means = (
-            f"set.name is null for {counts['without_set']:,} of {counts['products']:,} products, and /sets lacks them"
-        )
+        number = counts["sets_without_name"]
+        sets = f"names of {number:,} expansion{'s' * (number != 1)}"
+        means = f'{counts["without_set"]:,} of {counts["products"]:,} products are in sets such as "{UNNAMED} 5423"'
         yield Gap(sets, means, "`cardpress ingest expansions --template` prints the table to fill")
     if counts["without_game"]:
         means = f"/games and game= do not know {counts['without_game']:,} of {counts['products']:,} products"
@@ -122,7 +121,7 @@ def _prices(lake: LakeWriter, database: duckdb.DuckDBPyConnection) -> Iterator[G
     if unpriced:
         yield Gap(f"{unpriced:,} products in the guide of {days[-1]}", "their price_guide is older or null")
     if unknown:
-        yield Gap(f"{unknown:,} products of the guide in the lists", "a build leaves their prices out")
+        yield Gap(f"{unknown:,} products of the guide, which no list has", "a build leaves their prices out")
 
 
 def _others(lake: LakeWriter) -> Iterator[Gap]:
@@ -130,7 +129,7 @@ def _others(lake: LakeWriter) -> Iterator[Gap]:
     tables = {
         "listings": ("listing is null", "`cardpress ingest list-pages`"),
         "filtered_checks": ("filtered_price is null", "`cardpress ingest offers`"),
-        "watchlist": ("/watchlist is empty", "docs/lake.md describes the table"),
+        "watchlist": ("/watchlist is empty", "`cardpress ingest watchlist`"),
         "fingerprints": ("photos find no card", "`cardpress fingerprint index`"),
     }
     for table, (means, helps) in tables.items():

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from generator.ingest.games import fill_games
+from generator.ingest.games import add_unnamed, fill_games
 from generator.ingest.list_page_values import (
     add_to_expansions,
     add_to_products,
@@ -54,14 +54,24 @@ def update_table(lake: LakeWriter, file: TableFile, imported: Iterable[pa.Buffer
     return TableUpdate(file, before, pa.concat_tables(tables), other_keys, after)
 
 
-def complete_catalogue(products: TableUpdate, expansions: TableUpdate, pages: pa.Table) -> None:
-    """Add the values of list pages to both tables, and the games that the products say to the expansions."""
+def complete_catalogue(
+    products: TableUpdate,
+    expansions: TableUpdate,
+    pages: pa.Table,
+    of_files: Iterable[tuple[pa.ChunkedArray, str]] = (),
+) -> None:
+    """Add the values of list pages to both tables, and to the expansions those without a name, and their games.
+
+    Args:
+        of_files: Ids of expansions, and the game that the number of their file tells.
+    """
     if len(pages):
         latest = latest_values(pages)
         products.after = add_to_products(products.after, latest)
         expansions.after = add_to_expansions(expansions.after, products.after, latest, expansions.other_keys)
+    expansions.after = add_unnamed(expansions.after, products.after, expansions.other_keys)
     if len(expansions.after):
-        expansions.after = fill_games(expansions.after, products.after)
+        expansions.after = fill_games(expansions.after, products.after, of_files)
 
 
 def update_from_pages(lake: LakeWriter, pages: pa.Table) -> tuple[dict[str, pa.Buffer], TableUpdate, TableUpdate]:

@@ -57,7 +57,10 @@ def open_table(database: Database, table: str, files: Sequence[LakeFile]) -> Non
     selects = [_select(expressions, paths) for expressions, paths in check_columns(database, table, files)]
     declared = f"select * from lake.{table}"  # the declared table has the columns and no rows
     rows = "\nunion all\n".join([*selects, declared])
-    database.connection.execute(f"create or replace view raw.{table} as select * from ({rows})")
+    rows = f"select * from ({rows})"
+    if table == "expansions":  # an import named it by its id, and another file has its name
+        rows += " qualify not (name = 'Expansion ' || id and count(*) over (partition by id) > 1)"
+    database.connection.execute(f"create or replace view raw.{table} as {rows}")
 
 
 def summarise_offers(database: Database, table: str) -> None:

@@ -14,9 +14,9 @@ from generator.compare.diff import compared_fields
 from generator.database import Database
 from generator.demo.lake import write_demo
 from generator.demo.words import CONDITION_CODES
-from generator.ingest.cardmarket_files import read_expansions, read_price_guide, read_products
 from generator.ingest.formats import ATTRIBUTES, EXPANSIONS, SCRAPED_FORMATS, ScrapedFormat
 from generator.ingest.list_page_values import list_pages_file
+from generator.ingest.marketplace_files import Kind, read_marketplace_file
 from generator.ingest.table_files import TableFile, expansions_file, products_file
 from generator.lake.lake import DAILY_TABLES, FLAT_TABLES
 from generator.lake.prices_and_conditions import CONDITIONS, PRICE_FIGURES
@@ -76,11 +76,11 @@ def test_the_files_of_imports_have_every_column(tmp_path: Path) -> None:
     created = '{"version": 1, "createdAt": "2026-01-01T00:00:00Z", '
     file = tmp_path / "file.json"
     file.write_text(created + '"products": []}')
-    assert read_products(file, "single").rows.schema == products_file().imported_schema
+    assert read_marketplace_file(file, kind=Kind.SINGLES)[0].rows.schema == products_file().imported_schema
     file.write_text(created + '"expansions": []}')
-    assert read_expansions(file).rows.schema == expansions_file().imported_schema
+    assert read_marketplace_file(file)[0].rows.schema == expansions_file().imported_schema
     file.write_text(created + '"priceGuides": []}')
-    assert read_price_guide(file).rows.schema.names == [*declared("price_guide"), "created_at"]
+    assert read_marketplace_file(file)[0].rows.schema.names == [*declared("price_guide"), "created_at"]
 
 
 def test_each_product_column_has_a_source() -> None:

@@ -73,15 +73,14 @@ def test_the_files_of_a_folder_are_found_by_their_content(folder: Path) -> None:
 def test_it_says_what_is_missing_and_what_that_means(folder: Path) -> None:
     missing = {gap["what"]: gap["means"] for gap in import_folder(folder)["missing"]}
     assert missing == {
-        "names of 2 expansions": "set.name is null for 3 of 3 products, and /sets lacks them",
-        "games": "/games and game= do not know 3 of 3 products",
+        "names of 2 expansions": '3 of 3 products are in sets such as "Expansion 5423"',
         "number of 2 of 2 singles": "it is null, and number= does not find them",
         "rarity of 2 of 2 singles": "it is null, and rarity= does not find them",
         "url of 3 of 3 products": "cardmarket_url is null",
         "image of 3 of 3 products": "pages show no picture of them",
         "1 guide days (2026-07-25)": "history has no point on these days",
         "1 products in the guide of 2026-07-26": "their price_guide is older or null",
-        "1 products of the guide in the lists": "a build leaves their prices out",
+        "1 products of the guide, which no list has": "a build leaves their prices out",
         "listings": "listing is null",
         "filtered_checks": "filtered_price is null",
         "watchlist": "/watchlist is empty",
@@ -127,9 +126,10 @@ def test_numbers_from_names(folder: Path) -> None:
 def test_the_game_of_expansions_is_in_the_name_of_their_file(folder: Path) -> None:
     write(folder / "expansions_17.json", "expansions", [{"idExpansion": 7, "enName": "Battle of Omni"}])
     import_folder(folder)
-    assert expansions(folder) == {7: ("Battle of Omni", "Digimon", None)}
+    unnamed = ("Expansion 8", "Digimon", None)
+    assert expansions(folder) == {7: ("Battle of Omni", "Digimon", None), 8: unnamed}
     import_folder(folder, "--game", "Digimon Card Game")
-    assert expansions(folder) == {7: ("Battle of Omni", "Digimon Card Game", None)}
+    assert expansions(folder) == {7: ("Battle of Omni", "Digimon Card Game", None), 8: unnamed}
 
 
 def test_a_set_gets_the_game_that_the_categories_of_its_products_say(folder: Path) -> None:
@@ -152,7 +152,7 @@ def test_a_set_gets_the_game_that_the_categories_of_its_products_say(folder: Pat
             run("ingest", *words, "--lake", folder.parent / f"lake{place}")
         file = folder.parent / f"lake{place}" / "expansions-cardmarket.parquet"
         games = dict(duckdb.sql(f"SELECT id, game FROM '{file}'").fetchall())
-        assert games == {7: "Yu-Gi-Oh!", 8: "Odd Game", 9: None, 10: "Odd Game", 11: "Mine"}
+        assert games == {7: "Yu-Gi-Oh!", 8: "Odd Game", 9: "Digimon", 10: "Odd Game", 11: "Mine"}
 
 
 def test_the_template_lists_each_unnamed_set_and_is_imported_once_filled(folder: Path) -> None:
@@ -165,14 +165,14 @@ def test_the_template_lists_each_unnamed_set_and_is_imported_once_filled(folder:
     assert template.splitlines() == [
         "id,name,game,products,examples",
         '7,,Digimon,5,"Zebra; Ape, small; Moth"',
-        "8,,,1,Set (PB-01)",
+        "8,,Digimon,1,Set (PB-01)",
     ]
     table = folder.parent / "table.csv"
     table.write_text(template.replace("7,,", "7,Battle,"))
     done = run("ingest", "expansions", table, "--lake", lake)
-    assert expansions(folder) == {7: ("Battle", "Digimon", None)} and "ignored" not in done.stderr
+    assert expansions(folder)[7] == ("Battle", "Digimon", None) and "ignored" not in done.stderr
     again = run("ingest", "expansions", "--template", "--lake", lake).stdout
-    assert again.splitlines() == ["id,name,game,products,examples", "8,,,1,Set (PB-01)"]
+    assert again.splitlines() == ["id,name,game,products,examples", "8,,Digimon,1,Set (PB-01)"]
     assert "Name a file" in run("ingest", "expansions", "--lake", lake, status=2).stderr
 
 
@@ -204,7 +204,7 @@ def test_a_newer_name_wins_and_a_game_stays(folder: Path) -> None:
     path = folder / "sets.csv"
     path.write_text("id,name,game,updated_at\n7,Old name,Digimon TCG,2026-01-01T00:00:00Z\n12,,Digimon,\n")
     imported = run("ingest", "expansions", path, "--lake", folder.parent / "lake")
-    assert expansions(folder) == {7: ("New name", "Digimon TCG", None)}
+    assert expansions(folder)[7] == ("New name", "Digimon TCG", None)
     assert "1 unknown ids skipped, because they have no name, such as 12" in imported.stderr
 
 

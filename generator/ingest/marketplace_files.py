@@ -1,0 +1,492 @@
+"""Reads the marketplace's files: one reader for every command that meets one.
+
+A file is one JSON document `{"version": 1, "createdAt": TIME, LIST: [ROW, …]}` with one list or several, whatever the
+order of its members, or a guide as CSV, as the marketplace made them before 2024. Each list becomes an Arrow table
+with the columns that an import replaces in its table file, among them `created_at`, the file's `createdAt` in UTC. Rows
+that no build would accept refuse the file. What is only doubtful becomes a finding.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from datetime import UTC, date, datetime
+from email.utils import parsedate_to_datetime
+from enum import Enum
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from generator import settings
+from generator.clock import utc_now
+from generator.errors import IngestError
+from generator.ingest.bounded_file import DOWNLOAD_LIMITS, FileLimits, encoding_of, open_bounded
+from generator.ingest.csv_tables import TableKeys, csv_rows
+from generator.ingest.findings import (
+    DUPLICATES,
+    EMPTY_GUIDE,
+    FUTURE,
+    NAMED_TWICE,
+    TWO_FOIL_PRICES,
+    UNKNOWN_KEYS,
+    ImportFinding,
+)
+from generator.ingest.lake_rules import check_rows
+from generator.ingest.prices import PriceMarks, PriceText, parse_price
+from generator.ingest.table_files import TableFile, expansions_file, price_guide_file, products_file
+from generator.ingest.values import InvalidValue, parse_id
+from generator.lake.prices_and_conditions import PRICE_FIGURES
+from generator.lake.schema import TIMESTAMP
+
+_FORMAT_VERSION = 1
+_MAX_QUOTED_CHARACTERS = 80
+_START_BYTES = 65_536
+_LISTS = ("products", "expansions", "priceGuides")
+_NONE_OF_THEM = "it has no list of products, prices or expansions"
+_NOT_TOLD = "its products may be singles or sealed: give it with --singles or --nonsingles"
+_LIST = re.compile(rf'(?<!\\)"({"|".join(_LISTS)})"\s*:\s*\[')
+_SPACE_BEFORE_OFFSET = re.compile(r"\s+(?=[+-][0-9]{2}:?[0-9]{2}$|Z$)", re.IGNORECASE)
+_DAY_IN_NAME = re.compile(r"(?<![0-9])(20[0-9]{2})[-_]?([01][0-9])[-_]?([0-3][0-9])(?![0-9])")
+_FOIL_SUFFIXES = ("-holo", "-foil")
+_KNOWN_MEMBERS = frozenset({"version", "createdAt", *_LISTS})
+_KNOWN_KEYS = {
+    "products": frozenset(
+        {"idProduct", "name", "idCategory", "categoryName", "idExpansion", "idMetacard", "dateAdded"}
+    ),
+    "expansions": frozenset({"idExpansion", "idProduct", "enName", "abbreviation"}),
+    "priceGuides": frozenset({"idProduct", "idCategory"})
+    | {figure + suffix for figure in PRICE_FIGURES for suffix in ("", *_FOIL_SUFFIXES)},
+}
+# The columns of guides of before 2024, by our names.
+_CSV_FIGURES = {"low": "Low Price", "avg": "Avg. Sell Price", "trend": "Trend Price"}
+_CSV_FOIL = {"low": "Foil Low", "avg": "Foil Sell", "trend": "Foil Trend"}
+_CSV_KEYS = {
+    "idProduct": ("idProduct",),
+    **{figure: (figure, *filter(None, [_CSV_FIGURES.get(figure)])) for figure in PRICE_FIGURES},
+    **{
+        f"{figure}-foil": (f"{figure}-foil", f"{figure}-holo", _CSV_FOIL.get(figure, f"Foil {figure.upper()}"))
+        for figure in PRICE_FIGURES
+    },
+}
+_CSV_TABLE = TableKeys(
+    list(_CSV_KEYS.values()),
+    [("idProduct",)],
+    frozenset({"German Pro Low", "Suggested Price", "Low Price Ex+", "idCategory", "Name", "Expansion", "Rarity"}),
+    frozenset({"idProduct"}),
+)
+_CSV_PRICE_NAMES = {name.casefold() for key, names in _CSV_KEYS.items() if key != "idProduct" for name in names}
+
+
+class Kind(Enum):
+    """What an option says of a file: the list that it must have, and of products which they are."""
+
+    SINGLES = "products"
+    NONSINGLES = "products "
+    EXPANSIONS = "expansions"
+    PRICE_GUIDE = "priceGuides"
+
+    @property
+    def list_name(self) -> str:
+        """The list in the document."""
+        return self.value.strip()
+
+
+class NotTheMarketplaces(Exception):
+    """A file is none of the marketplace's, or does not say what its products are. The message says why."""
+
+
+class GuideColumns(NamedTuple):
+    """The price columns of the lake that no row of a guide has a key for, and the keys that are not known."""
+
+    absent: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+
+class Document(NamedTuple):
+    """A file: when the marketplace created it, its lists of rows by name, and other members."""
+
+    created_at: datetime
+    lists: dict[str, list[dict[str, Any]]]
+    unknown: tuple[str, ...]
+
+
+class ValueType(NamedTuple):
+    """The Python types that a JSON value may have (`true` is no number), and its Arrow type."""
+
+    python: frozenset[type]
+    arrow: pa.DataType
+    name: str
+
+
+_ID = ValueType(frozenset({int}), pa.int64(), "an integer")
+_PRICE = ValueType(frozenset({int, float}), pa.float64(), "a number")
+_TEXT = ValueType(frozenset({str}), pa.string(), "text")
+
+
+class DownloadFile(NamedTuple):
+    """The rows of a file, and when the marketplace created it. `created_at` has the offset of the file."""
+
+    source: str
+    created_at: datetime
+    rows: list[dict[str, Any]]
+
+    def column(self, key: str, type_: ValueType, required: bool = False) -> pa.Array:
+        """Return one key of every row. Rows without it are null.
+
+        Raises:
+            IngestError: A value has the wrong type, or a required one is missing.
+        """
+        try:
+            values = [row.get(key) for row in self.rows]
+        except AttributeError:
+            raise IngestError(f"{self.source}: a row is no JSON object") from None
+        if set(map(type, values)) - type_.python - {type(None)}:
+            wrong = next(v for v in values if v is not None and type(v) not in type_.python)
+            raise IngestError(f"{self.source}: {key} must be {type_.name}, not {_quoted(wrong)}")
+        if required and None in values:
+            raise IngestError(f"{self.source}: row {values.index(None) + 1} of {len(values)} has no {key}")
+        try:
+            return pa.array(values, type_.arrow)
+        except (OverflowError, ValueError) as error:  # beyond 64 bits, or half of a surrogate pair
+            raise IngestError(f"{self.source}: {key}: {str(error).splitlines()[0]}") from error
+
+    def table(self, schema: pa.Schema, columns: dict[str, pa.Array]) -> pa.Table:
+        """Return the columns as a table of this schema, with `created_at` on every row."""
+        moment = self.created_at.astimezone(UTC).replace(tzinfo=None)
+        created_at = pa.repeat(pa.scalar(moment, TIMESTAMP), len(self.rows))
+        return pa.Table.from_pydict({**columns, "created_at": created_at}, schema)
+
+
+class ImportedFile(NamedTuple):
+    """A file as it was read.
+
+    Attributes:
+        target: The file of the lake that takes the rows.
+        what: What was read, in a few words.
+        columns: The columns of a price guide. None for other files.
+        is_sealed: Whether it is a list of sealed products.
+    """
+
+    path: Path
+    target: TableFile
+    rows: pa.Table
+    created_at: datetime
+    what: str
+    findings: tuple[ImportFinding, ...]
+    columns: GuideColumns | None = None
+    is_sealed: bool = False
+
+    @property
+    def day(self) -> date:
+        """The calendar date of `createdAt` in the marketplace's own time zone."""
+        return self.created_at.date()
+
+    @property
+    def order(self) -> int:
+        """The place of its kind: of rows with the same time, those of the later file win."""
+        targets = [products_file(), expansions_file()]
+        return targets.index(self.target) * 2 + self.is_sealed if self.target in targets else 9
+
+
+def read_marketplace_file(
+    path: Path, limits: FileLimits = DOWNLOAD_LIMITS, kind: Kind | None = None
+) -> list[ImportedFile]:
+    """Read all lists of a file. Where no option says so, its name tells singles from sealed products.
+
+    Raises:
+        IngestError: The file cannot be read, lacks the list of its kind, or has rows that no build accepts.
+        NotTheMarketplaces: Without a kind: it is none of its files, or does not say what its products are.
+    """
+    document = read_document(path, limits, is_certain=kind is not None)
+    if kind and kind.list_name not in document.lists:
+        raise IngestError(f'{path}: no list "{kind.list_name}" in it: is it the right file for this option?')
+    found = []
+    for name, rows in document.lists.items():
+        download = DownloadFile(str(path), document.created_at, rows)
+        if name == "products":
+            imported = _read_products(path, download, _product_kind(path, kind))
+        elif name == "expansions":
+            imported = _read_expansions(path, download)
+        else:
+            imported = _read_price_guide(path, download)
+        unknown = list(_unknown_keys(name, download, imported.target.path, document.unknown))
+        found.append(imported._replace(findings=(*imported.findings, *unknown)))
+    return found
+
+
+def _product_kind(path: Path, kind: Kind | None) -> str:
+    if kind in (Kind.SINGLES, Kind.NONSINGLES):
+        return "single" if kind is Kind.SINGLES else "sealed"
+    name = path.name.lower()
+    if "single" in name:
+        return "sealed" if "nonsingle" in name else "single"
+    if kind:
+        raise IngestError(f"{path}: {_NOT_TOLD}")
+    raise NotTheMarketplaces(_NOT_TOLD)
+
+
+def _unknown_keys(name: str, download: DownloadFile, target: str, members: tuple[str, ...]) -> Iterator[ImportFinding]:
+    keys = set[str]().union(*download.rows) - _KNOWN_KEYS[name]
+    for what, unknown in (("rows have keys", sorted(keys)), ("the file has members", members)):
+        if unknown:
+            message = f"{what} that are not known: {', '.join(unknown)}"
+            yield ImportFinding(UNKNOWN_KEYS, download.source, target, len(unknown), message, is_refused=False)
+
+
+def _read_products(path: Path, document: DownloadFile, kind: str) -> ImportedFile:
+    """Read a product list. The files themselves do not tell its kind, `single` or `sealed`."""
+    columns = {
+        "id_product": document.column("idProduct", _ID, required=True),
+        "name": document.column("name", _TEXT, required=True),
+        "kind": pa.repeat(pa.scalar(kind), len(document.rows)),
+        "category": document.column("categoryName", _TEXT),
+        "id_expansion": document.column("idExpansion", _ID),
+        "date_added": _date_added(document),
+    }
+    target = products_file()
+    rows = document.table(target.imported_schema, columns)
+    findings = (*_check(document, target.path, "products", rows), *_future(document, target.path))
+    list_name = "singles" if kind == "single" else "sealed products"
+    imported = _imported(path, document, target, rows, f"{len(rows):,} {list_name}", findings)
+    return imported._replace(is_sealed=kind == "sealed")
+
+
+def _read_expansions(path: Path, document: DownloadFile) -> ImportedFile:
+    """Read names of expansions, without rows that have no name."""
+    # Some rows of the real file call the id of the expansion `idProduct`.
+    ids = pc.coalesce(document.column("idExpansion", _ID), document.column("idProduct", _ID))
+    if ids.null_count:
+        raise IngestError(f"{path}: row {pc.index(ids.is_null(), True).as_py() + 1} has no idExpansion")
+    columns = {"id": ids, "name": document.column("enName", _TEXT)}
+    target = expansions_file()
+    table = document.table(target.imported_schema, columns)
+    rows = table.filter(pc.and_kleene(table["name"].is_valid(), pc.not_equal(table["name"], "")))
+    findings = (*_check(document, target.path, "expansions", rows), *_future(document, target.path))
+    return _imported(path, document, target, rows, f"names of {len(rows):,} expansions", findings)
+
+
+def _read_price_guide(path: Path, document: DownloadFile) -> ImportedFile:
+    columns = {"id_product": document.column("idProduct", _ID, required=True)}
+    day = document.created_at.date()
+    target = price_guide_file(day)
+    findings = [*_future(document, target.path), *_empty(document, target.path)]
+    for figure in PRICE_FIGURES:
+        holo, foil = (_prices(document, figure, suffix) for suffix in ("-holo", "-foil"))
+        columns[figure] = _prices(document, figure)
+        columns[f"{figure}_holo"] = pc.coalesce(holo, foil)
+        findings += _two_foil_prices(document, target.path, figure, holo, foil)
+    rows = document.table(target.imported_schema, columns)
+    findings += _check(document, target.path, "price_guide", rows, day)
+    what = f"price guide of {day}, {len(rows):,} rows"
+    return _imported(path, document, target, rows, what, findings)._replace(columns=_columns_of(document.rows))
+
+
+def _imported(
+    path: Path, document: DownloadFile, target: TableFile, rows: pa.Table, what: str, findings: Iterable[ImportFinding]
+) -> ImportedFile:
+    return ImportedFile(path, target, rows, document.created_at, what, tuple(findings))
+
+
+def _check(
+    document: DownloadFile, target: str, table: str, rows: pa.Table, day: date | None = None
+) -> Iterator[ImportFinding]:
+    """Yield rows that repeat a key with other values. Of the names of expansions, the marketplace repeats some."""
+    for broken in check_rows(table, rows, day):
+        if not broken.is_repetition:
+            raise IngestError(f"{document.source}: {broken}: no build would accept it")
+        if table == "expansions":
+            message = f"{broken.rows:,} rows give expansions several names, such as {broken.example}"
+            yield ImportFinding(NAMED_TWICE, document.source, target, broken.rows, message, is_refused=False)
+        else:
+            message = f"{broken.rows:,} rows repeat a product with other values, such as {broken.example}"
+            yield ImportFinding(DUPLICATES, document.source, target, broken.rows, message)
+
+
+def _future(document: DownloadFile, target: str) -> Iterator[ImportFinding]:
+    if document.created_at - utc_now() > settings.MAX_AHEAD_OF_CLOCK:
+        message = f"createdAt is {document.created_at.isoformat()}, which the clock of this machine has not reached"
+        yield ImportFinding(FUTURE, document.source, target, len(document.rows), message)
+
+
+def _empty(document: DownloadFile, target: str) -> Iterator[ImportFinding]:
+    if not document.rows:
+        yield ImportFinding(EMPTY_GUIDE, document.source, target, 1, "the price guide has no rows")
+
+
+def _two_foil_prices(
+    document: DownloadFile, target: str, figure: str, holo: pa.Array, foil: pa.Array
+) -> Iterator[ImportFinding]:
+    both = pc.fill_null(pc.not_equal(holo, foil), False)
+    if rows := pc.sum(both).as_py():
+        product = document.rows[pc.index(both, True).as_py()]["idProduct"]
+        message = f"{rows:,} rows have {figure}-holo and another {figure}-foil, such as product {product}"
+        yield ImportFinding(TWO_FOIL_PRICES, document.source, target, rows, message)
+
+
+def _columns_of(rows: list[dict[str, Any]]) -> GuideColumns:
+    """Return the absent columns and the unknown keys of a guide's rows."""
+    keys: set[str] = set().union(*rows)
+    absent = [figure for figure in PRICE_FIGURES if figure not in keys]
+    absent += [f"{figure}_holo" for figure in PRICE_FIGURES if not keys & {figure + s for s in _FOIL_SUFFIXES}]
+    return GuideColumns(tuple(absent), tuple(sorted(keys - _KNOWN_KEYS["priceGuides"])))
+
+
+def read_document(path: Path, limits: FileLimits = DOWNLOAD_LIMITS, *, is_certain: bool = True) -> Document:
+    """Read a file, and check the members that all of the marketplace's files share.
+
+    Args:
+        is_certain: Whether the file must be one of the marketplace's.
+
+    Raises:
+        IngestError: The file cannot be read, is too large, is no JSON, has another version, or lacks `createdAt`.
+        NotTheMarketplaces: It need not be one of its files, and is none.
+    """
+    with open_bounded(path, limits) as file:
+        start = file.start(_START_BYTES)
+        text = _decoded(start)
+        if _is_csv(text):
+            return _csv_document(path, limits)
+        is_told = is_certain or _LIST.search(text) is not None
+        if not is_told and not text.lstrip("\ufeff \t\r\n").startswith("{"):
+            raise NotTheMarketplaces(_NONE_OF_THEM)
+    try:
+        document = _json_document(path, limits)
+    except IngestError:
+        if is_told:
+            raise
+        raise NotTheMarketplaces(_NONE_OF_THEM) from None
+    if not document.lists and not is_certain:
+        raise NotTheMarketplaces(_NONE_OF_THEM)
+    return document
+
+
+def _decoded(start: bytes) -> str:
+    return start.decode(encoding_of(start), "replace")
+
+
+def _is_csv(text: str) -> bool:
+    """Return whether a text begins as a guide of before 2024: with a product and at least one price."""
+    header = next((line for line in text.splitlines() if line.strip(' \t\ufeff,;"') and "sep=" not in line.lower()), "")
+    cells = {cell.strip(' \t\ufeff"').casefold() for cell in re.split("[,;\t|]", header)}
+    return "idproduct" in cells and bool(cells & _CSV_PRICE_NAMES)
+
+
+def _json_document(path: Path, limits: FileLimits) -> Document:
+    text = _text(path, limits)
+    try:
+        document = json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise IngestError(f"{path}: not JSON: {error}") from error
+    members = document if isinstance(document, dict) else {}
+    lists = {name: members[name] for name in _LISTS if isinstance(members.get(name), list)}
+    if not lists:
+        return Document(datetime.min, {}, ())
+    for name in lists:
+        if len([found for found in _LIST.findall(text) if found == name]) > 1:
+            raise IngestError(f'{path}: the list "{name}" stands twice in it: split the file')
+    if members.get("version", _FORMAT_VERSION) != _FORMAT_VERSION:
+        version = _quoted(members["version"])
+        raise IngestError(f"{path}: version {version} of the format: only {_FORMAT_VERSION} can be read")
+    return Document(_created_at(path, members.get("createdAt")), lists, tuple(sorted(members.keys() - _KNOWN_MEMBERS)))
+
+
+def _text(path: Path, limits: FileLimits) -> str:
+    with open_bounded(path, limits) as file:
+        data = file.read()
+    encoding = encoding_of(data[:4])
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise IngestError(f"{path}: not JSON: byte {error.start:,} is no {encoding}: save it as UTF-8") from None
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _csv_document(path: Path, limits: FileLimits) -> Document:
+    """Read a guide of before 2024. It has no `createdAt`: its day stands in its name."""
+    found = _DAY_IN_NAME.search(path.name)
+    try:
+        day = datetime.strptime("".join(found.groups()), "%Y%m%d").replace(tzinfo=UTC) if found else None
+    except ValueError:
+        day = None
+    if day is None:
+        advice = "write the day into its name, as price_guide_1_2023-05-01.csv"
+        raise IngestError(f"{path}: a price guide as CSV has no createdAt: {advice}")
+    with open_bounded(path, limits) as file:
+        try:
+            rows, unknown = _csv_guide(file.lines())
+        except ValueError as error:
+            raise IngestError(f"{path}: {error}") from None
+    return Document(day, {"priceGuides": rows}, unknown)
+
+
+def _csv_guide(lines: Iterable[str]) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """Return the rows of a guide under the keys of JSON, and the names of the columns that are not known.
+
+    Raises:
+        ValueError: It is no such guide. The message begins with the line.
+    """
+    keys = {name: key for key, names in _CSV_KEYS.items() for name in names}
+    marks, given, unknown = PriceMarks(), list[tuple[int, dict[str, Any]]](), set[str]()
+    for line in csv_rows(lines, _CSV_TABLE):
+        if line.problem:
+            raise ValueError(f"line {line.line}: {line.problem}")
+        unknown |= line.values.keys() - keys.keys() - _CSV_TABLE.remarks - {""}
+        known = {name: value for name, value in line.values.items() if name in keys}
+        try:
+            row = {keys[name]: _csv_value(name, value) for name, value in known.items()}
+        except InvalidValue as error:
+            raise ValueError(f"line {line.line}: {error}") from None
+        for price in row.values():
+            if isinstance(price, PriceText):
+                marks.add(line.line, price)
+        given.append((line.line, row))
+    return [_settled(number, row, marks) for number, row in given], tuple(sorted(unknown))
+
+
+def _csv_value(name: str, value: str | int) -> Any:
+    return parse_id(value, name) if name == "idProduct" else parse_price(value, name)
+
+
+def _settled(number: int, row: dict[str, Any], marks: PriceMarks) -> dict[str, Any]:
+    """Return a row whose prices are numbers."""
+    try:
+        return {key: marks.value(value, key) if isinstance(value, PriceText) else value for key, value in row.items()}
+    except InvalidValue as error:
+        raise ValueError(f"line {number}: {error}") from None
+
+
+def _created_at(path: Path, value: Any) -> datetime:
+    """Parse a time of ISO 8601, such as `2026-07-26T02:44:32+0200`, or of mails. Without an offset it is UTC."""
+    try:
+        text = _SPACE_BEFORE_OFFSET.sub("", value.strip())
+        moment = parsedate_to_datetime(text) if text[:1].isalpha() else datetime.fromisoformat(text.upper())
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        moment.astimezone(UTC)
+    except (AttributeError, TypeError, ValueError, OverflowError) as error:
+        expected = f"a time such as 2026-07-26T02:44:32+0200, not {_quoted(value)}"
+        raise IngestError(f"{path}: createdAt must be {expected}") from error
+    return moment
+
+
+def _quoted(value: Any) -> str:
+    return json.dumps(value)[:_MAX_QUOTED_CHARACTERS]
+
+
+def _date_added(document: DownloadFile) -> pa.Array:
+    """Return `dateAdded` unchanged, because it has no zone. A zero date (`0000-00-00 00:00:00`) is null."""
+    texts = document.column("dateAdded", _TEXT)
+    zero = pc.match_substring_regex(texts, r"^(0000-|\d{4}-00|\d{4}-\d\d-00)")
+    try:
+        return pc.if_else(zero, None, texts).cast(TIMESTAMP)
+    except pa.ArrowInvalid as error:
+        raise IngestError(f"{document.source}: dateAdded: {str(error).splitlines()[0]}") from error
+
+
+def _prices(document: DownloadFile, figure: str, suffix: str = "") -> pa.Array:
+    """Return one price column. A trend of 0 means that there is no price. Any other 0 is a price."""
+    prices = document.column(figure + suffix, _PRICE)
+    return pc.if_else(pc.equal(prices, 0), None, prices) if figure == "trend" else prices
