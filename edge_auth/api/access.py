@@ -7,9 +7,8 @@ from typing import Any
 from edge_auth.api.endpoints import Endpoint
 from edge_auth.api.request import Asked
 from edge_auth.errors import ExpiredKey, InsufficientScope, InvalidKey, NoKey, RateLimited, RevokedKey
-from edge_auth.live.keyring import Keyring
-from edge_auth.live.keys import DEFAULT_RATE_LIMIT, KEY_PREFIX, KeyRecord, digest, well_formed
-from edge_auth.live.rate_limit import Counter, address_name
+from edge_auth.live.counter import Counter, address_name
+from edge_auth.live.keys import DEFAULT_RATE_LIMIT, KEY_PREFIX, KeyRecord, Keyring, digest, well_formed
 
 Network = IPv4Network | IPv6Network
 _MAX_HOPS = 20  # a client may claim thousands of addresses, each of which takes time to parse
@@ -46,7 +45,7 @@ class Door:
             return
         record = asked.record = authenticate(self._keyring, asked.environ, asked.now)
         window = endpoint.window
-        self._count(asked, window.name(record.id), record.rate_limit * window.factor)
+        self._count(asked, f"{window.word} {record.id}", record.rate_limit * window.factor)
         if endpoint.scope is not None and endpoint.scope not in record.scopes:
             raise InsufficientScope(f"this key may not read this: it lacks the scope {endpoint.scope}")
 

@@ -4,7 +4,7 @@ The order of the checks is that of docs/api.md: method, path, key, limit, scope,
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,12 +19,11 @@ from edge_auth.api import nginx_edge, views
 from edge_auth.api.access import Door
 from edge_auth.api.bulk import file_answer
 from edge_auth.api.endpoints import API, ENDPOINTS, HOME, SITE, Endpoint, Source
-from edge_auth.api.negotiation import prefers
-from edge_auth.api.parameters import quote_input
-from edge_auth.api.request import Asked
-from edge_auth.api.responses import Answer, failure, key_body, lost_page, preflight, refusal, success
+from edge_auth.api.parameters import quote_input, read_query
+from edge_auth.api.request import Asked, read_request
+from edge_auth.api.responses import Answer, failure, key_body, lost_page, prefers, preflight, refusal, success
 from edge_auth.builds import site_files
-from edge_auth.builds.bodies import JSON, Body
+from edge_auth.builds.bodies import JSON
 from edge_auth.errors import (
     AccessDenied,
     ApiError,
@@ -133,8 +132,9 @@ class Api:
         row = self._rows.get(name or "")
         if row is None and name is not None:
             return None  # another route of the application
-        asked = g.asked = Asked(environ, row)
-        if not asked.has_one_host():
+        asked = g.asked = read_request(environ, row)
+        host = environ.get("HTTP_HOST", "")  # granian joins the values of several with a comma
+        if "," in host or (host == "" and environ.get("SERVER_PROTOCOL") == "HTTP/1.1"):
             asked.endpoint = None
             raise InvalidParameter(_ONE_HOST)
         if asked.method != "GET" and (answer := _other_method(asked)) is not None:
@@ -184,34 +184,26 @@ class Api:
         assert row.body is not None, "a build makes the bodies of its endpoints"
         make, subject, query = row.body, asked.subject, asked.query
         asked.headers["X-Build"] = build.id
-        body = build.cached_body(path, query, lambda: make(build, subject, row.parameters(subject, query)))
-        return success(asked, row, body, partial(self._plain, asked))
+        body = build.cached_body(path, query, lambda: make(build, subject, _parameters(row, subject, query)))
+        return success(asked, row, body, self._parts.waiting, self._parts.files)
 
     def _from_steps(self, asked: Asked, row: Endpoint) -> Answer:
         """Answer from the steps of the store."""
         assert row.body is not None and isinstance(self._builds, BuildRegistry), "the steps follow the pointer"
-        values = row.parameters(asked.subject, asked.query)
-        return success(asked, row, row.body(self._builds.steps, asked.subject, values), partial(self._plain, asked))
+        values = _parameters(row, asked.subject, asked.query)
+        return success(asked, row, row.body(self._builds.steps, asked.subject, values))
 
     def _from_key(self, asked: Asked, row: Endpoint) -> Answer:
         """Answer with the record of the request's key."""
-        row.parameters(asked.subject, asked.query)
+        _parameters(row, asked.subject, asked.query)
         assert asked.record is not None, "a public endpoint has no key"
-        return success(asked, row, key_body(asked.record), partial(self._plain, asked))
+        return success(asked, row, key_body(asked.record))
 
     def _from_files(self, asked: Asked, row: Endpoint) -> Answer:
         """Answer with a bulk file, which belongs to no single build, or a part of it."""
-        row.parameters(asked.subject, asked.query)
+        _parameters(row, asked.subject, asked.query)
         assert self._parts.files is not None, "a shim has the files of its store"
         return file_answer(self._parts.files, asked, row)
-
-    def _plain(self, asked: Asked, body: Body) -> bytes | Iterable[bytes]:
-        """Return the plain content: from its local file, or inflated if that is gone or too many read it."""
-        if body.file is not None and self._parts.files is not None:
-            with suppress(StoreError):
-                key_id = asked.record.id if asked.record else ""
-                return self._parts.files.stream_local(body.file, body.size, key_id)
-        return body.inflated(self._parts.waiting)
 
     # The errors
 
@@ -274,6 +266,17 @@ def _other_method(asked: Asked) -> Answer | None:
     asked.endpoint = None
     why = "every operation is GET" if allowed == ("GET",) else f"this path answers {' and '.join(allowed)}"
     raise MethodNotAllowed(f"{quote_input(asked.method)} is not allowed: {why}", Allow=", ".join(allowed))
+
+
+def _parameters(row: Endpoint, subject: str, query: str) -> views.Values:
+    """Return the parameters of a request by name.
+
+    Raises:
+        InvalidParameter: The subject of the path or a parameter is not allowed.
+    """
+    if row.subject is not None:
+        row.subject.read(row.subjects[0], subject)
+    return read_query(query, row.rules) if row.rules is not None else {}
 
 
 def _answered(asked: Asked, answer: Answer) -> Answered:

@@ -20,7 +20,6 @@ from edge_auth.api.parameters import (
     Rule,
     Text,
     TextList,
-    read_query,
 )
 from edge_auth.api.views import Values
 from edge_auth.builds import layer_names, market, movers, object_keys, sorts
@@ -28,7 +27,7 @@ from edge_auth.builds.bodies import Body
 from edge_auth.builds.text_filters import TEXT_FILTERS
 from edge_auth.errors import AmbiguousSlug, ApiError, NotFound, RangeNotSatisfiable
 from edge_auth.live import keys
-from edge_auth.live.rate_limit import PER_KEY, PER_KEY_FOR_FILES, KeyWindow
+from edge_auth.live.counter import PER_KEY, PER_KEY_FOR_FILES, KeyWindow
 
 API = "/api/v1/"
 MAX_TEXT_CHARACTERS = 200  # of a text parameter, before it is folded
@@ -119,16 +118,6 @@ class Endpoint:
         before, brace, rest = self.path.partition("{")
         kind = "text:" if self.slashes else ""
         return f"{before}<{kind}subject>{rest.rpartition('}')[2]}" if brace else self.path
-
-    def parameters(self, subject: str, query: str) -> Values:
-        """Return the parameters of a request by name.
-
-        Raises:
-            InvalidParameter: The subject or a parameter is not allowed.
-        """
-        if self.subject is not None:
-            self.subject.read(self.subjects[0], subject)
-        return read_query(query, self.rules) if self.rules is not None else {}
 
 
 _GAME: dict[str, Rule] = {"game": Text(MAX_TEXT_CHARACTERS)}

@@ -1,5 +1,7 @@
 """The Flask application, without what an API has no use for: sessions, static files, redirects to other paths."""
 
+from typing import Any
+
 from flask import Flask, Request
 from flask.sessions import NullSession, SessionInterface, SessionMixin
 from flask.testing import FlaskClient
@@ -8,9 +10,24 @@ from werkzeug.routing import BaseConverter, MapAdapter
 
 from edge_auth.api.blueprint import Api, Parts
 from edge_auth.api.nginx_edge import answers_fetches
-from edge_auth.api.request import LazyRequest
 from edge_auth.live.build_registry import OneBuild
 from edge_auth.live.open_build import OpenBuild
+
+_PARSED = ("scheme", "server", "root_path", "path", "query_string", "headers", "remote_addr")
+
+
+class LazyRequest(Request):
+    """Flask's request, whose parts are parsed at their first use. Most requests need none of them."""
+
+    def __init__(self, environ: dict[str, Any], populate_request: bool = True, shallow: bool = False):
+        self.environ, self.shallow = environ, shallow
+        self.method = environ["REQUEST_METHOD"]
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _PARSED:
+            raise AttributeError(name)
+        super().__init__(self.environ, populate_request=False)
+        return getattr(self, name)
 
 
 class AnyText(BaseConverter):

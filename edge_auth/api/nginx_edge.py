@@ -11,7 +11,7 @@ from urllib.parse import unquote_to_bytes
 from flask import Flask, request
 
 from edge_auth.api.inside import ask
-from edge_auth.api.request import Asked
+from edge_auth.api.request import Asked, read_request
 from edge_auth.api.responses import Answer, failure
 from edge_auth.live.log import Log
 from edge_auth.live.metrics import NO_LABEL
@@ -50,7 +50,7 @@ def answers_fetches(inside: Flask, log: Log) -> Callable[[], Answer | None]:
 def _answer(inside: Flask, build: str, line: str, log: Log) -> Answer:
     encoding, _, address = line.partition(" ")
     path, _, query = address.partition("?")
-    asked = Asked({"REQUEST_METHOD": "GET", "PATH_INFO": path})
+    asked = read_request({"REQUEST_METHOD": "GET", "PATH_INFO": path}, None)
     try:
         return ask(inside, unquote_to_bytes(path), query, build, gzip=encoding == "gzip")
     except Exception as error:  # nginx waits for an answer to each line, and keeps none like this

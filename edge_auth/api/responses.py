@@ -1,8 +1,9 @@
 """The answers: 200 in an encoding that the client accepts, 304, and errors as JSON."""
 
 import json
+import re
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import lru_cache
 from http.client import responses
 from typing import TYPE_CHECKING
@@ -12,12 +13,11 @@ from flask import Response
 from edge_auth.api.endpoints import COMMON_HEADERS, SITE_HEADERS, Endpoint
 from edge_auth.api.request import Asked
 from edge_auth.builds.bodies import JSON, Body, MadeBody, accepts_gzip, dumps
-from edge_auth.errors import ApiError, InternalError
+from edge_auth.errors import ApiError, InternalError, StoreError
+from edge_auth.live.bulk_files import StoredBulkFiles
 from edge_auth.live.keys import KeyRecord
 
-if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIEnvironment
-
+Waiting = Callable[[], AbstractContextManager[None]]
 RETRY_AFTER_SECONDS = 5
 _CONTENT_HEADERS = ("Content-Length", "Content-Encoding")
 _STATUS_LINES = {int(status): f"{int(status)} {phrase}" for status, phrase in responses.items()}
@@ -31,6 +31,14 @@ _PREFLIGHT_HEADERS = {
     "Cache-Control, Content-Type",
     "Access-Control-Max-Age": "7200",
 }
+_PARAMETER = r""";\s*([\w!#$&^.+*'%|~-]+)\s*=\s*("(?:[^"\\]|\\.)*"|[^\s;,"]*)\s*"""
+_MEDIA_RANGE = re.compile(rf"\s*([\w!#$&^.+*-]+/[\w!#$&^.+*-]+)\s*((?:{_PARAMETER})*)(?:,|$)")
+_QUALITY = re.compile(r"1(\.0{0,3})?|0(\.[0-9]{0,3})?")
+_MAX_CHARACTERS = 4096  # a longer header is read as far as this
+
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 
 class Answer(Response):
@@ -62,11 +70,14 @@ class Answer(Response):
         return f"HTTP/1.1 {_STATUS_LINES[self.code]}\r\n{''.join(lines)}\r\n".encode("latin-1") + self.body
 
 
-def success(asked: Asked, endpoint: Endpoint, body: Body, read: Callable[[Body], bytes | Iterable[bytes]]) -> Answer:
+def success(
+    asked: Asked, endpoint: Endpoint, body: Body, waiting: Waiting = nullcontext, files: StoredBulkFiles | None = None
+) -> Answer:
     """Return 200 with the body in an encoding that the client accepts, or 304 if the client has it already.
 
     Args:
-        read: Returns the plain content of a body, whole or in chunks.
+        waiting: Returns the context in which other requests run.
+        files: What sends the local file of a large body.
     """
     gzip = accepts_gzip(asked.environ.get("HTTP_ACCEPT_ENCODING", ""))
     fields = {**endpoint.headers, **body.headers(gzip), **asked.headers}
@@ -75,11 +86,16 @@ def success(asked: Asked, endpoint: Endpoint, body: Body, read: Callable[[Body],
     condition = asked.environ.get("HTTP_IF_NONE_MATCH")
     if condition is not None and body.matches(condition):
         return Answer(304, {name: value for name, value in fields.items() if name not in _CONTENT_HEADERS})
-    content = body.gzipped if gzip else read(body)
-    return Answer(200, fields, content) if isinstance(content, bytes) else Answer(200, fields, chunks=content)
+    if gzip:
+        return Answer(200, fields, body.gzipped)
+    if body.file is not None and files is not None:
+        with suppress(StoreError):  # it is gone, or too many read it
+            key_id = asked.record.id if asked.record else ""
+            return Answer(200, fields, chunks=files.stream_local(body.file, body.size, key_id))
+    return Answer(200, fields, body.inflated(waiting))
 
 
-def lost_page(asked: Asked, body: Body, waiting: Callable[[], AbstractContextManager[None]]) -> Answer:
+def lost_page(asked: Asked, body: Body, waiting: Waiting) -> Answer:
     """Return 404 with the page that says so to a browser."""
     gzip = accepts_gzip(asked.environ.get("HTTP_ACCEPT_ENCODING", ""))
     of_page = {**COMMON_HEADERS, **SITE_HEADERS, **body.headers(gzip), **asked.headers}
@@ -112,3 +128,28 @@ def preflight() -> Answer:
 def key_body(record: KeyRecord) -> Body:
     """Return what a client may know about its key."""
     return MadeBody(dumps(record.public()) + b"\n")
+
+
+def prefers(accept: str, wanted: str, usual: str) -> bool:
+    """Return whether a header Accept gives the type `wanted` a greater quality than the type `usual`.
+
+    A range that names a type counts for it before `type/*`, and that before `*/*`. Parameters other than q are ignored.
+    """
+    qualities = _qualities(accept[:_MAX_CHARACTERS].lower())
+    return _quality(qualities, wanted) > _quality(qualities, usual)
+
+
+def _qualities(accept: str) -> dict[str, float]:
+    """Return the quality of each media range, the greatest if a range is repeated. A malformed element is skipped."""
+    found: dict[str, float] = {}
+    for media_range, parameters, *_ in _MEDIA_RANGE.findall(accept):
+        quality = next((value for name, value in re.findall(_PARAMETER, parameters) if name == "q"), "1").strip('"')
+        if _QUALITY.fullmatch(quality):
+            found[media_range] = max(found.get(media_range, 0.0), float(quality))
+    return found
+
+
+def _quality(qualities: dict[str, float], media_type: str) -> float:
+    kind = media_type.partition("/")[0]
+    ranges = (media_type, f"{kind}/*", "*/*")
+    return next((qualities[name] for name in ranges if name in qualities), 0.0)

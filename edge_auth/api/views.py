@@ -18,8 +18,8 @@ from edge_auth.builds.changes import Step, Steps
 from edge_auth.builds.movers import list_key
 from edge_auth.builds.sorts import PRICE_SORTS
 from edge_auth.errors import InvalidParameter, NotFound
+from edge_auth.live.build_registry import FollowedSteps
 from edge_auth.live.open_build import OpenBuild
-from edge_auth.live.step_log import FollowedSteps
 from edge_auth.search.masks import mask_of, ranks_of_prices
 from edge_auth.text import MAX_DIGITS, fold, fold_without_apostrophes
 

@@ -6,25 +6,27 @@ A request selects its build once and reads from that build only, so no answer mi
 lost data in a power cut does not go live. An earlier one answers.
 """
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from functools import partial
+from hashlib import sha256
+from math import inf
 from threading import Lock
 from time import monotonic
 
 from edge_auth.builds import builds, layout
-from edge_auth.builds.cache import LruCache
+from edge_auth.builds.bodies import Body, MadeBody
+from edge_auth.builds.changes import Step, Steps, listed_steps, read_index
 from edge_auth.builds.pointer import Pointer, live_pointer, read_pointer
 from edge_auth.errors import AccessDenied, EdgeError, NoLiveBuild, StoreError, UnknownBuild
-from edge_auth.live.background import Background
-from edge_auth.live.coalescing_store import with_deadline
+from edge_auth.live.budget import Budget
 from edge_auth.live.log import Log
 from edge_auth.live.metrics import Metrics
-from edge_auth.live.open_build import OpenBuild
-from edge_auth.live.poller import POLL_SECONDS, Poller
-from edge_auth.live.single_flight import SingleFlight
-from edge_auth.live.step_log import FollowedSteps
-from edge_auth.live.unknown_builds import UnknownBuilds
+from edge_auth.live.open_build import LruCache, OpenBuild
+from edge_auth.live.poller import MAX_REFRESHES_PER_SECOND, POLL_SECONDS, Poller
+from edge_auth.live.single_flight import SingleFlight, with_deadline
+from edge_auth.live.turns import Background
 from edge_auth.store.file_cache import FileCache
 from edge_auth.store.interface import Store
 
@@ -35,6 +37,10 @@ _CACHE_BYTES = 16 << 20
 # From the reading of the pointer until no more answers are made before the build goes live. If the pointer moves again
 # meanwhile, that build waits for this time, for the next poll, and for this time once more: five seconds are the law.
 _MAX_FOLLOWING_SECONDS = 1.0
+_REMEMBERED_SECONDS = 5.0
+_MAX_REMEMBERED = 1000
+_MAX_LOOKUPS_PER_SECOND, _MAX_BURST = 10, 150
+_LISTED_SECONDS = 1.0
 
 
 class OneBuild:
@@ -251,3 +257,106 @@ class BuildRegistry:
         if message and message != self.last_error and self._live:
             self._log.line(f"the pointer cannot be followed, build {self._live.id} stays live here: {message}")
         self.last_error, self._last_exception = message, error
+
+
+class UnknownBuilds:
+    """The ids that the store did not hold some seconds ago, and how many more may be looked up.
+
+    Once clients have used up the look-ups, a list of the builds in the store decides, read at most once a second.
+
+    Args:
+        list_ids: Reads the ids of all builds in the store.
+    """
+
+    def __init__(self, list_ids: Callable[[], Collection[str]]) -> None:
+        self._list_ids = list_ids
+        self._listed: Collection[str] = ()
+        self._listed_at = -inf
+        self._until: dict[str, float] = {}
+        self._lookups = Budget(_MAX_LOOKUPS_PER_SECOND, _MAX_BURST)
+        self._lock = Lock()
+
+    def check(self, id_: str) -> None:
+        """Return if an id may be looked up in the store.
+
+        Raises:
+            UnknownBuild: It is no build id, or the store did not hold it a moment ago.
+            StoreError: The builds of the store cannot be listed.
+        """
+        layout.record_name(id_)
+        now = time.monotonic()
+        if now < self._until.get(id_, 0.0) or not (self._lookups.has_one() or id_ in self._kept(now)):
+            raise UnknownBuild(f"the store does not hold build {id_}")
+
+    def add(self, id_: str) -> None:
+        """Remember that the store does not hold an id, which took one look-up."""
+        with self._lock:
+            self._lookups.spend()
+            if len(self._until) >= _MAX_REMEMBERED:
+                self._until.clear()
+            self._until[id_] = time.monotonic() + _REMEMBERED_SECONDS
+
+    def _kept(self, now: float) -> Collection[str]:
+        if now > self._listed_at + _LISTED_SECONDS:
+            self._listed, self._listed_at = self._list_ids(), now
+        return self._listed
+
+
+class FollowedSteps:
+    """The steps of a store.
+
+    Args:
+        cache: Where documents are kept.
+        refresh: Makes the poller look at the pointer at once, and waits for it.
+        problem: Returns the error for a store whose pointer could not be read yet.
+    """
+
+    def __init__(self, store: Store, cache: LruCache, refresh: Callable[[], object], problem: Callable[[], EdgeError]):
+        self._store = store
+        self._cache = cache
+        self._refresh = refresh
+        self._problem = problem
+        self._budget = Budget(MAX_REFRESHES_PER_SECOND, MAX_REFRESHES_PER_SECOND)
+        self._pointer: Pointer | None = None
+        self._steps: Steps | None = None
+
+    def follow(self, pointer: Pointer) -> None:
+        """Read the index, if the pointer has moved or documents are missing.
+
+        Raises:
+            StoreError: The index cannot be read. The steps stay as they are.
+        """
+        if self._steps is not None and self._steps.complete and pointer == self._pointer:
+            return
+        index = read_index(self._store) if pointer.moved_from else {}
+        self._pointer, self._steps = pointer, listed_steps(pointer, index)
+
+    def known(self) -> Steps:
+        """Return the steps."""
+        if self._steps is None:
+            self._refresh()
+        if self._steps is None:
+            raise self._problem()
+        return self._steps
+
+    def refreshed(self) -> Steps:
+        """Return the steps after another look at the store, if the rate of looks allows one."""
+        if self._budget.take():
+            self._refresh()
+        return self.known()
+
+    def document(self, step: Step, steps: Steps) -> Body:
+        """Return the document of a step, verified."""
+        key = "step", step  # a build, which shares the cache, begins its keys with its id
+        body: Body | None = self._cache.get(key)
+        if body is None:
+            body = MadeBody(self._read(step, steps.comparison(step).sha256))
+            self._cache.put(key, body, body.cost)
+        return body
+
+    def _read(self, step: Step, digest: str) -> bytes:
+        name = layout.changes_name(step.from_, step.to)
+        data = self._store.get(name)
+        if sha256(data).hexdigest() != digest:
+            raise StoreError(f"{name} in {self._store.location} does not match its hash")
+        return data

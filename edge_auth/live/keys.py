@@ -12,10 +12,15 @@ import string
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from time import monotonic
 from typing import Any
 
 from edge_auth.builds import layout
-from edge_auth.errors import KeyFormatError, UnknownKey
+from edge_auth.errors import KeyFormatError, StoreError, UnknownKey
+from edge_auth.live.budget import Budget
+from edge_auth.live.log import Log, timestamp
+from edge_auth.live.metrics import Metrics
+from edge_auth.live.poller import MAX_REFRESHES_PER_SECOND, POLL_SECONDS, Poller
 from edge_auth.store.documents import update_json
 from edge_auth.store.interface import Store
 from edge_auth.store.open import open_store, parent_and_name
@@ -26,12 +31,13 @@ WATCHLIST_READ, CARDS_READ, FINGERPRINTS_READ = "watchlist:read", "cards:read", 
 BULK_READ = "bulk:read"
 SCOPES = (WATCHLIST_READ, CARDS_READ, FINGERPRINTS_READ, BULK_READ)
 DEFAULT_RATE_LIMIT = 120
-
 _ALPHABET = string.ascii_letters + string.digits
 _KEY = re.compile(KEY_PREFIX + "[A-Za-z0-9]{32}")
 _DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOMENT = re.compile(_DAY.pattern + r"[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})?")
 _TIMESTAMP = re.compile(_DAY.pattern + "T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
+KEYS_MAX_AGE_SECONDS = 3600.0
+_REFRESH_TIMEOUT_SECONDS = 1
 
 
 @dataclass(frozen=True)
@@ -79,11 +85,6 @@ class KeyRecord:
         if record.expires_at is not None and not _TIMESTAMP.fullmatch(record.expires_at):
             raise ValueError(f"key {record.id!r} expires at {record.expires_at!r}, which is not a timestamp")
         return replace(record, scopes=tuple(record.scopes))
-
-
-def timestamp(now: float) -> str:
-    """Return Unix time as `YYYY-MM-DDTHH:MM:SSZ`, without fractions."""
-    return datetime.fromtimestamp(int(now), UTC).replace(tzinfo=None).isoformat() + "Z"
 
 
 def parse_expiry(text: str) -> str:
@@ -197,3 +198,81 @@ def open_key_file(store: str, keys: str | None = None, timeout_seconds: float | 
         folder, name = parent_and_name(keys)
         return KeyFile(open_store(folder, timeout_seconds, private=True), name)
     return KeyFile(open_store(keys, timeout_seconds, private=True), layout.KEYS.removeprefix(layout.PRIVATE))
+
+
+class Keyring:
+    """The key records by the hash of the key.
+
+    Args:
+        max_age_seconds: How long records stay valid that cannot be read again.
+
+    Attributes:
+        last_error: Why the records could not be read at the last poll, or ''.
+    """
+
+    def __init__(
+        self,
+        file: KeyFile,
+        log: Log,
+        metrics: Metrics,
+        max_age_seconds: float = KEYS_MAX_AGE_SECONDS,
+        poll_seconds: float = POLL_SECONDS,
+    ):
+        self._file = file
+        self._log = log
+        self._metrics = metrics
+        self._max_age_seconds = max_age_seconds
+        self._records: dict[str, KeyRecord] | None = None
+        self._version: str | None = None
+        self._read_at = 0.0
+        self._budget = Budget(MAX_REFRESHES_PER_SECOND, MAX_REFRESHES_PER_SECOND)
+        self.last_error = ""
+        self._poller = Poller(self._poll, poll_seconds)
+
+    def find(self, sha256: str) -> KeyRecord | None:
+        """Return the record of the key with this hash (hex), or None.
+
+        Raises:
+            StoreError: The records could never be read, or not for too long.
+        """
+        record = self.records().get(sha256)
+        if record is None and not self.last_error and (self._poller.requested or self._budget.take()):
+            self._poller.refresh(_REFRESH_TIMEOUT_SECONDS)  # the key may have been issued a moment ago
+            record = self.records().get(sha256)
+        return record
+
+    def records(self) -> dict[str, KeyRecord]:
+        """Return the records by hash.
+
+        Raises:
+            StoreError: The records could never be read, or not for too long.
+        """
+        if self._records is None:
+            self._poller.refresh(_REFRESH_TIMEOUT_SECONDS)
+        if self._records is None:
+            raise StoreError(self.last_error or "the key records are still being read")
+        if monotonic() > self._read_at + self._max_age_seconds:
+            raise StoreError(f"the key records could not be read for {self._max_age_seconds:g} s: {self.last_error}")
+        return self._records
+
+    def _poll(self) -> None:
+        started_at = monotonic()
+        try:
+            self._read_records()
+            self._read_at, self.last_error = started_at, ""
+        except Exception as error:  # whatever the error is, the next poll may succeed
+            message = str(error) or repr(error)
+            if self._records is not None and message != self.last_error:
+                self._log.line(f"the last key records stay in force for {self._max_age_seconds:g} s: {message}")
+            self.last_error = message
+        self._metrics.flush()
+
+    def _read_records(self) -> None:
+        found = self._file.store.get_versioned(self._file.name)
+        if found is None and self._version is not None:
+            raise StoreError(f"{self._file.name} is missing from {self._file.store.location}")
+        if found is None:
+            self._records = {}
+        elif found.etag != self._version:
+            self._records = {record.sha256: record for record in parse_records(found.data)}
+            self._version = found.etag

@@ -14,6 +14,7 @@ import time
 import traceback
 from collections import deque
 from contextlib import suppress
+from datetime import UTC, datetime
 from functools import lru_cache
 from json.encoder import encode_basestring as quote
 from multiprocessing.util import Finalize
@@ -21,7 +22,6 @@ from threading import Event, Thread
 from typing import NamedTuple
 
 from edge_auth.errors import StoreError
-from edge_auth.live.keys import timestamp
 
 _FLUSH_SECONDS = 0.1
 _MAX_WAITING_LINES = 20_000
@@ -127,6 +127,11 @@ class Log:
         with suppress(OSError):
             while self._lines and select.select([], [self._descriptor], [], _LAST_WRITE_TIMEOUT_SECONDS)[1]:
                 os.write(self._descriptor, self._next_lines())
+
+
+def timestamp(now: float) -> str:
+    """Return Unix time as `YYYY-MM-DDTHH:MM:SSZ`, without fractions."""
+    return datetime.fromtimestamp(int(now), UTC).replace(tzinfo=None).isoformat() + "Z"
 
 
 def clean(text: str) -> str:

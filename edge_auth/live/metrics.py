@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 from functools import cache, wraps
 from itertools import count
 from pathlib import Path
-from threading import local
-from typing import Any, TextIO
+from threading import Lock, local
+from time import monotonic
+from typing import Any, TextIO, cast
 
 from edge_auth.errors import StoreError
 from edge_auth.live.log import Answered
@@ -25,6 +26,7 @@ _BUCKETS_SECONDS = (0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 
 _COUNTED_OPERATIONS = ("get", "get_versioned", "stat", "digest")
 _HIT, _MISS = ("cache_hits",), ("cache_misses",)
 _FILE_BYTES = 1 << 20
+_RETRY_SECONDS = 5.0
 
 
 class Metrics:
@@ -66,7 +68,7 @@ class PrometheusMetrics(Metrics):
     """The metrics of one worker. Create it once, in the worker's process.
 
     Raises:
-        OSError: The folder cannot be written. `retried_metrics` tries again.
+        OSError: The folder cannot be written. `RetriedMetrics` tries again.
     """
 
     def __init__(self, folder: Path, thread_counts: ThreadCounts):
@@ -193,3 +195,66 @@ def _allocate(file: Path) -> None:
     with file.open("ab") as stream:
         if os.fstat(stream.fileno()).st_size < _FILE_BYTES:  # a full disk may have left a part of it
             os.posix_fallocate(stream.fileno(), 0, _FILE_BYTES)
+
+
+class RetriedMetrics(Metrics):
+    """Counts in a folder. While the folder cannot be written, it counts the reads of the store only.
+
+    Args:
+        say: Writes a line to the log.
+    """
+
+    def __init__(self, folder: Path, say: Callable[[str], None]):
+        self._folder = folder
+        self._say = say
+        self._thread_counts = ThreadCounts()
+        self._counting = Metrics()
+        self._unpublished: dict[str, Any] | None = None
+        self._next_try = 0.0
+        self._trying = Lock()
+        self._try()
+
+    def request(self, one: Answered) -> None:
+        """Count an answered request of the API, and flush."""
+        self._counting.request(one)
+
+    def flush(self) -> None:
+        """Publish what this thread has counted. If something could not be written, try it again every 5 seconds."""
+        if self._next_try and monotonic() > self._next_try:
+            self._try()
+        self._counting.flush()
+
+    def cache(self, hit: bool) -> None:
+        """Count a look-up in the cache."""
+        self._counting.cache(hit)
+
+    def fallback(self) -> None:
+        """Count a request that the shared rate limit counter did not count."""
+        self._counting.fallback()
+
+    def live(self, record: dict[str, Any]) -> None:
+        """Publish the record of the build that is live from now on."""
+        self._unpublished = record
+        self._try()
+
+    def watch(self, store: Store) -> Store:
+        """Return a store whose requests and errors are counted."""
+        return cast("Store", WatchedStore(store, self._thread_counts))  # its other methods come from __getattr__
+
+    def _try(self) -> None:
+        with self._trying:
+            try:
+                self._write()
+                self._next_try = 0.0
+            except OSError as error:
+                if not self._next_try:
+                    self._say(f"the metrics cannot be written, and are tried every {_RETRY_SECONDS:g} s: {error}")
+                self._next_try = monotonic() + _RETRY_SECONDS
+
+    def _write(self) -> None:
+        if not isinstance(self._counting, PrometheusMetrics):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._counting = PrometheusMetrics(self._folder, self._thread_counts)
+        if (record := self._unpublished) is not None:
+            self._counting.live(record)
+            self._unpublished = None

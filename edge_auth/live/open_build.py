@@ -1,16 +1,17 @@
 """A build that answers requests: its search index, its short lists, and the cache of its answers."""
 
 import json
+from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from itertools import count, takewhile
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from threading import Lock
+from typing import Any, NamedTuple, TypeVar
 
 from edge_auth.builds import builds, layer_names, object_keys, pages, site_files
 from edge_auth.builds.bodies import LARGE_BYTES, Body, StoredBody
-from edge_auth.builds.cache import LruCache
 from edge_auth.builds.catalogue import Catalogue
 from edge_auth.builds.identifiers import Identifiers
 from edge_auth.builds.index import Entry
@@ -29,6 +30,46 @@ from edge_auth.text import fold_without_apostrophes
 
 T = TypeVar("T")
 _BEST_OF_LETTER = 100  # as many as a page has at most
+
+
+class LruCache:
+    """Values by key, least recently used first out. The threads of a process share it.
+
+    Args:
+        max_bytes: The cost of all values together.
+    """
+
+    def __init__(self, max_bytes: int):
+        self._max_bytes = max_bytes
+        self._free_bytes = max_bytes
+        self._values: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: Hashable) -> Any:
+        """Return the value, or None."""
+        with self._lock:
+            found = self._values.get(key)
+            if found is None:
+                return None
+            self._values.move_to_end(key)
+            return found[0]
+
+    def items(self) -> list[tuple[Any, Any]]:
+        """Return all keys and values, most recently used first."""
+        with self._lock:
+            return [(key, value) for key, (value, _) in reversed(self._values.items())]
+
+    def put(self, key: Hashable, value: Any, cost: int) -> None:
+        """Store a value of `cost` bytes, unless it needs more than half of the cache."""
+        if cost > self._max_bytes // 2:
+            return
+        with self._lock:
+            _, replaced = self._values.pop(key, (None, 0))
+            self._values[key] = (value, cost)
+            self._free_bytes += replaced - cost
+            while self._free_bytes < 0:
+                _, (_, freed) = self._values.popitem(last=False)
+                self._free_bytes += freed
 
 
 class ListedSet(NamedTuple):

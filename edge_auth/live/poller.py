@@ -6,6 +6,7 @@ from time import monotonic
 from weakref import WeakMethod
 
 POLL_SECONDS = 1.5
+MAX_REFRESHES_PER_SECOND = 10  # that clients can cause
 
 
 class Poller:

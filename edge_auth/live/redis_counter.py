@@ -18,9 +18,8 @@ from redis.backoff import NoBackoff
 from redis.exceptions import NoScriptError
 from redis.retry import Retry
 
-from edge_auth.live.file_counter import FileCounter
+from edge_auth.live.counter import WINDOW_SECONDS, FileCounter, Usage, window_of
 from edge_auth.live.metrics import Metrics
-from edge_auth.live.rate_limit import WINDOW_SECONDS, Usage, window_of
 
 COUNTER_TIMEOUT_SECONDS = 0.05
 _PAUSE_SECONDS = 1.0

@@ -4,12 +4,21 @@ Threads that compute at the same time take turns at the interpreter every 5 ms, 
 But on a single thread a request that opens a build would delay all others.
 """
 
+import sys
+import time
 from collections import Counter
-from collections.abc import Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Hashable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from threading import Lock, local
+from typing import TYPE_CHECKING
 
 from edge_auth.errors import StoreError
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+_TURN_SECONDS, _USUAL_TURN_SECONDS = 0.0005, sys.getswitchinterval()  # usually 5 ms
+_PAUSING_SECONDS = 2.0  # a new build must be in force within five seconds
 
 
 class Turns:
@@ -57,3 +66,49 @@ class Turns:
             self._turn.acquire()
             self._waiting[place] -= 1
             self._waiting += Counter()  # drops places where no request waits any more
+
+
+class Background:
+    """A context for work beside requests. Several threads may be in it."""
+
+    def __init__(self) -> None:
+        self._users = 0
+        self._lock = Lock()
+        self._pauses_until = 0.0
+
+    def __enter__(self) -> None:
+        self._pauses_until = time.monotonic() + _PAUSING_SECONDS
+        self._add(1)
+
+    def __exit__(self, *error: object) -> None:
+        self._add(-1)
+
+    def _add(self, number: int) -> None:
+        with self._lock:
+            self._users += number
+            sys.setswitchinterval(_TURN_SECONDS if self._users else _USUAL_TURN_SECONDS)
+
+    def pause(self, seconds: float) -> None:
+        """Sleep for so many seconds in this context, but not after its first seconds."""
+        if self._users and time.monotonic() < self._pauses_until:
+            time.sleep(seconds)
+
+
+class TakingTurns:
+    """Admits a request while it is answered. A body in chunks is sent after that.
+
+    Args:
+        free: The path whose requests need no turn.
+    """
+
+    def __init__(self, application: "WSGIApplication", turns: AbstractContextManager[object], free: str):
+        self._application = application
+        self._turns = turns
+        self._free = free
+
+    def __call__(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+        """Answer a WSGI request."""
+        if environ["PATH_INFO"] == self._free:
+            return self._application(environ, start_response)
+        with self._turns:
+            return self._application(environ, start_response)

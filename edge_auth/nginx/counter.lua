@@ -1,5 +1,5 @@
 -- Counts requests of keys in the file that the shims count in, so that the limit is exact over all of them.
--- The layout of the file and the rules are those of edge_auth/live/file_counter.py; a test compares the two. The file is
+-- The layout of the file and the rules are those of edge_auth/live/counter.py; a test compares the two. The file is
 -- mapped into memory: the shim never makes it smaller. If another program does, nginx replaces the process that notices.
 
 local ffi = require "ffi"

@@ -12,19 +12,14 @@ from edge_auth.api.access import Door, Network
 from edge_auth.api.blueprint import Parts
 from edge_auth.api.flask_app import create_api
 from edge_auth.api.inside import warm
-from edge_auth.live.background import Background
 from edge_auth.live.build_registry import BuildRegistry
 from edge_auth.live.bulk_files import MAX_DOWNLOADS, StoredBulkFiles
-from edge_auth.live.file_counter import FileCounter, counter_file, store_name
-from edge_auth.live.keyring import KEYS_MAX_AGE_SECONDS, Keyring
-from edge_auth.live.keys import KeyFile, open_key_file
+from edge_auth.live.counter import Counter, FileCounter, counter_file, store_name
+from edge_auth.live.keys import KEYS_MAX_AGE_SECONDS, KeyFile, Keyring, open_key_file
 from edge_auth.live.log import Log
-from edge_auth.live.metrics import Metrics
-from edge_auth.live.rate_limit import Counter
-from edge_auth.live.retried_metrics import RetriedMetrics
+from edge_auth.live.metrics import Metrics, RetriedMetrics
 from edge_auth.live.single_flight import REQUEST_TIMEOUT_SECONDS, SingleFlight
-from edge_auth.live.turns import Turns
-from edge_auth.serve.wsgi import TakingTurns
+from edge_auth.live.turns import Background, TakingTurns, Turns
 from edge_auth.store.file_cache import FileCache
 from edge_auth.store.open import is_folder, open_store
 

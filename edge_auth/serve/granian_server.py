@@ -1,14 +1,27 @@
-"""granian as a public server needs it: limits, restarts with a growing delay, an end that drops no request."""
+"""granian as a public server needs it: limits, restarts with a growing delay, an end that drops no request.
 
+A thread that sends a large body waits for its client, and granian waits without a limit. The kernel has one: the option
+TCP_USER_TIMEOUT. A connection inherits it from the socket that listens. granian creates that socket itself, after it
+has loaded the application, so a thread looks for it.
+"""
+
+import os
 import signal
+import socket
 import threading
 import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from multiprocessing.sharedctypes import RawValue
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from granian import Granian
 from granian.constants import HTTPModes
 from granian.http import HTTP1Settings
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 # Connections that one worker holds at most. granian would allow backlog / workers, and wait with all others.
 MAX_CONNECTIONS_PER_WORKER = 16_384
@@ -18,6 +31,8 @@ HEADER_TIMEOUT_MILLISECONDS = 30_000
 _MAX_RESTART_DELAY_SECONDS = 8.0
 _RESTARTS_FORGOTTEN_SECONDS = 60.0
 _TICK_SECONDS = 0.1
+STALLED_SECONDS = 60
+_LOOK_SECONDS, _PAUSE_SECONDS = 30.0, 0.2
 
 
 class Draining:
@@ -76,3 +91,59 @@ class Server(Granian):  # type: ignore[misc,valid-type]  # granian chooses its c
         super()._respawn_workers(workers, *arguments, **more)
         self._restarted_at = time.monotonic()
         self.respawned_wrks.clear()
+
+
+def end_stalled_connections() -> None:
+    """Set the limit for this process as soon as it listens."""
+    threading.Thread(target=_wait_and_limit, daemon=True).start()
+
+
+def limit_listening_sockets() -> int:
+    """Set the limit on every socket of this process that listens. Return their number."""
+    count = 0
+    for opened in _listening():
+        with opened:
+            opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, STALLED_SECONDS * 1000)
+            count += 1
+    return count
+
+
+def _wait_and_limit() -> None:
+    deadline = time.monotonic() + _LOOK_SECONDS
+    while not limit_listening_sockets() and time.monotonic() < deadline:
+        time.sleep(_PAUSE_SECONDS)
+
+
+def _listening() -> Iterator[socket.socket]:
+    """Yield a duplicate of each TCP socket of this process that listens."""
+    for handle in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):  # it was closed meanwhile, or is no socket
+            copy = os.dup(int(handle.name))
+            try:
+                opened = socket.socket(fileno=copy)
+            except OSError:
+                os.close(copy)
+                raise
+            is_tcp = opened.family in (socket.AF_INET, socket.AF_INET6) and opened.type == socket.SOCK_STREAM
+            if is_tcp and opened.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                yield opened
+            else:
+                opened.close()
+
+
+class ClosingWhenDraining:
+    """Adds `Connection: close` to every answer while the server is about to end, so that clients connect elsewhere."""
+
+    def __init__(self, application: "WSGIApplication", draining: object):
+        self._application = application
+        self._draining = draining
+
+    def __call__(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+        """Answer a WSGI request."""
+        if not self._draining:
+            return self._application(environ, start_response)
+
+        def start(status: str, headers: list[tuple[str, str]], *more: Any) -> Any:
+            return start_response(status, [*headers, ("Connection", "close")], *more)
+
+        return self._application(environ, start)

@@ -22,12 +22,10 @@ from granian.constants import Interfaces
 from granian.log import LogLevels
 
 from edge_auth.errors import ServeError
-from edge_auth.live.file_counter import memory_file
+from edge_auth.live.counter import memory_file
 from edge_auth.serve.app import Settings, create_app
-from edge_auth.serve.granian_server import Draining, Server
-from edge_auth.serve.stalled_clients import end_stalled_connections
+from edge_auth.serve.granian_server import ClosingWhenDraining, Draining, Server, end_stalled_connections
 from edge_auth.serve.store_copies import StoreCopies
-from edge_auth.serve.wsgi import ClosingWhenDraining
 from edge_auth.store.open import is_folder
 
 if TYPE_CHECKING:

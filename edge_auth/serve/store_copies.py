@@ -9,7 +9,7 @@ from threading import Event
 
 from edge_auth.builds.layout import KEYS, POINTER
 from edge_auth.errors import StoreError
-from edge_auth.live.file_counter import store_name
+from edge_auth.live.counter import store_name
 from edge_auth.live.keys import open_key_file
 from edge_auth.live.log import Log
 from edge_auth.live.poller import POLL_SECONDS

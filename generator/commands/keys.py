@@ -14,8 +14,8 @@ from edge_auth.live.keys import (
     issue,
     open_key_file,
     parse_expiry,
-    timestamp,
 )
+from edge_auth.live.log import timestamp
 from edge_auth.store.open import open_store
 from generator.clock import utc_now
 from generator.commands.options import json_option, store_option

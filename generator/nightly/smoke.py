@@ -13,9 +13,8 @@ from edge_auth.api.flask_app import client_of
 from edge_auth.api.parameters import ProductId
 from edge_auth.builds import layer_names, market, movers, sorts
 from edge_auth.builds.builds import open_build
-from edge_auth.builds.cache import LruCache
 from edge_auth.errors import EdgeError
-from edge_auth.live.open_build import OpenBuild
+from edge_auth.live.open_build import LruCache, OpenBuild
 from edge_auth.store.codec import decompress
 from edge_auth.store.file_cache import FileCache
 from edge_auth.store.interface import Store

@@ -23,7 +23,7 @@ from edge_auth.errors import (
     RateLimited,
     RevokedKey,
 )
-from edge_auth.live.rate_limit import WINDOW_SECONDS
+from edge_auth.live.counter import WINDOW_SECONDS
 from generator.site.prose import HEADERS, STATUSES, Prose
 
 _Json = dict[str, Any]

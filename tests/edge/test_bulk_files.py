@@ -10,7 +10,7 @@ import pytest
 from edge_auth.api import bulk
 from edge_auth.builds.builds import open_build
 from edge_auth.live import bulk_files
-from edge_auth.serve import stalled_clients
+from edge_auth.serve import granian_server
 from edge_auth.store.folder import FolderStore
 from generator.releases.prune import RetentionRules, prune
 from tests.support import nights
@@ -92,12 +92,12 @@ def test_a_damaged_file_is_a_failure(client: WsgiClient) -> None:
 
 def test_a_connection_inherits_the_limit_for_stalled_clients() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
-        assert stalled_clients.limit_listening_sockets() >= 1
+        assert granian_server.limit_listening_sockets() >= 1
         with socket.create_connection(server.getsockname()):
             accepted, _ = server.accept()
             with accepted:
                 actual = accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
-    assert actual == stalled_clients.STALLED_SECONDS * 1000
+    assert actual == granian_server.STALLED_SECONDS * 1000
 
 
 def test_a_file_that_vanishes_while_it_is_live_is_a_failure(client: WsgiClient) -> None:

@@ -9,8 +9,7 @@ from multiprocessing import get_context
 import pytest
 
 from edge_auth.errors import KeyFormatError, UnknownKey
-from edge_auth.live import file_counter
-from edge_auth.live.file_counter import FileCounter, memory_file
+from edge_auth.live.counter import FileCounter, memory_file
 from edge_auth.live.keys import KeyFile, issue, parse_expiry, parse_records, well_formed
 from edge_auth.store.folder import FolderStore
 from tests.releases.test_full_disk import fill, small_disk
@@ -147,7 +146,7 @@ def test_counts_are_exact_from_a_start_on_a_full_disk_on(tmp_path):
 
 
 def test_a_flood_of_addresses_touches_no_key(tmp_path, monkeypatch):
-    monkeypatch.setattr(file_counter, "_BUCKETS", 8)  # so that a small flood fills each bucket many times
+    monkeypatch.setattr("edge_auth.live.counter._BUCKETS", 8)  # so that a small flood fills each bucket many times
     counter = FileCounter(tmp_path / "c", print)
     for _ in range(5):
         counter.hit("key a", 50, NOW)
@@ -160,7 +159,7 @@ def test_a_flood_of_addresses_touches_no_key(tmp_path, monkeypatch):
 
 
 def test_no_number_of_keys_loses_the_count_of_one(tmp_path, monkeypatch):
-    monkeypatch.setattr(file_counter, "_BUCKETS", 2)
+    monkeypatch.setattr("edge_auth.live.counter._BUCKETS", 2)
     counters = [FileCounter(tmp_path / "c", print) for _ in range(2)]
     keys = [f"key {number}" for number in range(200)]
     for now in (NOW, NOW + 60):

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from edge_auth.api.endpoints import API
 from edge_auth.api.flask_app import client_of
 from edge_auth.builds.builds import open_build
-from edge_auth.builds.cache import LruCache
-from edge_auth.live.open_build import OpenBuild
+from edge_auth.live.open_build import LruCache, OpenBuild
 from edge_auth.store.folder import FolderStore
 from tests.support.lakes import Rows, write
 from tests.support.nights import make

@@ -6,9 +6,8 @@ from edge_auth.api.endpoints import API
 from edge_auth.api.flask_app import client_of
 from edge_auth.builds import catalogue, movers
 from edge_auth.builds.builds import open_build
-from edge_auth.builds.cache import LruCache
 from edge_auth.builds.documents import document_keys, read_document
-from edge_auth.live.open_build import OpenBuild
+from edge_auth.live.open_build import LruCache, OpenBuild
 from edge_auth.store.folder import FolderStore
 from tests.support import small_store
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.live import unknown_builds
+from edge_auth.live import build_registry
 from edge_auth.live.open_build import OpenBuild
 from edge_auth.live.poller import POLL_SECONDS
 from edge_auth.store.folder import FolderStore
@@ -60,8 +60,8 @@ def test_an_unknown_build_is_remembered_for_some_seconds(client, reads, monkeypa
 
 @pytest.mark.shim_only("counts reads in this process")
 def test_made_up_builds_cost_the_store_little(location, tmp_path, reads, monkeypatch):
-    monkeypatch.setattr(unknown_builds, "_MAX_BURST", 20)
-    monkeypatch.setattr(unknown_builds, "_MAX_LOOKUPS_PER_SECOND", 0)
+    monkeypatch.setattr(build_registry, "_MAX_BURST", 20)
+    monkeypatch.setattr(build_registry, "_MAX_LOOKUPS_PER_SECOND", 0)
     client = WsgiClient(location, str(tmp_path / "state"), 1_000_000)
     reads.clear()
     answers = [client.get(STATUS, x_build=unknown_id(number)) for number in range(30)]

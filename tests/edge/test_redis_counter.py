@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import redis
 
-from edge_auth.live import file_counter, redis_counter
-from edge_auth.live.file_counter import FileCounter
+from edge_auth.live import redis_counter
+from edge_auth.live.counter import FileCounter
 from edge_auth.live.metrics import Metrics
 from edge_auth.live.redis_counter import RedisCounter, plain_url
 from tests.support.programs import needs
@@ -223,7 +223,7 @@ def test_requests_that_a_machine_counted_alone_are_not_forgotten(own, tmp_path):
 
 
 def test_a_flood_of_addresses_forgets_no_key(own, tmp_path, monkeypatch):
-    monkeypatch.setattr(file_counter, "_BUCKETS", 8)  # so that a small flood fills each bucket
+    monkeypatch.setattr("edge_auth.live.counter._BUCKETS", 8)  # so that a small flood fills each bucket
     shim = CountingShim(own.url, tmp_path / "c")
     for _ in range(5):
         shim.hit("key a", 10)

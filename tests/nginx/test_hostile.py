@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.live.file_counter import FileCounter, counter_file
+from edge_auth.live.counter import FileCounter, counter_file
 from tests.releases.test_full_disk import fill, small_disk
 from tests.support.commands import issue
 from tests.support.nginx_edge import CARDS, LIMIT, cached

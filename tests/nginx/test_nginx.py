@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.live.file_counter import FileCounter, counter_file
+from edge_auth.live.counter import FileCounter, counter_file
 from tests.support.commands import build, issue, run
 from tests.support.copies import copy_of_fixed
 from tests.support.lakes import FIXED, write

@@ -11,7 +11,7 @@ import redis
 
 from edge_auth.builds.layout import POINTER
 from edge_auth.builds.pointer import Pointer
-from edge_auth.live.file_counter import FileCounter, counter_file
+from edge_auth.live.counter import FileCounter, counter_file
 from edge_auth.store.folder import FolderStore
 from edge_auth.store.open import open_store
 from tests.siege.attacks import Attacks, Breach, Siege, words

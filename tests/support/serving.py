@@ -13,7 +13,7 @@ import time
 import weakref
 from pathlib import Path
 
-from edge_auth.live.rate_limit import Usage
+from edge_auth.live.counter import Usage
 from tests.support.service import Service, free_port, start_nginx
 
 COMMAND = [sys.executable, "-m", "generator"]

@@ -14,9 +14,8 @@ from tempfile import TemporaryDirectory
 
 from edge_auth.builds import layer_names, layout, object_keys, site_files
 from edge_auth.builds.builds import Build
-from edge_auth.builds.cache import LruCache
 from edge_auth.builds.movers import WEEK
-from edge_auth.live.open_build import OpenBuild
+from edge_auth.live.open_build import LruCache, OpenBuild
 from edge_auth.store.file_cache import FileCache
 from generator.making.context import BuildContext
 from generator.making.layers.spec import LayerSpec, define_layer

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from datetime import timedelta
 
-from edge_auth.live.keys import KeyFile, KeyRecord, timestamp
+from edge_auth.live.keys import KeyFile, KeyRecord
+from edge_auth.live.log import timestamp
 from generator import settings
 from generator.clock import Clock
 from generator.reading.doctor.findings import Finding, ok, problem, warning

@@ -14,12 +14,11 @@ from collections.abc import Callable
 from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, lockf
 from functools import lru_cache, partial
 from hashlib import blake2b, sha256
+from ipaddress import IPv6Address, ip_address, ip_network
 from pathlib import Path
 from threading import Lock
 from time import monotonic, sleep
-from typing import NamedTuple, TypeVar
-
-from edge_auth.live.rate_limit import Usage, is_address, window_of
+from typing import NamedTuple, Protocol, TypeVar
 
 # The file: the secret, the table of addresses, the first table of keys, and further ones as they are needed.
 _SECRET_BYTES, _HEADER_BYTES = 32, 4096
@@ -36,8 +35,88 @@ _RESERVED_BYTES = _HEADER_BYTES + 2 * _TABLE_BYTES
 _MAX_WINDOWS_AHEAD = 2
 _LOCK_TIMEOUT_SECONDS, _LOCK_POLL_SECONDS = 0.5, 0.0001
 _LOG_SECONDS = 60
-
 T = TypeVar("T")
+WINDOW_SECONDS = 60
+_ADDRESS = "address "
+_IPV6_PREFIX_LENGTH = 64  # what a provider gives to one customer at least
+
+
+class Usage(NamedTuple):
+    """The use of a limit in the current minute.
+
+    Attributes:
+        used: The requests that were counted, this one included.
+        window: The number of the minute.
+        allowed: Whether the request is within the limit.
+    """
+
+    limit: int
+    used: int
+    window: int
+    allowed: bool
+
+    @property
+    def remaining(self) -> int:
+        """How many more requests the limit allows."""
+        return max(0, self.limit - self.used)
+
+    @property
+    def reset(self) -> int:
+        """The end of the minute in Unix time."""
+        return (self.window + 1) * WINDOW_SECONDS
+
+    def headers(self) -> dict[str, str]:
+        """Return the headers that report the usage to the client."""
+        return {
+            "X-RateLimit-Limit": str(self.limit),
+            "X-RateLimit-Remaining": str(self.remaining),
+            "X-RateLimit-Reset": str(self.reset),
+        }
+
+
+class Counter(Protocol):
+    """Counts requests by name, such as `key <id>` or `address <IP>`."""
+
+    def hit(self, name: str, limit: int, now: float) -> Usage:
+        """Count a request at `now` (Unix time) unless it is over the limit. Never raises."""
+        ...
+
+
+class KeyWindow(NamedTuple):
+    """A window in which requests with a key count, as `<word> <id>`, with a multiple of the key's limit."""
+
+    word: str
+    factor: int = 1
+
+
+PER_KEY = KeyWindow("key")
+
+
+PER_KEY_FOR_FILES = KeyWindow("bulk", 10)
+
+
+@lru_cache(1024)
+def address_name(client: str) -> str:
+    """Return the name under which requests without a key are counted: an IPv4 address, or the /64 of an IPv6 one."""
+    try:
+        address = ip_address(client)
+    except ValueError:
+        return _ADDRESS + client
+    if isinstance(address, IPv6Address):
+        if address.ipv4_mapped is None:
+            return f"{_ADDRESS}{ip_network((int(address), _IPV6_PREFIX_LENGTH), strict=False)}"
+        address = address.ipv4_mapped
+    return f"{_ADDRESS}{address}"
+
+
+def is_address(name: str) -> bool:
+    """Return whether a name stands for an address, of which there may be any number, and not for a key."""
+    return name.startswith(_ADDRESS)
+
+
+def window_of(now: float) -> int:
+    """Return the number of the minute that contains `now` (Unix time)."""
+    return int(now) // WINDOW_SECONDS
 
 
 class _Slot(NamedTuple):
