@@ -4,7 +4,7 @@ import pytest
 
 from edge_auth.api.endpoints import API
 from edge_auth.api.flask_app import client_of
-from edge_auth.builds import catalogue, movers
+from edge_auth.builds import index
 from edge_auth.builds.builds import open_build
 from edge_auth.builds.documents import document_keys, read_document
 from edge_auth.live.open_build import LruCache, OpenBuild
@@ -15,7 +15,7 @@ from tests.support import small_store
 FIRST_SORTS = ("trend", "low", "avg", "filtered", "name", "number", "newest")
 FIRST_COLUMNS = {"id", "single", "set", "rarity", "number", "size", "digest", "name"}
 FIRST_COLUMNS |= {f"{kind}_{sort}" for kind in ("order", "rank") for sort in FIRST_SORTS}
-map_table = catalogue.map_table
+map_table = index.map_table
 
 
 def opened(folder: str) -> OpenBuild:
@@ -46,7 +46,7 @@ def old(tmp_path, monkeypatch):
         if layer in ("games", "names", "identifiers", "movers") or layer.startswith(("series-", "market")):
             del build.objects.layers[layer]
     with monkeypatch.context() as patched:
-        patched.setattr(catalogue, "map_table", without_new_columns)
+        patched.setattr(index, "map_table", without_new_columns)
         build.prepare()
     assert not build.catalogue.cents and set(build.catalogue.texts) == {"rarity", "number"}
     return build
@@ -113,7 +113,7 @@ def test_a_sort_that_is_newer_than_the_build_is_refused_and_has_no_list_pages(ol
 
 def test_a_build_without_lists_of_confirmed_moves(new, monkeypatch):
     before = body(new, "movers", "min_price=0")
-    monkeypatch.setattr(movers, "map_table", lambda path: _without(map_table(path), "confirmed"))
+    monkeypatch.setattr(index, "map_table", lambda path: _without(map_table(path), "confirmed"))
     del new.movers, new.objects.movers
     assert body(new, "movers", "min_price=0") == body(new, "movers", "min_price=0&confirmed=false") == before
     _, message = refusal(new, "movers", "confirmed=true")
