@@ -1,57 +1,53 @@
-"""Requests to a prefix of an S3 bucket. Stores and lakes in buckets use it.
+"""Requests to a prefix of an S3 bucket. Stores, lakes and trees in buckets use it.
 
 boto3 finds credentials, region and endpoint in its usual places (environment, profile, role). This module also covers
 the differences between S3 servers; docs/decisions/store.md lists them with the reasons.
 """
 
-import base64
 import hashlib
 import io
 import random
 import re
 import secrets
 import time
+from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
-from functools import cached_property
-from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+from typing import Any, NamedTuple, TypeVar
 
-import boto3
 from boto3.s3.transfer import TransferConfig
-from botocore.config import Config
 
-from edge_auth.errors import MissingObject, StoreError
-from edge_auth.store.s3_errors import FAILURES, INCOMPLETE, in_one_line, is_final, translated_errors
+from edge_auth.errors import AccessDenied, MissingObject, StoreError
+from edge_auth.store.s3_client import CHECKSUM_DELETES, MD5_DELETES, Dialect, S3Client, Timeouts, content_md5
+from edge_auth.store.s3_errors import (
+    FAILURES,
+    INCOMPLETE,
+    in_one_line,
+    is_final,
+    is_refusal,
+    may_be_credentials,
+    translated_errors,
+)
 
-MAX_CONNECTIONS = 32
 # Larger objects are uploaded in chunks, several at a time.
 MULTIPART_THRESHOLD_BYTES = 64 << 20
 _MULTIPART_CHUNK_BYTES = 16 << 20
 _MAX_WRITE_ATTEMPTS = 3
 _MAX_DELETED_PER_REQUEST = 1000
+_DELETE_THREADS = 8
 _FIRST_PAUSE_SECONDS = 0.1
 _SHA256 = re.compile("[0-9a-f]{64}")
 _SCHEME = "s3://"
 _LOCATION = re.compile(rf"{_SCHEME}([^/]+)/*(.*?)/*")
-
-
-class Timeouts(NamedTuple):
-    """How long to wait for a server.
-
-    Attributes:
-        attempts: Attempts per request.
-        connect_seconds: Time to connect.
-        read_seconds: Time between two reads of a response.
-    """
-
-    attempts: int
-    connect_seconds: float
-    read_seconds: float
-
+# What a proxy makes of an ETag when it compresses an answer.
+_WEAK = re.compile(r"(?:W/)?\"?(.*?)(?:(?:--?|;)(?:gzip|deflate|br|zstd))?\"?", re.DOTALL)
 
 # A batch run prefers waiting to failing. A request of the API prefers failing to waiting.
 BATCH_TIMEOUTS = Timeouts(5, 5, 60)
+
+_Result = TypeVar("_Result")
+BATCHES = {MD5_DELETES, CHECKSUM_DELETES}  # Ceph asks for a right on the bucket as well
 
 
 def request_timeouts(seconds: float) -> Timeouts:
@@ -60,7 +56,7 @@ def request_timeouts(seconds: float) -> Timeouts:
 
 
 class Head(NamedTuple):
-    """The properties of an object without its bytes; `sha256` and `nonce` are those that its writer recorded, or ''."""
+    """The properties of an object without its bytes; '' for what its writer did not record, or a proxy dropped."""
 
     size: int
     etag: str
@@ -82,51 +78,49 @@ class Bucket:
         self.name = found.group(1)
         self.prefix = found.group(2) + "/" if found.group(2) else ""
         self.location = f"{_SCHEME}{self.name}/{self.prefix}".rstrip("/")
+        self._s3 = S3Client(self.name, timeouts)
         self._timeouts = timeouts
 
-    @cached_property
-    def client(self) -> Any:
-        """The boto3 client. Each process creates its own, at the first use."""
+    @property
+    def dialect(self) -> Dialect:
+        """The forms of requests that the server takes, as far as they are known."""
         with self._translated_errors(""):
-            session = boto3.session.Session()
-            client = self._client(session)
-            host = urlsplit(client.meta.endpoint_url).hostname or ""
-            if host.endswith((".amazonaws.com", ".amazonaws.com.cn")):
-                return client
-            # Many servers other than AWS support neither checksums in trailers nor buckets as host names.
-            style = (client.meta.config.s3 or {}).get("addressing_style", "path")
-            return self._client(
-                session,
-                s3={"addressing_style": style},
-                request_checksum_calculation="when_required",
-                response_checksum_validation="when_required",
-            )
+            return self._s3.dialect
 
-    def get(self, name: str, first: int = 0, length: int | None = None, etag: str | None = None) -> tuple[bytes, Head]:
+    @property
+    def client(self) -> Any:
+        """The boto3 client."""
+        with self._translated_errors(""):
+            return self._s3.client
+
+    def get(self, name: str, first: int = 0, length: int | None = None) -> tuple[bytes, Head]:
         """Return an object or a range of it, and its head. Incomplete reads are repeated.
 
         Args:
             first: Offset of the range in bytes.
-            etag: Read this version only.
 
         Raises:
             MissingObject: There is no such object.
-            Conflict: The object has another ETag.
             StoreError: The object is shorter than the range, or does not match its recorded hash.
         """
-        options = {"IfMatch": etag} if etag else {}
-        if first or length is not None:
+        options = self._target(name)
+        is_part = bool(first) or length is not None
+        if is_part:
             options["Range"] = f"bytes={first}-{'' if length is None else first + length - 1}"
         problem = ""
         for pause in _pauses(self._timeouts.attempts):
             with self._translated_errors(name):
-                response = self.client.get_object(Bucket=self.name, Key=self.prefix + name, **options)
+                response = self._s3.run(lambda client: client.get_object(**options))
             try:
                 head, data = _head(response), response["Body"].read()
             except FAILURES as error:
                 problem = in_one_line(error)
             else:
-                problem = _read_problem(data, head, response.get("ContentRange"), first, length)
+                if is_part and not response.get("ContentRange") and len(data) == head.size:
+                    data = data[first:][:length]  # a proxy dropped the range
+                    problem = _length_problem(data, first, length)
+                else:
+                    problem = _read_problem(data, head, response.get("ContentRange"), first, length)
                 if not problem:
                     return data, head
             time.sleep(pause)
@@ -134,16 +128,18 @@ class Bucket:
 
     def head(self, name: str) -> Head | None:
         """Return the head of an object, or None if it does not exist."""
-        target = {"Bucket": self.name, "Key": self.prefix + name}
+        target = self._target(name)
         try:
-            found: Head = self._retry(name, lambda: _head(self.client.head_object(**target, ChecksumMode="ENABLED")))
-            return found
+            return self._retry(name, lambda client: _head(client.head_object(**target, ChecksumMode="ENABLED")))
         except MissingObject:
             pass
-        # A response to HEAD has no body, so it does not tell whether the object or the bucket is missing.
+        except StoreError as error:
+            if not is_refusal(error) and not may_be_credentials(error):
+                raise
+        # A response to HEAD has no body, so it tells neither whether the object or the bucket is missing, nor a code.
         try:
             with self._translated_errors(name):
-                response = self.client.get_object(**target)
+                response = self._s3.run(lambda client: client.get_object(**target))
                 response["Body"].close()
                 return _head(response)
         except MissingObject:
@@ -151,41 +147,39 @@ class Bucket:
 
     def put(self, name: str, data: bytes, headers: Mapping[str, str] | None = None) -> None:
         """Create or replace an object, and record its SHA-256 in its metadata."""
-        if len(data) <= MULTIPART_THRESHOLD_BYTES:
-            with self._translated_errors(name):
-                self._put(name, data, headers or {})
-            return
-        extra = {"Metadata": {"sha256": hashlib.sha256(data).hexdigest()}, **(headers or {})}
-        config = TransferConfig(
-            multipart_threshold=MULTIPART_THRESHOLD_BYTES, multipart_chunksize=_MULTIPART_CHUNK_BYTES
-        )
-        with self._translated_errors(name):
-            target = {"Bucket": self.name, "Key": self.prefix + name}
-            self.client.upload_fileobj(io.BytesIO(data), **target, ExtraArgs=extra, Config=config)
+        if len(data) > MULTIPART_THRESHOLD_BYTES:
+            ways = {
+                "upload in parts": lambda: self._upload(name, data, headers or {}),
+                "upload at once": lambda: self._put(name, data, headers or {}),
+            }
+            self._in_a_taken_form(ways)
+        else:
+            self._put(name, data, headers or {})
 
-    def put_if(self, name: str, data: bytes, **condition: str) -> bool:
-        """Write an object if a condition (IfNoneMatch="*" or IfMatch=etag) holds. Return whether it was written.
+    def put_if(self, name: str, data: bytes, etag: str | None) -> bool:
+        """Write an object if it still has an ETag; with None, if there is none. Return whether it was written.
 
         The object carries a nonce of this call. If the answer to a request is lost, the nonce in the object's head
-        shows whether the request succeeded.
+        shows whether the request succeeded; where metadata is dropped, its bytes do.
 
         Raises:
             StoreError: The request failed. The message says if it is unknown whether the object was written.
         """
         nonce = secrets.token_hex(8)
+        quote = '"' if self.dialect.quotes else ""  # Ceph compares ETags without quotes, other servers with them
+        condition = {"IfNoneMatch": "*"} if etag is None else {"IfMatch": f"{quote}{etag}{quote}"}
         for pause in _pauses(_MAX_WRITE_ATTEMPTS):
             try:
-                with self._translated_errors(name):
-                    self._put(name, data, condition, nonce)
+                self._put(name, data, condition, nonce)
                 return True
             except StoreError as error:
                 if is_final(error):
                     raise
                 problem = error
             found = self._head_after(problem, name)
-            if found and found.nonce == nonce:
+            if found and self._is_written(name, found, nonce, data):
                 return True
-            if condition.get("IfMatch") != (found.etag if found else None):
+            if etag != (found.etag if found else None):
                 return False
             time.sleep(pause)
         raise problem
@@ -194,16 +188,28 @@ class Bucket:
         """Yield boto3's listing entries of the objects whose names begin with `prefix`, with relative `Key`.
 
         With a `Delimiter`, the prefixes that end in it are entries that have a `Key` alone.
+
+        Raises:
+            StoreError: The server fails, or its listing has no end.
         """
         options = {"Bucket": self.name, "Prefix": self.prefix + prefix, **more}
+        tokens: set[str] = set()
         while True:
-            page = self._retry(prefix, lambda: self.client.list_objects_v2(**options))
+            page, token = self._page(prefix, options)
             folders = ({"Key": entry["Prefix"]} for entry in page.get("CommonPrefixes", ()))
             for entry in (*page.get("Contents", ()), *folders):
-                yield entry | {"Key": entry["Key"][len(self.prefix) :]}
+                if entry["Key"].startswith(self.prefix + prefix):
+                    yield entry | {"Key": entry["Key"][len(self.prefix) :]}
             if not page.get("IsTruncated"):
                 return
-            options["ContinuationToken"] = page["NextContinuationToken"]
+            if not token or token in tokens:
+                what = "the same token twice" if token else "no token for the rest"
+                raise StoreError(
+                    f"{prefix or 'all objects'} in {self.location}: the server cut the listing off, and gave {what}: "
+                    "update the server, or the proxy before it"
+                )
+            tokens.add(token)
+            options |= {"ContinuationToken": token}
 
     def delete(self, names: Sequence[str]) -> None:
         """Delete objects. Names that do not exist are ignored.
@@ -211,32 +217,111 @@ class Bucket:
         Raises:
             StoreError: An object cannot be deleted.
         """
+        if len(names) == 1:
+            self._delete_one(names[0])
+            return
         for start in range(0, len(names), _MAX_DELETED_PER_REQUEST):
-            keys = [{"Key": self.prefix + name} for name in names[start : start + _MAX_DELETED_PER_REQUEST]]
-            with self._translated_errors(names[start]):
-                response = self.client.delete_objects(Bucket=self.name, Delete={"Objects": keys, "Quiet": True})
-            for error in response.get("Errors", ()):
-                raise StoreError(f"{error.get('Key')} in {self.location} cannot be deleted: {error.get('Code')}")
+            some = names[start : start + _MAX_DELETED_PER_REQUEST]
+            ways = {
+                MD5_DELETES: lambda some=some: self._delete_together(some),
+                CHECKSUM_DELETES: lambda some=some: self._delete_together(some),
+                "delete one by one": lambda some=some: self._delete_each(some),
+            }
+            self._in_a_taken_form(ways)
 
-    def _client(self, session: boto3.session.Session, **more: Any) -> Any:
-        return session.client(
-            "s3",
-            config=Config(
-                max_pool_connections=MAX_CONNECTIONS,
-                connect_timeout=self._timeouts.connect_seconds,
-                read_timeout=self._timeouts.read_seconds,
-                retries={"mode": "standard", "total_max_attempts": self._timeouts.attempts},
-                tcp_keepalive=True,
-                user_agent_extra="cardpress",
-                **more,
-            ),
+    def _page(self, prefix: str, options: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
+        """Return a page of a listing, and the token of the next one."""
+
+        def newer() -> tuple[dict[str, Any], str | None]:
+            page = self._retry(prefix, lambda client: client.list_objects_v2(**options))
+            return page, page.get("NextContinuationToken")
+
+        def older() -> tuple[dict[str, Any], str | None]:
+            marker = {"Marker" if name == "ContinuationToken" else name: value for name, value in options.items()}
+            page = self._retry(prefix, lambda client: client.list_objects(**marker))
+            last = max((entry["Key"] for entry in page.get("Contents", ())), default=None)
+            return page, page.get("NextMarker") or last
+
+        return self._in_a_taken_form({"list, version 2": newer, "list, version 1": older})
+
+    def _delete_together(self, names: Sequence[str]) -> None:
+        keys = [{"Key": self.prefix + name} for name in names]
+        batch = {"Objects": keys, "Quiet": True}
+        with self._translated_errors(names[0]):
+            response = self._s3.run(lambda client: client.delete_objects(Bucket=self.name, Delete=batch))
+        # An answer may be 200 and name objects that were not deleted. The request for one object says why.
+        failed = {entry.get("Key", "")[len(self.prefix) :] for entry in response.get("Errors", ())}
+        self._delete_each([name for name in names if name in failed])
+
+    def _delete_each(self, names: Sequence[str]) -> None:
+        with ThreadPoolExecutor(_DELETE_THREADS) as pool:
+            for _ in pool.map(self._delete_one, names):
+                pass
+
+    def _delete_one(self, name: str) -> None:
+        with suppress(MissingObject), self._translated_errors(name):
+            self._s3.run(lambda client: client.delete_object(**self._target(name)))
+
+    def _in_a_taken_form(self, ways: Mapping[str, Callable[[], _Result]]) -> _Result:
+        """Return the result of the first way that the server takes. A way that it refused is not tried again.
+
+        If it refuses all of them, the form was not the reason: the first refusal is raised.
+        """
+        problem: StoreError | None = None
+        known, refused = self.dialect.refused, set[str]()
+        for way in [way for way in ways if way not in known] or list(ways):
+            try:
+                return ways[way]()
+            except StoreError as error:
+                if isinstance(error, AccessDenied) and way not in BATCHES:
+                    known -= refused
+                if not is_refusal(error) and not (isinstance(error, AccessDenied) and way in BATCHES):
+                    raise
+                problem = problem or error
+                refused.add(way)
+                known |= refused
+        known -= refused
+        assert problem is not None
+        raise problem
+
+    def _upload(self, name: str, data: bytes, headers: Mapping[str, str]) -> None:
+        extra = {"Metadata": {"sha256": hashlib.sha256(data).hexdigest()}, **headers}
+        config = TransferConfig(
+            multipart_threshold=MULTIPART_THRESHOLD_BYTES, multipart_chunksize=_MULTIPART_CHUNK_BYTES
         )
+        with self._translated_errors(name):
+            self._s3.run(
+                lambda client: client.upload_fileobj(
+                    io.BytesIO(data), **self._target(name), ExtraArgs=extra, Config=config
+                )
+            )
 
     def _put(self, name: str, data: bytes, headers: Mapping[str, str], nonce: str = "") -> None:
         metadata = {"sha256": hashlib.sha256(data).hexdigest()} | ({"nonce": nonce} if nonce else {})
-        md5 = base64.b64encode(hashlib.md5(data, usedforsecurity=False).digest()).decode()
-        target = {"Bucket": self.name, "Key": self.prefix + name}
-        self.client.put_object(**target, Body=data, ContentMD5=md5, Metadata=metadata, **headers)
+
+        def put(**checksum: str) -> None:
+            options = self._target(name) | {"Body": data, "Metadata": metadata, **headers, **checksum}
+            with self._translated_errors(name):
+                self._s3.run(lambda client: client.put_object(**options))
+
+        self._in_a_taken_form(
+            {
+                "put with an MD5": lambda: put(ContentMD5=content_md5(data)),
+                "put with a checksum": lambda: put(ChecksumAlgorithm="CRC32"),
+                "put": put,
+            }
+        )
+
+    def _target(self, name: str) -> dict[str, Any]:
+        return {"Bucket": self.name, "Key": self.prefix + name}
+
+    def _is_written(self, name: str, found: Head, nonce: str, data: bytes) -> bool:
+        """Return whether an object is what a conditional write whose answer was lost has written."""
+        if found.nonce or found.size != len(data):
+            return found.nonce == nonce
+        with suppress(StoreError):
+            return self.get(name)[0] == data
+        return False
 
     def _head_after(self, problem: StoreError, name: str) -> Head | None:
         try:
@@ -244,13 +329,13 @@ class Bucket:
         except StoreError as error:
             raise StoreError(f"{problem}; it is unknown whether the object was written: {error}") from problem
 
-    def _retry(self, name: str, request: Callable[[], Any]) -> Any:
+    def _retry(self, name: str, request: Callable[[Any], _Result]) -> _Result:
         """Return the result of a request. Repeat it if the response is incomplete, which boto3 does not notice."""
         problem = StoreError()
         for pause in _pauses(self._timeouts.attempts):
             try:
                 with self._translated_errors(name):
-                    return request()
+                    return self._s3.run(request)
             except StoreError as error:
                 if not isinstance(error.__cause__, INCOMPLETE):
                     raise
@@ -263,8 +348,9 @@ class Bucket:
 
 
 def plain_etag(etag: str) -> str:
-    """Return an ETag without quotes: Ceph compares ETags without them."""
-    return etag.strip('"')
+    """Return an ETag without quotes, and without the marks of a proxy that compresses answers."""
+    found = _WEAK.fullmatch(etag)
+    return found[1] if found else etag
 
 
 def _head(response: dict[str, Any]) -> Head:
@@ -273,11 +359,11 @@ def _head(response: dict[str, Any]) -> Head:
     Raises:
         ValueError: The response's headers are incomplete.
     """
-    if "ContentLength" not in response or "ETag" not in response:
-        raise ValueError("a response without length or ETag")
+    if "ContentLength" not in response:
+        raise ValueError("a response without length")
     # Some servers capitalise the names of metadata.
     metadata = {name.lower(): value for name, value in response.get("Metadata", {}).items()}
-    etag = plain_etag(response["ETag"])
+    etag = plain_etag(response.get("ETag", ""))
     return Head(response["ContentLength"], etag, _sha256(response, metadata), metadata.get("nonce", ""))
 
 
@@ -285,7 +371,7 @@ def _sha256(response: dict[str, Any], metadata: dict[str, str]) -> str:
     """Return the SHA-256 that the writer recorded or S3 computed, or ''. A multipart checksum is not a SHA-256."""
     computed = response.get("ChecksumSHA256", "")
     with suppress(ValueError):
-        computed = base64.b64decode(computed, validate=True).hex()
+        computed = b64decode(computed, validate=True).hex()
     sha256: str = metadata.get("sha256", computed)
     return sha256 if _SHA256.fullmatch(sha256) else ""
 
@@ -297,6 +383,10 @@ def _read_problem(data: bytes, head: Head, content_range: str | None, first: int
         return "the content does not match its hash" if damaged else ""
     if not (content_range or "").startswith(f"bytes {first}-"):
         return f"requested bytes from {first}, got {content_range or 'the whole object'}"
+    return _length_problem(data, first, length)
+
+
+def _length_problem(data: bytes, first: int, length: int | None) -> str:
     if length is not None and len(data) != length:
         return f"ends at {first + len(data)}, expected {first + length} bytes"
     return ""

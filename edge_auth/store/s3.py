@@ -2,24 +2,26 @@
 
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from threading import Lock
 from typing import Any
 
-from edge_auth.errors import Conflict, MissingObject, StoreError
-from edge_auth.store.bucket import BATCH_TIMEOUTS, Bucket, Head, Timeouts, plain_etag, request_timeouts
+from edge_auth.errors import AccessDenied, Conflict, MissingObject, StoreError
+from edge_auth.store.bucket import BATCH_TIMEOUTS, BATCHES, Bucket, Head, plain_etag, request_timeouts
 from edge_auth.store.interface import PRIVATE, Digest, Listed, Span, Versioned
+from edge_auth.store.s3_client import Timeouts
 from edge_auth.store.s3_errors import is_not_implemented
 
-# Locations where this process has tested conditional writes.
-_PROBED: set[str] = set()
+_PROBED = b"probe"
+# Locations where this process has tried every request.
+_PROBED_LOCATIONS: set[str] = set()
 _PROBE_LOCK = Lock()
 
 
 class S3Store:
     """A store in a bucket; see `edge_auth.store.interface.Store` for its methods.
 
-    Before its first write it tests that the server honours conditional writes.
+    Before its first write it tries every request that a store needs.
 
     Args:
         swaps: Whether the caller uses `put_new` or `swap`. Without them the test is left out.
@@ -57,13 +59,12 @@ class S3Store:
     def put_new(self, name: str, data: bytes) -> bool:
         """Create an object unless the name is taken. Return whether it was created."""
         self._probe_once()
-        return self._bucket.put_if(name, data, IfNoneMatch="*")
+        return self._bucket.put_if(name, data, None)
 
     def swap(self, name: str, data: bytes, etag: str | None) -> None:
         """Replace an object if its tag is still `etag`; with None, create it if it does not exist."""
         self._probe_once()
-        condition = {"IfNoneMatch": "*"} if etag is None else {"IfMatch": etag}
-        if not self._bucket.put_if(name, data, **condition):
+        if not self._bucket.put_if(name, data, etag):
             raise Conflict(f"another writer has changed {name} in {self.location}: check it, then try again")
 
     def sync(self) -> None:
@@ -88,12 +89,17 @@ class S3Store:
         is_name = prefix and not prefix.endswith("/")
         for entry in self._bucket.list(prefix):
             if not entry["Key"].endswith("/") and (not is_name or entry["Key"] == prefix):
-                yield _listed(entry)
+                yield self._listed(entry)
 
     def children(self, prefix: str) -> Iterator[Listed]:
         """Yield what is directly below a prefix that is '' or ends in `/`, sorted; the names of folders end in `/`."""
-        found = [entry for entry in self._bucket.list(prefix, Delimiter="/") if entry["Key"] != prefix]
-        return iter(sorted(map(_listed, found)))
+        found: dict[str, Listed] = {}
+        for entry in self._bucket.list(prefix, Delimiter="/"):
+            child, slash, _ = entry["Key"][len(prefix) :].partition("/")
+            if child:  # a server may ignore the delimiter
+                name = prefix + child + slash
+                found[name] = Listed(name, 0, 0) if slash else self._listed(entry)
+        return iter([found[name] for name in sorted(found)])
 
     def leftovers(self) -> Iterator[Listed]:
         """Yield nothing. A lifecycle rule of the bucket deletes interrupted multipart uploads."""
@@ -110,37 +116,82 @@ class S3Store:
         """Return None: an S3 object is not a local file."""
 
     def probe(self) -> None:
-        """Test that the server honours conditional writes. Some ignore them, and then two writers can both succeed.
+        """Try every request that a store needs, on an object that is then deleted.
+
+        Some servers ignore the conditions of writes, and then two writers can both succeed.
 
         Raises:
-            StoreError: It does not honour them, or the bucket cannot be written.
+            StoreError: The server does not honour them, or fails in one of the requests, which the message names.
         """
         name = f"{PRIVATE}probe-{secrets.token_hex(8)}"
         try:
-            honoured = (
-                self._bucket.put_if(name, b"1", IfNoneMatch="*")
-                and not self._bucket.put_if(name, b"2", IfNoneMatch="*")
-                and not self._bucket.put_if(name, b"3", IfMatch="0" * 32)
-                and self._bucket.put_if(name, b"4", IfMatch=self._existing(name).etag)
+            self._try_write_and_read(name)
+        except StoreError:
+            with suppress(StoreError):
+                self._bucket.delete([name])
+            raise
+        with _named("delete"), suppress(AccessDenied):  # credentials that may write may still not delete
+            self._try_delete(name)
+
+    def _try_write_and_read(self, name: str) -> None:
+        with _named("write"):
+            if not self._tried_conditions(name):
+                raise StoreError(
+                    f"{self.location}: this server does not honour conditional writes (If-None-Match, If-Match), "
+                    "without which two writers could overwrite each other: use one that the page `Where it runs` names"
+                )
+        with _named("read"):
+            if (self.get(name), self.get(name, 1, 2)) != (_PROBED, _PROBED[1:3]):
+                raise StoreError(f"{self.location}: the server returns other bytes than were written")
+        with _named("list"), suppress(AccessDenied):  # credentials that may write may still not list
+            if [entry.name for entry in self.entries(name)] != [name]:
+                raise StoreError(f"{self.location}: an object that was just written is not listed")
+
+    def _try_delete(self, name: str) -> None:
+        self._bucket.delete([name, f"{name}-absent"])  # a batch
+        if self._bucket.head(name) is not None:
+            self._bucket.dialect.refused |= BATCHES
+            self._bucket.delete([name])
+            if self._bucket.head(name) is not None:
+                raise StoreError(f"{self.location}: an object is still there after the server answered that it is gone")
+
+    def _tried_conditions(self, name: str) -> bool:
+        """Return whether the server honours the conditions of writes."""
+        try:
+            return (
+                self._bucket.put_if(name, b"1", None)
+                and not self._bucket.put_if(name, b"2", None)
+                and not self._bucket.put_if(name, b"3", "0" * 32)
+                and self._tried_swap(name)
             )
         except StoreError as error:
             if not is_not_implemented(error):
                 raise
-            honoured = False
-        finally:
-            with suppress(StoreError):  # credentials that may write may still not delete
-                self._bucket.delete([name])
-        if not honoured:
-            raise StoreError(
-                f"{self.location}: this server does not honour conditional writes (If-None-Match, If-Match), without "
-                "so two writers could overwrite each other: use a server that does, such as AWS S3, Ceph, MinIO or R2"
-            )
+            return False
+
+    def _tried_swap(self, name: str) -> bool:
+        """Return whether a write with the right ETag succeeds, with or without quotes around the ETag."""
+        dialect = self._bucket.dialect
+        for dialect.quotes in (False, True):
+            with suppress(Conflict):
+                if self._bucket.put_if(name, _PROBED, self._existing(name).etag):
+                    return True
+        dialect.quotes = False
+        return False
 
     def _probe_once(self) -> None:
         with _PROBE_LOCK:
-            if self._swaps and self.location not in _PROBED:
+            if self._swaps and self.location not in _PROBED_LOCATIONS:
                 self.probe()
-                _PROBED.add(self.location)
+                _PROBED_LOCATIONS.add(self.location)
+
+    def _listed(self, entry: dict[str, Any]) -> Listed:
+        try:
+            return Listed(
+                entry["Key"], entry["Size"], entry["LastModified"].timestamp(), plain_etag(entry.get("ETag", ""))
+            )
+        except KeyError as error:
+            raise StoreError(f"{entry['Key']} in {self.location}: the server's listing lacks its {error}") from error
 
     def _existing(self, name: str) -> Head:
         head = self._bucket.head(name)
@@ -149,10 +200,13 @@ class S3Store:
         return head
 
 
-def _listed(entry: dict[str, Any]) -> Listed:
-    if "Size" not in entry:
-        return Listed(entry["Key"], 0, 0)
-    return Listed(entry["Key"], entry["Size"], entry["LastModified"].timestamp(), plain_etag(entry["ETag"]))
+@contextmanager
+def _named(verb: str) -> Iterator[None]:
+    """Name the request of the trial that failed."""
+    try:
+        yield
+    except StoreError as error:
+        raise type(error)(f"trial of {verb}: {error}") from error.__cause__
 
 
 def open_s3(location: str, timeout_seconds: float | None, swaps: bool) -> S3Store:

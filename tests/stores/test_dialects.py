@@ -1,0 +1,208 @@
+"""Servers with habits: a store works on them, or the first write says which request fails and what to do."""
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from edge_auth.errors import Conflict, StoreError
+from edge_auth.store import s3_client
+from edge_auth.store.interface import Digest, Store
+from edge_auth.store.open import open_store
+from edge_auth.store.remedies import REMEDIES
+from tests.support.s3_fixtures import on_s3
+from tests.support.s3_gate import Gate
+from tests.support.s3_servers import OWNER, SECRET, S3Server
+
+pytestmark = [*on_s3, pytest.mark.parametrize("server", ["moto"], indirect=True)]  # Ceph checks what the gate changes
+
+HABITS = (
+    *("md5", "checksum", "nobatch", "deafbatch", "nov2", "weak", "gzip", "quoted", "nometa", "metacase", "norange"),
+    *("noparts", "nomd5", "page=2", "delimiter"),
+)
+
+
+@pytest.fixture
+def gate(server: S3Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Gate]]:
+    """Start a server with habits, and point boto3 to it."""
+    with ExitStack() as stack:
+
+        def start(*habits: str) -> Gate:
+            started = stack.enter_context(Gate(server.endpoint, *habits))
+            monkeypatch.setenv("AWS_ENDPOINT_URL", started.endpoint)
+            return started
+
+        yield start
+
+
+def use_everything(store: Store) -> None:
+    """Use a store as a build, a publish and a prune do."""
+    names = [f"layers/a/{number}" for number in range(5)]
+    for name in names:
+        store.put(name, name.encode() * 100)
+    assert [store.get(name, 3, 5) for name in names] == [(name.encode() * 100)[3:8] for name in names]
+    assert store.get(names[0]) == names[0].encode() * 100
+    assert list(store.list("layers/a/")) == names
+    assert [child.name for child in store.children("layers/")] == ["layers/a/"]
+    assert all(entry.size == len(entry.name) * 100 and entry.modified > 1e9 for entry in store.entries("layers/a/"))
+    assert store.put_new("one", b"1") and not store.put_new("one", b"2")
+    tag = store.get_versioned("one").etag
+    store.swap("one", b"3", tag)
+    with pytest.raises(Conflict):
+        store.swap("one", b"4", tag)
+    with pytest.raises(Conflict):
+        store.swap("one", b"4", None)
+    assert (store.get("one"), store.stat("one"), store.stat("other")) == (b"3", 1, None)
+    store.delete([*names[1:], "absent"])
+    store.delete(["one"])
+    store.delete(["one"])
+    assert list(store.list("")) == names[:1]
+
+
+@pytest.mark.parametrize("habit", HABITS)
+def test_a_habit_is_lived_with(server: S3Server, gate: Callable[..., Gate], habit: str) -> None:
+    gate(habit)
+    server.client().put_object(Bucket=(bucket := server.bucket()), Key="elsewhere", Body=b"not below the prefix")
+    use_everything(open_store(f"s3://{bucket}/prefix"))
+    assert [entry["Key"] for entry in server.client().list_objects_v2(Bucket=bucket)["Contents"]] == [
+        "elsewhere",
+        "prefix/layers/a/0",
+    ]
+
+
+def test_what_a_server_refuses_is_not_asked_again(server: S3Server, gate: Callable[..., Gate]) -> None:
+    started, store = gate("nobatch"), open_store(f"s3://{server.bucket()}/prefix")
+    store.put("x", b"")
+    seen = len(started.requests)
+    for _ in range(3):
+        store.delete(["a", "b"])
+    assert [line.split()[0] for line in started.requests[seen:]] == ["DELETE"] * 6
+
+
+def test_a_large_object_goes_at_once_where_parts_are_refused(server: S3Server, gate: Callable[..., Gate]) -> None:
+    gate("noparts")
+    store, data = open_store(f"s3://{server.bucket()}/prefix"), os.urandom(1 << 20) * 65
+    store.put("large", data)
+    assert store.digest("large") == Digest(len(data), hashlib.sha256(data).hexdigest())
+
+
+@pytest.mark.parametrize("habit", ["notoken", "sametoken"])
+def test_a_listing_without_an_end_is_one_clear_line(server: S3Server, gate: Callable[..., Gate], habit: str) -> None:
+    started, store = gate(), open_store(f"s3://{server.bucket()}/prefix")
+    for number in range(5):
+        store.put(f"a/{number}", b"")
+    started.habits |= {"page": "2", habit: ""}
+    with pytest.raises(StoreError, match="cut the listing off"):
+        list(store.list("a/"))
+
+
+def test_an_answer_is_lost_where_metadata_is_dropped(
+    server: S3Server, gate: Callable[..., Gate], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then the bytes of the object tell whose write it was."""
+    gate("nometa")
+    store = open_store(f"s3://{server.bucket()}/prefix", timeout_seconds=5)
+    assert store.put_new("one", b"1")
+    put = store._bucket._put
+
+    def loses_its_answer(*arguments: object) -> None:
+        monkeypatch.setattr(store._bucket, "_put", put)
+        put(*arguments)
+        raise StoreError("the answer was lost")
+
+    monkeypatch.setattr(store._bucket, "_put", loses_its_answer)
+    store.swap("one", b"2", store.get_versioned("one").etag)
+    monkeypatch.setattr(store._bucket, "_put", loses_its_answer)
+    assert store.put_new("two", b"2")
+    assert (store.get("one"), store.get("two")) == (b"2", b"2")
+
+
+@pytest.fixture
+def credentials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: S3Server) -> Callable[[str], None]:
+    """Write the credentials of the default profile."""
+    file = tmp_path / "credentials"
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(file))
+
+    def write(key: str) -> None:
+        file.write_text(f"[default]\naws_access_key_id = {key}\naws_secret_access_key = {SECRET}\n")
+
+    return write
+
+
+def test_rotated_credentials_are_read_again(
+    server: S3Server, gate: Callable[..., Gate], credentials: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    credentials("first")
+    started, store = gate("key=first"), open_store(f"s3://{server.bucket()}/prefix", timeout_seconds=5)
+    store.put("one", b"1")
+    started.habits["key"] = "second"
+    with pytest.raises(StoreError, match="does not know this access key"):
+        store.get("one")
+    credentials("second")
+    monkeypatch.setattr(s3_client, "_SECONDS_BETWEEN_SESSIONS", 0.0)
+    store._bucket._s3._next_session = 0.0  # some seconds later
+    for work in (
+        store.get,
+        store.stat,
+        store.get_versioned,
+        lambda _: list(store.list("")),
+        lambda n: store.put(n, b""),
+    ):
+        work("one")
+
+
+def test_sessions_are_not_made_for_every_refused_request(
+    server: S3Server, gate: Callable[..., Gate], credentials: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    credentials("first")
+    gate("key=second")
+    store, made = open_store(f"s3://{server.bucket()}/prefix", timeout_seconds=5), []
+    session = s3_client.boto3.session.Session
+    monkeypatch.setattr(s3_client.boto3.session, "Session", lambda: made.append(1) or session())
+    monkeypatch.setattr(s3_client, "_SECONDS_BETWEEN_SESSIONS", 3600.0)
+    for _ in range(20):
+        with pytest.raises(StoreError):
+            store.get("one")
+    assert len(made) == 2  # the first one, and one look
+
+
+def test_a_token_that_is_renewed_late_is_waited_for(
+    server: S3Server, gate: Callable[..., Gate], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started, store = gate(), open_store(f"s3://{server.bucket()}/prefix")
+    store.put("one", b"1")
+    started.habits["expired"] = ""
+    monkeypatch.setattr(s3_client.time, "sleep", lambda _: started.habits.pop("expired", None))
+    assert store.get("one") == b"1"
+
+
+@pytest.mark.parametrize(
+    ("habit", "code"),
+    [("key=other", "InvalidAccessKeyId"), ("skewed", "RequestTimeTooSkewed"), ("expired", "ExpiredToken")],
+)
+def test_the_remedy_is_that_of_the_code(server: S3Server, gate: Callable[..., Gate], habit: str, code: str) -> None:
+    gate(habit)
+    store = open_store(f"s3://{server.bucket()}/prefix", timeout_seconds=1)
+    for work in (
+        lambda: store.put("x", b""),
+        lambda: store.get("x"),
+        lambda: list(store.list("")),
+        lambda: store.stat("x"),
+    ):
+        with pytest.raises(StoreError) as caught:
+            work()
+        assert REMEDIES[code] in str(caught.value) and code in str(caught.value)
+        assert "s3:GetObject" not in str(caught.value)
+
+
+def test_a_code_without_a_remedy_is_told_with_its_text(server: S3Server, gate: Callable[..., Gate]) -> None:
+    gate("odd")
+    store = open_store(f"s3://{server.bucket()}/prefix", timeout_seconds=1)
+    with pytest.raises(StoreError, match=r"OddWeather \(400\).*: said of OddWeather$") as caught:
+        store.get("x")
+    assert "grant" not in str(caught.value) and OWNER not in str(caught.value)

@@ -1,0 +1,150 @@
+"""An S3 server with habits, before a real one: each was reported of a public server or of a setup around one.
+
+md5        a batch of deletes without Content-MD5 is refused
+checksum   a batch of deletes without x-amz-checksum-… is refused
+nobatch    batches of deletes are not there
+deafbatch  a batch of deletes is answered 200, and nothing is deleted
+key=ID     only this access key is known
+expired    the session token has expired
+skewed     the clock differs
+region     the bucket is in another region
+odd        a code that no table knows
+notoken    a listing that is cut off has no token for the rest
+sametoken  each page of a listing gives the same token
+page=N     listings have N keys a page
+nov2       version 2 of listing is not there
+weak, gzip ETags are W/"…" or "…-gzip", as proxies that compress make them
+quoted     conditions compare ETags with their quotes
+nometa     metadata is dropped from answers
+metacase   names of metadata are capitalised
+norange    ranges are ignored
+noparts    uploads in parts are not there
+nomd5      an upload with Content-MD5 is refused
+prefix     the prefix of a listing is ignored
+"""
+
+import http.client
+import re
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import urlsplit
+
+_Answer = tuple[int, list[tuple[str, str]], bytes]
+_HOP = ("connection", "transfer-encoding", "content-length", "date", "server")
+
+
+class Gate(ThreadingHTTPServer):
+    """The server. `habits` may change while it runs.
+
+    Attributes:
+        requests: Method and path of every request.
+    """
+
+    daemon_threads, request_queue_size = True, 128
+
+    def __init__(self, upstream: str, *habits: str):
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.upstream = urlsplit(upstream).netloc
+        self.habits = {name: value for name, _, value in (habit.partition("=") for habit in habits)}
+        self.requests: list[str] = []
+        self.endpoint = f"http://127.0.0.1:{self.server_address[1]}"
+
+    def __enter__(self) -> "Gate":
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.shutdown()
+        self.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Gate
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+    def _answer(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.server.requests.append(f"{self.command} {self.path}")
+        status, headers, data = _refusal(self) or _changed(self, self._forwarded(body))
+        self.send_response(status)
+        for name, value in headers:
+            self.send_header(name, value)
+        if self.command != "HEAD":
+            self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(data)
+
+    def _forwarded(self, body: bytes) -> _Answer:
+        up = http.client.HTTPConnection(self.server.upstream, timeout=60)
+        path, habits = self.path, self.server.habits
+        if "list-type=2" in path:
+            path += f"&max-keys={habits['page']}" if "page" in habits else ""
+            path = re.sub(r"&delimiter=[^&]*", "", path) if "delimiter" in habits else path
+            path = re.sub(r"&continuation-token=[^&]*", "", path) if "sametoken" in habits else path
+        up.putrequest(self.command, path, skip_host=True, skip_accept_encoding=True)
+        for name, value in self.headers.items():
+            if name.lower() not in ("connection", "expect", *["range"] * ("norange" in habits)):
+                if "quoted" in habits and name.lower() == "if-match" and not value.startswith('"'):
+                    value = "0" * 32
+                up.putheader(name, value)
+        up.endheaders(body or None)
+        answer = up.getresponse()
+        data = answer.read()
+        keep = [(n, v) for n, v in answer.getheaders() if n.lower() not in _HOP]
+        if self.command == "HEAD":
+            keep.append(("Content-Length", answer.getheader("Content-Length") or "0"))
+        up.close()
+        return answer.status, keep, data
+
+    do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = _answer
+
+
+def _error(status: int, code: str) -> _Answer:
+    body = f'<?xml version="1.0"?><Error><Code>{code}</Code><Message>said of {code}</Message></Error>'
+    return status, [("Content-Type", "application/xml")], body.encode()
+
+
+def _refusal(request: _Handler) -> _Answer | None:
+    habits, path, headers = request.server.habits, request.path, request.headers
+    key = re.search(r"Credential=([^/]+)/", headers.get("Authorization", ""))
+    batch = request.command == "POST" and re.search(r"[?&]delete", path)
+    refusals = {
+        "key": (403, "InvalidAccessKeyId", not key or key[1] != habits.get("key")),
+        "expired": (400, "ExpiredToken", True),
+        "skewed": (403, "RequestTimeTooSkewed", True),
+        "region": (301, "PermanentRedirect", True),
+        "odd": (400, "OddWeather", True),
+        "md5": (400, "MissingContentMD5", batch and not headers.get("Content-MD5")),
+        "checksum": (400, "InvalidRequest", batch and not any(h.lower().startswith("x-amz-checksum") for h in headers)),
+        "nobatch": (501, "NotImplemented", batch),
+        "noparts": (501, "NotImplemented", request.command == "POST" and path.endswith("?uploads")),
+        "nov2": (400, "InvalidArgument", "list-type=2" in path),
+        "nomd5": (400, "InvalidRequest", request.command == "PUT" and headers.get("Content-MD5")),
+    }
+    if batch and "deafbatch" in habits:
+        return 200, [("Content-Type", "application/xml")], b"<DeleteResult></DeleteResult>"
+    return next(
+        (_error(status, code) for name, (status, code, is_so) in refusals.items() if name in habits and is_so), None
+    )
+
+
+def _changed(request: _Handler, answer: _Answer) -> _Answer:
+    habits, (status, headers, data) = request.server.habits, answer
+    token = rb"<NextContinuationToken>.*?</NextContinuationToken>"
+    if "notoken" in habits:
+        data = re.sub(token, b"", data)
+    if "sametoken" in habits and b"<IsTruncated>true" in data.lower():
+        data = re.sub(token, b"<NextContinuationToken>again</NextContinuationToken>", data)
+    etags = {"weak": r'W/"\1"', "gzip": r'"\1-gzip"'}
+    for habit in etags.keys() & habits.keys():
+        headers = [(n, re.sub('^"(.*)"$', etags[habit], v) if n.lower() == "etag" else v) for n, v in headers]
+    if "nometa" in habits:
+        headers = [(n, v) for n, v in headers if not n.lower().startswith("x-amz-meta-")]
+    if "metacase" in habits:
+        headers = [(n.title() if n.lower().startswith("x-amz-meta-") else n, v) for n, v in headers]
+    return status, headers, data
