@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from edge_auth.errors import EdgeError
-from generator.errors import GeneratorError, message_of
+from generator.errors import GeneratorError, SpaceError, message_of
 from generator.terminal.output import say
 from recognition.errors import RecognitionError
 
@@ -125,12 +125,17 @@ def settable_by_environment(command: click.Command) -> None:
 
 def _message(error: Exception) -> str:
     """Return an error as one line. One of the operating system that names no file gets the name of the command."""
-    from generator.commands.permissions import permission_advice  # only a failed command needs it
+    # Only a failed command needs them.
+    from edge_auth.store.remedies import with_remedy
+    from generator.commands.permissions import permission_advice
 
     if isinstance(error, OSError) and error.filename is None:
         command = next((word for word in sys.argv[1:] if word in COMMANDS), "")
-        return f"`cardpress {command}` failed: {error}; set CARDPRESS_DEBUG=1 to see where"
-    return f"{message_of(error)}{permission_advice(error)}"
+        return with_remedy(f"`cardpress {command}` failed: {error}; set CARDPRESS_DEBUG=1 to see where", error)
+    if isinstance(error, SpaceError):
+        return message_of(error)
+    advice = permission_advice(error)
+    return message_of(error) + advice if advice else with_remedy(message_of(error), error)
 
 
 def main() -> None:

@@ -21,6 +21,7 @@ from edge_auth.errors import StoreError
 from edge_auth.store.codec import CHUNK_BYTES, decompressed_chunks
 from edge_auth.store.disk import delete_abandoned, written_beside
 from edge_auth.store.interface import Store
+from edge_auth.store.remedies import with_remedy
 
 MAX_BYTES = 4 << 30
 _LOCK_NAME = ".lock"
@@ -162,7 +163,8 @@ class FileCache:
         try:
             yield
         except OSError as error:
-            raise StoreError(f"cannot write a local copy in {self._folder}: {error.strerror or error}") from error
+            message = f"cannot write a local copy in {self._folder}: {error.strerror or error}"
+            raise StoreError(with_remedy(message, error)) from error
 
     def _read_hash(self, path: str) -> str:
         with Path(path).open("rb") as file:

@@ -22,6 +22,7 @@ from edge_auth.store.disk import (
     written_beside,
 )
 from edge_auth.store.interface import PRIVATE, Listed, Span, Versioned
+from edge_auth.store.remedies import with_remedy
 
 _FILE_MODE, _PRIVATE_FILE_MODE = 0o644, 0o600
 _FOLDER_MODE, _PRIVATE_FOLDER_MODE = 0o777, 0o700  # less the bits of the umask
@@ -238,4 +239,5 @@ def _translated_errors(store: FolderStore, name: str) -> Iterator[None]:
 def _translated(error: OSError, store: FolderStore, name: str) -> StoreError:
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         return MissingObject(f"{name} is not in {store.location}")
-    return StoreError(f"{name} in {store.location}: {error.strerror or error}")
+    message = f"{name} in {store.location}: {error.strerror or error}"
+    return StoreError(message if isinstance(error, PermissionError) else with_remedy(message, error))

@@ -118,4 +118,4 @@ def _cause(error: BaseException) -> Cause | None:
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
-        error = error.__cause__ or error.__context__
+        error = error.__cause__

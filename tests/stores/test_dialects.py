@@ -14,7 +14,7 @@ from edge_auth.store.interface import Digest, Store
 from edge_auth.store.open import open_store
 from edge_auth.store.remedies import REMEDIES
 from tests.support.s3_fixtures import on_s3
-from tests.support.s3_gate import Gate
+from tests.support.s3_gate import HabitGate
 from tests.support.s3_servers import OWNER, SECRET, S3Server
 
 pytestmark = [*on_s3, pytest.mark.parametrize("server", ["moto"], indirect=True)]  # Ceph checks what the gate changes
@@ -26,12 +26,12 @@ HABITS = (
 
 
 @pytest.fixture
-def gate(server: S3Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Gate]]:
+def gate(server: S3Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., HabitGate]]:
     """Start a server with habits, and point boto3 to it."""
     with ExitStack() as stack:
 
-        def start(*habits: str) -> Gate:
-            started = stack.enter_context(Gate(server.endpoint, *habits))
+        def start(*habits: str) -> HabitGate:
+            started = stack.enter_context(HabitGate(server.endpoint, *habits))
             monkeypatch.setenv("AWS_ENDPOINT_URL", started.endpoint)
             return started
 
@@ -63,7 +63,7 @@ def use_everything(store: Store) -> None:
 
 
 @pytest.mark.parametrize("habit", HABITS)
-def test_a_habit_is_lived_with(server: S3Server, gate: Callable[..., Gate], habit: str) -> None:
+def test_a_habit_is_lived_with(server: S3Server, gate: Callable[..., HabitGate], habit: str) -> None:
     gate(habit)
     server.client().put_object(Bucket=(bucket := server.bucket()), Key="elsewhere", Body=b"not below the prefix")
     use_everything(open_store(f"s3://{bucket}/prefix"))
@@ -73,7 +73,7 @@ def test_a_habit_is_lived_with(server: S3Server, gate: Callable[..., Gate], habi
     ]
 
 
-def test_what_a_server_refuses_is_not_asked_again(server: S3Server, gate: Callable[..., Gate]) -> None:
+def test_what_a_server_refuses_is_not_asked_again(server: S3Server, gate: Callable[..., HabitGate]) -> None:
     started, store = gate("nobatch"), open_store(f"s3://{server.bucket()}/prefix")
     store.put("x", b"")
     seen = len(started.requests)
@@ -82,7 +82,7 @@ def test_what_a_server_refuses_is_not_asked_again(server: S3Server, gate: Callab
     assert [line.split()[0] for line in started.requests[seen:]] == ["DELETE"] * 6
 
 
-def test_a_large_object_goes_at_once_where_parts_are_refused(server: S3Server, gate: Callable[..., Gate]) -> None:
+def test_a_large_object_goes_at_once_where_parts_are_refused(server: S3Server, gate: Callable[..., HabitGate]) -> None:
     gate("noparts")
     store, data = open_store(f"s3://{server.bucket()}/prefix"), os.urandom(1 << 20) * 65
     store.put("large", data)
@@ -90,7 +90,9 @@ def test_a_large_object_goes_at_once_where_parts_are_refused(server: S3Server, g
 
 
 @pytest.mark.parametrize("habit", ["notoken", "sametoken"])
-def test_a_listing_without_an_end_is_one_clear_line(server: S3Server, gate: Callable[..., Gate], habit: str) -> None:
+def test_a_listing_without_an_end_is_one_clear_line(
+    server: S3Server, gate: Callable[..., HabitGate], habit: str
+) -> None:
     started, store = gate(), open_store(f"s3://{server.bucket()}/prefix")
     for number in range(5):
         store.put(f"a/{number}", b"")
@@ -100,7 +102,7 @@ def test_a_listing_without_an_end_is_one_clear_line(server: S3Server, gate: Call
 
 
 def test_an_answer_is_lost_where_metadata_is_dropped(
-    server: S3Server, gate: Callable[..., Gate], monkeypatch: pytest.MonkeyPatch
+    server: S3Server, gate: Callable[..., HabitGate], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Then the bytes of the object tell whose write it was."""
     gate("nometa")
@@ -135,7 +137,10 @@ def credentials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: S3Serve
 
 
 def test_rotated_credentials_are_read_again(
-    server: S3Server, gate: Callable[..., Gate], credentials: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+    server: S3Server,
+    gate: Callable[..., HabitGate],
+    credentials: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     credentials("first")
     started, store = gate("key=first"), open_store(f"s3://{server.bucket()}/prefix", timeout_seconds=5)
@@ -157,7 +162,10 @@ def test_rotated_credentials_are_read_again(
 
 
 def test_sessions_are_not_made_for_every_refused_request(
-    server: S3Server, gate: Callable[..., Gate], credentials: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+    server: S3Server,
+    gate: Callable[..., HabitGate],
+    credentials: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     credentials("first")
     gate("key=second")
@@ -172,7 +180,7 @@ def test_sessions_are_not_made_for_every_refused_request(
 
 
 def test_a_token_that_is_renewed_late_is_waited_for(
-    server: S3Server, gate: Callable[..., Gate], monkeypatch: pytest.MonkeyPatch
+    server: S3Server, gate: Callable[..., HabitGate], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started, store = gate(), open_store(f"s3://{server.bucket()}/prefix")
     store.put("one", b"1")
@@ -185,7 +193,9 @@ def test_a_token_that_is_renewed_late_is_waited_for(
     ("habit", "code"),
     [("key=other", "InvalidAccessKeyId"), ("skewed", "RequestTimeTooSkewed"), ("expired", "ExpiredToken")],
 )
-def test_the_remedy_is_that_of_the_code(server: S3Server, gate: Callable[..., Gate], habit: str, code: str) -> None:
+def test_the_remedy_is_that_of_the_code(
+    server: S3Server, gate: Callable[..., HabitGate], habit: str, code: str
+) -> None:
     gate(habit)
     store = open_store(f"s3://{server.bucket()}/prefix", timeout_seconds=1)
     for work in (
@@ -200,7 +210,7 @@ def test_the_remedy_is_that_of_the_code(server: S3Server, gate: Callable[..., Ga
         assert "s3:GetObject" not in str(caught.value)
 
 
-def test_a_code_without_a_remedy_is_told_with_its_text(server: S3Server, gate: Callable[..., Gate]) -> None:
+def test_a_code_without_a_remedy_is_told_with_its_text(server: S3Server, gate: Callable[..., HabitGate]) -> None:
     gate("odd")
     store = open_store(f"s3://{server.bucket()}/prefix", timeout_seconds=1)
     with pytest.raises(StoreError, match=r"OddWeather \(400\).*: said of OddWeather$") as caught:

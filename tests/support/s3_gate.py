@@ -34,7 +34,7 @@ _Answer = tuple[int, list[tuple[str, str]], bytes]
 _HOP = ("connection", "transfer-encoding", "content-length", "date", "server")
 
 
-class Gate(ThreadingHTTPServer):
+class HabitGate(ThreadingHTTPServer):
     """The server. `habits` may change while it runs.
 
     Attributes:
@@ -44,13 +44,13 @@ class Gate(ThreadingHTTPServer):
     daemon_threads, request_queue_size = True, 128
 
     def __init__(self, upstream: str, *habits: str):
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(("127.0.0.1", 0), _HabitHandler)
         self.upstream = urlsplit(upstream).netloc
         self.habits = {name: value for name, _, value in (habit.partition("=") for habit in habits)}
         self.requests: list[str] = []
         self.endpoint = f"http://127.0.0.1:{self.server_address[1]}"
 
-    def __enter__(self) -> "Gate":
+    def __enter__(self) -> "HabitGate":
         threading.Thread(target=self.serve_forever, daemon=True).start()
         return self
 
@@ -59,9 +59,9 @@ class Gate(ThreadingHTTPServer):
         self.server_close()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _HabitHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    server: Gate
+    server: HabitGate
 
     def log_message(self, *_: Any) -> None:
         pass
@@ -109,7 +109,7 @@ def _error(status: int, code: str) -> _Answer:
     return status, [("Content-Type", "application/xml")], body.encode()
 
 
-def _refusal(request: _Handler) -> _Answer | None:
+def _refusal(request: _HabitHandler) -> _Answer | None:
     habits, path, headers = request.server.habits, request.path, request.headers
     key = re.search(r"Credential=([^/]+)/", headers.get("Authorization", ""))
     batch = request.command == "POST" and re.search(r"[?&]delete", path)
@@ -119,6 +119,7 @@ def _refusal(request: _Handler) -> _Answer | None:
         "skewed": (403, "RequestTimeTooSkewed", True),
         "region": (301, "PermanentRedirect", True),
         "odd": (400, "OddWeather", True),
+        "noputs": (503, "SlowDown", request.command == "PUT"),
         "md5": (400, "MissingContentMD5", batch and not headers.get("Content-MD5")),
         "checksum": (400, "InvalidRequest", batch and not any(h.lower().startswith("x-amz-checksum") for h in headers)),
         "nobatch": (501, "NotImplemented", batch),
@@ -133,7 +134,7 @@ def _refusal(request: _Handler) -> _Answer | None:
     )
 
 
-def _changed(request: _Handler, answer: _Answer) -> _Answer:
+def _changed(request: _HabitHandler, answer: _Answer) -> _Answer:
     habits, (status, headers, data) = request.server.habits, answer
     token = rb"<NextContinuationToken>.*?</NextContinuationToken>"
     if "notoken" in habits:

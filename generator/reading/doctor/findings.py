@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from edge_auth.errors import EdgeError
+from edge_auth.store.remedies import cause_of, remedy_of
 from generator.errors import GeneratorError
 
 OK, WARNING, PROBLEM = "ok", "warning", "problem"
@@ -39,8 +40,16 @@ def problem(check: str, message: str, advice: str) -> Finding:
 
 
 def guarded(check: str, findings: Iterable[Finding], advice: str) -> Iterator[Finding]:
-    """Yield the findings of a check. If the check fails, yield its error as a problem."""
+    """Yield the findings of a check. If the check fails, yield its error as a problem.
+
+    Args:
+        advice: For an error without a code of the operating system or of an S3 server. A code has its own remedy; one
+            without a remedy is told with the text that came with it.
+    """
     try:
         yield from findings
     except (GeneratorError, EdgeError, OSError, ValueError) as error:
-        yield problem(check, str(error), advice)
+        message, cause, remedy = str(error), cause_of(error), remedy_of(error)
+        if cause:
+            advice = remedy or (f"{cause.code}, {cause.text}" if cause.text else cause.code)
+        yield problem(check, message.removesuffix(f": {advice}"), advice)

@@ -1,0 +1,54 @@
+"""Each message says what its code asks for, and `doctor` says the same."""
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from edge_auth.errors import StoreError
+from edge_auth.store.folder import FolderStore
+from edge_auth.store.remedies import REMEDIES, remedy_of
+from tests.support.commands import run
+from tests.support.s3_fixtures import on_s3
+from tests.support.s3_gate import HabitGate
+from tests.support.s3_servers import S3Server
+
+pytestmark = on_s3
+
+
+@pytest.mark.parametrize("code", ["EROFS", "ENOSPC", "EDQUOT", "EIO", "EMFILE", "ENOLCK", "ESTALE"])
+def test_of_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+    number = getattr(errno, code)
+
+    def fails(*_: object, **__: object) -> int:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "open", fails)
+    with pytest.raises(StoreError) as caught:
+        FolderStore(str(tmp_path)).put("one", b"1")
+    assert str(caught.value).endswith(f"one in {tmp_path}: {os.strerror(number)}: {REMEDIES[code]}")
+
+
+def test_a_code_without_a_row_has_no_remedy() -> None:
+    assert remedy_of(OSError(errno.EDOM, "odd")) == ""
+
+
+@pytest.mark.parametrize("server", ["moto"], indirect=True)
+@pytest.mark.parametrize(
+    ("habit", "said"),
+    [
+        ("key=other", REMEDIES["InvalidAccessKeyId"]),
+        ("skewed", REMEDIES["RequestTimeTooSkewed"]),
+        ("odd", "said of OddWeather"),
+        ("noputs", REMEDIES["SlowDown"]),
+    ],
+)
+def test_of_a_bucket(server: S3Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, habit: str, said: str) -> None:
+    store = f"s3://{server.bucket()}/store"
+    with HabitGate(server.endpoint, habit) as gate:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", gate.endpoint)
+        checked = run("doctor", "--store", store, "--state", tmp_path, status=1).stdout
+        refused = run("keys", "issue", "--store", store, "--create", "--name", "n", status=1).stderr
+    assert said in checked and said in refused and "\n" not in refused.strip()
+    assert "permission" not in checked + refused and "grant" not in checked + refused
