@@ -45,6 +45,7 @@ COMMANDS = (
     "cat",
     "export",
     "doctor",
+    "docs",
 )
 
 _INTERRUPTED = "Query interrupted"  # the RuntimeError of DuckDB in place of KeyboardInterrupt

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 
 from generator.errors import DeployError
+from generator.packaged import packaged
 
 # Files of a folder, by their path below it.
 Files = dict[str, str | bytes]
@@ -104,7 +104,7 @@ def container(wheel: Path, image: str) -> Files:
     return {
         **_adapted("container", {"registry.example/cardpress:1.0": image}),
         "nginx.conf": _adapted("nginx", {})["nginx.conf"],
-        "requirements.lock": _lock(),
+        "requirements.lock": packaged("requirements.lock").read_text("utf-8"),
         wheel.name: data,
     }
 
@@ -128,10 +128,3 @@ def _adapted(kind: str, instead: Mapping[str, str]) -> dict[str, str]:
         return texts
     pattern = re.compile("|".join(map(re.escape, sorted(instead, key=len, reverse=True))))
     return {name: pattern.sub(lambda found: instead[found[0]], text) for name, text in texts.items()}
-
-
-def _lock() -> str:
-    """Return requirements.lock of the checkout or of the installed wheel."""
-    packaged = Path(str(files("generator"))) / "_requirements.lock"
-    path = packaged if packaged.is_file() else Path(__file__).parents[2] / "requirements.lock"
-    return path.read_text("utf-8")

@@ -1,44 +1,76 @@
-"""The client guide: `guide.md`, with tables that are made from what the code declares.
+"""What people read of the API beside its reference: the client guide and the changes of the API.
 
-The OpenAPI document and the reference show it, and llms.txt and docs/api.md begin with it.
+The guide is a part of docs/api.md. The OpenAPI document and the reference show it, and llms.txt begins with it. Its
+tables repeat what the code declares; `make golden` writes them.
 """
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from functools import cache
-from importlib.resources import files
-
-from jinja2 import Environment, StrictUndefined
 
 from edge_auth.api.endpoints import ENDPOINTS
 from edge_auth.errors import API_ERRORS
 from edge_auth.live.keys import SCOPES
+from generator.packaged import packaged
+from generator.site.prose import Prose
+
+_GUIDE = re.compile(r"<!-- the guide: [^>]*-->\n\n(.*?\n)\n## Endpoints\n", re.DOTALL)
+_FOR_CLIENTS = "For clients of the API:"
 
 
 @cache
 def guide() -> str:
     """Return the guide as Markdown. Its highest headings have level 2."""
-    text = files("generator.site").joinpath("guide.md").read_text("utf-8")
-    template = Environment(undefined=StrictUndefined, autoescape=False).from_string(text)
-    return template.render(errors=_errors(), scopes=_scopes())
+    found = _GUIDE.search(packaged("docs/api.md").read_text("utf-8"))
+    assert found, "docs/api.md has a guide before its endpoints"
+    return found[1].rstrip("\n")
 
 
-def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """Return a Markdown table."""
-    cells = [tuple(head), *(tuple(row) for row in rows)]
-    first, *others = ("| " + " | ".join(row) + " |" for row in cells)
-    return "\n".join([first, "|---" * len(cells[0]) + "|", *others])
+def with_tables(page: str) -> str:
+    """Return docs/api.md with its tables of scopes, errors and endpoints as the code declares them."""
+    for head, rows in _tables():
+        table = "".join(f"{line}\n" for line in (_row(head), "|---" * len(head) + "|", *map(_row, rows)))
+        before, old, rest = page.partition(f"{_row(head)}\n")
+        assert old, f"docs/api.md has a table with the columns {', '.join(head)}"
+        page = before + table + re.sub(r"\A(?:\|.*\n)*", "", rest)
+    return page
 
 
-def _errors() -> str:
-    rows = ((str(error.status), f"`{error.code}`", error.when, error.advice) for error in API_ERRORS)
-    return table(("status", "code", "when", "what to do"), rows)
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
-def _scopes() -> str:
-    """Return the table of the scopes and the paths that need them."""
-    rows = ((f"`{scope}`" if scope else "none", ", ".join(_paths(scope))) for scope in (*SCOPES, None))
-    return table(("scope", "reads"), rows)
+def _tables() -> Iterator[tuple[tuple[str, ...], list[tuple[str, ...]]]]:
+    """Yield the head and the rows of each table."""
+    yield ("scope", "reads"), [(f"`{scope}`" if scope else "none", _paths(scope)) for scope in (*SCOPES, None)]
+    errors = [(str(error.status), f"`{error.code}`", error.when, error.advice) for error in API_ERRORS]
+    yield ("status", "code", "when", "what to do"), [*errors]
+    prose = Prose()
+    titles = {endpoint: prose.section(endpoint.path).title for endpoint in ENDPOINTS}
+    names = {endpoint: ", ".join(f"`{name}`" for name in endpoint.rules or ()) for endpoint in ENDPOINTS}
+    yield ("path", "gives", "parameters"), [(f"`{row.path}`", titles[row], names[row]) for row in ENDPOINTS]
 
 
-def _paths(scope: str | None) -> list[str]:
-    return [f"`{endpoint.path}`" for endpoint in ENDPOINTS if endpoint.scope == scope and not endpoint.public]
+def _paths(scope: str | None) -> str:
+    """Return the paths that need a scope."""
+    rows = (endpoint for endpoint in ENDPOINTS if endpoint.scope == scope and not endpoint.public)
+    return ", ".join(f"`{endpoint.path}`" for endpoint in rows)
+
+
+def api_changes() -> str:
+    """Return the parts of CHANGELOG.md below "For clients of the API:", with the headings that have any."""
+    text = re.sub(r"^## \[([^]]+)\]", r"## \1", packaged("CHANGELOG.md").read_text("utf-8"), flags=re.MULTILINE)
+    kept: list[str] = []
+    headings: dict[str, str] = {}
+    wanted = False
+    for block in re.split(r"\n{2,}", text.strip())[1:]:
+        level = block[: len(block) - len(block.lstrip("#"))]
+        if level:
+            wanted = False
+            headings = {other: text for other, text in headings.items() if other < level} | {level: block}
+        elif block.startswith("For "):
+            wanted = block == _FOR_CLIENTS
+        elif wanted:
+            kept += [*headings.values(), block]
+            headings = {}
+    return "\n\n".join(kept) + "\n"

@@ -25,7 +25,7 @@ from edge_auth.builds.text_filters import TEXT_FILTERS
 from generator.site import openapi
 from generator.site.api_reference import Reference
 from generator.site.bundles import bundle
-from generator.site.changelog import api_changes
+from generator.site.guide import api_changes, guide
 from generator.site.live_examples import NO_EXAMPLES, LiveExamples
 from generator.site.schema_rows import resources
 from generator.templates import compiled_templates
@@ -68,6 +68,7 @@ def sources() -> Iterator[tuple[str, bytes]]:
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.suffix != ".pyc" and path.name != "README.md":
             yield path.relative_to(folder).as_posix(), path.read_bytes()
+    yield "guide", guide().encode()
     yield "changelog", api_changes().encode()
 
 

@@ -22,7 +22,10 @@ DIRECTION: list[list[tuple[str, ...]]] = [
     [("edge_auth.api",)],
     [("edge_auth.serve",)],
     [
-        tuple(f"generator.{name}" for name in ("errors", "clock", "settings", "terminal", "templates", "threads")),
+        tuple(
+            f"generator.{name}"
+            for name in ("errors", "clock", "packaged", "settings", "terminal", "templates", "threads")
+        ),
     ],
     [("generator.database",)],
     [("generator.pack",), ("generator.drawings",), ("generator.deploy",)],

@@ -51,7 +51,7 @@ def test_each_package_says_that_it_has_types(wheel: Path) -> None:
 def test_another_checkout_gives_the_same_bytes(wheel: Path, tmp_path: Path) -> None:
     """The files of a checkout have other times and modes, and lie in their folders in another order."""
     source, ignored = tmp_path / "source", shutil.ignore_patterns("__pycache__")
-    for folder in (*PACKAGES, "build"):
+    for folder in (*PACKAGES, "build", "docs"):
         shutil.copytree(ROOT / folder, source / folder, copy_function=shutil.copyfile, ignore=ignored)
     for name in ("pyproject.toml", "README.md", "CHANGELOG.md", "requirements.lock"):
         shutil.copyfile(ROOT / name, source / name)
@@ -67,6 +67,7 @@ def test_the_wheel_carries_the_sql_and_the_files_to_deploy_with(wheel: Path, tmp
     for words in (
         ("demo", "lake", "--products", "5", "--days", "3"),
         ("build", "--lake", "lake", "--as-of", "2025-11-17"),
+        ("docs", "static-tree"),
         ("deploy", "systemd", "units", "--program", "/opt/cardpress/bin/cardpress"),
         ("deploy", "container", "image", "--wheel", wheel),
     ):
