@@ -5,13 +5,14 @@ The pages have the same functions in `explore/fold.js`; `tests/support/text_case
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 MAX_DIGITS = 18  # of an integer, so that it fits into 64 bits
 UNICODE_VERSION = unicodedata.unidata_version
 APOSTROPHES = "'\u2019\u2018\u201b\u02bc\u00b4`\u2032"
-_NO_APOSTROPHES = str.maketrans("", "", APOSTROPHES)
 _DIGITS = re.compile("[0-9]+")
 _WORD = re.compile(r"[^\W_]+")  # \w is what str.isalnum takes, and the underscore
+_NO_WORD = re.compile(r"[^\w\n]+")  # in a line, where blanks stand for underscores
 _SIGNS = re.compile(r"(?:[\W_]|\u02bc)+")  # U+02BC is a letter for str.isalnum, and an apostrophe for us
 _BRACKET = re.compile(r" [\[(]")
 _SHORTER = " - "
@@ -24,13 +25,18 @@ def fold(text: str) -> str:
     """
     if text.isascii():
         return text.lower()
-    decomposed = unicodedata.normalize("NFKD", text)
-    return "".join(char for char in decomposed if unicodedata.category(char) != "Mn").casefold()
+    folded = unicodedata.normalize("NFKD", text)
+    for char in set(folded):  # to look at each different character once takes a fifth of the time
+        if not char.isascii() and unicodedata.category(char) == "Mn":
+            folded = folded.replace(char, "")
+    return folded.casefold()
 
 
 def fold_without_apostrophes(text: str) -> str:
     """Return a text without apostrophes, folded: in this form names of sets are searched."""
-    return fold(text.translate(_NO_APOSTROPHES))
+    for apostrophe in APOSTROPHES:
+        text = text.replace(apostrophe, "")
+    return fold(text)
 
 
 def words(text: str) -> list[str]:
@@ -71,6 +77,13 @@ def short_name(name: str) -> str:
 def name_key(name: str) -> str:
     """Return the text by which names are equal: their words, or for a name without words its fold."""
     return word_text(name) or fold(name)
+
+
+def name_keys(names: Sequence[str]) -> list[str]:
+    """Return the `name_key` of each name of one line, in a fifth of the time."""
+    folded = fold_without_apostrophes("\n".join(names)).replace("_", " ")
+    lines = _NO_WORD.sub(" ", folded).split("\n")
+    return [line.strip(" ") or fold(name) for line, name in zip(lines, names, strict=True)]
 
 
 def number_filter_key(number: str) -> str:

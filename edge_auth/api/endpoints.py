@@ -14,6 +14,7 @@ from edge_auth.api.parameters import (
     GivenText,
     IdList,
     Integer,
+    NameList,
     Price,
     ProductId,
     Required,
@@ -121,6 +122,7 @@ class Endpoint:
 
 
 _GAME: dict[str, Rule] = {"game": Text(MAX_TEXT_CHARACTERS)}
+_NAMES: dict[str, Rule] = {"names": Required(NameList(100, MAX_TEXT_CHARACTERS))}
 _KIND: dict[str, Rule] = {"kind": Choice(sorts.KINDS, "all")}
 _FILTERS: dict[str, Rule] = {
     "q": Text(100),
@@ -215,6 +217,7 @@ ENDPOINTS = (
     _catalogue(
         "cards/{idProduct}", views.card, "getCard", "CardDetail", {"days": Integer(1, 3650)}, subject=ProductId()
     ),
+    _catalogue("cards/named", views.named_cards, "findNamedCards", "NamedCards", _NAMES | _GAME | _KIND),
     _catalogue("series", views.series, "listSeries", "SeriesList", {"ids": Required(IdList(100))}),
     _catalogue(
         "cards/{idProduct}/identifiers",

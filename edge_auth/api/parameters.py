@@ -245,6 +245,32 @@ class TextList:
         return tuple(dict.fromkeys(parts))
 
 
+@dataclass(frozen=True)
+class NameList:
+    """From 1 to `max_names` names of at most `max_characters` characters, one a line.
+
+    White space around a name and empty lines do not count. Its value is the different names in the order of their first
+    places.
+    """
+
+    max_names: int
+    max_characters: int
+    default: None = None
+    bad_example = "\n"
+
+    def read(self, name: str, text: str) -> tuple[str, ...]:
+        """Return the names, each once."""
+        names = [one for line in text.split("\n") if (one := line.strip())]
+        if not 1 <= len(names) <= self.max_names:
+            raise InvalidParameter(f"{name} must hold 1 to {self.max_names} names, one a line, not {len(names)}")
+        for one in names:
+            if len(one) > self.max_characters:
+                raise InvalidParameter(
+                    f"{name} must be names of at most {self.max_characters} characters, not {quote_input(one)}"
+                )
+        return tuple(dict.fromkeys(names))
+
+
 def read_query(query: str, rules: Mapping[str, Rule]) -> dict[str, Any]:
     """Return the value of every parameter in `rules` from a raw query string.
 
@@ -283,8 +309,14 @@ def quote_input(text: str) -> str:
 
 def _of_lists(rule: Rule) -> str:
     """Return what a message about a repeated parameter adds if the parameter is a list."""
-    one = rule.rule if isinstance(rule, Required) else rule
-    return ": separate its values by commas" if isinstance(one, (IdList, TextList)) else ""
+    match rule:
+        case Required():
+            return _of_lists(rule.rule)
+        case IdList() | TextList():
+            return ": separate its values by commas"
+        case NameList():
+            return ": write one name a line, with %0A between them"
+    return ""
 
 
 def _require_defaults_beside(name: str, values: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:

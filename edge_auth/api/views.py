@@ -16,11 +16,12 @@ from edge_auth.builds import layer_names, layout, object_keys, site_files
 from edge_auth.builds.bodies import Body, MadeBody, StoredBody, dumps, list_body
 from edge_auth.builds.changes import Step, Steps
 from edge_auth.builds.movers import list_key
-from edge_auth.builds.sorts import PRICE_SORTS
+from edge_auth.builds.sorts import DEFAULT_SORT, PRICE_SORTS
 from edge_auth.errors import InvalidParameter, NotFound
 from edge_auth.live.build_registry import FollowedSteps
 from edge_auth.live.open_build import OpenBuild
-from edge_auth.search.masks import mask_of, ranks_of_prices
+from edge_auth.search.masks import NO_FILTERS, Filters, Search, mask_of, ranks_of_prices
+from edge_auth.search.named import find_named
 from edge_auth.text import MAX_DIGITS, fold, fold_without_apostrophes
 
 _MAX_ID_DIGITS = 19
@@ -212,6 +213,18 @@ def _find(build: OpenBuild, ids: Sequence[int]) -> tuple[np.ndarray, list[int], 
     known = [ordinal is not None for ordinal in ordinals]
     not_found = [id_ for id_, is_known in zip(ids, known, strict=True) if not is_known]
     return np.array(list(compress(ordinals, known)), np.int64), list(compress(ids, known)), not_found
+
+
+def named_cards(build: OpenBuild, _: str, values: Values) -> Body:
+    """Return the products of each name of a list, and the names that no product has."""
+    catalogue, names, game = build.named_catalogue, values["names"], values["game"]
+    texts = (("game", filter_key(build, "game", game)),) if game else ()
+    filters = Filters(texts=texts, kind=values["kind"])
+    mask = None if filters == NO_FILTERS else mask_of(catalogue, Search(filters, DEFAULT_SORT, reverse=False))
+    entries = list(zip(names, find_named(catalogue, names, mask), strict=True))
+    data = b",\n".join(b'{"name":%b,%b' % (dumps(name), entry) for name, entry in entries if entry)
+    not_found = dumps([name for name, entry in entries if not entry])
+    return MadeBody(b'{"data":[\n%b\n],"not_found":%b}\n' % (data, not_found))
 
 
 def card(build: OpenBuild, subject: str, values: Values) -> Body:

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from functools import lru_cache
+from json.encoder import encode_basestring
 from pathlib import Path
 from threading import Lock
 
@@ -216,4 +217,6 @@ def list_body(
 
 def dumps(value: object) -> bytes:
     """Return a value as compact JSON in UTF-8."""
+    if type(value) is str:
+        return encode_basestring(value).encode()  # what `json.dumps` does, in a fifth of the time
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()

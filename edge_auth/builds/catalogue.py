@@ -138,6 +138,11 @@ class Catalogue:
         place = bisect_left(by_id, id_, key=ids.__getitem__)
         return by_id[place] if place < len(ids) and ids[by_id[place]] == id_ else None
 
+    def cents_of(self, ordinal: int, sort: str) -> int | None:
+        """Return the price of a product by which a sort orders, in cents; None if it has none."""
+        cents, rank = self.cents[sort], self.rank[sort][ordinal]
+        return int(cents[rank]) if rank < len(cents) else None
+
     def steps(self, sort: str) -> tuple[np.ndarray, int]:
         """Return the rank of each product in a sort in steps, uint8 by ordinal, and the size of a step."""
         if sort not in self._steps:

@@ -48,5 +48,6 @@ MATCH_BY = (
 )
 PRICE_SORTS = tuple(name for name, sort in SORTS.items() if sort.price)
 DEFAULT_SORT = next(iter(SORTS))
+MARKET_SORT = "market"
 KINDS = ("all", "single", "sealed")
 ORDERS = ("asc", "desc")

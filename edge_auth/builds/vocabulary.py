@@ -6,8 +6,10 @@
     pieces     a row per frequent substring of one or two characters, sorted: piece, products (one bit each), and starts
                (the same for the products with a word that begins with it)
     names      a row per text that stands for names, sorted: text, and the ordinals of the products whose whole, base or
-               short name it is (`whole`, `base`, `short`). The text is the words of the name, joined by single spaces,
-               or the fold of a name without words. The first text is '', which is no base or short name
+               short name it is (`whole`, `base`, `short`), the cheapest first. The text is the words of the name,
+               joined by single spaces, or the fold of a name without words. The first text is '', which is no base or
+               short name. Also entry (what /cards/named says after the name), key (the CRC-32 of the texts, sorted) and
+               by_key (the rows in the order of their keys)
 
 A word contains a text if one of its suffixes begins with the text. Suffixes that begin with the same text lie side by
 side, so they are found by binary search. A text in very many names is slow to collect from lists of ordinals; such
@@ -19,7 +21,8 @@ older one has neither, nor `starts`.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
@@ -69,7 +72,7 @@ class Vocabulary:
         if text in self._substrings:
             return None
         words = self._word[self._suffixes.beginning_with(text.encode())]
-        if self._products.length(words) > self._count * _MAX_FEW_SHARE:
+        if self._products.lengths(words).sum() > self._count * _MAX_FEW_SHARE:
             return None
         products = np.sort(self._products.values(words))
         return products[np.flatnonzero(np.diff(products, prepend=-1))]
@@ -104,7 +107,12 @@ class Names:
     def __init__(self, table: pa.Table):
         text, self._ends = text_column(table, "text")
         self._texts = SortedTexts(text, self._ends[:-1], self._ends[1:])
+        self._text, self._end = text.data, self._ends.data  # a single number is read in a fifth of numpy's time
         self.whole, self.base, self.short = (Lists.of_column(table, name) for name in ("whole", "base", "short"))
+        if "entry" in table.column_names:
+            self._keys, self._by_key = (only_chunk(table, name).to_numpy() for name in ("key", "by_key"))
+            entries, ends = text_column(table, "entry")
+            self._entries, self._entry_end = entries.data, ends.data
 
     @classmethod
     def of_older(cls, full_names: pa.Table, full_name: np.ndarray) -> "Names":
@@ -119,6 +127,27 @@ class Names:
         none = pa.array([[]] * len(full_names), whole.type)
         columns = {"text": full_names["name"].combine_chunks(), "whole": whole, "base": none, "short": none}
         return cls(pa.table(columns))
+
+    def rows(self, texts: Sequence[str]) -> list[int | None]:
+        """Return the row of each text, None for one that stands for no name.
+
+        One search for all keys takes as long as three of `beginning_with`.
+        """
+        encoded = [text.encode() for text in texts]
+        keys = np.array([crc32(text) for text in encoded], np.uint32)
+        firsts, ends = (np.searchsorted(self._keys, keys, side).tolist() for side in ("left", "right"))
+        by_key, places = self._by_key, zip(encoded, firsts, ends, strict=True)
+        return [
+            next((row for row in by_key[first:end].tolist() if self._is(row, text)), None)
+            for text, first, end in places
+        ]
+
+    def entry(self, row: int) -> bytes:
+        """Return what /cards/named says of the products of a text, as JSON without the opening brace."""
+        return bytes(self._entries[self._entry_end[row] : self._entry_end[row + 1]])
+
+    def _is(self, row: int, text: bytes) -> bool:
+        return self._text[self._end[row] : self._end[row + 1]] == text
 
     def beginning_with(self, text: str) -> tuple[range, range]:
         """Return the rows of a text, if there is one, and of the longer texts that begin with it."""
@@ -145,9 +174,10 @@ class Lists:
         lists = only_chunk(table, name)
         return cls(lists.offsets.to_numpy(), lists.values.to_numpy())
 
-    def length(self, rows: np.ndarray) -> int:
-        """Return the number of values in the lists of some rows."""
-        return int((self._offsets[rows + 1] - self._offsets[rows]).sum())
+    def lengths(self, rows: np.ndarray) -> np.ndarray:
+        """Return the number of values in the list of each of some rows."""
+        lengths: np.ndarray = self._offsets[rows + 1] - self._offsets[rows]
+        return lengths
 
     def values(self, rows: np.ndarray) -> np.ndarray:
         """Return the concatenated lists of some rows."""
@@ -156,6 +186,10 @@ class Lists:
         before = np.cumsum(lengths) - lengths
         found: np.ndarray = self._values[np.repeat(starts - before, lengths) + np.arange(lengths.sum())]
         return found
+
+    def values_of(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the concatenated lists of some rows, after the place of the row of each value."""
+        return np.repeat(np.arange(len(rows)), self.lengths(rows)), self.values(rows)
 
     def between(self, rows: range) -> np.ndarray:
         """Return the concatenated lists of a range of rows, as a view."""
@@ -206,6 +240,13 @@ def suffix_table(words: pa.Array) -> pa.Table:
     return pa.table(
         {name: pa.array(values, pa.uint32()) for name, values in zip(("word", "start"), columns, strict=True)}
     )
+
+
+def name_table(names: pa.Table) -> pa.Table:
+    """Return the table `names` from its rows, the texts with their products and entries."""
+    keys = np.array([crc32(text.encode()) for text in names["text"].to_pylist()], np.uint32)
+    by_key = keys.argsort(kind="stable").astype(np.uint32)
+    return names.append_column("key", pa.array(keys[by_key])).append_column("by_key", pa.array(by_key))
 
 
 def substring_table(words: pa.Table, suffixes: pa.Table, products: int) -> pa.Table:

@@ -115,7 +115,7 @@ class OpenBuild:
         """
         self.catalogue.vocabulary, self.catalogue.card_lines  # noqa: B018  (read at their first use)
         if self.catalogue.full_name is not None:
-            self.best_of_letters  # noqa: B018
+            self.best_of_letters, self.catalogue.names  # noqa: B018
         for layer in self.objects.layers.values():
             if not layer_names.holds_bulk_files(layer.name):  # nothing reads their indexes, and there are many
                 layer.index  # noqa: B018
@@ -160,6 +160,17 @@ class OpenBuild:
         letters = [text for text in self.catalogue.vocabulary.characters if is_ranked and text.isalnum()]
         searches = {letter: Search(Filters((letter,)), DEFAULT_SORT, reverse=False, best=letter) for letter in letters}
         return {letter: first_matches(self.catalogue, search, _BEST_OF_LETTER) for letter, search in searches.items()}
+
+    @property
+    def named_catalogue(self) -> Catalogue:
+        """The search index, with what is said of each name.
+
+        Raises:
+            NotFound: The build was made before names were looked up by lists.
+        """
+        if not self.catalogue.of_words:
+            raise self._too_old("lists of names")
+        return self.catalogue
 
     @cached_property
     def facets(self) -> Facets:

@@ -14,6 +14,7 @@ from edge_auth.api.flask_app import client_of
 from edge_auth.builds import layer_names
 from edge_auth.live.open_build import OpenBuild
 from edge_auth.store.codec import decompressed_chunks
+from edge_auth.text import base_name
 from generator.site.game_indexes import GameIndex, game_indexes
 from generator.site.week_moves import Move, week_moves
 
@@ -99,6 +100,7 @@ def _values(build: OpenBuild, answer: _Ask) -> Iterator[tuple[str, str]]:
     if (card := _example_card(answer)) is not None:
         yield "idProduct", str(card["id_product"])
         yield "ids", str(card["id_product"])
+        yield "names", base_name(card["name"]).strip()[:_MAX_NAME_CHARACTERS]
         yield "q of listCards", next(iter(_WORD.findall(card["name"])), card["name"])[:100]
         if card["set"]["name"] and len(card["set"]["name"]) <= _MAX_NAME_CHARACTERS:
             yield "set", card["set"]["name"]

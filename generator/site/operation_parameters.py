@@ -11,6 +11,7 @@ from edge_auth.api.parameters import (
     GivenText,
     IdList,
     Integer,
+    NameList,
     Price,
     ProductId,
     Required,
@@ -63,6 +64,9 @@ def schema_of(rule: Rule) -> _Json:
         case TextList():
             one = f"[^,]{{1,{rule.max_characters}}}"
             schema = {"type": "string", "pattern": f"^{one}(,{one}){{0,{rule.max_texts - 1}}}$"}
+        case NameList():
+            one = f"[^\\s\\x00-\\x1f\\x85][^\\n]{{0,{rule.max_characters - 1}}}"
+            schema = {"type": "string", "pattern": f"^{one}(\\n{one}){{0,{rule.max_names - 1}}}$"}
         case BuildId():
             schema = {"type": "string", "minLength": 1}
         case Required():

@@ -12,6 +12,7 @@ from typing import Any
 from edge_auth.builds import bulk, object_keys, sorts
 from edge_auth.errors import API_ERRORS
 from edge_auth.live.keys import SCOPES
+from edge_auth.search.named import MATCHES
 from generator.lake.prices_and_conditions import CONDITIONS
 
 REFERENCE = "#/components/schemas/"
@@ -19,6 +20,7 @@ Json = dict[str, Any]
 
 _WORDS: dict[str, tuple[str, ...]] = {
     "kinds": sorts.KINDS[1:],
+    "matches": MATCHES,
     "views": object_keys.HISTORY_VIEWS,
     "ranges": tuple(object_keys.HISTORY_RANGES),
     "scopes": SCOPES,

@@ -16,7 +16,10 @@ import pytest
 
 from edge_auth.api.endpoints import ENDPOINTS
 from edge_auth.builds import layout
+from edge_auth.builds.catalogue import COLUMNS
+from edge_auth.builds.index import INDEX_NAME, LayerFile, index_table, map_table, to_bytes
 from edge_auth.live.keys import DEFAULT_RATE_LIMIT, KEY_PREFIX, SCOPES, issue, open_key_file
+from edge_auth.store.codec import sha256
 from edge_auth.store.folder import FolderStore
 from generator.releases.publish import publish
 from generator.site.openapi import document
@@ -96,14 +99,31 @@ def keys_of_each_kind(location: Path) -> dict[str, str]:
 
 
 def add_older_build(store: FolderStore, live: str) -> str:
-    """Add a build without the layers that old versions did not make. Return its id."""
+    """Add a build without the layers and the index of names that old versions did not make. Return its id."""
     record = json.loads(store.get(layout.record_name(live)))
     kept = {name: layer for name, layer in record["layers"].items() if name.startswith(OLD_LAYERS)}
     record["layers"] = kept
+    kept["catalogue"]["digest"] = add_older_catalogue(store, kept["catalogue"]["digest"])
     digests = {name: layer["digest"] for name, layer in kept.items()}
     record["id"] = layout.build_id(record["as_of"], digests)
     store.put(layout.record_name(record["id"]), json.dumps(record).encode())
     return record["id"]
+
+
+def add_older_catalogue(store: FolderStore, digest: str) -> str:
+    """Add a layer with the files of a catalogue, whose columns do not know the names. Return its digest."""
+    folder, older = (layout.layer_folder("catalogue", name) for name in (digest, digest[::-1]))
+    index = map_table(store.local_path(folder + INDEX_NAME))
+    files = []
+    for name, *_ in json.loads(index.schema.metadata[b"files"]):
+        data = store.get(folder + name)
+        if name.startswith(f"{COLUMNS}-"):
+            data = to_bytes(map_table(store.local_path(folder + name)).drop_columns(["full_name", "base_name"]))
+        files.append(LayerFile(name, len(data), sha256(data).hex()))
+        store.put(older + name, data)
+    table = index_table(index.replace_schema_metadata(None), index.schema.metadata[b"pattern"].decode(), [], files)
+    store.put(older + INDEX_NAME, to_bytes(table))
+    return digest[::-1]
 
 
 @pytest.fixture(scope="module")

@@ -90,6 +90,39 @@ def test_the_lake_has_matches_of_every_class(oracle: Oracle) -> None:
     assert {oracle.cards.match_class(card["id_product"], "a") for card in found["data"]} == {0, 1, 2, 3}
 
 
+LIST = "\n".join([*dict.fromkeys([*TYPED, *NAMES])])
+
+
+@pytest.mark.parametrize("more", [{}, {"kind": "single"}, {"kind": "sealed"}, {"game": "OTHER"}, {"game": "none"}])
+def test_a_list_of_names(named: AnyClient, oracle: Oracle, more: dict[str, str]) -> None:
+    lines = LIST.split("\n")
+    for start in range(0, len(lines), 50):
+        agree(named, oracle, "cards/named", names="\n".join(lines[start : start + 50]), **more)
+
+
+def test_a_list_finds_names_in_each_way(named: AnyClient) -> None:
+    names = "Professor\u2019s Research\r\n\r\n Charizard EX \ncharizard-ex\nCharizard EX\nnone such\n\u2606!"
+    found = named.get("/api/v1/cards/named?" + urlencode({"names": names})).json()
+    ways = [(entry["name"], entry["matched"]) for entry in found["data"]]
+    first, *others = ways
+    assert first == ("Professor\u2019s Research", "short") and found["not_found"] == ["none such"]
+    assert others == [("Charizard EX", "name"), ("charizard-ex", "name"), ("\u2606!", "name")]
+
+
+@pytest.mark.parametrize("count", [100, 101])
+def test_a_list_has_a_hundred_names_with_repetitions(named: AnyClient, count: int) -> None:
+    answer = named.get("/api/v1/cards/named?" + urlencode({"names": "\n".join(["pikachu"] * count)}))
+    assert answer.status == (200 if count == 100 else 400)
+
+
+@pytest.mark.parametrize(
+    "query", ["", "names=", "names=%0A%20%0D%0A", f"names={'x' * 201}", "names=a&q=a", "names=a&names=b"]
+)
+def test_a_list_that_is_refused(named: AnyClient, query: str) -> None:
+    answer = named.get(f"/api/v1/cards/named?{query}")
+    assert answer.code == "invalid_parameter" and ("names" in answer.message or "q" in answer.message)
+
+
 @pytest.mark.parametrize("game", ["", "other", "none"])
 def test_names_are_listed_by_base_name(named: AnyClient, oracle: Oracle, game: str) -> None:
     agree(named, oracle, "names", game=game)

@@ -84,6 +84,7 @@ def test_ids_need_no_new_column(old, new, products):
         ("facets", "", 404),
         ("facets", "game=x", 404),
         ("series", "ids=1", 404),
+        ("cards/named", "names=x", 404),
         ("movers", "game=x", 404),
         ("identifiers", "", 404),
         ("identifiers/tcgplayer", "values=1", 404),

@@ -43,5 +43,10 @@ def test_signs_are_what_words_leave(name: str, signs: list[str]) -> None:
     assert text.signs(name) == signs
 
 
+def test_keys_of_many_names_are_those_of_each() -> None:
+    names = [case.name for case in CASES if "\n" not in case.name]
+    assert text.name_keys(names) == list(map(text.name_key, names))
+
+
 def test_a_name_without_words_is_compared_by_its_fold() -> None:
     assert text.name_key("\u2606!") == unicodedata.normalize("NFKD", "\u2606!") and text.name_key("A-B") == "a b"

@@ -1,6 +1,7 @@
 """Random requests about a lake: mostly good ones near its content, some that must be refused."""
 
 import random
+import re
 import unicodedata
 from collections.abc import Callable
 from functools import partial
@@ -61,6 +62,7 @@ class Targets:
             self.facets,
             self.facets,
             self.names,
+            self.named,
             self.series,
             self.card,
             self.card_identifiers,
@@ -133,6 +135,24 @@ class Targets:
             names = self.rng.sample(list(beside), self.rng.choice((1, 1, 2)))
             query |= {name: self.rng.choice(beside[name]) for name in names}
         return self._target("cards", query)
+
+    def named(self) -> str:
+        """Names of products, whole and in part, in other spellings, some twice; now and then none, or too many."""
+        count = self.rng.choice((1, 2, 3, 7, 20, 99, 100, 101))
+        names = [self._listed_name() for _ in range(count)]
+        query = {"names": self.rng.choice(("\n", "\r\n", "\n\n")).join(names)} if self.rng.random() < 0.95 else {}
+        if self.rng.random() < 0.4:
+            query |= {"kind": self._enumerated("all", "single", "sealed")}
+        if self.rng.random() < 0.3:
+            query |= {"game": self._text("game")}
+        return self._target("cards/named", query)
+
+    def _listed_name(self) -> str:
+        name = self._of("name", self.rows.products) or "Charizard"
+        if self.rng.random() < 0.5:
+            name = re.split(self.rng.choice((r" [\[(]", " - ", " ")), name)[0]
+        odd = ("nothing-like-it", " ", "", "\u2606", "x" * 200, "x" * 201)
+        return self.rng.choice(odd) if self.rng.random() < 0.05 else self._twist(name)
 
     def series(self) -> str:
         """Ids, now and then none, or something beside them that this endpoint does not take."""

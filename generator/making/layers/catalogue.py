@@ -22,7 +22,7 @@ from edge_auth.builds.index import to_bytes
 from edge_auth.builds.layers import FACTS
 from edge_auth.builds.sorts import KINDS, PRICE_SORTS, SORTS
 from edge_auth.builds.text_filters import TEXT_FILTERS
-from edge_auth.builds.vocabulary import NAMES, SUBSTRINGS, SUFFIXES, WORDS, substring_table, suffix_table
+from edge_auth.builds.vocabulary import NAMES, SUBSTRINGS, SUFFIXES, WORDS, name_table, substring_table, suffix_table
 from edge_auth.store.codec import sha256
 from edge_auth.text import composed
 from generator.lake.lake import Lake
@@ -123,7 +123,8 @@ def _write_words(context: BuildContext, writer: Writer) -> None:
     suffixes = suffix_table(words["word"])
     [(products,)] = context.db.rows("select count(*) from rankings")
     substrings = substring_table(words, suffixes, products)
-    names = context.db.table("select text, whole, base, short from name_index order by text_row").combine_chunks()
+    query = "select text, whole, base, short, entry from name_index order by text_row"
+    names = name_table(context.db.table(query).combine_chunks())
     for name, table in ((WORDS, words), (SUFFIXES, suffixes), (SUBSTRINGS, substrings), (NAMES, names)):
         writer.add_file(f"{name}.arrow", to_bytes(table))
 

@@ -1,10 +1,14 @@
 """Names: the different names of the products, for completion."""
 
 from collections import Counter, defaultdict
+from typing import Any
 
-from tests.support.oracle import games
+from tests.support.oracle import games, market_price
 from tests.support.oracle.lake import OracleLake, Row
+from tests.support.oracle.rounding import number
 from tests.support.oracle.text import base_name, fold, words
+
+WAYS = ("name", "base", "short")
 
 
 def listed(lake: OracleLake, game: str) -> Row:
@@ -17,6 +21,34 @@ def listed(lake: OracleLake, game: str) -> Row:
     spellings.pop("", None)
     entries = [{"name": usual(found), "products": found.total()} for _, found in sorted(spellings.items())]
     return {"count": len(entries), "names": entries}
+
+
+def of_list(lake: OracleLake, query: dict[str, Any]) -> Row:
+    """The products of each name of a list: those of that name, else of that base name, else of that short name."""
+    game, kind, data, not_found = query["game"], query["kind"], [], []
+    ids = [id_ for id_, row in lake.products.items() if kind in ("all", row["kind"])]
+    ids = [id_ for id_ in ids if not game or games.of_product(lake, id_) == fold(game)]
+    for name in dict.fromkeys(query["names"]):
+        ways = ((way, [id_ for id_ in ids if _means(way, name, lake.products[id_]["name"])]) for way in WAYS)
+        matched, found = next(((way, found) for way, found in ways if found), ("", []))
+        prices = {id_: market_price.newest(lake, id_) for id_ in found}
+        found.sort(key=lambda id_: (prices[id_] is None, prices[id_] or 0, id_))
+        if not found:
+            not_found.append(name)
+            continue
+        first, price = found[0], prices[found[0]]
+        cheapest = None if price is None else {"id_product": first, "price": number(price)}
+        entry = {"name": name, "matched": matched, "products": len(found)}
+        data.append(entry | {"ids": found[:100], "cheapest": cheapest})
+    return {"data": data, "not_found": not_found}
+
+
+def _means(way: str, asked: str, name: str) -> bool:
+    """Whether a name that is asked for means a product's in one way."""
+    if not words(asked):
+        return way == "name" and fold(asked) == fold(name)
+    base = base_name(name)
+    return words(asked) == words({"name": name, "base": base, "short": base.split(" - ")[0]}[way])
 
 
 def usual(spellings: Counter[str]) -> str:

@@ -77,6 +77,8 @@ class Oracle:
             return fingerprints(self.lake)
         if endpoint == "names":
             return names.listed(self.lake, parameters["game"])
+        if endpoint == "named":
+            return names.of_list(self.lake, parameters)
         if endpoint == "facets":
             return facets.counted(self.lake, self.cards.matching(parameters | {"sort": "trend"}))
         if endpoint == "scheme":
@@ -146,6 +148,8 @@ def route(path: str) -> tuple[str | None, str]:
         return head, ""
     if path == f"{ROOT}market/history":
         return "market/history", ""
+    if path == f"{ROOT}cards/named":
+        return "named", ""
     if head == "cards" and rest and "/" not in rest:
         return "card", rest
     if head == "cards" and re.fullmatch("[^/]+/identifiers", rest):

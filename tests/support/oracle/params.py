@@ -113,9 +113,23 @@ class ValuesParameter:
         return parts
 
 
+@dataclass(frozen=True)
+class NamesParameter:
+    """From 1 to 100 lines that are not blank, without the white space around them; it must be there."""
+
+    default: None = None
+
+    def read(self, text: str) -> list[str]:
+        lines = [line.strip() for line in text.split("\n") if line.strip()]
+        if not 1 <= len(lines) <= 100 or any(len(line) > 200 for line in lines):
+            raise ValueError
+        return lines
+
+
 SORTS = ("trend", "low", "avg", "filtered", "market", "name", "number", "newest", "match")
 GAME = TextParameter(most=200)
-Parameter = IntegerParameter | ChoiceParameter | TextParameter | PriceParameter | IdsParameter | ValuesParameter
+ListParameter = IdsParameter | ValuesParameter | NamesParameter
+Parameter = IntegerParameter | ChoiceParameter | TextParameter | PriceParameter | ListParameter
 Parameters = dict[str, Parameter | GivenTextParameter | IdParameter]
 
 
@@ -151,6 +165,7 @@ PARAMETERS: dict[str, Parameters] = {  # of the endpoints but `oracle.PLAIN_LIST
     },
     "facets": FILTERS,
     "names": {"game": GAME},
+    "named": {"names": NamesParameter(), "game": GAME, "kind": FILTERS["kind"]},
     "series": {"ids": IdsParameter()},
     "card": {"days": IntegerParameter(None, 1, 3650)},
     "card identifiers": {},
@@ -197,6 +212,8 @@ def read(endpoint: str, known: Parameters, pairs: list[tuple[str, str]]) -> dict
         raise Refused("ids")
     if endpoint == "series" and "ids" not in seen:
         raise Refused("ids")
+    if endpoint == "named" and "names" not in seen:
+        raise Refused("names")
     if endpoint == "scheme" and "values" not in seen:
         raise Refused("values")
     if values.get("sort") == "match" and (not words(values["q"]) or values["order"] is not None):
