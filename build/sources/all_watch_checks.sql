@@ -1,17 +1,25 @@
 -- Every check of the monitor in all_watch_checks, one row each, also of products that are not tracked. It has no offers:
 -- their texts are most of the bytes. watch_times_with_offers says which checks are read with them.
 
--- The columns of a check, from rows with the columns of watch_summaries.
+-- The slugs of checks that are those of tracked products after folding, as the API takes them.
+create table watch_slugs as
+select given.given, watchlist.slug as tracked
+from (select distinct slug as given from watch_summaries) as given
+join watchlist on fold(given.given) = watchlist.slug_folded;
+
+-- The columns of a check, from rows with the columns of watch_summaries. Its slug is that of its tracked product.
 create macro watch_checks_of(summaries) as table
 select
-    * exclude (lowest_listed, highest_listed, listed) replace (
+    * exclude (lowest_listed, highest_listed, listed, given, tracked) replace (
+        coalesce(tracked, slug) as slug,
         date_trunc('second', checked_at) as checked_at,
         coalesce(num_offers, listed) as num_offers,
         coalesce(price(lowest_price), price(lowest_listed)) as lowest_price
     ),
     num_offers as given_offers,
     price(lowest_price) as given_price
-from query_table(summaries);
+from query_table(summaries)
+left join watch_slugs on slug = given;
 
 create table all_watch_checks as
 from watch_checks_of('watch_summaries');

@@ -10,8 +10,9 @@ from generator.commands.ingest_lines import lines_command
 from generator.commands.ingest_withdraw import withdraw
 from generator.ingest.catalogue_import import import_attributes, import_expansions
 from generator.ingest.expansions_template import template_lines
-from generator.ingest.formats import ATTRIBUTES, EXPANSIONS, SCRAPED_FORMATS
+from generator.ingest.formats import ATTRIBUTES, EXPANSIONS, SCRAPED_FORMATS, WATCHLIST
 from generator.ingest.lines_import import import_lines
+from generator.ingest.watchlist_import import import_watchlist
 
 
 @click.group()
@@ -27,6 +28,10 @@ ingest.add_command(cardmarket)
 game_option = click.option("--game", help="The game of the lines that name none.")
 ingest.add_command(lines_command(EXPANSIONS, import_expansions, game_option, template=template_lines))
 ingest.add_command(lines_command(ATTRIBUTES, import_attributes))
+replace_option = click.option(
+    "--replace", is_flag=True, help="The files are the whole truth: other rows that imports wrote go."
+)
+ingest.add_command(lines_command(WATCHLIST, import_watchlist, replace_option))
 for line_format in SCRAPED_FORMATS:
     ingest.add_command(lines_command(line_format, partial(import_lines, line_format)))
 ingest.add_command(identifiers)

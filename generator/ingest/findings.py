@@ -25,6 +25,8 @@ CONTRADICTION = "contradiction"
 INCOMPLETE_OFFERS = "incomplete-offers"
 UNKNOWN_CONDITIONS = "unknown-conditions"
 IN_BOTH_LISTS = "in-both-lists"
+NAMED_BY_URL = "named-by-url"
+UNKNOWN_SLUGS = "unknown-slugs"
 
 # The cases that stop an import, and what accepting them means.
 REFUSED = {

@@ -365,3 +365,16 @@ ATTRIBUTES = LineFormat(
         "updated_at": time("updated_at"),
     },
 )
+
+# The products that the watchlist tracks.
+WATCHLIST = LineFormat(
+    "watchlist",
+    help="Import the products that the watchlist tracks.",
+    example="watchlist.csv",
+    columns={
+        "slug": text("slug"),
+        "url": url("url", "cardmarket_url"),
+        "name": text("name"),
+        "game": text("game"),
+    },
+)

@@ -122,6 +122,11 @@ def _usual_names(told: list[str]) -> dict[str, str]:
     return {game: usual_name(first[_letters(game)]) for game in told}
 
 
+def known_game(texts: Iterable[str]) -> str | None:
+    """Return the game of the marketplace that one of these texts spells, such as a part of an address."""
+    return next((game for text in texts if (game := _by_letters().get(_letters(text)))), None)
+
+
 def usual_name(game: str) -> str:
     """Return the name of a game that a category spells in its own way: `Yu-Gi-Oh!` for `Yugioh`."""
     return _by_letters().get(_letters(game), game)

@@ -96,6 +96,7 @@ class FileLines:
     Attributes:
         lines, refused: How many lines it has, and how many of them were refused.
         offers, incomplete: How many offers it lists, and how many of them builds leave out.
+        numbers: The numbers of the lines that became rows, in a table that people keep.
         conditions: The conditions of offers that are none of the seven, with their numbers.
         contradictions: The lines whose count contradicts their offers: how many, and how the first does.
     """
@@ -107,6 +108,7 @@ class FileLines:
     offers: int = 0
     incomplete: int = 0
     conditions: Counter[str] = field(default_factory=Counter)
+    numbers: list[int] = field(default_factory=list)
     contradictions: int = 0
     first_contradiction: str = ""
 
@@ -214,6 +216,8 @@ class _Reading:
     def _take(self, line: GivenLine, row: _Row) -> None:
         if self._scraped:
             self._judge(self._scraped, line, dict(zip(self._format.columns, row, strict=True)))
+        if self._format.is_csv_allowed:
+            self._found.numbers.append(line.number)
         self._rows.append(row)
         if len(self._rows) >= _MAX_BATCH_ROWS:
             self._end_batch()

@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from edge_auth.text import fold
 from generator import settings
 from generator.clock import timestamp, utc_now
 from generator.errors import IngestError
@@ -21,10 +22,11 @@ from generator.ingest.findings import (
     FUTURE,
     INCOMPLETE_OFFERS,
     UNKNOWN_CONDITIONS,
+    UNKNOWN_SLUGS,
     ImportFinding,
     refuse,
 )
-from generator.ingest.formats import LIST_PAGES, OFFERS, LineFormat, ScrapedFormat
+from generator.ingest.formats import LIST_PAGES, OFFERS, WATCH_CHECKS, LineFormat, ScrapedFormat
 from generator.ingest.lake_rules import check_rows
 from generator.ingest.lines import FileLines, LineReader, store_refused
 from generator.ingest.merge import FileChange, MergeCounts, changed_files
@@ -84,6 +86,8 @@ def import_lines(line_format: ScrapedFormat, lake: LakeWriter, files: LineFiles,
     reader = _read(files, on_read, line_format)
     rows = reader.table()
     findings = _check(line_format, reader, rows, files.accepted)
+    if line_format is WATCH_CHECKS:
+        findings += tuple(_unknown_slugs(lake, rows))
     with lake.locked():
         changes = list(merge_days(lake, table, rows.select(table.schema.names)))
         changed = changed_files(changes)
@@ -177,6 +181,17 @@ def _doubts(line_format: ScrapedFormat, file: FileLines) -> Iterator[ImportFindi
     if file.offers and file.offers == file.incomplete:
         message = f"each of its {file.offers:,} offers lacks one of {', '.join(line_format.needed)}"
         yield ImportFinding(INCOMPLETE_OFFERS, str(file.path), target, file.offers, message)
+
+
+def _unknown_slugs(lake: LakeWriter, rows: pa.Table) -> Iterator[ImportFinding]:
+    """Yield the slugs of checks that no tracked product has."""
+    schema = pa.schema([("slug", pa.string())])
+    tracked = [lake.read_columns(path, schema)["slug"].to_pylist() for path in lake.list_tables("watchlist")]
+    known = {fold(slug) for slugs in tracked for slug in slugs if slug}
+    unknown = sorted(slug for slug in pc.unique(rows["slug"]).to_pylist() if fold(slug) not in known)
+    if unknown:
+        message = f"{len(unknown):,} slugs are those of no tracked product, such as {unknown[0]}: builds leave them out"
+        yield ImportFinding(UNKNOWN_SLUGS, "lines", WATCH_CHECKS.table.name, len(unknown), message, is_refused=False)
 
 
 def _future(table: DailyTable, rows: pa.Table) -> Iterator[ImportFinding]:

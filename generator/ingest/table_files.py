@@ -95,6 +95,13 @@ def identifiers_file() -> TableFile:
     return TableFile("identifiers-imported.parquet", "identifiers", "id_product", schema, tuple(schema.names))
 
 
+@cache
+def watchlist_file() -> TableFile:
+    """Return the file of all tracked products that imports write."""
+    schema = arrow_schema("watchlist")
+    return TableFile("watchlist-imported.parquet", "watchlist", "slug", schema, tuple(schema.names))
+
+
 def price_guide_file(day: date) -> TableFile:
     """Return the file of one day of the price guide, with all games."""
     path = f"price_guide/day={day.isoformat()}/cardmarket.parquet"

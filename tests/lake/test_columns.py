@@ -14,7 +14,7 @@ from generator.compare.diff import compared_fields
 from generator.database import Database
 from generator.demo.lake import write_demo
 from generator.demo.words import CONDITION_CODES
-from generator.ingest.formats import ATTRIBUTES, EXPANSIONS, SCRAPED_FORMATS, ScrapedFormat
+from generator.ingest.formats import ATTRIBUTES, EXPANSIONS, SCRAPED_FORMATS, WATCHLIST, ScrapedFormat
 from generator.ingest.list_page_values import list_pages_file
 from generator.ingest.marketplace_files import Kind, read_marketplace_file
 from generator.ingest.table_files import TableFile, expansions_file, products_file
@@ -165,7 +165,7 @@ def test_the_oracle_reads_every_column() -> None:
 
 def test_the_imports_document_every_key() -> None:
     """Every key of a scraped line that a parser reads is in the tables of docs/ingest.md."""
-    formats = (*SCRAPED_FORMATS, EXPANSIONS, ATTRIBUTES)
+    formats = (*SCRAPED_FORMATS, EXPANSIONS, ATTRIBUTES, WATCHLIST)
     keys = {key for line_format in formats for column in line_format.columns.values() for key in column.keys}
     documented = set(re.findall(r"`(\w+)`", (ROOT / "docs" / "ingest.md").read_text("utf-8")))
     assert keys - documented == set()

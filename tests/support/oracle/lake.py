@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tests.support.oracle.rounding import price
+from tests.support.oracle.text import fold
 
 Row = dict[str, Any]
 CONDITIONS = ("MT", "NM", "EX", "GD", "LP", "PL", "PO")
@@ -92,9 +93,10 @@ class OracleLake:
 
     def _watch_checks(self) -> dict[str, list[Row]]:
         found: dict[str, list[Row]] = {slug: [] for slug in self.watchlist}
+        own = {fold(slug): slug for slug in self.watchlist}
         for row in self._daily("watch_checks", WATCH_CHECK):
-            if row["slug"] in found:
-                found[row["slug"]].append(row)
+            if slug := own.get(fold(row["slug"])):
+                found[slug].append(row | {"slug": slug})
         for checks in found.values():
             checks.sort(key=lambda row: (row["day"], rank(row, WATCH_CHECK, "checked_at")))
         return found
