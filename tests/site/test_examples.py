@@ -25,10 +25,18 @@ ARGUMENTS = {
     "Completion as you type": ["ember"],
     "What a collection was worth, day by day": ["collection.csv"],
     "An alert when a price falls": [str(EMBERFOX), "2", "404404"],
-    "The price of a list of names": ["BOX 1", "Emberfox ex [Blazing Tail]", "No such card"],
+    "The price of a list of names": ["BOX 1", "Emberfox-EX", "No such card"],
     "What a collection is worth": ["collection.csv"],
 }
-DECK = "4 Emberfox ex [Blazing Tail]\n2 filler 003\n\n1 No such card\n3 No picture\n"
+DECK = """Pokémon: 8
+4 Emberfox ex
+1 Emberfox-EX (ASP) 12
+2x filler 003 FIL 3
+
+Trainer: 4
+1 No such card
+3 No picture ASP 7
+"""
 COLLECTION = {EMBERFOX: 3, 2: 1, 777: 9} | {100 + n: n % 4 for n in range(130)}
 NEEDS = {"sh": ("curl",), "py": (), "mjs": ("Node.js",)}
 
@@ -77,8 +85,9 @@ def test_there_is_an_example_of_every_endpoint_in_every_language() -> None:
 
 
 RECIPE_OUTPUTS = {
-    "The price of a deck list": "3 No picture has no price\ntogether 90.46\n",  # 4 × 22.10 + 2 × 1.03
-    "Completion as you type": "Emberfox ex [Blazing Tail] (1)\n",
+    # 5 × 22.10 + 2 × 1.03
+    "The price of a deck list": "1 No such card is no card\n3 No picture has no price\ntogether 112.56\n",
+    "Completion as you type": "Emberfox ex (1)\n",
     "The first page in a spreadsheet": f"{EMBERFOX},Emberfox ex [Blazing Tail],Ashen Peaks,012,Ultra Rare,22.1,16.9\n",
 }
 # The calls of endpoints come from one template for each language, so that few of them tell whether it is right.
@@ -131,6 +140,7 @@ def test_an_example_runs(
         assert all(f"Box {n}" in done.stdout for n in range(3))
     if "list of names" in title:
         assert all(words in done.stdout for words in ("Box 1", "Emberfox ex", "22.1", "there is no card"))
+        assert "No such card" in done.stdout
         assert "Box 0" not in done.stdout
     if title.partition(", in ")[0] in RECIPE_OUTPUTS:
         assert RECIPE_OUTPUTS[title.partition(", in ")[0]] in done.stdout

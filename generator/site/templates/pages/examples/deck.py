@@ -1,16 +1,17 @@
 """The price of a deck list: python deck.py deck.txt
 
-The file has lines such as `4 Emberfox ex`. Of each name the cheapest printing counts. A name costs
-one request; "The price of a list of names" keeps the ids, after which 100 prices cost one.
+The file has lines such as `4 Emberfox ex` or `1x Emberfox ex (ASP) 12`; others, such as headings, do
+not count. Of each name the cheapest printing counts. 100 names cost one request.
 """
 
 import os
+import re
 import sys
-import unicodedata
 from pathlib import Path
 
 import requests
 
+LINE = re.compile(r"\s*(\d+)x?\s+(.+?)(?:\s+\(?[A-Z0-9-]{2,6}\)?\s+\S*\d\S*)?\s*")
 session = requests.Session()
 session.headers["Authorization"] = f"Bearer {os.environ['KEY']}"
 
@@ -21,18 +22,17 @@ def get(path, **params):
     return answer.json()
 
 
-def fold(text):
-    """Return a text without accents, whatever its case: so the API compares names."""
-    letters = unicodedata.normalize("NFKD", text)
-    return "".join(letter for letter in letters if unicodedata.category(letter) != "Mn").casefold()
-
+lines = map(LINE.fullmatch, Path(sys.argv[1]).read_text("utf-8-sig").splitlines())
+deck = [(int(line[1]), line[2]) for line in lines if line]
+names, found = list(dict.fromkeys(name for _, name in deck)), {}
+for start in range(0, len(names), 100):
+    some = get("cards/named", names="\n".join(names[start : start + 100]), kind="single")["data"]
+    found |= {entry["name"]: entry["cheapest"] for entry in some}
 
 total = 0
-for line in filter(str.strip, Path(sys.argv[1]).read_text("utf-8-sig").splitlines()):
-    quantity, _, name = line.strip().partition(" ")
-    found = get("cards", q=name, sort="match", kind="single", limit=100)["data"]
-    prices = [(card["price_guide"] or {}).get("trend") for card in found if fold(card["name"]) == fold(name)]
-    known = [price for price in prices if price is not None]
-    print(quantity, name, f"{min(known):.2f} each" if known else "has no price" if prices else "is no card")
-    total += int(quantity) * min(known, default=0)
+for quantity, name in deck:
+    cheapest = found.get(name)
+    says = f"{cheapest['price']:.2f} each" if cheapest else "has no price" if name in found else "is no card"
+    print(quantity, name, says)
+    total += quantity * cheapest["price"] if cheapest else 0
 print(f"together {total:.2f}")

@@ -1,6 +1,5 @@
 // The prices of a list of names: node prices.mjs "Emberfox ex" "Box 1"
-// The names file tells which names there are. Ids of a name are searched once and kept. 100 prices cost one request.
-import {existsSync, readFileSync, writeFileSync} from "node:fs";
+// 100 names cost one request, and so do 100 prices.
 
 const {CARDS, KEY} = process.env;
 
@@ -12,25 +11,14 @@ async function get(path, params = {}) {
   return body;
 }
 
-/** A text without accents, whatever its case: so the API compares names. */
-const fold = (text) => text.normalize("NFKD").replace(/\p{Mn}/gu, "").toLowerCase();
-
-const file = "ids-js.json";
-const ids = existsSync(file) ? JSON.parse(readFileSync(file)) : {};
-const products = new Map((await get("names")).names.map((entry) => [fold(entry.name), entry.products]));
-const wanted = process.argv.slice(2).map(fold);
-for (const name of wanted) {
-  if (!products.has(name)) {
-    console.log(`there is no card ${name}`);
-  } else if (!ids[name]) { // the best matches are the products of this name
-    const found = await get("cards", {q: name, sort: "match", limit: Math.min(products.get(name), 100)});
-    ids[name] = found.data.map((card) => card.id_product);
-  }
+const names = process.argv.slice(2);
+const ids = [];
+for (let start = 0; start < names.length; start += 100) {
+  const named = await get("cards/named", {names: names.slice(start, start + 100).join("\n")});
+  ids.push(...named.data.flatMap((entry) => entry.ids));
+  for (const name of named.not_found) console.log(`there is no card ${name}`);
 }
-writeFileSync(file, JSON.stringify(ids));
-
-const asked = wanted.flatMap((name) => ids[name] ?? []);
-for (let start = 0; start < asked.length; start += 100) {
-  const {data} = await get("cards", {ids: asked.slice(start, start + 100)});
+for (let start = 0; start < ids.length; start += 100) {
+  const {data} = await get("cards", {ids: ids.slice(start, start + 100)});
   for (const card of data) console.log(card.name, card.set.name, card.price_guide?.trend ?? null);
 }
