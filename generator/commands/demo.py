@@ -3,13 +3,14 @@
 import shlex
 import sys
 from collections.abc import Iterable, Iterator
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import click
 
 from edge_auth.store.open import is_folder
 from generator.demo.draw import MAX_SEED
-from generator.demo.files import older_demo
+from generator.demo.files import Demo, older_demo
 from generator.demo.lake import TableSize, write_demo
 from generator.terminal.output import say
 
@@ -24,7 +25,7 @@ _PROGRESS_LINES = 10
     type=click.IntRange(1, 36_500),
     default=90,
     show_default=True,
-    help="Days of history, from a fixed first day on.",
+    help="Days of history.",
 )
 @click.option(
     "--seed",
@@ -33,7 +34,13 @@ _PROGRESS_LINES = 10
     show_default=True,
     help="Another seed gives another lake.",
 )
-def demo(lake: Path, products: int, days: int, seed: int) -> None:
+@click.option(
+    "--end",
+    type=click.DateTime(["%Y-%m-%d"]),
+    metavar="DAY",
+    help="The last day.  [default: today (UTC); with more days than the demo in LAKE has, so many days after its last]",
+)
+def demo(lake: Path, products: int, days: int, seed: int, end: datetime | None) -> None:
     """Write a realistic made-up lake into the folder LAKE.
 
     The same arguments give the same bytes. Each further day adds its files and changes no existing file of a table,
@@ -44,25 +51,33 @@ def demo(lake: Path, products: int, days: int, seed: int) -> None:
     """
     if not is_folder(str(lake)):
         raise click.BadParameter("demo writes into a folder; copy it to s3:// from there", param_hint="'LAKE'")
-    arguments = {"products": products, "days": days, "seed": seed}
     older = older_demo(lake)
-    sizes = write_demo(lake, products, days, seed, _with_progress)
+    wanted = Demo(products, days, seed, end.date() if end else _last_day(older, products, days, seed))
+    sizes = write_demo(lake, products, days, seed, _with_progress, wanted.end)
     for name, size in sizes.items():
         say(_line(name, size))
     if older:
-        say(_replaced(lake, older, arguments), err=True)
+        say(_replaced(lake, older, wanted), err=True)
     say(f"cardpress build --lake {shlex.quote(str(lake))} --publish")
 
 
-def _replaced(lake: Path, older: dict[str, int], arguments: dict[str, int]) -> str:
-    if older == arguments:
+def _last_day(older: Demo | None, products: int, days: int, seed: int) -> date:
+    """Return the last day of a demo that names none. More days than an older one has are later nights."""
+    if older and older[:1] + older[2:3] == (products, seed) and days > older.days:
+        return older.end + timedelta(days=days - older.days)
+    return datetime.now(UTC).date()
+
+
+def _replaced(lake: Path, older: Demo, demo: Demo) -> str:
+    if older == demo:
         return f"{lake} held this demo already"
-    return f"replaced the older demo in {lake} ({_in_words(older)}) by {_in_words(arguments)}"
+    return f"replaced the older demo in {lake} ({_in_words(older)}) by {_in_words(demo)}"
 
 
-def _in_words(arguments: dict[str, int]) -> str:
-    products, days = arguments["products"], arguments["days"]
-    return f"{products:,} product{'s' * (products != 1)}, {days:,} day{'s' * (days != 1)}, seed {arguments['seed']}"
+def _in_words(demo: Demo) -> str:
+    products, days = demo.products, demo.days
+    counts = f"{products:,} product{'s' * (products != 1)}, {days:,} day{'s' * (days != 1)}"
+    return f"{counts} to {demo.end}, seed {demo.seed}"
 
 
 def _line(name: str, size: TableSize) -> str:

@@ -14,7 +14,7 @@ _FIRST_SECOND = int(datetime.combine(FIRST_DAY, datetime.min.time(), UTC).timest
 
 
 def date_of(day: int) -> date:
-    """Return the date of a day's number. Day 0 is the first."""
+    """Return the date of a day's number in a lake that was not moved. Day 0 is the first."""
     return FIRST_DAY + timedelta(days=day)
 
 
@@ -24,6 +24,15 @@ def timestamps(
     """Return timestamps (UTC, without a zone) from seconds since midnight. They are null where `mask` is true."""
     micros = (_FIRST_SECOND + day * SECONDS_A_DAY + seconds) * 1_000_000 + milliseconds * 1000
     return pa.array(micros, pa.int64(), mask=mask).cast(pa.timestamp("us"))
+
+
+def moved(table: pa.Table, days: int) -> pa.Table:
+    """Return a table whose times are so many days later."""
+    later = pa.scalar(timedelta(days=days), pa.duration("us"))
+    for place, field in enumerate(table.schema):
+        if days and pa.types.is_timestamp(field.type):
+            table = table.set_column(place, field, pc.add(table[place], later).cast(field.type))
+    return table
 
 
 def choose(texts: list[str], places: Integers, mask: Flags | None = None) -> pa.Array:

@@ -9,11 +9,13 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 from fnmatch import fnmatch
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from edge_auth.store.disk import replace_file
+from generator.demo.columns import date_of
 from generator.errors import LakeError
 from generator.lake.lake import DAILY_TABLES, FLAT_TABLES, RECIPE_NAME
 
@@ -33,16 +35,26 @@ _WRITER_OPTIONS = {
 }
 
 
-def older_demo(lake: Path) -> dict[str, int] | None:
-    """Return the arguments of the demo that a folder holds, or None if it holds none."""
+class Demo(NamedTuple):
+    """The arguments of a demo lake. `end` is its last day."""
+
+    products: int
+    days: int
+    seed: int
+    end: date
+
+
+def older_demo(lake: Path) -> Demo | None:
+    """Return the demo that a folder holds, or None if it holds none."""
     try:
         written = json.loads((lake / _MARKER).read_bytes())
-        return {name: int(written[name]) for name in ("products", "days", "seed")}
+        products, days, seed = (int(written[name]) for name in ("products", "days", "seed"))
+        return Demo(products, days, seed, date.fromisoformat(written.get("end") or str(date_of(days - 1))))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def claim(lake: Path, arguments: dict[str, int]) -> None:
+def claim(lake: Path, demo: Demo) -> None:
     """Mark a folder as a demo lake.
 
     Raises:
@@ -54,7 +66,7 @@ def claim(lake: Path, arguments: dict[str, int]) -> None:
     if other:
         raise LakeError(f"{lake} is no demo lake: it holds {other}, which `demo` did not write; name another folder")
     lake.mkdir(parents=True, exist_ok=True)
-    write_json(lake / _MARKER, {"made_by": "cardpress demo", **arguments})
+    write_json(lake / _MARKER, {"made_by": "cardpress demo", **demo._asdict(), "end": str(demo.end)})
 
 
 def _file_of_others(lake: Path) -> str | None:

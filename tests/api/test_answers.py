@@ -83,7 +83,7 @@ def assert_answered_by_name(bench: Bench, rows: Rows, oracle: Oracle) -> None:
 def demo_lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The made-up lake of the product's own `demo` command."""
     lake = tmp_path_factory.mktemp("demo") / "lake"
-    run("demo", lake, "--products", 600, "--days", 10, "--seed", 7)
+    run("demo", lake, "--products", 600, "--days", 10, "--seed", 7, "--end", "2025-11-24")
     return lake
 
 

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import unicodedata
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import duckdb
@@ -89,7 +90,7 @@ def type_of(column: pa.DataType | dict | list) -> pa.DataType:
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess]:
     lake = tmp_path_factory.mktemp("demo") / "the lake"
-    return lake, run("demo", lake)
+    return lake, run("demo", lake, "--end", "2026-02-12")
 
 
 @pytest.fixture(scope="module")
@@ -173,6 +174,29 @@ def test_a_day_more_leaves_the_days_before_alone(tmp_path):
     assert files_of(tmp_path / "fresh") == after
     write_demo(lake, 200, 20, 1)
     assert files_of(lake) == before
+
+
+def days_of(lake: Path) -> list[str]:
+    return sorted(path.name.removeprefix("day=") for path in (lake / "price_guide").iterdir())
+
+
+def test_days_end_today_or_on_the_day_named_and_more_days_are_later_nights(tmp_path):
+    lake = tmp_path / "lake"
+    today = datetime.now(UTC).date()
+    run("demo", lake, "--products", 20, "--days", 3)
+    assert days_of(lake)[-1] in (str(today), str(datetime.now(UTC).date()))
+    run("demo", lake, "--products", 20, "--days", 3, "--end", "2026-03-01")
+    assert days_of(lake) == ["2026-02-27", "2026-02-28", "2026-03-01"]
+    before = files_of(lake / "price_guide")
+    run("demo", lake, "--products", 20, "--days", 4)
+    assert days_of(lake)[-1] == "2026-03-02" and before.items() <= files_of(lake / "price_guide").items()
+    write_demo(tmp_path / "fixed", 20, 4, 1)
+    moved, fixed = (pq.read_table(folder / "products.parquet") for folder in (lake, tmp_path / "fixed"))
+    apart = date(2026, 3, 2) - date(2025, 11, 18)
+    times = zip(moved["date_added"].to_pylist(), fixed["date_added"].to_pylist(), strict=True)
+    assert all(later == (earlier and earlier + apart) for later, earlier in times)
+    assert moved.drop(["date_added"]) == fixed.drop(["date_added"])
+    assert run("demo", lake, "--end", "yesterday").returncode == 2
 
 
 @pytest.mark.thorough

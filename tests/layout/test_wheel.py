@@ -65,7 +65,7 @@ def test_the_wheel_carries_the_sql_and_the_files_to_deploy_with(wheel: Path, tmp
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "installed")
     for words in (
-        ("demo", "lake", "--products", "5", "--days", "3"),
+        ("demo", "lake", "--products", "5", "--days", "3", "--end", "2025-11-17"),
         ("build", "--lake", "lake", "--as-of", "2025-11-17"),
         ("docs", "static-tree"),
         ("deploy", "systemd", "units", "--program", "/opt/cardpress/bin/cardpress"),

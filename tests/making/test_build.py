@@ -30,7 +30,7 @@ RECIPES = Path(__file__).parents[1] / "golden" / "recipes.json"
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lake = tmp_path_factory.mktemp("demo") / "lake"
-    run("demo", lake, "--products", 60, "--days", 55)
+    run("demo", lake, "--products", 60, "--days", 55, "--end", "2026-01-08")
     return lake
 
 

@@ -25,7 +25,7 @@ Edit = Callable[[str, str, str], None]
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("faults") / "lake"
-    run("demo", folder, "--products", 20, "--days", 2)
+    run("demo", folder, "--products", 20, "--days", 2, "--end", "2025-11-16")
     return folder
 
 

@@ -35,7 +35,7 @@ def columns(tmp_path_factory: pytest.TempPathFactory) -> Columns:
             found.setdefault(table, set()).add(column)
         return result
 
-    run("demo", folder / "lake", "--products", 20, "--days", 2)
+    run("demo", folder / "lake", "--products", 20, "--days", 2, "--end", "2025-11-16")
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(database, "run_file", noting)
         run("build", "--lake", folder / "lake", "--store", folder / "store", "--threads", 1)

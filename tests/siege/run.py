@@ -123,7 +123,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="cardpress-siege-") as folder:
         place = Path(folder)
-        run("demo", place / "lake")
+        run("demo", place / "lake", "--end", "2026-02-12")
         build(place / "lake", place / "store")
         sizes = (options.seconds, options.connections)
         attacks = ALL if options.through_nginx else {**ALL, **FAULTS_OF_SERVERS}

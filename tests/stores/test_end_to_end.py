@@ -37,7 +37,7 @@ LAST_DAY, DAY_BEFORE = "2025-11-20", "2025-11-19"
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("demo") / "lake"
-    run("demo", folder, "--products", 40, "--days", 6)
+    run("demo", folder, "--products", 40, "--days", 6, "--end", "2025-11-20")
     return folder
 
 
