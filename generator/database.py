@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.metadata import version
@@ -255,6 +255,17 @@ class Database:
         finally:
             for name in tables:
                 self.connection.unregister(name)
+
+    @contextmanager
+    def registered_instead(self, before: Mapping[str, pa.Table], tables: Mapping[str, pa.Table]) -> Iterator[None]:
+        """Read other Arrow tables by the same names while the body runs."""
+        for name, table in tables.items():
+            self.connection.register(name, table)
+        try:
+            yield
+        finally:
+            for name in tables:
+                self.connection.register(name, before[name])
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """Return the result of a small query as Python tuples."""

@@ -43,6 +43,7 @@ GATES = {
     "game-behind": 1,  # days
     "names-changed": 0.02,  # share
     "products-moved": 0.02,  # share
+    "games-changed": 0.05,  # share
     "rarities-changed": 0.05,  # share
     "numbers-changed": 0.05,  # share
     "sets-renamed": 0.05,  # share

@@ -19,6 +19,13 @@ create or replace view old_games as
 select o.*, coalesce(o.game, n.game, '') as game_now
 from old_prices as o left join new_prices as n using (id_product);
 
+-- The games that have a row on the newest day of the price guide. Gates that count what that day lacks leave the others out:
+-- a guide that is late is judged by its age (game-behind, and what the night says of late sources).
+create or replace view games_of_the_day as
+select distinct coalesce(o.game_now, n.game, '') as game_now
+from new_prices as n left join old_games as o using (id_product)
+where n.guide_day = (select max(guide_day) from new_prices);
+
 -- One row per product of both builds and price: the price in each build.
 create or replace view price_pairs as
 select 'trend' as price, id_product, o.trend as old, n.trend as new

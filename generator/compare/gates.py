@@ -33,8 +33,8 @@ from generator.pack.verify import checked_file
 _TABLES = pa.schema([("table", pa.string()), ("rows", pa.int64())])
 _BULK = pa.schema([("content", pa.string()), ("lake_table", pa.string()), ("records", pa.int64())])
 _GUIDE = "price_guide"
-# The tables of bulk files that have another name in the lake.
-_LAKE_TABLES = {"filtered": "filtered_checks"}
+# The tables of the lake that bulk files of other names are made of.
+_LAKE_TABLES = {"filtered": "filtered_checks", "market": "price_guide"}
 _INDEXES = pa.schema(
     {"game_folded": pa.string(), "game": pa.string(), "day": pa.date32(), "priced": pa.int64(), "index": pa.float64()}
 )
@@ -106,7 +106,8 @@ def judge(
     with db.one_thread():  # equal values have one order
         _open_sides(comparison, days_left_out)
         _open_past(db, past)
-        _set_variables(db, today=now.date().isoformat(), usual_changes=past.usual_changes)
+        withdrawn = sorted({day for _, day in days_left_out})
+        _set_variables(db, today=now.date().isoformat(), usual_changes=past.usual_changes, withdrawn=withdrawn)
         db.run("checks/two_builds")
         verdicts = [_verdict(db, "gates", gate, limit, gate in set(forced)) for gate, limit in limits.items()]
         remarks = [_verdict(db, "remarks", remark, limit) for remark, limit in settings.REMARKS.items()]
@@ -114,6 +115,55 @@ def judge(
         made = [verdict for verdict in verdicts if verdict]
         strange = [remark for remark in remarks if remark and remark.breached]
         return Judgement(old.id if old else None, made, count_differences(comparison), indexes, strange)
+
+
+def breached_by_game(comparison: Comparison, judgement: Judgement, *, past: Past, now: datetime) -> dict[str, set[str]]:
+    """Return the games that breach gates by themselves, each with its gates, once a build has breached them.
+
+    Each gate that judges day files is asked again for each game alone; '' stands for products without a game. The
+    result is empty if a gate is breached by all games together and by none alone.
+    """
+    gates = {verdict.gate: verdict.threshold for verdict in judgement.breaches if verdict.tables}
+    names = ("old_prices", "new_prices", "week_prices", "before_prices", "unread_days", "old_indexes", "new_indexes")
+    db = comparison.db
+    with db.one_thread():
+        _open_past(db, past)
+        _set_variables(db, today=now.date().isoformat(), usual_changes=past.usual_changes)
+        whole = {name: db.table(f"from {name}") for name in names}
+        games = [game for (game,) in db.rows(_GAMES)]
+        found = {}
+        for game in games:
+            with db.registered_instead(whole, _rows_of(db, whole, game)):
+                db.run("checks/two_builds")
+                verdicts = (_verdict(db, "gates", gate, limit) for gate, limit in gates.items())
+                found[game] = {verdict.gate for verdict in verdicts if verdict and verdict.breached}
+    guilty = {game: breached for game, breached in found.items() if breached}
+    explained = set().union(*guilty.values()) == gates.keys()
+    return guilty if explained and len(guilty) < len(games) else {}
+
+
+# The games that have enough prices to be judged alone, of the newest day.
+_GAMES = """
+select coalesce(game, '') as game
+from new_prices
+where guide_day = (select max(guide_day) from new_prices)
+group by all
+having enough(count(*))
+order by game
+"""
+
+
+def _rows_of(db: Database, whole: Mapping[str, pa.Table], game: str) -> dict[str, pa.Table]:
+    """Return the tables with the rows of one game alone: that of a product in the live build, or else now."""
+    db.set(game=game)
+    ids = """
+        select coalesce(o.id_product, n.id_product) as id_product
+        from old_prices as o full join new_prices as n using (id_product)
+        where coalesce(o.game, n.game, '') = getvariable('game')
+    """
+    conditions = {name: f"id_product in ({ids})" for name in whole if not name.endswith("indexes")}
+    conditions |= {name: "game = getvariable('game')" for name in whole if name.endswith("indexes")}
+    return {name: db.table(f"select * from {name} where {condition}") for name, condition in conditions.items()}
 
 
 def _set_variables(db: Database, **variables: object) -> None:

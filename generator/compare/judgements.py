@@ -6,7 +6,7 @@ that went live although gates had refused it.
 """
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
@@ -18,7 +18,7 @@ from edge_auth.errors import EdgeError, MissingObject, StoreError
 from edge_auth.store.interface import Store
 from generator.clock import timestamp
 from generator.errors import DamageError
-from generator.lake.quarantine import FileKey, files_read, unread_files
+from generator.lake.quarantine import PRICE_TABLES, FileKey, QuarantinedFile, files_read, original_of, unread_files
 
 
 @dataclass(frozen=True)
@@ -112,12 +112,21 @@ def breached_gates(store: Store, build_id: str) -> dict[str, list[str]]:
     return {v["gate"]: v.get("tables", []) for v in judgement.get("verdicts", []) if v["breached"]}
 
 
-def refused_files(judgement: Judgement, new: Build, live: Build) -> dict[FileKey, dict[str, float]]:
-    """Return the files that a refused build read, with the gates that refused each and their values."""
+def refused_files(
+    judgement: Judgement, new: Build, live: Build, guilty: Mapping[str, Collection[str]]
+) -> dict[FileKey, dict[str, float]]:
+    """Return the files that a refused build read, with the gates that refused each and their values.
+
+    Args:
+        guilty: The games that breach gates by themselves, each with its gates: only their rows are refused. Empty: all.
+    """
     refused: dict[FileKey, dict[str, float]] = {}
     for verdict in judgement.breaches:
+        games: list[str | None] = [game for game, gates in guilty.items() if verdict.gate in gates]
         for file in _judged_files(verdict, new, live):
-            refused.setdefault(file, {})[verdict.gate] = verdict.value
+            original = original_of(new.record, file)
+            for game in (games if file.table in PRICE_TABLES else []) or [None]:
+                refused.setdefault(original._replace(game=game), {})[verdict.gate] = verdict.value
     return refused
 
 
@@ -129,6 +138,44 @@ def force_accepted(judgement: Judgement, new: Build, live: Build, accepted: Coll
         return bool(judged) and all(file in accepted for file in judged)
 
     verdicts = [replace(verdict, forced=True) if is_accepted(verdict) else verdict for verdict in judgement.verdicts]
+    return replace(judgement, verdicts=verdicts)
+
+
+def pass_accepted(
+    store: Store,
+    judgement: Judgement,
+    new: Build,
+    live: Build,
+    accepted: Collection[QuarantinedFile],
+    judged: Callable[[Build], Judgement],
+) -> tuple[Judgement, str | None]:
+    """Judge a build by the refused build that had the newest accepted day, as if that one had been published.
+
+    Args:
+        accepted: The accepted files of the quarantine.
+        judged: Judges the new build against another one.
+
+    Returns:
+        The judgement, and the build that some gates compared with, or None.
+    """
+    unread = {file.whole for file in unread_files(new.record, live.record)}
+    believed = [file for file in accepted if file.key.whole in unread and file.build != new.id]
+    if not believed or not judgement.breaches:
+        return judgement, None
+    tables = {file.table for file in believed}
+    newest = max(believed, key=lambda file: (file.day, file.since))
+    with suppress(EdgeError, DamageError):  # pruned or damaged
+        return _pass_as_against(judgement, judged(open_build(store, newest.build)), tables), newest.build
+    return judgement, None
+
+
+def _pass_as_against(judgement: Judgement, other: Judgement, tables: Collection[str]) -> Judgement:
+    """Take the verdicts that another comparison passes, of breached gates that judge days of some tables."""
+    passed = {verdict.gate: verdict for verdict in other.verdicts if not verdict.breached}
+    verdicts = [
+        passed.get(verdict.gate, verdict) if verdict.stops and set(tables).intersection(verdict.tables) else verdict
+        for verdict in judgement.verdicts
+    ]
     return replace(judgement, verdicts=verdicts)
 
 
@@ -150,16 +197,15 @@ def pass_way_back(
         return judgement, None
     with suppress(EdgeError, DamageError):  # pruned or damaged: nothing else to compare with
         before = str((read_judgement(store, live) or {})["against"])
-        passed = {v.gate: v for v in judged(open_build(store, before)).verdicts if not v.breached}
-        verdicts = [
-            passed.get(v.gate, v) if v.stops and tables.intersection(v.tables) else v for v in judgement.verdicts
-        ]
-        if verdicts != judgement.verdicts:
-            return replace(judgement, verdicts=verdicts), before
+        passed = _pass_as_against(judgement, judged(open_build(store, before)), tables)
+        if passed != judgement:
+            return passed, before
     return judgement, None
 
 
 def _judged_files(verdict: Verdict, new: Build, live: Build) -> set[FileKey]:
+    if not verdict.tables:
+        return set()
     known = {(file.table, file.day) for file in files_read(live.record)}
     worst = {row["day"] for row in verdict.figures.get("days") or () if row["distance"] > verdict.threshold}
     return {

@@ -83,7 +83,8 @@ def read_rows_of_days(build: Build, entry: Mapping[str, Any], days: Iterable[str
     if not within:
         return pa.table({})
     stem = entry["name"].rpartition("-")[0]
-    layer = build.layers[layer_names.bulk_layer(stem.removeprefix(f"{entry['table']}-"))]
+    part = PART_OF_TABLE.get(entry["table"]) or stem.removeprefix(f"{entry['table']}-")
+    layer = build.layers[layer_names.bulk_layer(part)]
     try:
         return pq.read_table(checked_file(layer, stem), columns=columns, filters=[("day", "in", within)])
     except (OSError, pa.ArrowException) as error:

@@ -10,8 +10,9 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import cached_property
 from pathlib import Path
 from threading import Lock, get_ident
 
@@ -41,6 +42,7 @@ class LakeFile:
         sha256: Hash of the content, '' until `LakeFiles.with_hashes` has set it.
         size: In bytes.
         path: Local path of the file, or the path that it will have after `LakeFiles.fetch`.
+        held: The sorted ids of the products whose rows are in quarantine: readers leave them out.
     """
 
     name: str
@@ -49,6 +51,14 @@ class LakeFile:
     sha256: str = ""
     path: str = ""
     size: int = 0
+    held: tuple[int, ...] = field(default=(), repr=False)
+
+    @cached_property
+    def identity(self) -> str:
+        """What identifies the rows that readers see: the hash of the content, and of the ids that are left out."""
+        if not self.held:
+            return self.sha256
+        return hashlib.sha256(f"{self.sha256} without {','.join(map(str, self.held))}".encode()).hexdigest()
 
 
 class LakeFiles:

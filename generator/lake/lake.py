@@ -9,20 +9,35 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from edge_auth.store.open import is_folder
 from generator.errors import LakeError
 from generator.lake.files import LakeFile, LakeFiles
+from generator.lake.games import games_left_out, without_games
+from generator.lake.quarantine import PRICE_TABLES as PRICE_TABLES
 from generator.lake.quarantine import FileKey
 from generator.terminal.progress import Progress
 
 FLAT_TABLES = ("expansions", "products", "watchlist", "fingerprints", "identifiers")
-PRICE_TABLES = ("price_guide", "listings", "filtered_checks")
 DAILY_TABLES = (*PRICE_TABLES, "watch_checks")
 RECIPE_NAME = "fingerprints.json"
 FIRST_YEAR = 1000  # names of files and arithmetic of days need four digits
 _PARTITION = re.compile(r"day=([1-9][0-9]{3}-[0-9]{2}-[0-9]{2})")
+
+
+class SkippedFile(NamedTuple):
+    """A day file that a build left out, or of which it left out the rows of a game.
+
+    Attributes:
+        read_as: The identity of what it read of the file instead; None if it read nothing.
+    """
+
+    table: str
+    day: str
+    sha256: str
+    game: str | None = None
+    read_as: str | None = None
 
 
 @dataclass(frozen=True)
@@ -30,7 +45,7 @@ class Lake:
     """The files that a build reads, none later than the as-of day.
 
     Attributes:
-        quarantined: The files that it would read if they were not in quarantine.
+        quarantined: What it would read if it were not in quarantine.
     """
 
     location: str
@@ -39,7 +54,7 @@ class Lake:
     recipe: dict[str, Any] | None
     recipe_sha256: str
     backend: LakeFiles = field(repr=False, compare=False)
-    quarantined: tuple[LakeFile, ...] = ()
+    quarantined: tuple["SkippedFile", ...] = ()
 
     def files_of(self, table: str, first: date = date.min, last: date = date.max) -> list[LakeFile]:
         """Return the files of a table. Of a daily table, only the days from `first` to `last`."""
@@ -74,7 +89,7 @@ class Lake:
         Names and order of files do not matter.
         """
         files = (f for table in tables for f in self.files_of(table, first, last))
-        return sorted(f"{f.table} {f.day or '-'} {f.sha256}" for f in files)
+        return sorted(f"{f.table} {f.day or '-'} {f.identity}" for f in files)
 
 
 def open_lake(
@@ -129,7 +144,7 @@ def _open(
     files = list(_table_files(location, backend))
     earlier = [f for f in files if as_of is None or (f.day and f.day <= as_of)]
     quarantined = _quarantined(earlier, backend, progress, left_out)
-    skipped = {f.name for f in quarantined}
+    skipped = {f.name for f in quarantined if FileKey(f.table, str(f.day), f.sha256) in left_out}
     files = [f for f in files if f.name not in skipped]
     if not any(f.table == "products" for f in files):
         raise LakeError(f"lake {location} has no products*.parquet, the one table that a build cannot do without")
@@ -138,18 +153,25 @@ def _open(
         raise LakeError(f"the as-of day {as_of} is before the year {FIRST_YEAR}: name another one with --as-of")
     files = [f for f in files if f.day is None or f.day <= as_of]
     recipe, recipe_sha256 = _recipe(location, backend, any(f.table == "fingerprints" for f in files))
-    hashed = tuple(backend.with_hashes(files, progress))
-    return Lake(location, as_of, hashed, recipe, recipe_sha256, backend, tuple(quarantined))
+    hashed = without_games(list(backend.with_hashes(files, progress)), backend, left_out)
+    gone = [SkippedFile(f.table, str(f.day), f.sha256) for f in quarantined if f.name in skipped]
+    gone += [
+        SkippedFile(f.table, str(f.day), f.sha256, game, f.identity)
+        for f in hashed
+        for game in games_left_out(f, left_out)
+    ]
+    return Lake(location, as_of, tuple(hashed), recipe, recipe_sha256, backend, tuple(gone))
 
 
 def _quarantined(
     files: list[LakeFile], backend: LakeFiles, progress: Progress, left_out: Collection[FileKey]
 ) -> list[LakeFile]:
-    """Return the files to leave out. Only files of their tables and days are hashed."""
+    """Return the files to leave out, or with games to leave out. Only files of their tables and days are hashed."""
     days = {(key.table, key.day) for key in left_out}
     suspects = [f for f in files if (f.table, str(f.day)) in days]
     hashed = backend.with_hashes(suspects, progress) if suspects else ()
-    return [f for f in hashed if FileKey(f.table, str(f.day), f.sha256) in left_out]
+    keys = {key.whole for key in left_out}
+    return [f for f in hashed if FileKey(f.table, str(f.day), f.sha256) in keys]
 
 
 def _table_files(location: str, backend: LakeFiles) -> Iterator[LakeFile]:

@@ -18,15 +18,28 @@ from generator.clock import timestamp
 from generator.errors import QuarantineError
 
 FORMAT = 1
+# The daily tables whose rows are of products, and so of games.
+PRICE_TABLES = ("price_guide", "listings", "filtered_checks")
+NO_GAME = ""
 HELD, ACCEPTED, DROPPED = "held", "accepted", "dropped"
 
 
 class FileKey(NamedTuple):
-    """What makes a day file of a lake the same file: its table, its day (YYYY-MM-DD) and its content."""
+    """What makes a day file of a lake the same file: its table, its day (YYYY-MM-DD) and its content.
+
+    Attributes:
+        game: The game whose rows are meant, `NO_GAME` for products without one; None for all rows of the file.
+    """
 
     table: str
     day: str
     sha256: str
+    game: str | None = None
+
+    @property
+    def whole(self) -> "FileKey":
+        """The file with all its rows."""
+        return self._replace(game=None)
 
 
 @dataclass(frozen=True)
@@ -41,6 +54,7 @@ class QuarantinedFile:
         run: The night that refused it.
         since: The time of that night.
         in_lake: Whether the lake of the last night had the file.
+        game: As in `FileKey`.
     """
 
     table: str
@@ -52,11 +66,18 @@ class QuarantinedFile:
     run: str
     since: str
     in_lake: bool = True
+    game: str | None = None
 
     @property
     def key(self) -> FileKey:
-        """The identity of the file."""
-        return FileKey(self.table, self.day, self.sha256)
+        """The identity of the file, or of a game's rows in it."""
+        return FileKey(self.table, self.day, self.sha256, self.game)
+
+    @property
+    def named(self) -> str:
+        """Which rows are meant, for people."""
+        games = {None: "", NO_GAME: " (the products without a game)"}
+        return f"{self.table} of {self.day}" + games.get(self.game, f" ({self.game})")
 
     @property
     def waits(self) -> bool:
@@ -109,7 +130,17 @@ def files_read(record: Mapping[str, Any]) -> set[FileKey]:
 
 def skipped_files(record: Mapping[str, Any]) -> set[FileKey]:
     """Return the files in quarantine that a build left out, by its record."""
-    return {FileKey(file["table"], file["day"], file["sha256"]) for file in record.get("quarantine", [])}
+    return {
+        FileKey(file["table"], file["day"], file["sha256"], file.get("game")) for file in record.get("quarantine", [])
+    }
+
+
+def original_of(record: Mapping[str, Any], file: FileKey) -> FileKey:
+    """Return the file of the lake for one that a build read, perhaps without the rows of some games."""
+    for entry in record.get("quarantine", []):
+        if entry.get("read_as") == file.sha256 and (entry["table"], entry["day"]) == (file.table, file.day):
+            return file._replace(sha256=entry["sha256"])
+    return file
 
 
 def unread_files(record: Mapping[str, Any], live: Mapping[str, Any]) -> set[FileKey]:
@@ -141,7 +172,7 @@ def hold(
     def add(files: list[QuarantinedFile]) -> list[QuarantinedFile]:
         known = {file.key: file for file in files}
         for key, gates in refused.items():
-            new = QuarantinedFile(*key, HELD, {}, build, run, timestamp(now))
+            new = QuarantinedFile(*key[:3], HELD, {}, build, run, timestamp(now), game=key.game)
             file = known.get(key, new)
             known[key] = replace(file, gates=dict(sorted((file.gates | dict(gates)).items())), in_lake=True)
         return list(known.values())
@@ -149,8 +180,13 @@ def hold(
     return [file for file in _change(store, add) if file.key in refused and file.waits]
 
 
-def settle(store: Store, days: Collection[str], verdict: str) -> list[QuarantinedFile]:
+def settle(
+    store: Store, days: Collection[str], verdict: str, published: Mapping[str, Any] | None = None
+) -> list[QuarantinedFile]:
     """Accept or drop all files of some days, and return them.
+
+    Args:
+        published: The record of the live build, to drop the files of its days too, though no night refused them.
 
     Raises:
         QuarantineError: No file of one of the days is in quarantine. Nothing was changed.
@@ -158,6 +194,7 @@ def settle(store: Store, days: Collection[str], verdict: str) -> list[Quarantine
     """
 
     def decide(files: list[QuarantinedFile]) -> list[QuarantinedFile]:
+        files = files + _withdrawn(files, published, set(days))
         for day in sorted(set(days) - {file.day for file in files}):
             raise QuarantineError(
                 f"no file of {day} is in quarantine in {store.location}: `cardpress quarantine list` lists the days"
@@ -167,12 +204,24 @@ def settle(store: Store, days: Collection[str], verdict: str) -> list[Quarantine
     return [file for file in _change(store, decide) if file.day in days]
 
 
+def _withdrawn(
+    files: list[QuarantinedFile], published: Mapping[str, Any] | None, days: Collection[str]
+) -> list[QuarantinedFile]:
+    """Return the files of days that a build read and that were never in quarantine, by its record."""
+    if published is None:
+        return []
+    known = {file.key.whole for file in files}
+    prices = (file for file in files_read(published) if file.day in days and file.table in PRICE_TABLES)
+    read = {original_of(published, file) for file in prices}
+    return [QuarantinedFile(*key[:3], DROPPED, {}, published["id"], "", "") for key in sorted(read - known)]
+
+
 def accept_read_files(store: Store, record: Mapping[str, Any]) -> None:
     """Accept the files in quarantine that a build read, because it goes live."""
 
     def accept(files: list[QuarantinedFile]) -> list[QuarantinedFile]:
         read = files_read(record) if files else set()  # most stores have nothing in quarantine
-        return [replace(file, verdict=ACCEPTED) if file.key in read else file for file in files]
+        return [replace(file, verdict=ACCEPTED) if file.key.whole in read else file for file in files]
 
     _change(store, accept)
 
@@ -181,8 +230,8 @@ def note_lake(store: Store, record: Mapping[str, Any]) -> None:
     """Record which held files a lake still has, by the record of a build of all its days."""
 
     def note(files: list[QuarantinedFile]) -> list[QuarantinedFile]:
-        found = skipped_files(record) | files_read(record) if files else set()
-        return [replace(file, in_lake=file.key in found) if file.verdict == HELD else file for file in files]
+        found = {key.whole for key in skipped_files(record) | files_read(record)} if files else set()
+        return [replace(file, in_lake=file.key.whole in found) if file.verdict == HELD else file for file in files]
 
     _change(store, note)
 
@@ -195,7 +244,7 @@ def waiting_files(store: Store, record: Mapping[str, Any]) -> list[QuarantinedFi
 
 def describe_waiting(files: Collection[QuarantinedFile], location: str) -> str:
     """Return held files, and the command that ends it, as one sentence."""
-    named = [f"{file.table} of {file.day} ({', '.join(file.gates)})" for file in files]
+    named = [f"{file.named} ({', '.join(file.gates)})" for file in files]
     days, them = " ".join(sorted({file.day for file in files})), "it" if len(named) == 1 else "them"
     return (
         f"in quarantine, left out of builds: {', '.join(named)}; `cardpress quarantine drop {days} --store {location}` "
@@ -223,8 +272,8 @@ def _change(store: Store, change: Callable[[list[QuarantinedFile]], list[Quarant
     return changed
 
 
-def _order(file: QuarantinedFile) -> tuple[str, str, str]:
-    return file.day, file.table, file.sha256
+def _order(file: QuarantinedFile) -> tuple[str, ...]:
+    return file.day, file.table, file.sha256, file.game or ""
 
 
 def _parse(data: bytes, location: str) -> list[QuarantinedFile]:
@@ -247,8 +296,9 @@ def _parse(data: bytes, location: str) -> list[QuarantinedFile]:
 
 def _file(entry: dict[str, Any]) -> QuarantinedFile:
     """Return a file from JSON. Raises KeyError, TypeError or ValueError for anything else."""
-    file = QuarantinedFile(**{field.name: entry[field.name] for field in fields(QuarantinedFile)})
-    if not all(isinstance(text, str) for text in (*file.key, file.build, file.run, file.since)):
+    known = {"game": None} | entry  # versions before this one held files alone
+    file = QuarantinedFile(**{field.name: known[field.name] for field in fields(QuarantinedFile)})
+    if not all(isinstance(text, str) for text in (*file.key[:3], file.build, file.run, file.since, file.game or "")):
         raise TypeError
     if file.verdict not in (HELD, ACCEPTED, DROPPED):
         raise ValueError

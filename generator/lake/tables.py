@@ -54,7 +54,16 @@ def open_table(database: Database, table: str, files: Sequence[LakeFile]) -> Non
     Raises:
         LakeError: A file is no Parquet, lacks a required column or holds a column of a wrong type.
     """
-    selects = [_select(expressions, paths) for expressions, paths in check_columns(database, table, files)]
+    whole = [file for file in files if not file.held]
+    selects = [_select(expressions, paths) for expressions, paths in check_columns(database, table, whole)]
+    for file in files:
+        if file.held:
+            held = f"held_{file.identity}"
+            database.connection.register(held, pa.table({"id": pa.array(file.held, pa.int64())}))
+            [(expressions, paths)] = check_columns(database, table, [file])
+            selects.append(
+                f"{_select(expressions, paths)}\nwhere not coalesce(id_product in (select id from {held}), false)"
+            )
     declared = f"select * from lake.{table}"  # the declared table has the columns and no rows
     rows = "\nunion all\n".join([*selects, declared])
     rows = f"select * from ({rows})"

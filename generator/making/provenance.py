@@ -71,10 +71,10 @@ def _table(lake: Lake, files: list[LakeFile]) -> dict[str, Any]:
 
 
 def _files_by_day(files: list[LakeFile]) -> dict[str, list[str]]:
-    """Return the sorted hashes of the files of each day."""
+    """Return the sorted hashes of the files of each day; of a file without the rows of a game its identity."""
     days: dict[str, list[str]] = {}
-    for file in sorted((file for file in files if file.day), key=lambda file: (str(file.day), file.sha256)):
-        days.setdefault(str(file.day), []).append(file.sha256)
+    for file in sorted((file for file in files if file.day), key=lambda file: (str(file.day), file.identity)):
+        days.setdefault(str(file.day), []).append(file.identity)
     return days
 
 

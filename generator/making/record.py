@@ -38,7 +38,8 @@ def make_record(context: BuildContext, build_id: str, specs: Sequence[LayerSpec]
         "bytes": {name: _bytes(layer) for name, layer in layers.items()},
         **_facts(context, layers),
         "quarantine": [
-            {"table": file.table, "day": str(file.day), "sha256": file.sha256} for file in context.lake.quarantined
+            {name: value for name, value in file._asdict().items() if value is not None}
+            for file in context.lake.quarantined
         ],
         "provenance": provenance(context.lake, build_id),
         "versions": {

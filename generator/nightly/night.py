@@ -43,6 +43,7 @@ from generator.errors import (
     is_disk_full,
     message_of,
 )
+from generator.lake.quarantine import QuarantinedFile, describe_waiting
 from generator.nightly import steps
 from generator.nightly.data_day import check_data_day, live_data_day, note_day
 from generator.nightly.notices import Notices
@@ -163,14 +164,23 @@ class Night:
             self.report.outcome = UNCHANGED
             self.progress.say(f"{build} is live already: nothing to publish")
         else:
-            judgement = self._judge(build, pointer)
-            held = steps.hold_refused_files(self.options, build, judgement)
+            judgement, held = self._judge_and_hold(build, pointer)
+            if any(file.game is not None for file in held):  # the other games' day is good
+                self.progress.say(describe_waiting(held, self.store.location))
+                self._do("rebuild", steps.remake_build)
+                build = self.report.build or ""
+                judgement, held = self._judge_and_hold(build, pointer)
             steps.check_may_publish(self.options, build, judgement, pointer, held)
             lease.check()
             self._do("publish", steps.publish_build, build, self._comparison)
             self._do("smoke", steps.smoke_test_build, build)
         if self.options.export is not None:
             self._do("export", steps.export_build, build, self.options.export)
+
+    def _judge_and_hold(self, build: str, pointer: Pointer | None) -> tuple[Judgement, list[QuarantinedFile]]:
+        judgement = self._judge(build, pointer)
+        assert self._comparison is not None
+        return judgement, steps.hold_refused_files(self.options, self._comparison, build, judgement)
 
     def _judge(self, build: str, pointer: Pointer | None) -> Judgement:
         """Compare the build with the live one. If that one is damaged for good, compare with the last sound one."""

@@ -10,8 +10,15 @@ from edge_auth.builds.pointer import Pointer
 from edge_auth.errors import DamagedObject, EdgeError
 from generator import settings
 from generator.compare.comparison import Comparison, compare
-from generator.compare.gates import judge
-from generator.compare.judgements import Judgement, force_accepted, pass_way_back, refused_files, write_judgement
+from generator.compare.gates import breached_by_game, judge
+from generator.compare.judgements import (
+    Judgement,
+    force_accepted,
+    pass_accepted,
+    pass_way_back,
+    refused_files,
+    write_judgement,
+)
 from generator.compare.past import read_past
 from generator.compare.run_reports import PUBLISHED, RunReport, prune_run_reports
 from generator.errors import (
@@ -71,6 +78,12 @@ def make_new_build(
     note_lake(store, result.record)
     if waiting := waiting_files(store, result.record):
         say(describe_waiting(waiting, store.location))
+
+
+def remake_build(options: NightOptions, report: RunReport) -> None:
+    """Make the build again, without what was put in quarantine meanwhile, and verify what was made."""
+    make_new_build(options, report, None, lambda: None)
+    verify_build(options, report, report.build or "")
 
 
 def repair_builds(options: NightOptions, report: RunReport, live: str | None) -> None:
@@ -147,7 +160,13 @@ def judge_build(options: NightOptions, report: RunReport, comparison: Comparison
         judgement, before = pass_way_back(store, judgement, old.id, judged_by)
         if before:
             options.progress.say(f"{old.id} was live although gates refused it: compared with {before} as well")
-        judgement = force_accepted(judgement, new, old, {file.key for file in files if file.verdict == ACCEPTED})
+        accepted = [file for file in files if file.verdict == ACCEPTED]
+        judgement, believed = pass_accepted(store, judgement, new, old, accepted, judged_by)
+        if believed:
+            options.progress.say(
+                f"accepted days came in: compared with {believed}, which had the last of them, as well"
+            )
+        judgement = force_accepted(judgement, new, old, {file.key.whole for file in accepted})
     write_judgement(store, new.id, judgement, run=options.run, now=now)
     report.judgement = judgement
     for verdict in judgement.verdicts:
@@ -158,14 +177,21 @@ def judge_build(options: NightOptions, report: RunReport, comparison: Comparison
     return judgement
 
 
-def hold_refused_files(options: NightOptions, build: str, judgement: Judgement) -> list[QuarantinedFile]:
-    """Put the day files that the breached gates judged in quarantine, and return them."""
-    store = options.store
-    if judgement.against is None or not judgement.breaches:
+def hold_refused_files(
+    options: NightOptions, comparison: Comparison, build: str, judgement: Judgement
+) -> list[QuarantinedFile]:
+    """Put the day files that the breached gates judged in quarantine, and return them.
+
+    If some games breach the gates by themselves, and others do not, only the rows of the former are held.
+    """
+    store, now = options.store, options.clock()
+    if comparison.old is None or not judgement.breaches:
         return []
-    refused = refused_files(judgement, open_build(store, build), open_build(store, judgement.against))
+    past = read_past(store, comparison.new.as_of)
+    guilty = breached_by_game(comparison, judgement, past=past, now=now)
+    refused = refused_files(judgement, comparison.new, comparison.old, guilty)
     try:
-        return hold(store, refused, build=build, run=options.run, now=options.clock()) if refused else []
+        return hold(store, refused, build=build, run=options.run, now=now) if refused else []
     except EdgeError as error:  # the gates refuse the build in any case
         options.progress.say(f"no file was put in quarantine: {error}")
         return []

@@ -175,6 +175,35 @@ def test_a_scheduler_that_is_gone(lake: Path, alone, dask: Dask, tmp_path: Path)
     assert contents(store) == alone[1]
 
 
+def test_a_worker_with_other_code_is_refused_by_name(
+    lake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The workers run the code of this checkout; this client has other code."""
+    monkeypatch.setattr("generator.making.cluster.worker.code_sha256", lambda: "0" * 64)
+    opened, store = open_lake(str(lake)), FolderStore(str(tmp_path))
+    with pytest.raises(
+        BuildError, match=r"the worker tcp://127.0.0.1:[0-9]+ has code [0-9a-f]{12}, the client 0{12}: "
+    ):
+        make_build(opened, store, threads=1, memory=None, progress=QUIET, scheduler="local:1")
+    assert list(store.list("builds/")) == []
+
+
+def test_a_client_without_workers_says_so_and_ends(
+    lake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from distributed import LocalCluster
+
+    monkeypatch.setattr("generator.making.cluster.dask_runner._SILENT_SECONDS", 0.2)
+    monkeypatch.setattr("generator.making.cluster.dask_runner._WITHOUT_WORKERS_SECONDS", 0.5)
+    opened, store = open_lake(str(lake)), FolderStore(str(tmp_path))
+    with LocalCluster(n_workers=0, dashboard_address=None) as cluster:
+        address = cluster.scheduler_address
+        with pytest.raises(BuildError, match=f"{address} has no worker: start one with `dask worker`"):
+            make_build(opened, store, threads=1, memory=None, progress=QUIET, scheduler=address)
+    assert f"the Dask scheduler {address} has no worker: waiting for one" in capsys.readouterr().err
+    assert list(store.list("builds/")) == []
+
+
 def test_no_scheduler_there(lake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("generator.making.cluster.dask_runner._CONNECT_SECONDS", 1)
     opened, store = open_lake(str(lake)), FolderStore(str(tmp_path))

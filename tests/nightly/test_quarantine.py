@@ -41,10 +41,11 @@ from tests.nightly.test_gates import in_cents, of_day
 from tests.nightly.test_nightly import night
 from tests.support.commands import run
 from tests.support.lake_edits import rewrite
-from tests.support.nights import FIRST_DAY, demo_lake, published
+from tests.support.nights import FIRST_DAY, demo_lake, make, published
 
 pytestmark = pytest.mark.xdist_group("nights")  # one process: the published builds are made once
 BAD_DAY, NEXT_DAY = (FIRST_DAY + timedelta(days=days) for days in (8, 9))
+PRICES = [f"{name}{finish}" for finish in ("", "_holo") for name in ("low", "avg", "trend", "avg1", "avg7", "avg30")]
 NOW = datetime(2026, 8, 24, 4, 30, tzinfo=UTC)
 ONE, OTHER = (FileKey("price_guide", f"2026-08-2{n}", f"{n}" * 64) for n in (3, 4))
 
@@ -83,6 +84,116 @@ def without(lake: Path, folder: Path, day: date = BAD_DAY) -> Path:
     shutil.copytree(lake, folder)
     shutil.rmtree(folder / "price_guide" / f"day={day}")
     return folder
+
+
+def prices_of_a_game(lake: Path, day: date, change: str) -> tuple[str, set[int]]:
+    """Change the prices of the game with the most products in a day's guide. Return its name and its products."""
+    products = f"""read_parquet('{lake}/products.parquet') as p
+        join read_parquet('{lake}/expansions.parquet') as e on e.id = p.id_expansion"""
+    with duckdb.connect() as connection:
+        query = f"select e.game, list(id_product) as ids from {products} where game is not null group by 1"
+        game, ids = connection.execute(f"from ({query}) order by len(ids) desc, game").fetchall()[0]
+    columns = ", ".join(f"case when mine then {name} * {change} else {name} end as {name}" for name in PRICES)
+    rewrite(
+        of_day(lake, "price_guide", day),
+        f"select * exclude (mine) replace ({columns}) "
+        f"from (select *, id_product in {(*ids, -1)} as mine from rows) order by id_product",
+    )
+    return game, set(ids)
+
+
+@pytest.fixture
+def few_prices():
+    """Judge small games, because the lake is small."""
+    with patch.object(settings, "ENOUGH_PRICES", 8):
+        yield
+
+
+def test_a_fault_of_one_game_holds_its_rows_alone(tmp_path: Path, few_prices: None) -> None:
+    store, lake, _ = published(tmp_path, 7, 8)
+    demo_lake(lake, 9)
+    whole = of_day(lake, "price_guide", BAD_DAY).read_bytes()
+    game, ids = prices_of_a_game(lake, BAD_DAY, "9")
+    report = night(lake, store)
+    assert report.outcome == "published" and report.data_day == str(BAD_DAY)
+    [held] = report.quarantine
+    assert (held["table"], held["day"], held["game"], held["verdict"]) == ("price_guide", str(BAD_DAY), game, "held")
+    build = open_build(store, report.build)
+    assert [(entry["day"], entry["game"]) for entry in build.record["quarantine"]] == [(str(BAD_DAY), game)]
+    assert f"price_guide of {BAD_DAY} ({game})" in run("quarantine", "list", "--store", store.root).stderr
+
+    by_hand, folder = FolderStore(str(tmp_path / "by-hand")), shutil.copytree(lake, tmp_path / "without")
+    rewrite(
+        of_day(folder, "price_guide", BAD_DAY), f"from rows where id_product not in {(*ids, -1)} order by id_product"
+    )
+    same = open_build(by_hand, make(folder, by_hand))
+    for layer, stem in (("catalogue", "prices"), ("catalogue", "columns"), ("history-open", ""), ("movers", "lines")):
+        files = [{f.name for f in (*b.layers[layer].index.packs, *b.layers[layer].index.files)} for b in (build, same)]
+        assert {name for name in files[0] if name.startswith(stem)} == {n for n in files[1] if n.startswith(stem)}, (
+            layer
+        )
+    assert {name for name in build.bulk_files if "price_guide" in name} == {
+        name for name in same.bulk_files if "price_guide" in name
+    }
+
+    demo_lake(lake, 10)
+    again = night(lake, store)
+    assert again.outcome == "published", "a held game does not stop later nights"
+    of_day(lake, "price_guide", BAD_DAY).write_bytes(whole)  # corrected
+    assert night(lake, store).outcome == "published"
+    assert read_quarantine(store)[0].in_lake is False
+    assert whole_guides(store, lake)
+
+
+def test_an_accepted_game_comes_in_and_is_what_later_days_are_compared_with(tmp_path: Path, few_prices: None) -> None:
+    store, lake, _ = published(tmp_path, 7, 8)
+    prices_of_a_game(demo_lake(lake, 9), BAD_DAY, "1.5")
+    assert [file["day"] for file in night(lake, store).quarantine] == [str(BAD_DAY)]
+    run("quarantine", "accept", BAD_DAY, "--store", store.root)
+    prices_of_a_game(demo_lake(lake, 10), NEXT_DAY, "1.5")
+    report = night(lake, store)
+    assert report.outcome == "published" and report.quarantine == []
+    assert [file.verdict for file in read_quarantine(store)] == [ACCEPTED]
+    assert whole_guides(store, lake)
+
+
+def test_accepting_a_level_that_stays_is_enough(tmp_path: Path, few_prices: None) -> None:
+    """All prices are 1.5 times what they were, from a day on."""
+    store, lake, _ = published(tmp_path, 7, 8)
+    risen = f"select * replace ({', '.join(f'{name} * 1.5 as {name}' for name in PRICES)}) from rows"
+    rewrite(of_day(demo_lake(lake, 9), "price_guide", BAD_DAY), risen)
+    with pytest.raises(GateError):
+        night(lake, store)
+    told = run("quarantine", "accept", BAD_DAY, "--store", store.root).stderr
+    assert "the next night reads it and compares later days with it: `cardpress nightly" in told
+    for days in (10, 11):
+        rewrite(of_day(demo_lake(lake, days), "price_guide", FIRST_DAY + timedelta(days=days - 1)), risen)
+        assert night(lake, store).outcome == "published", "a day after the accepted one is compared with it"
+
+
+def test_accept_can_run_the_night(refused: tuple[FolderStore, Path, str]) -> None:
+    store, lake, _ = refused
+    run("quarantine", "accept", BAD_DAY, "--store", store.root, "--run", status=2)
+    assert read_quarantine(store)[0].verdict == HELD
+    run("quarantine", "accept", BAD_DAY, "--store", store.root, "--run", "--lake", lake)
+    assert BAD_DAY in guide_days(store, live_build_id(store))
+
+
+def test_a_published_day_is_withdrawn_by_one_command(tmp_path: Path) -> None:
+    store, lake, _ = published(tmp_path, 7, 8)
+    demo_lake(lake, 9)
+    night(lake, store)
+    for day in (BAD_DAY - timedelta(days=3), BAD_DAY):
+        run("quarantine", "drop", day, "--store", store.root)
+        assert night(lake, store).outcome == "published"
+        assert day not in guide_days(store, live_build_id(store))
+
+
+def whole_guides(store: FolderStore, lake: Path) -> bool:
+    """Return whether the live build has the bulk files of a build without any quarantine."""
+    other = FolderStore(str(lake.parent / "other"))
+    names = [{*open_build(s, b).bulk_files} for s, b in ((store, live_build_id(store)), (other, make(lake, other)))]
+    return {n for n in names[0] if "price_guide" in n} == {n for n in names[1] if "price_guide" in n}
 
 
 def test_a_file_is_held_until_a_person_decides(store: FolderStore) -> None:
@@ -170,7 +281,7 @@ def test_a_lake_seen_through_a_quarantine_is_the_lake_without_its_files(
         "products", "expansions", *DAILY_TABLES
     )
     named = {(file.table, file.day, file.sha256) for file in seen.quarantined}
-    assert named == {(f.table, f.day, f.sha256) for f in chosen if as_of is None or f.day <= as_of}
+    assert named == {(f.table, str(f.day), f.sha256) for f in chosen if as_of is None or f.day <= as_of}
 
 
 def test_the_next_good_night_leaves_a_gap(refused: tuple[FolderStore, Path, str], tmp_path: Path) -> None:
@@ -181,7 +292,9 @@ def test_the_next_good_night_leaves_a_gap(refused: tuple[FolderStore, Path, str]
     report = night(demo_lake(lake, 10), store)
     assert report.outcome == "published"
     assert guide_days(store, report.live) == {FIRST_DAY + timedelta(days=n) for n in range(10)} - {BAD_DAY}
-    assert open_build(store, report.live).record["quarantine"] == [file.key._asdict()]
+    assert open_build(store, report.live).record["quarantine"] == [
+        dict(zip(file.key._fields[:3], file.key, strict=False))
+    ]
     assert [held["day"] for held in report.quarantine] == [str(BAD_DAY)]
     said = f"price_guide of {BAD_DAY} (prices-moved); `cardpress quarantine drop {BAD_DAY} --store {store.root}`"
     assert said in run("show", "--store", store.root).stdout
@@ -251,7 +364,7 @@ def test_an_accepted_file_is_no_reason_to_refuse(refused) -> None:
     run("quarantine", "accept", BAD_DAY, "--store", store.root)
     report = night(lake, store)
     assert (report.outcome, report.live) == ("published", build)
-    assert [v["gate"] for v in report.judgement["verdicts"] if v["forced"]] == ["prices-moved"]
+    assert [v.gate for v in report.judgement.verdicts if v.forced] == ["prices-moved"]
 
 
 @pytest.mark.thorough

@@ -8,10 +8,16 @@ with old_rows as (
     having enough(count(*))
 ),
 
+-- by the game of the live build: a list that moves products to other games is no fault of a guide
+placed as (
+    select coalesce(o.game_now, n.game, '') as game_now, n.guide_day
+    from new_prices as n left join old_games as o using (id_product)
+),
+
 new_rows as (
-    select coalesce(game, '') as game, count(*) as rows
-    from new_prices as p
-    where guide_day = (select max(guide_day) from new_prices as q where q.game is not distinct from p.game)
+    select game_now as game, count(*) as rows
+    from placed as p
+    where guide_day = (select max(guide_day) from placed as q where q.game_now = p.game_now)
     group by all
 )
 

@@ -1,7 +1,13 @@
--- The share of rows that the newest price guide lacks, compared with the newest price guide of the live build.
+-- The share of rows that the newest price guide lacks, compared with the newest price guide of the live build. Games that have
+-- no row there at all do not count.
 with counted as (
     select
-        (select count(*) from old_prices where guide_day = (select max(guide_day) from old_prices)) as before,
+        (
+            select count(*)
+            from old_games
+            semi join games_of_the_day using (game_now)
+            where guide_day = (select max(guide_day) from old_prices)
+        ) as before,
         (select count(*) from new_prices where guide_day = (select max(guide_day) from new_prices)) as after
 )
 

@@ -7,30 +7,36 @@ and is tried again when the store fails.
 
 import logging
 import secrets
+import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from distributed import Client, Future, LocalCluster, as_completed
+from distributed import Client, Future, LocalCluster, wait
 from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
 
 from edge_auth.errors import EdgeError
 from generator.clock import timestamp, utc_now
 from generator.errors import BuildError, GeneratorError
-from generator.making.cluster.worker import Job, identity, run_on_worker
+from generator.making.cluster.worker import Job, identity, other_version, run_on_worker, versions
 from generator.making.context import BuildContext
 from generator.making.plan import BuildPlan
 from generator.making.runners import Tick
 from generator.making.tasks import Task
 from generator.pack.intermediate_store import IntermediateStore
 from generator.pack.output import TaskOutput
+from generator.terminal.output import say
 
 LOCAL = "local:"
 _RETRIES = 2
 _CONNECT_SECONDS = 10
 _CLOSE_SECONDS = 5
+# When a client without workers says so, and when it gives up.
+_SILENT_SECONDS = 8.0
+_WITHOUT_WORKERS_SECONDS = 120.0
+_SAME = "install on the workers what the client has"
 _CONNECTION_ERRORS = (CommClosedError, CancelledError, TimeoutError, ConnectionError)
 
 
@@ -41,7 +47,7 @@ class DaskRunner:
         context: Its lake, store, threads of each task and memory of each worker are those of the workers.
 
     Raises:
-        BuildError: No scheduler answers.
+        BuildError: No scheduler answers, it has no worker, or a worker has other code.
     """
 
     def __init__(self, scheduler: str, context: BuildContext, build: str):
@@ -60,6 +66,12 @@ class DaskRunner:
         # Dask logs each reconnection and lost worker; this runner reports in one line what matters.
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
         self._local_cluster, self._client = _connect(scheduler)
+        self._alone_since: float | None = None
+        try:
+            self._check_workers()
+        except BaseException:
+            self.close(clear=False)
+            raise
 
     def begin(self, plan: BuildPlan) -> None:
         """Submit all tasks of a plan."""
@@ -84,13 +96,61 @@ class DaskRunner:
         task_names = {self._futures[task.name].key: task.name for task in tasks}
         outputs: dict[str, TaskOutput] = {}
         with self._one_line_errors():
-            futures = [self._futures[task.name] for task in tasks]
-            for future, result in as_completed(futures, loop=self._client.loop, with_results=True):
+            for future in self._completed({self._futures[task.name] for task in tasks}):
+                result = future.result()
                 if not isinstance(result, TaskOutput):
                     raise result
                 outputs[task_names[future.key]] = result
                 tick(len(result.index_rows) if result.index_rows is not None else 0)
         return [outputs[task.name] for task in tasks]
+
+    def _completed(self, pending: set[Future[Any]]) -> Iterator[Future[Any]]:
+        """Yield futures as they end, as long as there are workers.
+
+        Raises:
+            BuildError: There was no worker for too long.
+        """
+        while pending:
+            try:
+                done, pending = wait(pending, timeout=_SILENT_SECONDS, return_when="FIRST_COMPLETED")
+            except TimeoutError:
+                self._wait_for_workers()
+                continue
+            self._alone_since = None
+            yield from done
+
+    def _check_workers(self) -> None:
+        """Wait for a worker, and check that all workers have the code and the libraries of this client.
+
+        Raises:
+            BuildError: No worker came in time, or one has others.
+        """
+        with suppress(TimeoutError):
+            self._client.wait_for_workers(1, timeout=_SILENT_SECONDS)
+        while not self._client.nthreads():
+            self._wait_for_workers()
+            with suppress(TimeoutError):
+                self._client.wait_for_workers(1, timeout=_SILENT_SECONDS)
+        for address, theirs in self._client.run(versions, on_error="return").items():
+            if not isinstance(theirs, dict):
+                raise BuildError(f"the worker {address} cannot run this version of cardpress ({theirs}): {_SAME}")
+            if difference := other_version(theirs, self._job.versions):
+                raise BuildError(f"the worker {address} has {difference}")
+
+    def _wait_for_workers(self) -> None:
+        """Say that there is no worker, if so.
+
+        Raises:
+            BuildError: There was none for too long.
+        """
+        if self._client.nthreads():
+            self._alone_since = None
+            return
+        if self._alone_since is None:
+            self._alone_since = time.monotonic()
+            say(f"the Dask scheduler {self._scheduler} has no worker: waiting for one", err=True)
+        elif time.monotonic() - self._alone_since > _WITHOUT_WORKERS_SECONDS:
+            raise BuildError(f"the Dask scheduler {self._scheduler} has no worker: start one with `dask worker`")
 
     def close(self, *, clear: bool) -> None:
         """Cancel what is left and disconnect; see `Runner.close`."""

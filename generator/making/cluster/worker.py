@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import socket
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -27,6 +28,7 @@ from edge_auth.text import UNICODE_VERSION
 from generator.errors import BuildError, GeneratorError
 from generator.lake.lake import Lake
 from generator.making.context import BuildContext
+from generator.making.provenance import code_sha256
 from generator.making.runners import run_task
 from generator.making.tasks import Task
 from generator.pack.intermediate_store import IntermediateStore
@@ -36,8 +38,20 @@ _LIBRARIES = ("cardpress", "duckdb", "pyarrow", "numpy", "isal")
 
 
 def versions() -> dict[str, str]:
-    """Return the versions that must be the same on all machines of a build."""
-    return {name: version(name) for name in _LIBRARIES} | {"unicode": UNICODE_VERSION}
+    """Return the versions that must be the same on all machines of a build, and the hash of the code.
+
+    Two checkouts may have one version and other code, whose layers would have other bytes under the same digests.
+    """
+    return {name: version(name) for name in _LIBRARIES} | {"unicode": UNICODE_VERSION, "code": code_sha256()}
+
+
+def other_version(theirs: Mapping[str, str], ours: Mapping[str, str]) -> str | None:
+    """Return how the versions of a worker differ from those of the client, or None."""
+    for name, version_ in ours.items():
+        if theirs.get(name) != version_:
+            have, want = (str(value)[:12] for value in (theirs.get(name), version_))
+            return f"{name} {have}, the client {want}: install the same on both"
+    return None
 
 
 @dataclass(frozen=True)
@@ -137,9 +151,8 @@ def _close() -> None:
 def _check_machine(job: Job, store: Store) -> None:
     """Raise BuildError if this machine lacks what the client has."""
     here = f"worker {socket.gethostname()} (process {os.getpid()})"
-    for name, theirs in job.versions.items():
-        if (ours := versions()[name]) != theirs:
-            raise BuildError(f"{here} has {name} {ours}, the client {theirs}: install the same on both")
+    if difference := other_version(versions(), job.versions):
+        raise BuildError(f"{here} has {difference}")
     if store.stat(f"{job.prefix}job") is None:
         raise BuildError(f"{here} does not see store {job.store}: it must be a shared folder or s3://bucket/prefix")
     first = job.lake.files[0]
