@@ -5,7 +5,7 @@ from functools import partial
 import click
 
 from generator.commands.ingest_cardmarket import cardmarket
-from generator.commands.ingest_identifiers import identifiers
+from generator.commands.ingest_identifiers import cardmarket_identifiers, identifiers
 from generator.commands.ingest_lines import lines_command
 from generator.commands.ingest_withdraw import withdraw
 from generator.ingest.catalogue_import import import_attributes, import_expansions
@@ -35,4 +35,5 @@ ingest.add_command(lines_command(WATCHLIST, import_watchlist, replace_option))
 for line_format in SCRAPED_FORMATS:
     ingest.add_command(lines_command(line_format, partial(import_lines, line_format)))
 ingest.add_command(identifiers)
+ingest.add_command(cardmarket_identifiers)
 ingest.add_command(withdraw)

@@ -1,21 +1,29 @@
-"""`cardpress ingest identifiers`: imports the ids that other catalogues have for the products."""
+"""`cardpress ingest identifiers` and `cardmarket-identifiers`: ids that other catalogues have for the products."""
 
 from pathlib import Path
 
 import click
 
 from generator import settings
-from generator.commands.import_results import max_file_option, reading_progress
+from generator.commands.import_results import max_file_option, reading_progress, summary_line
 from generator.ingest.bounded_file import FileLimits
+from generator.ingest.cardmarket_identifiers import (
+    import_cardmarket_identifiers,
+    is_cardmarket_identifiers,
+)
 from generator.ingest.identifier_formats import CARD_FORMATS
-from generator.ingest.identifiers_import import import_identifiers
+from generator.ingest.identifiers_import import FileCounts, import_identifiers
 from generator.lake.writer import LakeWriter
 from generator.terminal.output import say, say_json, say_lines
+
+_MTGJSON = "mtgjson"
+_lake = click.option("--lake", required=True, help="Folder (made if absent) or s3:// prefix.")
+_json = click.option("--json", "as_json", is_flag=True, help="The result as JSON.")
 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True), metavar="FILE…")
-@click.option("--lake", required=True, help="Folder (made if absent) or s3:// prefix.")
+@_lake
 @click.option("--from", "source", type=click.Choice(list(CARD_FORMATS)), help="Read files of cards of this catalogue.")
 @click.option(
     "--replace",
@@ -23,7 +31,7 @@ from generator.terminal.output import say, say_json, say_lines
     help="The files are the whole truth: other ids of the catalogue go. Without --from: of each scheme in the files.",
 )
 @max_file_option(settings.MAX_CARDS_BYTES)
-@click.option("--json", "as_json", is_flag=True, help="The result as JSON.")
+@_json
 def identifiers(
     files: tuple[Path, ...], lake: str, source: str | None, replace: bool, max_file_mb: int, as_json: bool
 ) -> None:
@@ -36,6 +44,11 @@ def identifiers(
     Example: cardpress ingest identifiers --lake lake --from mtgjson AllPrintings.json.gz
     """
     limits = FileLimits(max_file_mb << 20)
+    if any(_is_of_the_marketplace(path, source, limits) for path in files):
+        if len(files) > 1 or replace:
+            raise click.UsageError("Import CardmarketIdentifiers.json by itself, without --replace.")
+        _import_cardmarket_identifiers(files[0], lake, limits, as_json)
+        return
     with reading_progress(len(files)) as on_read:
         result = import_identifiers(
             LakeWriter(lake),
@@ -49,7 +62,45 @@ def identifiers(
         say_json(result.as_json())
         return
     say(result)
-    say_lines(
-        f"{path}: {counts.rows} rows, {counts.new} new, {counts.removed} removed"
-        for path, counts in result.tables.items()
-    )
+    say_lines(_lines(result.tables))
+
+
+@click.command("cardmarket-identifiers")
+@click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
+@_lake
+@max_file_option(settings.MAX_CARDS_BYTES)
+@_json
+def cardmarket_identifiers(file: Path, lake: str, max_file_mb: int, as_json: bool) -> None:
+    """Import names of expansions, numbers and ids from MTGJSON's CardmarketIdentifiers.json.
+
+    FILE: the file as MTGJSON publishes it, plain, gzip, bzip2 or xz. It has what the marketplace's files of Magic lack.
+    `ingest identifiers --from mtgjson` reads it as well. Importing it again changes nothing.
+
+    \b
+    Example: cardpress ingest cardmarket-identifiers --lake lake CardmarketIdentifiers.json.xz
+    """
+    _import_cardmarket_identifiers(file, lake, FileLimits(max_file_mb << 20), as_json)
+
+
+def _is_of_the_marketplace(path: Path, source: str | None, limits: FileLimits) -> bool:
+    return source == _MTGJSON and path.is_file() and is_cardmarket_identifiers(path, limits)
+
+
+def _import_cardmarket_identifiers(path: Path, lake: str, limits: FileLimits, as_json: bool) -> None:
+    with reading_progress(1) as on_read:
+        result = import_cardmarket_identifiers(LakeWriter(lake), path, limits)
+        on_read(path)
+    if as_json:
+        tables = {path: counts.as_json() for path, counts in result.tables.items()}
+        tables |= {path: counts._asdict() for path, counts in result.identifiers.items()}
+        say_json({"expansions": result.expansions, "products": result.products, "tables": tables})
+        return
+    say(result)
+    say_lines(summary_line(path, counts) for path, counts in result.tables.items())
+    say_lines(_lines(result.identifiers))
+
+
+def _lines(tables: dict[str, FileCounts]) -> list[str]:
+    return [
+        f"{path}: {counts.rows} rows, {counts.new} new, {counts.removed} removed" for path, counts in tables.items()
+    ]

@@ -4,18 +4,25 @@ A format of cards says where the cards stand in a file, and what each card says:
 ids by scheme. Lines name a product, a scheme and a value. Values are texts, or integers, which become texts.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from generator.ingest.json_stream import JsonStream
 from generator.ingest.values import InvalidValue, is_nothing, parse_id, quoted_json
 
+SET_NUMBER = "set_number"  # `2xm/141`: the set's code in lower case, and the number as the catalogue has it
 _MTGJSON_SCHEMES = {
     "scryfallId": "scryfall",
     "scryfallOracleId": "scryfall_oracle",
     "tcgplayerProductId": "tcgplayer",
+    "tcgplayerEtchedProductId": "tcgplayer",
+    "tcgplayerAlternativeFoilProductId": "tcgplayer",
 }
+_SCRYFALL_TCGPLAYER = ("tcgplayer_id", "tcgplayer_etched_id")
 _MTGJSON_LISTS = ("cards", "tokens")  # of a set
+_VALUE = re.compile(r"[^,\s\x00-\x1f\x7f-\x9f]+")
+_MAX_VALUE = 200
 # A card has some of these members.
 _SCRYFALL_MEMBERS = {"cardmarket_id", "oracle_id", "card_faces", "tcgplayer_id"}
 _TCGDEX_MEMBERS = {"localId", "thirdParty", "variants_detailed", "pricing"}
@@ -35,7 +42,7 @@ class CardFormat(NamedTuple):
 
     Attributes:
         name: Of the catalogue.
-        schemes: Those of its ids.
+        schemes: Those of its ids. The first is its own.
         cards: Yields what stands where a file has cards. It may be no card, or even no object.
         identify: Returns what a card says. It raises InvalidValue for what is no card, and for a wrong value.
     """
@@ -67,6 +74,31 @@ def _documents(stream: JsonStream) -> Iterator[Any]:
                 yield stream.value()
         else:
             yield stream.value()
+
+
+def _scryfall_cards(stream: JsonStream) -> Iterator[Any]:
+    """Yield the cards of arrays and lines, and of the pages of a search: objects with the list `data`."""
+    while first := stream.peek():
+        if first == "[":
+            for _ in stream.items():
+                yield stream.value()
+        elif first == "{":
+            yield from _scryfall_page_or_card(stream)
+        else:
+            yield stream.value()
+
+
+def _scryfall_page_or_card(stream: JsonStream) -> Iterator[Any]:
+    members, is_page = {}, False
+    for name in stream.members():
+        if name == "data" and stream.peek() == "[":
+            is_page = True
+            for _ in stream.items():
+                yield stream.value()
+        else:
+            members[name] = stream.value()
+    if not is_page:
+        yield members
 
 
 def _mtgjson_cards(stream: JsonStream) -> Iterator[Any]:
@@ -120,7 +152,8 @@ def _scryfall(card: Card) -> Identified:
     parts = [card] if card.get("oracle_id") else _objects(card.get("card_faces"))
     oracles = [_text(part.get("oracle_id"), "oracle_id") for part in parts]
     ids = [("scryfall", own), *(("scryfall_oracle", oracle) for oracle in oracles)]
-    ids.append(("tcgplayer", _text(card.get("tcgplayer_id"), "tcgplayer_id")))
+    ids += [("tcgplayer", _text(card.get(key), key)) for key in _SCRYFALL_TCGPLAYER]
+    ids += set_number(card.get("set"), card.get("collector_number"))
     return _identified([card.get("cardmarket_id")], ids)
 
 
@@ -129,6 +162,7 @@ def _mtgjson(card: Card) -> Identified:
     if own is None or not isinstance(others, dict):
         raise InvalidValue("no card of MTGJSON: it needs uuid and identifiers")
     ids = [("mtgjson", own), *((scheme, _text(others.get(key), key)) for key, scheme in _MTGJSON_SCHEMES.items())]
+    ids += set_number(card.get("setCode"), card.get("number"))
     return _identified([others.get("mcmId")], ids)
 
 
@@ -136,20 +170,39 @@ def _tcgdex(card: Card) -> Identified:
     own = _text(card.get("id"), "id")
     if own is None or not _TCGDEX_MEMBERS & card.keys():
         raise InvalidValue(f"no card of TCGdex: it needs id, and one of {', '.join(sorted(_TCGDEX_MEMBERS))}")
-    # A card has the ids of the marketplace once, or one for each of its variants.
+    # The ids of the marketplace stand at the card and at each variant, in one of two places or in both.
     printings = [card, *_objects(card.get("variants_detailed"))]
-    products = [_member(one, "thirdParty", "cardmarket") for one in printings]
-    if not any(products):
-        products = [_member(card, "pricing", "cardmarket", "idProduct")]
-    if not any(products):
-        products = [_member(one, "pricing", "cardmarket", "idProduct") for one in printings]
-    return _identified(products, [("tcgdex", own)])
+    places = [("thirdParty", "cardmarket"), ("pricing", "cardmarket", "idProduct")]
+    products = [_member(one, *place) for one in printings for place in places]
+    number = card.get("localId")
+    set_code = _member(card, "set", "id")
+    if set_code is None and number is not None and own.endswith(f"-{number}"):
+        set_code = own.removesuffix(f"-{number}")
+    return _identified(products, [("tcgdex", own), *set_number(set_code, number)])
+
+
+def set_number(code: Any, number: Any) -> list[tuple[str, str | None]]:
+    """Return the id of a card by its set and number, as a list: empty if one is missing or breaks the rule of ids."""
+    texts = [str(part) if type(part) is int else part for part in (code, number)]
+    if not all(isinstance(text, str) and text for text in texts):
+        return []
+    value = f"{texts[0].lower()}/{texts[1]}"
+    return [(SET_NUMBER, value)] if is_value(value) else []
+
+
+def is_value(text: str) -> bool:
+    """Return whether a text may be an id."""
+    return len(text) <= _MAX_VALUE and _VALUE.fullmatch(text) is not None
 
 
 CARD_FORMATS: Mapping[str, CardFormat] = {
-    "scryfall": CardFormat("Scryfall", ("scryfall", "scryfall_oracle", "tcgplayer"), _documents, _scryfall),
-    "mtgjson": CardFormat("MTGJSON", ("mtgjson", *_MTGJSON_SCHEMES.values()), _mtgjson_cards, _mtgjson),
-    "tcgdex": CardFormat("TCGdex", ("tcgdex",), _documents, _tcgdex),
+    "scryfall": CardFormat(
+        "Scryfall", ("scryfall", "scryfall_oracle", "tcgplayer", SET_NUMBER), _scryfall_cards, _scryfall
+    ),
+    "mtgjson": CardFormat(
+        "MTGJSON", ("mtgjson", *dict.fromkeys(_MTGJSON_SCHEMES.values()), SET_NUMBER), _mtgjson_cards, _mtgjson
+    ),
+    "tcgdex": CardFormat("TCGdex", ("tcgdex", SET_NUMBER), _documents, _tcgdex),
 }
 
 

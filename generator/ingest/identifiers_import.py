@@ -7,9 +7,11 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from generator.database import run_file
 from generator.errors import IngestError
@@ -43,10 +45,13 @@ select known, count(*), arg_min(example, (file, number)) from (
 )
 group by known
 """
-# The rows of a file of the lake that stay. `replaced` has the schemes of which the imported files are the whole truth.
+# The rows of a file of the lake that stay. `replaced` has the schemes of which the imported files are the whole truth:
+# of set_number, which catalogues of all games share, only for the products that the catalogue itself identifies.
 _STAYING = """
 select * from stored
-where scheme not in (from replaced) or (id_product, scheme, value) in (select id_product, scheme, value from kept)
+where scheme not in (from replaced)
+    or (scheme = 'set_number' and id_product not in (from ours))
+    or (id_product, scheme, value) in (select id_product, scheme, value from kept)
 order by all
 """
 _MERGED = """
@@ -57,8 +62,7 @@ order by all
 """
 
 
-@dataclass(frozen=True)
-class FileCounts:
+class FileCounts(NamedTuple):
     """The rows of a file of the lake after an import, and how many of them are new and how many it lost."""
 
     rows: int
@@ -98,7 +102,7 @@ class IdentifiersResult:
 
     def as_json(self) -> dict[str, object]:
         """Return the counts under the names that `--json` prints."""
-        return asdict(self)
+        return asdict(self) | {"tables": {path: counts._asdict() for path, counts in self.tables.items()}}
 
 
 def import_identifiers(
@@ -134,7 +138,8 @@ def import_identifiers(
         if reader.read and reader.refused.count == reader.read:
             raise IngestError(f"{reader.refused.example}; all {reader.read:,} {reader.unit}s were refused")
         matched, unknown = _matches(db, lake, reader)
-        tables = _write(db, lake, _replaced(db, format_) if replace else [])
+        tables, changed = _merge(db, lake, format_, _replaced(db, format_) if replace else [])
+        lake.write(changed)
     return IdentifiersResult(reader.unit, reader.read, matched, reader.without, unknown, reader.refused, tables)
 
 
@@ -170,11 +175,27 @@ def _replaced(db: duckdb.DuckDBPyConnection, format_: CardFormat | None) -> list
     )
 
 
-def _write(db: duckdb.DuckDBPyConnection, lake: LakeWriter, replaced: list[str]) -> dict[str, FileCounts]:
-    """Merge the rows into the lake. Return what changed in each file, always with the file of imports."""
+def merge_rows(lake: LakeWriter, rows: pa.Table) -> tuple[dict[str, FileCounts], dict[str, pa.Buffer]]:
+    """Add rows that keep the rules to those of the lake. Requires its lock.
+
+    Returns:
+        What changes in each file, and the new content of the files that change.
+    """
+    with closing(duckdb.connect()) as db:
+        db.register("kept", rows)
+        return _merge(db, lake, None, [])
+
+
+def _merge(
+    db: duckdb.DuckDBPyConnection, lake: LakeWriter, format_: CardFormat | None, replaced: list[str]
+) -> tuple[dict[str, FileCounts], dict[str, pa.Buffer]]:
+    """Merge the rows into those of the lake. The counts always have the file of imports."""
     schema = arrow_schema(_TABLE)
     db.register("replaced", pa.table({"scheme": pa.array(replaced, pa.string())}))
     stored = {path: lake.read_table(path, schema) for path in lake.list_tables(_TABLE)}
+    rows = pa.concat_tables([schema.empty_table(), *(table.select(schema.names) for table in stored.values())])
+    ours = rows.filter(pc.equal(rows["scheme"], format_.schemes[0])) if format_ else rows
+    db.register("ours", ours.select(["id_product"]))
     after = {path: _staying(db, table) for path, table in stored.items()}
     others = [table.select(schema.names) for path, table in after.items() if path != FILE]
     db.register("others", pa.concat_tables([schema.empty_table(), *others]))
@@ -182,8 +203,7 @@ def _write(db: duckdb.DuckDBPyConnection, lake: LakeWriter, replaced: list[str])
     after[FILE] = db.sql(_MERGED).to_arrow_table().cast(schema)
     counts = {path: _counts(db, stored.get(path, schema.empty_table()), table) for path, table in after.items()}
     changed = {path: found for path, found in counts.items() if found.new or found.removed}
-    lake.write({path: encode_parquet(after[path]) for path in sorted(changed)})
-    return {FILE: counts[FILE]} | changed
+    return {FILE: counts[FILE]} | changed, {path: encode_parquet(after[path]) for path in sorted(changed)}
 
 
 def _staying(db: duckdb.DuckDBPyConnection, stored: pa.Table) -> pa.Table:

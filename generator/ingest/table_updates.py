@@ -74,19 +74,26 @@ def complete_catalogue(
         expansions.after = fill_games(expansions.after, products.after, of_files)
 
 
-def update_from_pages(lake: LakeWriter, pages: pa.Table) -> tuple[dict[str, pa.Buffer], TableUpdate, TableUpdate]:
+def update_from_pages(
+    lake: LakeWriter,
+    pages: pa.Table,
+    names: Iterable[pa.Buffer] = (),
+    of_files: Iterable[tuple[pa.ChunkedArray, str]] = (),
+) -> tuple[dict[str, pa.Buffer], TableUpdate, TableUpdate]:
     """Add values to those that the lake stores of list pages, and update products and expansions from all of them.
 
     Args:
         pages: All columns of list pages.
+        names: Imported rows of expansions, each buffer one Parquet file of them.
+        of_files: As for `complete_catalogue`.
 
     Returns:
         The file of stored values by its path, if it changed; the products; the expansions.
     """
     before = list_pages_file().read(lake)
     stored = merge_list_pages(before, pages)
-    products, expansions = update_table(lake, products_file()), update_table(lake, expansions_file())
+    products, expansions = update_table(lake, products_file()), update_table(lake, expansions_file(), names)
     products.incoming = pages.select(["id_product"])  # to count the products that other files have
-    complete_catalogue(products, expansions, stored)
+    complete_catalogue(products, expansions, stored, of_files)
     changed = {} if stored.equals(before) else {list_pages_file().path: encode_parquet(stored)}
     return changed, products, expansions
