@@ -1,4 +1,4 @@
--- series: one row per product with a trend in the weeks of a period. `trend` has, for each week, the trend on the newest day
+-- series: one row per product with a market price in the weeks of a period. `trend` has, for each week, that of the newest day
 -- on which the product has one, or null, as JSON joined by commas.
 -- It reads raw.price_guide, which holds the days of these weeks. The variable first_week is the Monday of the first week, weeks
 -- their number. Read by the layers series-<period>.
@@ -7,9 +7,9 @@ with newest as (
     select
         id_product,
         (day - getvariable('first_week')::date) // 7 as week,
-        price_double(max_by(trend, day)) as trend
-    from raw.price_guide
-    where trend is not null
+        price_double(max_by(market_price, day)) as trend
+    from market_prices('raw.price_guide')
+    where market_price is not null
     group by all
 ),
 

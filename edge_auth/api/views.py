@@ -202,8 +202,8 @@ def series(build: OpenBuild, _: str, values: Values) -> Body:
     """Return the weekly prices of some products in this order, and the ids that are unknown."""
     series = build.series
     ordinals, found, not_found = _find(build, values["ids"])
-    rows = zip(found, series.prices(ordinals), strict=True)
-    data = b",\n".join([b'{"id_product":%d,"trend":[%b]}' % row for row in rows])
+    rows = zip(found, series.prices(ordinals), series.extremes(ordinals), strict=True)
+    data = b",\n".join([b'{"id_product":%d,"trend":[%b]%b}' % row for row in rows])
     return MadeBody(b'{"weeks":%b,"data":[\n%b\n],"not_found":%b}\n' % (series.weeks, data, dumps(not_found)))
 
 

@@ -122,7 +122,8 @@ class Build:
         """
         from edge_auth.builds.series import Series
 
-        return Series(self._by_period(layer_names.series_layer("")), self.as_of, self.catalogue.ids)
+        extremes = self.layers.get(layer_names.extremes_layer(layer_names.OPEN_MONTH))
+        return Series(self._by_period(layer_names.series_layer("")), extremes, self.as_of, self.catalogue.ids)
 
     @cached_property
     def identifiers(self) -> "Identifiers":

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 CATALOGUE, HISTORY, SERIES = "catalogue", "history", "series"
+EXTREMES = "extremes"
 OPEN_MONTH = "open"  # a period of the history; its name comes after those of all years
 WATCHLIST, SETS, FINGERPRINTS, STATUS, SITE = "watchlist", "sets", "fingerprints", "status", "site"
 GAMES, NAMES, MOVERS, DRAWINGS = "games", "names", "movers", "drawings"
@@ -26,8 +27,8 @@ class LayerKind(NamedTuple):
     compared: bool
 
 
-# In the order of `diff`. Layers of the history, of series, of the market's closed years and of bulk files have no row:
-# they hold no documents.
+# In the order of `diff`. Layers of the history, of series, of extremes, of the market's closed years and of bulk files
+# have no row: they hold no documents.
 LAYERS = {
     CARDS: LayerKind(exported=False, compared=True),
     LISTS: LayerKind(exported=False, compared=True),
@@ -64,6 +65,11 @@ def history_layer(period: str) -> str:
 def series_layer(period: str) -> str:
     """Return the name of a layer with weekly prices; `period` is a closed year or the open month."""
     return f"{SERIES}-{period}"
+
+
+def extremes_layer(period: str) -> str:
+    """Return the name of a layer with the lowest and highest prices of a closed year, or of all days (open month)."""
+    return f"{EXTREMES}-{period}"
 
 
 def market_layer(year: str) -> str:

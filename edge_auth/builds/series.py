@@ -7,6 +7,12 @@ has all later weeks, up to that of the as-of day. So each night makes the weeks 
              week, joined by commas)
 
 A series begins within its oldest year, whose weeks before that are cut off.
+
+The layers `extremes-<period>` have a file of their own. That of the open month speaks for all days up to the as-of day,
+that of a closed year for its own:
+
+    extremes   a row per product with a market price, by id: id_product, low and high (in cents), low_day and high_day
+               (the newest days that have them)
 """
 
 import json
@@ -15,15 +21,19 @@ from datetime import date, timedelta
 from itertools import groupby
 
 import numpy as np
+import pyarrow as pa
 
 from edge_auth.builds import layer_names
 from edge_auth.builds.index import only_chunk, text_column
 from edge_auth.builds.layers import Layer
 
-PRICES = "prices"
+PRICES, EXTREMES = "prices", "extremes"
 WEEKS = 53
 WEEK, TO_SUNDAY = timedelta(weeks=1), timedelta(days=6)
 _BETWEEN, _NO_PRICE = b",", b"null"
+_EXTREMES_FORM = ',"low":{{"day":"{}","price":{!r}}},"high":{{"day":"{}","price":{!r}}}'
+_EXTREMES_COLUMNS = ("low_day", "low", "high_day", "high")
+_NO_EXTREMES = b',"low":null,"high":null'
 
 
 def weeks_until(as_of: date) -> list[date]:
@@ -50,6 +60,7 @@ class Series:
 
     Args:
         layers: The layers by period. A closed year without prices has none.
+        extremes: The layer of the lowest and highest prices of all days. None in a build of an older version.
         as_of: The as-of day of the build.
         ids: The ids of the products by ordinal.
 
@@ -60,8 +71,9 @@ class Series:
         StoreError: The files cannot be read.
     """
 
-    def __init__(self, layers: Mapping[str, Layer], as_of: date, ids: np.ndarray):
+    def __init__(self, layers: Mapping[str, Layer], extremes: Layer | None, as_of: date, ids: np.ndarray):
         shown = weeks_until(as_of)
+        self._extremes = _Extremes(extremes, ids) if extremes else None
         self.weeks = json.dumps(list(map(date.isoformat, shown)), separators=(",", ":")).encode()
         self._periods = [
             _Period(layers.get(name), sum(week < shown[0] for week in weeks), len(weeks), ids)
@@ -71,6 +83,32 @@ class Series:
     def prices(self, ordinals: np.ndarray) -> list[bytes]:
         """Return the prices of some products as JSON: for each week a number or null, joined by commas."""
         return list(map(_BETWEEN.join, zip(*(period.prices(ordinals) for period in self._periods), strict=True)))
+
+    def extremes(self, ordinals: np.ndarray) -> list[bytes]:
+        """Return the members `low` and `high` of some products as JSON, with a comma before; b"" in an older build."""
+        return self._extremes.members(ordinals) if self._extremes else [b""] * len(ordinals)
+
+
+class _Extremes:
+    """The lowest and the highest price of each product, of all days.
+
+    Args:
+        ids: The ids of the products by ordinal.
+    """
+
+    def __init__(self, layer: Layer, ids: np.ndarray):
+        columns = {name: _numbers(layer.table(EXTREMES), name) for name in ("id_product", *_EXTREMES_COLUMNS)}
+        self._rows = _places(columns.pop("id_product"), ids)
+        self._columns = list(columns.values())
+
+    def members(self, ordinals: np.ndarray) -> list[bytes]:
+        """Return the members `low` and `high` of some products."""
+        return [_NO_EXTREMES if row < 0 else self._of_row(row) for row in self._rows.take(ordinals).tolist()]
+
+    def _of_row(self, row: int) -> bytes:
+        low_day, low, high_day, high = (column[row] for column in self._columns)
+        text = _EXTREMES_FORM.format(low_day, float(low) / 100, high_day, float(high) / 100)
+        return text.encode()
 
 
 class _Period:
@@ -114,6 +152,12 @@ def _places(sorted_ids: np.ndarray, ids: np.ndarray) -> np.ndarray:
         return np.full(len(ids), -1, np.int32)
     places = np.minimum(np.searchsorted(sorted_ids, ids), len(sorted_ids) - 1)
     return np.where(sorted_ids[places] == ids, places, -1).astype(np.int32)
+
+
+def _numbers(table: pa.Table, name: str) -> np.ndarray:
+    """Return a column of numbers or days."""
+    values: np.ndarray = only_chunk(table, name).to_numpy(zero_copy_only=False) if len(table) else np.empty(0)
+    return values
 
 
 def _read(layer: Layer | None) -> tuple[np.ndarray, np.ndarray, memoryview]:

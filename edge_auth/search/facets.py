@@ -1,4 +1,5 @@
-"""The facets of a search as JSON: how many of the products that match are of each kind, rarity, game and set.
+"""The facets of a search as JSON: how many of the products that match are of each kind, rarity, game and set, and what
+those cost that have a market price.
 
 Products that match filters are counted on bits, one for each product in the order of the catalogue, 64 to a word.
 Products have the order of their sets, so the products of a set lie side by side. Singles and each frequent rarity have
@@ -22,14 +23,21 @@ _LEAST_STORED = 1 / 64  # of all products
 _WORD_BITS = 64
 _FEW_IN_WORD = 1 / 4  # so many matches for each word, or less, are looked up
 _STEPS = 256  # of a ranking
+_MARKET = "market"  # the sort by the market price
+_TOO_LARGE = 2**63  # for sums of 64-bit integers
 
 
 class _FacetNumbers(NamedTuple):
-    """Numbers of products: of each set, of each rarity, and of singles. The last set and rarity stand for none."""
+    """Numbers of products: of each set, of each rarity, of singles, and of those with a market price, with their sum.
+
+    The last set and rarity stand for none. The sum is in cents.
+    """
 
     of_sets: np.ndarray
     of_rarities: np.ndarray
     singles: int
+    priced: int
+    cents: int
 
 
 class _FacetCounts:
@@ -41,12 +49,22 @@ class _FacetCounts:
         single: Whether each product is a single.
         sets, rarities: The numbers of places.
         ranking: The products that have a price, by price.
+        cents: The market price of each product, 0 for none.
     """
 
     def __init__(
-        self, set_: np.ndarray, rarity: np.ndarray, single: np.ndarray, sets: int, rarities: int, ranking: np.ndarray
+        self,
+        set_: np.ndarray,
+        rarity: np.ndarray,
+        single: np.ndarray,
+        sets: int,
+        rarities: int,
+        ranking: np.ndarray,
+        cents: np.ndarray,
     ):
         self._set, self._rarity, self._single, self._ranking = set_, rarity, single, ranking
+        self._cents = cents if int(cents.max(initial=0)) * len(cents) < _TOO_LARGE else cents.astype(object)
+        self._cents_before = np.append(0, self._cents.take(ranking).cumsum())
         self._sets, self._rarities = sets, rarities
         self._words = len(set_) // _WORD_BITS + 1
         starts = np.searchsorted(set_, np.arange(sets + 1))
@@ -54,17 +72,18 @@ class _FacetCounts:
         self._before_start = (np.uint64(1) << bit.astype(np.uint64)) - np.uint64(1)
         sizes = np.bincount(rarity, minlength=rarities)
         self._frequent = np.flatnonzero(sizes >= self._words)
-        self._bits = np.array([_bits(mask) for mask in (single, *(rarity == place for place in self._frequent))])
+        masks = (single, cents > 0, *(rarity == place for place in self._frequent))
+        self._bits = np.array([_bits(mask) for mask in masks])
         self._rest = _Groups(rarity, rarities, np.flatnonzero(sizes[rarity] < self._words))
         self._step = len(ranking) // _STEPS + 1
         self._before_step = self._counts_before_steps()
 
     def _counts_before_steps(self) -> np.ndarray:
-        """Return the counts of the products before each step of the ranking: a row of sets, rarities and singles."""
-        rows = [np.zeros(self._sets + self._rarities + 1, np.uint32)]
+        """Return the counts of the products before each step of the ranking: a row of all numbers but the sum."""
+        rows = [np.zeros(self._sets + self._rarities + 2, np.uint32)]
         for start in range(0, len(self._ranking), self._step):
-            of_sets, of_rarities, singles = self.of_few(self._ranking[start : start + self._step])
-            rows.append(rows[-1] + np.concatenate((of_sets, of_rarities, [singles])).astype(np.uint32))
+            of_sets, of_rarities, singles, priced, _ = self.of_few(self._ranking[start : start + self._step])
+            rows.append(rows[-1] + np.concatenate((of_sets, of_rarities, [singles, priced])).astype(np.uint32))
         return np.array(rows)
 
     def of_mask(self, mask: np.ndarray) -> _FacetNumbers:
@@ -73,10 +92,11 @@ class _FacetCounts:
         of_words = np.bitwise_count(bits)
         if of_words.sum(dtype=np.uint32) <= _FEW_IN_WORD * self._words:
             return self.of_few(np.flatnonzero(mask))
-        singles, *of_frequent = np.bitwise_count(self._bits & bits).sum(axis=1, dtype=np.uint32).tolist()
+        singles, priced, *of_frequent = np.bitwise_count(self._bits & bits).sum(axis=1, dtype=np.uint32).tolist()
         of_rarities = self._rest.sums(mask)
         of_rarities[self._frequent] = of_frequent
-        return _FacetNumbers(self._of_sets(bits, of_words), of_rarities, singles)
+        cents = int(self._cents.compress(mask).sum())
+        return _FacetNumbers(self._of_sets(bits, of_words), of_rarities, singles, priced, cents)
 
     def of_ranks(self, start: int, stop: int) -> _FacetNumbers:
         """Return the counts of the products in a range of the ranking."""
@@ -85,15 +105,19 @@ class _FacetCounts:
             return self.of_few(self._ranking[start:stop])
         beside = self._ranking[start : first * self._step], self._ranking[last * self._step : stop]
         few, row = self.of_few(np.concatenate(beside)), self._before_step[last] - self._before_step[first]
-        of_sets, of_rarities = row[: self._sets] + few.of_sets, row[self._sets : -1] + few.of_rarities
-        return _FacetNumbers(of_sets, of_rarities, int(row[-1]) + few.singles)
+        of_sets, of_rarities = row[: self._sets] + few.of_sets, row[self._sets : -2] + few.of_rarities
+        cents = int(self._cents_before[stop] - self._cents_before[start])
+        return _FacetNumbers(of_sets, of_rarities, int(row[-2]) + few.singles, int(row[-1]) + few.priced, cents)
 
     def of_few(self, products: np.ndarray) -> _FacetNumbers:
         """Return the counts of some products, which are looked up one by one."""
+        cents = self._cents.take(products)
         return _FacetNumbers(
             np.bincount(self._set.take(products), minlength=self._sets),
             np.bincount(self._rarity.take(products), minlength=self._rarities),
             int(np.count_nonzero(self._single.take(products))),
+            int(np.count_nonzero(cents)),
+            int(cents.sum()),
         )
 
     def _of_sets(self, bits: np.ndarray, of_words: np.ndarray) -> np.ndarray:
@@ -154,7 +178,9 @@ class Facets:
         rarity = _places(list(column.code_of), rarities).astype(np.min_scalar_type(len(rarities)))[column.codes]
         priced = catalogue.order[DEFAULT_SORT][: catalogue.counts.keyed["all"][DEFAULT_SORT]]
         sizes = len(self._sets), len(self._rarities)
-        self._counts = _FacetCounts(catalogue.set, rarity, catalogue.single, *sizes, priced)
+        self._knows_prices = _MARKET in catalogue.cents
+        cents = _market_prices(catalogue)
+        self._counts = _FacetCounts(catalogue.set, rarity, catalogue.single, *sizes, priced, cents)
         largest = np.bincount(catalogue.set, minlength=1).max()
         self._type_of_sets = np.min_scalar_type(int(largest))
         self.stored = {filter_: self.of_mask(mask) for filter_, mask in _frequent_searches(catalogue)}
@@ -174,12 +200,13 @@ class Facets:
     def _text(self, counts: _FacetNumbers) -> bytes:
         of_games = self._sets_by_game.sums(counts.of_sets).tolist()
         products = sum(of_games)
-        return b'{"products":%d,"kinds":[%b],"rarities":[%b],"games":[%b],"sets":[%b]}\n' % (
+        return b'{"products":%d,"kinds":[%b],"rarities":[%b],"games":[%b],"sets":[%b]%b}\n' % (
             products,
             self._kinds.most_first([products - counts.singles, counts.singles, 0]),
             self._rarities.most_first(counts.of_rarities.tolist()),
             self._games.most_first(of_games),
             self._text_of_sets(counts.of_sets),
+            b',"priced":%d,"value":%b' % (counts.priced, _euros(counts.cents)) if self._knows_prices else b"",
         )
 
     def _text_of_sets(self, of_sets: np.ndarray) -> bytes:
@@ -220,6 +247,20 @@ class _Entries:
             forms.append(self._forms[-1])
             shown.append(without)
         return b",".join(forms) % tuple(shown)
+
+
+def _market_prices(catalogue: Catalogue) -> np.ndarray:
+    """Return the market price of each product in cents, by ordinal; 0 for none, and in a build of an older version."""
+    cents = np.zeros(len(catalogue.ids), np.int64)
+    if _MARKET in catalogue.cents:
+        of_ranks = catalogue.cents[_MARKET]
+        cents[catalogue.order[_MARKET][: len(of_ranks)]] = of_ranks
+    return cents
+
+
+def _euros(cents: int) -> bytes:
+    """Return a sum as JSON, exact, in the form that other prices have."""
+    return (b"%d.%02d" % divmod(cents, 100)).removesuffix(b"0")
 
 
 def _bits(mask: np.ndarray) -> np.ndarray:

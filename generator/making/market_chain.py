@@ -1,7 +1,8 @@
 """The sums and the index of each group of the market, day by day, from rows of the price guide.
 
-Prices are whole cents here, and their sums are exact. The index of a day is that of the group's day before it, times
-what the singles with a price on both days cost now, divided by what they cost then.
+Prices are whole cents here, and their sums are exact. Market prices of foils are negative, so that a finish needs no
+table of its own. The index of a day is that of the group's day before it, times what the singles with a price of one
+finish on both days cost now, divided by what they cost then.
 """
 
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from generator.errors import LakeError
 from generator.making.market_groups import MarketGroups
 
-GUIDE_COLUMNS = ["id_product", "day", "trend", "low"]
+GUIDE_COLUMNS = ["id_product", "day", "trend", "low", "trend_holo", "low_holo"]
 MARKET_DAYS = pa.schema(
     [
         ("id_expansion", pa.int64()),
@@ -30,7 +31,8 @@ MARKET_DAYS = pa.schema(
 FIRST_INDEX = 100.0
 _CELLS_AT_ONCE = 5_000_000  # of tables of singles by days
 _NO_DAY, _NO_PRICE_DAY = -(2**31), -(2**31) + 1  # the last days of a group and of a single that have none
-_NO_PRICE = -1
+_NO_PRICE = 0  # no market price is 0
+_NO_LOW = -1
 _TOO_HIGH = 9 * 10**18  # a sum of cents that hardly fits into 64 bits
 _EXACT = 2**53  # doubles have all integers up to here
 
@@ -47,7 +49,7 @@ class MarketChain:
     Args:
         groups: The groups of the catalogue.
         last_groups: The group, last day and index of each group so far: id_expansion, game_folded, day, index.
-        last_prices: The prices on these days: id_product, day, cents.
+        last_prices: The market prices on these days: id_product, day, cents, negative for foils.
     """
 
     def __init__(self, groups: MarketGroups, last_groups: pa.Table | None = None, last_prices: pa.Table | None = None):
@@ -73,11 +75,11 @@ class MarketChain:
         """Add the rows of later days.
 
         Args:
-            rows: Of the price guide, with rounded prices, sorted by product and day.
+            rows: Of the view market_guide, with rounded prices, sorted by product and day.
 
         Returns:
-            A row per group and day with a trend: id_expansion, game_folded, day, value, priced, value_low, priced_low,
-            index. The values are in euros, the index is not rounded.
+            A row per group and day with a market price: id_expansion, game_folded, day, value, priced, value_low,
+            priced_low, index. The values are in euros, the index is not rounded.
 
         Raises:
             LakeError: A sum of prices is too large.
@@ -98,11 +100,11 @@ class MarketChain:
     def _add_block(self, days: _Integers, rows: pa.Table) -> pa.Table:
         if not len(self._row):
             return MARKET_DAYS.empty_table()
-        trends, lows = self._prices(rows, days)
-        priced, priced_low = (self._sums(prices != _NO_PRICE) for prices in (trends, lows))
-        value, value_low = (self._sums(np.maximum(prices, 0)) for prices in (trends, lows))
-        index = self._chained(priced > 0, *self._now_and_then(trends, priced > 0))
-        self._remember(trends, priced > 0, days)
+        market, lows = self._prices(rows, days)
+        priced, priced_low = self._sums(market != _NO_PRICE), self._sums(lows != _NO_LOW)
+        value, value_low = self._sums(np.abs(market)), self._sums(np.maximum(lows, 0))
+        index = self._chained(priced > 0, *self._now_and_then(market, priced > 0))
+        self._remember(market, priced > 0, days)
         group, column = cells = np.nonzero(priced)
         columns = {
             "day": _days(days[column]),
@@ -115,7 +117,7 @@ class MarketChain:
         return pa.table(self._groups.columns(group) | columns)
 
     def _prices(self, rows: pa.Table, days: _Integers) -> list[_Integers]:
-        """Return the table of the trends and that of the lows."""
+        """Return the table of the market prices and that of the lows."""
         ids, known = rows["id_product"].to_numpy(), self._groups.ids
         firsts = np.flatnonzero(np.append(True, ids[1:] != ids[:-1])[: len(ids)])
         place = np.minimum(np.searchsorted(known, ids[firsts]), len(known) - 1)
@@ -123,8 +125,8 @@ class MarketChain:
         cell = np.repeat(row * len(days), np.diff(firsts, append=len(ids)))
         cell += np.searchsorted(days, np.arange(days[0], days[-1] + 1))[_day_numbers(rows) - days[0]]
         tables = []
-        for name in ("trend", "low"):
-            table, price = np.full(len(self._row) * len(days), _NO_PRICE), rows[name].to_numpy()
+        for name, without in (("market", _NO_PRICE), ("low", _NO_LOW)):
+            table, price = np.full(len(self._row) * len(days), without), rows[name].to_numpy()
             wanted = (cell >= 0) & ~np.isnan(price)
             table[cell[wanted]] = np.rint(price[wanted] * 100)
             tables.append(table.reshape(-1, len(days)))
@@ -163,7 +165,7 @@ class MarketChain:
         return np.concatenate([sums, games])
 
     def _now_and_then(self, prices: _Integers, has_day: _Flags) -> tuple[_Integers, _Integers]:
-        """Return what the singles with a price on a day and on the group's day before it cost on both."""
+        """Return what the singles with a price of one finish on a day and on the group's day before it cost on both."""
         before = _columns_before(has_day)
         sets, games = np.arange(len(self._groups.sets)), self._game_of_set
         of_sets = self._pairs(prices, before[sets], self._last_day[sets])
@@ -172,7 +174,7 @@ class MarketChain:
         return now, then
 
     def _pairs(self, prices: _Integers, before: _Integers, last_day: _Integers) -> tuple[_Integers, _Integers]:
-        """Return the sums by set of the prices of singles that have one on a day and on an earlier day, on both days.
+        """Return the sums by set of the prices of singles that have one of one finish on both of two days, on each.
 
         Args:
             before: The column of the earlier day by set and day. -1 for the set's row of `last_day`.
@@ -180,8 +182,8 @@ class MarketChain:
         kept = np.where(self._price_day == last_day[self._set_of_row], self._cents, _NO_PRICE)
         table = np.column_stack([kept, prices])
         earlier = np.take_along_axis(table, before[self._set_of_row] + 1, axis=1)
-        both = (prices != _NO_PRICE) & (earlier != _NO_PRICE)
-        return self._of_sets(prices * both), self._of_sets(earlier * both)
+        both = np.sign(prices) * np.sign(earlier) > 0
+        return self._of_sets(np.abs(prices) * both), self._of_sets(np.abs(earlier) * both)
 
     def _chained(self, has_day: _Flags, now: _Integers, then: _Integers) -> NDArray[np.float64]:
         """Return the index of each group on each of its days."""

@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from http.client import HTTPMessage
 from itertools import count, cycle
 from pathlib import Path
@@ -42,6 +43,7 @@ PATHS = (
     ),
     *("cards/100", "cards/122?days=3", "cards/113", "cards/77777", "sets", "sets?q=base", "fingerprints"),
 )
+state_folder = partial(TemporaryDirectory, ignore_cleanup_errors=True)  # the application may still write there
 
 
 class Application:
@@ -193,7 +195,11 @@ def test_each_kind_of_file(
     files, failures = store_files(store), 0
     for kind in sorted({kind_of(file) for file in files}):
         of_kind = [file for file in files if kind_of(file) == kind]
-        with subtests.test(kind=kind), damaged(of_kind, DAMAGES[damage]), TemporaryDirectory() as state:
+        with (
+            subtests.test(kind=kind),
+            damaged(of_kind, DAMAGES[damage]),
+            TemporaryDirectory(ignore_cleanup_errors=True) as state,
+        ):
             failures += Patient(store, Application(store, Path(state) / "state"), fixed_oracle).ask().count(500)
     assert failures
 

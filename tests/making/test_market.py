@@ -67,6 +67,9 @@ def _rows() -> Rows:
             drawn = rng.choice((None, price, price, price, 0.0 if rng.random() < 0.1 else price * 50))
             trend = (LARGE if day > date(2026, 1, 31) else 10.0) if set_ == 6 and drawn else drawn
             row = {"id_product": product["id_product"], "trend": trend, "low": rng.choice((None, price))}
+            if product["id_product"] % 5 == 0:  # has foils, and on some days nothing else
+                foils = {"trend_holo": drawn, "low_holo": rng.choice((None, 3.0))}
+                row |= foils | ({"trend": rng.choice((None, 0.0))} if rng.random() < 0.4 else {})
             guide[str(day)].append(row)
     return Rows(products=products, expansions=expansions, price_guide=guide)
 

@@ -1,6 +1,8 @@
 """The weekly prices: their periods, and lakes of more than a year."""
 
+import json
 import random
+import shutil
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -46,7 +48,14 @@ def long_lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for ago in sorted(rng.sample(range(460), 130)):
         day = LAST - timedelta(days=ago)
         known = [id_ for id_ in IDS if rng.random() < 0.8 and not (id_ == 5 and day.year == 2025)]
-        guide[str(day)] = [{"id_product": id_, "trend": rng.choice((None, 0.0, 1.005, 3200.0))} for id_ in known]
+        guide[str(day)] = [
+            {
+                "id_product": id_,
+                "trend": rng.choice((None, 0.0, 0.004, 1.005, 3200.0)),
+                "trend_holo": rng.choice((None, 0.0, 1.0, 1.004, 4000.0)) if id_ > 5 else None,
+            }
+            for id_ in known
+        ]
     products = [{"id_product": id_, "name": "x", "kind": "single"} for id_ in (*IDS, 9)]
     return write(Rows(products=products, price_guide=guide), tmp_path_factory.mktemp("series") / "lake")
 
@@ -57,7 +66,30 @@ def test_series_of_a_year(long_lake: Path, tmp_path: Path, day: str) -> None:
     lake = open_lake(str(long_lake), date.fromisoformat(day), progress)
     build = open_build(store, make_build(lake, store, threads=1, memory=None, progress=progress).id)
     ids = build.catalogue.ids.tolist()
-    trends = [f"[{prices.decode()}]" for prices in build.series.prices(build.catalogue.by_id)]
+    by_id = build.catalogue.by_id
+    rows = zip(sorted(ids), build.series.prices(by_id), build.series.extremes(by_id), strict=True)
+    found = [json.loads(b'{"id_product":%d,"trend":[%b]%b}' % row) for row in rows]
     expected = series.listed(OracleLake(long_lake, day), sorted(ids))
     assert build.series.weeks.decode() == str(expected["weeks"]).replace("'", '"').replace(" ", "")
-    assert trends == [str(one["trend"]).replace("None", "null").replace(" ", "") for one in expected["data"]]
+    assert found == expected["data"]
+
+
+def test_days_that_are_withdrawn_change_the_extremes(long_lake: Path, tmp_path: Path) -> None:
+    """First the newest day of a highest price goes, then all days that have it, those of closed years too."""
+    lake, store = shutil.copytree(long_lake, tmp_path / "lake"), FolderStore(str(tmp_path / "store"))
+    highest = []
+    for newest_only in (True, False, False):
+        oracle, quiet = OracleLake(lake, str(LAST)), Progress(quiet=True)
+        build = open_build(
+            store, make_build(open_lake(str(lake), LAST, quiet), store, threads=1, memory=None, progress=quiet).id
+        )
+        found = [json.loads(b'{"id":0%b}' % text) for text in build.series.extremes(build.catalogue.by_id)]
+        expected = series.listed(oracle, sorted(build.catalogue.ids.tolist()))["data"]
+        assert [(one["low"], one["high"]) for one in found] == [(one["low"], one["high"]) for one in expected]
+        high = expected[-1]["high"]
+        highest.append(high["price"])
+        days = [day for day, price in series.prices(oracle, IDS[-1]).items() if float(price) == high["price"]]
+        for day in [date.fromisoformat(high["day"])] if newest_only else days:
+            shutil.rmtree(lake / "price_guide" / f"day={day}")
+        assert newest_only or len(highest) > 2 or len({day.year for day in days}) > 1
+    assert highest[0] == highest[1] > highest[2]

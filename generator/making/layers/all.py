@@ -8,6 +8,7 @@ from generator.making.layers.bulk_market import bulk_market_layer
 from generator.making.layers.bulk_prices import bulk_price_layers
 from generator.making.layers.catalogue import catalogue_layer
 from generator.making.layers.drawings import drawings_layer
+from generator.making.layers.extremes import extremes_layers
 from generator.making.layers.history import history_layer, open_month_layer
 from generator.making.layers.identifiers import identifiers_layer
 from generator.making.layers.market import market_layers
@@ -44,6 +45,7 @@ def define_layers(context: BuildContext) -> list[LayerSpec]:
         *row_layers(lake, (catalogue, identifiers)),
         movers_layer(lake),
         *series_layers(lake),
+        *extremes_layers(lake),
         watchlist,
         status_layer(catalogue, watchlist),
         *prices,

@@ -34,10 +34,10 @@ from generator.making.tasks import BuildScope, Task
 from generator.pack.output import Inputs
 from generator.pack.writer import Writer, compress_objects
 
-RECIPE = 2
+RECIPE = 3
 MEMBERS = "members"  # the input of a closed year: the groups of its singles
 _SQL = (
-    *("sources/products", "sources/expansions", "views/month_rows"),
+    *("sources/products", "sources/expansions", "views/month_rows", "views/market_price", "views/market_guide"),
     *("views/market_members", "views/market_days", "views/market_kept", "views/market_points"),
 )
 
@@ -147,7 +147,7 @@ def _closed_year(
 
 
 def _open_month(context: BuildContext, writer: Writer, inputs: Inputs, ranges: int, before: dict[str, str]) -> None:
-    rows = guide_rows(context, inputs, ranges, GUIDE_COLUMNS)
+    rows = _market_guide(context, guide_rows(context, inputs, ranges, GUIDE_COLUMNS))
     days = _write_points(context, writer, layer_names.OPEN_MONTH, [open_chain(context, inputs, before).add(rows)])
     context.tables.open_game_names()
     members = context.db.answer("views/market_members")
@@ -159,9 +159,15 @@ def _open_month(context: BuildContext, writer: Writer, inputs: Inputs, ranges: i
 
 
 def _guide(context: BuildContext, inputs: Inputs, month: str, digest: str) -> pa.Table:
-    """Return the rows of a closed month from its bulk file."""
+    """Return the rows of a closed month from its bulk file, with their market prices."""
     file = context.layers.file(inputs, layer_names.bulk_layer(month), digest, f"{GUIDE}-{month}")
-    return pq.read_table(file, columns=GUIDE_COLUMNS)
+    return _market_guide(context, pq.read_table(file, columns=GUIDE_COLUMNS))
+
+
+def _market_guide(context: BuildContext, rows: pa.Table) -> pa.Table:
+    context.db.run("views/market_price")
+    with context.db.registered(guide_rows=rows):
+        return context.db.answer("views/market_guide")
 
 
 def _write_points(context: BuildContext, writer: Writer, period: str, days: list[pa.Table]) -> pa.Table:

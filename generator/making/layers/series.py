@@ -31,7 +31,7 @@ def series_layers(lake: Lake) -> Iterator[LayerSpec]:
                 layer_names.series_layer(name),
                 partial(_tasks, days=days, weeks=len(weeks)),
                 recipe=RECIPE,
-                sql=("views/series",),
+                sql=("views/market_price", "views/series"),
                 content={"prices": content, "weeks": list(map(date.isoformat, weeks))},
             )
 
@@ -44,5 +44,5 @@ def _tasks(scope: BuildScope, days: Period, weeks: int) -> Iterator[Task]:
 def _series(context: BuildContext, writer: Writer, inputs: Inputs, days: Period, weeks: int) -> None:
     open_table(context.db, _GUIDE, context.lake.fetch(_GUIDE, days.first, days.last))
     context.db.set(first_week=days.first.isoformat(), weeks=weeks)
-    context.db.run("views/series")
+    context.db.run("views/market_price", "views/series")
     writer.add_file(f"{PRICES}.arrow", to_bytes(context.db.table("from series order by id_product")))

@@ -1,11 +1,13 @@
 """Facets: how many of the products that match are of each kind, rarity, game and set."""
 
 from collections import Counter, defaultdict
+from decimal import Decimal
 from typing import Any
 
-from tests.support.oracle import games
+from tests.support.oracle import games, market_price
 from tests.support.oracle.lake import OracleLake, Row
 from tests.support.oracle.names import usual
+from tests.support.oracle.rounding import number
 from tests.support.oracle.text import fold
 
 MOST = 100
@@ -15,6 +17,7 @@ def counted(lake: OracleLake, ids: list[int]) -> Row:
     """The facets of some products."""
     rows, rarities = [lake.products[id_] for id_ in ids], _rarities(lake)
     spelled = {fold(name): name for name in (game["name"] for game in games.listed(lake))}
+    prices = [price for id_ in ids if (price := market_price.newest(lake, id_)) is not None]
     sets = _most_first(Counter(row.get("id_expansion") for row in rows))
     return {
         "products": len(rows),
@@ -22,6 +25,8 @@ def counted(lake: OracleLake, ids: list[int]) -> Row:
         "rarities": _values(Counter(rarities.get(fold(row.get("rarity") or "")) for row in rows)),
         "games": _values(Counter(spelled.get(games.of_product(lake, id_)) for id_ in ids)),
         "sets": [{"id": id_, "name": lake.expansions.get(id_, {}).get("name"), "products": n} for id_, n in sets],
+        "priced": len(prices),
+        "value": number(sum(prices, Decimal(0))),
     }
 
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-from tests.support.oracle import games
+from tests.support.oracle import games, market_price
 from tests.support.oracle.lake import OracleLake, Row
 from tests.support.oracle.rounding import change_pct, number, price
 from tests.support.oracle.text import fold
@@ -69,23 +69,25 @@ def points(lake: OracleLake, group: Group) -> list[Row]:
     singles = every_group(lake)[group]
     days = sorted({day for id_ in singles for day in lake.guide.get(id_, {})})
     found: list[Row] = []
-    before: dict[int, int] | None = None
+    before: dict[int, tuple[Decimal, str]] = {}
     index = 100.0
     for day in days:
-        trends, lows = _cents(lake, singles, day, "trend"), _cents(lake, singles, day, "low")
-        if not trends:
+        rows = {id_: row for id_ in singles if (row := lake.guide.get(id_, {}).get(day))}
+        prices = {id_: priced for id_, row in rows.items() if (priced := market_price.of_row(row))}
+        if not prices:
             continue
-        both = trends.keys() & (before or {}).keys()
-        a, b = sum(trends[id_] for id_ in both), sum((before or {})[id_] for id_ in both)
-        if b:
+        lows = _lows(rows, prices)
+        both = [id_ for id_, (_, finish) in prices.items() if before.get(id_, (0, ""))[1] == finish]
+        a, b = (int(100 * sum(of_day[id_][0] for id_ in both)) for of_day in (prices, before))
+        if both:
             index = index * (a / b)
-        before = trends
+        before = prices
         found.append(
             {
                 "day": day.isoformat(),
-                "value": sum(trends.values()) / 100,
-                "priced": len(trends),
-                "value_low": sum(lows.values()) / 100 if lows else None,
+                "value": float(sum(price for price, _ in prices.values())),
+                "priced": len(prices),
+                "value_low": float(sum(lows)) if lows else None,
                 "priced_low": len(lows),
                 "index": number(price(index)),
             }
@@ -109,9 +111,10 @@ def bulk_rows(lake: OracleLake) -> list[Row]:
     return rows
 
 
-def _cents(lake: OracleLake, singles: list[int], day: date, column: str) -> dict[int, int]:
-    rows = {id_: lake.guide.get(id_, {}).get(day) for id_ in singles}
-    return {id_: int(row[column] * 100) for id_, row in rows.items() if row and row[column] is not None}
+def _lows(rows: dict[int, Row], prices: dict[int, tuple[Decimal, str]]) -> list[Decimal]:
+    """The lowest prices on a day, of the foils where the market price is theirs."""
+    lows = (row["low_holo" if prices.get(id_, (0, ""))[1] == "foil" else "low"] for id_, row in rows.items())
+    return [low for low in lows if low is not None]
 
 
 def _row(lake: OracleLake, group: Group) -> Row:

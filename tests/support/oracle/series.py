@@ -1,7 +1,9 @@
-"""Series: the trend of products in the 53 weeks that end with the week of the as-of day."""
+"""Series: the market price of products in the 53 weeks that end with the week of the as-of day, and of all days."""
 
 from datetime import date, timedelta
+from decimal import Decimal
 
+from tests.support.oracle import market_price
 from tests.support.oracle.lake import OracleLake, Row
 from tests.support.oracle.rounding import number
 
@@ -12,7 +14,7 @@ def listed(lake: OracleLake, ids: list[int]) -> Row:
     return {
         "weeks": [week.isoformat() for week in weeks],
         "data": [
-            {"id_product": id_, "trend": [_trend(lake, id_, week) for week in weeks]}
+            {"id_product": id_, "trend": [_price(lake, id_, week) for week in weeks]} | _extremes(lake, id_)
             for id_ in different
             if id_ in lake.products
         ],
@@ -20,11 +22,26 @@ def listed(lake: OracleLake, ids: list[int]) -> Row:
     }
 
 
-def _trend(lake: OracleLake, id_product: int, week: date) -> float | None:
-    """The trend on the newest day of the week on which the product has one."""
-    rows = lake.guide.get(id_product, {})
-    trends = {day: row["trend"] for day, row in rows.items() if _monday(day) == week and row["trend"] is not None}
-    return number(trends[max(trends)]) if trends else None
+def _price(lake: OracleLake, id_product: int, week: date) -> float | None:
+    """The market price on the newest day of the week on which the product has one."""
+    of_week = {day: price for day, price in prices(lake, id_product).items() if _monday(day) == week}
+    return number(of_week[max(of_week)]) if of_week else None
+
+
+def _extremes(lake: OracleLake, id_product: int) -> Row:
+    """The lowest and the highest market price, with the newest day of each."""
+    by_day, found = prices(lake, id_product), {}
+    for name, extreme in (("low", min), ("high", max)):
+        price = extreme(by_day.values(), default=None)
+        day = max((day for day, of_day in by_day.items() if of_day == price), default=None)
+        found[name] = {"day": day.isoformat(), "price": number(price)} if day else None
+    return found
+
+
+def prices(lake: OracleLake, id_product: int) -> dict[date, Decimal]:
+    """The market prices of a product by day."""
+    found = {day: market_price.of_row(row) for day, row in lake.guide.get(id_product, {}).items()}
+    return {day: priced[0] for day, priced in found.items() if priced}
 
 
 def _monday(day: date) -> date:
