@@ -72,7 +72,7 @@ def nightly(folder: str) -> tuple[str, ...]:
 
 
 def demo(folder: str, days: int) -> None:
-    command("demo", f"{folder}/lake", "--products", "200", "--days", str(days), "--end", f"2025-11-{14 + days}")
+    command("demo", f"{folder}/lake", "--products", "200", "--days", str(days), "--end", f"2025-11-{days:02}")
 
 
 def first_night(folder: str) -> None:
