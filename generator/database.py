@@ -19,8 +19,8 @@ from edge_auth import text
 from edge_auth.builds.sorts import SORTS
 from edge_auth.builds.text_filters import BLANK, TEXT_FILTERS
 from generator.errors import BuildError, GeneratorError, SpaceError, SqlError, is_disk_full
-from generator.settings import MEMORY
 from generator.templates import compiled_templates
+from generator.threads import default_memory, usable_cores
 
 # What DuckDB raises for SQL that is wrong, whatever the data is.
 _SQL_ERRORS = (duckdb.BinderException, duckdb.CatalogException, duckdb.ParserException, duckdb.SyntaxException)
@@ -120,6 +120,15 @@ def _first_line(error: Exception) -> str:
     return str(error).strip().splitlines()[0]
 
 
+def _scratch_folder() -> tempfile.TemporaryDirectory[str]:
+    try:
+        return tempfile.TemporaryDirectory(prefix="cardpress-")
+    except FileNotFoundError as error:  # each folder was tried
+        tried = [os.environ.get("TMPDIR"), "/tmp", "/var/tmp", os.fspath(Path.cwd())]
+        folders = ", ".join(filter(None, tried))
+        raise SpaceError(f"no folder for temporary files can be written to ({folders}): name one by TMPDIR") from error
+
+
 def temporary_folder_full() -> SpaceError:
     """Return the error for a full folder of temporary files, where a database has its scratch folder."""
     return SpaceError(
@@ -150,12 +159,12 @@ class Database:
 
     def __init__(self, threads: int | None = None, memory: str | None = None):
         self.described: dict[str, dict[str, Any]] = {}
-        self._folder = tempfile.TemporaryDirectory(prefix="cardpress-")
+        self._folder = _scratch_folder()
         self.scratch = Path(self._folder.name)
         settings: dict[str, str | bool | int | float | list[str]] = {
-            "memory_limit": memory or MEMORY,
+            "memory_limit": memory or default_memory(),
             "temp_directory": self._folder.name,
-            "threads": threads or os.cpu_count() or 1,
+            "threads": threads or usable_cores(),
             # Never: in memory, a checkpoint only rewrites tables, in the query that follows large inserts.
             "checkpoint_threshold": "1TB",
         }

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from edge_auth.errors import DamagedObject, StoreError
 from edge_auth.store.codec import sha256
+from edge_auth.store.disk import tolerated
 
 CARD_LINES = "cards"  # the stem of the file
 DIGEST_BYTES, PRODUCT_DIGEST_BYTES = 16, 8
@@ -67,9 +68,11 @@ class CardLines:
         return hashlib.sha256(self._digests.take(ordinals, axis=0).tobytes()).digest()
 
 
-def _map(file: Path) -> mmap.mmap:
+def _map(file: Path) -> "mmap.mmap | bytes":
     try:
         with file.open("rb") as stream:
-            return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+            with tolerated():
+                return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+            return stream.read()  # a disk that maps no files
     except (OSError, ValueError) as error:
         raise StoreError(f"the local copy {file} cannot be mapped into memory: {error}") from error

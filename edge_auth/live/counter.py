@@ -20,6 +20,8 @@ from threading import Lock
 from time import monotonic, sleep
 from typing import NamedTuple, Protocol, TypeVar
 
+from edge_auth.store.disk import reserve
+
 # The file: the secret, the table of addresses, the first table of keys, and further ones as they are needed.
 _SECRET_BYTES, _HEADER_BYTES = 32, 4096
 _MAX_KEY_TABLES = 64
@@ -304,7 +306,7 @@ def _open_counts(file: Path) -> _Counts:
     handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         with _Locked(handle, 0):
-            os.posix_fallocate(handle, 0, _RESERVED_BYTES)
+            reserve(handle, _RESERVED_BYTES)
         return _Counts(handle, _read_secret(handle))
     except OSError:
         os.close(handle)

@@ -18,6 +18,7 @@ from typing import Any, TextIO, cast
 
 from edge_auth.errors import StoreError
 from edge_auth.live.log import Answered
+from edge_auth.store.disk import reserve
 from edge_auth.store.interface import Span, Store
 
 LIVE_NAME = "live.json"
@@ -192,9 +193,12 @@ def _take_slot(folder: Path) -> tuple[int, TextIO]:
 
 def _allocate(file: Path) -> None:
     """Reserve the disk space of a mapped file now. Writing to it on a full disk would end the process."""
-    with file.open("ab") as stream:
-        if os.fstat(stream.fileno()).st_size < _FILE_BYTES:  # a full disk may have left a part of it
-            os.posix_fallocate(stream.fileno(), 0, _FILE_BYTES)
+    handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        if os.fstat(handle).st_size < _FILE_BYTES:  # a full disk may have left a part of it
+            reserve(handle, _FILE_BYTES)
+    finally:
+        os.close(handle)
 
 
 class RetriedMetrics(Metrics):

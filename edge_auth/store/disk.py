@@ -11,8 +11,20 @@ from typing import Protocol
 
 TEMPORARY_PREFIX = ".writing-"
 FOLDER_OF_THE_FILE_SYSTEM = "lost+found"  # a new volume has it, and only root may read it
+# What a disk answers that lacks a call: network disks, FUSE, exFAT.
+UNSUPPORTED = frozenset((errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.ENOLCK, errno.EINVAL, errno.ENODEV))
 _MAX_ATTEMPTS = 100
 _CHUNK_BYTES = 1 << 20
+
+
+@contextmanager
+def tolerated(*also: int) -> Iterator[None]:
+    """Ignore the error of a disk that lacks a call which is not needed for what is right."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in UNSUPPORTED and error.errno not in also:
+            raise
 
 
 class Writable(Protocol):
@@ -43,7 +55,8 @@ def written_beside(
     handle, temporary = _create(folder or path.parent, mode, make_folder)
     lock = os.dup(handle)  # the file is locked until this is closed too, and `is_abandoned` sees that it has a writer
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        with tolerated():
+            fcntl.flock(lock, fcntl.LOCK_EX)
         with os.fdopen(handle, "wb") as file:
             file.writelines(data)
         yield temporary
@@ -83,8 +96,10 @@ def is_abandoned(path: Path) -> bool:
     try:
         with path.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, FileNotFoundError):
+    except FileNotFoundError:
         return False
+    except OSError as error:
+        return error.errno in UNSUPPORTED  # nothing tells; its age must
     return True
 
 
@@ -112,7 +127,8 @@ def _create_once(folder: Path, mode: int | None, make_folder: Callable[[], objec
         make_folder()
         handle = os.open(temporary, flags, mode_of_new)
     if mode is not None and os.fstat(handle).st_mode & 0o777 != mode:
-        os.fchmod(handle, mode)
+        with tolerated(errno.EPERM):  # a disk whose modes are fixed; `doctor` reports what others may read
+            os.fchmod(handle, mode)
     return handle, temporary
 
 
@@ -165,6 +181,36 @@ class FileLock:
         return False
 
 
+def reserve(handle: int, size: int) -> None:
+    """Reserve the space of a file on the disk, so that no later write to it meets a full disk.
+
+    Raises:
+        OSError: The disk is full, or failed.
+    """
+    with tolerated():
+        os.posix_fallocate(handle, 0, size)
+        return
+    for place in range(os.fstat(handle).st_size, size, _CHUNK_BYTES):  # a disk that cannot reserve
+        os.pwrite(handle, bytes(min(_CHUNK_BYTES, size - place)), place)
+
+
+def try_locks(folder: Path) -> None:
+    """Try the locks that a store in a folder needs of its disk: one that excludes others.
+
+    Raises:
+        OSError: The disk has none.
+    """
+    path = folder / f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}"
+    try:
+        with path.open("xb") as one, path.open("rb") as other:
+            fcntl.flock(one, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with suppress(BlockingIOError):
+                fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                raise OSError(errno.ENOLCK, "one file was locked twice", os.fspath(path))
+    finally:
+        path.unlink(missing_ok=True)
+
+
 def sync_path(path: str | Path) -> None:
     """Wait until the content of a file or folder is on the disk.
 
@@ -173,7 +219,8 @@ def sync_path(path: str | Path) -> None:
     """
     handle = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(handle)
+        with tolerated(errno.EBADF):  # some disks sync no folders
+            os.fsync(handle)
     finally:
         os.close(handle)
 
@@ -196,7 +243,7 @@ def sync_file_system(folder: str | Path) -> None:
         code = ctypes.get_errno() if syncfs and syncfs(handle) else 0
     finally:
         os.close(handle)
-    if syncfs is None or code == errno.ENOSYS:
+    if syncfs is None or code in UNSUPPORTED:
         os.sync()
     elif code:
         raise OSError(code, os.strerror(code), os.fspath(folder))

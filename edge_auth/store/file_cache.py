@@ -9,6 +9,7 @@ used ones are deleted; a process that has mapped one can still read it.
 import hashlib
 import os
 import shutil
+import tempfile
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -19,7 +20,7 @@ from threading import Lock
 
 from edge_auth.errors import StoreError
 from edge_auth.store.codec import CHUNK_BYTES, decompressed_chunks
-from edge_auth.store.disk import delete_abandoned, written_beside
+from edge_auth.store.disk import delete_abandoned, tolerated, written_beside
 from edge_auth.store.interface import Store
 from edge_auth.store.remedies import with_remedy
 
@@ -28,9 +29,46 @@ _LOCK_NAME = ".lock"
 
 
 def user_cache() -> Path:
-    """Return the folder for files that can be created or fetched again (XDG base directories)."""
+    """Return the folder for files that can be created or fetched again (XDG base directories).
+
+    Without a home that can be written to, as in a container, it is one below the folder of temporary files.
+    """
     base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "cardpress"
+    return Path(base) / "cardpress" if base else user_folder(".cache")
+
+
+def user_folder(name: str) -> Path:
+    """Return a folder `cardpress` below a folder of the user's home, or below the folder of temporary files.
+
+    Raises:
+        StoreError: Neither can be written to.
+    """
+    with suppress(RuntimeError):  # the user has no home
+        folder = Path.home() / name / "cardpress"
+        if _is_writable(folder):
+            return folder
+    try:
+        return _temporary_folder(name.strip(".").replace("/", "-"))
+    except OSError as error:
+        raise StoreError(
+            f"neither a home nor a folder of temporary files can be written to ({error}): name folders by HOME, "
+            "XDG_CACHE_HOME, XDG_STATE_HOME or TMPDIR"
+        ) from error
+
+
+def _is_writable(folder: Path) -> bool:
+    nearest = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    return nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
+
+
+def _temporary_folder(name: str) -> Path:
+    """Return a folder that only this user can write to: what lies in it is run, such as compiled templates."""
+    folder = Path(tempfile.gettempdir(), f"cardpress-{name}-{os.geteuid()}")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    stat = folder.lstat()
+    if folder.is_symlink() or stat.st_uid != os.geteuid() or stat.st_mode & 0o022:
+        raise PermissionError(f"{folder} belongs to another user")
+    return folder
 
 
 def user_file_cache() -> "FileCache":
@@ -154,7 +192,8 @@ class FileCache:
             self._folder.mkdir(parents=True, exist_ok=True)
             lock = (self._folder / _LOCK_NAME).open("a")
         with lock:
-            flock(lock, LOCK_EX)
+            with tolerated():  # without locks two processes may fetch the same file
+                flock(lock, LOCK_EX)
             self._bytes = None  # other processes may have added copies
             yield
 

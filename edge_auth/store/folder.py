@@ -15,15 +15,18 @@ from edge_auth.errors import Conflict, MissingObject, StoreError
 from edge_auth.store.disk import (
     FOLDER_OF_THE_FILE_SYSTEM,
     TEMPORARY_PREFIX,
+    UNSUPPORTED,
     FileLock,
     is_abandoned,
     sync_file_system,
     sync_path,
+    try_locks,
     written_beside,
 )
 from edge_auth.store.interface import PRIVATE, Listed, Span, Versioned
 from edge_auth.store.remedies import with_remedy
 
+_TRIED: set[str] = set()  # folders whose disk this process has tried
 _FILE_MODE, _PRIVATE_FILE_MODE = 0o644, 0o600
 _FOLDER_MODE, _PRIVATE_FOLDER_MODE = 0o777, 0o700  # less the bits of the umask
 
@@ -72,18 +75,16 @@ class FolderStore:
 
     def put(self, name: str, data: bytes, headers: Mapping[str, str] | None = None) -> None:
         """Create or replace an object."""
+        self._try_disk()
         with _translated_errors(self, name), self._temporary_file(name, data) as temporary:
             os.replace(temporary, self.root / name)
 
     def put_new(self, name: str, data: bytes) -> bool:
         """Create an object unless the name is taken. Return whether it was created."""
-        with _translated_errors(self, name), self._temporary_file(name, data) as temporary:
-            sync_path(temporary)
-            try:
-                os.link(temporary, self.root / name)
-            except FileExistsError:
-                return False
-            self._sync_folders(name)
+        try:
+            self.swap(name, data, None)
+        except Conflict:
+            return False
         return True
 
     def swap(self, name: str, data: bytes, etag: str | None) -> None:
@@ -163,6 +164,25 @@ class FolderStore:
         for folder in self._folders_of(name)[-2::-1]:
             folder.mkdir(_PRIVATE_FOLDER_MODE if self._is_private(name) else _FOLDER_MODE, exist_ok=True)
 
+    def _try_disk(self) -> None:
+        """Before the first write of a process to a folder, try whether its disk can do what a store needs.
+
+        Raises:
+            StoreError: It cannot.
+        """
+        if self.location in _TRIED:
+            return
+        with _translated_errors(self, ".lock"):
+            self._make_root()
+        try:
+            try_locks(self.root)
+        except OSError as error:
+            if error.errno in UNSUPPORTED:
+                message = f"{self.location} cannot hold a store: {error.strerror or error}"
+                raise StoreError(with_remedy(message, error)) from error
+            return  # the write itself tells
+        _TRIED.add(self.location)
+
     def _make_root(self) -> None:
         self.root.mkdir(_PRIVATE_FOLDER_MODE if self._private else _FOLDER_MODE, parents=True, exist_ok=True)
 
@@ -200,8 +220,8 @@ class FolderStore:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
+        self._try_disk()
         with _translated_errors(self, ".lock"):
-            self._make_root()
             lock = (self.root / ".lock").open("a")
         with lock:
             fcntl.flock(lock, fcntl.LOCK_EX)

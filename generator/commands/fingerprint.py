@@ -1,6 +1,5 @@
 """`cardpress fingerprint …`: writes the lake's fingerprint table from reference images, and matches photos with it."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,6 +14,7 @@ from generator.fingerprints.verify import verify_entries
 from generator.lake.writer import LakeWriter
 from generator.terminal.output import say, say_json, say_lines
 from generator.terminal.progress import Progress
+from generator.threads import usable_cores
 from recognition.collect import Collected, collect, find_images
 from recognition.errors import RecognitionError
 from recognition.match import Match, match_photo
@@ -97,7 +97,7 @@ def index(
     Example: cardpress fingerprint index scans/ --lake lake --image-url 'https://images.example/{key}.webp'
     """
     require_pillow()
-    paths, workers, writer = find_images(images), workers or os.cpu_count() or 1, LakeWriter(lake)
+    paths, workers, writer = find_images(images), workers or usable_cores(), LakeWriter(lake)
     limits = _limits(max_megapixels, max_image_mb)
     if verify:
         _verify(writer, paths, samples, workers, limits, as_json)

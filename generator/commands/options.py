@@ -23,7 +23,9 @@ lake_option = click.option(
     "--lake", required=True, show_envvar=True, help=f"{LOCATION.capitalize()} of the source tables."
 )
 threads_option = click.option(
-    "--threads", type=click.IntRange(1), help="Threads to use.  [default: one per core; one per worker]"
+    "--threads",
+    type=click.IntRange(1),
+    help="Threads to use.  [default: one per core that the process may use; one per worker]",
 )
 memory_option = click.option(
     "--memory",

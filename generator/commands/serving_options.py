@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import click
 from click.core import ParameterSource
 
+from edge_auth.store.file_cache import user_folder
 from generator.terminal.output import say
 
 IpNetwork = IPv4Network | IPv6Network
@@ -79,5 +80,5 @@ class PlainText(click.ParamType):  # type: ignore[type-arg]  # generic only in n
 
 def default_state_folder() -> str:
     """Return the default folder for state that outlives a restart, by the XDG base directory specification."""
-    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return str(Path(base) / "cardpress")
+    base = os.environ.get("XDG_STATE_HOME")
+    return str(Path(base) / "cardpress" if base else user_folder(".local/state"))

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from edge_auth.store.disk import Writable, sync_file_system, sync_path, written_beside
+from edge_auth.store.disk import UNSUPPORTED, Writable, sync_file_system, sync_path, written_beside
 from generator.errors import LakeError
 
 STAGE = ".import"
@@ -93,7 +93,12 @@ def _finish(folder: Path) -> None:
 def _locked(folder: Path, operation: int) -> Iterator[int]:
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        fcntl.flock(handle, operation)
+        try:
+            fcntl.flock(handle, operation)
+        except OSError as error:
+            if operation == fcntl.LOCK_EX or error.errno not in UNSUPPORTED:
+                raise OSError(error.errno, f"cannot be locked: {error.strerror}", os.fspath(folder)) from error
+            # A reader on a disk without locks sees a file that is replaced meanwhile by its change.
         yield handle
     finally:
         os.close(handle)

@@ -1,7 +1,6 @@
 """Makes a build: defines the layers of a lake's build, makes the missing ones, and writes the record."""
 
 import json
-import os
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -36,6 +35,7 @@ from generator.pack.writer import join_index
 from generator.releases.intents import declare_intent
 from generator.releases.rotation import Rotation
 from generator.terminal.progress import Progress
+from generator.threads import default_memory, usable_cores
 
 MISSING = "it is not in the store"
 
@@ -96,8 +96,8 @@ def make_build(
         SpaceError: The disk of the store, or of temporary files, has too little room.
         StoreError: The store failed.
     """
-    threads = threads or (1 if scheduler else os.cpu_count() or 1)
-    memory = memory or (settings.WORKER_MEMORY if scheduler else settings.MEMORY)
+    threads = threads or (1 if scheduler else usable_cores())
+    memory = memory or default_memory(settings.WORKER_MEMORY if scheduler else settings.MEMORY)
     with closing(BuildContext(lake, store, threads, memory, resend=repair)) as context:
         run = BuildRun(context, repair, rotation)
         with declare_intent(store, run.id, (layer.folder for layer in run.layers), clock):

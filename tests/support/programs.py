@@ -47,6 +47,7 @@ PROGRAMS = {
     "make": Program(("make",), ("make",)),
     "Node.js": Program(("nodejs",), ("node",)),
     "systemd-analyze": Program(("systemd",), ("systemd-analyze",)),
+    "strace": Program(("strace",), ("strace",)),
     "mkfs.ext4": Program(("e2fsprogs",), ("mkfs.ext4",)),
 }
 

@@ -1,0 +1,114 @@
+"""Disks that are not ext4: a night works on them, or is refused before its work begins, with the place and a remedy."""
+
+import errno
+import mmap
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from edge_auth.builds.card_lines import _map
+from edge_auth.builds.index import map_table
+from edge_auth.errors import StoreError
+from edge_auth.store import file_cache
+from edge_auth.store.disk import reserve
+from edge_auth.store.file_cache import user_cache
+from edge_auth.store.folder import FolderStore
+from edge_auth.store.remedies import REMEDIES
+from tests.support.nights import demo_lake
+from tests.support.programs import needs
+from tests.support.selection import mostly_thorough
+from tests.support.service import ROOT, environment
+
+# What a disk lacks: the system calls, their error, and whether a night works without them.
+LACKS = {
+    "hard links": ("link,linkat", "EOPNOTSUPP", True),
+    "modes": ("chmod,fchmod,fchmodat", "EPERM", True),
+    "syncfs": ("syncfs", "EOPNOTSUPP", True),
+    "syncs of folders": ("fsync", "EINVAL", True),
+    "space in advance": ("fallocate", "EOPNOTSUPP", True),
+    "locks": ("flock", "ENOLCK", False),
+}
+
+
+@pytest.mark.parametrize("lack", mostly_thorough(list(LACKS), "locks"))
+@needs("strace")
+def test_a_night_on_a_disk_that_lacks(tmp_path: Path, lack: str) -> None:
+    calls, error, works = LACKS[lack]
+    lake, store = demo_lake(tmp_path / "lake", 7, 40), tmp_path / "store"
+    trace = ["strace", "-f", "-q", "--seccomp-bpf", "-o", "/dev/null", "-e", f"inject={calls}:error={error}"]
+    night = [sys.executable, "-m", "generator", "nightly", "--lake", lake, "--store", store, "--no-pages"]
+    done = subprocess.run(
+        [*trace, "-e", f"trace={calls}", *night], cwd=ROOT, env=environment(), capture_output=True, text=True
+    )
+    assert (done.returncode == 0) is works, done.stderr
+    if not works:
+        said = done.stderr.splitlines()[-1]
+        assert str(store) in said and os.strerror(getattr(errno, error)) in said and REMEDIES[error] in said
+        assert not any(FolderStore(str(store)).list("layers/")), "refused before the work"
+
+
+def test_a_lock_that_excludes_nobody_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fcntl.flock", lambda *_: None)
+    with pytest.raises(StoreError, match=r"cannot hold a store: one file was locked twice: choose a folder"):
+        FolderStore(str(tmp_path)).put("one", b"1")
+
+
+def test_files_that_cannot_be_mapped_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = pa.table({"a": [1, 2, 3]})
+    with pa.OSFile(str(tmp_path / "t.arrow"), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.ENODEV, "No such device")
+
+    monkeypatch.setattr(pa, "memory_map", refuse)
+    monkeypatch.setattr(mmap, "mmap", refuse)
+    assert map_table(tmp_path / "t.arrow").equals(table)
+    assert _map(tmp_path / "t.arrow")[:6] == b"ARROW1"
+
+
+def test_space_is_reserved_by_writing_where_the_disk_cannot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EOPNOTSUPP, "Operation not supported")
+
+    monkeypatch.setattr(os, "posix_fallocate", refuse)
+    (tmp_path / "counts").write_bytes(b"kept")
+    with (tmp_path / "counts").open("r+b") as file:
+        reserve(file.fileno(), 3 << 20)
+    assert (tmp_path / "counts").read_bytes() == b"kept" + bytes((3 << 20) - 4)
+
+
+def test_the_cache_of_a_user_without_a_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container with an arbitrary user id, and with a home that is read-only."""
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+    def no_home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", no_home)
+    folder = user_cache()
+    assert folder.parent == tmp_path and folder.stat().st_mode & 0o777 == 0o700
+    monkeypatch.setattr(Path, "home", lambda: Path("/proc/1"))
+    monkeypatch.setattr(file_cache, "_is_writable", lambda _: False)
+    assert user_cache() == folder
+    folder.chmod(0o777)  # another user may have put files there
+    with pytest.raises(StoreError, match=r"belongs to another user.*XDG_CACHE_HOME"):
+        user_cache()
+
+
+def test_no_folder_of_temporary_files(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    lake = demo_lake(tmp_path / "lake", 7, 40)
+    script = (
+        "import sys, tempfile; tempfile._candidate_tempdir_list = lambda: ['/nowhere'];"
+        "from generator.cli import main; main()"
+    )
+    command = [sys.executable, "-c", script, "build", "--lake", lake, "--store", store]
+    done = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True)
+    assert done.returncode == 1 and "TMPDIR" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert not any(FolderStore(str(store)).list("layers/"))
