@@ -155,9 +155,25 @@ def test_names_complete_the_search(visit: Visit) -> None:
     expect(names).to_have_text(["Insecure picture1", "No picture1"])
     visit.in_menu("link", "Watchlist").click()
     page.get_by_role("link", name="Cards", exact=True).click()
-    page.get_by_label("Search by name").fill("emberfox [b")
-    expect(suggestions(page)).to_have_text(["Emberfox ex [Blazing Tail]1"])
+    page.get_by_label("Search by name").fill("emberfox [e")
+    expect(suggestions(page)).to_have_text(["Emberfox ex1"])
     assert asked(visit, "names") == 1
+
+
+def test_a_search_that_finds_nothing_offers_what_may_be_meant(visit: Visit) -> None:
+    page = visit.enter("#/cards?q=emberfx")
+    meant = page.locator(".meant")
+    expect(meant).to_have_text("Did you mean Emberfox ex?")
+    page.get_by_label("Search by name").fill("Emberfox 12")
+    expect(meant).to_have_text("Did you mean Emberfox, number 12 (1), Emberfox ex?")
+    page.get_by_label("Search by name").fill("filler flller")
+    expect(meant).to_have_count(0)
+    page.get_by_label("Search by name").fill("emberfox ashen")
+    expect(meant.get_by_role("link").first).to_have_text("emberfox, set Ashen Peaks (1)")
+    meant.get_by_role("link").first.click()
+    expect(page.locator(".card .name")).to_have_text(["Emberfox ex [Blazing Tail]"])
+    expect(page).to_have_url(ending("#/cards?q=emberfox&set=6204"))
+    expect(meant).to_have_count(0)
 
 
 def test_the_search_is_completed_by_keys(visit: Visit) -> None:

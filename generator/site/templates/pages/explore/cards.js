@@ -1,6 +1,7 @@
 // The catalogue: search as you type, filters, sorting, and a list that loads more cards as you scroll.
 import {h, picture} from "./dom.js";
 import {filterForm} from "./filter-form.js";
+import {meant} from "./nothing-found.js";
 import {count, direction, euros, percent, since} from "./words.js";
 import {weekChanges} from "./week.js";
 
@@ -13,8 +14,9 @@ export function cardsView({api, route, announce, names, facets}) {
   const list = h("ul", {class: "grid", "aria-label": "Cards"}, skeleton());
   const more = h("button", {type: "button", class: "more", hidden: true}, "More cards");
   const total = h("p", {class: "total"});
+  const others = h("div", {});
   const week = weekMoves();
-  const view = h("div", {}, filters.form, week, h("div", {class: "above"}, total, meaning()), list, more);
+  const view = h("div", {}, filters.form, week, h("div", {class: "above"}, total, meaning()), others, list, more);
   let asking = new AbortController();
   let next = 0;
   let build;
@@ -38,6 +40,7 @@ export function cardsView({api, route, announce, names, facets}) {
       shown = offset + page.data.length;
       total.textContent = Number(rows) === 1 ? "1 card" : `${count(Number(rows))} cards`;
       announce(summary(shown, Number(rows)));
+      if (Number(rows) === 0) meant(filters.values(), names, api, signal).then((line) => others.replaceChildren(line), () => {});
       if (offset === 0) facets.of(filters.countable(), {signal, build}).then(filters.offer, () => {});
     } catch (error) {
       if (signal.aborted) return;
@@ -56,6 +59,7 @@ export function cardsView({api, route, announce, names, facets}) {
     asking.abort();
     asking = new AbortController();
     [next, build] = [0, undefined];
+    others.replaceChildren();
     more.hidden = true;
     load();
   }

@@ -1,8 +1,10 @@
 // The names of the catalogue, which complete what is typed: one file, read once, and searched here.
 import {wordText} from "./fold.js";
+import {nearest} from "./near-names.js";
 
 const LETTERS = 2; // from here on, words are completed
 const MOST = 8;
+const MOST_NEAR = 3;
 
 export class Names {
   #names = null;
@@ -15,8 +17,17 @@ export class Names {
   async matching(text) {
     const typed = wordText(text);
     if (typed.length < LETTERS) return [];
-    this.#names ??= this.#read();
-    return best(await this.#names, typed).map(({name, products}) => ({value: name, label: name, products}));
+    return best(await this.#known(), typed).map(({name, products}) => ({value: name, label: name, products}));
+  }
+
+  /** The names that are spelled nearly like a text, the nearest first. */
+  async nearest(text) {
+    const typed = wordText(text);
+    return nearest(await this.#known(), typed, MOST_NEAR).map(({name}) => name).filter((name) => wordText(name) !== typed);
+  }
+
+  #known() {
+    return this.#names ??= this.#read();
   }
 
   /** A build that is older than the names has none. */
