@@ -18,7 +18,7 @@ from werkzeug.exceptions import MethodNotAllowed as OtherMethods
 from edge_auth.api import nginx_edge, views
 from edge_auth.api.access import Door
 from edge_auth.api.bulk import file_answer
-from edge_auth.api.endpoints import API, ENDPOINTS, HOME, SITE, Endpoint, Source
+from edge_auth.api.endpoints import API, ENDPOINTS, HOME, SITE, Endpoint, Source, nearest_path
 from edge_auth.api.parameters import quote_input, read_query
 from edge_auth.api.request import Asked, read_request
 from edge_auth.api.responses import Answer, failure, key_body, lost_page, prefers, preflight, refusal, success
@@ -140,7 +140,7 @@ class Api:
         if asked.method != "GET" and (answer := _other_method(asked)) is not None:
             return answer
         if row is None:
-            raise NotFound(views.NO_PATH)
+            raise NotFound(views.no_path(nearest_path(asked.path)))
         if self._parts.door is not None:
             self._parts.door.admit(asked, row)
         return None

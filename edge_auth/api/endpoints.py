@@ -1,10 +1,12 @@
 """The table of endpoints: the declaration of the API's surface. Flask's rules and the OpenAPI document follow."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher, get_close_matches
 from enum import Enum, auto
 from functools import cached_property
+from itertools import dropwhile
 from typing import Any
 
 from edge_auth.api import views
@@ -32,6 +34,8 @@ from edge_auth.live.counter import PER_KEY, PER_KEY_FOR_FILES, KeyWindow
 
 API = "/api/v1/"
 MAX_TEXT_CHARACTERS = 200  # of a text parameter, before it is folded
+_MAX_MEANT_BYTES = 60  # of a path that is compared with those of the table
+_MIN_NEARNESS = 0.7
 COMMON_HEADERS = {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Expose-Headers": "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, "
@@ -312,3 +316,21 @@ def _pages(path: str, vary: str) -> Endpoint:
 
 SITE = _pages("/docs, /explore", "Accept-Encoding")
 HOME = _pages("/", "Accept, Accept-Encoding")
+
+_SEGMENTS = [endpoint.path.removeprefix(API).split("/") for endpoint in ENDPOINTS]
+
+
+def nearest_path(path: bytes) -> str | None:
+    """Return the path of the table that a client means who asks for one that is not there, None if none is near."""
+    wanted = [part for part in path[:_MAX_MEANT_BYTES].decode(errors="replace").lower().split("/") if part]
+    wanted = list(dropwhile(("api", "v1").__contains__, wanted))
+    near = get_close_matches(wanted[0], {first for first, *_ in _SEGMENTS}, 1, _MIN_NEARNESS) if wanted else []
+    if not near:
+        return None
+    alike = [segments for segments in _SEGMENTS if segments[0] == near[0]]
+    meant = max(alike, key=lambda segments: (len(segments) == len(wanted), _alike(segments, wanted), -len(segments)))
+    return API + "/".join(meant)
+
+
+def _alike(segments: Sequence[str], wanted: Sequence[str]) -> float:
+    return SequenceMatcher(None, segments[-1], wanted[-1]).ratio()

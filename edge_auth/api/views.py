@@ -28,7 +28,6 @@ _MAX_ID_DIGITS = 19
 _ONE_GROUP = "give exactly one of set and game: a set has an id, a game a name"
 _NO_GROUP = "there is no such set or game, or none of its singles ever had a price trend"
 _NO_NAMES = dumps({"count": 0, "names": []}) + b"\n"
-NO_PATH = "there is no such path: /docs lists what there is"
 _CHANGES_URL = "/api/v1/changes/"
 _NO_PRODUCT = "there is no product with this id"
 
@@ -61,12 +60,17 @@ def openapi(build: OpenBuild, _: str, __: Values) -> Body:
     return build.stored_body(object_keys.OPENAPI_KEY)
 
 
+def no_path(meant: str | None = None) -> str:
+    """Return the message of a path that is not there, with the one that is meant."""
+    return f"there is no such path: {f'did you mean {meant}? ' if meant else ''}/docs lists what there is"
+
+
 def site_file(build: OpenBuild, path: str, _: Values) -> Body:
     """Return a file of the site. The path of a folder means its page."""
     folder = path.removesuffix("/")
     key = f"{folder}/index.html" if folder in site_files.SITE_PAGES else path
     if build.objects.find(key) is None:
-        raise NotFound(NO_PATH)
+        raise NotFound(no_path())
     return build.stored_body(key)
 
 
