@@ -73,7 +73,7 @@ def backfill(
     limits, progress = FileLimits(max_file_mb << 20), Progress()
     accepted = frozenset(accept) | {FAR_DAY}  # FROM and TO name the days
     packed = _read(MarketplaceFiles(places=places, limits=limits), first.date(), last.date(), progress)
-    result = import_files(LakeWriter(lake), packed, ImportOptions(game, accepted))
+    result = import_files(LakeWriter(lake), packed, ImportOptions(game, accepted, is_remembered=False))
     say_findings(result.findings)
     for path, counts in result.tables.items():
         progress.say(summary_line(path, counts))

@@ -24,7 +24,11 @@ def fetch() -> None:
 @click.argument("game", type=click.IntRange(1, 999))
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--lake", help="Also import the files into this lake, a folder or s3:// prefix.")
-@click.option("--numbers-from-names", is_flag=True, help="As in `ingest cardmarket`.")
+@click.option(
+    "--numbers-from-names/--no-numbers-from-names",
+    default=None,
+    help="As in `ingest cardmarket`.  [default: as the lake remembers]",
+)
 @click.option("--url", "base", type=HttpUrl(), default=BASE_URL, show_default=True, help="Where the files are.")
 @click.option(
     "--timeout", "seconds", metavar="SECONDS", type=click.FloatRange(0.1), default=60, show_default=True,
@@ -36,7 +40,7 @@ def cardmarket(
     game: int,
     folder: Path,
     lake: str | None,
-    numbers_from_names: bool,
+    numbers_from_names: bool | None,
     base: str,
     seconds: float,
 ) -> None:

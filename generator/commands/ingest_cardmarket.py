@@ -19,13 +19,13 @@ from generator.ingest.findings import REFUSED
 from generator.ingest.gaps import Gap, find_gaps
 from generator.ingest.marketplace_files import Kind
 from generator.ingest.marketplace_import import (
-    DEFAULT_PATTERN,
     ImportOptions,
     MarketplaceFiles,
     MarketplaceResult,
     import_files,
     read_files,
 )
+from generator.ingest.memory import DEFAULT_PATTERN
 from generator.ingest.table_files import expansions_file
 from generator.lake.writer import LakeWriter
 from generator.terminal.output import say, say_json, say_lines
@@ -48,7 +48,11 @@ def _file_option(name: str, help: str) -> Callable[[_Function], _Function]:
 @_file_option("--expansions", "Names of expansions.")
 @max_file_option(settings.MAX_DOWNLOAD_BYTES)
 @click.option("--game", help="The game of the expansions in these files.")
-@click.option("--numbers-from-names", is_flag=True, help="Take collector numbers from names: Omnimon (BT5-086).")
+@click.option(
+    "--numbers-from-names/--no-numbers-from-names",
+    default=None,
+    help="Take collector numbers from names: Omnimon (BT5-086).  [default: as the lake remembers]",
+)
 @click.option(
     "--number-pattern",
     default=DEFAULT_PATTERN,
@@ -62,7 +66,7 @@ def cardmarket(
     lake: str,
     max_file_mb: int,
     game: str | None,
-    numbers_from_names: bool,
+    numbers_from_names: bool | None,
     number_pattern: str,
     accept: tuple[str, ...],
     as_json: bool,
@@ -74,7 +78,8 @@ def cardmarket(
     each file, what the lake lacks, and what that means for the API.
 
     Every file option may be given several times: several games, several days, in any order. Importing a file
-    again changes nothing.
+    again changes nothing. The lake remembers, for each number of a game in the names of files, whether numbers come
+    from names, which findings are accepted, and the game.
 
     \b
     Example: cardpress ingest cardmarket --lake lake downloads/ --numbers-from-names
@@ -91,10 +96,13 @@ def cardmarket(
         raise click.UsageError(f"Nothing to import: {nothing}, or --singles, --nonsingles, --price-guide, --expansions")
     if game and not any(one.file.target == expansions_file() for one in packed):
         say("--game has no effect: it names the game of expansions, and there is no --expansions file", err=True)
-    options = ImportOptions(game, frozenset(accept), number_pattern if numbers_from_names else None)
+    options = ImportOptions(game, frozenset(accept), numbers_from_names, number_pattern)
     writer = LakeWriter(lake)
     result = import_files(writer, packed, options)
-    gaps = find_gaps(writer, numbers_from_names=numbers_from_names) if files.places else None
+    for number, one in result.memory.items():
+        say(f"the lake remembers of game {number}: {one}; `cardpress lake show`", err=True)
+    takes_numbers = bool(numbers_from_names) or any(one.number_pattern for one in result.memory.values())
+    gaps = find_gaps(writer, numbers_from_names=takes_numbers) if files.places else None
     _say_result(result, left, gaps, as_json)
 
 

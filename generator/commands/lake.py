@@ -6,7 +6,11 @@ import click
 
 from edge_auth.store.open import open_store
 from generator.commands.options import json_option, lake_option, store_option
+from generator.ingest.findings import REFUSED
+from generator.ingest.games import GAMES
+from generator.ingest.memory import DEFAULT_PATTERN, GameImport, memory_file, remembered
 from generator.lake.lake import DAILY_TABLES
+from generator.lake.writer import LakeWriter
 from generator.reading.lake_days import DayFile, day_files
 from generator.terminal.output import say, say_json, say_lines
 from generator.terminal.progress import Progress
@@ -49,6 +53,59 @@ def days(lake: str, store: str, tables: tuple[str, ...], as_json: bool) -> None:
     else:
         say_lines(map(_line, files))
         say(f"{len(files):,} files", err=True)
+
+
+@lake.command()
+@lake_option
+@json_option
+def show(lake: str, as_json: bool) -> None:
+    """Print what the lake remembers of how the files of each game are imported.
+
+    \b
+    Example: cardpress lake show --lake lake
+    """
+    memory = remembered(LakeWriter(lake))
+    if as_json:
+        say_json({"games": {str(number): one.as_json() for number, one in sorted(memory.items())}})
+    else:
+        say_lines(f"{number}  {GAMES.get(number, '')}  {one}" for number, one in sorted(memory.items()))
+        say(f"{len(memory):,} games remembered", err=True)
+
+
+@lake.command()
+@click.argument("number", type=click.IntRange(1, 999), metavar="GAME")
+@lake_option
+@click.option("--numbers-from-names/--no-numbers-from-names", default=None, help="Whether numbers come from names.")
+@click.option(
+    "--number-pattern", default=DEFAULT_PATTERN, show_default=True, metavar="REGEX", help="How they stand there."
+)
+@click.option("--accept", multiple=True, type=click.Choice(list(REFUSED)), help="Accept this finding; may repeat.")
+@click.option("--game", help="The name of the game.")
+@click.option("--forget", is_flag=True, help="Forget what was remembered before.")
+def remember(
+    number: int,
+    lake: str,
+    numbers_from_names: bool | None,
+    number_pattern: str,
+    accept: tuple[str, ...],
+    game: str | None,
+    forget: bool,
+) -> None:
+    """Change what the lake remembers of how the files of a game are imported.
+
+    GAME: the marketplace's number, as in the names of its files.
+
+    \b
+    Example: cardpress lake remember 17 --lake lake --numbers-from-names
+    """
+    writer = LakeWriter(lake)
+    with writer.locked():
+        memory = remembered(writer)
+        known = GameImport() if forget else memory.get(number, GameImport())
+        pattern = known.number_pattern if numbers_from_names is None else number_pattern if numbers_from_names else None
+        changed = GameImport(game or known.game, pattern, known.accepted | set(accept))
+        writer.write(memory_file(writer, memory | {number: changed}))
+    say(f"{number}  {GAMES.get(number, '')}  {changed}")
 
 
 def _line(file: DayFile) -> str:

@@ -17,7 +17,7 @@ import pyarrow as pa
 from generator import settings
 from generator.errors import IngestError
 from generator.ingest.bounded_file import FileLimits, encoding_of, open_bounded
-from generator.ingest.games import GAMES
+from generator.ingest.games import GAMES, GameOfFile
 from generator.ingest.identifier_formats import is_value, set_number
 from generator.ingest.identifiers_import import FileCounts, merge_rows
 from generator.ingest.json_stream import JsonStream
@@ -78,7 +78,9 @@ def import_cardmarket_identifiers(lake: LakeWriter, path: Path, limits: FileLimi
     content = _read(path, limits)
     with lake.locked():
         names = _names(content)
-        updated = update_from_pages(lake, _pages(content), [encode_parquet(names)], [(names["id"], _GAME)])
+        updated = update_from_pages(
+            lake, _pages(content), [encode_parquet(names)], [GameOfFile(names["id"], _GAME, is_firm=True)]
+        )
         changed_pages, *updates = updated
         changes = [update.change() for update in updates]
         counts, changed = merge_rows(lake, _identifiers(content))

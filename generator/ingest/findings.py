@@ -41,6 +41,10 @@ REFUSED = {
 }
 
 
+# Cases of the time of one file. A lake does not remember that they were accepted.
+OF_ONE_FILE = frozenset({FUTURE, FAR_DAY})
+
+
 class ImportFinding(NamedTuple):
     """A case in a file.
 

@@ -1,9 +1,11 @@
 """The game of expansions, where the marketplace's files say it: in their names, and in the categories of products."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -26,7 +28,7 @@ _LOOK_ALIKE = str.maketrans(
     "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαβεικνορτυχАВЕЅІЈКМНОРСТУХаеѕіјкморсту х".replace(" ", ""),
     "ABEZHIKMNOPTYXaßeikvoptuxABESIJKMHOPCTYXaesijkmopctyx",
 )
-_GAME_ID = re.compile(r"_([0-9]{1,3})(?=[_.])")
+_NUMBER = re.compile(r"_([0-9]{1,3})(?=[_.])")
 # Words with which the categories of sealed products go on after the game.
 _SEALED = (
     "Blisters?|Boosters?|Box|Boxes|Bundles?|Coins?|Decks?|Displays?|Elite|Gift|Lots?|Packs?|Promo|Sets?|Special|Starter"
@@ -57,7 +59,9 @@ counted AS (
 SELECT id, first(told ORDER BY products DESC, told) AS told FROM counted GROUP BY id
 """
 _FILL = f"""
-SELECT expansions.* REPLACE (coalesce(given.usual, category.usual, files.game) AS game)
+SELECT expansions.* REPLACE (coalesce(
+    given.usual, if(files.is_firm, files.game, NULL), category.usual, files.game
+) AS game)
 FROM expansions LEFT JOIN ({TOLD_GAMES}) AS categories USING (id)
 LEFT JOIN names AS given ON given.told = trim(expansions.game) LEFT JOIN files USING (id)
 LEFT JOIN names AS category ON category.told = categories.told
@@ -76,10 +80,27 @@ ORDER BY id
 """
 
 
-def game_of(path: Path) -> str | None:
-    """Return the game whose number is in the name of a file, if it is a known one."""
-    ids = (int(number) for number in _GAME_ID.findall(path.name))
-    return next((GAMES[number] for number in ids if number in GAMES), None)
+def number_of(path: Path) -> int | None:
+    """Return the marketplace's number of a game in the name of a file."""
+    found = _NUMBER.search(path.name)
+    return int(found[1]) if found else None
+
+
+def number_of_categories(categories: Iterable[str | None]) -> int | None:
+    """Return the number of the game with whose name most of these categories begin."""
+    names = {_letters(name): number for number, name in (*GAMES.items(), *((n, a) for a, n in _ALIASES.items()))}
+    found = Counter(
+        number for category in categories for name, number in names.items() if _letters(category or "").startswith(name)
+    )
+    return max(found, key=lambda number: (found[number], -number)) if found else None
+
+
+class GameOfFile(NamedTuple):
+    """The ids of expansions in a file, and their game. A firm one counts more than what categories say."""
+
+    ids: pa.ChunkedArray
+    game: str
+    is_firm: bool = False
 
 
 def add_unnamed(expansions: pa.Table, products: pa.Table, other_keys: pa.ChunkedArray) -> pa.Table:
@@ -93,18 +114,22 @@ def add_unnamed(expansions: pa.Table, products: pa.Table, other_keys: pa.Chunked
         return database.sql(_WITH_UNNAMED).to_arrow_table().cast(expansions.schema)
 
 
-def fill_games(
-    expansions: pa.Table, products: pa.Table, of_files: Iterable[tuple[pa.ChunkedArray, str]] = ()
-) -> pa.Table:
+def fill_games(expansions: pa.Table, products: pa.Table, of_files: Iterable[GameOfFile] = ()) -> pa.Table:
     """Give each expansion without a game the one that the categories of its products say, or else its file.
 
     A game of the marketplace that is spelled in another way gets its usual name.
 
     Args:
-        of_files: Ids of expansions, and the game that the number of their file tells.
+        of_files: The games that the numbers of files tell.
     """
-    files = {id_: game for ids, game in of_files for id_ in pc.unique(ids).to_pylist() if id_ is not None}
-    by_file = pa.table({"id": pa.array(files, pa.int64()), "game": pa.array(files.values(), pa.string())})
+    files = {id_: file for file in of_files for id_ in pc.unique(file.ids).to_pylist() if id_ is not None}
+    by_file = pa.table(
+        {
+            "id": pa.array(files, pa.int64()),
+            "game": pa.array([file.game for file in files.values()], pa.string()),
+            "is_firm": pa.array([file.is_firm for file in files.values()], pa.bool_()),
+        }
+    )
     with connect_tables(expansions=expansions, products=products, files=by_file) as database:
         told = [game for (game,) in database.sql(f"SELECT DISTINCT told FROM ({TOLD_GAMES}) ORDER BY 1").fetchall()]
         given = {name for game in expansions["game"].to_pylist() if (name := (game or "").strip())}

@@ -32,6 +32,7 @@ from generator.ingest.findings import (
     UNKNOWN_KEYS,
     ImportFinding,
 )
+from generator.ingest.games import number_of, number_of_categories
 from generator.ingest.lake_rules import check_rows
 from generator.ingest.prices import PriceMarks, PriceText, parse_price
 from generator.ingest.table_files import TableFile, expansions_file, price_guide_file, products_file
@@ -166,6 +167,7 @@ class ImportedFile(NamedTuple):
         what: What was read, in a few words.
         columns: The columns of a price guide. None for other files.
         is_sealed: Whether it is a list of sealed products.
+        number: The marketplace's number of the game: that of the name, or else that of the categories of its products.
     """
 
     path: Path
@@ -176,6 +178,7 @@ class ImportedFile(NamedTuple):
     findings: tuple[ImportFinding, ...]
     columns: GuideColumns | None = None
     is_sealed: bool = False
+    number: int | None = None
 
     @property
     def day(self) -> date:
@@ -249,7 +252,8 @@ def _read_products(path: Path, document: DownloadFile, kind: str) -> ImportedFil
     findings = (*_check(document, target.path, "products", rows), *_future(document, target.path))
     list_name = "singles" if kind == "single" else "sealed products"
     imported = _imported(path, document, target, rows, f"{len(rows):,} {list_name}", findings)
-    return imported._replace(is_sealed=kind == "sealed")
+    number = imported.number or number_of_categories(pc.unique(columns["category"]).to_pylist())
+    return imported._replace(is_sealed=kind == "sealed", number=number)
 
 
 def _read_expansions(path: Path, document: DownloadFile) -> ImportedFile:
@@ -285,7 +289,7 @@ def _read_price_guide(path: Path, document: DownloadFile) -> ImportedFile:
 def _imported(
     path: Path, document: DownloadFile, target: TableFile, rows: pa.Table, what: str, findings: Iterable[ImportFinding]
 ) -> ImportedFile:
-    return ImportedFile(path, target, rows, document.created_at, what, tuple(findings))
+    return ImportedFile(path, target, rows, document.created_at, what, tuple(findings), number=number_of(path))
 
 
 def _check(

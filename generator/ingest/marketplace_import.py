@@ -4,7 +4,8 @@ Nothing is written before every file was read and every table merged. In a folde
 together or not at all.
 """
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -16,24 +17,24 @@ import pyarrow.compute as pc
 from edge_auth.text import fold
 from generator.errors import IngestError
 from generator.ingest.bounded_file import DOWNLOAD_LIMITS, FileLimits
-from generator.ingest.findings import IN_BOTH_LISTS, ImportFinding, refuse
-from generator.ingest.games import game_of, usual_name
+from generator.ingest.findings import IN_BOTH_LISTS, OF_ONE_FILE, ImportFinding, refuse
+from generator.ingest.games import GAMES, GameOfFile, usual_name
 from generator.ingest.guide_doubts import PackedFile, doubtful_guides
 from generator.ingest.list_page_values import list_pages_file
 from generator.ingest.marketplace_files import ImportedFile, Kind, NotTheMarketplaces, read_marketplace_file
+from generator.ingest.memory import DEFAULT_PATTERN, GameImport, Memory, memory_file, remembered
 from generator.ingest.merge import FileChange, MergeCounts, changed_files, connect_tables
 from generator.ingest.table_files import TableFile, expansions_file, products_file
 from generator.ingest.table_updates import TableUpdate, complete_catalogue, update_table
 from generator.lake.writer import LakeWriter, decode_parquet, encode_parquet
-
-DEFAULT_PATTERN = r"\(([A-Z]{1,4}[0-9]{0,2}-T?[0-9]{2,3}[a-z]?)\)"
 
 # Rows of each table file, as Parquet.
 _ImportedRows = dict[TableFile, list[pa.Buffer]]
 
 _NUMBERS = """
 SELECT * REPLACE (
-    CASE WHEN number IS NULL AND kind = 'single' THEN nullif(regexp_extract(name, $pattern, 1), '') ELSE number END
+    CASE WHEN number IS NULL AND kind = 'single' AND id_product IN (FROM chosen)
+    THEN nullif(regexp_extract(name, $pattern, 1), '') ELSE number END
     AS number
 )
 FROM products ORDER BY id_product
@@ -77,18 +78,21 @@ class MarketplaceFiles:
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """How files are imported.
+    """How files are imported, beside what the lake remembers of their games.
 
     Attributes:
         game: The game of the expansions in the files. None: that of the number in the name of the file.
         accepted: The cases of `findings` that do not stop the import.
-        number_pattern: How collector numbers stand in names: a regular expression with one group. None: nothing is
-            taken from names.
+        numbers_from_names: Whether collector numbers are taken from names. None: as the lake remembers.
+        number_pattern: How they stand in names: a regular expression with one group.
+        is_remembered: Whether the lake remembers these options.
     """
 
     game: str | None = None
     accepted: frozenset[str] = frozenset()
-    number_pattern: str | None = None
+    numbers_from_names: bool | None = None
+    number_pattern: str = DEFAULT_PATTERN
+    is_remembered: bool = True
 
 
 @dataclass(frozen=True)
@@ -99,11 +103,13 @@ class MarketplaceResult:
         read: Each file, and what was read from it.
         tables: What changed in each file of the lake, by its path.
         findings: What was accepted, or only reported.
+        memory: What the lake remembers of the games of these files, by number.
     """
 
     read: list[tuple[Path, str]]
     tables: dict[str, MergeCounts]
     findings: list[ImportFinding]
+    memory: dict[int, GameImport]
 
     def as_json(self) -> dict[str, dict[str, int]]:
         """Return the counts of each file of the lake, and the counts of the findings in the files for it."""
@@ -161,16 +167,50 @@ def import_files(lake: LakeWriter, packed: list[PackedFile], options: ImportOpti
             written; or writing failed.
     """
     with lake.locked():
+        memory = remembered(lake)
         findings = [found for one in packed for found in one.file.findings]
         findings += [*_in_both_lists(packed), *doubtful_guides(lake, packed)]
-        refuse(findings, options.accepted)
+        refuse([found for found in findings if not _is_accepted(found, packed, memory)], options.accepted)
         imported = _by_target(packed)
-        changes = _update_catalogue(lake, imported, packed, options)
+        changes, games = _update_catalogue(lake, imported, packed, options, memory)
         guides = [file for file in imported if file not in (products_file(), expansions_file())]
         changes += [update_table(lake, file, imported[file]).change() for file in guides]
-        lake.write(changed_files(changes))
+        learnt = _learn(memory, packed, findings, options, games) if options.is_remembered else memory
+        lake.write(changed_files(changes) | memory_file(lake, learnt))
     read = [(one.file.path, one.file.what) for one in packed]
-    return MarketplaceResult(read, {change.path: change.counts for change in changes}, findings)
+    numbers = {one.file.number for one in packed}
+    kept = {number: learnt[number] for number in sorted(learnt) if number in numbers}
+    return MarketplaceResult(read, {change.path: change.counts for change in changes}, findings, kept)
+
+
+def _is_accepted(finding: ImportFinding, packed: list[PackedFile], memory: Memory) -> bool:
+    """Return whether the lake remembers that a finding is accepted in the files of its game."""
+    numbers = {one.file.number for one in packed if str(one.file.path) == finding.source}
+    return any(number in memory and finding.case in memory[number].accepted for number in numbers if number is not None)
+
+
+def _learn(
+    memory: Memory,
+    packed: list[PackedFile],
+    findings: list[ImportFinding],
+    options: ImportOptions,
+    games: Mapping[int, str],
+) -> dict[int, GameImport]:
+    """Return what the lake remembers after an import with these options. `games` are those of unknown numbers."""
+    learnt = dict(memory)
+    for one in packed:
+        number = one.file.number
+        if number is None:
+            continue
+        known = learnt.get(number, GameImport(games.get(number)))
+        accepted = {found.case for found in findings if found.source == str(one.file.path) and found.is_refused}
+        known = known._replace(accepted=known.accepted | (accepted & options.accepted - OF_ONE_FILE))
+        if one.file.target == products_file() and options.numbers_from_names is not None:
+            known = known._replace(number_pattern=options.number_pattern if options.numbers_from_names else None)
+        if one.file.target == expansions_file() and options.game:
+            known = known._replace(game=usual_name(options.game))
+        learnt[number] = known._replace(game=None if known.game == GAMES.get(number) else known.game)
+    return learnt
 
 
 def _files(place: Path) -> Iterator[Path]:
@@ -201,21 +241,35 @@ def _in_both_lists(packed: list[PackedFile]) -> Iterator[ImportFinding]:
 
 
 def _update_catalogue(
-    lake: LakeWriter, imported: _ImportedRows, packed: list[PackedFile], options: ImportOptions
-) -> list[FileChange]:
-    """Update products and expansions, with the values of list pages."""
+    lake: LakeWriter, imported: _ImportedRows, packed: list[PackedFile], options: ImportOptions, memory: Memory
+) -> tuple[list[FileChange], dict[int, str]]:
+    """Update products and expansions, with the values of list pages. Return also the games of unknown numbers."""
     files = (products_file(), expansions_file())
-    if not any(file in imported for file in files) and not options.number_pattern:
-        return []
+    if not any(file in imported for file in files) and not options.numbers_from_names:
+        return [], {}
     updates = products, expansions = [update_table(lake, file, imported.get(file, ())) for file in files]
-    for ids, game in _games_of_names(packed, options.game):
+    for ids, game in _games_of_names(packed, options.game, memory):
         expansions.after = _with_game(expansions.after, ids, game)
-    complete_catalogue(products, expansions, list_pages_file().read(lake), _games_of_products(packed))
-    if options.number_pattern:
-        products.after = fill_numbers(products.after, options.number_pattern)
+    complete_catalogue(products, expansions, list_pages_file().read(lake), _games_of_products(packed, memory))
+    games = _games_of_unknown_numbers(packed, expansions.after)
+    for ids, game in _games_of_names(packed, None, {number: GameImport(game) for number, game in games.items()}):
+        expansions.after = _with_game(expansions.after, ids, game, is_firm=False)
+    _take_numbers(products, packed, options, memory)
     doubtful = _products_of_two_games(products, expansions)
     written = (update for update in updates if update.file in imported or update.is_changed)
-    return [_change(update, doubtful if update is products else _NO_PRODUCTS) for update in written]
+    return [_change(update, doubtful if update is products else _NO_PRODUCTS) for update in written], games
+
+
+def _take_numbers(products: TableUpdate, packed: list[PackedFile], options: ImportOptions, memory: Memory) -> None:
+    """Take collector numbers from names: of all products if an option says so, else of games that are remembered."""
+    if options.numbers_from_names:
+        products.after = fill_numbers(products.after, options.number_pattern)
+    if options.numbers_from_names is not None:
+        return
+    for one in packed:
+        known = memory.get(one.file.number or -1, GameImport())
+        if one.file.target == products_file() and known.number_pattern:
+            products.after = fill_numbers(products.after, known.number_pattern, decode_parquet(one.rows)["id_product"])
 
 
 def _change(update: TableUpdate, found: _TwoGames) -> FileChange:
@@ -224,37 +278,63 @@ def _change(update: TableUpdate, found: _TwoGames) -> FileChange:
     return change._replace(counts=counts)
 
 
-def _games_of_names(packed: list[PackedFile], game: str | None) -> Iterator[tuple[pa.ChunkedArray, str]]:
+def _game_of(number: int | None, memory: Memory) -> str | None:
+    """Return the game that the number of a file means: as it is remembered, else the marketplace's."""
+    return None if number is None else memory.get(number, GameImport()).game or GAMES.get(number)
+
+
+def _games_of_names(
+    packed: list[PackedFile], game: str | None, memory: Memory
+) -> Iterator[tuple[pa.ChunkedArray, str]]:
     """Yield the ids of the expansions in a file of names, and their game."""
     for one in packed:
-        told = usual_name(game) if game else game_of(one.file.path)
+        told = usual_name(game) if game else _game_of(one.file.number, memory)
         if one.file.target == expansions_file() and told:
             yield decode_parquet(one.rows)["id"], told
 
 
-def _games_of_products(packed: list[PackedFile]) -> list[tuple[pa.ChunkedArray, str]]:
-    """Return the ids of the expansions in a list of products, and the game that the number of its file tells."""
-    lists = [(one, game_of(one.file.path)) for one in packed if one.file.target == products_file()]
-    return [(decode_parquet(one.rows)["id_expansion"], game) for one, game in lists if game]
+def _games_of_products(packed: list[PackedFile], memory: Memory) -> Iterator[GameOfFile]:
+    """Yield the ids of the expansions in a list of products, and the game that the number of its file tells."""
+    for one in packed:
+        game = _game_of(one.file.number, memory)
+        if one.file.target == products_file() and game:
+            is_firm = game != GAMES.get(one.file.number or 0)
+            yield GameOfFile(decode_parquet(one.rows)["id_expansion"], game, is_firm)
 
 
-def _with_game(expansions: pa.Table, ids: pa.ChunkedArray, game: str) -> pa.Table:
-    """Set the game of these expansions. It stays until another import names another."""
+def _games_of_unknown_numbers(packed: list[PackedFile], expansions: pa.Table) -> dict[int, str]:
+    """Return the games of numbers that are not in our list: those of most expansions in their lists of products."""
+    games: dict[int, Counter[str]] = {}
+    by_id = dict(zip(expansions["id"].to_pylist(), expansions["game"].to_pylist(), strict=True))
+    for one in packed:
+        number = one.file.number
+        if number is not None and number not in GAMES and one.file.target == products_file():
+            ids = pc.unique(decode_parquet(one.rows)["id_expansion"]).to_pylist()
+            games.setdefault(number, Counter()).update(game for id_ in ids if (game := by_id.get(id_)))
+    return {number: min(found, key=lambda game: (-found[game], game)) for number, found in games.items() if found}
+
+
+def _with_game(expansions: pa.Table, ids: pa.ChunkedArray, game: str, *, is_firm: bool = True) -> pa.Table:
+    """Set the game of these expansions; unless it is firm, of those that have none."""
     place = expansions.schema.get_field_index("game")
-    games = pc.if_else(pc.is_in(expansions["id"], ids), game, expansions["game"])
-    return expansions.set_column(place, "game", games)
+    chosen = pc.is_in(expansions["id"], ids)
+    if not is_firm:
+        chosen = pc.and_(chosen, pc.is_null(expansions["game"]))
+    return expansions.set_column(place, "game", pc.if_else(chosen, game, expansions["game"]))
 
 
-def fill_numbers(products: pa.Table, pattern: str) -> pa.Table:
+def fill_numbers(products: pa.Table, pattern: str, ids: pa.ChunkedArray | None = None) -> pa.Table:
     """Return the products with numbers for singles that have none.
 
     Args:
         pattern: A regular expression with one group, the number.
+        ids: Only these products. None: all.
 
     Raises:
         IngestError: The pattern is no regular expression with a group.
     """
-    with connect_tables(products=products) as database:
+    chosen = pa.table({"id_product": products["id_product"] if ids is None else ids})
+    with connect_tables(products=products, chosen=chosen) as database:
         try:
             return database.sql(_NUMBERS, params={"pattern": pattern}).to_arrow_table().cast(products.schema)
         except duckdb.Error as error:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from generator.ingest.games import add_unnamed, fill_games
+from generator.ingest.games import GameOfFile, add_unnamed, fill_games
 from generator.ingest.list_page_values import (
     add_to_expansions,
     add_to_products,
@@ -58,12 +58,12 @@ def complete_catalogue(
     products: TableUpdate,
     expansions: TableUpdate,
     pages: pa.Table,
-    of_files: Iterable[tuple[pa.ChunkedArray, str]] = (),
+    of_files: Iterable[GameOfFile] = (),
 ) -> None:
     """Add the values of list pages to both tables, and to the expansions those without a name, and their games.
 
     Args:
-        of_files: Ids of expansions, and the game that the number of their file tells.
+        of_files: The games that the numbers of files tell.
     """
     if len(pages):
         latest = latest_values(pages)
@@ -78,7 +78,7 @@ def update_from_pages(
     lake: LakeWriter,
     pages: pa.Table,
     names: Iterable[pa.Buffer] = (),
-    of_files: Iterable[tuple[pa.ChunkedArray, str]] = (),
+    of_files: Iterable[GameOfFile] = (),
 ) -> tuple[dict[str, pa.Buffer], TableUpdate, TableUpdate]:
     """Add values to those that the lake stores of list pages, and update products and expansions from all of them.
 
