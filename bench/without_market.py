@@ -7,7 +7,7 @@ from generator.cli import main
 from generator.making import make
 from generator.making.layers import all as layers
 from generator.making.layers.all import define_layers
-from generator.making.layers.bulk import bulk_layer
+from generator.making.layers.bulk import bulk_layers
 
 _OF_MARKET = ("market", "bulk-market")  # how the names of the layers begin
 
@@ -18,7 +18,7 @@ def _others(layers: list[Any]) -> list[Any]:
 
 if __name__ == "__main__":
     with (
-        patch.object(layers, "bulk_layer", lambda parts: bulk_layer(_others(parts))),
+        patch.object(layers, "bulk_layers", lambda parts: bulk_layers(_others(parts))),
         patch.object(make, "define_layers", lambda context: _others(define_layers(context))),
     ):
         main()

@@ -9,6 +9,7 @@ from edge_auth.api.endpoints import Endpoint
 from edge_auth.api.request import Asked
 from edge_auth.api.responses import Answer
 from edge_auth.builds.bodies import matches_tag
+from edge_auth.builds.bulk import LIVE_CATALOGUE
 from edge_auth.errors import RangeNotSatisfiable
 from edge_auth.live.bulk_files import Span, StoredBulkFiles
 
@@ -31,6 +32,8 @@ def file_answer(files: StoredBulkFiles, asked: Asked, endpoint: Endpoint) -> Ans
     file = files.find(asked.subject)
     tag = file.sha256[:_TAG_DIGITS]
     fields = {**endpoint.headers, **asked.headers, "ETag": f'"{tag}"'}
+    if asked.subject == LIVE_CATALOGUE:  # tomorrow this address has another file
+        fields["Cache-Control"] = "private, no-cache"
     if matches_tag(asked.environ.get("HTTP_IF_NONE_MATCH", ""), tag):
         return Answer(304, fields)
     fields["Content-Type"] = file.media_type

@@ -20,6 +20,7 @@ PART_OF_TABLE = {
     "watchlist": "watchlist",
     "identifiers": "identifiers",
     "market": "market",
+    "catalog": "sql",
 }
 PRICE_TABLES = ("price_guide", "listings", "filtered")  # a file has a month or a day of them
 FILES = "files"  # the manifest's list
@@ -29,10 +30,13 @@ STORED_DIGITS = 16  # the same in the name of a file of a layer
 FORMATS = {
     "parquet": (".parquet", "application/vnd.apache.parquet"),
     "jsonl.gz": (".gz", "application/gzip"),
+    "ducklake": (".ducklake", "application/octet-stream"),
 }
+CATALOGUE = "catalog"  # the table of the DuckLake catalogue, which names the files of format parquet
+LIVE_CATALOGUE = f"{CATALOGUE}.ducklake"  # the name under which clients find the catalogue of the live build
 _NAME = re.compile(
     r"(?P<stem>(?P<table>[a-z_]+)(?:-(?P<span>[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?))?)"
-    rf"-[0-9a-f]{{{NAME_DIGITS}}}\.(?P<format>parquet|jsonl\.gz)"
+    rf"-[0-9a-f]{{{NAME_DIGITS}}}\.(?P<format>parquet|jsonl\.gz|ducklake)"
 )
 
 
@@ -56,6 +60,11 @@ class BulkFile(NamedTuple):
 def file_name(stem: str, format_: str, sha256: str) -> str:
     """Return the name of a file as clients see it, such as `price_guide-2026-01-0123456789ab.parquet`."""
     return f"{stem}-{sha256[:NAME_DIGITS]}.{format_}"
+
+
+def catalogue_of(files: Mapping[str, BulkFile]) -> BulkFile | None:
+    """Return the DuckLake catalogue among the files of a build; None if an older version made it."""
+    return next((file for name, file in files.items() if name.startswith(f"{CATALOGUE}-")), None)
 
 
 def is_file_name(name: str) -> bool:

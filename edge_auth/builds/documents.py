@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from edge_auth.builds import layer_names, object_keys, pages
 from edge_auth.builds.builds import Build
+from edge_auth.builds.bulk import LIVE_CATALOGUE, catalogue_of
 from edge_auth.store.codec import decompress
 
 
@@ -75,7 +76,8 @@ def _bulk(build: Build, key: str) -> bytes | None:
     """Return the manifest, or the bytes of a bulk file."""
     if key == object_keys.BULK_KEY:
         return build.manifest()
-    file = build.bulk_files.get(key.removeprefix(object_keys.bulk_file("")))
+    name = key.removeprefix(object_keys.bulk_file(""))
+    file = catalogue_of(build.bulk_files) if name == LIVE_CATALOGUE else build.bulk_files.get(name)
     return build.store.get(file.object) if file else None
 
 

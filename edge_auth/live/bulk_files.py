@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from edge_auth.builds import layout
 from edge_auth.builds.builds import open_build
-from edge_auth.builds.bulk import BulkFile, is_file_name
+from edge_auth.builds.bulk import LIVE_CATALOGUE, BulkFile, catalogue_of, is_file_name
 from edge_auth.errors import AccessDenied, MissingObject, NotFound, StoreError, UnknownBuild
 from edge_auth.live.build_registry import BuildRegistry
 from edge_auth.live.single_flight import SingleFlight
@@ -61,12 +61,14 @@ class StoredBulkFiles:
         self._whole: set[tuple[str, int, int]] = set()  # name, inode and time of change of files with the right hash
 
     def find(self, name: str) -> BulkFile:
-        """Return the file with this name. A build that is not live may list it as well.
+        """Return the file with this name, which any kept build may list. `catalog.ducklake` is the live build's.
 
         Raises:
             NotFound: No build that the store keeps lists it.
             StoreError: The store failed.
         """
+        if name == LIVE_CATALOGUE:
+            return self._live_catalogue()
         if not is_file_name(name):
             raise NotFound(_NO_FILE)
         file = self._builds.select().objects.bulk_files.get(name)
@@ -77,6 +79,13 @@ class StoredBulkFiles:
         file = next((files[name] for files in self._files_by_build.values() if name in files), None)
         if file is None:
             raise NotFound(_NO_FILE)
+        return file
+
+    def _live_catalogue(self) -> BulkFile:
+        live = self._builds.select()
+        file = catalogue_of(live.objects.bulk_files)
+        if file is None:
+            raise NotFound(f"build {live.id} has no {LIVE_CATALOGUE}: an older version made it, the next build has it")
         return file
 
     def read(self, file: BulkFile, span: Span) -> bytes:

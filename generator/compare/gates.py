@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from edge_auth.builds import layer_names, object_keys
 from edge_auth.builds.builds import Build
+from edge_auth.builds.bulk import CATALOGUE
 from edge_auth.builds.catalogue import COLUMNS
 from edge_auth.builds.market import INDEXES
 from generator import settings
@@ -223,6 +224,8 @@ def _bulk(build: Build, days_left_out: Collection[tuple[str, str]]) -> pa.Table:
     records: Counter[str] = Counter()
     columns: set[str] = set()
     for entry in json.loads(build.manifest() or b'{"files": []}')["files"]:
+        if entry["table"] == CATALOGUE:  # the rows of the other files
+            continue
         lake_table = _LAKE_TABLES.get(entry["table"], entry["table"])
         days = [day for table, day in days_left_out if table == lake_table]
         records[entry["table"]] += entry["records"] - read_rows_of_days(build, entry, days, ["day"]).num_rows

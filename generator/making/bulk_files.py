@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from edge_auth.builds.bulk import FORMATS, STORED_DIGITS, URL_FOLDER, file_name
+from edge_auth.builds.bulk import CATALOGUE, FORMATS, LIVE_CATALOGUE, STORED_DIGITS, URL_FOLDER, file_name
 from edge_auth.builds.index import LayerFile
 from generator.database import Database
 from generator.making.sorted_parquet import ROWS_PER_GROUP, ZSTD_LEVEL, SortedParquet
@@ -71,6 +71,15 @@ def write_lines(writer: Writer, table: str, data: bytes, lines: int, sorted_by: 
     """Write lines of JSON, compressed already, and return their entry."""
     file = writer.add_file(f"{table}.gz", data)
     return _entry(table, table, "jsonl.gz", file, lines) | {"sorted_by": [sorted_by]}
+
+
+def write_catalogue(writer: Writer, data: bytes, rows: int) -> Entry:
+    """Write a DuckLake catalogue, and return its entry.
+
+    Args:
+        rows: Of all of its tables.
+    """
+    return _entry(CATALOGUE, CATALOGUE, "ducklake", writer.add_file(LIVE_CATALOGUE, data), rows)
 
 
 def write_entries(writer: Writer, entries: list[Entry]) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from edge_auth.builds import layer_names, object_keys, pages, site_files
 from edge_auth.builds.builds import Build
-from edge_auth.builds.bulk import BulkFile
+from edge_auth.builds.bulk import LIVE_CATALOGUE, BulkFile, catalogue_of
 from edge_auth.builds.documents import read_document
 from edge_auth.builds.index import INDEX_NAME, map_table, only_chunk
 from edge_auth.builds.layers import Layer
@@ -103,6 +103,9 @@ def tree_documents(build: Build) -> Iterator[TreeDocument]:
     for file in build.bulk_files.values():
         key = object_keys.bulk_file(file.name)
         yield TreeDocument(_name(build, key), key, file.sha256[:_TAG_DIGITS], file.name)
+    if catalogue := catalogue_of(build.bulk_files):
+        key = object_keys.bulk_file(LIVE_CATALOGUE)
+        yield TreeDocument(_name(build, key), key, catalogue.sha256[:_TAG_DIGITS], catalogue.name)
     for key, tag in _keys_and_tags(build):
         yield TreeDocument(_name(build, key), key, tag[:_TAG_DIGITS])
     yield TreeDocument(f"{API_FOLDER}/{LISTS_KEY}", LISTS_KEY, hashlib.sha256(_lists(build)).hexdigest()[:_TAG_DIGITS])

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from edge_auth.builds.bulk import LIVE_CATALOGUE
 from edge_auth.errors import Conflict
 from edge_auth.store.disk import FOLDER_OF_THE_FILE_SYSTEM
 from edge_auth.store.open import is_folder, open_store
@@ -132,7 +133,9 @@ class Target:
         """
         headers = {"ContentType": body.media_type, "CacheControl": _CACHE_CONTROL}
         if body.is_file:
-            data, headers["CacheControl"] = body.plain, _FILE_CACHE_CONTROL
+            data = body.plain
+            if not name.endswith(f"/{LIVE_CATALOGUE}"):  # the next build has another under this name
+                headers["CacheControl"] = _FILE_CACHE_CONTROL
         elif suffix or not (plain or self._folder):
             data, headers["ContentEncoding"] = body.member, "gzip"
         else:

@@ -19,7 +19,7 @@ TYPES = {"int64": "BIGINT", "double": "DOUBLE", "string": "VARCHAR"}
 TYPES |= {"date32[day]": "DATE", "timestamp[us]": "TIMESTAMP"}
 MEMBERS = ["name", "table", "format", "bytes", "records", "sha256", "columns"]
 MEMBERS += ["sorted_by", "first_day", "last_day", "url"]
-FILE_NAME = re.compile(r"([a-z_]+?)(?:-\d{4}-\d\d(?:-\d\d)?)?-([0-9a-f]{12})\.(parquet|jsonl\.gz)")
+FILE_NAME = re.compile(r"([a-z_]+?)(?:-\d{4}-\d\d(?:-\d\d)?)?-([0-9a-f]{12})\.(parquet|jsonl\.gz|ducklake)")
 
 
 @pytest.fixture(scope="module")
@@ -178,4 +178,4 @@ def test_export_and_cat_give_the_same_bytes(fixed_store: Path, bulk_client: Clie
     assert (exported / "bulk" / file["name"]).read_bytes() == bulk_client.get(file["url"]).body
     assert (exported / "bulk.json").read_bytes() == bulk_client.get(BULK).body
     listed = {file["name"] for file in bulk_client.get(BULK).json["files"]}
-    assert {path.name for path in (exported / "bulk").iterdir()} == listed
+    assert {path.name for path in (exported / "bulk").iterdir()} == listed | {"catalog.ducklake"}

@@ -594,9 +594,10 @@ def test_downloads_are_listed_and_saved(visit: Visit) -> None:
     expect(rows.filter(has_text="cards-")).to_have_count(1)
     guide = page.locator("section", has=page.get_by_role("heading", name="Price guide")).last
     expect(guide.locator("tbody tr").first).to_contain_text("22 Aug 2026")  # the newest day
-    guide.get_by_text("The whole history with DuckDB").click()
-    query = f"SELECT * FROM read_parquet([   '{visit.base}/api/v1/bulk/price_guide-2026-08-01"
-    expect(page.get_by_label("A query for DuckDB: Price guide")).to_contain_text(query)
+    lines = page.get_by_label("Lines for DuckDB")
+    expect(lines).to_contain_text(f"ATTACH 'ducklake:{visit.base}/api/v1/bulk/catalog.ducklake' AS cards")
+    expect(lines).to_contain_text(f"BEARER_TOKEN '{visit.key}'")
+    assert lines.bounding_box()["y"] < rows.first.bounding_box()["y"]
     with page.expect_download() as saving:
         rows.filter(has_text="sets-").get_by_role("button").click()
     assert saving.value.suggested_filename.startswith("sets-")

@@ -2,7 +2,7 @@
 
 from edge_auth.builds import layer_names
 from generator.making.context import BuildContext
-from generator.making.layers.bulk import bulk_layer
+from generator.making.layers.bulk import bulk_layers
 from generator.making.layers.bulk_cards import bulk_cards_layer
 from generator.making.layers.bulk_market import bulk_market_layer
 from generator.making.layers.bulk_prices import bulk_price_layers
@@ -54,5 +54,5 @@ def define_layers(context: BuildContext) -> list[LayerSpec]:
         bulk_market_layer(market),
         drawings_layer(lake),
     ]
-    layers.append(bulk_layer([layer for layer in layers if layer_names.holds_bulk_files(layer.name)]))
+    layers += bulk_layers([layer for layer in layers if layer_names.holds_bulk_files(layer.name)])
     return [*layers, site_layer(lake.as_of, layers)]

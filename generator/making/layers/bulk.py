@@ -1,37 +1,63 @@
-"""The layer `bulk`: `bulk.json`, the manifest of the bulk files, joined from the entries in the layers of the files."""
+"""The layers `bulk`, the manifest of the bulk files, and `bulk-sql`, a DuckLake catalogue of those of format parquet.
+
+Both are made from the entries in the layers of the files; no table is read again.
+"""
 
 import json
+from collections.abc import Sequence
 
 from edge_auth.builds import layer_names, object_keys, pages
-from edge_auth.builds.bulk import FILES
-from generator.making.bulk_files import ENTRIES, Entry
+from edge_auth.builds.bulk import CATALOGUE, FILES, PART_OF_TABLE
+from generator.making import ducklake
+from generator.making.bulk_files import CONSTANTS, ENTRIES, Entry, write_catalogue, write_entries
 from generator.making.context import BuildContext
 from generator.making.layers.spec import LayerSpec, define_layer, one_task
 from generator.pack.output import Inputs
 from generator.pack.writer import Writer, compress_objects
 
 RECIPE = 1
+SQL_LAYER = layer_names.bulk_layer(PART_OF_TABLE[CATALOGUE])
 
 
-def bulk_layer(parts: list[LayerSpec]) -> LayerSpec:
-    """Define the layer of the manifest, which changes when a layer with bulk files does."""
+def bulk_layers(parts: Sequence[LayerSpec]) -> tuple[LayerSpec, LayerSpec]:
+    """Define the layers of the catalogue and of the manifest, which change when a layer with bulk files does."""
     digests = {part.name: part.digest for part in parts}
-    return define_layer(
+    catalogue = define_layer(
+        SQL_LAYER,
+        one_task(SQL_LAYER, _catalogue, digests, after=digests),
+        recipe=RECIPE,
+        sql=ducklake.SQL,
+        content={"layers": sorted(digests.values())},
+        constants=(*CONSTANTS, *ducklake.CONSTANTS),
+    )
+    digests = {**digests, SQL_LAYER: catalogue.digest}
+    return catalogue, define_layer(
         layer_names.BULK,
-        one_task(layer_names.BULK, _bulk, digests, after=digests),
+        one_task(layer_names.BULK, _manifest, digests, after=digests),
         recipe=RECIPE,
         sql=(),
         content={"layers": sorted(digests.values())},
     )
 
 
-def _bulk(context: BuildContext, writer: Writer, inputs: Inputs, digests: dict[str, str]) -> None:
-    entries: list[Entry] = []
-    for layer, digest in digests.items():
-        entries += json.loads(context.layers.file(inputs, layer, digest, ENTRIES).read_bytes())
+def _catalogue(context: BuildContext, writer: Writer, inputs: Inputs, digests: dict[str, str]) -> None:
+    entries = [entry for entry in _entries(context, inputs, digests) if entry["format"] == "parquet"]
+    data = ducklake.catalogue_file(entries)
+    write_entries(writer, [write_catalogue(writer, data, sum(entry["records"] for entry in entries))])
+
+
+def _manifest(context: BuildContext, writer: Writer, inputs: Inputs, digests: dict[str, str]) -> None:
     lines = [
         json.dumps(entry, ensure_ascii=False, separators=(",", ":")).encode()
-        for entry in sorted(entries, key=lambda entry: str(entry["name"]))
+        for entry in _entries(context, inputs, digests)
     ]
     body = b'{"%b":[\n' % FILES.encode() + pages.BETWEEN.join(lines) + b"\n]}\n"
     writer.add(compress_objects([(object_keys.BULK_KEY, body)]))
+
+
+def _entries(context: BuildContext, inputs: Inputs, digests: dict[str, str]) -> list[Entry]:
+    """Return the entries of the files in some layers, by name."""
+    entries: list[Entry] = []
+    for layer, digest in digests.items():
+        entries += json.loads(context.layers.file(inputs, layer, digest, ENTRIES).read_bytes())
+    return sorted(entries, key=lambda entry: str(entry["name"]))

@@ -63,6 +63,13 @@ export class Api {
     return answer.blob();
   }
 
+  /** The statements by which DuckDB has all bulk tables, with the key in them. */
+  attachment() {
+    const folder = `${location.origin}/api/v1/bulk/`;
+    return ["INSTALL ducklake; INSTALL httpfs; LOAD httpfs;", `CREATE SECRET (TYPE http, BEARER_TOKEN '${this.#key}');`,
+      `ATTACH 'ducklake:${folder}catalog.ducklake' AS cards (READ_ONLY, DATA_PATH '${folder}');`].join("\n");
+  }
+
   /** Every item of a list, all pages from one build. */
   async all(path, params) {
     const items = [];

@@ -1,4 +1,4 @@
-// The page of downloads: the bulk files of the live build in groups, and lines for DuckDB that read all files of a group.
+// The page of downloads: lines for DuckDB that read all tables, and the bulk files of the live build in groups.
 import {h, stackedTable} from "./dom.js";
 import {bytes, count, day, NONE, SELLER_FILTER} from "./words.js";
 
@@ -41,7 +41,8 @@ export function downloadsView({api, announce}) {
       const groups = Object.entries(GROUPS).map(([name, tables]) => [name, files.filter(({table}) => tables.includes(table) ||
         (tables.length === 0 && !NAMED.includes(table)))]);
       place.replaceChildren(...groups.filter(([, some]) => some.length).map(([name, some]) => h("section", {}, h("h3", {}, name),
-        stackedTable(name, COLUMNS, newestFirst(some).map(row)), lines(name, some))));
+        stackedTable(name, COLUMNS, newestFirst(some).map(row)))));
+      if (files.some(({table}) => table === "catalog")) place.prepend(sql(api.attachment()));
       announce(`${count(files.length)} files, ${bytes(total)}.`);
     } catch (error) {
       if (!asking.signal.aborted) announce(error, true);
@@ -59,15 +60,13 @@ export function downloadsView({api, announce}) {
 /** Files by their last day; those of the same day stay in the order of their names. */
 const newestFirst = (files) => [...files].sort((one, other) => (other.last_day ?? "").localeCompare(one.last_day ?? ""));
 
-/** The lines for DuckDB that read the history of a group, and a button that copies them; null for groups of several tables. */
-function lines(name, files) {
-  if (new Set(files.map(({table}) => table)).size > 1) return null;
-  const urls = files.map(({url}) => `  '${location.origin}${url}'`);
-  const text = `CREATE SECRET (TYPE http, BEARER_TOKEN 'YOUR KEY');\nSELECT * FROM read_parquet([\n${urls.join(",\n")}\n]);`;
+/** The lines with which DuckDB reads all tables, and a button that copies them. */
+function sql(text) {
   const copy = h("button", {type: "button", onclick: async () => {
     await navigator.clipboard.writeText(text);
     copy.textContent = "Copied";
   }}, "Copy");
-  return h("details", {}, h("summary", {}, "The whole history with DuckDB"),
-    h("pre", {class: "code", tabindex: "0", "aria-label": `A query for DuckDB: ${name}`}, h("code", {}, text)), copy);
+  return h("section", {}, h("h3", {}, "SQL by one address"),
+    h("p", {}, "DuckDB 1.5 has every table after these lines: ", h("code", {}, "FROM cards.price_guide WHERE id_product = …"), ". They hold your key."),
+    h("pre", {class: "code", tabindex: "0", "aria-label": "Lines for DuckDB"}, h("code", {}, text)), copy);
 }
