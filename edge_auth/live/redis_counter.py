@@ -24,6 +24,7 @@ from edge_auth.live.metrics import Metrics
 COUNTER_TIMEOUT_SECONDS = 0.05
 _PAUSE_SECONDS = 1.0
 _PROBE_TIMEOUT_SECONDS = 3.0
+_KIND_TIMEOUT_SECONDS = 0.5
 _NO_LIMIT = 1 << 40
 # Longer than a window, since the clocks of shims differ and may be set back a little.
 _COUNT_LIFETIME_SECONDS = 3 * WINDOW_SECONDS
@@ -138,6 +139,24 @@ class RedisCounter:
             self._log("the shared rate limit counter answers again")
         self._failing = False
         self._probed.set()
+
+
+def wrong_kind(url: str) -> str | None:
+    """Return what a server is, if it answers and is of a kind that cannot count for several shims, or None."""
+    try:
+        server = redis.Redis.from_url(
+            plain_url(url),
+            socket_timeout=_KIND_TIMEOUT_SECONDS,
+            socket_connect_timeout=_KIND_TIMEOUT_SECONDS,
+            retry=Retry(NoBackoff(), 0),
+        )
+        with server:
+            information = cast("dict[str, object]", server.info())
+    except (redis.RedisError, OSError, ValueError):  # it may be down now; `server_problem` tells
+        return None
+    if information.get("cluster_enabled"):
+        return "a Redis Cluster, whose servers each refuse the counts of the others"
+    return "a Sentinel, which counts nothing" if information.get("redis_mode") == "sentinel" else None
 
 
 def server_problem(url: str) -> str | None:

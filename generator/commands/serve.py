@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import click
 
@@ -78,10 +79,24 @@ def serve(
             "--socket and --rate-limit-url exclude each other: nginx counts in a file of this machine; "
             "for several machines see docs/edge.md"
         )
+    if settings["rate_limit_url"] is not None:
+        _check_counter(settings["rate_limit_url"])
     metrics = (metrics_host or host, metrics_port) if metrics_port is not None else None
     server.serve(
         app.Settings(store, state, keys, **settings), host, port, workers, metrics, list(missing_steps(store, keys))
     )
+
+
+def _check_counter(url: str) -> None:
+    """Refuse a server of another kind. One that does not answer is waited for while the shim runs."""
+    from edge_auth.live.redis_counter import wrong_kind  # its client library is a third of the start of a shim
+
+    if kind := wrong_kind(url):
+        address = urlsplit(url)
+        where = f"{address.hostname}:{address.port}" if address.hostname else address.path
+        raise ServeError(
+            f"--rate-limit-url: {where} is {kind}: name a single Redis or Valkey server, with replicas or not"
+        )
 
 
 def missing_steps(store: str, keys: str | None) -> Iterator[str]:

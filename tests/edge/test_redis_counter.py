@@ -14,7 +14,8 @@ import redis
 from edge_auth.live import redis_counter
 from edge_auth.live.counter import FileCounter
 from edge_auth.live.metrics import Metrics
-from edge_auth.live.redis_counter import RedisCounter, plain_url
+from edge_auth.live.redis_counter import RedisCounter, plain_url, wrong_kind
+from tests.support.commands import run
 from tests.support.programs import needs
 from tests.support.redis_server import RedisServer
 from tests.support.serving import eventually, told
@@ -363,3 +364,19 @@ def test_a_server_that_is_always_slow_costs_its_timeout_once_a_second(server, tm
     assert len(calls) <= 2 + 2 * (time.monotonic() - began)
     shim.counter._count = count
     assert eventually(lambda: shared(shim))
+
+
+def test_a_cluster_is_refused_at_the_start_by_its_name(tmp_path):
+    """Each of its servers refuses the counts of the others, so every shim would count alone."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        bus = free.getsockname()[1]
+    cluster = RedisServer(tmp_path, "--cluster-enabled", "yes", "--cluster-port", str(bus))
+    assert wrong_kind(cluster.url)
+    try:
+        for options in (["serve"], ["doctor"]):
+            places = ["--store", tmp_path, "--state", tmp_path / "state", "--rate-limit-url", cluster.url]
+            refused = run(*options, *places, status=1)
+            assert f"127.0.0.1:{cluster.port} is a Redis Cluster" in refused.stderr + refused.stdout
+    finally:
+        cluster.kill()
+    assert wrong_kind(cluster.url) is None, "a server that is down is waited for"

@@ -24,7 +24,7 @@ DIRECTION: list[list[tuple[str, ...]]] = [
     [
         tuple(
             f"generator.{name}"
-            for name in ("errors", "clock", "packaged", "settings", "terminal", "templates", "machine", "threads")
+            for name in ("errors", "clock", "packaged", "settings", "terminal", "templates", "threads")
         ),
     ],
     [("generator.database",)],

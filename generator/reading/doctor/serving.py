@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from edge_auth.live.redis_counter import COUNTER_TIMEOUT_SECONDS, server_problem
+from edge_auth.live.redis_counter import COUNTER_TIMEOUT_SECONDS, server_problem, wrong_kind
 from generator.reading.doctor.findings import Finding, ok, problem, warning
 
 
@@ -25,6 +25,9 @@ def check_counter(url: str) -> Iterator[Finding]:
     """Check that the shared counter answers, within the time that a request waits for it."""
     address = urlsplit(url)
     where = f"{address.hostname or address.path}{f':{address.port}' if address.port else ''}"  # without the password
+    if kind := wrong_kind(url):
+        yield problem("rate limit", f"{where} is {kind}", "name a single Redis or Valkey server by --rate-limit-url")
+        return
     started = time.perf_counter()
     error = server_problem(url)
     seconds = time.perf_counter() - started
