@@ -22,6 +22,7 @@ from edge_auth.api.endpoints import MAX_TEXT_CHARACTERS
 from edge_auth.builds import site_files
 from edge_auth.builds.sorts import DEFAULT_SORT, MATCH_SORT, PRICE_SORTS, SORTS
 from edge_auth.builds.text_filters import TEXT_FILTERS
+from edge_auth.text import base_name
 from generator.site import openapi
 from generator.site.api_reference import Reference
 from generator.site.bundles import bundle
@@ -123,6 +124,7 @@ def _environment() -> Environment:
         "euros": lambda value: f"€{value:,.2f}",
         "percent": lambda value: f"{value:+,.2f} %".replace("-", "−"),
         "headings": _headings,
+        "name_parts": _name_parts,
     }
     return environment
 
@@ -162,6 +164,12 @@ def _day(text: str) -> str:
     """Return a day or a time of the API as the pages write days."""
     day = date.fromisoformat(text[:10])
     return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
+
+
+def _name_parts(name: str) -> tuple[str, str]:
+    """Return the base name of a product, and what follows in brackets."""
+    base = base_name(name)
+    return base, name[len(base) :]
 
 
 def _headings(text: str, level: int = 2) -> list[str]:

@@ -104,7 +104,7 @@ def test_it_speaks_to_collectors_first(visit: Visit) -> None:
     assert box is not None and box["y"] + box["height"] < 600
     guide = page.locator(".facts > div", has_text="Price guide")
     expect(guide).to_contain_text("22 Aug 2026, 15 days old")
-    expect(guide.locator(".age")).to_have_class("age old")
+    expect(guide.locator(".age")).to_have_class("age")
     page.clock.set_fixed_time("2026-08-23T00:30:00Z")
     page.reload()
     expect(guide).to_contain_text("22 Aug 2026, yesterday")

@@ -43,7 +43,7 @@ def test_a_set_shows_its_value_its_cards_and_their_moves(visit: Visit) -> None:
     expect(slider).to_have_attribute("aria-valuetext", re.compile("Value at trend prices €22.10.*Index 110.50"))
     page.get_by_label("Value at lowest offers").uncheck()
     expect(page.locator(".canvas path.line")).to_have_count(2)
-    expect(page.get_by_role("table", name="Rose most this week").locator("tbody tr")).to_have_count(1)
+    expect(page.get_by_role("table", name="Rose most within a week").locator("tbody tr")).to_have_count(1)
     cards = page.get_by_role("table", name="Cards by number").locator("tbody th")
     expect(cards.first).to_contain_text('<b>Bold</b> & "quoted"')
     expect(cards).to_have_count(4)

@@ -65,6 +65,9 @@ for (const article of document.querySelectorAll(".request")) {
   article.querySelector(".run button").addEventListener("click", () => run(article));
 }
 dressCode();
+fetch("/healthz", {credentials: "omit", referrerPolicy: "no-referrer"}).then((answer) => answer.json()).then(({guests}) => {
+  if (guests) byId("key-need").textContent = `Without a key you may ask ${guests} times a minute. A key adds downloads, the scanner and a limit of your own.`;
+}).catch(() => {}); // a tree has no such path, and no guests
 form.hidden = false;
 show(INVITATION);
 if (readKey()) enter(readKey());

@@ -16,6 +16,15 @@ export function keepKey(key) {
   } catch { /* without storage, the key is gone with the page */ }
 }
 
+/** Whether this is the first time in this tab that something is asked by this name. */
+export function isFirst(name) {
+  try {
+    const first = sessionStorage.getItem(`${NAME}-${name}`) === null;
+    sessionStorage.setItem(`${NAME}-${name}`, "");
+    return first;
+  } catch { return true; }
+}
+
 /** Take the key from the address, and remove it there. Return whether there was one. */
 function takeKeyFromAddress() {
   const found = /^#key=([^&]*)&?(.*)$/.exec(location.hash);

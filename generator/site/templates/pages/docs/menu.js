@@ -4,7 +4,6 @@ import "./key.js";
 
 const DAY_MILLISECONDS = 86_400_000;
 const FRESH_DAYS = 2;
-const OLD_DAYS = 7;
 
 const menu = document.querySelector(".menu");
 const [row, said, forget] = ["key-row", "key-name", "forget"].map((id) => document.getElementById(id));
@@ -19,17 +18,17 @@ export function showKey(name) {
 
 const startOf = (time) => Math.floor(time / DAY_MILLISECONDS);
 
-/** An age in words, and its class; nothing for a day in the future, which a wrong clock shows. */
+/** An age in words, and its class; nothing for a day in the future, which a wrong clock shows. Old data is no alarm to readers. */
 function age(text) {
   const days = startOf(Date.now()) - startOf(Date.parse(text));
   if (!(days >= 0)) return null;
   const words = days === 0 ? "today" : days === 1 ? "yesterday" : `${days} days old`;
-  return [words, days <= FRESH_DAYS ? "fresh" : days > OLD_DAYS ? "old" : ""];
+  return [words, days <= FRESH_DAYS ? "age fresh" : "age"];
 }
 
 for (const time of document.querySelectorAll("time[data-age]")) {
   const [words, kind] = age(time.dateTime) ?? [];
-  if (words) time.after(", ", Object.assign(document.createElement("span"), {textContent: words, className: `age ${kind}`}));
+  if (words) time.after(", ", Object.assign(document.createElement("span"), {textContent: words, className: kind}));
 }
 
 menu.addEventListener("click", ({target}) => { if (target.closest("a, button")) menu.open = false; });

@@ -35,7 +35,7 @@ async function ask(url, {headers, signal}) {
 export class Api {
   #key;
 
-  /** @param key the API key. @param onWait called with the seconds before a wait for the rate limit, and with null after it. */
+  /** @param key the API key, "" for a guest. @param onWait called with the seconds before a wait for the rate limit, and with null after it. */
   constructor(key, onWait) {
     this.#key = key;
     this.onWait = onWait;
@@ -46,7 +46,7 @@ export class Api {
     const present = Object.entries(params).filter(([, value]) => value !== "" && value != null);
     const query = new URLSearchParams(present);
     const url = `/api/v1/${path}${query.size ? `?${query}` : ""}`;
-    const headers = {Authorization: `Bearer ${this.#key}`, ...(build && {"X-Build": build})};
+    const headers = {...this.#own(), ...(build && {"X-Build": build})};
     for (;;) {
       const answer = await ask(url, {headers, signal});
       if (answer.ok) return [await answer.json(), answer.headers.get("X-Build"), answer.headers.get("X-Total-Count")];
@@ -57,7 +57,7 @@ export class Api {
 
   /** A bulk file, as a Blob. Throws ApiError. */
   async file(name, signal) {
-    const headers = {Authorization: `Bearer ${this.#key}`};
+    const headers = this.#own();
     const answer = await ask(`/api/v1/bulk/${name}`, {headers, signal});
     if (!answer.ok) throw await this.#error(answer);
     return answer.blob();
@@ -80,6 +80,11 @@ export class Api {
       [build, offset] = [from, page.pagination.next_offset];
     }
     return items;
+  }
+
+  /** A guest has no key. */
+  #own() {
+    return this.#key ? {Authorization: `Bearer ${this.#key}`} : {};
   }
 
   async #error(answer) {

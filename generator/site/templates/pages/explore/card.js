@@ -1,11 +1,11 @@
 // One product: its picture, what it is, its prices, their history plotted, and the cheapest offers.
 import {before} from "./before.js";
-import {h, outward, picture, stackedTable, table} from "./dom.js";
+import {h, nameOf, outward, picture, stackedTable, table} from "./dom.js";
 import {path} from "./group.js";
 import {lost} from "./lost.js";
 import {plot} from "./plot.js";
 import {printingsOf} from "./printings.js";
-import {SELLER_FILTER, SELLER_FILTER_MEANING, condition, count, day, direction, euros, percent, roundEuros, since, time} from "./words.js";
+import {SELLER_FILTER, SELLER_FILTER_MEANING, condition, count, day, direction, euros, percent, roundEuros, since, time, titled} from "./words.js";
 
 const RANGES = [["30", "30 days"], ["90", "90 days"], ["365", "A year"], ["", "All"]];
 
@@ -23,7 +23,7 @@ export function cardView({api, route, announce, cards, sets}) {
   const draw = (product) => history.replaceChildren(historyOf(product, hidden));
 
   ask(RANGES[1][0]).then(([product]) => {
-    document.title = `${product.name}: explorer`;
+    titled(product.name, product.set.name);
     const around = h("nav", {class: "around", "aria-label": "Cards of the set"});
     const way = h("div", {class: "way"}, path({set: product.set, here: true}), around);
     view.append(way, head(product), h("section", {"aria-label": "History"}, ranges, history), ...offers(product));
@@ -53,9 +53,10 @@ function head(product) {
     ["Product id", String(product.id_product)],
     ["Marketplace", outward(product.cardmarket_url, "Product page")],
   ];
-  return h("header", {class: "head"},
-    picture(product.image_large ?? product.image, product, {alt: `Picture of ${product.name}`}),
-    h("div", {class: "title"}, h("h2", {tabindex: "-1"}, product.name), headline(product)),
+  const image = product.image_large ?? product.image;
+  return h("header", {class: image ? "head" : "head bare"},
+    image && picture(image, product, {alt: `Picture of ${product.name}`}),
+    h("div", {class: "title"}, h("h2", {tabindex: "-1"}, nameOf(product.name)), headline(product)),
     h("div", {class: "rest"},
       prices(product),
       h("dl", {class: "facts"}, facts.filter(([, value]) => value).map(([name, value]) => fact(name, value)))));

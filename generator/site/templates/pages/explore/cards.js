@@ -1,8 +1,8 @@
 // The catalogue: search as you type, filters, sorting, and a list that loads more cards as you scroll.
-import {h, picture} from "./dom.js";
+import {h, nameOf, picture} from "./dom.js";
 import {filterForm} from "./filter-form.js";
 import {meant} from "./nothing-found.js";
-import {count, direction, euros, percent, since} from "./words.js";
+import {count, day, direction, euros, percent, since} from "./words.js";
 import {weekChanges} from "./week.js";
 
 const CARDS_PER_PAGE = 50;
@@ -35,7 +35,10 @@ export function cardsView({api, route, announce, names, facets}) {
     try {
       const [page, from, rows] = await search(api, filters, {limit: CARDS_PER_PAGE, offset}, {signal, build});
       [next, build] = [page.pagination.next_offset, from];
-      if (offset === 0) list.replaceChildren();
+      if (offset === 0) {
+        list.replaceChildren();
+        list.classList.toggle("bare", !page.data.some(({image}) => image)); // rows instead of empty places for pictures
+      }
       list.append(...page.data.map((product) => card(product, weekChanges(from))));
       shown = offset + page.data.length;
       total.textContent = Number(rows) === 1 ? "1 card" : `${count(Number(rows))} cards`;
@@ -103,11 +106,11 @@ function summary(many, total) {
   return many === total ? "These are all." : `${count(many)} of ${count(total)} cards shown.`;
 }
 
-/** What moved this week, from the page, or null. It stands above the whole catalogue, not above what a filter leaves. */
+/** What moved in the newest week, from the page, or null. It stands above the whole catalogue, not above what a filter leaves. */
 function weekMoves() {
   const moves = document.getElementById("week");
-  return moves && h("section", {class: "this-week", "aria-label": "Moves of this week"},
-    h("h2", {}, "What moved this week?"), moves.content.cloneNode(true), h("p", {}, h("a", {href: "#/movers"}, "All moves")));
+  return moves && h("section", {class: "this-week", "aria-label": "Moves of a week"},
+    h("h2", {}, `What moved in the week to ${day(moves.dataset.until)}?`), moves.content.cloneNode(true), h("p", {}, h("a", {href: "#/movers"}, "All moves")));
 }
 
 /** What the prices of a tile are, for people who see them for the first time. */
@@ -139,7 +142,7 @@ function card(product, changes) {
   return h("li", {},
     h("a", {class: "card", href: `#/cards/${product.id_product}`},
       picture(product.image, product, {loading: "lazy"}),
-      h("span", {class: "name"}, product.name),
+      h("span", {class: "name"}, nameOf(product.name)),
       h("span", {class: "where"}, product.set.name ?? product.category ?? ""),
       h("span", {class: "where"}, about),
       h("span", {class: "prices"},

@@ -19,6 +19,13 @@ export const h = (tag, properties = {}, ...children) => put(document.createEleme
 export const svg = (tag, properties = {}, ...children) =>
   put(document.createElementNS("http://www.w3.org/2000/svg", tag), properties, children);
 
+/** A product's name: its base name, and in small what follows in brackets. */
+export function nameOf(name) {
+  const end = name.search(/ [[(]/);
+  const base = end > 0 && /[\p{L}\p{N}]/u.test(name.slice(0, end)) ? end : name.length;
+  return [name.slice(0, base), base < name.length && h("small", {class: "rest-of-name"}, name.slice(base))];
+}
+
 /** A link to another site, or null if the address from the data is not http or https. */
 export function outward(address, text) {
   const safe = /^https?:\/\//i.test(address ?? "");

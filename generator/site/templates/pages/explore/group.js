@@ -1,9 +1,9 @@
 // A set or a game: what its cards are worth, now and over time. A set also shows its cards and their moves.
 import {before} from "./before.js";
-import {h, stackedTable} from "./dom.js";
+import {h, nameOf, stackedTable} from "./dom.js";
 import {groupName} from "./market.js";
 import {plot} from "./plot.js";
-import {count, day, direction, euros, index, percent, roundEuros, since} from "./words.js";
+import {count, day, direction, euros, index, percent, roundEuros, since, titled} from "./words.js";
 import {weekChanges} from "./week.js";
 
 const RANGES = [["30", "30 days"], ["90", "90 days"], ["365", "A year"], ["3650", "All"]];
@@ -41,7 +41,7 @@ function groupView({api, announce}, group) {
 
   view.append(head);
   ask(RANGES[1][0]).then((found) => {
-    document.title = `${groupName(found)}: explorer`;
+    titled(groupName(found), found.set && found.game);
     head.append(path(found), h("h2", {tabindex: "-1"}, groupName(found)), ...headline(found));
     head.after(h("section", {"aria-label": "History"}, ranges, history));
     history.replaceChildren(historyOf(found, hidden));
@@ -95,14 +95,14 @@ function moves(cards, changes) {
   const some = cards.filter(percents).sort((a, b) => percents(b) - percents(a));
   const rose = some.filter((card) => percents(card) > 0).slice(0, MOVES);
   const fell = some.filter((card) => percents(card) < 0).slice(-MOVES).reverse();
-  return [["Rose most this week", rose], ["Fell most this week", fell]].filter(([, found]) => found.length)
+  return [["Rose most within a week", rose], ["Fell most within a week", fell]].filter(([, found]) => found.length)
     .map(([name, found]) => h("section", {}, h("h3", {}, name), cardTable(name, found, changes)));
 }
 
 function cardTable(name, cards, changes) {
   return stackedTable(name, COLUMNS, cards.map((card) => {
     const change = changes.get(card.id_product);
-    return [h("a", {href: `#/cards/${card.id_product}`}, card.name), card.number ?? "–", card.rarity ?? "–",
+    return [h("a", {href: `#/cards/${card.id_product}`}, nameOf(card.name)), card.number ?? "–", card.rarity ?? "–",
       euros(card.price_guide?.trend), change ? [h("span", {class: direction(change.percents)}, percent(change.percents)),
         h("span", {class: "where"}, since(change.since))] : "–"];
   }));

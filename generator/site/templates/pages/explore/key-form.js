@@ -19,9 +19,11 @@ export function keyForm(enter, leave) {
     byId("loading")?.remove();
     showKey("");
     form.hidden = false;
+    showBehind(behind());
     input.focus();
   }
 
+  /** Enter with a key; "" for a guest, or a reader of plain files. */
   async function begin(key) {
     button.disabled = form.hidden = true;
     wrong.textContent = "";
@@ -30,10 +32,12 @@ export function keyForm(enter, leave) {
       keepKey(key);
       input.value = "";
       byId("loading")?.remove();
+      showBehind([]);
     } catch (error) {
       if (error.status === 401) keepKey("");
+      button.disabled = false;
       invite();
-      wrong.textContent = error.message;
+      wrong.textContent = error.message; // none if the service asked for a key
       if (error.status === 0) wrong.append(" ", h("button", {type: "button", onclick: () => begin(key)}, "Try again"));
     }
     button.disabled = false;
@@ -52,6 +56,18 @@ export function keyForm(enter, leave) {
     leave();
     begin(readKey());
   });
-  if (readKey()) begin(readKey());
-  else invite();
+  begin(readKey());
+}
+
+function showBehind(parts) {
+  const place = byId("behind");
+  if (!place) return;
+  place.replaceChildren(...parts);
+  place.hidden = parts.length === 0;
+}
+
+/** What is behind the form: the public examples of the build, or nothing. */
+function behind() {
+  const moves = byId("week");
+  return moves ? [h("h2", {}, "What you will see"), moves.content.cloneNode(true)] : [];
 }

@@ -1,6 +1,5 @@
 // The explorer: it asks for the key, then shows the view that the address names after its #.
 import "./early.js";
-import {Api} from "./api.js";
 import {cardView} from "./card.js";
 import {cardsView} from "./cards.js";
 import {h} from "./dom.js";
@@ -14,12 +13,14 @@ import {moversView} from "./movers.js";
 import {Names} from "./names.js";
 import {SetCards} from "./set-cards.js";
 import {Tracked} from "./tracked.js";
+import {visitorOf} from "./visitor.js";
 import {watchedView, watchlistView} from "./watchlist.js";
+import {titled} from "./words.js";
 
 const byId = (id) => document.getElementById(id);
 const [place, status] = ["view", "status"].map(byId);
 const entries = document.querySelectorAll('.top a[href^="/explore#/"]');
-const TITLE = document.title;
+const TITLES = {cards: "Cards", watchlist: "Watchlist", downloads: "Downloads", movers: "Price moves", market: "Market"};
 let api = null;
 let cards = null; // links between the catalogue and the watchlist
 let names = null;
@@ -97,7 +98,7 @@ function show() {
     list = null;
   }
   const back = route.view === cardsView && list;
-  document.title = TITLE;
+  titled(TITLES[route.name] ?? "Not found"); // a view of one thing names it, when it knows it
   announce(back ? "" : "Loading…");
   byId("loading")?.remove();
   const scroll = back ? list.scroll : 0;
@@ -110,8 +111,10 @@ function show() {
 
 /** Enter with a key, show the view of the address, and return the name of the key. */
 async function enter(key) {
-  const client = new Api(key, (seconds) => announce(seconds === null ? "" : `The rate limit is reached: waiting ${seconds} s.`));
-  const me = client.get("me").then(([record]) => record); // asked at the same time as the first view
+  const onWait = (seconds) => announce(seconds === null ? "" : `The rate limit is reached: waiting ${seconds} s.`);
+  const {api: client, me, note} = await visitorOf(key, onWait); // a key is asked at the same time as the first view
+  byId("visitor").replaceChildren(...(note ?? []));
+  byId("visitor").hidden = !note;
   [api, scopes] = [client, me.then((record) => record.scopes)];
   build = client.get("status").then(([found]) => found.build.id);
   for (const promise of [scopes, build]) promise.catch(() => {}); // a view that needs it says so

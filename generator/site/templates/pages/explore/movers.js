@@ -1,5 +1,5 @@
 // The products that rose and fell most, with the filters of /movers, a line of their last year and a link to each card.
-import {h, picture} from "./dom.js";
+import {h, nameOf, picture} from "./dom.js";
 import {sparkline} from "./plot.js";
 import {direction, euros, percent, since} from "./words.js";
 
@@ -92,7 +92,7 @@ function moverList(name, api, query, signal) {
 function row({mover, line, place}) {
   return h("tr", {role: "row"},
     h("th", {scope: "row", role: "rowheader"}, place, h("span", {class: "beside"},
-      h("a", {href: `#/cards/${mover.id_product}`}, mover.name), h("span", {class: "where"}, mover.set.name ?? ""))),
+      h("a", {href: `#/cards/${mover.id_product}`}, nameOf(mover.name)), h("span", {class: "where"}, mover.set.name ?? ""))),
     h("td", cell(1), euros(mover.then)),
     h("td", cell(2), euros(mover.now)),
     h("td", cell(3), h("span", {class: direction(mover.change)}, percent(mover.change_pct)), h("span", {class: "where"}, since(mover.day_then))),
@@ -104,10 +104,12 @@ async function dress(rows, api, signal) {
   const ids = rows.map(({mover}) => mover.id_product).join(",");
   if (!ids) return;
   const [[cards], [series]] = await Promise.all(["cards", "series"].map((path) => api.get(path, {ids}, {signal})));
+  const pictures = cards.data.some(({image}) => image);
   for (const {mover, line, place} of rows) {
     const same = ({id_product: id}) => id === mover.id_product;
     const [card, prices] = [cards.data.find(same), series.data.find(same)];
-    if (card) place.append(picture(card.image, card));
+    if (!pictures) place.remove();
+    else if (card) place.append(picture(card.image, card));
     if (prices) line.append(yearLine(prices.trend));
   }
 }

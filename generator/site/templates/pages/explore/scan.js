@@ -144,6 +144,7 @@ function priceOf({price_guide: guide, filtered_price: filtered}) {
 
 /** Enter with a key, start the worker, and return the name of the key. */
 async function enter(key) {
+  if (!key) throw Object.assign(new Error(""), {status: 401}); // guests may not read the index
   const client = new Api(key, (seconds) => received.waiting({seconds}));
   const [me] = await client.get("me");
   if (!me.scopes.includes(SCOPE)) throw new Error(`The key “${me.name}” may not read the index: it lacks the scope ${SCOPE}.`);

@@ -1,7 +1,7 @@
 // The watchlist with sparklines and changes, and one tracked product with its history and offers.
 import {h, outward, table} from "./dom.js";
 import {plot, sparkline} from "./plot.js";
-import {condition, count, direction, euros, percent, roundEuros, time} from "./words.js";
+import {condition, count, direction, euros, percent, roundEuros, time, titled} from "./words.js";
 
 const COLUMNS = [
   ["name", "Product"], ["lowest_price", "Lowest"], ["change_24h_pct", "24 hours"], ["change_7d_pct", "7 days"],
@@ -73,7 +73,7 @@ export function watchedView({api, route, announce, cards}) {
   }
 
   Promise.all([ask(""), ask("/offers")]).then(([item, {offers}]) => {
-    document.title = `${item.name}: explorer`;
+    titled(item.name, "watchlist");
     const facts = [["Game", item.game], ["Lowest", euros(item.lowest_price)], ["24 hours", change(item.change_24h_pct)],
       ["7 days", change(item.change_7d_pct)], ["Offers", count(item.num_offers)], ["Checked", time(item.last_checked)],
       ["Marketplace", outward(item.cardmarket_url, "Product page")], ["Catalogue", h("span", {class: "to-card"}, "–")]];

@@ -41,3 +41,8 @@ export const since = (value) => `since ${day(value).replace(/ \d+$/, "")}`;
 
 /** Whether a change is up or down, as a class; "" for none. */
 export const direction = (change) => (change > 0 ? "up" : change < 0 ? "down" : "");
+
+/** Name the page: what it shows, where that is. */
+export function titled(...parts) {
+  document.title = [...parts, "cardpress"].filter(Boolean).join(", ");
+}

@@ -1,8 +1,8 @@
 // The page that values a list of cards. The list stays in this browser: requests carry ids and names of cards, no more.
-import {Api} from "../api.js";
 import {h} from "../dom.js";
 import {keyForm} from "../key-form.js";
 import {count} from "../words.js";
+import {visitorOf} from "../visitor.js";
 import {appraise} from "./appraisal.js";
 import {Catalogue} from "./catalogue.js";
 import {toCsv} from "./export.js";
@@ -113,8 +113,8 @@ function forget() {
 
 /** Enter with a key, value the list that was kept, and return the name of the key. */
 async function enter(key) {
-  const api = new Api(key, (seconds) => progress.wait(seconds));
-  const [me] = await api.get("me");
+  const visitor = await visitorOf(key, (seconds) => progress.wait(seconds));
+  const [api, me] = [visitor.api, await visitor.me];
   if (!me.scopes.includes(SCOPE)) throw new Error(`The key “${me.name}” may not read cards: it lacks the scope ${SCOPE}.`);
   catalogue = new Catalogue(api);
   page.hidden = false;

@@ -1,0 +1,103 @@
+"""Visitors without a key: at the form, as guests, and in an exported tree on a plain host."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.site.conftest import Visit
+from tests.support.commands import run
+from tests.support.file_server import file_server
+from tests.support.service import Service
+from tests.support.site_lake import EMBERFOX
+
+
+def test_the_form_shows_what_is_behind_it(visit: Visit, demo_service: tuple[Service, str]) -> None:
+    service, visit.key = demo_service
+    visit.base = f"http://127.0.0.1:{service.port}"
+    page = visit.open("/explore")
+    expect(page.get_by_label("API key")).to_be_visible()
+    examples = page.get_by_role("region", name="Examples")
+    expect(examples.get_by_role("heading")).to_have_text("What you will see")
+    expect(examples.get_by_role("link").first).to_have_attribute("href", re.compile("^/explore#/cards/"))
+    page.get_by_label("API key").fill(visit.key)
+    page.get_by_role("button", name="Open").click()
+    expect(page.locator(".card")).to_have_count(50)
+    expect(examples.get_by_role("heading")).to_have_count(0)
+    page.evaluate("sessionStorage.clear()")
+
+
+@pytest.fixture
+def guest(visit: Visit) -> Visit:
+    """A visit to a service with guests, whose requests carry no key."""
+    seen: list[str] = []
+
+    def answer(route: Route) -> None:
+        headers = route.request.headers
+        assert "authorization" not in headers and "x-api-key" not in headers
+        seen.append(route.request.url)
+        route.continue_(headers=headers | {"x-api-key": visit.key})
+
+    visit.page.context.route("**/healthz", lambda route: route.fulfill(json={"status": "ok", "guests": "60"}))
+    visit.page.context.route("**/api/v1/**", answer)
+    return visit
+
+
+def test_guests_need_no_form_and_learn_once_what_a_key_adds(guest: Visit) -> None:
+    page = guest.open("/")
+    expect(page.locator("#key-need")).to_contain_text("Without a key you may ask 60 times a minute")
+    page.get_by_role("link", name="Look at the cards").click()
+    expect(page.locator(".card")).to_have_count(50)
+    expect(page.get_by_label("API key")).to_be_hidden()
+    expect(page.locator("#visitor")).to_contain_text("as a guest, with 60 requests a minute")
+    page.goto(f"{guest.base}/explore#/cards/{EMBERFOX}")
+    expect(page.get_by_role("heading", level=2)).to_have_text(re.compile("Emberfox ex"))
+    page.goto(f"{guest.base}/explore/value")
+    expect(page.get_by_label("Or type or paste a list")).to_be_visible()
+    page.goto(f"{guest.base}/explore#/movers")
+    expect(page.get_by_role("heading", name="Largest price moves")).to_be_visible()
+    expect(page.locator("#visitor")).to_be_hidden()
+
+
+@pytest.fixture(scope="module")
+def tree(site_store: Path) -> Iterator[str]:
+    folder = site_store.parent / "tree"
+    run("export", folder, "--store", site_store)
+    with file_server(folder) as base:
+        yield base
+
+
+@pytest.fixture
+def reader(visit: Visit, tree: str) -> Page:
+    """The explorer of an exported tree, on a host that knows nothing of it."""
+    visit.excused = (*visit.excused, "/healthz")
+    visit.base = tree
+    page = visit.open("/explore/")
+    expect(page.locator(".card")).to_have_count(50)
+    return page
+
+
+def test_a_tree_shows_cards_sets_moves_and_the_watchlist(reader: Page) -> None:
+    expect(reader.locator("#visitor")).to_contain_text("plain files")
+    reader.get_by_label("Sort by").select_option("name")
+    expect(reader.locator(".card .name").first).to_have_text(re.compile("^(?!Emberfox)"))
+    names = reader.locator(".card .name")
+    expect(names).to_have_count(50)
+    first = names.all_text_contents()
+    reader.get_by_label("Order").select_option("desc")
+    expect(names.first).not_to_have_text(first[0])
+    reader.goto(re.sub("#.*", "", reader.url) + f"#/cards/{EMBERFOX}")
+    expect(reader.get_by_role("heading", level=2)).to_have_text(re.compile("Emberfox ex"))
+    expect(reader.get_by_role("figure")).to_be_visible()
+    for view, heading in (("movers?confirmed=", "Largest price moves"), ("market", "Market"), ("watchlist", "Watchlist")):
+        reader.goto(re.sub("#.*", "", reader.url) + f"#/{view}")
+        expect(reader.get_by_role("heading", name=heading)).to_be_visible()
+        expect(reader.locator("#view tbody tr").first).to_be_visible()
+        expect(reader.locator("#status.error")).to_have_count(0)
+
+
+def test_a_tree_says_what_needs_the_service(reader: Page) -> None:
+    reader.get_by_label("Search by name").fill("ember")
+    expect(reader.locator("#status")).to_contain_text("Searching needs the service itself")
