@@ -91,7 +91,8 @@ def test_a_tree_shows_cards_sets_moves_and_the_watchlist(reader: Page) -> None:
     reader.goto(re.sub("#.*", "", reader.url) + f"#/cards/{EMBERFOX}")
     expect(reader.get_by_role("heading", level=2)).to_have_text(re.compile("Emberfox ex"))
     expect(reader.get_by_role("figure")).to_be_visible()
-    for view, heading in (("movers?confirmed=", "Largest price moves"), ("market", "Market"), ("watchlist", "Watchlist")):
+    headings = {"movers?confirmed=": "Largest price moves", "market": "Market", "watchlist": "Watchlist"}
+    for view, heading in headings.items():
         reader.goto(re.sub("#.*", "", reader.url) + f"#/{view}")
         expect(reader.get_by_role("heading", name=heading)).to_be_visible()
         expect(reader.locator("#view tbody tr").first).to_be_visible()

@@ -14,28 +14,32 @@ const byId = (id) => document.getElementById(id);
 export function keyForm(enter, leave) {
   const [form, input, wrong] = ["key-form", "key", "key-error"].map(byId);
   const button = form.querySelector("button");
+  let attempt = 0;
 
   function invite() {
     byId("loading")?.remove();
     showKey("");
-    form.hidden = false;
+    button.disabled = form.hidden = false;
     showBehind(behind());
     input.focus();
   }
 
   /** Enter with a key; "" for a guest, or a reader of plain files. */
   async function begin(key) {
+    const mine = ++attempt;
     button.disabled = form.hidden = true;
     wrong.textContent = "";
     try {
-      showKey(await enter(key));
+      const name = await enter(key);
+      if (mine !== attempt) return; // the key was forgotten meanwhile
+      showKey(name);
       keepKey(key);
       input.value = "";
       byId("loading")?.remove();
       showBehind([]);
     } catch (error) {
+      if (mine !== attempt) return;
       if (error.status === 401) keepKey("");
-      button.disabled = false;
       invite();
       wrong.textContent = error.message; // none if the service asked for a key
       if (error.status === 0) wrong.append(" ", h("button", {type: "button", onclick: () => begin(key)}, "Try again"));
@@ -48,6 +52,7 @@ export function keyForm(enter, leave) {
     begin(input.value.trim());
   });
   byId("forget").addEventListener("click", () => {
+    attempt++;
     keepKey("");
     leave();
     invite();
