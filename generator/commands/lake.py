@@ -69,7 +69,7 @@ def show(lake: str, as_json: bool) -> None:
         say_json({"games": {str(number): one.as_json() for number, one in sorted(memory.items())}})
     else:
         say_lines(f"{number}  {GAMES.get(number, '')}  {one}" for number, one in sorted(memory.items()))
-        say(f"{len(memory):,} games remembered", err=True)
+        say(f"{len(memory):,} game{'s' * (len(memory) != 1)} remembered", err=True)
 
 
 @lake.command()

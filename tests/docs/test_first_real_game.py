@@ -52,4 +52,4 @@ def test_the_tutorial_is_true(
 ) -> None:
     documents = {f"{downloads.BASE_URL}/{path}": json.dumps(document).encode() for path, document in market().items()}
     monkeypatch.setattr(downloads, "_read_answer", lambda request, _: (documents[request.full_url], {}))
-    check_transcript(DOCUMENT, tmp_path, capfd, monkeypatch, recorded, most=15)
+    check_transcript(DOCUMENT, tmp_path, capfd, monkeypatch, recorded, most=20)
