@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import date
 from itertools import groupby
 from pathlib import Path
@@ -21,6 +21,7 @@ from tests.support.commands import build, issue, run
 from tests.support.nginx import Nginx
 from tests.support.oracle import Oracle, bulk
 from tests.support.programs import needs
+from tests.support.s3_servers import S3Server
 from tests.support.service import ROOT, Client, Service
 
 CLIENTS = Path(os.environ.get("CARDPRESS_TEST_CLIENTS", ROOT / ".venv" / "bulk-clients"))
@@ -158,6 +159,26 @@ def test_through_the_nginx_of_the_edge(
     key = issue(fixed_store, name="sql through nginx", rate_limit=100_000)
     with Service(fixed_store, tmp_path / "state", through_nginx=True) as service:
         found = attached("rows", f"http://127.0.0.1:{service.port}{BULK}", key)
+    check_every_row(found, fixed_oracle, date.fromisoformat(live_build[:10]))
+
+
+@needs_extension
+@pytest.mark.xdist_group("s3")
+def test_a_bucket_with_an_exported_tree(
+    servers: Callable[[str], S3Server],
+    fixed_store: Path,
+    fixed_oracle: Oracle,
+    live_build: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    server = servers("moto")
+    for variable, value in server.environment().items():
+        monkeypatch.setenv(variable, value)
+    bucket = server.bucket()
+    run("export", f"s3://{bucket}/tree", "--store", fixed_store)
+    head = server.client().head_object(Bucket=bucket, Key=f"tree{LIVE}")
+    assert (head["ContentType"], head["CacheControl"]) == ("application/octet-stream", "no-cache")
+    found = attached("rows", f"s3://{bucket}/tree{BULK}")
     check_every_row(found, fixed_oracle, date.fromisoformat(live_build[:10]))
 
 

@@ -19,7 +19,12 @@ def connect(folder: str, key: str):
     for extension in ("httpfs", "ducklake"):
         [found] = Path(duckdb.__file__).parents[1].rglob(f"{extension}.duckdb_extension")
         connection.execute(f"load '{found}'")
-    if key:
+    if folder.startswith("s3://"):
+        place = os.environ["AWS_ENDPOINT_URL"].removeprefix("http://")
+        names = {"key_id": "AWS_ACCESS_KEY_ID", "secret": "AWS_SECRET_ACCESS_KEY"}
+        login = ", ".join(f"{name} '{os.environ[variable]}'" for name, variable in names.items())
+        connection.execute(f"create secret (type s3, {login}, endpoint '{place}', url_style 'path', use_ssl false)")
+    elif key:
         connection.execute(f"create secret (type http, bearer_token '{key}')")
     connection.execute(f"attach 'ducklake:{folder}/catalog.ducklake' as cards (read_only, data_path '{folder}/')")
     return connection

@@ -1,6 +1,7 @@
 """The differences between two exported builds, computed in plain Python: the reference for `cardpress diff`."""
 
 import json
+import re
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
@@ -8,6 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 PRICES = {"trend": ("price_guide", "trend"), "low": ("price_guide", "low"), "filtered": ("filtered_price", "lowest")}
+_NOT_COMPARED = ("bulk.json", "lists.json")  # what a diff leaves out besides movers
+
+
+def _key(name: str) -> str:
+    """The logical key of a document from its name in a tree."""
+    return re.sub(r"\.json(?=/|\.json$)", "%2Ejson", name.replace("~", "%"))
 
 
 class Tree:
@@ -16,11 +23,12 @@ class Tree:
     def __init__(self, folder: Path):
         root = folder / "api" / "v1"
         self.objects = {
-            path.relative_to(root).as_posix(): json.loads(path.read_bytes(), parse_float=Decimal)
+            _key(path.relative_to(root).as_posix()): json.loads(path.read_bytes(), parse_float=Decimal)
             for path in root.rglob("*.json")
-            if root / "movers" not in path.parents and path.name != "bulk.json"  # a diff leaves them out
+            if path.is_file() and root / "movers" not in path.parents and path.name not in _NOT_COMPARED
         }
-        self.objects |= {f"bulk/{path.name}": path.read_bytes() for path in (root / "bulk").glob("*")}
+        bulk = (path for path in (root / "bulk").glob("*") if path.name != "catalog.ducklake")  # another name of a file
+        self.objects |= {f"bulk/{path.name}": path.read_bytes() for path in bulk}
         pages = (path for path in folder.rglob("*") if path.is_file() and root not in path.parents)
         self.objects |= {path.relative_to(folder).as_posix(): path.read_bytes() for path in pages}
 
