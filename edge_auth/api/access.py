@@ -4,14 +4,15 @@ from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Any
 
-from edge_auth.api.endpoints import Endpoint
+from edge_auth.api.endpoints import Endpoint, Source
 from edge_auth.api.request import Asked
 from edge_auth.errors import ExpiredKey, InsufficientScope, InvalidKey, NoKey, RateLimited, RevokedKey
-from edge_auth.live.counter import Counter, address_name
-from edge_auth.live.keys import DEFAULT_RATE_LIMIT, KEY_PREFIX, KeyRecord, Keyring, digest, well_formed
+from edge_auth.live.counter import Counter, address_name, guest_name
+from edge_auth.live.keys import DEFAULT_RATE_LIMIT, GUEST_SCOPES, KEY_PREFIX, KeyRecord, Keyring, digest, well_formed
 
 Network = IPv4Network | IPv6Network
 _MAX_HOPS = 20  # a client may claim thousands of addresses, each of which takes time to parse
+_MAX_ADDRESS_CHARACTERS = 100
 _NO_KEY = "an API key is needed: Authorization: Bearer <key>, or X-API-Key: <key>"
 _NO_BEARER = "Authorization holds a key without the word Bearer: send Authorization: Bearer <key>"
 
@@ -22,13 +23,22 @@ class Door:
     Args:
         trusted_proxies: The networks of the proxies whose X-Forwarded-For counts.
         behind_nginx: Whether every request comes from the nginx of `edge_auth/nginx`.
+        guest_limit: Requests a minute of an address without a key. 0: requests need a key.
     """
 
-    def __init__(self, keyring: Keyring, counter: Counter, trusted_proxies: tuple[Network, ...], behind_nginx: bool):
+    def __init__(
+        self,
+        keyring: Keyring,
+        counter: Counter,
+        trusted_proxies: tuple[Network, ...],
+        behind_nginx: bool,
+        guest_limit: int = 0,
+    ):
         self._keyring = keyring
         self._counter = counter
         self._trusted = trusted_proxies
         self._behind_nginx = behind_nginx
+        self._guest_limit = guest_limit
 
     def admit(self, asked: Asked, endpoint: Endpoint) -> None:
         """Check the key, count the request, and check the scope. Note the key's record and the use of the limit.
@@ -43,11 +53,21 @@ class Door:
             if endpoint.rate_limited:
                 self._count(asked, address_name(self._client(asked.environ)), DEFAULT_RATE_LIMIT)
             return
+        if self._guest_limit and self._is_guest(asked, endpoint):
+            self._count(asked, guest_name(self._client(asked.environ)), self._guest_limit)
+            if endpoint.scope is not None and endpoint.scope not in GUEST_SCOPES:
+                raise InsufficientScope(f"without a key this may not be read: it needs a key with {endpoint.scope}")
+            return
         record = asked.record = authenticate(self._keyring, asked.environ, asked.now)
         window = endpoint.window
         self._count(asked, f"{window.word} {record.id}", record.rate_limit * window.factor)
         if endpoint.scope is not None and endpoint.scope not in record.scopes:
             raise InsufficientScope(f"this key may not read this: it lacks the scope {endpoint.scope}")
+
+    def _is_guest(self, asked: Asked, endpoint: Endpoint) -> bool:
+        """Return whether a request has no key, and asks for what a guest may ask for."""
+        of_key = endpoint.source is Source.KEY
+        return not of_key and asked.method == "GET" and sent_key(asked.environ) is None
 
     def _count(self, asked: Asked, name: str, limit: int) -> None:
         usage = self._counter.hit(name, limit, asked.now)
@@ -130,6 +150,8 @@ def client_address(peer: str, forwarded: str, trusted: Sequence[Network]) -> str
 
 def _address(text: str) -> IPv4Address | IPv6Address | None:
     """Parse an address, also with a port. IPv4 addresses inside IPv6 become IPv4. Return None for other text."""
+    if len(text) > _MAX_ADDRESS_CHARACTERS:
+        return None
     if text.startswith("["):
         text = text[1:].partition("]")[0]
     elif text.count(":") == 1:

@@ -6,7 +6,7 @@ The order of the checks is that of docs/api.md: method, path, key, limit, scope,
 import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
 
@@ -54,6 +54,7 @@ class Parts:
         log: Without it, failures are raised.
         waiting: Returns the context of slow work, in which other requests run if requests take turns.
         behind_nginx: Whether every request comes from the nginx of `edge_auth/nginx`.
+        behind_cdn: Whether a shared cache asks before each use of a copy.
     """
 
     builds: BuildRegistry | OneBuild
@@ -63,10 +64,11 @@ class Parts:
     metrics: Metrics = field(default_factory=Metrics)
     waiting: Callable[[], AbstractContextManager[None]] = nullcontext
     behind_nginx: bool = False
+    behind_cdn: bool = False
 
     def inside(self) -> "Parts":
         """Return the parts for requests of this process itself."""
-        return Parts(self.builds, waiting=self.waiting, behind_nginx=self.behind_nginx)
+        return replace(self, door=None, files=None, log=None, metrics=Metrics())
 
 
 class Api:
@@ -89,7 +91,7 @@ class Api:
         blueprint = Blueprint("api", __name__)
         for row in ENDPOINTS:
             if self._parts.door is not None or row.of_build:
-                self._add(blueprint, row.id, row.rule, row)
+                self._add(blueprint, row.id, row.rule, row.shared() if self._parts.behind_cdn else row)
         if self._parts.door is not None:
             self._add_site(blueprint)
         blueprint.before_app_request(self.check)
@@ -262,7 +264,7 @@ def _other_method(asked: Asked) -> Answer | None:
     is_preflight = "HTTP_ORIGIN" in asked.environ and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in asked.environ
     if asked.method == "OPTIONS" and is_preflight and (row is None or row.path.startswith(API)):
         asked.endpoint = None
-        return preflight()
+        return preflight(asked)
     asked.endpoint = None
     why = "every operation is GET" if allowed == ("GET",) else f"this path answers {' and '.join(allowed)}"
     raise MethodNotAllowed(f"{quote_input(asked.method)} is not allowed: {why}", Allow=", ".join(allowed))

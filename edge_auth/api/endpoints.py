@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher, get_close_matches
 from enum import Enum, auto
 from functools import cached_property
@@ -116,6 +116,12 @@ class Endpoint:
     def subjects(self) -> tuple[str, ...]:
         """The names of the variable parts of the path."""
         return tuple(re.findall(r"{(\w+)}", self.path))
+
+    def shared(self) -> "Endpoint":
+        """Return the row for a cache that asks before each use. One key may get the copy of another key's answer."""
+        if not self.of_build or self.public:
+            return self
+        return replace(self, cache_control="public, no-cache", vary="Accept-Encoding, X-Build")
 
     @property
     def rule(self) -> str:

@@ -24,17 +24,15 @@ _STATUS_LINES = {int(status): f"{int(status)} {phrase}" for status, phrase in re
 # A proxy that writes the bodies of all answers with status 400 asks for the shim's own one in this header. The shim's
 # server refuses some requests without a body, and such a proxy sees only the status.
 _REFUSAL = "X-Refusal"
-_PREFLIGHT_HEADERS = {
-    **COMMON_HEADERS,
-    "Access-Control-Allow-Methods": "GET",
-    "Access-Control-Allow-Headers": "Authorization, X-API-Key, If-None-Match, X-Build, X-Request-ID, Range, If-Range, "
-    "Cache-Control, Content-Type",
-    "Access-Control-Max-Age": "7200",
-}
-_PARAMETER = r""";\s*([\w!#$&^.+*'%|~-]+)\s*=\s*("(?:[^"\\]|\\.)*"|[^\s;,"]*)\s*"""
-_MEDIA_RANGE = re.compile(rf"\s*([\w!#$&^.+*-]+/[\w!#$&^.+*-]+)\s*((?:{_PARAMETER})*)(?:,|$)")
+_ALLOWED_HEADERS = (
+    "Authorization, X-API-Key, If-None-Match, X-Build, X-Request-ID, Range, If-Range, Cache-Control, Content-Type"
+)
+_ASKED_HEADERS = re.compile(r"[ \t]*[\w!#$%&'*+.^`|~-]+[ \t]*(?:,[ \t]*[\w!#$%&'*+.^`|~-]+[ \t]*)*", re.ASCII)
+_MAX_ASKED_BYTES = 1000
+_MEDIA_RANGE = re.compile(r"[\w!#$&^.+*-]+/[\w!#$&^.+*-]+")
+_PARAMETER = re.compile(r"""[\w!#$&^.+*'%|~-]+[ \t]*=[ \t]*("[^"]*"|[^\s;,"]*)""")
 _QUALITY = re.compile(r"1(\.0{0,3})?|0(\.[0-9]{0,3})?")
-_MAX_CHARACTERS = 4096  # a longer header is read as far as this
+_MAX_CHARACTERS = 1000  # a longer header is read as far as this
 
 
 if TYPE_CHECKING:
@@ -119,9 +117,18 @@ def failure(message: str, asked: Asked) -> Answer:
     return refusal(InternalError(message, Retry_After=str(RETRY_AFTER_SECONDS)), asked)
 
 
-def preflight() -> Answer:
-    """Return the answer to a browser that asks what a page may send."""
-    return Answer(204, dict(_PREFLIGHT_HEADERS))
+def preflight(asked: Asked) -> Answer:
+    """Return the answer to a browser that asks what a page may send. It may send the headers that it asks for."""
+    names = asked.environ.get("HTTP_ACCESS_CONTROL_REQUEST_HEADERS", "")
+    usable = len(names) <= _MAX_ASKED_BYTES and _ASKED_HEADERS.fullmatch(names)
+    fields = {
+        **COMMON_HEADERS,
+        "Access-Control-Allow-Methods": "GET",
+        "Access-Control-Allow-Headers": names.strip(" \t") if usable else _ALLOWED_HEADERS,
+        "Access-Control-Max-Age": "7200",
+        "Vary": "Access-Control-Request-Headers",
+    }
+    return Answer(204, fields)
 
 
 @lru_cache(1024)
@@ -142,8 +149,12 @@ def prefers(accept: str, wanted: str, usual: str) -> bool:
 def _qualities(accept: str) -> dict[str, float]:
     """Return the quality of each media range, the greatest if a range is repeated. A malformed element is skipped."""
     found: dict[str, float] = {}
-    for media_range, parameters, *_ in _MEDIA_RANGE.findall(accept):
-        quality = next((value for name, value in re.findall(_PARAMETER, parameters) if name == "q"), "1").strip('"')
+    for element in accept.split(","):
+        media_range, *parameters = (part.strip(" \t") for part in element.split(";"))
+        if not _MEDIA_RANGE.fullmatch(media_range) or not all(map(_PARAMETER.fullmatch, parameters)):
+            continue
+        given = (parameter.partition("=") for parameter in parameters)
+        quality = next((value.strip(' \t"') for name, _, value in given if name.strip(" \t") == "q"), "1")
         if _QUALITY.fullmatch(quality):
             found[media_range] = max(found.get(media_range, 0.0), float(quality))
     return found

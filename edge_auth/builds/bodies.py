@@ -13,14 +13,13 @@ from threading import Lock
 from edge_auth.store.codec import compress, decompress, sha256
 
 JSON = "application/json"
-_ENTITY_TAG = re.compile(r'(?:W/)?"([^"]*)"')
 # The elements of Accept-Encoding that may mean gzip. Others are skipped: a client may send tens of thousands.
 _GZIP_CODINGS = re.compile(r"(?:^|,)\s*(gzip|x-gzip|\*)\s*(?:;([^,]*))?(?=,|$)")
 _GZIP_SUFFIX = "-gzip"
 _OVERHEAD_BYTES = 500
 LARGE_BYTES = 4 << 20
 _inflating = Lock()
-_MAX_CACHED_HEADER_CHARACTERS = 100
+_MAX_CACHED_HEADER_CHARACTERS, _MAX_HEADER_CHARACTERS = 100, 1000  # a longer header is read as far as this
 
 
 class Body(ABC):
@@ -85,7 +84,8 @@ class Body(ABC):
         """Return whether If-None-Match names this content in either encoding."""
         if if_none_match.strip() == "*":
             return True
-        return any(tag.removesuffix(_GZIP_SUFFIX) == self._tag for tag in _ENTITY_TAG.findall(if_none_match))
+        tag = self._tag
+        return f'"{tag}"' in if_none_match or f'"{tag}{_GZIP_SUFFIX}"' in if_none_match
 
 
 class MadeBody(Body):
@@ -168,13 +168,13 @@ class StoredBody(Body):
 
 def matches_tag(if_none_match: str, tag: str) -> bool:
     """Return whether If-None-Match names a tag, or any."""
-    return if_none_match.strip() == "*" or tag in _ENTITY_TAG.findall(if_none_match)
+    return if_none_match.strip() == "*" or f'"{tag}"' in if_none_match
 
 
 def accepts_gzip(accept_encoding: str) -> bool:
     """Return whether an Accept-Encoding header allows gzip."""
     usual = len(accept_encoding) <= _MAX_CACHED_HEADER_CHARACTERS  # clients must not fill the memory
-    return _cached_accepts_gzip(accept_encoding) if usual else _accepts_gzip(accept_encoding)
+    return _cached_accepts_gzip(accept_encoding) if usual else _accepts_gzip(accept_encoding[:_MAX_HEADER_CHARACTERS])
 
 
 def _accepts_gzip(accept_encoding: str) -> bool:

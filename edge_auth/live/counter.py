@@ -14,7 +14,7 @@ from collections.abc import Callable
 from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, lockf
 from functools import lru_cache, partial
 from hashlib import blake2b, sha256
-from ipaddress import IPv6Address, ip_address, ip_network
+from ipaddress import IPv6Address, ip_address
 from pathlib import Path
 from threading import Lock
 from time import monotonic, sleep
@@ -22,7 +22,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from edge_auth.store.disk import reserve
 
-# The file: the secret, the table of addresses, the first table of keys, and further ones as they are needed.
+# The file: the secret, the limit of guests, the table of addresses, the first table of keys, further ones as needed.
 _SECRET_BYTES, _HEADER_BYTES = 32, 4096
 _MAX_KEY_TABLES = 64
 _BUCKETS, _SLOTS_PER_BUCKET = 8192, 8
@@ -39,8 +39,8 @@ _LOCK_TIMEOUT_SECONDS, _LOCK_POLL_SECONDS = 0.5, 0.0001
 _LOG_SECONDS = 60
 T = TypeVar("T")
 WINDOW_SECONDS = 60
-_ADDRESS = "address "
-_IPV6_PREFIX_LENGTH = 64  # what a provider gives to one customer at least
+_ADDRESS, _GUEST = "address ", "guest "
+_IPV6_PREFIX_BYTES = 8  # what a provider gives to one customer at least
 
 
 class Usage(NamedTuple):
@@ -97,23 +97,33 @@ PER_KEY = KeyWindow("key")
 PER_KEY_FOR_FILES = KeyWindow("bulk", 10)
 
 
-@lru_cache(1024)
 def address_name(client: str) -> str:
-    """Return the name under which requests without a key are counted: an IPv4 address, or the /64 of an IPv6 one."""
+    """Return the name under which requests to public endpoints are counted."""
+    return _ADDRESS + _counted_address(client)
+
+
+def guest_name(client: str) -> str:
+    """Return the name under which requests of guests are counted. `edge_auth/nginx/counter.lua` makes the same."""
+    return _GUEST + _counted_address(client)
+
+
+@lru_cache(1024)
+def _counted_address(client: str) -> str:
+    """Return what is counted together: an IPv4 address, or the first half of an IPv6 one in hexadecimal digits."""
     try:
         address = ip_address(client)
     except ValueError:
-        return _ADDRESS + client
+        return client
     if isinstance(address, IPv6Address):
         if address.ipv4_mapped is None:
-            return f"{_ADDRESS}{ip_network((int(address), _IPV6_PREFIX_LENGTH), strict=False)}"
+            return address.packed[:_IPV6_PREFIX_BYTES].hex()
         address = address.ipv4_mapped
-    return f"{_ADDRESS}{address}"
+    return str(address)
 
 
 def is_address(name: str) -> bool:
     """Return whether a name stands for an address, of which there may be any number, and not for a key."""
-    return name.startswith(_ADDRESS)
+    return name.startswith((_ADDRESS, _GUEST))
 
 
 def window_of(now: float) -> int:
@@ -145,12 +155,14 @@ class FileCounter:
     """The counter of one process. Create it in the process that uses it, since a process does not inherit locks.
 
     Args:
+        guest_limit: What guests may ask in a minute. The nginx in front of the shim reads it in the file.
         memory: A file in memory (`memory_file`) that the processes of a shim share. They count there while `file`
             cannot be used. None for one of this process alone.
     """
 
-    def __init__(self, file: Path, log: Callable[[str], None], memory: int | None = None):
+    def __init__(self, file: Path, log: Callable[[str], None], memory: int | None = None, guest_limit: int = 0):
         self._file = file
+        self._guest_limit = guest_limit
         self._log = log
         self._lock = Lock()
         memory = memory_file() if memory is None else memory
@@ -235,7 +247,7 @@ class FileCounter:
         if self._counts is not self._memory and _is_intact(self._file, self._counts):
             return
         try:
-            self._use(_open_counts(self._file))
+            self._use(_open_counts(self._file, self._guest_limit))
         except OSError as error:
             self._count_in_memory(error)
 
@@ -296,7 +308,7 @@ class _Locked:
         lockf(self._handle, LOCK_UN, 1, self._offset)
 
 
-def _open_counts(file: Path) -> _Counts:
+def _open_counts(file: Path, guest_limit: int) -> _Counts:
     """Open a counter's file. Create it, and reserve its space on the disk, if that was not done before.
 
     Raises:
@@ -307,6 +319,7 @@ def _open_counts(file: Path) -> _Counts:
     try:
         with _Locked(handle, 0):
             reserve(handle, _RESERVED_BYTES)
+            os.pwrite(handle, struct.pack("<I", guest_limit), _SECRET_BYTES)
         return _Counts(handle, _read_secret(handle))
     except OSError:
         os.close(handle)

@@ -30,6 +30,7 @@ KEY_PREFIX = "cpm_live_"
 WATCHLIST_READ, CARDS_READ, FINGERPRINTS_READ = "watchlist:read", "cards:read", "fingerprints:read"
 BULK_READ = "bulk:read"
 SCOPES = (WATCHLIST_READ, CARDS_READ, FINGERPRINTS_READ, BULK_READ)
+GUEST_SCOPES = (CARDS_READ, WATCHLIST_READ)  # of requests without a key, where they are allowed
 DEFAULT_RATE_LIMIT = 120
 _ALPHABET = string.ascii_letters + string.digits
 _KEY = re.compile(KEY_PREFIX + "[A-Za-z0-9]{32}")

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import select
+import string
 import sys
 import time
 import traceback
@@ -27,6 +28,8 @@ _FLUSH_SECONDS = 0.1
 _MAX_WAITING_LINES = 20_000
 _LAST_WRITE_TIMEOUT_SECONDS = 0.5
 _MAX_TEXT_CHARACTERS = 500
+_MAX_PATH_BYTES = 1000
+_WORD_CHARACTERS = string.ascii_letters + string.digits + "_"
 _MAX_TRACE_CHARACTERS = 2000
 # A key has 32 letters and digits in a row, whatever its prefix looks like.
 _SECRET = re.compile(r"cpm_live_\w*|[A-Za-z0-9]{32,}", re.IGNORECASE)
@@ -161,7 +164,9 @@ def _clean_and_cut(text: str) -> str:
 
 
 def _clean_path(path: bytes) -> str:
-    return _clean_and_cut(path.decode(errors="backslashreplace"))
+    """Return a path for the log. A long one is cut first, without the word that is cut: it may be a part of a key."""
+    text = path[:_MAX_PATH_BYTES].decode(errors="backslashreplace")
+    return _clean_and_cut(text if len(path) <= _MAX_PATH_BYTES else text.rstrip(_WORD_CHARACTERS))
 
 
 def _quoted_path(path: bytes) -> str:

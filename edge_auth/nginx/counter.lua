@@ -24,8 +24,12 @@ local C = ffi.C
 local O_RDWR, SEEK_END, READ_AND_WRITE, SHARED = 2, 2, 3, 1
 local F_SETLK, F_WRLCK, F_UNLCK = 6, 1, 2
 local SECRET_BYTES, HEADER_BYTES, SLOT_BYTES = 32, 4096, 16
+local START_BYTES = SECRET_BYTES + 4 -- with the limit of guests
 local BUCKETS, SLOTS = 8192, 8
 local RESERVED_BYTES = HEADER_BYTES + 2 * BUCKETS * SLOTS * SLOT_BYTES -- with a table of addresses and one of keys
+local KEYS, GUESTS = BUCKETS * SLOTS, 0 -- the first slots of their tables
+local MAX_GUESTS = 4096
+local IPV4_IN_IPV6 = ("\0"):rep(10) .. "\255\255"
 local NO_SECRET = ("\0"):rep(SECRET_BYTES)
 local WINDOW_SECONDS = 60
 -- A window this far ahead counts, because a clock was set back a little. One further ahead is an error of a clock.
@@ -36,8 +40,9 @@ local byte = ffi.new("cardpress_lock", { length = 1 })
 local file, secret
 local slots       -- the file in memory, as far as its first table of keys
 local places = {} -- by key id: where it is counted
+local guests, guests_number = {}, 0 -- the same by the name of an address
 
-local counter = {}
+local counter = { guest_limit = 0 } -- what an address may ask in a minute without a key
 
 local function close()
     if not file then return end
@@ -51,23 +56,25 @@ end
 -- Until then the shim counts alone.
 function counter.open(path)
     close()
-    local opened, data = C.open(path, O_RDWR), ffi.new("char[?]", SECRET_BYTES)
+    local opened, data = C.open(path, O_RDWR), ffi.new("char[?]", START_BYTES)
+    counter.guest_limit = 0
     if opened < 0 then return end
-    local read = C.pread(opened, data, SECRET_BYTES, 0)
+    local read = C.pread(opened, data, START_BYTES, 0)
     local found = ffi.string(data, SECRET_BYTES)
-    local whole = read == SECRET_BYTES and found ~= NO_SECRET and C.lseek(opened, 0, SEEK_END) >= RESERVED_BYTES
+    local whole = read == START_BYTES and found ~= NO_SECRET and C.lseek(opened, 0, SEEK_END) >= RESERVED_BYTES
     local memory = whole and C.mmap(nil, RESERVED_BYTES, READ_AND_WRITE, SHARED, opened, 0)
     if not memory or ffi.cast("intptr_t", memory) == -1 then
         C.close(opened)
         return
     end
-    if found ~= secret then places = {} end
+    if found ~= secret then places, guests, guests_number = {}, {}, 0 end
+    counter.guest_limit = ffi.cast("uint32_t *", data + SECRET_BYTES)[0]
     file, secret, slots = opened, found, ffi.cast("cardpress_slot *", memory)
 end
 
--- Returns where a key is counted: a keyed BLAKE2b of its name gives the bucket and the tag.
-local function place_of(id)
-    local name, digest = "key " .. id, ffi.new("uint32_t[3]")
+-- Returns where a name is counted: a keyed BLAKE2b of it gives the bucket and the tag.
+local function place_of(name, first_slot)
+    local digest = ffi.new("uint32_t[3]")
     local size, length = ffi.new("size_t[1]", 12), ffi.new("size_t[1]")
     local parameters = ffi.new("cardpress_parameter[2]")
     local key = "size"
@@ -77,10 +84,30 @@ local function place_of(id)
                    ffi.cast("unsigned char *", digest), 12, length) == nil then
         return nil
     end
-    local bucket = HEADER_BYTES / SLOT_BYTES + BUCKETS * SLOTS + digest[0] % BUCKETS * SLOTS
+    local bucket = HEADER_BYTES / SLOT_BYTES + first_slot + digest[0] % BUCKETS * SLOTS
     local low = (digest[1] ~= 0 or digest[2] ~= 0) and digest[1] or 1
-    places[id] = { bucket = bucket, slot = bucket, low = low, high = digest[2] }
+    return { bucket = bucket, slot = bucket, low = low, high = digest[2] }
+end
+
+local function place_of_key(id)
+    places[id] = place_of("key " .. id, KEYS)
     return places[id]
+end
+
+-- Returns the name under which the requests of an address are counted together, as `guest_name` of the shim: an IPv4 address,
+-- or the first half of an IPv6 one in hexadecimal digits. nil for a client that has no address.
+local function name_of_guest(address)
+    if #address == 16 and address:sub(1, 12) == IPV4_IN_IPV6 then address = address:sub(13) end
+    if #address == 4 then return ("guest %d.%d.%d.%d"):format(address:byte(1, 4)) end
+    return #address == 16 and "guest " .. ("%02x"):rep(8):format(address:byte(1, 8)) or nil
+end
+
+local function place_of_guest(address)
+    local name = name_of_guest(address)
+    if not name then return nil end
+    if guests_number >= MAX_GUESTS then guests, guests_number = {}, 0 end
+    guests[address], guests_number = place_of(name, GUESTS), guests_number + 1
+    return guests[address]
 end
 
 local function set_lock(kind, place)
@@ -121,15 +148,23 @@ local function count(slot, limit, window)
     return limit - used - 1, (window + 1) * WINDOW_SECONDS
 end
 
--- Counts a request of a key at `now` (Unix time). Returns the remaining requests and the end of the minute, or nil if
--- the shim has to decide: the key is over its limit, has no slot yet, or the file cannot be used.
-function counter.hit(id, limit, now)
-    local place = file and (places[id] or place_of(id))
+-- Counts a request at `now` (Unix time), of a key or of an address in nginx's binary form. Returns the remaining requests and
+-- the end of the minute, or nil if the shim has to decide: the limit is reached, there is no slot yet, or the file cannot be
+-- used.
+local function hit(place, limit, now)
     if not place or not lock(place) then return nil end
     local slot, remaining, reset = find(place), nil, nil
     if slot then remaining, reset = count(slot, limit, math.floor(now / WINDOW_SECONDS)) end
     set_lock(F_UNLCK, place)
     return remaining, reset
+end
+
+function counter.hit(id, limit, now)
+    return hit(file and (places[id] or place_of_key(id)), limit, now)
+end
+
+function counter.hit_guest(address, limit, now)
+    return hit(file and (guests[address] or place_of_guest(address)), limit, now)
 end
 
 return counter

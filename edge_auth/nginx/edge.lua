@@ -9,7 +9,12 @@ local state = require "state"
 local switch = require "switch"
 local waiting = require "waiting"
 
+-- What Lua joins to it is at most 28 bytes long: the strings must be short ones (`head`).
+local MAX_REQUEST_BYTES = 98
 local SPACE = 32 -- what nginx may not answer has no encoding before it
+-- A request without a key has the scopes of a guest, and none of these headers.
+local GUEST = { may = { ["cards:read"] = true, ["watchlist:read"] = true }, log = ',"key":null' }
+local OF_OTHERS = { "http_authorization", "http_x_api_key", "http_x_forwarded_for" }
 local POLL_SECONDS, FOLLOW_SECONDS = 1, 0.1
 
 local edge = {}
@@ -54,6 +59,16 @@ local function give(var, answer, not_modified, record, remaining, reset)
     return "answer"
 end
 
+-- Returns the record of a request without a key, or nil: then the shim decides. It knows which proxies are trusted.
+local function guest()
+    if counter.guest_limit == 0 then return nil end
+    for _, name in ipairs(OF_OTHERS) do
+        if head.short(name) ~= nil then return nil end
+    end
+    GUEST.rate_limit = counter.guest_limit
+    return GUEST
+end
+
 -- Returns what nginx does with a request that it cannot answer: "keep" the answer of the shim, or "wait" for the one that
 -- another request gets. An answer that this process was not asked for before is kept only if others wait for it.
 local function miss(var, build, request, condition, asked, may_wait)
@@ -69,7 +84,7 @@ end
 -- on only, or "wait". It runs before nginx chooses how to answer, where Lua costs least. The key of a request that nginx
 -- cannot answer is not looked at: each variable of nginx that Lua reads costs a microsecond.
 function edge.decide(may_wait)
-    local var, build, request = ngx.var, state.build, head.short("edge_request")
+    local var, build, request = ngx.var, state.build, head.short("edge_request", MAX_REQUEST_BYTES)
     if not build or not request or request:byte() == SPACE then return "pass" end
     local pin, condition = head.short("http_x_build"), head.short("http_if_none_match")
     if pin == false or condition == false or (pin and pin ~= "" and pin ~= build) then return "pass" end
@@ -79,9 +94,14 @@ function edge.decide(may_wait)
         return miss(var, build, request, condition, answer or asked, may_wait)
     end
     local now = ngx.time()
-    local record = not head.is_ambiguous() and state.record(now)
+    local record = not head.is_ambiguous() and (state.record(now) or guest())
     if not record or (answer.scope ~= "-" and not record.may[answer.scope]) then return "pass" end
-    local remaining, reset = counter.hit(record.id, record.rate_limit, now)
+    local remaining, reset
+    if record.id then
+        remaining, reset = counter.hit(record.id, record.rate_limit, now)
+    else
+        remaining, reset = counter.hit_guest(var.binary_remote_addr, record.rate_limit, now)
+    end
     return remaining and give(var, answer, not_modified, record, remaining, reset) or "pass"
 end
 

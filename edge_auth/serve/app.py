@@ -24,6 +24,8 @@ from edge_auth.store.file_cache import FileCache
 from edge_auth.store.open import is_folder, open_store
 
 HEALTH = "/healthz"
+IDLE_SECONDS = 75.0  # load balancers keep idle connections for 60 s, and so does the nginx in front of a socket
+_NO_STORE = {"Cache-Control": "no-store"}
 _MAX_WAITED_FOR_JOBS = 24
 # On a local disk a request waits only if it names a build that is not open. So requests take turns, and the other
 # threads are for those that wait: any number of requests may wait for one build. granian starts threads when needed.
@@ -48,6 +50,9 @@ class Settings:
         keys_seconds: How long key records stay valid that cannot be read again.
         socket: The unix socket to listen on, behind the nginx of `edge_auth/nginx`; None for an address.
         drain_seconds: How long answers close their connections after SIGTERM, before the workers end.
+        guest_limit: How many requests a minute an address may make without a key; 0 for none.
+        behind_cdn: Whether a shared cache asks the shim before each use of a copy, and sends the body itself.
+        idle_seconds: How long a connection may stay idle between two requests.
         memory: What the workers count in while the file in the state folder cannot be used (`memory_file`); None for
             one of each worker alone.
     """
@@ -62,6 +67,9 @@ class Settings:
     keys_seconds: float = KEYS_MAX_AGE_SECONDS
     drain_seconds: float = 0.0
     socket: Path | None = None
+    guest_limit: int = 0
+    behind_cdn: bool = False
+    idle_seconds: float = IDLE_SECONDS
     memory: int | None = None
 
     @property
@@ -102,8 +110,8 @@ def create_app(settings: Settings, log: Log | None = None) -> Flask:
     counter = _counter(settings, store.location, log, metrics)
     waiting = turns.waiting if turns is not None else nullcontext
     files = StoredBulkFiles(builds, store, single_flight, waiting)
-    door = Door(keyring, counter, settings.trusted_proxies, behind_nginx)
-    parts = Parts(builds, door, files, log, metrics, waiting, behind_nginx)
+    door = Door(keyring, counter, settings.trusted_proxies, behind_nginx, settings.guest_limit)
+    parts = Parts(builds, door, files, log, metrics, waiting, behind_nginx, settings.behind_cdn)
     app = create_api(parts)
     _add_health_check(app, builds, keyring, log)
     if not behind_nginx:  # nginx fetches them itself
@@ -118,16 +126,16 @@ def create_app(settings: Settings, log: Log | None = None) -> Flask:
 
 def _add_health_check(app: Flask, builds: BuildRegistry, keyring: Keyring, log: Log) -> None:
     @app.get(HEALTH)
-    def healthz() -> tuple[dict[str, str], int]:
+    def healthz() -> tuple[dict[str, str], int, dict[str, str]]:
         if "live" in request.args:
-            return {"status": "ok"}, 200
+            return {"status": "ok"}, 200, _NO_STORE
         try:
             build_id = _check_ready(builds, keyring)
         except Exception as error:
             log.line(f"not ready: {error}")
-            return {"status": "unavailable"}, 503
+            return {"status": "unavailable"}, 503, _NO_STORE
         failing = builds.last_error or keyring.last_error
-        return {"status": "ok", "build": build_id, "store": "failing" if failing else "ok"}, 200
+        return {"status": "ok", "build": build_id, "store": "failing" if failing else "ok"}, 200, _NO_STORE
 
 
 def _check_ready(builds: BuildRegistry, keyring: Keyring) -> str:
@@ -145,7 +153,9 @@ def _check_ready(builds: BuildRegistry, keyring: Keyring) -> str:
 def _counter(settings: Settings, store_location: str, log: Log, metrics: Metrics) -> Counter:
     """Return the counter of a store, shared by its shims that have the same state folder or the same counter URL."""
     name = store_name(store_location)
-    file_counter = FileCounter(counter_file(settings.state, store_location), log.line, settings.memory)
+    file_counter = FileCounter(
+        counter_file(settings.state, store_location), log.line, settings.memory, settings.guest_limit
+    )
     if settings.rate_limit_url is None:
         return file_counter
     from edge_auth.live.redis_counter import RedisCounter  # most shims do not need the client library

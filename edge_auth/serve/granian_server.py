@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 # Connections that one worker holds at most. granian would allow backlog / workers, and wait with all others.
 MAX_CONNECTIONS_PER_WORKER = 16_384
 _BACKLOG_CONNECTIONS = 4096
-# How long a client may take to send the head of a request, and how long it may stay idle between two of them.
-HEADER_TIMEOUT_MILLISECONDS = 30_000
 _MAX_RESTART_DELAY_SECONDS = 8.0
 _RESTARTS_FORGOTTEN_SECONDS = 60.0
 _TICK_SECONDS = 0.1
@@ -54,14 +52,15 @@ class Server(Granian):  # type: ignore[misc,valid-type]  # granian chooses its c
 
     Args:
         draining: Set on SIGTERM.
+        idle_seconds: How long a client may take to send the head of a request, and stay idle between two of them.
         drain_seconds: How long clients then get answers that close their connections, before the workers end.
     """
 
-    def __init__(self, *arguments: Any, draining: Draining, drain_seconds: float, **more: Any):
+    def __init__(self, *arguments: Any, draining: Draining, idle_seconds: float, drain_seconds: float, **more: Any):
         super().__init__(
             *arguments,
             http=HTTPModes.http1,  # with HTTP/2 on, granian does not close connections that send nothing
-            http1_settings=HTTP1Settings(header_read_timeout=HEADER_TIMEOUT_MILLISECONDS),
+            http1_settings=HTTP1Settings(header_read_timeout=round(1000 * idle_seconds)),
             backlog=_BACKLOG_CONNECTIONS,
             backpressure=MAX_CONNECTIONS_PER_WORKER,
             respawn_failed_workers=True,

@@ -23,7 +23,7 @@ from granian.log import LogLevels
 
 from edge_auth.errors import ServeError
 from edge_auth.live.counter import memory_file
-from edge_auth.serve.app import Settings, create_app
+from edge_auth.serve.app import IDLE_SECONDS, Settings, create_app
 from edge_auth.serve.granian_server import ClosingWhenDraining, Draining, Server, end_stalled_connections
 from edge_auth.serve.store_copies import StoreCopies
 from edge_auth.store.open import is_folder
@@ -113,10 +113,12 @@ def _server(settings: Settings, address: str, port: int, workers: int, draining:
     return Server(
         "edge_auth",
         draining=draining,
+        idle_seconds=settings.idle_seconds if settings.socket is None else max(settings.idle_seconds, IDLE_SECONDS),
         drain_seconds=settings.drain_seconds,
         address=address,
         port=port,
         uds=settings.socket,
+        uds_permissions=0o600,  # who reaches the socket reads all: only the user of the shim and of nginx
         interface=Interfaces.WSGI,
         workers=workers,
         blocking_threads=settings.threads,

@@ -52,6 +52,19 @@ from generator.commands.serving_options import CounterUrl, Network, default_stat
     "--socket", type=click.Path(dir_okay=False, path_type=Path),
     help="Listen on this unix socket instead, behind the nginx of `cardpress edge config`.",
 )  # fmt: skip
+@click.option(
+    "--guest-limit", type=click.IntRange(0, 1_000_000), default=0, show_default=True,
+    help="Answer GET without a key too, so often a minute for each address. 0: a key is needed.",
+)  # fmt: skip
+@click.option(
+    "--behind-cdn", is_flag=True,
+    help="A CDN or cache asks before each use of a copy: answers may be shared by keys. See docs/cdn.md.",
+)  # fmt: skip
+@click.option(
+    "--idle-timeout", "idle_seconds", metavar="SECONDS", type=click.FloatRange(1, 3600), default=app.IDLE_SECONDS,
+    show_default=True,
+    help="How long a connection may stay idle. Longer than at the proxy or load balancer in front.",
+)  # fmt: skip
 @click.option("--metrics-port", type=click.IntRange(0, 65535), help="Serve metrics to Prometheus. 0: any free port.")
 @click.option("--metrics-host", help="Address to serve metrics at.  [default: --host]")
 def serve(
@@ -71,7 +84,7 @@ def serve(
     Example: cardpress serve --host 0.0.0.0 --port 8000 --workers 4 --trusted-proxy 10.0.0.0/8
     """
     try:
-        Path(state).mkdir(parents=True, exist_ok=True)
+        Path(state).mkdir(0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise ServeError(f"--state {state}: {error.strerror}") from error
     if settings["socket"] is not None and settings["rate_limit_url"] is not None:

@@ -206,8 +206,7 @@ def test_slugs_that_match_nothing(client: Client, path: str) -> None:
 
 @pytest.mark.parametrize("path", [f"{API}/cards", f"{API}/watchlist/a%2Fb/history", f"{API}/openapi.json"])
 def test_preflight(client: Client, path: str) -> None:
-    headers = PREFLIGHT | {"Access-Control-Request-Headers": "authorization, x-api-key, if-none-match, x-build"}
-    answer = client.send("OPTIONS", path, headers, key=False)
+    answer = client.send("OPTIONS", path, PREFLIGHT, key=False)
     assert (answer.status, answer.body) == (204, b"")
     assert answer["Access-Control-Allow-Origin"] == "*"
     assert "get" in answer.listed("Access-Control-Allow-Methods")
@@ -215,6 +214,28 @@ def test_preflight(client: Client, path: str) -> None:
         "authorization", "x-api-key", "if-none-match", "x-build", "x-request-id", "range", "if-range", "cache-control",
         "content-type",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("asked", "allowed"),
+    [
+        ("authorization,sentry-trace,baggage", True),
+        ("x-datadog-trace-id ,\tx-b3-traceid", True),
+        ("a" * 1000, True),
+        ("a" * 1001, False),
+        ("a b", False),
+        ("a,(b)", False),
+        ("a:b", False),
+        ("", False),
+    ],
+)
+def test_a_preflight_allows_the_headers_that_it_asks_for(client: Client, asked: str, allowed: bool) -> None:
+    headers = PREFLIGHT | {"Access-Control-Request-Headers": asked}
+    answer = client.send("OPTIONS", f"{API}/cards", headers, key=False)
+    assert answer.status == 204 and "access-control-request-headers" in answer.listed("Vary")
+    usual = client.send("OPTIONS", f"{API}/cards", PREFLIGHT, key=False).listed("Access-Control-Allow-Headers")
+    wanted = {name.strip() for name in asked.split(",")} if allowed else usual
+    assert answer.listed("Access-Control-Allow-Headers") == wanted
 
 
 @pytest.mark.parametrize("missing", list(PREFLIGHT))

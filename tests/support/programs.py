@@ -35,6 +35,8 @@ PROGRAMS = {
     "Ceph": Program(
         ("radosgw", "ceph-mon", "ceph-osd"), ("radosgw", "radosgw-admin", "ceph-mon", "ceph-osd", "monmaptool", "ceph")
     ),
+    "Varnish": Program(("varnish",), ("varnishd",)),
+    "Squid": Program(("squid",), ("squid",)),
     "Redis": Program(("redis-server",), (("redis-server", "valkey-server"),)),
     "nginx": Program(("nginx", "openssl"), ("nginx", "openssl")),
     "nginx with Lua": Program(
