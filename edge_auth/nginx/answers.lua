@@ -137,7 +137,7 @@ function answers.begin()
     if not waiting.is_wanted() or head.is_ambiguous() then return waiting.finish() end
     local sent, var = ngx.resp.get_headers(0), ngx.var
     local start = start_of(var.upstream_http_x_edge_scope, var.upstream_http_x_edge_endpoint, sent)
-    if not start then return waiting.finish() end -- others need not wait until the client has read what nobody keeps
+    if not start then return waiting.finish() end -- others need not wait until the client has read what is not kept
     local length = tonumber(sent["content-length"] or 0)
     ngx.ctx.answer = { parts = { start }, length = #start + length, status = ngx.status }
 end
