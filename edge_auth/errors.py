@@ -20,7 +20,13 @@ class EdgeError(Exception):
 
 
 class StoreError(EdgeError):
-    """The store failed. The client gets 500, never 404: only an index decides that an object does not exist."""
+    """The store failed. The client gets 500, never 404: only an index decides that an object does not exist.
+
+    Attributes:
+        seconds: How long the read took that failed, if a request waited for it.
+    """
+
+    seconds = 0.0
 
 
 class MissingObject(StoreError):

@@ -49,12 +49,13 @@ class Door:
             InsufficientScope: The key may not read this.
             StoreError: The key records cannot be read.
         """
+        asked.client = self._client(asked.environ)
         if endpoint.public:
             if endpoint.rate_limited:
-                self._count(asked, address_name(self._client(asked.environ)), DEFAULT_RATE_LIMIT)
+                self._count(asked, address_name(asked.client), DEFAULT_RATE_LIMIT)
             return
         if self._guest_limit and self._is_guest(asked, endpoint):
-            self._count(asked, guest_name(self._client(asked.environ)), self._guest_limit)
+            self._count(asked, guest_name(asked.client), self._guest_limit)
             if endpoint.scope is not None and endpoint.scope not in GUEST_SCOPES:
                 raise InsufficientScope(f"without a key this may not be read: it needs a key with {endpoint.scope}")
             return

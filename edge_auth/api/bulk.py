@@ -11,10 +11,8 @@ from edge_auth.api.responses import Answer
 from edge_auth.builds.bodies import matches_tag
 from edge_auth.builds.bulk import LIVE_CATALOGUE
 from edge_auth.errors import RangeNotSatisfiable
-from edge_auth.live.bulk_files import Span, StoredBulkFiles
+from edge_auth.live.bulk_files import MAX_READ_BYTES, Holder, Span, StoredBulkFiles
 
-# A body up to this size is read at once. A larger one is streamed.
-MAX_READ_BYTES = 1 << 20
 _TAG_DIGITS = 32
 _ONE_RANGE = re.compile(r"bytes=[ \t]*([0-9]*)-([0-9]*)[ \t]*", re.IGNORECASE)
 _MAX_DIGITS = 18
@@ -25,7 +23,8 @@ def file_answer(files: StoredBulkFiles, asked: Asked, endpoint: Endpoint) -> Ans
 
     Raises:
         NotFound: No build that the store keeps lists it.
-        StoreError: The store failed, or the key or all keys together download too much already.
+        StoreError: The store failed.
+        RateLimited: The key, its address or all keys together download too much already.
         RangeNotSatisfiable: The range begins beyond the end of the file.
     """
     assert asked.record is not None, "downloads are counted by key"
@@ -47,7 +46,7 @@ def file_answer(files: StoredBulkFiles, asked: Asked, endpoint: Endpoint) -> Ans
         return Answer(status, fields)
     if length <= MAX_READ_BYTES:
         return Answer(status, fields, files.read(file, span))
-    return Answer(status, fields, chunks=files.stream(file, span, asked.record.id))
+    return Answer(status, fields, chunks=files.stream(file, span, Holder(asked.record.id, asked.client)))
 
 
 def _requested_span(asked: Asked, tag: str, size: int) -> Span | None:

@@ -28,6 +28,7 @@ class Asked:
         id: The name of the request in the log: the one that a client or a proxy gave it, or a new one.
         endpoint: The row of the table that the path belongs to, or None.
         subject: The variable part of the path, '' if it has none.
+        client: The address of the client, once the door has looked.
         record: The record of the request's key, once that is known.
         headers: Headers of the answer: the use of the limit, and the build.
         now: When it came, in Unix time.
@@ -41,6 +42,7 @@ class Asked:
     id: str
     endpoint: Endpoint | None
     subject: str = ""
+    client: str = ""
     record: KeyRecord | None = None
     headers: dict[str, str] = field(default_factory=dict)
     now: float = field(default_factory=time)

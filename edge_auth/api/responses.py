@@ -14,7 +14,7 @@ from edge_auth.api.endpoints import COMMON_HEADERS, SITE_HEADERS, Endpoint
 from edge_auth.api.request import Asked
 from edge_auth.builds.bodies import JSON, Body, MadeBody, accepts_gzip, dumps
 from edge_auth.errors import ApiError, InternalError, StoreError
-from edge_auth.live.bulk_files import StoredBulkFiles
+from edge_auth.live.bulk_files import MAX_READ_BYTES, Holder, StoredBulkFiles
 from edge_auth.live.keys import KeyRecord
 
 Waiting = Callable[[], AbstractContextManager[None]]
@@ -75,7 +75,7 @@ def success(
 
     Args:
         waiting: Returns the context in which other requests run.
-        files: What sends the local file of a large body.
+        files: What sends a large body in chunks.
     """
     gzip = accepts_gzip(asked.environ.get("HTTP_ACCEPT_ENCODING", ""))
     fields = {**endpoint.headers, **body.headers(gzip), **asked.headers}
@@ -84,13 +84,16 @@ def success(
     condition = asked.environ.get("HTTP_IF_NONE_MATCH")
     if condition is not None and body.matches(condition):
         return Answer(304, {name: value for name, value in fields.items() if name not in _CONTENT_HEADERS})
-    if gzip:
-        return Answer(200, fields, body.gzipped)
-    if body.file is not None and files is not None:
-        with suppress(StoreError):  # it is gone, or too many read it
-            key_id = asked.record.id if asked.record else ""
-            return Answer(200, fields, chunks=files.stream_local(body.file, body.size, key_id))
-    return Answer(200, fields, body.inflated(waiting))
+    if files is None or asked.method == "HEAD":
+        return Answer(200, fields, body.gzipped if gzip else body.inflated(waiting))
+    holder = Holder(asked.record.id if asked.record else "", asked.client)
+    if body.file is not None and not gzip:
+        with suppress(StoreError):  # it is gone
+            return Answer(200, fields, chunks=files.stream_local(body.file, body.size, holder))
+    content = body.gzipped if gzip else body.inflated(waiting)
+    if len(content) <= MAX_READ_BYTES:
+        return Answer(200, fields, content)
+    return Answer(200, fields, chunks=files.stream_bytes(content, holder))
 
 
 def lost_page(asked: Asked, body: Body, waiting: Waiting) -> Answer:

@@ -17,13 +17,16 @@ from typing import NamedTuple
 from edge_auth.builds import layout
 from edge_auth.builds.builds import open_build
 from edge_auth.builds.bulk import LIVE_CATALOGUE, BulkFile, catalogue_of, is_file_name
-from edge_auth.errors import AccessDenied, MissingObject, NotFound, StoreError, UnknownBuild
+from edge_auth.errors import AccessDenied, MissingObject, NotFound, RateLimited, StoreError, UnknownBuild
 from edge_auth.live.build_registry import BuildRegistry
 from edge_auth.live.single_flight import SingleFlight
 from edge_auth.store.interface import Store
 
 MAX_DOWNLOADS = 48  # that a worker sends at the same time
-_MAX_DOWNLOADS_OF_A_KEY = 32
+_MAX_DOWNLOADS_OF_A_KEY = 16  # two keys leave places for others
+_MAX_DOWNLOADS_OF_AN_ADDRESS = 40
+_RETRY_SECONDS = 5
+MAX_READ_BYTES = 1 << 20  # a body up to this size is sent at once, a larger one in chunks
 _CHUNK_BYTES = 256 << 10  # the server holds some chunks for a client that does not read
 _S3_READ_BYTES = 2 << 20  # each read is a request
 _LISTED_SECONDS = 2.0  # how long a listing of the builds is used
@@ -35,6 +38,13 @@ class Span(NamedTuple):
 
     start: int
     end: int
+
+
+class Holder(NamedTuple):
+    """Who downloads: the id of a key, '' for a guest, and the address of the client."""
+
+    key_id: str
+    address: str
 
 
 class StoredBulkFiles:
@@ -99,25 +109,35 @@ class StoredBulkFiles:
             with self._waiting():
                 return self._store.get(file.object, span.start, span.end - span.start)
 
-    def stream(self, file: BulkFile, span: Span, key_id: str) -> Iterator[bytes]:
+    def stream(self, file: BulkFile, span: Span, holder: Holder) -> Iterator[bytes]:
         """Return the chunks of a part of a file. They are sent without a turn, and end early if the store fails.
 
         Raises:
-            StoreError: The file cannot be read, or the key or all keys together download too much already.
+            StoreError: The file cannot be read.
+            RateLimited: The key, its address or all keys together download too much already.
         """
         with self._as_not_found(file.name):
             self._require_whole(file)
             path = self._store.local_path(file.object)
             chunks = FolderChunks(path, span) if path else StoreChunks(self._store, file.object, span)
-        return Download(self._downloads, key_id, chunks)
+        return Download(self._downloads, holder, chunks)
 
-    def stream_local(self, path: Path, size: int, key_id: str) -> Iterator[bytes]:
+    def stream_local(self, path: Path, size: int, holder: Holder) -> Iterator[bytes]:
         """Return the chunks of a local file. They are sent without a turn.
 
         Raises:
-            StoreError: It is missing, or the key or all keys together download too much already.
+            StoreError: It is missing.
+            RateLimited: As for `stream`.
         """
-        return Download(self._downloads, key_id, FolderChunks(path, Span(0, size)))
+        return Download(self._downloads, holder, FolderChunks(path, Span(0, size)))
+
+    def stream_bytes(self, data: bytes, holder: Holder) -> Iterator[bytes]:
+        """Return the chunks of a large body. The server holds some of them for a client that does not read, not all.
+
+        Raises:
+            RateLimited: As for `stream`.
+        """
+        return Download(self._downloads, holder, MemoryChunks(data))
 
     @contextmanager
     def _as_not_found(self, name: str) -> Iterator[None]:
@@ -168,29 +188,54 @@ class StoredBulkFiles:
 
 
 class Downloads:
-    """Counts the downloads that are being sent, by key."""
+    """Counts the downloads that are being sent, by key and by address."""
 
     def __init__(self) -> None:
         self._by_key: Counter[str] = Counter()
+        self._by_address: Counter[str] = Counter()
         self._lock = Lock()
 
-    def begin(self, key_id: str) -> None:
+    def begin(self, holder: Holder) -> None:
         """Count one more.
 
         Raises:
-            StoreError: There are too many.
+            RateLimited: There are too many.
         """
         with self._lock:
-            if self._by_key.total() >= MAX_DOWNLOADS or self._by_key[key_id] >= _MAX_DOWNLOADS_OF_A_KEY:
-                raise StoreError(f"{self._by_key.total()} downloads, {self._by_key[key_id]} with one key, are sent")
-            self._by_key[key_id] += 1
+            of_key, of_address = self._by_key[holder.key_id], self._by_address[holder.address]
+            if of_key >= _MAX_DOWNLOADS_OF_A_KEY or of_address >= _MAX_DOWNLOADS_OF_AN_ADDRESS:
+                raise _refusal(f"{max(of_key, of_address)} downloads of yours are being sent")
+            if self._by_key.total() >= MAX_DOWNLOADS:
+                raise _refusal("too many downloads are being sent")
+            self._by_key[holder.key_id] += 1
+            self._by_address[holder.address] += 1
 
-    def end(self, key_id: str) -> None:
+    def end(self, holder: Holder) -> None:
         """Count one less."""
         with self._lock:
-            self._by_key[key_id] -= 1
-            if not self._by_key[key_id]:
-                del self._by_key[key_id]
+            self._by_key -= Counter([holder.key_id])  # drops those that hold none
+            self._by_address -= Counter([holder.address])
+
+
+def _refusal(why: str) -> RateLimited:
+    return RateLimited(f"{why} at the same time: wait {_RETRY_SECONDS} seconds", Retry_After=str(_RETRY_SECONDS))
+
+
+class MemoryChunks:
+    """The chunks of a body that is in memory."""
+
+    def __init__(self, data: bytes):
+        self._data, self._sent = data, 0
+
+    def next(self) -> bytes:
+        """Return the next chunk, b"" at the end."""
+        chunk = self._data[self._sent : self._sent + _CHUNK_BYTES]
+        self._sent += len(chunk)
+        return chunk
+
+    def close(self) -> None:
+        """Give the memory back."""
+        self._data = b""
 
 
 class FolderChunks:
@@ -254,15 +299,15 @@ class Download:
     """A body that is being sent. The server closes it at the end, after an error, and when the client has gone.
 
     Raises:
-        StoreError: Too many downloads are being sent.
+        RateLimited: Too many downloads are being sent.
     """
 
-    def __init__(self, downloads: Downloads, key_id: str, chunks: FolderChunks | StoreChunks):
-        self._chunks, self._downloads, self._key_id = chunks, downloads, key_id
+    def __init__(self, downloads: Downloads, holder: Holder, chunks: FolderChunks | StoreChunks | MemoryChunks):
+        self._chunks, self._downloads, self._holder = chunks, downloads, holder
         self._is_open = False
         try:
-            downloads.begin(key_id)
-        except StoreError:
+            downloads.begin(holder)
+        except RateLimited:
             chunks.close()
             raise
         self._is_open = True
@@ -281,4 +326,4 @@ class Download:
         if self._is_open:
             self._is_open = False
             self._chunks.close()
-            self._downloads.end(self._key_id)
+            self._downloads.end(self._holder)

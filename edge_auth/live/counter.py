@@ -185,13 +185,22 @@ class FileCounter:
 
     def _in_file(self, window: int, action: Callable[[], T]) -> T:
         with self._lock:
-            if window != self._window:
+            if window != self._window or self._has_changed():
                 self._check_file(window)
             try:
                 return action()
             except OSError as error:
                 self._count_in_memory(error)
                 return action()
+
+    def _has_changed(self) -> bool:
+        """Return whether the file holds another secret: it was truncated, and another process has begun it anew."""
+        if self._counts is self._memory:
+            return False
+        try:
+            return os.pread(self._counts.handle, _SECRET_BYTES, 0) != self._counts.secret
+        except OSError:
+            return False  # counting fails too, and says why
 
     def _noted(self, name: str, window: int) -> int:
         tables, tag = _location(name, self._counts.secret)

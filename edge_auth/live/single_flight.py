@@ -17,7 +17,7 @@ from threading import Lock, local
 from time import monotonic
 from typing import Any, NamedTuple, TypeVar, cast
 
-from edge_auth.errors import StoreError, Throttled
+from edge_auth.errors import DamagedObject, StoreError, Throttled
 from edge_auth.live.turns import Turns
 from edge_auth.store.interface import Digest, Span, Store
 
@@ -90,8 +90,8 @@ class SingleFlight:
         except TimeoutError:
             self._failed_slowly()
             raise StoreError(f"the store has not answered within {self.seconds:g} s") from None
-        except StoreError:
-            if monotonic() > started_at + _SLOW_SECONDS:
+        except StoreError as error:
+            if error.seconds > _SLOW_SECONDS and not isinstance(error, DamagedObject):  # damage says nothing of speed
                 self._failed_slowly()
             raise
         finally:
@@ -120,10 +120,14 @@ class SingleFlight:
         return future
 
     def _run_job(self, key: Hashable, job: Callable[[], T], deadline: float) -> T:
+        began = monotonic()
         try:
-            if monotonic() > deadline:  # otherwise jobs pile up while a store hangs, and delay its recovery
+            if began > deadline:  # otherwise jobs pile up while a store hangs, and delay its recovery
                 raise StoreError("the store was too slow to begin this read in time")
             return job()
+        except StoreError as error:
+            error.seconds = monotonic() - began
+            raise
         finally:
             with self._lock:
                 self._running.pop(key, None)

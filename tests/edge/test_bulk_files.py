@@ -70,7 +70,8 @@ def test_a_key_has_so_many_downloads_at_once(client: WsgiClient, monkeypatch: py
     first, second = begun(client, file), begun(client, file)
     next(iter(first))
     refused = client.get(file["url"])
-    assert (refused.status, refused.code) == (500, "internal_error") and "Retry-After" in refused.headers
+    assert (refused.status, refused.code) == (429, "rate_limited") and "Retry-After" in refused.headers
+    assert "2 downloads of yours" in refused.message
     assert client.get("/api/v1/me").status == 200, "downloads hold no turn"
     assert client.get(file["url"], RANGE="bytes=0-9").status == 206, "a small part is no download"
     first.close()

@@ -126,6 +126,15 @@ def test_a_truncated_file_is_repaired_within_the_minute(tmp_path):
     assert [counter.hit("k", 2, NOW + 60).remaining for counter in counters] == [1, 0]
 
 
+def test_a_file_truncated_within_a_minute_begins_once_more_for_all(tmp_path):
+    old = [FileCounter(tmp_path / "c", print) for _ in range(2)]
+    allowed = sum(old[n % 2].hit("key k", 120, NOW).allowed for n in range(200))
+    os.truncate(tmp_path / "c", 0)
+    workers = [FileCounter(tmp_path / "c", print), *old]  # one was replaced
+    allowed += sum(workers[n % 3].hit("key k", 120, NOW).allowed for n in range(600))
+    assert allowed == 240
+
+
 def test_counts_are_exact_on_a_disk_that_fills(tmp_path):
     with small_disk(tmp_path / "disk", 4 << 20) as disk:
         assert FileCounter(disk / "c", print).hit("another key", 120, NOW).allowed

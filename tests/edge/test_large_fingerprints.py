@@ -101,18 +101,25 @@ def test_a_full_disk_is_no_reason_to_fail(store: Path, client: WsgiClient, monke
 
 
 @pytest.mark.shim_only("an application in this process")
-def test_clients_that_do_not_read_leave_answers_for_others(store: Path, client: WsgiClient) -> None:
+def test_clients_that_do_not_read_leave_answers_for_others(store: Path, client: WsgiClient, tmp_path: Path) -> None:
+    statuses: list[str] = []
+
+    def start(status: str, *_: object) -> None:
+        statuses.append(status)
+
     environ = {
         "REQUEST_METHOD": "GET",
         "PATH_INFO": API,
         "QUERY_STRING": "",
         "HTTP_HOST": "a",
-        "HTTP_X_API_KEY": client.key,
     }
-    held = [client.app.wsgi_app(environ, lambda *_: None) for _ in range(HELD)]
-    assert client.get(API).body == right(store)
-    assert sum(isinstance(body, list) for body in held) == HELD - 32
+    more = [WsgiClient(str(store), str(tmp_path / f"state-{n}"), 1000).key for n in range(2)]
+    client.reopen()
+    keys = (client.key, *more)
+    held = [client.app.wsgi_app(environ | {"HTTP_X_API_KEY": key}, start) for key in keys[:2] for _ in range(HELD)]
+    assert statuses == ["200 OK"] * 16 + ["429 TOO MANY REQUESTS".title()] * (HELD - 16) + statuses[HELD:]
+    assert client.get(API).code == "rate_limited"
+    assert client.get(API, key=keys[2]).body == right(store), "others have places"
     for body in held:
-        if not isinstance(body, list):
-            body.close()
+        getattr(body, "close", lambda: None)()
     assert client.get(API).body == right(store)

@@ -5,7 +5,7 @@ from threading import Event, Semaphore
 
 import pytest
 
-from edge_auth.errors import StoreError
+from edge_auth.errors import DamagedObject, StoreError
 from edge_auth.live import single_flight
 from edge_auth.live.single_flight import SingleFlight
 
@@ -64,3 +64,23 @@ def test_a_store_that_throttles_is_tried_by_a_few_requests_at_once_and_by_more_a
             assert begun.acquire(timeout=60)
         answers.set()
         assert [result.result() for result in more] == [["read"]] * 20
+
+
+def test_only_a_read_that_took_long_itself_says_that_the_store_is_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Time in the queue is none of the read's own, and damage says nothing of speed."""
+    monkeypatch.setattr(single_flight, "_SLOW_SECONDS", 0.05)
+    flights = SingleFlight(seconds=60)
+
+    def damaged() -> None:
+        Event().wait(0.06)
+        raise DamagedObject("a bit differs")
+
+    def fails_at_once() -> None:
+        raise StoreError("reset")
+
+    for number in range(8):
+        with pytest.raises(DamagedObject):
+            flights.get({number: damaged})
+        with pytest.raises(StoreError, match="reset"):
+            flights.get({number: fails_at_once})
+    assert flights.get({"good": lambda: "read"}) == ["read"]
