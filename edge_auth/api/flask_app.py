@@ -13,6 +13,7 @@ from edge_auth.api.nginx_edge import answers_fetches
 from edge_auth.live.build_registry import OneBuild
 from edge_auth.live.open_build import OpenBuild
 
+_MAX_PATH_CHARACTERS = 8000
 _PARSED = ("scheme", "server", "root_path", "path", "query_string", "headers", "remote_addr")
 
 
@@ -57,7 +58,8 @@ class ApiFlask(Flask):
         """Return what finds the rule of a request, whatever its Host.
 
         Raises:
-            NotFound: The path is not UTF-8, or begins with two slashes, of which Werkzeug would drop one.
+            NotFound: The path is not UTF-8, is too long for any object, or begins with two slashes: Werkzeug would
+                drop one.
         """
         if request is None:
             return super().create_url_adapter(None)
@@ -66,7 +68,7 @@ class ApiFlask(Flask):
             path = path if path.isascii() else path.encode("latin-1").decode()
         except UnicodeError:
             raise NotFound from None
-        if path.startswith("//"):
+        if len(path) > _MAX_PATH_CHARACTERS or path.startswith("//"):
             raise NotFound
         return MapAdapter(self.url_map, "", "", "", "http", path, request.method)
 

@@ -32,7 +32,7 @@ _MAX_ASKED_BYTES = 1000
 _MEDIA_RANGE = re.compile(r"[\w!#$&^.+*-]+/[\w!#$&^.+*-]+")
 _PARAMETER = re.compile(r"""[\w!#$&^.+*'%|~-]+[ \t]*=[ \t]*("[^"]*"|[^\s;,"]*)""")
 _QUALITY = re.compile(r"1(\.0{0,3})?|0(\.[0-9]{0,3})?")
-_MAX_CHARACTERS = 1000  # a longer header is read as far as this
+_MAX_CHARACTERS = 256  # a longer header is read as far as this
 
 
 if TYPE_CHECKING:

@@ -1,0 +1,136 @@
+"""No header costs more than its bytes: each endpoint and page is asked with each header at its largest, in bad shapes.
+
+A request may take five times the CPU of the same one without the header, or a millisecond more.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from edge_auth.api.endpoints import ENDPOINTS
+from edge_auth.store.folder import FolderStore
+from tests.support import small_store
+from tests.support.commands import issue
+from tests.support.programs import needs
+from tests.support.service import API, Service
+from tests.support.wsgi import WsgiClient
+
+pytestmark = [pytest.mark.shim_only("measures one process"), pytest.mark.xdist_group("header costs")]
+BYTES, MOST_SECONDS, MOST_TIMES = 60_000, 0.001, 5
+UNITS = (
+    "a",
+    " ",
+    ",",
+    ";",
+    '"',
+    "=",
+    "/",
+    "*",
+    "0",
+    "-",
+    ".",
+    ":",
+    "gzip,",
+    "gzip;q=1,",
+    "a/b;c=d,",
+    'a/b;"',
+    "W/",
+    '"x",',
+)
+SHAPES = [*((unit * BYTES)[:BYTES] for unit in UNITS), f"a/b{' ' * (BYTES - 4)}x", f"{'gzip,' * (BYTES // 5 - 1)};"]
+HEADERS = (
+    *("ACCEPT", "ACCEPT_ENCODING", "IF_NONE_MATCH", "IF_RANGE", "RANGE", "X_BUILD", "X_API_KEY", "AUTHORIZATION"),
+    *("X_REQUEST_ID", "X_FORWARDED_FOR", "ORIGIN", "ACCESS_CONTROL_REQUEST_HEADERS", "X_REFUSAL", "COOKIE"),
+)
+PATHS = [path.partition("{")[0] for path in dict.fromkeys(endpoint.path for endpoint in ENDPOINTS)]
+PATHS += ["/", "/docs", "/explore", "/nowhere", "/healthz"]
+
+
+@pytest.fixture(scope="module")
+def location(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("costs") / "store"
+    small_store.add_build(FolderStore(str(folder)))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def client(location: Path, tmp_path_factory: pytest.TempPathFactory) -> WsgiClient:
+    return WsgiClient(str(location), str(tmp_path_factory.mktemp("costs-state")), 10**6)
+
+
+def least(ask: Callable[[], object]) -> float:
+    """The CPU seconds of this thread for a request: the least of a few, since others share the machine."""
+    return min(_cpu(ask) for _ in range(3))
+
+
+def _cpu(ask: Callable[[], object]) -> float:
+    began = time.thread_time()
+    ask()
+    return time.thread_time() - began
+
+
+def ask(client: WsgiClient, path: str, **headers: str) -> Callable[[], object]:
+    environ = {
+        "REQUEST_METHOD": "GET",
+        "PATH_INFO": path,
+        "QUERY_STRING": "",
+        "REMOTE_ADDR": "127.0.0.1",
+        "HTTP_HOST": "a",
+        "HTTP_X_API_KEY": client.key,
+        **{f"HTTP_{name}": value for name, value in headers.items()},
+    }
+    return lambda: list(client.app.wsgi_app(dict(environ), lambda *_: None))
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_header_costs_the_shim_little(client: WsgiClient, path: str) -> None:
+    ask(client, path)()
+    usual = least(ask(client, path))
+    dear = {}
+    for name in HEADERS:
+        for shape in SHAPES:
+            spent = least(ask(client, path, **{name: shape}))
+            if spent > max(MOST_TIMES * usual, usual + MOST_SECONDS):
+                dear[name, shape[:12]] = f"{spent * 1e3:.1f} ms instead of {usual * 1e3:.1f}"
+    assert dear == {}
+
+
+def test_a_path_costs_the_shim_little(client: WsgiClient) -> None:
+    usual = least(ask(client, "/nowhere"))
+    units = ("/", "a", "\x01", "%", "é", "a/", "history/", "cpm_live_", "0" * 31 + "/")
+    starts = ("/", f"{API}/watchlist/", f"{API}/bulk/", "/docs/", f"{API}/cards/")
+    paths = [start + (unit * BYTES)[:BYTES].encode().decode("latin-1") for start in starts for unit in units]
+    assert {path[:40]: spent for path in paths if (spent := least(ask(client, path))) > usual + 2 * MOST_SECONDS} == {}
+
+
+@pytest.fixture(scope="module")
+def edge(location: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with Service(location, tmp_path_factory.mktemp("costs-edge") / "state", through_nginx=True) as service:
+        yield service
+
+
+def nginx_seconds(service: Service) -> float:
+    """The CPU seconds that the processes of nginx have used."""
+    master = service.nginx.pid
+    workers = Path(f"/proc/{master}/task/{master}/children").read_text().split()
+    ticks = [Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13] for pid in (master, *workers)]
+    return sum(int(part) for pair in ticks for part in pair) / os.sysconf("SC_CLK_TCK")
+
+
+@needs("nginx with Lua")
+@pytest.mark.parametrize("name", ["Accept-Encoding", "X-Request-Id", "If-None-Match", "Range", "X-Forwarded-For"])
+def test_a_header_costs_nginx_little(edge: Service, location: Path, name: str) -> None:
+    """Without a key, and where nginx itself refuses. Forty, since the kernel counts in hundredths of a second."""
+    size, requests = 16_000, 40
+    client = edge.client(issue(location))
+    for unit in ("gzip,", "a", " ,", '"', "0-"):
+        value = (unit * size)[:size].strip() + ";"
+        before = nginx_seconds(edge)
+        for _ in range(requests):
+            client.send("GET", f"{API}/cards?limit=7", {name: value}, key=False)
+            client.send("GET", f"{API}/cards?limit=7", {name: value, "Content-Length": "9999"}, key=False)
+            client.close()
+        assert (nginx_seconds(edge) - before) / requests < 0.003, unit
