@@ -55,20 +55,12 @@ _NOTES = """## How to read it
 - These are figures of one run on one machine. Elsewhere, ratios hold better than rates.
 - [What bounds the figures](../bench/NOTES.md) says where the time goes, and why a goal is missed.
 
-## To repeat it
-
-    apt-get install wrk nginx-light
-    make bench          # writes this page; an hour or more; 20 GB and half an hour more the first time
-    make bench-quick    # a small lake, two minutes; writes to the cache only
-
-`python -m bench.serving --case 'default list page'` measures one case, `python -m bench.serving --help` says more.
-Lakes, builds and databases are cached in `bench/.cache`, or in the folder that `BENCH_DIR` names. A peer whose program
-is not installed is left out, with a line that says so.
+To repeat it: [bench/README.md](../bench/README.md).
 """
 
 
 def write(results: Results, folder: Path) -> Path:
-    """Write `benchmarks.md`, its plots and `serving.csv` below a folder, and return the path of the page."""
+    """Write `benchmarks.md`, and beside it plots and tables, below a folder, and return the path of the page."""
     plots = folder / "benchmarks"
     plots.mkdir(parents=True, exist_ok=True)
     drawn = _plots(results)
@@ -76,6 +68,8 @@ def write(results: Results, folder: Path) -> Path:
         (plots / f"{name}.svg").write_text(svg, encoding="utf-8")
     with (plots / "serving.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([_SERVING_COLUMNS, *_serving(results)])
+    figures = "\n".join([*_shim(results), *_commands(results), *_generation(results)])
+    (plots / "figures.txt").write_text(f"{figures.strip()}\n", encoding="utf-8")
     page = folder / "benchmarks.md"
     page.write_text("\n".join(_page(results, drawn)), encoding="utf-8")
     return page
@@ -115,9 +109,7 @@ def _page(results: Results, drawn: dict[str, str]) -> Iterator[str]:
         yield f"\n![{name}](benchmarks/{name}.svg)"
     yield "\n## Serving\n\nEvery case, server and encoding: [serving.csv](benchmarks/serving.csv)."
     yield _OTHER_PEERS
-    yield from _shim(results)
-    yield from _commands(results)
-    yield from _generation(results)
+    yield "Latencies, first answers, memory, searches, commands and builds: [figures.txt](benchmarks/figures.txt)."
     yield "\n" + _NOTES.format(busy=_BUSY_SHARE, details=raw["size"]["details"])
     yield "## The machine\n"
     yield from (f"- {name}: {text}" for name, text in raw["machine"].items())
@@ -176,7 +168,7 @@ def _shim(results: Results) -> Iterator[str]:
     for found in results.part("searches") or ():
         yield f"\n### Searches in the shim, {found['products']:,} products\n"
         yield f"{len(found['ms'])} queries, p50 {number(found['p50 ms'])} ms, p99 {number(found['p99 ms'])} ms.\n"
-        slowest = sorted(found["ms"].items(), key=lambda item: -item[1])[:10]
+        slowest = sorted(found["ms"].items(), key=lambda item: -item[1])[:3]
         yield from table(("slowest", "ms"), [[f"`{target}`", number(ms)] for target, ms in slowest])
 
 
