@@ -52,6 +52,13 @@ LAKE = Rows(
         for id_product, (name, set_, number) in NAMES.items()
     ]
     + [{"id_product": 50, "name": "Base Set Booster Box", "kind": "sealed", "id_expansion": 10}],
+    identifiers=[
+        {"id_product": id_product, "scheme": scheme, "value": value}
+        for id_product, scheme, value in (
+            *((3, "set_number", "m11/149"), (4, "set_number", "lea/161"), (1, "set_number", "base1/58")),
+            *((1, "tcgdex", "base1-58"), (6, "scryfall", "5b1f8a3e-0c55-4f5e-9e0a-0d2d2a2b7c11")),
+        )
+    ],
     expansions=[{"id": id_, "name": name, "game": "Mythgrove"} for id_, name in SETS.items()],
     price_guide={str(day): _guide(day) for day in DAYS},
     filtered_checks={

@@ -89,6 +89,7 @@ def test_every_line_ends_and_several_are_chosen_from(page: Page, worth: Worth) -
     expect(several.nth(2)).to_contain_text("not known in “No Such Set”")
     known = [Owned(5, 1), Owned(6, 2)]
     expect(page.locator("#trend-total")).to_have_text(euros(worth.total(known)))
+    expect(page.locator("#speaks-for")).to_have_text("for 3 of 14 cards")
     page.get_by_label("Which Lightning Bolt?").select_option("4")
     expect(status).to_have_text("3 matched, 2 to choose, 2 not found.")
     expect(page.locator("#trend-total")).to_have_text(euros(worth.total([*known, Owned(4, 4)])))
@@ -119,7 +120,7 @@ def test_a_build_without_series_and_names_is_valued(page: Page, worth: Worth) ->
     def refuse(route: Route) -> None:
         route.fulfill(status=404, json={"error": {"code": "not_found", "message": "an older version made it"}})
 
-    for old in ("series*", "names*"):
+    for old in ("series*", "cards/named*"):
         page.route(f"**/api/v1/{old}", refuse)
     choose(page, deck(COLLECTION[:3]))
     expect(page.locator("#trend-total")).to_have_text(euros(worth.total(COLLECTION[:3])))

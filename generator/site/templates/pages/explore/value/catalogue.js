@@ -9,6 +9,7 @@ export class Catalogue {
   series = new Map(); // by id: a price or null for each week
   weeks = []; // Mondays; none if the build is older than /series
   #unknown = new Set();
+  #named = new Map();
   #kept = new Map(); // other answers, by what was asked
   #build;
 
@@ -60,16 +61,39 @@ export class Catalogue {
     return this.#once("sets", () => this.#all("sets", {limit: MOST_SETS}, signal));
   }
 
-  /** The names of the catalogue, as in /names; null if the build is older than they. */
+  /** The names of the catalogue, as in /names. */
   names(signal) {
-    return this.#once("names", async () => {
-      try {
-        return (await this.#get("names", {}, signal))[0].names;
-      } catch (error) {
-        if (error.status !== 404) throw error;
-        return null;
+    return this.#once("names", async () => (await this.#get("names", {}, signal))[0].names);
+  }
+
+  /** The products of names, as in /cards/named, by name; null if the build is older than that. `done(number)` counts names. */
+  async named(names, signal, done = () => {}) {
+    try {
+      for (const part of hundreds(names.filter((name) => !this.#named.has(name)))) {
+        const [{data, not_found: unknown}] = await this.#get("cards/named", {names: part.join("\n")}, signal);
+        for (const name of unknown) this.#named.set(name, undefined);
+        for (const entry of data) this.#named.set(entry.name, entry);
+        done(this.#named.size);
       }
-    });
+      return this.#named;
+    } catch (error) {
+      if (error.status !== 404) throw error;
+      return null;
+    }
+  }
+
+  /** The ids of products by their values in the scheme of another catalogue. A service without it knows none. */
+  async identified(scheme, values, signal) {
+    const found = new Map();
+    try {
+      for (const part of hundreds(values)) {
+        const [{data}] = await this.#get(`identifiers/${scheme}`, {values: part.join()}, signal);
+        for (const {value, products} of data) found.set(value, products);
+      }
+    } catch (error) {
+      if (error.status !== 404) throw error;
+    }
+    return found;
   }
 
   async #once(name, ask) {

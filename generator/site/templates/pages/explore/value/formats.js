@@ -12,14 +12,14 @@ const FORMATS = [
   {
     name: "ManaBox", sign: "ManaBox ID",
     columns: {
-      quantity: "Quantity", name: "Name", set: "Set name", number: "Collector number", foil: "Foil", condition: "Condition",
-      language: "Language",
+      quantity: "Quantity", name: "Name", set: "Set name", code: "Set code", number: "Collector number", foil: "Foil",
+      condition: "Condition", language: "Language", scryfall: "Scryfall ID",
     },
   },
   {
     name: "Dragon Shield", sign: "Trade Quantity",
     columns: {
-      quantity: "Quantity", name: "Card Name", set: "Set Name", number: "Card Number", foil: "Printing",
+      quantity: "Quantity", name: "Card Name", set: "Set Name", code: "Set Code", number: "Card Number", foil: "Printing",
       condition: "Condition", language: "Language",
     },
   },
@@ -47,8 +47,8 @@ const FORMATS = [
   {
     name: "Archidekt", sign: "Edition Name",
     columns: {
-      quantity: "Quantity", name: "Name", set: "Edition Name", number: "Collector Number", foil: "Finish",
-      condition: "Condition", language: "Language",
+      quantity: "Quantity", name: "Name", set: "Edition Name", code: "Edition Code", number: "Collector Number",
+      foil: "Finish", condition: "Condition", language: "Language", scryfall: "Scryfall ID",
     },
   },
 ];
@@ -59,6 +59,8 @@ const OTHER = {
   quantity: ["Quantity", "Qty", "Amount", "Count", "Copies", "Owned"],
   name: ["Name", "English Name", "Card name", "Card", "Product"],
   set: ["Set name", "Set", "Expansion", "Exp. Name", "Edition name", "Edition", "Set code"],
+  code: ["Set code", "Edition code"],
+  scryfall: ["Scryfall ID"],
   number: ["Collector number", "Card number", "Number", "No."],
   foil: ["Foil", "Foil?", "Printing", "Finish", "Reverse holo"],
   condition: ["Condition"],

@@ -4,6 +4,7 @@ import {rows} from "./csv.js";
 import {deckLine} from "./deck-list.js";
 import {formatOf} from "./formats.js";
 import {LIMITS, ListError} from "./list-error.js";
+import {SET_CODE} from "./same-card.js";
 import {inSlices} from "./slices.js";
 
 const SEPARATORS = [";", "\t", ","];
@@ -86,6 +87,7 @@ function line(fields) {
     quantity: Number(WHOLE_NUMBER.exec(text("quantity") || "1")?.[1]) * (YES.test(fold(text("playset"))) ? PLAYSET : 1),
     id: idOf(text("id")), name: text("name"), set: text("set"), number: text("number"), foil: YES.test(foil) || FOIL.test(foil),
     condition: grade(text("condition")), language: LANGUAGES[text("language") - 1] ?? text("language"),
+    code: text("code") || (SET_CODE.test(text("set")) ? text("set") : ""), scryfall: text("scryfall"),
     ...(fields.whole && fields.whole !== text("name") && {whole: fields.whole}),
   };
   const wrong = faultOf(read, text);

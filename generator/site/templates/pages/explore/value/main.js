@@ -75,7 +75,7 @@ function drawResult() {
   const save = h("button", {type: "button", onclick: () => saveCsv(rows)}, "Save as CSV");
   const lacks = () => lacksView(rows, (set) => asked.ofSet(set), announce);
   for (const id of ["add", "delete"]) byId(id).hidden = lines.length === 0;
-  worth.replaceChildren(rows.length ? worthView(rows, asked) : "");
+  worth.replaceChildren(rows.length ? worthView(rows, lines, asked) : "");
   result.replaceChildren(...(rows.length ? [dearestView(rows), movesView(rows, asked), lacks()] : []),
     lines.length ? listView(lines, rows, save) : "");
 }

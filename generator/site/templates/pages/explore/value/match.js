@@ -1,10 +1,11 @@
-// Finds the product of each line: by its id, else by its name, set and number.
-import {PAGE, requestsFor, searchOfName} from "./name-requests.js";
-import {decide, nameKey, numberKey} from "./same-card.js";
-import {Spellings} from "./spellings.js";
-import {inSlices} from "./slices.js";
+// Finds the product of each line: by its id, else as other catalogues name it, else by its name, set and number.
+import {wordText} from "../fold.js";
+import {matchElsewhere} from "./elsewhere.js";
+import {decide, faceOf, nearest, numberKey} from "./same-card.js";
 
 const MOST_CHOICES = 20;
+const MOST_CHARACTERS = 100; // of `q`
+const MOST_NAMED = 200; // characters of a name
 
 /** The ids of products that a line needs: its own, those to choose from, or the one that it names. */
 export const idsOf = ({product, choices, id}) => (product ? [product] : choices ?? (id === null ? [] : [id]));
@@ -20,37 +21,79 @@ export function matchIds(lines, catalogue) {
   return open.filter((line) => !line.product && line.name);
 }
 
-/** Give each line a `product`, or `choices`, or neither; `why` says why. `progress(done, all)` counts requests. */
+/** Give each line a `product`, or `choices`, or neither; `why` says why. `progress(done, all)` counts names. */
 export async function matchNames(lines, catalogue, signal, progress) {
-  const spellings = await Spellings.of(await catalogue.names(signal));
-  const sets = lines.some(({set}) => set) ? Map.groupBy(await catalogue.sets(signal), ({name}) => nameKey(name)) : new Map();
-  const wanted = [];
-  await inSlices(lines, (line) => {
-    const reading = spellings.reading(line);
-    const words = spellings.wordsOf(reading.name);
-    if (words) wanted.push({line, reading, words, sets: (reading.set && sets.get(nameKey(reading.set))) || []});
-    else line.why = "no product has this name";
-  });
-  const requests = requestsFor(wanted, spellings.known ? {sort: "match"} : {});
-  for (const [done, request] of requests.entries()) {
-    progress(done, requests.length);
-    const cards = await request.ask(catalogue, signal);
-    for (const one of request.wanted) settle(one.line, await found(one, cards, catalogue, signal));
+  await matchElsewhere(lines, catalogue, signal);
+  const open = lines.filter(({product}) => !product);
+  const names = [...new Set(open.flatMap(namesOf))];
+  const named = await namedProducts(names, catalogue, signal, (done) => progress(done, names.length));
+  const sets = open.some(({set}) => set) ? Map.groupBy(await catalogue.sets(signal), ({name}) => wordText(name)) : new Map();
+  const read = open.map((line) => ({line, ...readingOf(line, named)}));
+  await catalogue.loadCards(read.flatMap(({entry}) => entry?.ids ?? []), signal);
+  for (const one of read) {
+    const inSets = (one.reading.set && sets.get(wordText(one.reading.set))) || [];
+    settle(one.line, await found(one, inSets.map(({id}) => id), catalogue, signal));
   }
 }
 
-/** What a line means. If the Cards do not say, others may: those of other sets, or those that have the line's number. */
-async function found({reading, words, sets}, cards, catalogue, signal) {
-  const ids = sets.map(({id}) => id);
-  const first = decide(reading, cards, ids);
-  const others = first.id ? null : first.choices ? ofNumber(reading.number, cards) : ids.length === 1 && {};
-  if (!others) return first;
-  const second = decide(reading, await catalogue.search({...searchOfName(words), ...others}, signal), ids);
+/** The names that a line may have: all of it, since names can hold brackets and numbers; its name; its first face. */
+const namesOf = ({whole, name}) =>
+  [whole, name, faceOf(name)].filter((one) => one && one.length <= MOST_NAMED).map((one) => one.trim());
+
+/** The products of names. A build that is older than lists of names is searched for each. */
+async function namedProducts(names, catalogue, signal, done) {
+  const found = await catalogue.named(names, signal, done);
+  if (found) return withFaces(names, found, catalogue, signal);
+  const entries = new Map();
+  for (const [at, name] of names.entries()) {
+    const cards = nearest(name, await catalogue.search(searchOf(name), signal));
+    if (cards.length) entries.set(name, {matched: "", products: cards.length, ids: cards.map((card) => card.id_product)});
+    done(at + 1);
+  }
+  return entries;
+}
+
+/** Find names that no product has among the first faces of cards with two. */
+async function withFaces(names, found, catalogue, signal) {
+  const missing = names.filter((name) => !found.get(name));
+  const cards = missing.length ? await catalogue.names(signal) : [];
+  const byFace = new Map(cards.filter(({name}) => faceOf(name) !== name).map(({name}) => [wordText(faceOf(name)), name]));
+  const wholes = new Map(missing.map((name) => [name, byFace.get(wordText(name))]).filter(([, whole]) => whole));
+  await catalogue.named([...wholes.values()], signal);
+  return new Map([...found, ...[...wholes].map(([name, whole]) => [name, found.get(whole)])]);
+}
+
+/** A line, or the line as a name alone if that is a name of the catalogue; and the products of the name. */
+function readingOf({whole, ...line}, named) {
+  const entire = named.get(whole?.trim());
+  if (entire?.matched === "name") return {reading: {...line, name: whole, set: "", number: ""}, entry: entire};
+  return {reading: line, entry: named.get(line.name.trim()) ?? named.get(faceOf(line.name).trim())};
+}
+
+/** What a line means. Others are asked for if the products of its name may not be all that it can mean. */
+async function found({reading, entry}, sets, catalogue, signal) {
+  if (!entry) return {why: "no product has this name"};
+  const cards = entry.ids.map((id) => catalogue.cards.get(id)).filter(Boolean);
+  const first = decide(reading, cards, sets);
+  const others = othersOf(reading, entry, sets);
+  if (!others || (first.id && (sets.length || isNumbered(catalogue.cards.get(first.id), reading)))) return first;
+  const more = await catalogue.search({...searchOf(reading.name), ...others}, signal);
+  const second = decide(reading, [...new Map([...cards, ...more].map((card) => [card.id_product, card])).values()], sets);
   return second.id || !first.choices ? second : first;
 }
 
-/** The filter of a number, where a search may have found more Cards than it gives. */
-const ofNumber = (number, cards) => (number && cards.length >= PAGE ? {number: numberKey(number)} : null);
+/** The filters that find what else a line can mean, or null. */
+function othersOf({set, number}, {matched, products, ids}, sets) {
+  if (products > ids.length && sets.length === 1) return {set: sets[0]};
+  if (products > ids.length && number) return {number: numberKey(number)};
+  return matched === "name" && (set || number) ? {sort: "match"} : null; // it may be the base name of others
+}
+
+const isNumbered = (card, {number}) => number && numberKey(card.number ?? "") === numberKey(number);
+
+/** The filter of /cards for a name, as much of it as it takes. */
+const searchOf = (name) =>
+  ({q: name.length <= MOST_CHARACTERS ? name : name.slice(0, MOST_CHARACTERS).replace(/\s\S*$/, "")});
 
 function settle(line, {id, choices, why}) {
   if (id) line.product = id;

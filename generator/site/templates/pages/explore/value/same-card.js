@@ -1,18 +1,16 @@
 // Which product a line of a list means: names, sets and numbers are compared as people write them.
-import {fold} from "../fold.js";
+import {baseName, fold, nameKey, shortName, wordText} from "../fold.js";
 
-const SET_CODE = /^[\w-]{1,6}$/; // the catalogue has names of sets alone
+export const SET_CODE = /^(?:[\w-]{1,6}|(?=.*\d)[\w.-]{1,12})$/;
 
-/** A name without case, accents, kinds of quotes and double spaces. */
-export const nameKey = (text) => fold(text).replace(/[’‘´`]/g, "'").replace(/["“”]/g, "").replace(/\s+/g, " ").trim();
+/** The first face of a card with two. */
+export const faceOf = (name) => name.split(/ \/\/? /)[0];
 
-/** A name without what catalogues add in brackets, such as attacks or a number. */
-const baseKey = (text) => nameKey(text.replace(/(?<=\S)\s*[[(].*$/s, ""));
+const BASES = [baseName, (name) => shortName(name) || baseName(name), (name) => faceOf(baseName(name))];
+const KEYS = [nameKey, ...BASES.map((base) => (name) => wordText(base(name)))]; // the nearest first
 
-/** The first face of a card with two, and a name without a subtitle. */
-const firstKey = (text) => baseKey(text.split(/ (?:\/\/?|-) /)[0]);
-
-export const KEYS = [nameKey, baseKey, firstKey]; // the nearest first
+/** Whether a line that has a name can mean a Card. */
+export const agrees = (name, card) => [name, faceOf(name)].some((one) => KEYS.some((key) => key(card.name) === nameKey(one)));
 
 /** A collector number as the API compares it: `058/102` is 58. */
 export const numberKey = (text) =>
@@ -23,7 +21,7 @@ export const numberKey = (text) =>
  * `sets` are the ids of the sets that have the name of the line's set.
  */
 export function decide({name, set, number}, cards, sets) {
-  const named = nearest(name, cards);
+  const named = set || number ? agreeing(name, cards) : nearest(name, cards);
   if (named.length === 0) return {why: "no product has this name"};
   const unknown = {kept: named, agreed: !set || SET_CODE.test(set)};
   const inSet = sets.length ? narrow(named, (card) => sets.includes(card.set.id)) : unknown;
@@ -36,11 +34,20 @@ export function decide({name, set, number}, cards, sets) {
   return {choices: kept.map((card) => card.id_product), why};
 }
 
+/** The Cards whose whole or base name is a name, so that set and number tell which; those of the nearest name if there are none. */
+function agreeing(name, cards) {
+  const wanted = nameKey(name);
+  const found = cards.filter((card) => KEYS.slice(0, 2).some((key) => key(card.name) === wanted));
+  return found.length ? found : nearest(name, cards);
+}
+
 /** The Cards whose name is nearest to a name, of those that are equal to it in one of the three ways. */
-function nearest(name, cards) {
-  for (const key of KEYS) {
-    const found = cards.filter((card) => key(card.name) === key(name));
-    if (found.length) return found;
+export function nearest(name, cards) {
+  for (const wanted of [name, faceOf(name)].map(nameKey)) {
+    for (const key of KEYS) {
+      const found = cards.filter((card) => key(card.name) === wanted);
+      if (found.length) return found;
+    }
   }
   return [];
 }

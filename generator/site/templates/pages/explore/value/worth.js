@@ -9,26 +9,30 @@ import {AGES, carry, inYear, movesSince, sumOf, weekBefore, worthByWeek} from ".
 
 const SAME_CARDS = "The same cards then and now, each at the last price that it had. Prices of earlier days are kept by the week.";
 
-/** The tiles and the plot. */
-export function worthView(rows, catalogue) {
-  const view = h("section", {"aria-label": "Worth"}, h("div", {class: "tiles"}, nowTile(rows), agoTile(rows, catalogue)));
+/** The tiles and the plot of the lines that have a product. `lines` are all lines of the list. */
+export function worthView(rows, lines, catalogue) {
+  const view = h("section", {"aria-label": "Worth"}, h("div", {class: "tiles"}, nowTile(rows, lines), agoTile(rows, catalogue)));
   view.append(...yearOf(rows, catalogue));
   return view;
 }
 
 const fact = (name, ...value) => h("div", {}, h("dt", {}, name), h("dd", {}, value));
 
-function nowTile(rows) {
+function nowTile(rows, lines) {
   const [trend, low] = ["trend", "low"].map((price) => total(rows, price));
-  const cards = rows.reduce((sum, {line}) => sum + line.quantity, 0);
+  const [found, all] = [cardsOf(rows.map(({line}) => line)), cardsOf(lines)];
   return h("div", {class: "tile"}, h("h2", {}, "Worth now"),
     h("p", {class: "price", id: "trend-total"}, money(trend.cents)),
+    h("p", {class: "when", id: "speaks-for"}, speaksFor(found - trend.without, all)),
     h("p", {class: "when"}, `Trend prices across Europe, ${day(newestDay(rows))}`),
-    h("dl", {}, fact("At the lowest offers", money(low.cents)), fact("Cards", count(cards)),
-      ...without("Without a trend price", trend), ...without("Without a lowest price", low)));
+    h("dl", {}, fact("At the lowest offers", money(low.cents), h("span", {class: "where"}, speaksFor(found - low.without, all))),
+      fact("Cards", count(all)), ...some("Of lines without a product", all - found),
+      ...some("Without a trend price", trend.without), ...some("Without a lowest price", low.without)));
 }
 
-const without = (name, {without}) => (without ? [fact(name, count(without))] : []);
+const cardsOf = (lines) => lines.reduce((sum, {quantity}) => sum + quantity, 0);
+const speaksFor = (some, all) => (some === all ? `for all ${count(all)} cards` : `for ${count(some)} of ${count(all)} cards`);
+const some = (name, cards) => (cards ? [fact(name, count(cards))] : []);
 
 function agoTile(rows, {series, weeks}) {
   const known = inYear(rows, series);

@@ -1,0 +1,38 @@
+// Finds the products of lines that name a card as other catalogues do: by the code of its set and its number, or by an id.
+import {agrees} from "./same-card.js";
+
+const ID = /^[a-z0-9][a-z0-9.-]*-[a-z0-9!?]+$/i; // of TCGdex, such as sv03-125; some names look so, too
+
+/** Give each line a `product` if an id of another catalogue means one product, whose name agrees with the line's. */
+export async function matchElsewhere(lines, catalogue, signal) {
+  const wanted = lines.map((line) => ({line, ids: idsOf(line)})).filter(({ids}) => ids.length);
+  const products = new Map();
+  for (const [scheme, ids] of Map.groupBy(wanted.flatMap(({ids}) => ids), ([scheme]) => scheme)) {
+    const known = await catalogue.identified(scheme, ids.map(([, value]) => value), signal);
+    for (const [value, found] of known) products.set(`${scheme} ${value}`, found);
+  }
+  const found = ([scheme, value]) => products.get(`${scheme} ${value}`) ?? [];
+  await catalogue.loadCards(wanted.flatMap(({ids}) => ids.flatMap(found)), signal);
+  for (const {line, ids} of wanted) {
+    const fits = ids.map((id) => found(id).map((product) => catalogue.cards.get(product)).filter((card) => card && fit(id, line, card)));
+    const first = fits.find((cards) => cards.length);
+    if (first?.length === 1) line.product = first[0].id_product;
+  }
+}
+
+/** Whether a Card fits a line: its name agrees, unless the line has an id for a name. */
+const fit = ([, value], {name}, card) => value === name || agrees(name, card);
+
+/** What a line says of its card in other catalogues: pairs of a scheme and a value, the surest first. */
+function idsOf({name, code, number, scryfall}) {
+  const ids = scryfall ? [["scryfall", scryfall]] : [];
+  if (ID.test(name)) ids.push(["tcgdex", name]);
+  if (code && number) ids.push(...numbersOf(number).map((one) => ["set_number", `${code.toLowerCase()}/${one}`]));
+  return ids.filter(([, value]) => /^[^,\s]{1,200}$/.test(value));
+}
+
+/** A number as it stands, without what follows a slash, and without zeros before it. */
+function numbersOf(number) {
+  const [part] = number.split("/");
+  return [...new Set([number, part, part.replace(/^0+(?=\d)/, "")])];
+}
