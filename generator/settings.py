@@ -66,6 +66,7 @@ GATES = {
 REMARKS = {
     "lowest-price-rose": 0.001,  # share
     "changes-fewer": 0.35,  # share
+    "sets-without-name": 0,  # new sets
 }
 PRICE_FACTOR = 10
 # The gates judge a game or a set on its own if it has at least this many prices.

@@ -9,8 +9,8 @@ from generator.commands.ingest_identifiers import cardmarket_identifiers, identi
 from generator.commands.ingest_lines import lines_command
 from generator.commands.ingest_withdraw import withdraw
 from generator.ingest.catalogue_import import import_attributes, import_expansions
-from generator.ingest.expansions_template import template_lines
 from generator.ingest.formats import ATTRIBUTES, EXPANSIONS, SCRAPED_FORMATS, WATCHLIST
+from generator.ingest.gaps import template_lines
 from generator.ingest.lines_import import import_lines
 from generator.ingest.watchlist_import import import_watchlist
 

@@ -1,5 +1,7 @@
-"""What a lake lacks, and what that means for the API: for operators who import a game's files for the first time."""
+"""What a lake lacks, what that means for the API, and the table of expansions without a name, to fill."""
 
+import csv
+import io
 from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import NamedTuple
@@ -33,6 +35,31 @@ FROM products LEFT JOIN expansions ON products.id_expansion = expansions.id
 _UNPRICED = """
 SELECT (SELECT count(*) FROM products ANTI JOIN guide USING (id_product)),
        (SELECT count(*) FROM guide ANTI JOIN products USING (id_product))
+"""
+
+_EXAMPLES = 3
+_TEMPLATE = f"""
+WITH unnamed AS (
+    SELECT * FROM products ANTI JOIN (FROM expansions WHERE NOT {IS_UNNAMED}) AS named ON named.id = id_expansion
+    WHERE id_expansion >= 0
+),
+
+-- The first cards of different names; sealed products only where singles are fewer.
+named AS (
+    SELECT id_expansion AS id, name, max(kind) AS kind, min(id_product) AS first
+    FROM unnamed GROUP BY id_expansion, name
+),
+
+examples AS (
+    SELECT id, string_agg(name, '; ' ORDER BY kind DESC, first) AS examples
+    FROM (FROM named QUALIFY row_number() OVER (PARTITION BY id ORDER BY kind DESC, first) <= {_EXAMPLES})
+    GROUP BY id
+)
+
+SELECT id, coalesce(any_value(game), any_value(told)) AS told, count(*) AS products, any_value(examples) AS examples
+FROM unnamed JOIN examples ON id = id_expansion LEFT JOIN ({TOLD_GAMES}) USING (id)
+LEFT JOIN (SELECT id, game FROM expansions) USING (id)
+GROUP BY id ORDER BY id
 """
 
 
@@ -149,3 +176,27 @@ def read_all(lake: LakeWriter, table: str) -> pa.Table:
 def _listed(days: list[date]) -> str:
     shown = ", ".join(day.isoformat() for day in days[:_MAX_LISTED_DAYS])
     return shown if len(days) <= _MAX_LISTED_DAYS else f"{shown}, …"
+
+
+def unnamed_expansions(lake: LakeWriter) -> list[str]:
+    """Return how the lake calls the expansions that no import has named."""
+    with connect_tables(expansions=read_all(lake, "expansions")) as database:
+        return [
+            name for (name,) in database.sql(f"SELECT name FROM expansions WHERE {IS_UNNAMED} ORDER BY id").fetchall()
+        ]
+
+
+def template_lines(lake: LakeWriter) -> Iterator[str]:
+    """Yield the lines of the table as CSV, header first. `ingest expansions` reads it once the names are filled in."""
+    tables = {name: read_all(lake, name) for name in ("products", "expansions")}
+    with connect_tables(**tables) as database:
+        rows = database.sql(_TEMPLATE).fetchall()
+    yield "id,name,game,products,examples"
+    for id_, told, products, examples in rows:
+        yield _csv_line(id_, "", usual_name(told or ""), products, examples)
+
+
+def _csv_line(*values: object) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(values)
+    return line.getvalue()

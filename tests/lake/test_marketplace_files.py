@@ -210,3 +210,25 @@ def test_a_name_in_another_file_of_the_lake_counts(tmp_path: Path) -> None:
     assert json.loads(run("cat", "cards/1.json", "--store", store).stdout)["set"]["name"] == "Mine"
     run("ingest", "cardmarket", "--lake", lake, tmp_path / "d")
     assert sets(lake) == {}
+
+
+def test_a_night_and_doctor_name_a_set_without_a_name(tmp_path: Path) -> None:
+    lake, store = tmp_path / "lake", tmp_path / "store"
+    where = ("--lake", lake, "--store", store)
+    (tmp_path / "g.json").write_text(text(GUIDE))
+    catalogue(tmp_path / "d", 17, (1, "Digimon Single", 5423))
+    run("ingest", "cardmarket", "--lake", lake, tmp_path / "d", "--price-guide", tmp_path / "g.json")
+    (tmp_path / "a.csv").write_text("id,name\n5423,Ember Rising\n")
+    run("ingest", "expansions", "--lake", lake, tmp_path / "a.csv")
+    run("nightly", *where)
+    catalogue(tmp_path / "d", 17, (1, "Digimon Single", 5423), (2, "Digimon Single", 5424))
+    run("ingest", "cardmarket", "--lake", lake, tmp_path / "d")
+    said = run("nightly", *where).stderr
+    told = "1 new set has no name yet, such as Expansion 5424: `cardpress ingest expansions --template` prints"
+    assert told in said
+    checked = run("doctor", *where).stdout
+    assert "1 set has no name, such as Expansion 5424: `cardpress ingest expansions --template` prints" in checked
+    (tmp_path / "a.csv").write_text("id,name\n5424,Tide Turning\n")
+    run("ingest", "expansions", "--lake", lake, tmp_path / "a.csv")
+    assert "sets-renamed" not in run("nightly", *where).stderr
+    assert "has no name" not in run("doctor", *where).stdout

@@ -7,10 +7,12 @@ from pathlib import Path
 from edge_auth.store.open import is_folder
 from generator.clock import Clock
 from generator.database import Database
+from generator.ingest.gaps import unnamed_expansions
 from generator.lake.files import LakeFile
 from generator.lake.journal import STAGE
 from generator.lake.lake import DAILY_TABLES, list_files
 from generator.lake.tables import check_columns
+from generator.lake.writer import LakeWriter
 from generator.reading.doctor.findings import Finding, ok, problem, warning
 
 
@@ -29,6 +31,7 @@ def check_lake(location: str, clock: Clock) -> Iterator[Finding]:
         return
     yield ok("lake", f"{location}: {len(files):,} files, {', '.join(sorted(tables))}")
     yield from _check_days(tables, clock().date())
+    yield from _check_names(location)
     if is_folder(location):
         yield from _check_imports(Path(location))
         _check_columns(location, tables)
@@ -48,6 +51,14 @@ def _check_days(tables: dict[str, list[LakeFile]], today: date) -> Iterator[Find
         yield warning("days", f"the newest days are old: {days}", "check the jobs that write the lake")
     else:
         yield ok("days", days)
+
+
+def _check_names(location: str) -> Iterator[Finding]:
+    """Warn of sets that no import has named."""
+    if names := unnamed_expansions(LakeWriter(location)):
+        more = "s have" if len(names) > 1 else " has"
+        message = f"{len(names):,} set{more} no name, such as {names[0]}"
+        yield warning("sets", message, "`cardpress ingest expansions --template` prints the table to fill")
 
 
 def _check_imports(lake: Path) -> Iterator[Finding]:
