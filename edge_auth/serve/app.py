@@ -113,7 +113,7 @@ def create_app(settings: Settings, log: Log | None = None) -> Flask:
     door = Door(keyring, counter, settings.trusted_proxies, behind_nginx, settings.guest_limit)
     parts = Parts(builds, door, files, log, metrics, waiting, behind_nginx, settings.behind_cdn)
     app = create_api(parts)
-    _add_health_check(app, builds, keyring, log)
+    _add_health_check(app, builds, keyring, log, settings.guest_limit)
     if not behind_nginx:  # nginx fetches them itself
         builds.warm = partial(warm, create_api(parts.inside()))
     with suppress(Exception):  # if a build cannot be read, answers are 500 until it can: no reason to crash
@@ -124,7 +124,10 @@ def create_app(settings: Settings, log: Log | None = None) -> Flask:
     return app
 
 
-def _add_health_check(app: Flask, builds: BuildRegistry, keyring: Keyring, log: Log) -> None:
+def _add_health_check(app: Flask, builds: BuildRegistry, keyring: Keyring, log: Log, guest_limit: int) -> None:
+    """Add /healthz. The pages read there whether they need a key."""
+    guests = {"guests": str(guest_limit)} if guest_limit else {}
+
     @app.get(HEALTH)
     def healthz() -> tuple[dict[str, str], int, dict[str, str]]:
         if "live" in request.args:
@@ -135,7 +138,8 @@ def _add_health_check(app: Flask, builds: BuildRegistry, keyring: Keyring, log: 
             log.line(f"not ready: {error}")
             return {"status": "unavailable"}, 503, _NO_STORE
         failing = builds.last_error or keyring.last_error
-        return {"status": "ok", "build": build_id, "store": "failing" if failing else "ok"}, 200, _NO_STORE
+        found = {"status": "ok", "build": build_id, "store": "failing" if failing else "ok"}
+        return found | guests, 200, _NO_STORE
 
 
 def _check_ready(builds: BuildRegistry, keyring: Keyring) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, expect
 
 from tests.site.conftest import Visit
 from tests.support.commands import run
@@ -30,28 +30,20 @@ def test_the_form_shows_what_is_behind_it(visit: Visit, demo_service: tuple[Serv
 
 
 @pytest.fixture
-def guest(visit: Visit) -> Visit:
-    """A visit to a service with guests, whose requests carry no key."""
-    seen: list[str] = []
-
-    def answer(route: Route) -> None:
-        headers = route.request.headers
-        assert "authorization" not in headers and "x-api-key" not in headers
-        seen.append(route.request.url)
-        route.continue_(headers=headers | {"x-api-key": visit.key})
-
-    visit.page.context.route("**/healthz", lambda route: route.fulfill(json={"status": "ok", "guests": "60"}))
-    visit.page.context.route("**/api/v1/**", answer)
-    return visit
+def guest(visit: Visit, site_store: Path, tmp_path: Path) -> Iterator[Visit]:
+    """A visit to a service with guests."""
+    with Service(site_store, tmp_path / "state", "--guest-limit", "600") as service:
+        visit.base = f"http://127.0.0.1:{service.port}"
+        yield visit
 
 
 def test_guests_need_no_form_and_learn_once_what_a_key_adds(guest: Visit) -> None:
     page = guest.open("/")
-    expect(page.locator("#key-need")).to_contain_text("Without a key you may ask 60 times a minute")
+    expect(page.locator("#key-need")).to_contain_text("Without a key you may ask 600 times a minute")
     page.get_by_role("link", name="Look at the cards").click()
     expect(page.locator(".card")).to_have_count(50)
     expect(page.get_by_label("API key")).to_be_hidden()
-    expect(page.locator("#visitor")).to_contain_text("as a guest, with 60 requests a minute")
+    expect(page.locator("#visitor")).to_contain_text("as a guest, with 600 requests a minute")
     page.goto(f"{guest.base}/explore#/cards/{EMBERFOX}")
     expect(page.get_by_role("heading", level=2)).to_have_text(re.compile("Emberfox ex"))
     page.goto(f"{guest.base}/explore/value")
@@ -59,6 +51,8 @@ def test_guests_need_no_form_and_learn_once_what_a_key_adds(guest: Visit) -> Non
     page.goto(f"{guest.base}/explore#/movers")
     expect(page.get_by_role("heading", name="Largest price moves")).to_be_visible()
     expect(page.locator("#visitor")).to_be_hidden()
+    sent = [request.headers for request in guest.requests if "/api/v1/" in request.url]
+    assert sent and not any({"authorization", "x-api-key"} & headers.keys() for headers in sent)
 
 
 @pytest.fixture(scope="module")
