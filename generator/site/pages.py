@@ -105,7 +105,7 @@ def _environment() -> Environment:
     environment.globals |= {
         "changelog": api_changes(),
         "sorts": [(name, sort.label) for name, sort in SORTS.items()],
-        "default_sort": DEFAULT_SORT,
+        "first_sort": "market",
         "match_sort": MATCH_SORT,
         "other_prices": [name for name in PRICE_SORTS if name != DEFAULT_SORT],
         "text_filters": [(name, text_filter.label) for name, text_filter in TEXT_FILTERS.items()],

@@ -17,12 +17,14 @@ class Move(NamedTuple):
         mover: As the API writes it.
         number: Of the card, or None.
         image: An address over https, a path of this host, or None.
+        low: The lowest offer of the finish that moved, in euros, or None.
         hue: The place of the game's colour in the style sheet, for a card without a picture.
     """
 
     mover: dict[str, Any]
     number: str | None
     image: str | None
+    low: float | None
     hue: int
 
 
@@ -48,4 +50,6 @@ def _move(mover: dict[str, Any], card: dict[str, Any]) -> Move:
     image = card["image"] or ""
     shown = image.startswith(("https://", "/")) and not image.startswith("//")
     game = (card["category"] or "").rpartition(" ")[0]  # a card does not name its game, but its category begins with it
-    return Move(mover, card["number"], image if shown else None, sum(map(ord, game)) % _HUES)
+    guide = card["price_guide"]
+    low = (guide["holo"] if mover["finish"] == "foil" else guide)["low"]
+    return Move(mover, card["number"], image if shown else None, low, sum(map(ord, game)) % _HUES)

@@ -124,6 +124,7 @@ def test_it_shows_the_confirmed_moves_of_the_week(demo_service: tuple[Service, s
     ]
     assert shown and set(shown) <= {mover["id_product"] for mover in moves}
     assert all(mover["name"] in page.text for mover in moves if mover["id_product"] in shown)
+    assert "before €" in page.text and "lowest offer €" in page.text
     assert pictures and all(service.client().get(picture).status == 200 for picture in pictures)
 
 

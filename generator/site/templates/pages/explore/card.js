@@ -4,6 +4,7 @@ import {h, nameOf, outward, picture, stackedTable, table} from "./dom.js";
 import {path} from "./group.js";
 import {lost} from "./lost.js";
 import {plot} from "./plot.js";
+import {marketPrice} from "./price.js";
 import {printingsOf} from "./printings.js";
 import {SELLER_FILTER, SELLER_FILTER_MEANING, condition, count, day, direction, euros, percent, roundEuros, since, time, titled} from "./words.js";
 
@@ -33,6 +34,8 @@ export function cardView({api, route, announce, cards, sets}) {
     view.querySelector("h2").focus();
     cards.itemOf(product).then((item) => item && view.querySelector(".facts").append(
       fact("Watchlist", h("a", {href: `#/watchlist/${encodeURIComponent(item.slug)}`}, "Tracked, with offers"))), () => {});
+    api.get("series", {ids: product.id_product}, {signal: asking.signal}).then(([{data}]) =>
+      view.querySelector(".headline").append(...range(product, data[0])), () => {});
     api.get(`cards/${route.id}/identifiers`, {}, {signal: asking.signal})
       .then(([{identifiers}]) => view.append(...otherIds(identifiers, announce)), () => {}); // older builds have none
   }).catch((error) => {
@@ -73,24 +76,35 @@ function lead(product, {api, sets, signal}, {view, way, around}) {
   }
   printingsOf(product, api, signal).then((found) => found.length && view.append(h("section", {}, h("h3", {}, "Other printings"),
     stackedTable("Other printings", [["Card", ""], ["Number", "number"], ["Set", ""], ["Price", "number"]], found.map((card) => [
-      link(card, card.name), card.number ?? "–", card.set.name ?? "–", euros(card.price_guide?.trend)])))), () => {});
+      link(card, card.name), card.number ?? "–", card.set.name ?? "–", euros(marketPrice(card.price_guide)?.price)])))), () => {});
 }
 
 const fact = (name, value) => h("div", {}, h("dt", {}, name), h("dd", {}, value));
 
 /** The price that matters most, and how it has moved. */
 function headline({price_guide: guide, filtered_price: filtered, history}) {
-  const price = guide?.trend ?? filtered?.lowest ?? null;
+  const market = marketPrice(guide);
+  const price = market?.price ?? filtered?.lowest ?? null;
   if (price === null) return h("p", {class: "headline"}, "No price yet");
-  const what = guide?.trend != null ? `Trend price across Europe, ${day(guide.day)}` : SELLER_FILTER;
-  const moves = guide?.trend == null ? [] : [7, 30].map((days) => before(history.price_guide, "trend", guide.day, days)).filter(Boolean);
+  const what = market ? `Trend price${market.foil ? " of foils" : ""} across Europe, ${day(guide.day)}` : SELLER_FILTER;
+  const moves = market ? [7, 30].map((days) => before(history.price_guide, market.field, guide.day, days)).filter(Boolean) : [];
   return h("div", {class: "headline"}, h("p", {class: "price"}, euros(price)), h("p", {class: "when"}, what),
-    h("dl", {class: "moves"}, moves.map((then) => fact(since(then.day), moved(price, then)))));
+    h("dl", {class: "moves"}, moves.map((then) => fact(since(then.day), moved(price, then[market.field], then.day)))));
 }
 
-function moved(now, {trend, day: then}) {
-  const change = ((now - trend) / trend) * 100;
-  return h("span", {class: direction(change), title: `${euros(trend)} on ${day(then)}`}, percent(change));
+function moved(now, price, then) {
+  const change = ((now - price) / price) * 100;
+  return h("span", {class: direction(change), title: `${euros(price)} on ${day(then)}`}, percent(change));
+}
+
+/** When the price was lowest and highest, and where it stands between them. Builds of older versions do not know. */
+function range(product, {low, high}) {
+  const market = marketPrice(product.price_guide);
+  if (!low || !market) return [];
+  const [least, most] = [low, high].map((one) => `${euros(one.price)} on ${day(one.day)}`);
+  if (low.price === high.price) return [h("p", {class: "when"}, `It has had one price on all days: ${least}.`)];
+  const place = Math.round(((market.price - low.price) / (high.price - low.price)) * 100);
+  return [h("p", {class: "when"}, `Lowest ${least}, highest ${most}: now at ${place} % of the way from the lowest to the highest.`)];
 }
 
 function prices({price_guide: guide, filtered_price: filtered, listing}) {

@@ -2,6 +2,7 @@
 import {h, nameOf, picture} from "./dom.js";
 import {filterForm} from "./filter-form.js";
 import {meant} from "./nothing-found.js";
+import {inAll, marketPrice} from "./price.js";
 import {count, day, direction, euros, percent, since} from "./words.js";
 import {weekChanges} from "./week.js";
 
@@ -44,7 +45,7 @@ export function cardsView({api, route, announce, names, facets}) {
       total.textContent = Number(rows) === 1 ? "1 card" : `${count(Number(rows))} cards`;
       announce(summary(shown, Number(rows)));
       if (Number(rows) === 0) meant(filters.values(), names, api, signal).then((line) => others.replaceChildren(line), () => {});
-      if (offset === 0) facets.of(filters.countable(), {signal, build}).then(filters.offer, () => {});
+      if (offset === 0) facets.of(filters.countable(), {signal, build}).then(counted, () => {});
     } catch (error) {
       if (signal.aborted) return;
       if (build && error.code === "invalid_parameter") return restart(); // the build was pruned: begin again
@@ -56,6 +57,11 @@ export function cardsView({api, route, announce, names, facets}) {
     more.hidden = next === null;
     watch.unobserve(more);
     watch.observe(more); // The observer reports only changes. A new observation reports whether the end is still near.
+  }
+
+  function counted({whole, ...options}) {
+    filters.offer(options);
+    total.append(inAll(whole));
   }
 
   function restart() {
@@ -116,7 +122,8 @@ function weekMoves() {
 /** What the prices of a tile are, for people who see them for the first time. */
 const MEANINGS = {
   "The large price":
-    "The marketplace’s trend price: what the card goes for across Europe, over all sellers and languages.",
+    "The marketplace’s trend price: what the card goes for across Europe, over all sellers and languages. Of a card that " +
+    "exists in foil alone, that of foils.",
   "Since a day": "How that price changed: now against 7 to 10 days before. It is empty if there was no price then.",
   "Offers from":
     "The cheapest offer of the English card, in any condition, by sellers in one country. This service checks them " +
@@ -138,7 +145,8 @@ function card(product, changes) {
   const change = h("span", {class: "change"});
   const lowest = filtered?.lowest;
   const offer = lowest == null ? [] : [h("span", {class: "label"}, "Offers from "), euros(lowest)];
-  if (guide?.trend != null) changes.then((known) => change.append(...changed(known.get(product.id_product))));
+  const market = marketPrice(guide);
+  if (market) changes.then((known) => change.append(...changed(known.get(product.id_product))));
   return h("li", {},
     h("a", {class: "card", href: `#/cards/${product.id_product}`},
       picture(product.image, product, {loading: "lazy"}),
@@ -146,7 +154,7 @@ function card(product, changes) {
       h("span", {class: "where"}, product.set.name ?? product.category ?? ""),
       h("span", {class: "where"}, about),
       h("span", {class: "prices"},
-        h("b", {}, euros(guide?.trend ?? lowest)),
+        h("b", {}, euros(market?.price ?? lowest)),
         change,
         h("span", {class: "offer"}, offer))));
 }

@@ -12,7 +12,7 @@ export class Facets {
 
   /**
    * The options of each filter that has a list. Each filter is counted with all others, so that it shows what another
-   * choice would find. Without filters, or from a build that is older than /facets, sets and games come without counts.
+   * choice would find; `whole` has the numbers of all filters. Without filters, or from a build that is older than /facets, sets and games come without counts.
    */
   async of(filters, asked) {
     try {
@@ -30,7 +30,9 @@ export class Facets {
       const [answer] = await (answers[JSON.stringify(others)] ??= this.api.get("facets", others, asked));
       return [name, await this.#complete(name, answer[list])];
     });
-    return Object.fromEntries(await Promise.all(options));
+    const whole = answers[JSON.stringify(filters)] ??= this.api.get("facets", filters, asked);
+    const [[all], ...counted] = await Promise.all([whole, ...options]);
+    return {...Object.fromEntries(counted), whole: all};
   }
 
   /** The options of a list. After one that ended early, the other sets follow without a count. */

@@ -3,6 +3,7 @@ import {before} from "./before.js";
 import {h, nameOf, stackedTable} from "./dom.js";
 import {groupName} from "./market.js";
 import {plot} from "./plot.js";
+import {inAll, marketPrice} from "./price.js";
 import {count, day, direction, euros, index, percent, roundEuros, since, titled} from "./words.js";
 import {weekChanges} from "./week.js";
 
@@ -19,7 +20,8 @@ export function setView(context) {
   sets.of(route.id).then(async (found) => {
     const changes = await weekChanges(await context.build);
     view.append(...moves(found.cards, changes), cards);
-    cards.append(whole(route.id, found), cardTable("Cards by number", found.cards, changes));
+    const sum = await context.api.get("facets", {set: route.id, kind: "single"}).then(([facets]) => facets, () => undefined);
+    cards.append(whole(route.id, found, sum), cardTable("Cards by number", found.cards, changes));
   }).catch((error) => error.status === 404 || announce(error, true)); // then the history says more
   return view;
 }
@@ -62,7 +64,7 @@ export function path({set, game = null, here = false}) {
 
 function headline({points}) {
   const now = points.at(-1);
-  const about = `Trend prices of ${count(now.priced)} cards, ${day(now.day)}`;
+  const about = `Market prices of ${count(now.priced)} cards, ${day(now.day)}`;
   return [h("div", {class: "headline"}, h("p", {class: "price"}, euros(now.value)), h("p", {class: "when"}, about),
     h("dl", {class: "moves"}, h("div", {}, h("dt", {}, "Index"), h("dd", {}, index(now.index))),
       WINDOWS.map((days) => before(points, "index", now.day, days)).filter(Boolean).map((then) => h("div", {}, h("dt", {}, since(then.day)), h("dd", {}, moved(now, then))))))];
@@ -77,16 +79,16 @@ function historyOf({points}, hidden) {
   const of = (field) => new Map(points.map((point) => [point.day, point[field]]));
   return plot("Value and index", [
     {height: 200, format: euros, round: roundEuros, series: [
-      {name: "Value at trend prices", style: "one", values: of("value")},
+      {name: "Value at market prices", style: "one", values: of("value")},
       {name: "Value at lowest offers", style: "two", values: of("value_low")}]},
     {height: 110, format: index, series: [{name: "Index", style: "three", values: of("index")}]},
   ], hidden);
 }
 
-/** How many cards are listed, with the way to all of them. */
-function whole(id, {cards, total}) {
+/** How many cards are listed and what all of them cost, with the way to all of them. */
+function whole(id, {cards, total}, sum) {
   const all = h("a", {href: `#/cards?${new URLSearchParams({set: id, sort: "number"})}`}, "All of the set, with pictures");
-  return h("p", {}, cards.length < total ? `${count(cards.length)} of ${count(total)} cards. ` : `${count(total)} cards. `, all);
+  return h("p", {}, cards.length < total ? `${count(cards.length)} of ${count(total)} cards` : `${count(total)} cards`, inAll(sum), ". ", all);
 }
 
 /** The cards of the set that rose and fell most within a week. */
@@ -103,7 +105,7 @@ function cardTable(name, cards, changes) {
   return stackedTable(name, COLUMNS, cards.map((card) => {
     const change = changes.get(card.id_product);
     return [h("a", {href: `#/cards/${card.id_product}`}, nameOf(card.name)), card.number ?? "–", card.rarity ?? "–",
-      euros(card.price_guide?.trend), change ? [h("span", {class: direction(change.percents)}, percent(change.percents)),
+      euros(marketPrice(card.price_guide)?.price), change ? [h("span", {class: direction(change.percents)}, percent(change.percents)),
         h("span", {class: "where"}, since(change.since))] : "–"];
   }));
 }

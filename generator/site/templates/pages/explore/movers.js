@@ -13,8 +13,8 @@ const CHOICES = [
   ["confirmed", "Show", "true", [["true", "Confirmed moves"], ["", "All moves"]]],
 ];
 const CONFIRMED =
-  "A move is confirmed if the averages of 7 and 30 days are of the same size as the price, and neither the weekly average nor " +
-  "the lowest offer moved the other way. Other moves are often a single odd offer.";
+  "A confirmed move is backed by the lowest offers or by two averages, which moved the same way; and neither price is far from " +
+  "the averages. Other moves are often a single odd offer.";
 const COLUMNS = [["Product", ""], ["Then", "number"], ["Now", "number"], ["Change", "number"], ["A year", "number"]];
 
 export function moversView({api, route, announce}) {
@@ -77,7 +77,7 @@ function moverList(name, api, query, signal) {
     const [page, from] = await api.get("movers", {...query, limit: ROWS, offset}, {signal, build});
     [offset, build] = [page.pagination.next_offset, from];
     more.hidden = offset === null;
-    const rows = page.data.map((mover) => ({mover, line: h("td", cell(4)), place: h("span", {class: "thumb"})}));
+    const rows = page.data.map((mover) => ({mover, line: h("td", cell(4)), now: h("td", cell(2), euros(mover.now)), place: h("span", {class: "thumb"})}));
     body.append(...rows.map(row));
     dress(rows, api, signal).catch(() => {}); // the moves are worth showing without
     return rows.length;
@@ -89,12 +89,12 @@ function moverList(name, api, query, signal) {
   return {section, load};
 }
 
-function row({mover, line, place}) {
+function row({mover, line, now, place}) {
   return h("tr", {role: "row"},
     h("th", {scope: "row", role: "rowheader"}, place, h("span", {class: "beside"},
       h("a", {href: `#/cards/${mover.id_product}`}, nameOf(mover.name)), h("span", {class: "where"}, mover.set.name ?? ""))),
     h("td", cell(1), euros(mover.then)),
-    h("td", cell(2), euros(mover.now)),
+    now,
     h("td", cell(3), h("span", {class: direction(mover.change)}, percent(mover.change_pct)), h("span", {class: "where"}, since(mover.day_then))),
     line);
 }
@@ -105,14 +105,18 @@ async function dress(rows, api, signal) {
   if (!ids) return;
   const [[cards], [series]] = await Promise.all(["cards", "series"].map((path) => api.get(path, {ids}, {signal})));
   const pictures = cards.data.some(({image}) => image);
-  for (const {mover, line, place} of rows) {
+  for (const {mover, line, now, place} of rows) {
     const same = ({id_product: id}) => id === mover.id_product;
     const [card, prices] = [cards.data.find(same), series.data.find(same)];
     if (!pictures) place.remove();
     else if (card) place.append(picture(card.image, card));
+    if (card?.price_guide) now.append(h("span", {class: "where"}, `lowest offer ${euros(lowest(mover, card.price_guide))}`));
     if (prices) line.append(yearLine(prices.trend));
   }
 }
+
+/** The lowest offer of the finish that moved. */
+const lowest = ({finish}, guide) => (finish === "foil" ? guide.holo.low : guide.low);
 
 /** The line of weekly prices, from the first one within a year. */
 function yearLine(weeks) {
