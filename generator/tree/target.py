@@ -13,6 +13,7 @@ from edge_auth.builds.bulk import LIVE_CATALOGUE
 from edge_auth.errors import Conflict
 from edge_auth.store.disk import FOLDER_OF_THE_FILE_SYSTEM
 from edge_auth.store.open import is_folder, open_store
+from edge_auth.store.remedies import with_remedy
 from generator.errors import ExportError
 from generator.tree.documents import TreeBody
 from generator.tree.record import RECORD, TreeRecord
@@ -58,6 +59,9 @@ class Target:
                     fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError as error:
                     raise ExportError(_BUSY.format(self.location)) from error
+                except OSError as error:
+                    message = f"{self.location} cannot be locked: {error.strerror}"
+                    raise ExportError(with_remedy(message, error)) from error
             shutil.rmtree(self._folder / _OLD_WRITING, ignore_errors=True)
         self._store.delete(file.name for file in self._store.leftovers())
         return self

@@ -5,8 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.commands import run
+from edge_auth.builds.pointer import live_build_id
+from edge_auth.store.open import open_store
+from tests.support.commands import build, run
+from tests.support.nights import FIRST_DAY, demo_lake
 from tests.support.s3_fixtures import on_s3
+from tests.support.s3_gate import HabitGate
 from tests.support.s3_servers import OWNER, SECRET, S3Server
 
 pytestmark = on_s3
@@ -35,3 +39,49 @@ def test_imports_write_to_the_server_of_the_profile(profile: None, server: S3Ser
     assert entry["Key"] == "lake/expansions-cardmarket.parquet"
     head = server.client().head_object(Bucket=bucket, Key=entry["Key"])
     assert "sha256" in head["Metadata"], "a build need not read the file to know its hash"
+
+
+NIGHTS = ("md5", "page=3", "weak", "nometa", "metacase", "nobatch", "nov2", "quoted", "gzip", "norange")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("server", ["moto"], indirect=True)
+def test_thirty_nights_with_lake_and_store_in_a_bucket(
+    server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each night the server has another habit. At the end the store is as that of the same nights in folders."""
+    nights_in_a_bucket(server, tmp_path, monkeypatch, 30)
+
+
+@pytest.mark.parametrize("server", ["moto"], indirect=True)
+def test_nights_with_lake_and_store_in_a_bucket(
+    server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nights_in_a_bucket(server, tmp_path, monkeypatch, 2)
+
+
+def nights_in_a_bucket(server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nights: int) -> None:
+    bucket, folder, page = server.bucket(), tmp_path / "lake", tmp_path / "page.jsonl"
+    lake, store, table = f"s3://{bucket}/lake", f"s3://{bucket}/store", tmp_path / "expansions.csv"
+    for night in range(nights):
+        habit = NIGHTS[night % len(NIGHTS)]
+        demo_lake(folder, 2 + night, 40)
+        for path in (path for path in folder.rglob("*") if path.is_file()):
+            server.client().upload_file(str(path), bucket, f"lake/{path.relative_to(folder)}")
+        with HabitGate(server.endpoint, habit) as gate:
+            monkeypatch.setenv("AWS_ENDPOINT_URL", gate.endpoint)
+            table.write_text(f"id,name,game\n{900_000 + night},Set {night},Game\n")
+            run("ingest", "expansions", table, "--lake", lake)
+            if night % 5 == 1:
+                page.write_text(f'{{"id": 1, "scraped_at": "{FIRST_DAY}T23:59:59Z", "available": 3}}\n')
+                run("ingest", "list-pages", page, "--lake", lake)
+                run("ingest", "withdraw", FIRST_DAY, "--table", "listings", "--lake", lake)
+            run("nightly", "--lake", lake, "--store", store, "--no-pages", "--keep", 2, "--grace", 0)
+            assert "no file is in quarantine" in run("quarantine", "list", "--store", store).stderr
+            assert "all match their hashes" in run("verify", "--store", store).stdout
+            builds = run("builds", "--store", store).stdout.splitlines()
+            assert len(builds) <= 3, f"night {night}, {habit}: nothing was pruned"
+        monkeypatch.setenv("AWS_ENDPOINT_URL", server.endpoint)
+        run("ingest", "expansions", table, "--lake", folder)
+    live = live_build_id(open_store(store))
+    assert live == build(folder, tmp_path / "store"), "a lake in a bucket is the same lake"

@@ -18,6 +18,10 @@ from edge_auth.store.disk import reserve
 from edge_auth.store.file_cache import user_cache
 from edge_auth.store.folder import FolderStore
 from edge_auth.store.remedies import REMEDIES
+from generator.errors import ExportError, IngestError
+from generator.lake.lake import open_lake
+from generator.lake.writer import LakeWriter
+from generator.tree.target import Target
 from tests.support.nights import demo_lake
 from tests.support.programs import needs
 from tests.support.selection import mostly_thorough
@@ -55,6 +59,25 @@ def test_a_lock_that_excludes_nobody_is_refused(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr("fcntl.flock", lambda *_: None)
     with pytest.raises(StoreError, match=r"cannot hold a store: one file was locked twice: choose a folder"):
         FolderStore(str(tmp_path)).put("one", b"1")
+
+
+def test_a_tree_and_a_lake_on_a_disk_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    lake = demo_lake(tmp_path / "lake", 7, 40)
+    monkeypatch.setattr("fcntl.flock", refuse)
+    with (
+        pytest.raises(ExportError, match=r"tree cannot be locked: No locks available: choose a folder"),
+        Target(str(tmp_path / "tree")),
+    ):
+        pass
+    with (
+        pytest.raises(IngestError, match=r"lake: cannot be locked: No locks available"),
+        LakeWriter(str(lake)).locked(),
+    ):
+        pass
+    assert open_lake(str(lake)).files, "a lake is read without locks"
 
 
 def test_files_that_cannot_be_mapped_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
