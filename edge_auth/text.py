@@ -34,6 +34,8 @@ def fold(text: str) -> str:
 
 def fold_without_apostrophes(text: str) -> str:
     """Return a text without apostrophes, folded: in this form names of sets are searched."""
+    if text.isascii():
+        return text.replace("'", "").replace("`", "").lower()
     for apostrophe in APOSTROPHES:
         text = text.replace(apostrophe, "")
     return fold(text)
@@ -41,7 +43,8 @@ def fold_without_apostrophes(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """Return the words of a query or a name: runs of letters and digits of the folded text without apostrophes."""
-    return _WORD.findall(fold_without_apostrophes(text))
+    folded = fold_without_apostrophes(text)
+    return [folded] if folded.isalnum() else _WORD.findall(folded)
 
 
 def word_text(text: str) -> str:

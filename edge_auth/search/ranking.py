@@ -63,6 +63,8 @@ def _best_first(
         mask[good] = False
         found.append(_sorted(catalogue, search, good)[:missing])
         missing -= len(found[-1])
+        if not missing:
+            break
     for good in _words_first(catalogue, search.best, mask) if missing else ():
         if size := int(np.count_nonzero(good)):
             found.append(_in_order(catalogue, search, ranking, good, size, missing))
@@ -95,9 +97,12 @@ def _with_names_like(catalogue: Catalogue, text: str) -> Iterator[np.ndarray]:
 
     Some of the first are among the second, too.
     """
+    assert catalogue.base_name is not None
     names, (equal, longer) = catalogue.names, catalogue.names.beginning_with(text)
     if equal:
-        yield np.unique(np.concatenate((names.whole.between(equal), names.base.between(equal))))
+        whole = names.whole.between(equal)
+        others = whole.compress(catalogue.base_name.take(whole) != equal.start) if catalogue.of_words else whole
+        yield np.concatenate((others, names.base.between(equal)))
     if longer:
         yield names.whole.between(longer)
 
