@@ -6,8 +6,7 @@ from edge_auth.builds.sorts import DEFAULT_SORT, MATCH_SORT, SORTS
 from edge_auth.builds.text_filters import BLANK, TEXT_FILTERS
 from edge_auth.errors import InvalidParameter
 from edge_auth.live.open_build import OpenBuild
-from edge_auth.search.masks import Filters, PriceRange, Search
-from edge_auth.search.ranking import ResultPage, first_matches, is_ranking, page_of_ranking
+from edge_auth.search.ranking import Filters, PriceRange, ResultPage, Search, cheap_page, first_matches
 from edge_auth.text import composed, fold, signs, word_text, words
 
 _LEAST_KEPT_MATCHES = 1024
@@ -31,7 +30,8 @@ def read_search(build: OpenBuild, values: dict[str, Any]) -> Search:
         texts=tuple((name, filter_key(build, name, values[name])) for name in TEXT_FILTERS if values[name]),
         kind=values["kind"],
     )
-    reverse = values["order"] not in (None, SORTS[sort].default_order)
+    default_order = "asc" if SORTS[sort].ascending else "desc"
+    reverse = values["order"] not in (None, default_order)
     search = Search(filters, sort, reverse, _price_range(values), best)
     if search.prices is not None and search.price_sort not in build.catalogue.cents:
         raise too_old(build, "filtered by min_price and max_price")
@@ -85,11 +85,11 @@ def find_page(build: OpenBuild, search: Search, offset: int, limit: int) -> Resu
     Raises:
         NotFound: The search names an unknown set.
     """
+    if not offset and (stored := _stored_page(build, search, limit)) is not None:
+        return stored
     catalogue = build.catalogue
-    if is_ranking(search):
-        return page_of_ranking(catalogue, search, offset, limit)
-    if not offset:
-        return _first_page(build, search, limit)
+    if (page := cheap_page(catalogue, search, offset, limit)) is not None:
+        return page
     # A client that is at a later page will probably want the next one too, so find up to twice as many.
     count = min(max(_LEAST_KEPT_MATCHES, 1 << (offset + limit).bit_length()), len(catalogue.ids))
     ordinals, total = build.cached(
@@ -100,9 +100,11 @@ def find_page(build: OpenBuild, search: Search, offset: int, limit: int) -> Resu
     return ResultPage(ordinals[offset : offset + limit], total)
 
 
-def _first_page(build: OpenBuild, search: Search, limit: int) -> ResultPage:
-    if search.best is not None and search.only_filter == ("q", search.best):
-        stored = build.best_of_letters.get(search.best)
-        if stored is not None and limit <= len(stored.ordinals):
-            return ResultPage(stored.ordinals[:limit], stored.total)
-    return first_matches(build.catalogue, search, limit)
+def _stored_page(build: OpenBuild, search: Search, limit: int) -> ResultPage | None:
+    """Return the first page of a search for a letter that very many names contain, if the build has it."""
+    if search.best is None or search.only_filter != ("q", search.best):
+        return None
+    stored = build.best_of_letters.get(search.best)
+    if stored is None or limit > len(stored.ordinals):
+        return None
+    return ResultPage(stored.ordinals[:limit], stored.total)

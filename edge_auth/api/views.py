@@ -20,8 +20,8 @@ from edge_auth.builds.sorts import DEFAULT_SORT, PRICE_SORTS
 from edge_auth.errors import InvalidParameter, NotFound
 from edge_auth.live.build_registry import FollowedSteps
 from edge_auth.live.open_build import OpenBuild
-from edge_auth.search.masks import NO_FILTERS, Filters, Search, mask_of, ranks_of_prices
 from edge_auth.search.named import find_named
+from edge_auth.search.ranking import NO_FILTERS, Filters, Search, mask_of, ranks_of_prices
 from edge_auth.text import MAX_DIGITS, fold, fold_without_apostrophes
 
 _MAX_ID_DIGITS = 19

@@ -6,11 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from functools import lru_cache
+from hashlib import sha256
 from json.encoder import encode_basestring
 from pathlib import Path
 from threading import Lock
 
-from edge_auth.store.codec import compress, decompress, sha256
+from edge_auth.store.codec import compress, decompress
 
 JSON = "application/json"
 # The elements of Accept-Encoding that may mean gzip. Others are skipped: a client may send tens of thousands.
@@ -98,7 +99,7 @@ class MadeBody(Body):
 
     def __init__(self, plain: bytes, digest: bytes | None = None, total: int | None = None, *, keep_plain: bool = True):
         size = len(plain)
-        super().__init__(digest or sha256(plain), size, size + size // 4 if keep_plain else size, total=total)
+        super().__init__(digest or sha256(plain).digest(), size, size + size // 4 if keep_plain else size, total=total)
         self._plain: bytes | None = plain
         self._keep_plain = keep_plain
 
@@ -212,7 +213,7 @@ def list_body(
     items = [*lines] or [b""]
     items[0] = b'{"data":[\n' + items[0]
     items[-1] = b"".join((items[-1], b'\n],"pagination":', tail, b"}\n"))
-    return MadeBody(b",\n".join(items), sha256(digest + tail) if digest else None, total)
+    return MadeBody(b",\n".join(items), sha256(digest + tail).digest() if digest else None, total)
 
 
 def dumps(value: object) -> bytes:

@@ -21,11 +21,6 @@ class Sort(NamedTuple):
     price: bool = False
     ascending: bool = False
 
-    @property
-    def default_order(self) -> str:
-        """The value of the parameter `order` that means the default order."""
-        return "asc" if self.ascending else "desc"
-
 
 _GUIDE_PRICE = "that price of the price guide"
 _MARKET_PRICE = "the market price: the trend, else that of foils"

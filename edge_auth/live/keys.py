@@ -12,6 +12,7 @@ import string
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -225,6 +226,7 @@ class Keyring:
         self._max_age_seconds = max_age_seconds
         self._records: dict[str, KeyRecord] | None = None
         self._version: str | None = None
+        self._state: tuple[int, int, int] | None = None  # of the file that was read last
         self._read_at = 0.0
         self._budget = Budget(MAX_REFRESHES_PER_SECOND, MAX_REFRESHES_PER_SECOND)
         self.last_error = ""
@@ -269,6 +271,10 @@ class Keyring:
         self._metrics.flush()
 
     def _read_records(self) -> None:
+        path = self._file.store.local_path(self._file.name)
+        state = _state(path) if path else None
+        if state is not None and state == self._state:
+            return  # the same file: a change of a record renames another one into its place
         found = self._file.store.get_versioned(self._file.name)
         if found is None and self._version is not None:
             raise StoreError(f"{self._file.name} is missing from {self._file.store.location}")
@@ -277,3 +283,13 @@ class Keyring:
         elif found.etag != self._version:
             self._records = {record.sha256: record for record in parse_records(found.data)}
             self._version = found.etag
+        self._state = state
+
+
+def _state(path: Path) -> tuple[int, int, int] | None:
+    """Return what differs between two files that had the same path, or None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size

@@ -22,8 +22,7 @@ from edge_auth.builds.series import Series
 from edge_auth.builds.sorts import DEFAULT_SORT
 from edge_auth.errors import NotFound, StoreError
 from edge_auth.search.facets import Facets
-from edge_auth.search.masks import Filters, Search
-from edge_auth.search.ranking import ResultPage, first_matches
+from edge_auth.search.ranking import Filters, ResultPage, Search, first_matches
 from edge_auth.search.slugs import Slugs
 from edge_auth.store.codec import decompress
 from edge_auth.text import fold_without_apostrophes
