@@ -1,6 +1,6 @@
 # `make run` and `make test` are all that a new machine needs. Each target sets up what it uses.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-thorough test-all test-nginx golden bulk-clients siege soak soak-bytes lint counts real real-nights disasters bench bench-quick bench-fingerprint bench-scan container-steps count-requests wheel sbom lock clean
+.PHONY: help setup run test test-thorough test-all test-nginx golden bulk-clients siege dead-sources soak soak-bytes lint counts real real-nights disasters bench bench-quick bench-fingerprint bench-scan container-steps count-requests wheel sbom lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -82,6 +82,9 @@ $(CLIENTS)/.ready: $(READY) tests/bulk-clients.lock
 	@rm -rf $(CLIENTS)
 	@$(LOCKED) tests/bulk-clients.lock --timeout 20 --retries 1 --target $(CLIENTS) \
 	&& touch $@ || { rm -rf $(CLIENTS); echo "cannot install the clients of bulk files: their tests will be skipped" >&2; }
+
+dead-sources: $(READY) ## stories of sources that stop, slow down, lose rows or repeat them: each must be said
+	$(PYTEST) tests/nightly/test_sources.py $(PYTEST_ARGS)
 
 soak: $(READY) ## judge thirty nights; kill build, publish, prune and nightly 200 times at random moments (ROUNDS=…)
 	$(BIN)/python -m tests.soak.nights

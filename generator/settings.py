@@ -46,7 +46,7 @@ GATES = {
     "games-changed": 0.05,  # share
     "rarities-changed": 0.05,  # share
     "numbers-changed": 0.05,  # share
-    "sets-renamed": 0.05,  # share
+    "sets-renamed": 0.2,  # share
     "index-jumped": 0.15,  # distance of the quotient of the index from 1
     "set-prices-scaled": 4,  # distance of the middle price ratio from 1
     "set-shrank": 0.5,  # share
@@ -61,9 +61,22 @@ GATES = {
     "dates-changed": 0.05,  # share
     "products-added": 0.5,  # share
     "days-scaled": 0.25,  # distance of the middle price ratio from 1
+    "listings-scaled": 0.3,  # distance of the middle price ratio from 1
+    "filtered-scaled": 0.25,  # distance of the middle price ratio from 1
+    "filtered-drifted": 0.06,  # distance of the middle price ratio from 1
+    "watch-scaled": 1,  # distance of the middle price ratio from 1
+    "fingerprints-lost": 0.05,  # share
+    "identifiers-changed": 0.05,  # share
+    "links-lost": 0.1,  # share
+    "prices-appeared": 0.15,  # share
+    "prices-equal": 0.05,  # share
+    "sets-uniform": 0.6,  # share
+    "sets-shifted": 0.5,  # share
+    "games-frozen": 0,  # games and sets
 }
 # What a night publishes, but remarks on (`build/checks/remarks/`): the greatest value without a remark.
 REMARKS = {
+    "sources-late": 0,  # sources
     "lowest-price-rose": 0.001,  # share
     "changes-fewer": 0.35,  # share
     "sets-without-name": 0,  # new sets
@@ -75,8 +88,12 @@ ENOUGH_PRICES = 30
 ENOUGH_PRICED = 1000
 # The gates that look back a week compare with the newest build that is at least this many days older.
 WEEK_DAYS = 6
-# A gate judges days that the live build did not read if they are among the last ones, which /movers compares.
+# A gate compares a day that the live build did not read with the nearest day that it read, at most so many days away;
+# of very many such days, as after an import of a whole history, only the last ones.
 JUDGED_DAYS = 36
+MAX_JUDGED_DAYS = 400
+# How many days before the as-of day say what the rhythm of a source is.
+SOURCE_DAYS = 28
 # Up to this many published nights before a night say what is usual, if there are at least this many.
 USUAL_NIGHTS = 14
 ENOUGH_NIGHTS = 3

@@ -21,7 +21,7 @@ from generator.commands.options import (
 )
 from generator.commands.prune import grace_option, keep_option
 from generator.errors import BusyError
-from generator.lake.lake import absolute
+from generator.lake.lake import DAILY_TABLES, absolute
 from generator.nightly.data_day import expected_day
 from generator.nightly.metrics import write_textfile
 from generator.nightly.night import Night, new_run_id
@@ -49,6 +49,21 @@ class GateThreshold(click.ParamType):  # type: ignore[type-arg]  # generic only 
         if not threshold >= 0:
             self.fail(f"{value!r} has no valid threshold: write {name}={settings.GATES[name]:g}", param, ctx)
         return name, threshold
+
+
+class MaxAge(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
+    """A table of days and how many days old its newest row may be."""
+
+    name = "TABLE=DAYS"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
+        """Return the table and the days."""
+        if isinstance(value, tuple):
+            return value
+        table, _, days = str(value).partition("=")
+        if table not in DAILY_TABLES or not days.isascii() or not days.isdecimal() or len(days) > 5:
+            self.fail(f"{value!r} is not TABLE=DAYS; the tables are {', '.join(DAILY_TABLES)}", param, ctx)
+        return table, int(days)
 
 
 class ExpectedDay(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
@@ -81,6 +96,13 @@ class ExpectedDay(click.ParamType):  # type: ignore[type-arg]  # generic only in
     type=click.Choice(list(settings.GATES)),
     metavar="NAME",
     help="Publish even if this gate is breached; the report records it.",
+)
+@click.option(
+    "--max-age",
+    "max_ages",
+    multiple=True,
+    type=MaxAge(),
+    help="Refuse the night if the newest row of this table is older, for any game. Else a late source is only said.",
 )
 @keep_option
 @grace_option
@@ -123,6 +145,7 @@ def nightly(
     lake: str,
     store: str,
     gates: tuple[tuple[str, float], ...],
+    max_ages: tuple[tuple[str, int], ...],
     keep: int,
     grace: float,
     textfile: Path | None,
@@ -147,7 +170,15 @@ def nightly(
     lake = absolute(lake) if options["scheduler"] else lake
     progress = Progress(prefix=f"[{run}] ")
     night_options = NightOptions(
-        run, lake, open_store(store), utc_now, progress, thresholds=dict(gates), rules=rules, **options
+        run,
+        lake,
+        open_store(store),
+        utc_now,
+        progress,
+        thresholds=dict(gates),
+        max_age=dict(max_ages),
+        rules=rules,
+        **options,
     )
     night = Night(night_options, Notices(progress, ping, notify, pages_url))
     busy = False

@@ -14,7 +14,7 @@ from edge_auth.store.open import open_store
 from generator.clock import utc_now
 from generator.commands.build_names import BuildName, named_build, no_builds_message, store_exists
 from generator.commands.options import json_option, store_option
-from generator.compare.judgements import read_judgement
+from generator.compare.judgements import late_sources, read_judgement
 from generator.compare.run_reports import newest_report
 from generator.errors import BuildError, GeneratorError
 from generator.lake.quarantine import QuarantinedFile, describe_waiting, read_quarantine
@@ -67,6 +67,7 @@ def _store_details(store: Store, found: Overview) -> _Json:
     return {
         "builds": [asdict(row) for row in found.builds],
         "sources": sources,
+        "late": late_sources(read_judgement(store, found.live)) if found.live else None,
         "games": games,
         "quarantine": waiting,
         "last_night": last_night,
@@ -94,6 +95,8 @@ def _store_lines(details: _Json, found: Overview, store: str) -> Iterator[str]:
         yield from _table([header, *map(_build_row, found.builds)])
     else:
         yield no_builds_message(store)
+    if details["late"]:
+        yield f"WARNING: {details['late']}"
     yield from _source_lines(details["sources"])
     yield from _game_lines(details["games"])
     if waiting := [QuarantinedFile(**file) for file in details["quarantine"]]:

@@ -10,7 +10,7 @@ files say names their `tables`. It adds `known_days` if it judges only days that
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -26,7 +26,7 @@ from generator.compare.comparison import Comparison
 from generator.compare.figures import count_differences
 from generator.compare.judgements import Judgement, Verdict
 from generator.compare.past import NO_PAST, Past
-from generator.compare.rows import NO_PRICES, newest_prices, read_rows_of_days
+from generator.compare.rows import NO_PRICES, newest_prices, read_bulk_table, read_rows_of_days, source_rows
 from generator.database import Database, sql_text
 from generator.lake.quarantine import unread_files
 from generator.pack.verify import checked_file
@@ -42,6 +42,9 @@ _INDEXES = pa.schema(
 _DAYS = pa.schema(
     [("id_product", pa.int64()), ("day", pa.date32())]
     + [(name, pa.float64()) for name in ("trend", "low", "avg7", "avg30", "trend_holo", "low_holo")]
+)
+_LINKS = pa.schema(
+    [("id_product", pa.int64())] + [(name, pa.string()) for name in ("image", "image_large", "cardmarket_url")]
 )
 _BUILD = pa.schema([("as_of", pa.date32()), ("guide_day", pa.date32())])
 
@@ -85,6 +88,7 @@ def judge(
     thresholds: Mapping[str, float] | None = None,
     forced: Iterable[str] = (),
     days_left_out: Collection[tuple[str, str]] = (),
+    max_age: Mapping[str, int] | None = None,
     past: Past = NO_PAST,
 ) -> Judgement:
     """Run all gates for a new build, and collect what else is strange about it.
@@ -96,6 +100,7 @@ def judge(
         thresholds: Thresholds by gate, instead of the defaults.
         forced: Gates that do not stop the build even if they are breached.
         days_left_out: Tables and days of files in quarantine. Records of these days are not counted as lost.
+        max_age: By table of days, how many days old its newest row may be, for each game.
         past: What the store has of the nights before.
 
     Raises:
@@ -109,11 +114,14 @@ def judge(
         _open_past(db, past)
         withdrawn = sorted({day for _, day in days_left_out})
         _set_variables(db, today=now.date().isoformat(), usual_changes=past.usual_changes, withdrawn=withdrawn)
-        db.run("checks/two_builds")
+        db.connection.register("source_rows", source_rows(comparison.new))
+        db.set(as_of=comparison.new.as_of.isoformat())
+        db.run("checks/two_builds", "checks/sources")
         verdicts = [_verdict(db, "gates", gate, limit, gate in set(forced)) for gate, limit in limits.items()]
         remarks = [_verdict(db, "remarks", remark, limit) for remark, limit in settings.REMARKS.items()]
         indexes = db.table("from game_indexes order by game").to_pylist()
         made = [verdict for verdict in verdicts if verdict]
+        made += [_age_verdict(db, table, days, set(forced)) for table, days in (max_age or {}).items()]
         strange = [remark for remark in remarks if remark and remark.breached]
         return Judgement(old.id if old else None, made, count_differences(comparison), indexes, strange)
 
@@ -189,14 +197,29 @@ def _verdict(db: Database, folder: str, gate: str, threshold: float, forced: boo
     return Verdict(gate, value, threshold, breached, breached and forced, message, figures, tables, known_days)
 
 
+def _age_verdict(db: Database, table: str, days: int, forced: Collection[str]) -> Verdict:
+    """Judge the age of a table's newest row, for the game whose row is the oldest."""
+    query = 'select age, day, game from sources where "table" = $1 order by age desc, game limit 1'
+    found = next(iter(db.connection.execute(query, [table]).fetchall()), None)
+    gate, age = f"max-age-{table}", found[0] if found else settings.SOURCE_DAYS + 1
+    of_game = f" of {found[2]}" if found and found[2] else ""
+    newest = f"is of {found[1]}" if found else f"is older than {settings.SOURCE_DAYS} days, or there is none"
+    message = f"the newest row of {table}{of_game} {newest}"
+    breached = age > days
+    return Verdict(gate, float(age), float(days), breached, breached and gate in forced, message, {})
+
+
 def _open_sides(comparison: Comparison, days_left_out: Collection[tuple[str, str]]) -> None:
     """Make the tables that only gates read; `build/checks/two_builds.sql` describes them."""
     old, new, db = comparison.old, comparison.new, comparison.db
     prices, _ = comparison.products, comparison.identifiers
-    for side, build in comparison.sides:
+    for side, build, other in (("old", old, new), ("new", new, old)):
+        db.connection.register(f"{side}_links", _links(build, other))
         for name, table in _tables(build, prices[side], days_left_out).items():
             db.connection.register(f"{side}_{name}", table)
-    db.connection.register("unread_days", _unread_days(old, new) if old else _DAYS.empty_table())
+    unread = _unread_days(old, new) if old else _DAYS.empty_table()
+    db.connection.register("unread_days", unread)
+    db.connection.register("known_days", _known_days(new, unread))
 
 
 def _tables(build: Build | None, prices: pa.Table, days_left_out: Collection[tuple[str, str]]) -> dict[str, pa.Table]:
@@ -211,6 +234,15 @@ def _tables(build: Build | None, prices: pa.Table, days_left_out: Collection[tup
         if market := build.layers.get(layer_names.MARKET):
             made["indexes"] = pq.read_table(checked_file(market, INDEXES))
     return made
+
+
+def _links(build: Build | None, other: Build | None) -> pa.Table:
+    """Return the pictures and pages of the products; nothing if both builds have the same."""
+    if build is None or other is None:
+        return _LINKS.empty_table()
+    names = ({entry["name"] for entry in json.loads(b.manifest() or b'{"files": []}')["files"]} for b in (build, other))
+    mine, theirs = ({name for name in found if name.startswith("products-")} for found in names)
+    return _LINKS.empty_table() if mine == theirs else read_bulk_table(build, "products", _LINKS)
 
 
 def _open_past(db: Database, past: Past) -> None:
@@ -236,14 +268,44 @@ def _bulk(build: Build, days_left_out: Collection[tuple[str, str]]) -> pa.Table:
 
 
 def _unread_days(old: Build, new: Build) -> pa.Table:
-    """Return the prices of the guide's last days, but the newest, that the new build read and the old one did not."""
-    first = (new.as_of - timedelta(days=settings.JUDGED_DAYS)).isoformat()
+    """Return the prices of the guide's days, but the newest, that the new build read and the old one did not.
+
+    Of very many days, as after a first import of a history, only the last ones are read.
+    """
     newest = new.record["freshness"]["catalogue"]["price_guide_day"]
     unread = {file.day for file in unread_files(new.record, old.record) if file.table == _GUIDE}
-    days = {day for day in unread if first <= day != newest}
+    days = sorted(unread - {newest})[-settings.MAX_JUDGED_DAYS :]
     entries = json.loads(new.manifest() or b'{"files": []}')["files"] if days else []
     read = (read_rows_of_days(new, entry, days, _DAYS.names) for entry in entries if entry["table"] == _GUIDE)
     return pa.concat_tables([_DAYS.empty_table(), *(rows.cast(_DAYS) for rows in read if rows.num_columns)])
+
+
+def _known_days(new: Build, unread: pa.Table) -> pa.Table:
+    """Return the prices of the days that are nearest to unread days and were read before; `near` is the unread day."""
+    days = {day.isoformat() for day in unread["day"].unique().to_pylist()}
+    read = set(new.record.get("provenance", {"inputs": {}})["inputs"].get(_GUIDE, {}).get("days", {})) - days
+    nearest = {day: min(read, key=lambda other: (_distance(day, other), other), default=None) for day in days}
+    near = {day: other for day, other in nearest.items() if other and _distance(day, other) <= settings.JUDGED_DAYS}
+    entries = json.loads(new.manifest() or b'{"files": []}')["files"] if near else []
+    found = [_DAYS.empty_table()]
+    for entry in entries:
+        if (
+            entry["table"] == _GUIDE
+            and (rows := read_rows_of_days(new, entry, set(near.values()), _DAYS.names)).num_columns
+        ):
+            found.append(rows.cast(_DAYS))
+    rows = pa.concat_tables(found)
+    pairs = pa.table(
+        {
+            "near": pa.array([date.fromisoformat(day) for day in near], pa.date32()),
+            "day": pa.array([date.fromisoformat(day) for day in near.values()], pa.date32()),
+        }
+    )
+    return pairs.join(pa.concat_tables(found), "day", join_type="inner")
+
+
+def _distance(day: str, other: str) -> int:
+    return abs((date.fromisoformat(day) - date.fromisoformat(other)).days)
 
 
 def _guide_day(build: Build) -> date | None:

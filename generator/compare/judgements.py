@@ -81,6 +81,15 @@ class Judgement:
 NOT_JUDGED = Judgement(None, [], {}, [])
 
 
+LATE = "sources-late"  # the remark on sources that stopped, slowed down or lost rows
+
+
+def late_sources(judgement: Mapping[str, Any] | None) -> str | None:
+    """Return what stored gate results say of late sources, or None."""
+    remarks = (judgement or {}).get("remarks", [])
+    return next((str(remark["message"]) for remark in remarks if remark["gate"] == LATE), None)
+
+
 def write_judgement(store: Store, build_id: str, judgement: Judgement, *, run: str, now: datetime) -> None:
     """Write the gate results of a build beside its record. The record itself depends on no night."""
     fields = {"build": build_id, "run": run, "at": timestamp(now)} | asdict(judgement)

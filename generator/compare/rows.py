@@ -1,11 +1,13 @@
 """Reads rows of a build out of its files: newest prices, bulk tables, and Cards with their hashes."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from edge_auth.builds import layer_names
@@ -14,6 +16,7 @@ from edge_auth.builds.bulk import PART_OF_TABLE
 from edge_auth.builds.catalogue import PRICES, Catalogue
 from edge_auth.builds.layers import Layer
 from edge_auth.errors import DamagedObject, StoreError
+from generator import settings
 from generator.errors import BuildError
 from generator.lake.prices_and_conditions import PRICE_FIGURES
 from generator.pack.verify import checked_file
@@ -26,6 +29,7 @@ _PRICES = pa.schema(
     + [("date_added", pa.timestamp("us"))]
     + [(name, pa.decimal128(18, 2)) for name in _GUIDE_PRICES]
     + [("filtered_day", pa.date32()), ("filtered", pa.decimal128(18, 2))]
+    + [("listing_day", pa.date32()), ("from_price", pa.decimal128(18, 2))]
 )
 NO_PRICES = _PRICES.empty_table()
 
@@ -89,6 +93,50 @@ def read_rows_of_days(build: Build, entry: Mapping[str, Any], days: Iterable[str
         return pq.read_table(checked_file(layer, stem), columns=columns, filters=[("day", "in", within)])
     except (OSError, pa.ArrowException) as error:
         raise DamagedObject(f"the bulk file {stem} in {layer.folder} cannot be read: {error}") from error
+
+
+_SOURCE_ROWS = pa.schema(
+    {
+        "table": pa.string(),
+        "id": pa.int64(),
+        "slug": pa.string(),
+        "day": pa.date32(),
+        "a": pa.float64(),
+        "b": pa.float64(),
+    }
+)
+# By table of days of the lake: its bulk file, and two of its columns that tell rows of two days apart.
+_SOURCES = {
+    "price_guide": ("price_guide", "trend", "low"),
+    "listings": ("listings", "available", "from_price"),
+    "filtered_checks": ("filtered", "lowest", "offers"),
+    "watch_checks": ("watchlist", "lowest_price", "checks"),
+}
+
+
+def source_rows(build: Build) -> pa.Table:
+    """Return the rows of the last days of all tables of days: table, id or slug, day, and two values.
+
+    Raises:
+        DamageError, StoreError: As `read_rows_of_days`.
+    """
+    days = [(build.as_of - timedelta(days=age)).isoformat() for age in range(settings.SOURCE_DAYS)]
+    entries = json.loads(build.manifest() or b'{"files": []}')["files"]
+    found = [_SOURCE_ROWS.empty_table()]
+    for table, (bulk_table, a, b) in _SOURCES.items():
+        key = "slug" if table == "watch_checks" else "id_product"
+        for entry in entries:
+            if entry["table"] == bulk_table:
+                rows = read_rows_of_days(build, entry, days, [key, "day", a, b])
+                if rows.num_columns:
+                    found.append(_as_source_rows(table, key, rows, a, b))
+    return pa.concat_tables(found)
+
+
+def _as_source_rows(table: str, key: str, rows: pa.Table, a: str, b: str) -> pa.Table:
+    columns = {"table": pa.repeat(table, len(rows)), "day": rows["day"], "a": rows[a], "b": rows[b]}
+    columns |= {name: pa.nulls(len(rows)) for name in ("id", "slug")} | {"slug" if key == "slug" else "id": rows[key]}
+    return pa.table({field.name: pc.cast(columns[field.name], field.type) for field in _SOURCE_ROWS})
 
 
 def card_hashes(build: Build) -> pa.Table:

@@ -7,6 +7,7 @@ from typing import Any
 
 from edge_auth.store.disk import replace_file
 from generator.clock import parse_timestamp
+from generator.compare.judgements import LATE, NOT_JUDGED
 from generator.compare.run_reports import RunReport
 from generator.making.game_coverage import NO_GAME
 
@@ -30,6 +31,7 @@ _HELP = {
     "damaged_layers": "Layers that were damaged in the store, and that the last nightly run made again.",
     "quarantined_files": "Day files of the lake that wait in quarantine, left out of builds.",
     "quarantined_file": "Each of them.",
+    "late_sources": "Sources, each a table and a game, that are late or thin in the build of the last nightly run.",
     "reread_bytes": "Bytes of layers that the store had, and that the last nightly run read again.",
     "game_guide_timestamp_seconds": "The day that half of the game's rows in the price guide reach, in the live build.",
     "game_products": "Products of the game in the live build.",
@@ -75,7 +77,8 @@ def _escaped(text: str) -> str:
 def _samples(report: RunReport, last_success: float | None) -> dict[str, list[_Sample]]:
     ended = parse_timestamp(report.finished).timestamp() if report.finished else 0.0
     success = ended if report.succeeded else last_success
-    verdicts = report.judgement.verdicts if report.judgement else []
+    judgement = report.judgement or NOT_JUDGED
+    verdicts, remarks = judgement.verdicts, judgement.remarks
     return {
         "run_timestamp_seconds": [({}, ended)],
         "success": [({}, float(report.succeeded))],
@@ -97,6 +100,7 @@ def _samples(report: RunReport, last_success: float | None) -> dict[str, list[_S
         "quarantined_file": [
             ({name: file[name] for name in ("table", "day", "sha256")}, 1.0) for file in report.quarantine
         ],
+        "late_sources": [({}, sum(remark.value for remark in remarks if remark.gate == LATE))],
         "reread_bytes": [({}, float(report.reread_bytes))],
         **_game_samples(report.games),
         "pruned_bytes": [({}, float(report.pruned.get("bytes", 0)))],

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from edge_auth.builds import layout
-from generator.compare.judgements import NOT_JUDGED, Verdict
+from generator.compare.judgements import LATE, NOT_JUDGED, Verdict
 from generator.compare.run_reports import REPORT_PAGE, UNCHANGED, RunReport
 from generator.lake.quarantine import QuarantinedFile, describe_waiting
 from generator.terminal.progress import Progress
@@ -113,12 +113,13 @@ def notice(report: RunReport, link: str | None) -> dict[str, Any]:
 def _lines(report: RunReport, verdicts: list[Verdict], link: str | None) -> list[str]:
     judgement = report.judgement or NOT_JUDGED
     advanced = "" if report.advanced else "; the data did not advance"
-    lines = [f"cardpress: {report.outcome}, live {report.live}, data of {report.data_day}{advanced}"]
+    late = "".join(f"; {remark.message}" for remark in judgement.remarks if remark.gate == LATE)
+    lines = [f"cardpress: {report.outcome}, live {report.live}, data of {report.data_day}{advanced}{late}"]
     lines += [report.error] if report.error else []
     counts = ", ".join(f"{name.replace('_', ' ')} {n:,}" for name, n in judgement.differences.items())
     lines += [f"changes: {counts}"] if counts else []
     lines += [f"gate {verdict.gate} {'forced' if verdict.forced else 'breached'}" for verdict in verdicts]
-    lines += [f"strange: {remark.message}" for remark in judgement.remarks]
+    lines += [f"strange: {remark.message}" for remark in judgement.remarks if remark.gate != LATE]
     lines += [f"damaged and made again: {', '.join(report.damaged)}"] if report.damaged else []
     waiting = [QuarantinedFile(**file) for file in report.quarantine]
     lines += [describe_waiting(waiting, report.store)] if waiting else []

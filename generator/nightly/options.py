@@ -16,6 +16,7 @@ class NightOptions:
     Attributes:
         run: The id of the run.
         thresholds: Thresholds by gate, instead of the defaults.
+        max_age: By table of days, how many days old its newest row may be.
         forced: Gates that do not stop this night's build.
         rules: Which builds the prune keeps.
         lease: How many seconds the lock outlives a killed run.
@@ -31,6 +32,7 @@ class NightOptions:
     clock: Clock
     progress: Progress
     thresholds: dict[str, float] = field(default_factory=dict)
+    max_age: dict[str, int] = field(default_factory=dict)
     forced: tuple[str, ...] = ()
     rules: RetentionRules = field(default_factory=RetentionRules)
     threads: int | None = None

@@ -148,8 +148,15 @@ def judge_build(options: NightOptions, report: RunReport, comparison: Comparison
     days = {(file.table, file.day) for file in files if file.verdict != ACCEPTED}
 
     def judged(with_old: Comparison) -> Judgement:
-        limits, forced = options.thresholds, options.forced
-        return judge(with_old, now=now, thresholds=limits, forced=forced, days_left_out=days, past=past)
+        return judge(
+            with_old,
+            now=now,
+            thresholds=options.thresholds,
+            forced=options.forced,
+            days_left_out=days,
+            max_age=options.max_age,
+            past=past,
+        )
 
     def judged_by(other: Build) -> Judgement:
         with compare(other, new, threads=1) as with_other:

@@ -189,6 +189,65 @@ def other_ids_of_every_tenth(lake: Path) -> None:
     rewrite(lake / "identifiers.parquet", f"select {moved} as id_product, scheme, value from rows order by all")
 
 
+def in_day(table: str, **columns: str) -> Damage:
+    """Replace columns of tonight's rows of a table."""
+
+    def damage(lake: Path) -> None:
+        changed = ", ".join(f"{expression} as {name}" for name, expression in columns.items())
+        rewrite(of_day(lake, table), f"select * replace ({changed}) from rows order by all")
+
+    damage.__name__ = _plain(f"{table}-{columns}")[:80]
+    return damage
+
+
+def dearer(factor: str) -> str:
+    """SQL for the offers with other prices."""
+    return f"list_transform(offer_list, lambda offer: struct_update(offer, price := offer.price * {factor}))"
+
+
+def half_of(table: str) -> Damage:
+    def damage(lake: Path) -> None:
+        rewrite(lake / f"{table}.parquet", "from rows order by all limit (select count(*) // 2 from rows)")
+
+    damage.__name__ = f"half-of-{table}"
+    return damage
+
+
+def ids_of_the_product_before(lake: Path) -> None:
+    before = "lag(value, 1, value) over (partition by scheme order by id_product, value)"
+    rewrite(lake / "identifiers.parquet", f"select * replace ({before} as value) from rows order by all")
+
+
+def of_largest_set(lake: Path, query: str) -> None:
+    """Replace the rows of one set in tonight's guide by a query over them, `mine`."""
+    products = f"'{lake}/products.parquet'"
+    mine = f"id_product in (select id_product from {products} where id_expansion = {largest_set(products)})"
+    query = f"with mine as (from rows where {mine}) from ({query} union all by name from rows where not ({mine}))"
+    rewrite(of_day(lake, "price_guide"), f"{query} order by id_product")
+
+
+def a_set_times_3(lake: Path) -> None:
+    of_largest_set(
+        lake, f"select * replace ({', '.join(f'{name} * 3 as {name}' for name in (*GUIDE, *FOIL))}) from mine"
+    )
+
+
+def a_set_shifted(lake: Path) -> None:
+    shifted = ", ".join(f"lag({name}, 1, {name}) over (order by id_product) as {name}" for name in GUIDE)
+    of_largest_set(lake, f"select * replace ({shifted}) from mine")
+
+
+def a_set_with_swapped_finishes(lake: Path) -> None:
+    swapped = ", ".join(f"{a} as {b}, {b} as {a}" for a, b in zip(GUIDE, FOIL, strict=True))
+    of_largest_set(lake, f"select * replace ({swapped}) from mine")
+
+
+def an_old_day_wrong(lake: Path) -> None:
+    changed = ", ".join(f"{name} * 9 as {name}" for name in (*GUIDE, *FOIL))
+    file = of_day(lake, "price_guide", TODAY - timedelta(days=6))
+    rewrite(file, f"select * replace ({changed}) from rows order by id_product")
+
+
 # The first damage of a gate is often one that several gates see, so that `make test` builds few lakes.
 DAMAGES: dict[str, list[Damage]] = {
     "guide-shrank": [half_the_guide],
@@ -253,7 +312,18 @@ DAMAGES: dict[str, list[Damage]] = {
     "categories-changed": [other_texts],
     "dates-changed": [other_texts],
     "products-added": [twice_the_products],
-    "days-scaled": [days_of_the_past_wrong],
+    "days-scaled": [days_of_the_past_wrong, an_old_day_wrong],
+    "listings-scaled": [in_day("listings", from_price="from_price * 10")],
+    "filtered-scaled": [in_day("filtered_checks", lowest="lowest * 1.35", offer_list=dearer("1.35"))],
+    "filtered-drifted": [in_day("filtered_checks", lowest="lowest * 1.1", offer_list=dearer("1.1"))],
+    "watch-scaled": [in_day("watch_checks", lowest_price="0.01")],
+    "fingerprints-lost": [half_of("fingerprints")],
+    "identifiers-changed": [ids_of_the_product_before, in_file("identifiers", "value", "'x'")],
+    "links-lost": [in_file("products", "image", "'https://x/none.png'"), in_file("products", "url", "null::varchar")],
+    "prices-appeared": [guide_prices("coalesce(nullif({}, 0), 0.02)", *FOIL)],
+    "prices-equal": [guide_prices("case when id_product % 4 = 0 then 9999 else {} end", "low")],
+    "sets-uniform": [a_set_times_3],
+    "sets-shifted": [a_set_shifted, a_set_with_swapped_finishes],
     "tables-emptied": [
         empty(table)
         for table in (
@@ -325,8 +395,49 @@ def test_an_index_passes_up_to_its_limit_either_way(index: float, passes: bool) 
         db.execute(
             f"""create macro game_in_words(game) as game; set variable enough_priced = {settings.ENOUGH_PRICED};
             create table old_indexes as select 1;
+            create table old_prices as
+            select 1 as id_product, 'G' as game, 'single' as kind, 1.0 as trend, 1.0 as trend_holo;
+            create table new_prices as select * replace ({index} / 100 as trend) from old_prices;
             create table game_indexes as select 'G' as game, date '{TODAY}' as day, {index} as "index", 1000 as priced,
             date '{YESTERDAY}' as day_before, 100.0 as index_before, 1000 as priced_before"""
+        )
+        [distance, *_] = db.execute((sql_root() / "checks/gates/index-jumped.sql").read_text()).fetchone() or ()
+    assert (distance <= settings.GATES["index-jumped"]) == passes
+
+
+@pytest.mark.parametrize(
+    ("night", "value"),
+    [("1.0", 0), ("case when id_product < 40 then 1.0 else 1.1 end", 1), ("1.0 + id_product / 1000", 0)],
+    ids=["a holiday of the whole guide", "a set of the day before", "an ordinary night"],
+)
+def test_a_frozen_part_is_one_that_moved_the_night_before(night: str, value: int) -> None:
+    with duckdb.connect() as db:
+        for day, (table, price) in enumerate({"before": "0.9", "old": "1.0", "new": night}.items(), 1):
+            db.execute(
+                f"""create table {table}_prices as
+                select i as id_product, 'G' as game, 'G' as game_now, i // 40 as id_expansion,
+                date '2026-08-0{day}' as guide_day, {price} as trend, 1 as low, 1 as avg1, 1 as avg7, 1 as avg30
+                from (select range as i, range as id_product from range(400))"""
+            )
+        db.execute("create view old_games as from old_prices; create macro enough(n) as n >= 30")
+        [found, *_] = db.execute((sql_root() / "checks/gates/games-frozen.sql").read_text()).fetchone() or ()
+    assert found == value
+
+
+@pytest.mark.parametrize(
+    ("dear", "passes"), [(6.0, True), (60.0, False)], ids=["twelve cards x 6", "twelve parked prices"]
+)
+def test_a_dozen_dear_cards_are_no_market(dear: float, passes: bool) -> None:
+    with duckdb.connect() as db:
+        db.execute(
+            f"""create macro game_in_words(game) as game; set variable enough_priced = {settings.ENOUGH_PRICED};
+            create table old_indexes as select 1;
+            create table old_prices as select range as id_product, 'G' as game, 'single' as kind,
+            if(range < 12, 900.0, 1.0) as trend, null::double as trend_holo from range(3000);
+            create table new_prices as
+            select * replace (if(id_product < 12, trend * {dear}, trend) as trend) from old_prices;
+            create table game_indexes as select 'G' as game, date '{TODAY}' as day, 392.0 as "index", 3000 as priced,
+            date '{YESTERDAY}' as day_before, 102.0 as index_before, 3000 as priced_before"""
         )
         [distance, *_] = db.execute((sql_root() / "checks/gates/index-jumped.sql").read_text()).fetchone() or ()
     assert (distance <= settings.GATES["index-jumped"]) == passes

@@ -16,4 +16,6 @@ join new_prices as n using (id_product)
 join old_build on true
 join new_build on new_build.as_of > old_build.as_of
 where coalesce(n.trend, n.low, n.avg, n.filtered) is not null
+    -- a guide that repeats itself while no check came in is a holiday
+    and ((select max(filtered_day) from new_prices) is null or (select max(filtered_day) from new_prices) = new_build.as_of)
 having products >= 100;

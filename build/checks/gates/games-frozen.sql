@@ -1,0 +1,36 @@
+-- The number of games and sets none of whose prices changed although their guide is newer, they moved the night before, and the rest
+-- moves. This finds a part of yesterday's guide under today's name. Before is the build before the live one.
+with moves as (
+    select
+        o.game_now as game,
+        o.id_expansion,
+        row(o.trend, o.low, o.avg1, o.avg7, o.avg30) is distinct from row(n.trend, n.low, n.avg1, n.avg7, n.avg30) as moved,
+        row(b.trend, b.low, b.avg1, b.avg7, b.avg30) is distinct from row(o.trend, o.low, o.avg1, o.avg7, o.avg30) as moved_before
+    from old_games as o
+    join new_prices as n using (id_product)
+    join before_prices as b using (id_product)
+    where n.guide_day > o.guide_day and o.guide_day > b.guide_day and coalesce(n.trend, n.low) is not null
+),
+
+parts as (
+    select 'set' as part, id_expansion::varchar as name, count(*) as products, count(*) filter (moved) as now,
+        count(*) filter (moved_before) as before
+    from moves
+    where id_expansion is not null
+    group by all
+    union all
+    select 'game', game, count(*), count(*) filter (moved), count(*) filter (moved_before)
+    from moves
+    group by all
+)
+
+select
+    count(*) filter (now <= 0.005 * products) as value,
+    min({'part': part, 'name': name, 'before': before, 'products': products}) filter (now <= 0.005 * products) as worst,
+    list_value('price_guide') as tables,
+    format('none of the {:,} products of the {} {} has another price than the day before; {:,} had the night before',
+           worst['products'], worst['part'], worst['name'], worst['before']) as message
+from parts
+where enough(products) and before >= 20 and before >= 0.3 * products
+    and (select count(*) filter (moved) from moves) > 0.1 * (select count(*) from moves)
+having (select count(*) from old_prices) > 0;
