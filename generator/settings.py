@@ -68,10 +68,10 @@ GATES = {
     "fingerprints-lost": 0.05,  # share
     "identifiers-changed": 0.05,  # share
     "links-lost": 0.1,  # share
-    "prices-appeared": 0.15,  # share
+    "prices-appeared": 0.3,  # share
     "prices-equal": 0.05,  # share
-    "sets-uniform": 0.6,  # share
-    "sets-shifted": 0.5,  # share
+    "sets-uniform": 0.7,  # share
+    "sets-shifted": 0.6,  # share
     "games-frozen": 0,  # games and sets
 }
 # What a night publishes, but remarks on (`build/checks/remarks/`): the greatest value without a remark.

@@ -19,6 +19,7 @@ from generator.compare.run_reports import newest_report
 from generator.errors import BuildError, GeneratorError
 from generator.lake.quarantine import QuarantinedFile, describe_waiting, read_quarantine
 from generator.making.game_coverage import GameCoverage, cover_games, table_of
+from generator.reading.last_night import last_failed_night
 from generator.reading.overview import BuildRow, Overview, SourceAge, overview, source_ages
 from generator.terminal.output import say, say_json, say_lines
 
@@ -63,6 +64,8 @@ def _store_details(store: Store, found: Overview) -> _Json:
     last_night = None
     if night:
         last_night = {name: night[name] for name in ("run", "finished", "outcome", "error", "build")}
+        failed = last_failed_night(store)
+        last_night["meaning"] = [failed.sentences[0], *failed.sentences[2:]] if failed else []
         last_night["pages"] = sorted(store.list(layout.page_name(night["run"], "")))
     return {
         "builds": [asdict(row) for row in found.builds],
@@ -103,6 +106,7 @@ def _store_lines(details: _Json, found: Overview, store: str) -> Iterator[str]:
         yield describe_waiting(waiting, store)
     if night := details["last_night"]:
         yield f"last night: {night['outcome']}, run {night['run']}" + (f": {night['error']}" if night["error"] else "")
+        yield from (f"  {sentence}" for sentence in night["meaning"])
         if night["pages"]:
             yield f"pages of the last night: {layout.page_name(night['run'], '')} ({len(night['pages'])} pages)"
 

@@ -29,6 +29,13 @@ _FACTOR = 2
 _SMALL_COUNT = 10
 # Counts of days are ordinary only between the least and the greatest one of the nights before.
 _OF_DAYS = ("days_added", "past_days_changed")
+# What it means that a figure is 0 tonight and was not in the nights before.
+_NOTHING = {
+    "filtered_changed": "no offers were checked",
+    "trends_changed": "no price of the guide changed",
+    "days_added": "no day came in",
+    "movers_lists_changed": "the movers are those of yesterday",
+}
 # How many gates and remarks the sentence quotes.
 _MAX_QUOTED = 2
 _WEEK = timedelta(days=7)
@@ -145,10 +152,14 @@ def _sentence(rows: list[FigureRow], nights: int, strange: Sequence[str]) -> str
         return f"Not an ordinary night: {quoted}."
     if nights < settings.ENOUGH_NIGHTS:
         return f"There are too few earlier nights ({nights}) to say whether this one is ordinary."
-    unusual = [f"{row.tonight:,} {title(row.name)}" for row in rows if not row.ordinary]
+    unusual = [_said(row) for row in rows if not row.ordinary]
     if unusual:
         return f"Not an ordinary night: {', '.join(unusual)}. The {nights} nights before had other figures."
     return f"An ordinary night: its figures are like those of the {nights} nights before."
+
+
+def _said(row: FigureRow) -> str:
+    return _NOTHING[row.name] if row.tonight == 0 and row.name in _NOTHING else f"{row.tonight:,} {title(row.name)}"
 
 
 def title(name: str) -> str:

@@ -20,6 +20,12 @@ from generator.clock import timestamp
 from generator.errors import DamageError
 from generator.lake.quarantine import PRICE_TABLES, FileKey, QuarantinedFile, files_read, original_of, unread_files
 
+# A fault often breaches many gates. These say most plainly what happened, the plainest first.
+_TELLING = [
+    *("tables-emptied", "products-lost", "prices-scaled", "days-scaled", "game-prices-lost", "set-prices-scaled"),
+    *("prices-moved", "game-shrank", "prices-repeated", "names-changed", "products-moved"),
+]
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -52,7 +58,15 @@ class Verdict:
 
     def line(self) -> str:
         """Return the verdict as one line of text with its figures."""
+        if self.is_ratio:  # the message says how many times
+            return f"gate {self.gate}: {self.message} (up to {1 + self.threshold:.4g} times, or 1 / that, passes)"
         return f"gate {self.gate}: {self.message} ({self.value:.4g}, at most {self.threshold:.4g} passes)"
+
+    @property
+    def is_ratio(self) -> bool:
+        """Whether the value is the distance of a ratio from 1, and the message names the ratio."""
+        worst = self.figures.get("worst") or {}
+        return "ratio" in self.figures or (isinstance(worst, dict) and "ratio" in worst)
 
 
 @dataclass(frozen=True)
@@ -76,6 +90,16 @@ class Judgement:
     def breaches(self) -> list[Verdict]:
         """The verdicts that stop the build from being published."""
         return [verdict for verdict in self.verdicts if verdict.stops]
+
+    def in_short(self, details: str) -> str:
+        """Return the most telling breach as a line, and how many more there are.
+
+        Args:
+            details: The command that shows all.
+        """
+        order = {gate: place for place, gate in enumerate(_TELLING)}
+        first, *others = sorted(self.breaches, key=lambda verdict: order.get(verdict.gate, len(order)))
+        return first.line() + (f"; {len(others)} more: {details}" if others else "")
 
 
 NOT_JUDGED = Judgement(None, [], {}, [])

@@ -5,7 +5,7 @@ conditional write. Another file of the same day is not in quarantine, whatever i
 """
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -21,6 +21,7 @@ FORMAT = 1
 # The daily tables whose rows are of products, and so of games.
 PRICE_TABLES = ("price_guide", "listings", "filtered_checks")
 NO_GAME = ""
+_MAX_NAMED = 3
 HELD, ACCEPTED, DROPPED = "held", "accepted", "dropped"
 
 
@@ -244,7 +245,7 @@ def waiting_files(store: Store, record: Mapping[str, Any]) -> list[QuarantinedFi
 
 def describe_waiting(files: Collection[QuarantinedFile], location: str) -> str:
     """Return held files, and the command that ends it, as one sentence."""
-    named = [f"{file.named} ({', '.join(file.gates)})" for file in files]
+    named = [f"{file.named} ({_few(list(file.gates))})" for file in files]
     days, them = " ".join(sorted({file.day for file in files})), "it" if len(named) == 1 else "them"
     return (
         f"in quarantine, left out of builds: {', '.join(named)}; `cardpress quarantine drop {days} --store {location}` "
@@ -270,6 +271,20 @@ def _change(store: Store, change: Callable[[list[QuarantinedFile]], list[Quarant
             raise
         return []  # policies of older versions refuse it, so nothing was ever put there
     return changed
+
+
+def count_waiting(files: Collection[QuarantinedFile], location: str) -> str:
+    """Return held files as a short line, for nights after the one that refused them."""
+    return (
+        f"in quarantine since earlier nights: {_few([file.named for file in files])}; "
+        f"`cardpress quarantine list --store {location}`"
+    )
+
+
+def _few(texts: Sequence[str]) -> str:
+    """Return the first few of some texts, and how many more there are."""
+    more = len(texts) - _MAX_NAMED
+    return ", ".join(texts[:_MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _order(file: QuarantinedFile) -> tuple[str, ...]:

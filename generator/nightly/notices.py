@@ -10,7 +10,7 @@ from urllib.parse import urlsplit, urlunsplit
 from edge_auth.builds import layout
 from generator.compare.judgements import LATE, NOT_JUDGED, Verdict
 from generator.compare.run_reports import REPORT_PAGE, UNCHANGED, RunReport
-from generator.lake.quarantine import QuarantinedFile, describe_waiting
+from generator.lake.quarantine import QuarantinedFile, count_waiting, describe_waiting
 from generator.terminal.progress import Progress
 
 # How long a service may take: for each read of its answer, and in all.
@@ -122,7 +122,10 @@ def _lines(report: RunReport, verdicts: list[Verdict], link: str | None) -> list
     lines += [f"strange: {remark.message}" for remark in judgement.remarks if remark.gate != LATE]
     lines += [f"damaged and made again: {', '.join(report.damaged)}"] if report.damaged else []
     waiting = [QuarantinedFile(**file) for file in report.quarantine]
-    lines += [describe_waiting(waiting, report.store)] if waiting else []
+    of_this_night = [file for file in waiting if file.run == report.run]
+    older = [file for file in waiting if file.run != report.run]
+    lines += [describe_waiting(of_this_night, report.store)] if of_this_night else []
+    lines += [count_waiting(older, report.store)] if older else []
     games = ", ".join(f"{game['game'] or 'no game'} {game['usual']}" for game in report.games[:_MAX_GAMES])
     lines += [f"games: {games}"] if games else []
     indexes = ", ".join(_index(game) for game in judgement.indexes[:_MAX_GAMES])

@@ -36,6 +36,7 @@ from generator.lake.lake import Lake, open_lake
 from generator.lake.quarantine import (
     ACCEPTED,
     QuarantinedFile,
+    count_waiting,
     describe_waiting,
     hold,
     note_lake,
@@ -77,7 +78,7 @@ def make_new_build(
     report.record = {name: result.record[name] for name in _RECORDED}
     note_lake(store, result.record)
     if waiting := waiting_files(store, result.record):
-        say(describe_waiting(waiting, store.location))
+        say(count_waiting(waiting, store.location))
 
 
 def remake_build(options: NightOptions, report: RunReport) -> None:
@@ -222,7 +223,7 @@ def check_may_publish(
     """
     location = options.store.location
     if judgement.breaches:
-        lines = "; ".join(verdict.line() for verdict in judgement.breaches)
+        lines = judgement.in_short(f"`cardpress show {build} --store {location}`")
         lines += f"; {describe_waiting(held, location)}" if held else ""
         raise GateError(
             f"{build} was built but not published: {lines}; if the data is right, "

@@ -13,7 +13,7 @@ from generator import settings
 from generator.clock import Clock, from_unix_time, parse_timestamp, timestamp
 from generator.compare.judgements import read_judgement
 
-LIVE, PREVIOUS = "live", "previous"
+LIVE, PREVIOUS, REFUSED, FAILED = "live", "previous", "refused", "failed its smoke test"
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class BuildRow:
     Attributes:
         made: When its record was written.
         gates: Its gate results in a few words.
-        state: LIVE, PREVIOUS (it was live before) or ''.
+        state: LIVE, PREVIOUS (it was live before), REFUSED by a gate, FAILED or ''.
     """
 
     id: str
@@ -72,11 +72,14 @@ def overview(store: Store, clock: Clock) -> Overview:
         except DamagedObject:  # the doctor names it
             continue
         state = LIVE if record["id"] == live else PREVIOUS if record["id"] in previous else ""
+        state = FAILED if pointer and record["id"] in pointer.failed else state
         rows.append(_row(store, record, from_unix_time(entry.modified), clock(), state))
     return Overview(live, bool(pointer and pointer.hold), rows)
 
 
 def _row(store: Store, record: dict[str, Any], written: datetime, now: datetime, state: str) -> BuildRow:
+    judgement = read_judgement(store, record["id"])
+    refused = any(verdict["breached"] and not verdict["forced"] for verdict in (judgement or {}).get("verdicts", []))
     return BuildRow(
         id=record["id"],
         as_of=record["as_of"],
@@ -85,8 +88,8 @@ def _row(store: Store, record: dict[str, Any], written: datetime, now: datetime,
         products=record["freshness"]["catalogue"]["products"],
         objects=sum(record["objects"].values()),
         bytes=sum(record["bytes"].values()),
-        gates=_gates(read_judgement(store, record["id"])),
-        state=state,
+        gates=_gates(judgement),
+        state=state or (REFUSED if refused else ""),
     )
 
 

@@ -122,9 +122,10 @@ def _values(build: OpenBuild, answer: _Ask) -> Iterator[tuple[str, str]]:
 
 def _example_card(answer: _Ask) -> _Json:
     """Return the single that rose most, with a picture if possible; else the most expensive product, or None."""
-    movers = answer(f"{API}movers?kind=single&min_price=5&limit={_CANDIDATES}")["data"]
+    nothing: _Json = {"data": []}
+    movers = (answer(f"{API}movers?kind=single&min_price=5&limit={_CANDIDATES}") or nothing)["data"]
     risen = ",".join(str(mover["id_product"]) for mover in movers)
-    cards = answer(f"{API}cards?ids={risen}" if risen else f"{API}cards?limit=1")["data"]
+    cards = (answer(f"{API}cards?ids={risen}" if risen else f"{API}cards?limit=1") or nothing)["data"]
     return next((card for card in cards if card["image"]), cards[0] if cards else None)
 
 

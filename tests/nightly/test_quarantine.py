@@ -171,6 +171,32 @@ def test_accepting_a_level_that_stays_is_enough(tmp_path: Path, few_prices: None
         assert night(lake, store).outcome == "published", "a day after the accepted one is compared with it"
 
 
+def test_after_a_refusal_everything_says_what_to_do(refused: tuple[FolderStore, Path, str], tmp_path: Path) -> None:
+    store, lake, build = refused
+    live = live_build_id(store)
+    run("report", "--store", store.root, "--out", tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert "The last night was refused" in page and f"cardpress quarantine drop {BAD_DAY} --store" in page
+    shown = run("show", "--store", store.root).stdout
+    assert f"the last night was refused: clients see {live}, with prices of {BAD_DAY - timedelta(days=1)}" in shown
+    [marked] = [line for line in run("builds", "--store", store.root).stdout.splitlines() if line.startswith(build)]
+    assert marked.endswith("  refused")
+    run("quarantine", "drop", BAD_DAY, "--store", store.root)
+    for command in ("show", "doctor"):
+        said = run(command, "--store", store.root).stdout
+        assert f"{BAD_DAY} dropped: run `cardpress nightly --lake LAKE --store {store.root}`" in said, command
+    night(demo_lake(lake, 10), store)
+    assert "the last night" not in run("show", "--store", store.root).stdout
+
+
+def test_a_held_day_is_one_short_line_in_later_nights(refused: tuple[FolderStore, Path, str]) -> None:
+    store, lake, _ = refused
+    said = run("nightly", "--lake", demo_lake(lake, 10), "--store", store.root, "--no-pages").stderr
+    [line] = [line for line in said.splitlines() if "in quarantine" in line]
+    command = f"`cardpress quarantine list --store {store.root}`"
+    assert line.endswith(f"in quarantine since earlier nights: price_guide of {BAD_DAY}; {command}")
+
+
 def test_accept_can_run_the_night(refused: tuple[FolderStore, Path, str]) -> None:
     store, lake, _ = refused
     run("quarantine", "accept", BAD_DAY, "--store", store.root, "--run", status=2)

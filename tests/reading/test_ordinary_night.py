@@ -48,7 +48,8 @@ def test_an_ordinary_night(store: FolderStore) -> None:
 @pytest.mark.parametrize("trends", [0, 400, 5000])
 def test_a_night_with_other_figures(store: FolderStore, trends: int) -> None:
     found = compare_night(store, TONIGHT, {"trends_changed": trends, "products_lost": 0})
-    assert found.sentence.startswith(f"Not an ordinary night: {trends:,} trends changed.")
+    said = f"{trends:,} trends changed" if trends else "no price of the guide changed"
+    assert found.sentence.startswith(f"Not an ordinary night: {said}.")
     assert [row.ordinary for row in found.rows] == [False, True]
 
 

@@ -4,7 +4,7 @@ with ratios as (
     select o.game_now as game, median(n.filtered::double / o.filtered::double) as ratio, count(*) as prices,
         greatest(ratio, 1 / ratio) - 1 as distance
     from old_games as o join new_prices as n using (id_product)
-    where n.filtered_day > o.filtered_day and o.filtered > 0 and n.filtered > 0
+    where n.filtered_day > o.filtered_day and n.filtered_day - o.filtered_day <= 14 and o.filtered > 0 and n.filtered > 0
     group by all
     having enough_for_a_game(count(*))
 )

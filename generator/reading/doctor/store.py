@@ -17,12 +17,13 @@ from edge_auth.text import UNICODE_VERSION
 from generator import settings
 from generator.clock import Clock, from_unix_time
 from generator.compare.judgements import late_sources, read_judgement
-from generator.compare.run_reports import HELD, PUBLISHED, UNCHANGED, newest_report
+from generator.compare.run_reports import HELD, PUBLISHED, REFUSED, UNCHANGED, newest_report
 from generator.errors import BuildError
 from generator.lake.quarantine import describe_waiting, read_quarantine
 from generator.pack.verify import visible_damage
 from generator.reading.doctor.findings import Finding, ok, problem, warning
 from generator.reading.doctor.locks import check_locks
+from generator.reading.last_night import last_failed_night
 from generator.reading.overview import source_ages
 from generator.releases.change_documents import missing_steps, verify_steps
 
@@ -136,6 +137,8 @@ def _check_last_night(store: Store) -> Iterator[Finding]:
     night = newest_report(store)
     if night and night["outcome"] in (PUBLISHED, UNCHANGED):
         yield ok("night", f"{night['run']}: {night['outcome']}")
+    elif night and (failed := last_failed_night(store)) and night["outcome"] == REFUSED:
+        yield warning("night", f"{night['run']}: {'; '.join(failed.sentences[:-1])}", failed.sentences[-1])
     elif night:
         held = night["outcome"] == HELD
         advice = "`cardpress publish BUILD` lifts the hold" if held else "`cardpress show` says more"

@@ -16,6 +16,7 @@ from edge_auth.store.interface import Store
 from generator.clock import Clock
 from generator.compare.judgements import read_judgement
 from generator.compare.run_reports import UNCHANGED, read_reports
+from generator.reading.last_night import LastNight, last_failed_night
 from generator.reading.overview import SourceAge, source_ages
 from generator.reading.report.price_counts import PriceCounts, count_prices
 
@@ -63,6 +64,7 @@ class BuildSummary:
         night: The report of the last night that made the build, or None.
         judgement: The gate results of the last night that judged the build, or None.
         layers: The slowest first, those without a time last.
+        failed_since: The newest night of the store, if it did not publish and made another build.
         history: Builds up to the as-of day, oldest first, this build among them.
     """
 
@@ -76,6 +78,7 @@ class BuildSummary:
     judgement: _Json | None
     layers: list[LayerSummary] = field(default_factory=list)
     history: list[HistoryRow] = field(default_factory=list)
+    failed_since: LastNight | None = None
 
 
 def summarize_build(
@@ -100,6 +103,7 @@ def summarize_build(
         read_judgement(store, build.id),
         _layers(build, nights, records),
         _history(nights, records),
+        failed if (failed := last_failed_night(store)) and failed.build != build.id else None,
     )
 
 
