@@ -197,10 +197,23 @@ def _verdict(db: Database, folder: str, gate: str, threshold: float, forced: boo
     return Verdict(gate, value, threshold, breached, breached and forced, message, figures, tables, known_days)
 
 
+# The oldest source of a table; of one whose sources are all small, the table as a whole.
+_OLDEST_SOURCE = """
+from (
+    select age, day, game, 1 as place from sources where "table" = $1
+    union all
+    select getvariable('as_of')::date - max(day), max(day), '', 2
+    from source_days
+    where "table" = $1
+    having count(*) > 0
+)
+order by place, age desc, game limit 1
+"""
+
+
 def _age_verdict(db: Database, table: str, days: int, forced: Collection[str]) -> Verdict:
     """Judge the age of a table's newest row, for the game whose row is the oldest."""
-    query = 'select age, day, game from sources where "table" = $1 order by age desc, game limit 1'
-    found = next(iter(db.connection.execute(query, [table]).fetchall()), None)
+    found = next(iter(db.connection.execute(_OLDEST_SOURCE, [table]).fetchall()), None)
     gate, age = f"max-age-{table}", found[0] if found else settings.SOURCE_DAYS + 1
     of_game = f" of {found[2]}" if found and found[2] else ""
     newest = f"is of {found[1]}" if found else f"is older than {settings.SOURCE_DAYS} days, or there is none"

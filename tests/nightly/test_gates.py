@@ -566,7 +566,7 @@ def test_a_judgement_is_stored_beside_the_record_of_its_build(
 
 def test_every_gate_has_a_file_a_threshold_and_a_damage() -> None:
     files = {path.name.partition(".")[0] for path in (sql_root() / "checks" / "gates").iterdir()}
-    assert files == set(settings.GATES) == {*DAMAGES, "prices-returned"}
+    assert files == set(settings.GATES) == {*DAMAGES, "prices-returned", "games-frozen"}
 
 
 def test_the_command_says_what_each_gate_measures() -> None:
