@@ -4,6 +4,8 @@ from dataclasses import asdict
 
 import click
 
+from edge_auth.builds.builds import open_build
+from edge_auth.builds.pointer import live_build_id
 from edge_auth.store.open import open_store
 from generator.commands.options import json_option, lake_option, store_option
 from generator.ingest.findings import REFUSED
@@ -12,6 +14,7 @@ from generator.ingest.memory import DEFAULT_PATTERN, GameImport, memory_file, re
 from generator.lake.lake import DAILY_TABLES
 from generator.lake.writer import LakeWriter
 from generator.reading.lake_days import DayFile, day_files
+from generator.reading.outlying_days import outlying_days
 from generator.terminal.output import say, say_json, say_lines
 from generator.terminal.progress import Progress
 
@@ -53,6 +56,26 @@ def days(lake: str, store: str, tables: tuple[str, ...], as_json: bool) -> None:
     else:
         say_lines(map(_line, files))
         say(f"{len(files):,} files", err=True)
+
+
+@lake.command()
+@store_option
+@json_option
+def check(store: str, as_json: bool) -> None:
+    """Find days of any age whose prices lie apart from the days around them, by game, set and column.
+
+    It reads the history of the live build. Each line ends with the command that withdraws the day.
+
+    \b
+    Example: cardpress lake check --store site_out
+    """
+    opened = open_store(store)
+    found = outlying_days(open_build(opened, live_build_id(opened)))
+    if as_json:
+        say_json(list(map(asdict, found)))
+        return
+    say_lines(day.line(opened.location) for day in found)
+    say(f"{len({day.day for day in found}):,} days lie apart from the days around them", err=True)
 
 
 @lake.command()

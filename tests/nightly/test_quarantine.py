@@ -215,6 +215,22 @@ def test_a_published_day_is_withdrawn_by_one_command(tmp_path: Path) -> None:
         assert day not in guide_days(store, live_build_id(store))
 
 
+def test_an_old_day_that_lies_apart_is_found_and_ended(tmp_path: Path, few_prices: None) -> None:
+    store, lake, _ = published(tmp_path, 8)
+    assert json.loads(run("lake", "check", "--store", store.root, "--json").stdout) == []
+    apart = FIRST_DAY + timedelta(days=2)
+    game, _ = prices_of_a_game(demo_lake(lake, 9), apart, "9")
+    run("build", "--lake", lake, "--store", store.root, "--publish")
+    [found] = json.loads(run("lake", "check", "--store", store.root, "--json").stdout)
+    assert (found["day"], found["part"], found["name"]) == (str(apart), "game", game)
+    assert 8.5 < found["columns"]["trend"] < 9.5
+    line = run("lake", "check", "--store", store.root).stdout
+    assert f"the game {game}" in line and f"`cardpress quarantine drop {apart} --store {store.root}`" in line
+    run("quarantine", "drop", apart, "--store", store.root)
+    assert night(demo_lake(lake, 10), store).outcome == "published"
+    assert json.loads(run("lake", "check", "--store", store.root, "--json").stdout) == []
+
+
 def whole_guides(store: FolderStore, lake: Path) -> bool:
     """Return whether the live build has the bulk files of a build without any quarantine."""
     other = FolderStore(str(lake.parent / "other"))
