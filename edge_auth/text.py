@@ -12,7 +12,12 @@ UNICODE_VERSION = unicodedata.unidata_version
 APOSTROPHES = "'\u2019\u2018\u201b\u02bc\u00b4`\u2032"
 _DIGITS = re.compile("[0-9]+")
 _WORD = re.compile(r"[^\W_]+")  # \w is what str.isalnum takes, and the underscore
-_NO_WORD = re.compile(r"[^\w\n]+")  # in a line, where blanks stand for underscores
+_ASCII = "".join(map(chr, range(128)))
+# From ASCII to words between blanks, in lines.
+_PLAIN = {
+    ord(char): None if char in APOSTROPHES else char.lower() if char.isalnum() or char == "\n" else " "
+    for char in _ASCII
+}
 _SIGNS = re.compile(r"(?:[\W_]|\u02bc)+")  # U+02BC is a letter for str.isalnum, and an apostrophe for us
 _BRACKET = re.compile(r" [\[(]")
 _SHORTER = " - "
@@ -83,10 +88,10 @@ def name_key(name: str) -> str:
 
 
 def name_keys(names: Sequence[str]) -> list[str]:
-    """Return the `name_key` of each name of one line, in a fifth of the time."""
-    folded = fold_without_apostrophes("\n".join(names)).replace("_", " ")
-    lines = _NO_WORD.sub(" ", folded).split("\n")
-    return [line.strip(" ") or fold(name) for line, name in zip(lines, names, strict=True)]
+    """Return the `name_key` of each name of one line, those in ASCII together, in a third of the time."""
+    plain = [name for name in names if name.isascii()]
+    lines = iter("\n".join(plain).translate(_PLAIN).split("\n"))
+    return [" ".join(next(lines).split()) or fold(name) if name.isascii() else name_key(name) for name in names]
 
 
 def number_filter_key(number: str) -> str:

@@ -331,7 +331,9 @@ def _decode(raw: str) -> str | None:
     if raw.isalnum() and raw.isascii():  # nearly every name and value
         return raw
     try:
-        return unquote_to_bytes(raw.replace("+", " ").encode("latin-1")).decode()
+        # The usual escapes of a list of names, together: `unquote_to_bytes` looks at each one by itself.
+        usual = raw.replace("+", " ").replace("%20", " ").replace("%0A", "\n")
+        return unquote_to_bytes(usual.encode("latin-1")).decode()
     except UnicodeError:
         return None
 

@@ -110,7 +110,7 @@ class Names:
         self._text, self._end = text.data, self._ends.data  # a single number is read in a fifth of numpy's time
         self.whole, self.base, self.short = (Lists.of_column(table, name) for name in ("whole", "base", "short"))
         if "entry" in table.column_names:
-            self._keys, self._by_key = (only_chunk(table, name).to_numpy() for name in ("key", "by_key"))
+            self._keys, self._by_key = only_chunk(table, "key").to_numpy(), only_chunk(table, "by_key").to_numpy().data
             entries, ends = text_column(table, "entry")
             self._entries, self._entry_end = entries.data, ends.data
 
@@ -136,18 +136,20 @@ class Names:
         encoded = [text.encode() for text in texts]
         keys = np.array([crc32(text) for text in encoded], np.uint32)
         firsts, ends = (np.searchsorted(self._keys, keys, side).tolist() for side in ("left", "right"))
-        by_key, places = self._by_key, zip(encoded, firsts, ends, strict=True)
-        return [
-            next((row for row in by_key[first:end].tolist() if self._is(row, text)), None)
-            for text, first, end in places
-        ]
+        by_key, text_of, end_of = self._by_key, self._text, self._end
+        found: list[int | None] = []
+        for text, first, end in zip(encoded, firsts, ends, strict=True):
+            row = None
+            for place in range(first, end):  # nearly always one; a call for each would take as long as the rest
+                one = by_key[place]
+                if bytes(text_of[end_of[one] : end_of[one + 1]]) == text:
+                    row = one
+            found.append(row)
+        return found
 
     def entry(self, row: int) -> bytes:
         """Return what /cards/named says of the products of a text, as JSON without the opening brace."""
         return bytes(self._entries[self._entry_end[row] : self._entry_end[row + 1]])
-
-    def _is(self, row: int, text: bytes) -> bool:
-        return self._text[self._end[row] : self._end[row + 1]] == text
 
     def beginning_with(self, text: str) -> tuple[range, range]:
         """Return the rows of a text, if there is one, and of the longer texts that begin with it."""
