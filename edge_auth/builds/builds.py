@@ -7,11 +7,12 @@ such as `cardpress show` takes otherwise. The shim imports it at its start, see 
 import json
 from datetime import date
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from edge_auth.builds import layer_names, layout, object_keys, pages
 from edge_auth.builds.bulk import BulkFile, read_manifest
 from edge_auth.builds.layers import Layer, read_members
+from edge_auth.builds.record import BuildRecord
 from edge_auth.builds.splice import SplicedCard, detail_since, splice
 from edge_auth.errors import DamagedObject, MissingObject, StoreError, UnknownBuild
 from edge_auth.store.codec import decompress
@@ -67,7 +68,7 @@ class Build:
         record: The stored record, parsed from JSON.
     """
 
-    def __init__(self, store: Store, record: dict[str, Any], file_cache: FileCache | None = None):
+    def __init__(self, store: Store, record: BuildRecord, file_cache: FileCache | None = None):
         self.store = store
         self.record = record
         self.id: str = record["id"]

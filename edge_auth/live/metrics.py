@@ -16,6 +16,7 @@ from threading import Lock, local
 from time import monotonic
 from typing import Any, TextIO, cast
 
+from edge_auth.builds.record import BuildRecord
 from edge_auth.errors import StoreError
 from edge_auth.live.log import Answered
 from edge_auth.store.disk import reserve
@@ -45,7 +46,7 @@ class Metrics:
     def fallback(self) -> None:
         """Count a request that the shared rate limit counter did not count."""
 
-    def live(self, record: dict[str, Any]) -> None:
+    def live(self, record: BuildRecord) -> None:
         """Publish the record of the build that is live from now on."""
 
     def watch(self, store: Store) -> Store:
@@ -132,7 +133,7 @@ class PrometheusMetrics(Metrics):
         """Count a request that the shared rate limit counter did not count."""
         self._fallbacks().inc()
 
-    def live(self, record: dict[str, Any]) -> None:
+    def live(self, record: BuildRecord) -> None:
         """Publish the record of the build that is live from now on.
 
         Raises:
@@ -213,7 +214,7 @@ class RetriedMetrics(Metrics):
         self._say = say
         self._thread_counts = ThreadCounts()
         self._counting = Metrics()
-        self._unpublished: dict[str, Any] | None = None
+        self._unpublished: BuildRecord | None = None
         self._next_try = 0.0
         self._trying = Lock()
         self._try()
@@ -236,7 +237,7 @@ class RetriedMetrics(Metrics):
         """Count a request that the shared rate limit counter did not count."""
         self._counting.fallback()
 
-    def live(self, record: dict[str, Any]) -> None:
+    def live(self, record: BuildRecord) -> None:
         """Publish the record of the build that is live from now on."""
         self._unpublished = record
         self._try()

@@ -3,12 +3,12 @@
 from collections.abc import Collection
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any
 
 import click
 
 from edge_auth.builds.builds import open_build
 from edge_auth.builds.pointer import read_pointer
+from edge_auth.builds.record import BuildRecord
 from edge_auth.store.interface import Store
 from edge_auth.store.open import open_store
 from generator.commands.nightly import nightly
@@ -115,7 +115,7 @@ def _settle(days: Collection[datetime], location: str, verdict: str, as_json: bo
         nightly.main(["--lake", lake, "--store", location], standalone_mode=False)
 
 
-def live_record(store: Store) -> dict[str, Any] | None:
+def live_record(store: Store) -> BuildRecord | None:
     """Return the record of the live build, or None."""
     pointer, _ = read_pointer(store)
     return open_build(store, pointer.build).record if pointer else None

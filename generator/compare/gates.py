@@ -28,7 +28,7 @@ from generator.compare.judgements import Judgement, Verdict
 from generator.compare.past import NO_PAST, Past
 from generator.compare.rows import NO_PRICES, newest_prices, read_bulk_table, read_rows_of_days, source_rows
 from generator.database import Database, sql_text
-from generator.lake.quarantine import unread_files
+from generator.lake.quarantine import files_read, unread_files
 from generator.pack.verify import checked_file
 
 _TABLES = pa.schema([("table", pa.string()), ("rows", pa.int64())])
@@ -296,7 +296,7 @@ def _unread_days(old: Build, new: Build) -> pa.Table:
 def _known_days(new: Build, unread: pa.Table) -> pa.Table:
     """Return the prices of the days that are nearest to unread days and were read before; `near` is the unread day."""
     days = {day.isoformat() for day in unread["day"].unique().to_pylist()}
-    read = set(new.record.get("provenance", {"inputs": {}})["inputs"].get(_GUIDE, {}).get("days", {})) - days
+    read = {file.day for file in files_read(new.record) if file.table == _GUIDE} - days
     nearest = {day: min(read, key=lambda other: (_distance(day, other), other), default=None) for day in days}
     near = {day: other for day, other in nearest.items() if other and _distance(day, other) <= settings.JUDGED_DAYS}
     entries = json.loads(new.manifest() or b'{"files": []}')["files"] if near else []

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from edge_auth.builds import layout
+from edge_auth.builds.record import BuildRecord, TableInputs
 from edge_auth.errors import AccessDenied, StoreError
 from edge_auth.store.documents import update_json
 from edge_auth.store.interface import Store
@@ -119,24 +120,29 @@ def skipped_by_builds(
     return {file.key for file in read_quarantine(store) if file.is_left_out(limits or {}, forced)}
 
 
-def files_read(record: Mapping[str, Any]) -> set[FileKey]:
+def files_read(record: BuildRecord) -> set[FileKey]:
     """Return the day files that a build read, by its record. Records of older versions name none."""
     return {
         FileKey(table, day, sha256)
-        for table, inputs in record.get("provenance", {"inputs": {}})["inputs"].items()
+        for table, inputs in _inputs(record).items()
         for day, hashes in inputs.get("days", {}).items()
         for sha256 in hashes
     }
 
 
-def skipped_files(record: Mapping[str, Any]) -> set[FileKey]:
+def _inputs(record: BuildRecord) -> dict[str, TableInputs]:
+    """Return the files of each table that a build read; none in a record of an older version."""
+    return record["provenance"]["inputs"] if "provenance" in record else {}
+
+
+def skipped_files(record: BuildRecord) -> set[FileKey]:
     """Return the files in quarantine that a build left out, by its record."""
     return {
         FileKey(file["table"], file["day"], file["sha256"], file.get("game")) for file in record.get("quarantine", [])
     }
 
 
-def original_of(record: Mapping[str, Any], file: FileKey) -> FileKey:
+def original_of(record: BuildRecord, file: FileKey) -> FileKey:
     """Return the file of the lake for one that a build read, perhaps without the rows of some games."""
     for entry in record.get("quarantine", []):
         if entry.get("read_as") == file.sha256 and (entry["table"], entry["day"]) == (file.table, file.day):
@@ -144,7 +150,7 @@ def original_of(record: Mapping[str, Any], file: FileKey) -> FileKey:
     return file
 
 
-def unread_files(record: Mapping[str, Any], live: Mapping[str, Any]) -> set[FileKey]:
+def unread_files(record: BuildRecord, live: BuildRecord) -> set[FileKey]:
     """Return the day files that a build read and the live one did not, by their records.
 
     Records of older versions name no files, only the last day of each table.
@@ -152,9 +158,9 @@ def unread_files(record: Mapping[str, Any], live: Mapping[str, Any]) -> set[File
     return unread_of(files_read(record), live)
 
 
-def unread_of(files: set[FileKey], live: Mapping[str, Any]) -> set[FileKey]:
+def unread_of(files: set[FileKey], live: BuildRecord) -> set[FileKey]:
     """Return those of some day files that the live build did not read, by its record."""
-    inputs = live.get("provenance", {"inputs": {}})["inputs"]
+    inputs = _inputs(live)
     last_days = {table: known["last_day"] for table, known in inputs.items() if "last_day" in known}
     unnamed = {table: day for table, day in last_days.items() if "days" not in inputs[table]}
     return {file for file in files - files_read(live) if file.day > unnamed.get(file.table, "")}
@@ -182,7 +188,7 @@ def hold(
 
 
 def settle(
-    store: Store, days: Collection[str], verdict: str, published: Mapping[str, Any] | None = None
+    store: Store, days: Collection[str], verdict: str, published: BuildRecord | None = None
 ) -> list[QuarantinedFile]:
     """Accept or drop all files of some days, and return them.
 
@@ -206,7 +212,7 @@ def settle(
 
 
 def _withdrawn(
-    files: list[QuarantinedFile], published: Mapping[str, Any] | None, days: Collection[str]
+    files: list[QuarantinedFile], published: BuildRecord | None, days: Collection[str]
 ) -> list[QuarantinedFile]:
     """Return the files of days that a build read and that were never in quarantine, by its record."""
     if published is None:
@@ -217,7 +223,7 @@ def _withdrawn(
     return [QuarantinedFile(*key[:3], DROPPED, {}, published["id"], "", "") for key in sorted(read - known)]
 
 
-def accept_read_files(store: Store, record: Mapping[str, Any]) -> None:
+def accept_read_files(store: Store, record: BuildRecord) -> None:
     """Accept the files in quarantine that a build read, because it goes live."""
 
     def accept(files: list[QuarantinedFile]) -> list[QuarantinedFile]:
@@ -227,7 +233,7 @@ def accept_read_files(store: Store, record: Mapping[str, Any]) -> None:
     _change(store, accept)
 
 
-def note_lake(store: Store, record: Mapping[str, Any]) -> None:
+def note_lake(store: Store, record: BuildRecord) -> None:
     """Record which held files a lake still has, by the record of a build of all its days."""
 
     def note(files: list[QuarantinedFile]) -> list[QuarantinedFile]:
@@ -237,7 +243,7 @@ def note_lake(store: Store, record: Mapping[str, Any]) -> None:
     _change(store, note)
 
 
-def waiting_files(store: Store, record: Mapping[str, Any]) -> list[QuarantinedFile]:
+def waiting_files(store: Store, record: BuildRecord) -> list[QuarantinedFile]:
     """Return the held files that a build left out, by its record."""
     skipped = skipped_files(record)
     return [file for file in read_quarantine(store) if file.verdict == HELD and file.key in skipped]

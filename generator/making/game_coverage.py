@@ -8,6 +8,7 @@ from typing import Any
 from edge_auth.builds import layer_names
 from edge_auth.builds.builds import Build, open_build
 from edge_auth.builds.pointer import live_build_id
+from edge_auth.builds.record import LayerRecord
 from edge_auth.errors import EdgeError
 from edge_auth.store.interface import Store
 from generator.errors import GeneratorError
@@ -80,12 +81,11 @@ def games_for_record(build: Build, threads: int, memory: str) -> list[dict[str, 
     return None
 
 
-def _live_games(store: Store, catalogue: dict[str, Any]) -> list[dict[str, Any]] | None:
+def _live_games(store: Store, catalogue: LayerRecord) -> list[dict[str, Any]] | None:
     with suppress(EdgeError):  # nothing is live, or an older version made it
         live = open_build(store, live_build_id(store)).record
-        if live["layers"].get(layer_names.CATALOGUE, {}).get("digest") == catalogue["digest"]:
-            games: list[dict[str, Any]] | None = live.get("games")
-            return games
+        of_live = live["layers"].get(layer_names.CATALOGUE)
+        return live.get("games") if of_live and of_live["digest"] == catalogue["digest"] else None
     return None
 
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from edge_auth.builds import layout
 from edge_auth.builds.builds import open_build
 from edge_auth.builds.index import INDEX_NAME
 from edge_auth.builds.layers import Layer
+from edge_auth.builds.record import BuildRecord
 from edge_auth.errors import StoreError
 from edge_auth.store.interface import Store
 from generator import settings
@@ -53,7 +53,7 @@ class BuildResult:
         step_times: How long each step took in this process, in order.
     """
 
-    record: dict[str, Any]
+    record: BuildRecord
     made: list[str]
     damaged: dict[str, str] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
@@ -63,8 +63,7 @@ class BuildResult:
     @property
     def id(self) -> str:
         """The id of the build."""
-        id_: str = self.record["id"]
-        return id_
+        return self.record["id"]
 
 
 def make_build(

@@ -14,6 +14,7 @@ from typing import Any
 import edge_auth
 import generator
 from edge_auth.builds import layout
+from edge_auth.builds.record import Provenance
 from generator.database import sql_root
 from generator.lake.files import LakeFile
 from generator.lake.lake import RECIPE_NAME, Lake
@@ -21,13 +22,13 @@ from generator.lake.lake import RECIPE_NAME, Lake
 _CODE_SUFFIXES = {".py", ".sql", ".j2", ".md", ".js", ".mjs", ".css", ".json"}
 
 
-def provenance(lake: Lake, build_id: str) -> dict[str, Any]:
+def provenance(lake: Lake, build_id: str) -> Provenance:
     """Return the inputs, the code and the place of the gate results of a build, as JSON.
 
     The hash of a table is over the days and hashes of its files, whatever their names and order.
     """
     tables = sorted({file.table for file in lake.files})
-    inputs = {table: _table(lake, lake.files_of(table)) for table in tables}
+    inputs: dict[str, Any] = {table: _table(lake, lake.files_of(table)) for table in tables}
     if lake.recipe_sha256:
         inputs[RECIPE_NAME] = {"sha256": lake.recipe_sha256}
     code = {"version": version("cardpress"), "sha256": code_sha256()}

@@ -10,6 +10,7 @@ import duckdb
 from edge_auth.builds import layer_names
 from edge_auth.builds.builds import FORMAT, Build
 from edge_auth.builds.layers import Layer
+from edge_auth.builds.record import BuildRecord
 from edge_auth.errors import DamagedObject
 from edge_auth.text import UNICODE_VERSION
 from generator.making.context import BuildContext
@@ -19,7 +20,7 @@ from generator.making.layers.status import LAYERS_WITH_FACTS, facts
 from generator.making.provenance import provenance
 
 
-def make_record(context: BuildContext, build_id: str, specs: Sequence[LayerSpec]) -> dict[str, Any]:
+def make_record(context: BuildContext, build_id: str, specs: Sequence[LayerSpec]) -> BuildRecord:
     """Return the record of a build as JSON values.
 
     Args:
@@ -29,14 +30,16 @@ def make_record(context: BuildContext, build_id: str, specs: Sequence[LayerSpec]
         StoreError: A layer cannot be read.
     """
     layers = {spec.name: context.layers.open(spec.name, spec.digest) for spec in specs}
-    record = {
+    known = _facts(context, layers)
+    record: BuildRecord = {
         "format": FORMAT,
         "id": build_id,
         "as_of": context.lake.as_of.isoformat(),
         "layers": {spec.name: {"digest": spec.digest, "inputs": spec.inputs} for spec in specs},
         "objects": {name: len(layer.index) for name, layer in layers.items()},
         "bytes": {name: _bytes(layer) for name, layer in layers.items()},
-        **_facts(context, layers),
+        "freshness": known["freshness"],
+        "left_out": known["left_out"],
         "quarantine": [
             {name: value for name, value in file._asdict().items() if value is not None}
             for file in context.lake.quarantined
@@ -49,8 +52,8 @@ def make_record(context: BuildContext, build_id: str, specs: Sequence[LayerSpec]
             "unicode": UNICODE_VERSION,
         },
     }
-    games = games_for_record(Build(context.store, record), context.threads, context.memory)
-    return record | {"games": games}
+    record["games"] = games_for_record(Build(context.store, record), context.threads, context.memory)
+    return record
 
 
 def _bytes(layer: Layer) -> int:

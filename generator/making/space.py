@@ -67,8 +67,7 @@ def _last_sizes(store: Store) -> dict[str, int]:
     except NoLiveBuild:
         last = max(layout.build_ids(store.list(layout.BUILDS)), default="")
     with suppress(EdgeError):  # a damaged record has no size
-        sizes: dict[str, int] = open_build(store, last).record["bytes"]
-        return sizes
+        return open_build(store, last).record["bytes"]
     return {}
 
 

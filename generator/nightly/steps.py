@@ -75,7 +75,7 @@ def make_new_build(
     _note_repaired(options, report, result.damaged)
     report.build, report.made, report.layer_seconds = result.id, result.made, result.seconds
     report.other_bytes = result.other_bytes
-    report.record = {name: result.record[name] for name in _RECORDED}
+    report.record = {name: value for name, value in result.record.items() if name in _RECORDED}
     note_lake(store, result.record)
     if waiting := waiting_files(store, result.record):
         say(count_waiting(waiting, store.location))

@@ -2,11 +2,11 @@
 
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any
 
 from edge_auth.builds import layout
 from edge_auth.builds.builds import open_build
 from edge_auth.builds.pointer import read_pointer
+from edge_auth.builds.record import LayerRecord
 from edge_auth.store.interface import Store
 from generator import settings
 from generator.lake.lake import Lake
@@ -56,7 +56,7 @@ def _base(store: Store) -> str | None:
     return max(layout.build_ids(store.list(layout.BUILDS)), default=None)
 
 
-def _reason(spec: LayerSpec, base_layer: dict[str, Any] | None, base: str | None, defect: str | None) -> LayerReason:
+def _reason(spec: LayerSpec, base_layer: LayerRecord | None, base: str | None, defect: str | None) -> LayerReason:
     difference = _difference(spec, base_layer, base)
     if defect is None:
         why = f"unchanged since {base}" if difference is None else f"already in the store; {difference}"
@@ -67,7 +67,7 @@ def _reason(spec: LayerSpec, base_layer: dict[str, Any] | None, base: str | None
     return LayerReason(spec.name, spec.digest, defect is not None, why)
 
 
-def _difference(spec: LayerSpec, base_layer: dict[str, Any] | None, base: str | None) -> str | None:
+def _difference(spec: LayerSpec, base_layer: LayerRecord | None, base: str | None) -> str | None:
     """Return how a layer's inputs differ from those of the same layer of another build, None if they are the same."""
     if base is None:
         return "this is the first build"

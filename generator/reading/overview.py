@@ -7,6 +7,7 @@ from typing import Any
 from edge_auth.builds import layout
 from edge_auth.builds.builds import open_build
 from edge_auth.builds.pointer import read_pointer
+from edge_auth.builds.record import BuildRecord
 from edge_auth.errors import DamagedObject
 from edge_auth.store.interface import Store
 from generator import settings
@@ -77,7 +78,7 @@ def overview(store: Store, clock: Clock) -> Overview:
     return Overview(live, bool(pointer and pointer.hold), rows)
 
 
-def _row(store: Store, record: dict[str, Any], written: datetime, now: datetime, state: str) -> BuildRow:
+def _row(store: Store, record: BuildRecord, written: datetime, now: datetime, state: str) -> BuildRow:
     judgement = read_judgement(store, record["id"])
     refused = any(verdict["breached"] and not verdict["forced"] for verdict in (judgement or {}).get("verdicts", []))
     return BuildRow(
@@ -103,7 +104,7 @@ def _gates(judgement: dict[str, Any] | None) -> str:
     return ", ".join([*breached, *forced]) or "passed"
 
 
-def source_ages(record: dict[str, Any], clock: Clock) -> list[SourceAge]:
+def source_ages(record: BuildRecord, clock: Clock) -> list[SourceAge]:
     """Return how old the newest rows are that a build shows, per table of the lake."""
     freshness = record["freshness"]
     newest = {

@@ -11,10 +11,12 @@ from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import cast
 
 from edge_auth.builds import layer_names, layout, object_keys, site_files
 from edge_auth.builds.builds import Build
 from edge_auth.builds.movers import WEEK
+from edge_auth.builds.record import BuildRecord, LayerRecord
 from edge_auth.live.open_build import LruCache, OpenBuild
 from edge_auth.store.file_cache import FileCache
 from generator.making.context import BuildContext
@@ -69,8 +71,8 @@ def _week(build: OpenBuild) -> bytes:
 @contextmanager
 def _opened(context: BuildContext, build_id: str, digests: Mapping[str, str]) -> Iterator[OpenBuild]:
     """Open the layers of a build that has no record yet. Files of a bucket are copied for the time being."""
-    layers = {name: {"digest": digest} for name, digest in digests.items()}
-    record = {"id": build_id, "as_of": context.lake.as_of.isoformat(), "layers": layers}
+    layers = {name: LayerRecord(digest=digest, inputs={}) for name, digest in digests.items()}
+    record = cast("BuildRecord", {"id": build_id, "as_of": context.lake.as_of.isoformat(), "layers": layers})
     with TemporaryDirectory(prefix="cardpress-") as folder:
         build = Build(context.store, record, FileCache(Path(folder)))
         if context.store.local_path(""):

@@ -11,6 +11,7 @@ from typing import Any
 
 from edge_auth.builds import layout
 from edge_auth.builds.builds import Build, open_build
+from edge_auth.builds.record import BuildRecord
 from edge_auth.errors import DamagedObject, UnknownBuild
 from edge_auth.store.interface import Store
 from generator.clock import Clock
@@ -70,7 +71,7 @@ class BuildSummary:
 
     build: str
     as_of: str
-    record: _Json
+    record: BuildRecord
     counts: PriceCounts
     moment: datetime
     sources: list[SourceAge]
@@ -114,7 +115,7 @@ def _nights(store: Store, build: Build) -> list[_Json]:
     return [report for report in with_build if report["record"]["as_of"] <= build.as_of.isoformat()]
 
 
-def _records(store: Store, build: Build) -> dict[str, _Json]:
+def _records(store: Store, build: Build) -> dict[str, BuildRecord]:
     """Return the records of the newest builds up to this one's as-of day, by id."""
     ids = layout.build_ids(store.list(layout.BUILDS))
     records = {}
@@ -124,7 +125,7 @@ def _records(store: Store, build: Build) -> dict[str, _Json]:
     return records
 
 
-def _layers(build: Build, nights: list[_Json], records: dict[str, _Json]) -> list[LayerSummary]:
+def _layers(build: Build, nights: list[_Json], records: dict[str, BuildRecord]) -> list[LayerSummary]:
     record = build.record
     layers = [
         LayerSummary(
@@ -136,17 +137,18 @@ def _layers(build: Build, nights: list[_Json], records: dict[str, _Json]) -> lis
     return sorted(layers, key=lambda layer: (layer.seconds is None, -(layer.seconds or 0), layer.name))
 
 
-def _layer_seconds(name: str, digest: str, nights: list[_Json], records: dict[str, _Json]) -> float | None:
+def _layer_seconds(name: str, digest: str, nights: list[_Json], records: dict[str, BuildRecord]) -> float | None:
     """Return how long the night that built a layer took over it, for this build or for one that shares the layer."""
     for night in nights:
         seconds: float | None = night.get("layer_seconds", {}).get(name)
-        layers = records.get(night["build"], {}).get("layers", {})
-        if seconds is not None and layers.get(name, {}).get("digest") == digest:
+        record = records.get(night["build"])
+        layer = record["layers"].get(name) if record else None
+        if seconds is not None and layer and layer["digest"] == digest:
             return seconds
     return None
 
 
-def _history(nights: list[_Json], records: dict[str, _Json]) -> list[HistoryRow]:
+def _history(nights: list[_Json], records: dict[str, BuildRecord]) -> list[HistoryRow]:
     rows = {id_: _history_row(id_, record) for id_, record in records.items()}
     for night in reversed(nights):  # the last night that made a build replaces the earlier ones
         if night["outcome"] != UNCHANGED or night["build"] not in rows:
@@ -154,7 +156,7 @@ def _history(nights: list[_Json], records: dict[str, _Json]) -> list[HistoryRow]
     return sorted(rows.values(), key=lambda row: (row.as_of, row.run or "", row.build))[-MAX_HISTORY_BUILDS:]
 
 
-def _history_row(id_: str, record: _Json, night: _Json | None = None) -> HistoryRow:
+def _history_row(id_: str, record: BuildRecord, night: _Json | None = None) -> HistoryRow:
     catalogue = record["freshness"]["catalogue"]
     return HistoryRow(
         id_,
