@@ -40,10 +40,11 @@ def as_text(report: DiffReport) -> Iterator[str]:
 def _night(report: DiffReport) -> Iterator[str]:
     yield report.night.sentence
     yield ""
-    yield f"{'':<42}{'now':>11}{'yesterday':>11}{'last week':>11}"
+    yield f"{'':<42}{'now':>11}{'night before':>14}{'week before':>14}"
     for row in report.night.rows:
         figures = (row.tonight, row.yesterday, row.last_week)
-        numbers = "".join(f"{'-' if figure is None else f'{figure:,}':>11}" for figure in figures)
+        places = zip(figures, (11, 14, 14), strict=True)
+        numbers = "".join(f"{'-' if figure is None else f'{figure:,}':>{width}}" for figure, width in places)
         yield f"  {title(row.name):<40}{numbers}{'' if row.ordinary else '  unusual'}"
 
 

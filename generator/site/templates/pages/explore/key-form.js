@@ -2,6 +2,7 @@
 import {keepKey, readKey} from "../docs/key.js";
 import {showKey} from "../docs/menu.js";
 import {h} from "./dom.js";
+import {sentence} from "./words.js";
 
 const byId = (id) => document.getElementById(id);
 
@@ -41,7 +42,7 @@ export function keyForm(enter, leave) {
       if (mine !== attempt) return;
       if (error.status === 401) keepKey("");
       invite();
-      wrong.textContent = error.message; // none if the service asked for a key
+      wrong.textContent = sentence(error.message); // none if the service asked for a key
       if (error.status === 0) wrong.append(" ", h("button", {type: "button", onclick: () => begin(key)}, "Try again"));
     }
     button.disabled = false;

@@ -15,7 +15,7 @@ import {SetCards} from "./set-cards.js";
 import {Tracked} from "./tracked.js";
 import {visitorOf} from "./visitor.js";
 import {watchedView, watchlistView} from "./watchlist.js";
-import {titled} from "./words.js";
+import {sentence, titled} from "./words.js";
 
 const byId = (id) => document.getElementById(id);
 const [place, status] = ["view", "status"].map(byId);
@@ -33,7 +33,7 @@ let list = null; // the list of cards as it was left, to come back to
 
 /** Show a message in the status line. Of an ApiError it says what to do. */
 function announce(said, wrong = false) {
-  status.textContent = said.message ?? said;
+  status.textContent = sentence(said.message ?? said);
   status.classList.toggle("error", wrong);
   if (said.status === 0) status.append(" ", h("button", {type: "button", onclick: again}, "Try again"));
   if (said.status === 403) scopes.then((known) => replace(denied(said, known)));

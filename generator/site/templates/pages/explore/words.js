@@ -42,6 +42,9 @@ export const since = (value) => `since ${day(value).replace(/ \d+$/, "")}`;
 /** Whether a change is up or down, as a class; "" for none. */
 export const direction = (change) => (change > 0 ? "up" : change < 0 ? "down" : "");
 
+/** A message of the API as pages write it. */
+export const sentence = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
+
 /** Name the page: what it shows, where that is. */
 export function titled(...parts) {
   document.title = [...parts, "cardpress"].filter(Boolean).join(", ");
