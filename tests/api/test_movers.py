@@ -1,6 +1,7 @@
 """The largest price moves of a lake with more than one list can hold, with ties, two games and a late guide."""
 
 import itertools
+import json
 import random
 from collections.abc import Iterator
 from datetime import date, timedelta
@@ -8,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from edge_auth.builds.builds import open_build
+from edge_auth.store.folder import FolderStore
 from tests.support.commands import build, issue
 from tests.support.disagreements import disagreements
 from tests.support.lakes import Rows, write
@@ -117,3 +120,36 @@ def test_the_explorer_knows_the_change_of_each_product_over_7_days(lake: Path, c
     since = [week["days"][place] for place in week["then"]]
     shown = zip(week["changes"], since, strict=True)
     assert dict(zip(itertools.accumulate(week["steps"]), shown, strict=True)) == expected
+
+
+THEN = {"trend": 4.0, "low": 4.0, "avg7": 4.0, "avg30": 4.0}
+NOW = {"trend": 4.8, "low": 4.2, "avg7": 4.2, "avg30": 4.01}  # a quarter of the move, and just more than none
+AROUND = {
+    "then low": (None, 0.0, 4.01),
+    "then avg7": (None, 0.0, 4.01),
+    "then avg30": (None, 0.0, 1.99, 2.0, 8.0, 8.01, 4.01),
+    "now low": (None, 0.0, 4.19, 1.19, 1.2),
+    "now avg7": (None, 0.0, 2.39, 2.4, 4.19, 9.6, 9.61),
+    "now avg30": (None, 0.0, 2.39, 2.4, 4.0, 9.6, 9.61),
+}
+
+
+def test_the_evidence_of_a_move_is_judged_to_the_cent(tmp_path: Path) -> None:
+    """Each figure beside the bounds of its rules, alone and with another one, for both finishes."""
+    changes = [{field: value} for field, values in AROUND.items() for value in values]
+    pairs = [one | other for one, other in itertools.combinations(changes, 2) if one.keys() != other.keys()]
+    guide: dict[str, list[dict]] = {"2024-02-25": [], "2024-03-03": []}
+    for number, changed in enumerate([{}, *changes, *pairs]):
+        for rows, when, usual in zip(guide.values(), ("then", "now"), (THEN, NOW), strict=True):
+            row = {name: changed.get(f"{when} {name}", price) for name, price in usual.items()}
+            suffix = "_holo" if number % 2 else ""
+            rows.append({"id_product": number, **{f"{name}{suffix}": price for name, price in row.items()}})
+    products = [{"id_product": row["id_product"], "name": "P", "kind": "single"} for row in guide["2024-03-03"]]
+    lake = write(Rows(products=products, price_guide=guide), tmp_path / "lake", 1)
+    store = FolderStore(str(tmp_path / "store"))
+    made = open_build(store, build(lake, tmp_path / "store", "2024-03-03"))
+    found = {move["id_product"]: move["confirmed"] for move in map(json.loads, made.movers.list("7d/percent/up/all/1"))}
+    query = {"window": "7d", "by": "percent", "direction": "up", "kind": "all", "min_price": "1", "game": ""}
+    expected = movers.listed(Oracle(lake, "2024-03-03").lake, query | {"confirmed": "false"})
+    assert found == {move["id_product"]: move["confirmed"] for move in expected}
+    assert len(found) == len(products) and 40 < sum(found.values()) < 400
