@@ -13,8 +13,6 @@ from edge_auth.store.s3_client import Timeouts
 from edge_auth.store.s3_errors import is_not_implemented
 
 _PROBED = b"probe"
-# Locations where this process has tried every request.
-_PROBED_LOCATIONS: set[str] = set()
 _PROBE_LOCK = Lock()
 
 
@@ -181,9 +179,9 @@ class S3Store:
 
     def _probe_once(self) -> None:
         with _PROBE_LOCK:
-            if self._swaps and self.location not in _PROBED_LOCATIONS:
+            if self._swaps and self.location not in self._bucket.dialect.tried:
                 self.probe()
-                _PROBED_LOCATIONS.add(self.location)
+                self._bucket.dialect.tried.add(self.location)
 
     def _listed(self, entry: dict[str, Any]) -> Listed:
         try:

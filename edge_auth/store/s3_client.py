@@ -4,7 +4,7 @@ import base64
 import hashlib
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
@@ -44,10 +44,12 @@ class Dialect:
     Attributes:
         refused: Forms that the server has refused.
         quotes: Whether it compares ETags with their quotes.
+        tried: The locations where this process has tried every request.
     """
 
-    refused: set[str]
+    refused: set[str] = field(default_factory=set)
     quotes: bool = False
+    tried: set[str] = field(default_factory=set)
 
 
 class S3Client:
@@ -70,7 +72,7 @@ class S3Client:
     def dialect(self) -> Dialect:
         """What the server takes, shared by all clients of a bucket in this process."""
         if self._dialect is None:
-            self._dialect = _DIALECTS.setdefault((self.client.meta.endpoint_url, self._bucket), Dialect(set()))
+            self._dialect = _DIALECTS.setdefault((self.client.meta.endpoint_url, self._bucket), Dialect())
         return self._dialect
 
     @property
