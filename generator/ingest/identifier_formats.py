@@ -176,8 +176,6 @@ def _tcgdex(card: Card) -> Identified:
     products = [_member(one, *place) for one in printings for place in places]
     number = card.get("localId")
     set_code = _member(card, "set", "id")
-    if set_code is None and number is not None and own.endswith(f"-{number}"):
-        set_code = own.removesuffix(f"-{number}")
     return _identified(products, [("tcgdex", own), *set_number(set_code, number)])
 
 

@@ -64,7 +64,7 @@ def price(product: int) -> dict:
     ],
 )
 def test_every_product_of_a_card_of_tcgdex(tmp_path: Path, card: dict, products: set[int]) -> None:
-    found = ids(tmp_path, "tcgdex", {"id": "me01-001", "localId": "001", **card})
+    found = ids(tmp_path, "tcgdex", {"id": "me01-001", "localId": "001", "set": {"id": "me01"}, **card})
     wanted = {(product, *pair) for product in products for pair in (("tcgdex", "me01-001"), ("set_number", "me01/001"))}
     assert found == wanted
 
