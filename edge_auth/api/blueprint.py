@@ -17,13 +17,13 @@ from werkzeug.exceptions import MethodNotAllowed as OtherMethods
 
 from edge_auth.api import nginx_edge, views
 from edge_auth.api.access import Door
-from edge_auth.api.bulk import file_answer
 from edge_auth.api.endpoints import API, ENDPOINTS, HOME, SITE, Endpoint, Source, nearest_path
 from edge_auth.api.parameters import quote_input, read_query
 from edge_auth.api.request import Asked, read_request
 from edge_auth.api.responses import Answer, failure, key_body, lost_page, prefers, preflight, refusal, success
 from edge_auth.builds import site_files
-from edge_auth.builds.bodies import JSON
+from edge_auth.builds.bodies import JSON, matches_tag
+from edge_auth.builds.bulk import LIVE_CATALOGUE
 from edge_auth.errors import (
     AccessDenied,
     ApiError,
@@ -32,14 +32,80 @@ from edge_auth.errors import (
     MissingObject,
     NoLiveBuild,
     NotFound,
+    RangeNotSatisfiable,
     StoreError,
     UnknownBuild,
 )
 from edge_auth.live.build_registry import BuildRegistry, OneBuild
-from edge_auth.live.bulk_files import StoredBulkFiles
+from edge_auth.live.bulk_files import MAX_READ_BYTES, Holder, Span, StoredBulkFiles
 from edge_auth.live.log import Answered, Log
 from edge_auth.live.metrics import Metrics
 from edge_auth.live.open_build import OpenBuild
+
+_TAG_DIGITS = 32
+_ONE_RANGE = re.compile(r"bytes=[ \t]*([0-9]*)-([0-9]*)[ \t]*", re.IGNORECASE)
+_MAX_DIGITS = 18
+
+
+def file_answer(files: StoredBulkFiles, asked: Asked, endpoint: Endpoint) -> Answer:
+    """Return the answer to a request for a bulk file.
+
+    Raises:
+        NotFound: No build that the store keeps lists it.
+        StoreError: The store failed.
+        RateLimited: The key, its address or all keys together download too much already.
+        RangeNotSatisfiable: The range begins beyond the end of the file.
+    """
+    assert asked.record is not None, "downloads are counted by key"
+    file = files.find(asked.subject)
+    tag = file.sha256[:_TAG_DIGITS]
+    fields = {**endpoint.headers, **asked.headers, "ETag": f'"{tag}"'}
+    if asked.subject == LIVE_CATALOGUE:  # tomorrow this address has another file
+        fields["Cache-Control"] = "private, no-cache"
+    if matches_tag(asked.environ.get("HTTP_IF_NONE_MATCH", ""), tag):
+        return Answer(304, fields)
+    fields["Content-Type"] = file.media_type
+    part = _requested_span(asked, tag, file.size)
+    if part is not None:
+        fields["Content-Range"] = f"bytes {part.start}-{part.end - 1}/{file.size}"
+    span = part or Span(0, file.size)
+    length = span.end - span.start
+    status, fields = 200 if part is None else 206, fields | {"Content-Length": str(length)}
+    if asked.method == "HEAD":
+        return Answer(status, fields)
+    if length <= MAX_READ_BYTES:
+        return Answer(status, fields, files.read(file, span))
+    return Answer(status, fields, chunks=files.stream(file, span, Holder(asked.record.id, asked.client)))
+
+
+def _requested_span(asked: Asked, tag: str, size: int) -> Span | None:
+    """Return the range that a request names, or None for the whole file.
+
+    Raises:
+        RangeNotSatisfiable: The range begins beyond the end of the file.
+    """
+    text, quoted = asked.environ.get("HTTP_RANGE"), f'"{tag}"'
+    if text is None or asked.method == "HEAD" or asked.environ.get("HTTP_IF_RANGE", quoted) != quoted:
+        return None
+    found = _ONE_RANGE.fullmatch(text)
+    if found is None or not any(found.groups()):
+        return None
+    first, last = (digits and (digits.lstrip("0") or "0") for digits in found.groups())
+    if first and last and (len(last), last) < (len(first), first):
+        return None
+    if first:
+        span = Span(_position(first), min(_position(last) + 1, size) if last else size)
+    else:
+        span = Span(max(0, size - _position(last)), size)
+    if span.start >= size:
+        raise RangeNotSatisfiable(f"the file has {size} bytes", Content_Range=f"bytes */{size}")
+    return span
+
+
+def _position(digits: str) -> int:
+    """Return a position of a range. Python refuses to read very long numbers; no file is that large."""
+    return int(digits) if len(digits) <= _MAX_DIGITS else 10**_MAX_DIGITS
+
 
 _ONE_HOST = "an HTTP/1.1 request must have one header Host"
 _OF_API = re.compile(rb"/api(?:/|$)")

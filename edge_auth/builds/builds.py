@@ -20,10 +20,9 @@ from edge_auth.store.file_cache import FileCache
 from edge_auth.store.interface import Store
 
 if TYPE_CHECKING:
-    from edge_auth.builds.catalogue import Catalogue
+    from edge_auth.builds.catalogue import Catalogue, ListPages
     from edge_auth.builds.identifiers import Identifiers
     from edge_auth.builds.index import Entry
-    from edge_auth.builds.list_pages import ListPages
     from edge_auth.builds.market import Group, Market
     from edge_auth.builds.movers import Movers
     from edge_auth.builds.series import Series
@@ -174,7 +173,7 @@ class Build:
     @cached_property
     def list_pages(self) -> "ListPages":
         """The pages of /cards as documents."""
-        from edge_auth.builds.list_pages import ListPages
+        from edge_auth.builds.catalogue import ListPages
 
         return ListPages(self.catalogue)
 

@@ -6,8 +6,7 @@ import click
 
 from edge_auth.store.open import open_store
 from generator.clock import utc_now
-from generator.commands.build_names import no_builds_message
-from generator.commands.options import json_option, store_option
+from generator.commands.options import json_option, no_builds_message, store_option
 from generator.reading.overview import LIVE, PREVIOUS, BuildRow, overview
 from generator.terminal.output import say, say_json
 

@@ -5,8 +5,7 @@ import sys
 import click
 
 from edge_auth.store.open import open_store
-from generator.commands.build_names import named_build
-from generator.commands.options import build_option, store_option
+from generator.commands.options import build_option, named_build, store_option
 from generator.errors import BuildError
 from generator.tree.documents import find_document
 

@@ -11,7 +11,7 @@ import click
 from edge_auth.serve.nginx_config import LISTEN
 from generator.commands.serving_options import PlainText
 from generator.deploy import kinds
-from generator.deploy.write import write_files
+from generator.deploy.kinds import write_files
 from generator.terminal.output import say, say_lines
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 import click
 
 from edge_auth.store.open import open_store
-from generator.commands.build_names import BuildName, named_build
-from generator.commands.options import store_option
+from generator.commands.options import BuildName, named_build, store_option
 from generator.compare.comparison import compare
 from generator.compare.diff import Diff
 from generator.reading.diff.html_page import as_html

@@ -3,8 +3,7 @@
 import click
 
 from edge_auth.store.open import open_store
-from generator.commands.build_names import named_build
-from generator.commands.options import build_option, store_option
+from generator.commands.options import build_option, named_build, store_option
 from generator.pack.read_ahead import ReadAhead
 from generator.terminal.output import say
 from generator.terminal.progress import Progress

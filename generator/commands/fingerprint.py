@@ -8,9 +8,8 @@ import click
 
 from generator.commands.options import json_option
 from generator.fingerprints.image_products import products_of_images
-from generator.fingerprints.load import load_index
+from generator.fingerprints.load import load_index, verify_entries
 from generator.fingerprints.table import check_recipe, table_rows, update
-from generator.fingerprints.verify import verify_entries
 from generator.lake.writer import LakeWriter
 from generator.terminal.output import say, say_json, say_lines
 from generator.terminal.progress import Progress

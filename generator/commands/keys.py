@@ -1,7 +1,7 @@
 """`cardpress keys`: issue, list, revoke and change API keys, which a shim follows in five seconds; count their use."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,17 +11,48 @@ from edge_auth.live.keys import (
     DEFAULT_RATE_LIMIT,
     SCOPES,
     KeyRecord,
+    digest,
     issue,
     open_key_file,
     parse_expiry,
 )
 from edge_auth.live.log import timestamp
+from edge_auth.store.disk import replace_file
 from edge_auth.store.open import open_store
 from generator.clock import utc_now
-from generator.commands.options import json_option, store_option
-from generator.commands.reused_key import check_store_exists, read_key, write_key
+from generator.commands.options import json_option, store_exists, store_option
+from generator.errors import BuildError
 from generator.releases.reserve import with_reserve
 from generator.terminal.output import say, say_json, say_lines
+
+_PRIVATE_FILE_MODE = 0o600
+
+
+def check_store_exists(location: str) -> None:
+    """Raise BuildError if there is no such folder, or nothing of a store at the prefix."""
+    if not store_exists(location):
+        raise BuildError(
+            f"there is no store {location}: correct the name, make a build first, or pass --create to begin with a key"
+        )
+
+
+def read_key(path: Path, records: Sequence[KeyRecord], now: float) -> tuple[str, KeyRecord] | None:
+    """Return the key in a file and its record, or None if the file is absent or the key is not valid here.
+
+    Args:
+        now: Unix time.
+    """
+    if not path.exists():
+        return None
+    key = path.read_text("ascii", "replace").strip()
+    found = next((record for record in records if record.sha256 == digest(key)), None)
+    return (key, found) if found and not found.revoked and not found.expired(now) else None
+
+
+def write_key(path: Path, key: str) -> None:
+    """Write a key into a file that only its owner may read."""
+    replace_file(path, [f"{key}\n".encode("ascii")], mode=_PRIVATE_FILE_MODE)
+
 
 NEVER = "never"
 _Function = TypeVar("_Function", bound=Callable[..., Any])

@@ -26,7 +26,7 @@ from generator.nightly.data_day import expected_day
 from generator.nightly.metrics import write_textfile
 from generator.nightly.night import Night, new_run_id
 from generator.nightly.notices import Notices
-from generator.nightly.options import NightOptions
+from generator.nightly.steps import NightOptions
 from generator.releases.prune import RetentionRules
 from generator.terminal.output import say, say_json
 from generator.terminal.progress import Progress

@@ -1,12 +1,79 @@
 """Options and parameter types that several commands share."""
 
+from contextlib import suppress
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import click
+from click.shell_completion import CompletionItem
 
-from edge_auth.store.open import LOCATION
+from edge_auth.builds import layout
+from edge_auth.builds.builds import Build, open_build
+from edge_auth.builds.pointer import live_build_id, read_pointer
+from edge_auth.errors import EdgeError
+from edge_auth.store.interface import Store
+from edge_auth.store.open import LOCATION, is_folder, open_store
 from generator import settings
-from generator.commands.build_names import BuildName
+from generator.errors import BuildError
+from generator.reading.overview import LIVE, PREVIOUS
+
+_COMPLETION_TIMEOUT_SECONDS = 1.0
+
+
+class BuildName(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
+    """The name of a build. A shell completes it from the store of the command line or of the environment.
+
+    Args:
+        words: Whether `live` and `previous` are offered.
+    """
+
+    name = "build"
+
+    def __init__(self, words: bool = True):
+        self.words = (LIVE, PREVIOUS) if words else ()
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Return the names that begin with `incomplete`."""
+        store = ctx.params.get("store") or "site_out"
+        choices = list(self.words)
+        with suppress(EdgeError, OSError):  # an error message would disturb the command line
+            records = open_store(store, _COMPLETION_TIMEOUT_SECONDS).list(layout.BUILDS)
+            choices += sorted(layout.build_ids(records), reverse=True)
+        return [CompletionItem(choice) for choice in choices if choice.startswith(incomplete)]
+
+
+def store_exists(location: str) -> bool:
+    """Return whether there is such a folder, or anything of a store at the prefix of a bucket."""
+    store = open_store(location)
+    if is_folder(location):
+        return Path(location).is_dir()
+    return any(map(store.stat, (layout.POINTER, layout.KEYS))) or any(True for _ in store.list(layout.BUILDS))
+
+
+def no_builds_message(store: str) -> str:
+    """Return the message for a store without builds."""
+    exists = not is_folder(store) or Path(store).is_dir()
+    where = f"no builds in {store}" if exists else f"the folder {store} does not exist"
+    return f"{where}: `cardpress build --lake LAKE --store {store}` makes one"
+
+
+def named_build(store: Store, name: str | None) -> Build:
+    """Open the build with an id, the live build (`live` or None), or the one that was live before (`previous`).
+
+    Raises:
+        BuildError, NoLiveBuild, UnknownBuild: There is no such build.
+    """
+    if name in (None, LIVE):
+        return open_build(store, live_build_id(store))
+    if name != PREVIOUS:
+        return open_build(store, name)
+    pointer, _ = read_pointer(store)
+    if pointer is None or not pointer.previous:
+        raise BuildError(
+            f"no build was live before in {store.location}: `cardpress builds` lists the ids of all builds"
+        )
+    return open_build(store, pointer.previous[0])
+
 
 store_option = click.option(
     "--store",

@@ -3,8 +3,7 @@
 import click
 
 from edge_auth.store.open import open_store
-from generator.commands.build_names import BuildName
-from generator.commands.options import store_option
+from generator.commands.options import BuildName, store_option
 from generator.releases.publish import publish as move_to
 from generator.releases.reserve import with_reserve
 from generator.terminal.output import say

@@ -7,8 +7,7 @@ import click
 
 from edge_auth.store.open import open_store
 from generator.clock import utc_now
-from generator.commands.build_names import BuildName, named_build
-from generator.commands.options import memory_option, store_option, threads_option
+from generator.commands.options import BuildName, memory_option, named_build, store_option, threads_option
 from generator.compare.comparison import compare
 from generator.compare.run_reports import DIFF_PAGE
 from generator.reading.report.html_page import as_html

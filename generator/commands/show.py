@@ -12,8 +12,14 @@ from edge_auth.errors import EdgeError
 from edge_auth.store.interface import Store
 from edge_auth.store.open import open_store
 from generator.clock import utc_now
-from generator.commands.build_names import BuildName, named_build, no_builds_message, store_exists
-from generator.commands.options import json_option, store_option
+from generator.commands.options import (
+    BuildName,
+    json_option,
+    named_build,
+    no_builds_message,
+    store_exists,
+    store_option,
+)
 from generator.compare.judgements import late_sources, read_judgement
 from generator.compare.run_reports import newest_report
 from generator.errors import BuildError, GeneratorError

@@ -3,8 +3,7 @@
 import click
 
 from edge_auth.store.open import open_store
-from generator.commands.build_names import BuildName, named_build
-from generator.commands.options import json_option, store_option
+from generator.commands.options import BuildName, json_option, named_build, store_option
 from generator.pack.verify import verify as read_again
 from generator.releases.change_documents import verify_steps
 from generator.terminal.output import say, say_json

@@ -5,6 +5,7 @@ There is one context for each thread that executes tasks of a build.
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from enum import StrEnum
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TypeVar
@@ -12,17 +13,70 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from edge_auth.builds.layers import Layer
 from edge_auth.store.folder import FolderStore
 from edge_auth.store.interface import Store
 from generator.database import Database
 from generator.lake.lake import Lake
 from generator.making.lake_tables import LakeTables
 from generator.making.step_times import StepClock
-from generator.making.stored_layers import StoredLayers
 from generator.pack.intermediate_store import IntermediateStore
-from generator.pack.output import Inputs
-from generator.pack.uploads import Uploads
+from generator.pack.verify import checked_file
+from generator.pack.writer import Inputs, Uploads
 from generator.threads import in_order
+
+
+class Intermediate(StrEnum):
+    """A kind of intermediate files. A task writes one file of a kind for each of its parts."""
+
+    KNOWN_ROWS = "known-rows"  # of an array of histories in a month, of products that the catalogue knows
+    UNKNOWN_ROWS = "unknown-rows"  # the same, of products that it does not know
+    ROWS_OF_DAY = "rows-of-day"  # of an array, of known products on one day
+    ROWS_OF_RANGE = "rows-of-range"  # of an array, of the products in one range
+    NEWEST_ROWS = "newest-rows"  # of a price table: the newest row of each product in a month
+    CARDS = "cards"  # of a range of products, by id: their sort keys and the sizes of their texts
+    CARD_TEXTS = "card-texts"  # of the same products: their Cards as lines of JSON
+
+    def of(self, *parts: object) -> str:
+        """Return the name of a part's file among a task's outputs, such as `rows-of-day price_guide 2026-02-01`."""
+        return " ".join(map(str, (self, *parts)))
+
+
+class StoredLayers:
+    """Layers of one store. Each index is read once, and each file is compared with its hash once."""
+
+    def __init__(self, store: Store):
+        self._store = store
+        self._opened: dict[str, Layer] = {}  # by digest
+        self._checked: set[tuple[str, str]] = set()  # files, by the digest of their layer and stem
+
+    def open(self, name: str, digest: str) -> Layer:
+        """Return a layer."""
+        return self._opened.setdefault(digest, Layer(self._store, name, digest))
+
+    def forget(self, digest: str) -> None:
+        """Read a layer again when it is next needed: it was made anew."""
+        self._opened.pop(digest, None)
+        self._checked = {file for file in self._checked if file[0] != digest}
+
+    def file(self, inputs: Inputs, name: str, digest: str, stem: str) -> Path:
+        """Return a local copy of a file of a layer, which one of a task's inputs has just written or the store has.
+
+        Raises:
+            BuildError: The file in the store is damaged.
+            StoreError: It cannot be read.
+        """
+        layer = self.open(name, digest)
+        for output in inputs.values():
+            for file in output.files if output.layer == name else ():
+                if file.name.startswith(f"{stem}-"):
+                    return layer.local(file.name, file.sha256)
+        if (digest, stem) in self._checked:
+            return layer.file(stem)
+        path = checked_file(layer, stem)
+        self._checked.add((digest, stem))
+        return path
+
 
 _Input = TypeVar("_Input")
 _Result = TypeVar("_Result")

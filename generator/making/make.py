@@ -1,41 +1,106 @@
 """Makes a build: defines the layers of a lake's build, makes the missing ones, and writes the record."""
 
 import json
+import platform
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.metadata import version
+from typing import Any
 
-from edge_auth.builds import layout
-from edge_auth.builds.builds import open_build
+import duckdb
+
+from edge_auth.builds import layer_names, layout
+from edge_auth.builds.builds import FORMAT, Build, open_build
 from edge_auth.builds.index import INDEX_NAME
 from edge_auth.builds.layers import Layer
 from edge_auth.builds.record import BuildRecord
-from edge_auth.errors import StoreError
+from edge_auth.errors import DamagedObject, StoreError
 from edge_auth.store.interface import Store
+from edge_auth.text import UNICODE_VERSION
 from generator import settings
 from generator.clock import Clock, utc_now
 from generator.errors import BuildError, LakeError
 from generator.lake.lake import Lake
 from generator.making.context import BuildContext
+from generator.making.game_coverage import games_for_record
 from generator.making.layers.all import define_layers
 from generator.making.layers.site import make_site
 from generator.making.layers.spec import LayerSpec
+from generator.making.layers.status import LAYERS_WITH_FACTS, facts
 from generator.making.plan import BuildPlan, plan_build
-from generator.making.record import make_record
+from generator.making.provenance import provenance
 from generator.making.runners import Runner
 from generator.making.space import disk_space
 from generator.making.step_times import StepTime
 from generator.making.tasks import Task
 from generator.making.thread_runner import ThreadRunner
-from generator.pack.output import TaskOutput
 from generator.pack.verify import damage, visible_damage
-from generator.pack.writer import join_index
+from generator.pack.writer import TaskOutput, join_index
 from generator.releases.intents import declare_intent
 from generator.releases.rotation import Rotation
 from generator.terminal.progress import Progress
 from generator.threads import default_memory, usable_cores
+
+
+def make_record(context: BuildContext, build_id: str, specs: Sequence[LayerSpec]) -> BuildRecord:
+    """Return the record of a build as JSON values.
+
+    Args:
+        specs: All layers of the build. The store has them.
+
+    Raises:
+        StoreError: A layer cannot be read.
+    """
+    layers = {spec.name: context.layers.open(spec.name, spec.digest) for spec in specs}
+    known = _facts(context, layers)
+    record: BuildRecord = {
+        "format": FORMAT,
+        "id": build_id,
+        "as_of": context.lake.as_of.isoformat(),
+        "layers": {spec.name: {"digest": spec.digest, "inputs": spec.inputs} for spec in specs},
+        "objects": {name: len(layer.index) for name, layer in layers.items()},
+        "bytes": {name: _bytes(layer) for name, layer in layers.items()},
+        "freshness": known["freshness"],
+        "left_out": known["left_out"],
+        "quarantine": [
+            {name: value for name, value in file._asdict().items() if value is not None}
+            for file in context.lake.quarantined
+        ],
+        "provenance": provenance(context.lake, build_id),
+        "versions": {
+            "cardpress": version("cardpress"),
+            "duckdb": duckdb.__version__,
+            "python": platform.python_version(),
+            "unicode": UNICODE_VERSION,
+        },
+    }
+    record["games"] = games_for_record(Build(context.store, record), context.threads, context.memory)
+    return record
+
+
+def _bytes(layer: Layer) -> int:
+    return sum(file.size for file in (*layer.index.packs, *layer.index.files))
+
+
+def _facts(context: BuildContext, layers: Mapping[str, Layer]) -> dict[str, Any]:
+    """Return how fresh the data is, and how many rows were left out."""
+    try:
+        watchlist, catalogue = (facts(layers[name]) for name in LAYERS_WITH_FACTS)
+        identifiers = facts(layers[layer_names.IDENTIFIERS])
+    except (OSError, ValueError, KeyError) as error:
+        raise DamagedObject(f"{context.store.location}: the facts of a layer cannot be read: {error}") from error
+    return {
+        "freshness": watchlist["status"] | catalogue["status"],
+        "left_out": [
+            dict(zip(("table", "reason", "rows", "example"), row, strict=True))
+            for layer_facts in (catalogue, watchlist, identifiers)
+            for row in layer_facts["left_out"]
+        ],
+    }
+
 
 MISSING = "it is not in the store"
 

@@ -5,15 +5,78 @@ table of its own. The index of a day is that of the group's day before it, times
 finish on both days cost now, divided by what they cost then.
 """
 
+import hashlib
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from generator.errors import LakeError
-from generator.making.market_groups import MarketGroups
+from generator.making.context import BuildContext
+from generator.pack.writer import Inputs
+
+NO_GAME = -1
+
+
+class MarketGroups:
+    """The groups, numbered: the sets by id, then the games by folded name.
+
+    Args:
+        members: id_product, id_expansion and game_folded of each single of an expansion, sorted by id_product.
+
+    Attributes:
+        ids: The sorted ids of the singles.
+        of_set, of_game: The group of each single. `NO_GAME` for a single without a game.
+        sets: The ids of the sets.
+        games: The folded names of the games.
+    """
+
+    def __init__(self, members: pa.Table):
+        self.ids: NDArray[np.int64] = members["id_product"].to_numpy()
+        self.sets, of_set = np.unique(members["id_expansion"].to_numpy(), return_inverse=True)
+        games = members["game_folded"].combine_chunks().dictionary_encode()
+        self.games: list[str] = sorted(games.dictionary.to_pylist())
+        place = {game: number for number, game in enumerate(self.games, len(self.sets))}
+        numbers = np.array([place[game] for game in games.dictionary.to_pylist()] + [NO_GAME], np.int64)
+        self.of_set: NDArray[np.int64] = of_set.astype(np.int64)
+        self.of_game: NDArray[np.int64] = numbers[games.indices.fill_null(NO_GAME).to_numpy()]
+
+    def __len__(self) -> int:
+        return len(self.sets) + len(self.games)
+
+    def numbers(self, groups: pa.Table) -> NDArray[np.int64]:
+        """Return the numbers of groups that columns id_expansion and game_folded name. Each must be here."""
+        games = {game: number for number, game in enumerate(self.games, len(self.sets))}
+        sets = {id_: number for number, id_ in enumerate(self.sets.tolist())}
+        pairs = zip(groups["id_expansion"].to_pylist(), groups["game_folded"].to_pylist(), strict=True)
+        return np.array([games[game] if id_ is None else sets[id_] for id_, game in pairs], np.int64)
+
+    def columns(self, numbers: NDArray[np.int64]) -> dict[str, pa.Array]:
+        """Return the columns id_expansion and game_folded of groups. One of the two is null in each row."""
+        sets = pa.array([*self.sets.tolist(), *[None] * len(self.games)], pa.int64())
+        games = pa.array([*[None] * len(self.sets), *self.games], pa.string())
+        return {"id_expansion": sets.take(pa.array(numbers)), "game_folded": games.take(pa.array(numbers))}
+
+    def digest(self, ids: NDArray[np.int64]) -> str:
+        """Return a hash of the groups of those singles that are among some sorted ids."""
+        among = np.isin(self.ids, ids, assume_unique=True)
+        games = np.array([*[""] * len(self.sets), *self.games, ""])[self.of_game[among]]
+        text = "\0".join(games.tolist()).encode()
+        return hashlib.sha256(self.ids[among].tobytes() + self.sets[self.of_set[among]].tobytes() + text).hexdigest()
+
+
+def market_groups(context: BuildContext) -> MarketGroups:
+    """Return the groups of the lake's catalogue.
+
+    Raises:
+        LakeError: The products or expansions break a rule.
+    """
+    context.tables.open_catalogue()
+    return MarketGroups(context.db.answer("views/market_members"))
+
 
 GUIDE_COLUMNS = ["id_product", "day", "trend", "low", "trend_holo", "low_holo"]
 MARKET_DAYS = pa.schema(
@@ -243,3 +306,31 @@ def _day_numbers(rows: pa.Table) -> _Integers:
 
 def _days(numbers: _Integers) -> pa.Array:
     return pa.array(numbers.astype(np.int32)).cast(pa.date32())
+
+
+DAYS = "days"  # a row per group and day
+KEPT = "kept"  # of these and of earlier periods, the rows that later periods need
+LAST = ("last_groups", "last_prices")  # what `MarketChain.last` returns
+
+
+def days_of(context: BuildContext, inputs: Inputs, layers: dict[str, str]) -> Iterator[pa.Table]:
+    """Yield the days of layers of the market, given by their names with their digests."""
+    for name, digest in layers.items():
+        yield pq.read_table(context.layers.file(inputs, name, digest, DAYS), use_threads=False)
+
+
+def with_kept(context: BuildContext, inputs: Inputs, before: dict[str, str], days: pa.Table) -> pa.Table:
+    """Return the days of a period after those that the layers of the years before keep."""
+    if not before:
+        return days
+    name, digest = list(before.items())[-1]
+    return pa.concat_tables([pq.read_table(context.layers.file(inputs, name, digest, KEPT)), days])
+
+
+def open_chain(context: BuildContext, inputs: Inputs, before: dict[str, str]) -> MarketChain:
+    """Return the chain that goes on from the last of the layers of the years before, or begins."""
+    groups = market_groups(context)
+    if not before:
+        return MarketChain(groups)
+    name, digest = list(before.items())[-1]
+    return MarketChain(groups, *(pq.read_table(context.layers.file(inputs, name, digest, stem)) for stem in LAST))

@@ -15,14 +15,12 @@ from edge_auth.builds import layer_names
 from edge_auth.builds.pages import HISTORY_ARRAYS
 from generator.database import sql_literal
 from generator.lake.lake import PRICE_TABLES
-from generator.making.context import BuildContext
-from generator.making.intermediates import Intermediate
+from generator.making.context import BuildContext, Intermediate
 from generator.making.month_rows import GUIDE, SORTED_BY, write_sorted_rows
 from generator.making.newest_rows import NewestRows
 from generator.making.periods import Period
 from generator.making.tasks import BuildScope, ProductRange, Task
-from generator.pack.output import Inputs
-from generator.pack.writer import Writer
+from generator.pack.writer import Inputs, Writer
 
 MAX_ROWS_PER_TASK = 40_000_000  # of price tables: some minutes of one thread
 # About 1,500 products of a month: a range of products reads little beyond its own rows.

@@ -13,8 +13,7 @@ from generator.errors import LakeError, SqlError, is_disk_full
 from generator.making.context import BuildContext
 from generator.making.plan import BuildPlan
 from generator.making.tasks import Task
-from generator.pack.output import Inputs, TaskOutput
-from generator.pack.writer import Writer
+from generator.pack.writer import Inputs, TaskOutput, Writer
 
 Tick = Callable[[int], object]  # takes the number of objects that were written since the last call
 

@@ -13,7 +13,7 @@ from generator.making.context import BuildContext
 from generator.making.plan import BuildPlan
 from generator.making.runners import Tick, run_task
 from generator.making.tasks import Task
-from generator.pack.output import TaskOutput
+from generator.pack.writer import TaskOutput
 
 # A plan of fewer rows per thread takes about as long in one thread, and another database costs 0.2 s of CPU.
 _MIN_ROWS_PER_THREAD = 500_000

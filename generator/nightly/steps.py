@@ -1,14 +1,16 @@
 """The steps of a night. Each makes one change or one check, and notes in the run's report what it found out."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from datetime import date
 
 from edge_auth.builds import layout
 from edge_auth.builds.builds import Build, open_build
 from edge_auth.builds.pointer import Pointer
 from edge_auth.errors import DamagedObject, EdgeError
+from edge_auth.store.interface import Store
 from generator import settings
+from generator.clock import Clock
 from generator.compare.comparison import Comparison, compare
 from generator.compare.gates import breached_by_game, judge
 from generator.compare.judgements import (
@@ -45,15 +47,52 @@ from generator.lake.quarantine import (
     waiting_files,
 )
 from generator.making.make import BuildResult, make_build, plan_only
-from generator.nightly.options import NightOptions
 from generator.nightly.smoke import smoke_test
 from generator.pack.read_ahead import ReadAhead
 from generator.pack.verify import verify
-from generator.releases.prune import describe, prune
+from generator.releases.prune import RetentionRules, describe, prune
 from generator.releases.publish import publish, rollback, why_held
 from generator.releases.reserve import keep_reserve, with_reserve
 from generator.releases.rotation import Rotation
+from generator.terminal.progress import Progress
 from generator.tree.export import export
+
+
+@dataclass(frozen=True)
+class NightOptions:
+    """What a night is asked to do. What it finds out is in its `RunReport`.
+
+    Attributes:
+        run: The id of the run.
+        thresholds: Thresholds by gate, instead of the defaults.
+        max_age: By table of days, how many days old its newest row may be.
+        forced: Gates that do not stop this night's build.
+        rules: Which builds the prune keeps.
+        lease: How many seconds the lock outlives a killed run.
+        export: Where the run keeps a tree of plain files up to date, if anywhere.
+        pages: Whether the run writes its report and its diff as pages into the store.
+        expect_day: The day (`YYYY-MM-DD`) that the live build's data must have after the run; None for any.
+        reread_days: Within how many days every layer is read again; 0 for never.
+    """
+
+    run: str
+    lake: str
+    store: Store
+    clock: Clock
+    progress: Progress
+    thresholds: dict[str, float] = field(default_factory=dict)
+    max_age: dict[str, int] = field(default_factory=dict)
+    forced: tuple[str, ...] = ()
+    rules: RetentionRules = field(default_factory=RetentionRules)
+    threads: int | None = None
+    memory: str | None = None
+    scheduler: str | None = None
+    lease: float = settings.LEASE_SECONDS
+    pages: bool = False
+    export: str | None = None
+    expect_day: str | None = None
+    reread_days: int = settings.REREAD_DAYS
+
 
 _RECORDED = ("as_of", "objects", "bytes", "freshness", "left_out")
 

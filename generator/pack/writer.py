@@ -1,7 +1,9 @@
 """Objects into packs, packs into layers: compressed, hashed, named by content, the index last."""
 
 import hashlib
+from collections import deque
 from collections.abc import Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import NamedTuple
@@ -11,9 +13,71 @@ import pyarrow.compute as pc
 
 from edge_auth.builds.index import IndexRows, LayerFile, index_table, to_bytes
 from edge_auth.store.codec import compress, sha256
+from edge_auth.store.interface import Digest, Store
 from generator.pack.intermediate_store import IntermediateStore
-from generator.pack.output import TaskOutput
-from generator.pack.uploads import Uploads
+
+THREADS = 4  # each may hold a pack in memory
+
+
+class Uploads:
+    """Threads that put immutable files into a store.
+
+    Every method may raise the StoreError of an earlier file.
+
+    Args:
+        resend: Send also the files that the store has, since they may be damaged there.
+    """
+
+    def __init__(self, store: Store, resend: bool = False):
+        self.store = store
+        self.resend = resend
+        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="upload")
+        self._pending: deque[Future[None]] = deque()
+
+    def put(self, name: str, data: bytes, sha256: str) -> None:
+        """Put a file at some time before `finish` returns."""
+        while len(self._pending) >= THREADS:
+            self._wait()
+        self._pending.append(self._pool.submit(self._put, name, data, sha256))
+
+    def finish(self) -> None:
+        """Wait until every file is in the store."""
+        while self._pending:
+            self._wait()
+
+    def close(self) -> None:
+        """Drop the files that no thread has begun, and wait for the others."""
+        self._pool.shutdown(cancel_futures=True)
+
+    def _wait(self) -> None:
+        self._pending.popleft().result()
+
+    def _put(self, name: str, data: bytes, sha256: str) -> None:
+        if self.resend or self.store.digest(name) != Digest(len(data), sha256):
+            self.store.put(name, data)
+
+
+@dataclass
+class TaskOutput:
+    """The index rows and files that a task has written.
+
+    Attributes:
+        layer: The task's layer, or ''.
+        index_rows: The task's share of the layer's index, or None if it wrote no objects. Its packs count from 0.
+        packs: The packs that it wrote.
+        files: Other files of the layer.
+        intermediates: Files for other tasks, by what they hold.
+    """
+
+    layer: str = ""
+    index_rows: pa.Table | None = None
+    packs: list[LayerFile] = field(default_factory=list)
+    files: list[LayerFile] = field(default_factory=list)
+    intermediates: dict[str, LayerFile] = field(default_factory=dict)
+
+
+Inputs = dict[str, TaskOutput]  # by the name of the task
+
 
 PACK_BYTES = 32 * 1024 * 1024
 _NAME_DIGITS = 16  # of a file's SHA-256 in its name

@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode
 
 from generator.site.live_examples import NO_EXAMPLES, LiveExamples, cut, shown
 from generator.site.prose import Prose
-from generator.site.schema_rows import Row, resources
+from generator.site.schemas import Row, resources
 from generator.site.types_in_words import REFERENCE, for_readers
 
 _LARGEST_INTEGER = 10**18 - 1  # the maximum in the document when the limit of 18 digits is the only bound

@@ -4,21 +4,299 @@ It joins the table of endpoints, the prose of `operations.md` and the schemas. I
 build, so the layer changes only when the API does.
 """
 
+import csv
 import json
 import os
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Iterator, Mapping
+from functools import cache, lru_cache
+from importlib.resources import files
 from typing import Any
 
 from edge_auth.api.endpoints import ENDPOINTS, Endpoint
+from edge_auth.api.parameters import (
+    BuildId,
+    Choice,
+    GivenText,
+    IdList,
+    Integer,
+    NameList,
+    Price,
+    ProductId,
+    Required,
+    Rule,
+    Text,
+    TextList,
+)
+from edge_auth.builds.bulk import FORMATS
+from edge_auth.errors import (
+    AmbiguousSlug,
+    ApiError,
+    ExpiredKey,
+    InsufficientScope,
+    InternalError,
+    InvalidKey,
+    InvalidParameter,
+    KeyRefused,
+    MethodNotAllowed,
+    NoKey,
+    NotFound,
+    RangeNotSatisfiable,
+    RateLimited,
+    RevokedKey,
+)
+from edge_auth.live.counter import WINDOW_SECONDS
+from edge_auth.text import MAX_DIGITS
 from generator.site.guide import guide
-from generator.site.open_schemas import open_schemas
-from generator.site.operation_parameters import parameters
-from generator.site.prose import TAGS, Prose
-from generator.site.responses import responses
+from generator.site.prose import HEADERS, PARAMETERS, STATUSES, TAGS, Prose
 from generator.site.schemas import schemas
 
 _Json = dict[str, Any]
+_TEXT: _Json = {"type": "string"}
+_COUNT: _Json = {"type": "integer", "minimum": 0}
+_TAG = {"type": "string", "pattern": '^"[^"]+"$'}
+_RATE: _Json = {
+    "X-RateLimit-Limit": {"type": "integer", "minimum": 1},
+    "X-RateLimit-Remaining": _COUNT,
+    "X-RateLimit-Reset": {"type": "integer"},
+}
+_KEY_ERRORS = (NoKey, InvalidKey, ExpiredKey, RevokedKey)
+
+
+def responses(endpoint: Endpoint, prose: Prose) -> _Json:
+    """Return the responses of an endpoint by their status.
+
+    Raises:
+        SiteError: A response or a header has no row.
+    """
+    return _Responses(endpoint, prose).all()
+
+
+def errors(endpoint: Endpoint) -> list[type[ApiError]]:
+    """Return the errors that an endpoint can return: those of its look-up, and those of the checks before it."""
+    of_keys = () if endpoint.public else (*_KEY_ERRORS, InsufficientScope)
+    return [InvalidParameter, *endpoint.errors, *of_keys, RateLimited, MethodNotAllowed, InternalError]
+
+
+@cache
+def recorded_messages() -> dict[tuple[str, str], str]:
+    """Return what the shim says to refused requests, by path and code; the path '' stands for all other paths.
+
+    `make golden` records the rows of `refusals.csv` from a running shim.
+    """
+    lines = files("generator.site").joinpath("refusals.csv").read_text("utf-8").splitlines()
+    return {(path, code): message for path, code, message in csv.reader(lines[1:])}
+
+
+class _Responses:
+    """The responses of one endpoint."""
+
+    def __init__(self, endpoint: Endpoint, prose: Prose):
+        self._endpoint = endpoint
+        self._prose = prose
+
+    def all(self) -> _Json:
+        found = {"200": self._success("200")}
+        if RangeNotSatisfiable in self._endpoint.errors:
+            found["206"] = self._success("206")
+        found["304"] = {"description": self._text("304"), "headers": self._success_headers()}
+        for error in errors(self._endpoint):
+            same = [other for other in errors(self._endpoint) if other.status == error.status]
+            found.setdefault(str(error.status), self._error(error, self._messages(same)))
+        return found
+
+    def _messages(self, of_status: list[type[ApiError]]) -> dict[str, str]:
+        """Return the recorded message of each error that a request can get, by its code."""
+        said, path = recorded_messages(), self._endpoint.path
+        codes = [error.code for error in of_status if error is not InsufficientScope or self._endpoint.scope]
+        found = {code: said.get((path, code)) or said.get(("", code)) for code in codes}
+        return {code: message for code, message in found.items() if message}
+
+    def _success(self, status: str) -> _Json:
+        schema = {"$ref": f"#/components/schemas/{self._endpoint.schema}"}
+        as_file = {media_type: {"schema": _TEXT | {"format": "binary"}} for _, media_type in FORMATS.values()}
+        return {
+            "description": self._text(status),
+            "headers": self._success_headers(partial=status == "206"),
+            "content": {"application/json": {"schema": schema}} if self._endpoint.schema else as_file,
+        }
+
+    def _success_headers(self, partial: bool = False) -> _Json:
+        endpoint = self._endpoint
+        constant = {**endpoint.extra_headers, "Cache-Control": endpoint.cache_control}
+        schemas = _RATE if endpoint.sends_rate_limit else {}
+        schemas = schemas | ({"X-Build": _TEXT} if endpoint.of_build else {})
+        schemas = schemas | ({"X-Total-Count": _COUNT} if "offset" in (endpoint.rules or ()) else {})
+        schemas = schemas | {"ETag": _TAG} | ({"Content-Range": _TEXT} if partial else {})
+        schemas |= {name: _TEXT | {"const": value} for name, value in constant.items()}
+        headers = {name: self._header(name, schema) for name, schema in schemas.items()}
+        return headers | {"Vary": self._header("Vary", _TEXT, required=not endpoint.public, vary=endpoint.vary)}
+
+    def _error(self, error: type[ApiError], messages: dict[str, str]) -> _Json:
+        content: _Json = {"schema": {"$ref": "#/components/schemas/Error"}}
+        if messages:
+            content["examples"] = {
+                code: {"value": {"error": {"code": code, "message": message}}} for code, message in messages.items()
+            }
+        no_store = self._header("Cache-Control of errors", _TEXT | {"const": "no-store"})
+        return {
+            "description": self._error_text(error),
+            "headers": self._error_headers(error) | {"Cache-Control": no_store},
+            "content": {"application/json": content},
+        }
+
+    def _error_text(self, error: type[ApiError]) -> str:
+        name = str(error.status)
+        if error is InsufficientScope and self._endpoint.scope is None:
+            name += " without a scope"
+        counted = "client address" if self._endpoint.public else "key"
+        methods = " and ".join(self._endpoint.methods)
+        return self._text(name, scope=self._endpoint.scope, counted=counted, methods=methods)
+
+    def _error_headers(self, error: type[ApiError]) -> _Json:
+        """Return the headers of an error. One is optional if the error can also come before the check that adds it."""
+        wait = {"type": "integer", "minimum": 1, "maximum": WINDOW_SECONDS}
+        allow = _TEXT | {"const": ", ".join(self._endpoint.methods)}
+        if issubclass(error, KeyRefused):
+            return {"WWW-Authenticate": self._header("WWW-Authenticate", _TEXT | {"const": "Bearer"})}
+        if error is MethodNotAllowed:
+            return {"Allow": self._header("Allow", allow)}
+        if error is InternalError:
+            return self._rate(required=False) | {"Retry-After": self._header("Retry-After", _COUNT)}
+        if error is RateLimited:
+            return self._rate() | {"Retry-After": self._header("Retry-After", wait)}
+        if error is RangeNotSatisfiable:
+            return self._rate() | {"Content-Range": self._header("Content-Range of 416", _TEXT)}
+        # A path that is not UTF-8 is 404 before the key is read.
+        required = error is not NotFound
+        of_build = error in (NotFound, AmbiguousSlug) and self._endpoint.of_build
+        return self._rate(required) | ({"X-Build": self._header("X-Build", _TEXT, required)} if of_build else {})
+
+    def _rate(self, required: bool = True) -> _Json:
+        return {name: self._header(name, schema, required) for name, schema in _RATE.items()}
+
+    def _header(self, name: str, schema: _Json, required: bool = True, **facts: object) -> _Json:
+        text = self._prose.sentence(self._endpoint.path, HEADERS, name, **facts).text
+        return {"description": text, "required": required, "schema": schema}
+
+    def _text(self, name: str, **facts: object) -> str:
+        return self._prose.sentence(self._endpoint.path, STATUSES, name, **facts).text
+
+
+def parameters(endpoint: Endpoint, prose: Prose) -> list[_Json]:
+    """Return the parameters of an endpoint: those of the path, of the query, and headers.
+
+    Raises:
+        SiteError: A parameter has no row.
+    """
+    return [
+        _parameter(endpoint, prose, name, place, schema)
+        for place, found in (
+            ("path", _in_path(endpoint)),
+            ("query", _in_query(endpoint)),
+            ("header", _headers(endpoint)),
+        )
+        for name, schema in found
+    ]
+
+
+def schema_of(rule: Rule) -> _Json:
+    """Return the JSON Schema of the values that a rule allows."""
+    match rule:
+        case Integer():
+            schema: _Json = {"type": "integer", "minimum": rule.low, "maximum": rule.high or 10**MAX_DIGITS - 1}
+        case ProductId():
+            schema = {"type": "integer", "format": "int64"}
+        case Choice():
+            schema = {"type": "string", "enum": list(rule.values)}
+        case GivenText():
+            schema = {"type": "string", "minLength": 1, "maxLength": rule.max_characters}
+        case Text():
+            schema = {"type": "string", "maxLength": rule.max_characters}
+        case Price():
+            schema = {"type": "number", "minimum": 0, "maximum": 10**MAX_DIGITS - 1}
+        case IdList():
+            one = f"-?[0-9]{{1,{MAX_DIGITS}}}"
+            schema = {"type": "string", "pattern": f"^{one}(,{one}){{0,{rule.max_ids - 1}}}$"}
+        case TextList():
+            one = f"[^,]{{1,{rule.max_characters}}}"
+            schema = {"type": "string", "pattern": f"^{one}(,{one}){{0,{rule.max_texts - 1}}}$"}
+        case NameList():
+            one = f"[^\\s\\x00-\\x1f\\x85][^\\n]{{0,{rule.max_characters - 1}}}"
+            schema = {"type": "string", "pattern": f"^{one}(\\n{one}){{0,{rule.max_names - 1}}}$"}
+        case BuildId():
+            schema = {"type": "string", "minLength": 1}
+        case Required():
+            schema = schema_of(rule.rule)
+        case _:
+            raise TypeError(f"{type(rule).__name__} has no schema: add it here")
+    return schema if rule.default is None else schema | {"default": rule.default}
+
+
+def _parameter(endpoint: Endpoint, prose: Prose, name: str, place: str, schema: _Json) -> _Json:
+    text, example = prose.sentence(endpoint.path, PARAMETERS, name, **schema)
+    described = {
+        "name": name,
+        "in": place,
+        "required": place == "path" or isinstance((endpoint.rules or {}).get(name), Required),
+        "description": text,
+        "schema": schema,
+    }
+    if example:
+        described["example"] = json.loads(example) if schema["type"] in ("integer", "number") else example
+    return described
+
+
+def _in_path(endpoint: Endpoint) -> Iterator[tuple[str, _Json]]:
+    for name in endpoint.subjects:
+        yield name, schema_of(endpoint.subject) if endpoint.subject else {"type": "string", "minLength": 1}
+
+
+def _in_query(endpoint: Endpoint) -> Iterator[tuple[str, _Json]]:
+    for name, rule in (endpoint.rules or {}).items():
+        yield name, schema_of(rule)
+
+
+def _headers(endpoint: Endpoint) -> Iterator[tuple[str, _Json]]:
+    names = ["Range", "If-Range"] if RangeNotSatisfiable in endpoint.errors else []
+    names += ["X-Build"] if endpoint.of_build else []
+    for name in (*names, "If-None-Match"):
+        yield name, {"type": "string"}
+
+
+_REFERENCE = "#/components/schemas/"
+
+
+def open_schemas(document: _Json) -> _Json:
+    """Return a document whose schemas allow further fields, and whose nested objects are schemas of their own."""
+    opened: _Json = _open(document)
+    schemas: _Json = opened["components"]["schemas"]
+    for name in list(schemas):
+        _name_objects(schemas, name)
+    return opened
+
+
+def _open(value: Any) -> Any:
+    """Return JSON without the member `additionalProperties: false` in any object."""
+    if isinstance(value, dict):
+        closed = value.get("additionalProperties") is False
+        return {key: _open(member) for key, member in value.items() if not (closed and key == "additionalProperties")}
+    return [_open(item) for item in value] if isinstance(value, list) else value
+
+
+def _name_objects(schemas: _Json, name: str) -> None:
+    """Move the objects in a schema's properties to schemas of their own: `build` of Status becomes StatusBuild."""
+    properties: _Json = schemas[name].get("properties", {})
+    for field, schema in list(properties.items()):
+        if "properties" not in schema:
+            continue
+        own = name + "".join(word.capitalize() for word in field.split("_"))
+        if own in schemas:
+            raise ValueError(f"two schemas would be named {own}")
+        schemas[own] = schema
+        properties[field] = {"$ref": _REFERENCE + own}
+        _name_objects(schemas, own)
+
+
 _SECURITY_SCHEMES = {
     "bearerAuth": {
         "type": "http",

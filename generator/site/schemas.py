@@ -1,11 +1,138 @@
 """Makes JSON Schema of the rows in `schemas.md`: the fields of every object that the API returns, and of its errors."""
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
+from importlib.resources import files
 
-from generator.site.schema_rows import Resource, Row, all_fields, malformed, resources
+from edge_auth.api.endpoints import ENDPOINTS
+from edge_auth.api.parameters import Integer
+from generator.errors import SiteError
 from generator.site.types_in_words import ARRAY_OF, Json, is_optional, schema_of
+
+_COLUMNS = ("field", "type", "what it is", "example")
+_BASE = re.compile(r"\*(\w+)\*")
+_MORE = "…"
+_PAGE_OF = ", a page of "
+
+
+@dataclass(frozen=True)
+class Row:
+    """A field of a resource.
+
+    Attributes:
+        type: The type in words.
+        example: JSON, or the text of a string; '' for none.
+        line: The number of its line in `schemas.md`.
+        fields: The fields of an inner object.
+    """
+
+    name: str
+    type: str
+    description: str
+    example: str
+    line: int
+    fields: tuple["Row", ...] = ()
+
+
+@dataclass(frozen=True)
+class Resource:
+    """A resource.
+
+    Attributes:
+        fields: Its own fields, in the order of an answer.
+        base: The resource whose fields come before its own, or None.
+        open: Whether it has fields that are not listed.
+    """
+
+    name: str
+    description: str
+    fields: tuple[Row, ...]
+    base: str | None = None
+    open: bool = False
+
+
+@cache
+def resources() -> dict[str, Resource]:
+    """Return the resources by name, in the order of the file.
+
+    Raises:
+        SiteError: A row is malformed.
+    """
+    text = files("generator.site").joinpath("schemas.md").read_text("utf-8")
+    return read_resources(text)
+
+
+def read_resources(text: str) -> dict[str, Resource]:
+    """Return the resources of a text in the form of `schemas.md`, by name.
+
+    Raises:
+        SiteError: A row is malformed.
+    """
+    lines = list(enumerate(text.splitlines(), 1))
+    starts = [index for index, (_, line) in enumerate(lines) if line.startswith("## ")]
+    ends = [*starts[1:], len(lines)]
+    found = [_resource(lines[start:end]) for start, end in zip(starts, ends, strict=True)]
+    return {resource.name: resource for resource in found}
+
+
+def all_fields(name: str, resources: Mapping[str, Resource]) -> tuple[Row, ...]:
+    """Return the fields of a resource, those of its base first."""
+    resource = resources[name]
+    return (*(all_fields(resource.base, resources) if resource.base else ()), *resource.fields)
+
+
+def malformed(line: int, problem: str) -> SiteError:
+    """Return the error for a row."""
+    return SiteError(f"generator/site/schemas.md:{line}: {problem}")
+
+
+def _resource(lines: list[tuple[int, str]]) -> Resource:
+    number, heading = lines[0]
+    name, _, item = heading.removeprefix("## ").partition(_PAGE_OF)
+    rows = [_row(number, line) for number, line in lines if line.startswith("|")][2:]  # without the head of the table
+    bases = [found[1] for row in rows if (found := _BASE.fullmatch(row.name))]
+    own = [row for row in rows if row.name != _MORE and not _BASE.fullmatch(row.name)]
+    own = [*(_page_rows(name, item, number) if item else ()), *own]
+    if not own:
+        raise malformed(number, f"{heading!r} has no fields: add a table with the columns {', '.join(_COLUMNS)}")
+    text = " ".join(line for _, line in lines[1:] if line and not line.startswith("|"))
+    text = text or f"One page of a list: {item} objects and the place of the page."
+    is_open = any(row.name == _MORE for row in rows)
+    return Resource(name, text, _nested(own), next(iter(bases), None), is_open)
+
+
+def _page_rows(page: str, item: str, line: int) -> Iterator[Row]:
+    """Yield the fields of a page of a list."""
+    rules = [endpoint.rules["limit"] for endpoint in ENDPOINTS if endpoint.schema == page and endpoint.rules]
+    most = [rule.high for rule in rules if isinstance(rule, Integer)]
+    if not most:
+        raise malformed(line, f"no endpoint answers {page}: add it to `edge_auth/api/endpoints.py`")
+    yield Row("data", f"array of {item}, at most {most[0]} items", "The rows of this page.", "", line)
+    yield Row("pagination", "Pagination", "Where this page stands.", "", line)
+
+
+def _row(number: int, line: str) -> Row:
+    cells = [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")]
+    if len(cells) != len(_COLUMNS):
+        raise malformed(number, f"a row has {len(cells)} cells: write '| {' | '.join(_COLUMNS)} |'")
+    name, type_, description, example = cells
+    return Row(name, type_, description, example, number)
+
+
+def _nested(rows: list[Row]) -> tuple[Row, ...]:
+    """Return rows with those of inner objects, such as `build.id`, inside the row of the object."""
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        name, _, inner = row.name.partition(".")
+        if inner and name not in found:
+            raise malformed(row.line, f"{row.name!r} needs one row {name!r} of type 'object' above it")
+        if name in found and not inner:
+            raise malformed(row.line, f"{name!r} has a row above: remove one of them")
+        found.setdefault(name, []).append(replace(row, name=inner or name))
+    return tuple(replace(own, fields=_nested(inner)) for own, *inner in found.values())
 
 
 @cache

@@ -20,8 +20,7 @@ from generator.errors import ExportError
 from generator.terminal.progress import Progress, ProgressBar
 from generator.threads import in_order
 from generator.tree.documents import TreeBody, TreeDocument, read_body, tree_documents
-from generator.tree.record import TreeFile, TreeRecord
-from generator.tree.target import Target
+from generator.tree.target import Target, TreeFile, TreeRecord
 
 _SECONDS_BETWEEN_RECORDS = 30.0
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.api import bulk
+from edge_auth.api import blueprint as bulk
 from edge_auth.builds.builds import open_build
 from edge_auth.live import bulk_files
 from edge_auth.serve import granian_server

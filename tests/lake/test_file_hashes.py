@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from generator.lake import file_hashes as hashes
-from generator.lake.file_hashes import FileHashes
+from generator.lake import files as hashes
+from generator.lake.files import FileHashes
 
 
 @pytest.fixture(autouse=True)

@@ -13,9 +13,8 @@ from edge_auth.builds.index import INDEX_NAME
 from edge_auth.builds.pointer import live_build_id
 from edge_auth.store.folder import FolderStore
 from generator.pack.intermediate_store import IntermediateStore
-from generator.pack.uploads import Uploads
 from generator.pack.verify import verify
-from generator.pack.writer import Writer, compress_objects, join_index
+from generator.pack.writer import Uploads, Writer, compress_objects, join_index
 from generator.releases.prune import RetentionRules, prune
 from generator.releases.publish import publish
 from tests.support.commands import run

@@ -19,7 +19,7 @@ from generator.making.cluster.worker import Job, run_on_worker
 from generator.making.context import BuildContext
 from generator.making.make import make_build, plan_only
 from generator.making.periods import open_month
-from generator.pack.output import TaskOutput
+from generator.pack.writer import TaskOutput
 from generator.releases.prune import RetentionRules, prune
 from tests.support.commands import run
 from tests.support.lake_edits import rewrite

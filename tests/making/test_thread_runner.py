@@ -20,8 +20,7 @@ from generator.making.make import make_build
 from generator.making.plan import BuildPlan
 from generator.making.tasks import Task
 from generator.making.thread_runner import ThreadRunner
-from generator.pack.output import Inputs
-from generator.pack.writer import Writer
+from generator.pack.writer import Inputs, Writer
 from tests.support.nights import DAYS, QUIET, demo_lake
 
 ENOUGH_ROWS = 1_000_000  # for a second thread

@@ -21,7 +21,7 @@ from generator.compare.run_reports import RunReport, newest_report
 from generator.errors import BusyError, GateError, HoldError, SmokeError
 from generator.nightly.metrics import write_textfile
 from generator.nightly.night import Night, new_run_id
-from generator.nightly.options import NightOptions
+from generator.nightly.steps import NightOptions
 from generator.releases.lease import Lease, current_holder
 from generator.releases.prune import RetentionRules
 from generator.releases.publish import publish, rollback

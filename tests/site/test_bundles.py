@@ -3,7 +3,7 @@
 import pytest
 
 from generator.errors import SiteError
-from generator.site.bundles import bundle
+from generator.site.pages import bundle
 
 
 def joined(**modules: str) -> str:

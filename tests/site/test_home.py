@@ -7,8 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from generator.site import pages as site
-from generator.site.game_indexes import game_indexes
-from generator.site.live_examples import NO_EXAMPLES
+from generator.site.live_examples import NO_EXAMPLES, game_indexes
 from tests.site.conftest import Visit
 from tests.site.test_files import POLICY, Markup
 from tests.support.service import Client, Service

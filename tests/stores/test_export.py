@@ -15,8 +15,7 @@ from edge_auth.store.folder import FolderStore
 from generator.errors import ExportError
 from generator.terminal.progress import Progress
 from generator.tree.export import ExportResult, export
-from generator.tree.record import TreeRecord
-from generator.tree.target import Target
+from generator.tree.target import Target, TreeRecord
 from tests.support.commands import run
 from tests.support.lakes import Rows, write
 from tests.support.nights import make, published

@@ -26,7 +26,7 @@ from generator.making.plan import BuildPlan
 from generator.making.runners import Tick
 from generator.making.tasks import Task
 from generator.pack.intermediate_store import IntermediateStore
-from generator.pack.output import TaskOutput
+from generator.pack.writer import TaskOutput
 from generator.terminal.output import say
 
 LOCAL = "local:"

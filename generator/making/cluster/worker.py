@@ -32,7 +32,7 @@ from generator.making.provenance import code_sha256
 from generator.making.runners import run_task
 from generator.making.tasks import Task
 from generator.pack.intermediate_store import IntermediateStore
-from generator.pack.output import Inputs, TaskOutput
+from generator.pack.writer import Inputs, TaskOutput
 
 _LIBRARIES = ("cardpress", "duckdb", "pyarrow", "numpy", "isal")
 

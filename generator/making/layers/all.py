@@ -2,8 +2,7 @@
 
 from edge_auth.builds import layer_names
 from generator.making.context import BuildContext
-from generator.making.layers.bulk import bulk_layers
-from generator.making.layers.bulk_cards import bulk_cards_layer
+from generator.making.layers.bulk import bulk_cards_layer, bulk_layers
 from generator.making.layers.bulk_market import bulk_market_layer
 from generator.making.layers.bulk_prices import bulk_price_layers
 from generator.making.layers.catalogue import catalogue_layer

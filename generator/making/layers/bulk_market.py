@@ -8,9 +8,8 @@ from edge_auth.builds import layer_names
 from generator.making.bulk_files import CONSTANTS, write_entries, write_rows
 from generator.making.context import BuildContext
 from generator.making.layers.spec import LayerSpec, define_layer, one_task
-from generator.making.market_files import days_of
-from generator.pack.output import Inputs
-from generator.pack.writer import Writer
+from generator.making.market_chain import days_of
+from generator.pack.writer import Inputs, Writer
 
 RECIPE = 2
 LAYER = layer_names.bulk_layer("market")

@@ -20,8 +20,7 @@ from generator.making.named_products import IDS, PRICES
 from generator.making.periods import Period, closed_periods, open_month
 from generator.making.tasks import BuildScope, Task
 from generator.making.unknown_products import UNKNOWN, UnknownProducts
-from generator.pack.output import Inputs
-from generator.pack.writer import Writer
+from generator.pack.writer import Inputs, Writer
 
 RECIPE = 1
 _SQL = ("sources/products", *PRICE_SQL, "views/month_rows", "views/bulk_ids")

@@ -26,15 +26,13 @@ from edge_auth.builds.vocabulary import NAMES, SUBSTRINGS, SUFFIXES, WORDS, name
 from edge_auth.store.codec import sha256
 from edge_auth.text import composed
 from generator.lake.lake import Lake
-from generator.making.card_tasks import card_rows, card_tasks, card_texts, closed_layers
-from generator.making.card_texts import CardTexts
+from generator.making.card_tasks import CardTexts, card_rows, card_tasks, card_texts, closed_layers
 from generator.making.context import BuildContext
 from generator.making.layers.shared import CARD_SQL, card_content, to_parquet
 from generator.making.layers.spec import LayerSpec, define_layer
 from generator.making.month_tasks import open_newest, task_names
 from generator.making.tasks import BuildScope, Task, slices
-from generator.pack.output import Inputs
-from generator.pack.writer import Writer
+from generator.pack.writer import Inputs, Writer
 
 RECIPE = 6
 _LINES_PER_READ = 500

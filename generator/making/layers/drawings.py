@@ -12,8 +12,7 @@ from generator.lake.lake import Lake
 from generator.making.context import BuildContext
 from generator.making.layers.spec import LayerSpec, define_layer, one_task
 from generator.making.tasks import slices
-from generator.pack.output import Inputs
-from generator.pack.writer import Member, Writer, compress_objects
+from generator.pack.writer import Inputs, Member, Writer, compress_objects
 
 RECIPE = 1
 SQL = ("sources/products", "sources/expansions", "views/drawings")

@@ -18,8 +18,7 @@ from generator.making.context import BuildContext
 from generator.making.layers.spec import LayerSpec, define_layer, one_task
 from generator.making.month_rows import GUIDE
 from generator.making.periods import Period, closed_periods, open_month
-from generator.pack.output import Inputs
-from generator.pack.writer import Writer
+from generator.pack.writer import Inputs, Writer
 
 RECIPE = 1
 _NONE = pa.schema(

@@ -18,8 +18,7 @@ from generator.lake.lake import Lake
 from generator.making.context import BuildContext
 from generator.making.layers.spec import LayerSpec, define_layer, one_task
 from generator.making.unknown_products import IDENTIFIERS, UNKNOWN, UnknownProducts
-from generator.pack.output import Inputs
-from generator.pack.writer import Writer
+from generator.pack.writer import Inputs, Writer
 
 RECIPE = 1
 

@@ -23,16 +23,23 @@ from generator.lake.lake import Lake
 from generator.making.context import BuildContext
 from generator.making.layers.shared import to_parquet
 from generator.making.layers.spec import LayerSpec, define_layer
-from generator.making.market_chain import GUIDE_COLUMNS, MARKET_DAYS
-from generator.making.market_files import DAYS, KEPT, LAST, open_chain, with_kept
-from generator.making.market_groups import MarketGroups, market_groups
+from generator.making.market_chain import (
+    DAYS,
+    GUIDE_COLUMNS,
+    KEPT,
+    LAST,
+    MARKET_DAYS,
+    MarketGroups,
+    market_groups,
+    open_chain,
+    with_kept,
+)
 from generator.making.month_rows import GUIDE
 from generator.making.month_tasks import guide_rows, month_tasks, task_names
 from generator.making.named_products import PRICES, NamedProducts
 from generator.making.periods import Period, closed_periods, open_month
 from generator.making.tasks import BuildScope, Task
-from generator.pack.output import Inputs
-from generator.pack.writer import Writer, compress_objects
+from generator.pack.writer import Inputs, Writer, compress_objects
 
 RECIPE = 3
 MEMBERS = "members"  # the input of a closed year: the groups of its singles

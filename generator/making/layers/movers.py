@@ -12,8 +12,7 @@ from generator.lake.lake import Lake
 from generator.lake.tables import open_table
 from generator.making.context import BuildContext
 from generator.making.layers.spec import LayerSpec, define_layer, one_task
-from generator.pack.output import Inputs
-from generator.pack.writer import Writer
+from generator.pack.writer import Inputs, Writer
 
 RECIPE = 4
 _MAX_AGE_DAYS = 3  # of a game's newest guide, and how much older than a window the price before may be

@@ -19,8 +19,7 @@ from generator.making.context import BuildContext
 from generator.making.lake_tables import WATCH_SQL, LakeTables
 from generator.making.layers.shared import paged
 from generator.making.layers.spec import LayerSpec, define_layer, one_task
-from generator.pack.output import Inputs
-from generator.pack.writer import Writer, compress_objects
+from generator.pack.writer import Inputs, Writer, compress_objects
 
 _PAGE = (pages.OPEN, pages.BETWEEN, pages.CLOSE)
 _NO_FINGERPRINTS = {"version": "none", "image_url": "{key}"}

@@ -13,8 +13,7 @@ from generator.making.context import BuildContext
 from generator.making.layers.spec import LayerSpec, define_layer
 from generator.making.periods import Period
 from generator.making.tasks import BuildScope, Task
-from generator.pack.output import Inputs
-from generator.pack.writer import Writer
+from generator.pack.writer import Inputs, Writer
 
 RECIPE = 1
 _GUIDE = "price_guide"

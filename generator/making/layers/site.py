@@ -21,8 +21,7 @@ from edge_auth.live.open_build import LruCache, OpenBuild
 from edge_auth.store.file_cache import FileCache
 from generator.making.context import BuildContext
 from generator.making.layers.spec import LayerSpec, define_layer
-from generator.pack.output import TaskOutput
-from generator.pack.writer import Writer, compress_objects
+from generator.pack.writer import TaskOutput, Writer, compress_objects
 from generator.site import openapi, pages
 from generator.site.live_examples import live_examples
 

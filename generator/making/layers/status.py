@@ -7,9 +7,8 @@ from edge_auth.builds import layer_names, object_keys
 from edge_auth.builds.layers import FACTS, Layer
 from generator.making.context import BuildContext
 from generator.making.layers.spec import LayerSpec, define_layer, one_task
-from generator.pack.output import Inputs
 from generator.pack.verify import checked_file
-from generator.pack.writer import Writer, compress_objects
+from generator.pack.writer import Inputs, Writer, compress_objects
 
 RECIPE = 1
 # One task makes each of them, under the layer's name.

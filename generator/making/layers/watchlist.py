@@ -9,8 +9,7 @@ from generator.making.context import BuildContext
 from generator.making.lake_tables import WATCH_SQL
 from generator.making.layers.shared import paged
 from generator.making.layers.spec import LayerSpec, define_layer, one_task
-from generator.pack.output import Inputs
-from generator.pack.writer import Writer, compress_objects
+from generator.pack.writer import Inputs, Writer, compress_objects
 
 RECIPE = 1
 _VIEWS = tuple(

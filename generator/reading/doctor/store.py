@@ -15,17 +15,35 @@ from edge_auth.store.interface import Store
 from edge_auth.store.open import open_store
 from edge_auth.text import UNICODE_VERSION
 from generator import settings
-from generator.clock import Clock, from_unix_time
+from generator.clock import Clock, from_unix_time, parse_timestamp
 from generator.compare.judgements import late_sources, read_judgement
 from generator.compare.run_reports import HELD, PUBLISHED, REFUSED, UNCHANGED, newest_report
 from generator.errors import BuildError
 from generator.lake.quarantine import describe_waiting, read_quarantine
 from generator.pack.verify import visible_damage
 from generator.reading.doctor.findings import Finding, ok, problem, warning
-from generator.reading.doctor.locks import check_locks
 from generator.reading.last_night import last_failed_night
 from generator.reading.overview import source_ages
 from generator.releases.change_documents import missing_steps, verify_steps
+from generator.releases.lease import Holder, current_holder
+
+
+def check_locks(store: Store, clock: Clock) -> Iterator[Finding]:
+    """Report the locks that are held, and those whose time lies in the future."""
+    for name in (layout.NIGHTLY_LOCK, layout.PRUNE_LOCK):
+        holder = current_holder(store, name, clock)
+        if holder:
+            yield _finding(name, holder, clock)
+
+
+def _finding(name: str, holder: Holder, clock: Clock) -> Finding:
+    run = f"run {holder['run']} on {holder['host']} (process {holder['pid']})"
+    future = clock() + timedelta(seconds=settings.MAX_CLOCK_DIFFERENCE_SECONDS)
+    if parse_timestamp(holder["since"]) > future or parse_timestamp(holder["expires"]) > future + settings.MAX_LEASE:
+        message = f"{name} is of a run whose clock was ahead: {run} since {holder['since']}, until {holder['expires']}"
+        return problem("lock", message, "set that clock, then `cardpress unlock`; until then other runs are refused")
+    return ok("lock", f"{name} is held by {run} since {holder['since']}")
+
 
 _PROBE = "probe"
 

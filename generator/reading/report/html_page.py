@@ -6,8 +6,7 @@ from generator.lake.quarantine import QuarantinedFile, describe_waiting
 from generator.making.game_coverage import GUIDE_COLUMNS, coverage
 from generator.reading.html.plot import Bar, Plot, plot
 from generator.reading.html.render import render
-from generator.reading.report.price_counts import Row
-from generator.reading.report.summary import BuildSummary, HistoryRow
+from generator.reading.report.summary import BuildSummary, HistoryRow, Row
 
 _PRICE_TITLES = {"trend": "Trend", "low": "Low", "filtered": "Lowest under the seller filter"}
 _SOURCE_TITLES = {

@@ -17,9 +17,40 @@ from edge_auth.store.interface import Store
 from generator.clock import Clock
 from generator.compare.judgements import read_judgement
 from generator.compare.run_reports import UNCHANGED, read_reports
+from generator.making.stored_prices import prices_database
 from generator.reading.last_night import LastNight, last_failed_night
 from generator.reading.overview import SourceAge, source_ages
-from generator.reading.report.price_counts import PriceCounts, count_prices
+
+_VIEWS = ("coverage", "distribution", "ages", "game_columns")
+# A row of a view of `build/report/`.
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class PriceCounts:
+    """The rows of the views of `build/report/`."""
+
+    coverage: list[Row]
+    distribution: list[Row]
+    ages: list[Row]
+    games: list[Row]
+
+
+def count_prices(build: Build, *, threads: int | None, memory: str | None) -> PriceCounts:
+    """Count the prices of a build.
+
+    Args:
+        threads: How many threads DuckDB may use; None for one per core.
+        memory: How much memory DuckDB may use before it spills to disk; None for the default.
+
+    Raises:
+        BuildError: DuckDB cannot read the prices.
+        StoreError: The prices cannot be fetched.
+    """
+    with prices_database(build, threads, memory) as db:
+        db.run(*(f"report/{view}" for view in _VIEWS))
+        return PriceCounts(*(db.table(f"from {view}").to_pylist() for view in _VIEWS))
+
 
 MAX_HISTORY_BUILDS = 30
 # How many run reports are searched for the builds of the history.
