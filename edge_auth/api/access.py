@@ -13,6 +13,7 @@ from edge_auth.live.keys import DEFAULT_RATE_LIMIT, GUEST_SCOPES, KEY_PREFIX, Ke
 Network = IPv4Network | IPv6Network
 _MAX_HOPS = 20  # a client may claim thousands of addresses, each of which takes time to parse
 _MAX_ADDRESS_CHARACTERS = 100
+_MAX_KEY_CHARACTERS = 4096  # with any blanks before the key
 _NO_KEY = "an API key is needed: Authorization: Bearer <key>, or X-API-Key: <key>"
 _NO_BEARER = "Authorization holds a key without the word Bearer: send Authorization: Bearer <key>"
 
@@ -116,18 +117,25 @@ def sent_key(environ: dict[str, Any]) -> str | None:
 
     `Authorization` is read first. A scheme other than Bearer counts as absent.
     """
-    authorization: str | None = environ.get("HTTP_AUTHORIZATION")
+    authorization = _key_header(environ, "HTTP_AUTHORIZATION")
     if authorization is not None:
         scheme, _, rest = authorization.strip(" ").partition(" ")
         if scheme.lower() in ("bearer", ""):
             return rest.strip(" ")
-    key: str | None = environ.get("HTTP_X_API_KEY")
+    key = _key_header(environ, "HTTP_X_API_KEY")
     return key.strip(" ") if key is not None else None
+
+
+def _key_header(environ: dict[str, Any], name: str) -> str | None:
+    """Return what is read of a header that may hold a key: more of it is no key, and costs nothing."""
+    value: str | None = environ.get(name)
+    return value[:_MAX_KEY_CHARACTERS] if value is not None else None
 
 
 def _lacks_bearer(environ: dict[str, Any]) -> bool:
     """Return whether Authorization ends in what looks like a key, after another word than Bearer or none."""
-    last: str = environ.get("HTTP_AUTHORIZATION", "").strip(" ").rpartition(" ")[2]
+    authorization = _key_header(environ, "HTTP_AUTHORIZATION") or ""
+    last = authorization.strip(" ").rpartition(" ")[2]
     return last.startswith(KEY_PREFIX)
 
 

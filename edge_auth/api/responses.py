@@ -30,6 +30,7 @@ _ALLOWED_HEADERS = (
 _ASKED_HEADERS = re.compile(r"[ \t]*[\w!#$%&'*+.^`|~-]+[ \t]*(?:,[ \t]*[\w!#$%&'*+.^`|~-]+[ \t]*)*", re.ASCII)
 _MAX_ASKED_BYTES = 1000
 _MEDIA_RANGE = re.compile(r"[\w!#$&^.+*-]+/[\w!#$&^.+*-]+")
+_QUOTED = re.compile(r'"(?:\\.|[^"\\])*"')
 _PARAMETER = re.compile(r"""[\w!#$&^.+*'%|~-]+[ \t]*=[ \t]*("[^"]*"|[^\s;,"]*)""")
 _QUALITY = re.compile(r"1(\.0{0,3})?|0(\.[0-9]{0,3})?")
 _MAX_CHARACTERS = 256  # a longer header is read as far as this
@@ -152,7 +153,7 @@ def prefers(accept: str, wanted: str, usual: str) -> bool:
 def _qualities(accept: str) -> dict[str, float]:
     """Return the quality of each media range, the greatest if a range is repeated. A malformed element is skipped."""
     found: dict[str, float] = {}
-    for element in accept.split(","):
+    for element in _QUOTED.sub(lambda text: re.sub("[,;]", "", text[0]), accept).split(","):
         media_range, *parameters = (part.strip(" \t") for part in element.split(";"))
         if not _MEDIA_RANGE.fullmatch(media_range) or not all(map(_PARAMETER.fullmatch, parameters)):
             continue

@@ -189,7 +189,8 @@ class FolderStore:
     def _sync_folders(self, name: str) -> None:
         """Wait until the name of an object is on the disk. A rename, and a new folder, are lost without this."""
         for folder in self._folders_of(name):
-            sync_path(folder)
+            with suppress(FileNotFoundError):  # another process has deleted the object, and the folder with it
+                sync_path(folder)
 
     def _folders_of(self, name: str) -> Sequence[Path]:
         """Return the folders of an object from its own one up to the store's."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from generator.lake.lake import Lake
@@ -77,7 +78,8 @@ def plan_build(
 
 def _task_fields(task: Task) -> dict[str, Any]:
     fields = {name: getattr(task, name) for name in ("name", "layer", "needs", "objects", "rows")}
-    return fields | {"work": f"{task.work.__module__}.{task.work.__qualname__}"}
+    work = task.work.func if isinstance(task.work, partial) else task.work
+    return fields | {"work": f"{work.__module__}.{work.__qualname__}"}
 
 
 def _first_and_last(needs: tuple[str, ...]) -> str:

@@ -62,7 +62,7 @@ def test_the_smoke_test_reaches_every_endpoint(built: tuple[FolderStore, str], m
 
 def test_diff_and_documents_know_every_layer(built: tuple[FolderStore, str]) -> None:
     opened = open_build(*built).layers
-    of_years = (layer_names.HISTORY, layer_names.SERIES, layer_names.market_layer(""))
+    of_years = (layer_names.HISTORY, layer_names.SERIES, layer_names.EXTREMES, layer_names.market_layer(""))
     layers = {name for name in opened if not name.startswith(of_years) and not layer_names.holds_bulk_files(name)}
     put_together = {layer_names.CARDS, layer_names.LISTS}  # from other layers
     assert layers == layer_names.LAYERS.keys() - put_together

@@ -286,6 +286,12 @@ def test_did_you_mean_only_what_is_near(client: Client, query: str, meant: str |
 
 
 def test_an_accept_encoding_of_any_length(client: Client) -> None:
-    for value, encoding in (("br," * 20_000 + "gzip", "gzip"), ("a," * 25_000, None), ("gzip;q=0," * 500, None)):
+    """A thousand characters are read."""
+    for value, encoding in (
+        ("br," * 300 + "gzip", "gzip"),
+        ("br," * 20_000 + "gzip", None),
+        ("a," * 25_000, None),
+        ("gzip;q=0," * 500, None),
+    ):
         answer = client.get(f"{API}/status", Accept_Encoding=value)
         assert (answer.status, answer["Content-Encoding"]) == (200, encoding)

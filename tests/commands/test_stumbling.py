@@ -51,9 +51,10 @@ def test_one_build_is_kept_not_one_builds(fixed_store: Path) -> None:
 
 def test_the_demo_says_that_it_replaces_an_older_one(tmp_path: Path) -> None:
     lake = tmp_path / "lake"
-    words = ("demo", lake, "--products", 10, "--days")
+    words = ("demo", lake, "--products", 10, "--end", "2025-11-16", "--days")
     assert "replaced" not in run(*words, 2).stderr
-    replaced = f"replaced the older demo in {lake} (10 products, 2 days, seed 1) by 10 products, 1 day, seed 1"
+    older, newer = "10 products, 2 days to 2025-11-16, seed 1", "10 products, 1 day to 2025-11-16, seed 1"
+    replaced = f"replaced the older demo in {lake} ({older}) by {newer}"
     assert replaced in run(*words, 1).stderr
     assert f"{lake} held this demo already" in run(*words, 1).stderr
 

@@ -73,7 +73,7 @@ def test_a_new_watch_check_makes_the_watchlist_the_status_and_the_site_alone(
     monkeypatch.setattr(Index, "__init__", lambda self, path: opened.append(path) or open_index(self, path))
     result = built(lake, store)
     publish(store, result.id, by_hand=False, just_made=True)
-    assert sorted(result.made) == ["bulk", "bulk-watchlist", "site", "status", "watchlist"]
+    assert sorted(result.made) == ["bulk", "bulk-sql", "bulk-watchlist", "site", "status", "watchlist"]
     assert len(opened) == len(set(opened)) == len(result.record["layers"])
 
 
@@ -81,8 +81,9 @@ def test_a_new_watch_check_makes_the_watchlist_the_status_and_the_site_alone(
 def test_a_closed_year_is_built_once(year_turned) -> None:
     store, lake = year_turned
     demo_lake(lake, DAYS)
-    by_day = {"catalogue", "games", "history-open", "market", "movers", "series-open", "site", "status", "watchlist"}
-    bulk = {"bulk", "bulk-2026-01-03", "bulk-cards", "bulk-market", "bulk-watchlist"}
+    by_day = {"catalogue", "extremes-open", "games", "history-open", "market", "movers", "series-open"}
+    by_day |= {"site", "status", "watchlist"}
+    bulk = {"bulk", "bulk-sql", "bulk-2026-01-03", "bulk-cards", "bulk-market", "bulk-watchlist"}
     assert set(built(lake, store).made) == by_day | bulk
 
 
@@ -90,7 +91,19 @@ def test_a_late_correction_makes_its_year_and_what_reads_it(year_turned) -> None
     store, lake = year_turned
     [file] = (lake / "price_guide" / "day=2025-11-20").glob("*.parquet")
     rewrite(file, "select * replace (low + 1 as low) from rows")
-    by_prices = {"catalogue", "games", "history-2025", "market-2025", "market", "series-2025", "site", "status"}
+    by_prices = {
+        "extremes-2025",
+        "extremes-open",
+        "bulk-sql",
+        "catalogue",
+        "games",
+        "history-2025",
+        "market-2025",
+        "market",
+        "series-2025",
+        "site",
+        "status",
+    }
     assert set(built(lake, store).made) == by_prices | {"bulk", "bulk-2025-11", "bulk-cards", "bulk-market"}
 
 

@@ -17,7 +17,7 @@ from tests.support.commands import run
 
 Columns = dict[str, set[str]]  # by the name of a view, table or common table expression
 Node = dict[str, Any]  # of DuckDB's syntax tree
-COMMENT = re.compile(r"--[^\n]*")
+COMMENT = re.compile(r"('(?:[^']|'')*')|--[^\n]*")  # not inside a text
 DEFINITION = re.compile(r"\s*create\s+(or\s+replace\s+)?(view|table)\s+\S+\s+as\s+", re.IGNORECASE)
 QUERY = re.compile(r"(with|select|from)\b", re.IGNORECASE)
 READS = ("COLUMN_REF", "BASE_TABLE", "SUBQUERY")
@@ -45,7 +45,7 @@ def columns(tmp_path_factory: pytest.TempPathFactory) -> Columns:
 def trees(text: str) -> Iterator[Node]:
     """Yield the syntax trees of the queries of a file, also of those that define views and tables."""
     for statement in duckdb.extract_statements(text):
-        query = DEFINITION.sub("", COMMENT.sub("", statement.query)).strip()
+        query = DEFINITION.sub("", COMMENT.sub(r"\1", statement.query)).strip()
         if QUERY.match(query):
             [(tree,)] = duckdb.execute("select json_serialize_sql($1::varchar)", [query]).fetchall()
             yield from (parsed["node"] for parsed in json.loads(tree)["statements"])

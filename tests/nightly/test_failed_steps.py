@@ -7,6 +7,7 @@ from unittest.mock import patch
 import pytest
 
 from edge_auth.builds.pointer import live_build_id
+from edge_auth.errors import StoreError
 from tests.support.commands import run
 from tests.support.nights import demo_lake, published
 
@@ -14,20 +15,17 @@ pytestmark = pytest.mark.xdist_group("nights")
 
 
 def test_a_prune_that_fails_after_the_publish_says_so(tmp_path: Path) -> None:
-    store, lake, ids = published(tmp_path, 7, 8)
+    store, lake, _ = published(tmp_path, 7, 8)
     demo_lake(lake, 9)
-    (store.root / f"builds/{ids[0]}.json").write_text("{")
     metrics = tmp_path / "prom"
-    failed = run(
-        "nightly", "--lake", lake, "--store", store.root, "--no-pages", "--json", "--textfile", metrics, status=1
-    )
+    command = ("nightly", "--lake", lake, "--store", store.root, "--no-pages", "--json", "--textfile", metrics)
+    with patch("generator.nightly.steps.prune", side_effect=StoreError("the disk is read-only")):
+        failed = run(*command, status=1)
     report = json.loads(failed.stdout)
     assert (report["outcome"], report["failed_step"]) == ("published", "prune")
     assert live_build_id(store) == report["build"] == report["live"]
     last = failed.stderr.splitlines()[-1]
-    assert (
-        last == f"cardpress: the step prune failed: the record of build {ids[0]} is not JSON; {report['build']} is live"
-    )
+    assert last == f"cardpress: the step prune failed: the disk is read-only; {report['build']} is live"
     assert report["error"] in last
     assert 'cardpress_nightly_failed_step{step="prune"} 1\n' in metrics.read_text()
     assert "cardpress_nightly_success 0\n" in metrics.read_text()

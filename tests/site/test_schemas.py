@@ -67,7 +67,10 @@ def test_a_page_is_as_long_as_its_endpoint_allows() -> None:
         ("| id | int64 | The id. |", "a row has 3 cells: write '| field | type | what it is | example |'"),
         ("| id | int46 | The id. | 7 |", "'int46' is no type: write one of string, integer"),
         ("| id | int64, over 3 | The id. | 7 |", "'over 3' is no bound: write one of 'at least 0'"),
-        ("| id | one of the colours | The id. | 7 |", "there are no words 'colours': write one of kinds, views"),
+        (
+            "| id | one of the colours | The id. | 7 |",
+            "there are no words 'colours': write one of kinds, matches, views",
+        ),
         ("| id | int64 | The id. | seven |", "the example 'seven' is not JSON"),
         ("| id | int64 | The id. | |", "'id' needs an example"),
         ("| set | Sett | The set. | |", "'set' needs an example, or a type that is a heading of this file"),
