@@ -68,7 +68,7 @@ def test_diff_and_documents_know_every_layer(built: tuple[FolderStore, str]) -> 
     assert layers == layer_names.LAYERS.keys() - put_together
     documented = set(re.findall(r"^\| `([\w-]+)[<`]", table("docs/store.md", "layer"), re.MULTILINE))
     parts = {layer_names.bulk_layer(part) for part in ("", *bulk.PART_OF_TABLE.values())}
-    of_periods = (layer_names.history_layer, layer_names.series_layer)
+    of_periods = (layer_names.history_layer, layer_names.series_layer, layer_names.extremes_layer)
     periods = {of_period(period) for of_period in of_periods for period in ("", layer_names.OPEN_MONTH)}
     periods.add(layer_names.market_layer(""))
     assert documented == {*layers, *periods, *parts}
