@@ -5,7 +5,7 @@ import fcntl
 import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -52,11 +52,8 @@ def written_beside(
     Raises:
         OSError: It cannot be written.
     """
-    handle, temporary = _create(folder or path.parent, mode, make_folder)
-    lock = os.dup(handle)  # the file is locked until this is closed too, and `is_abandoned` sees that it has a writer
+    handle, lock, temporary = _create_locked(folder or path.parent, mode, make_folder)
     try:
-        with tolerated():
-            fcntl.flock(lock, fcntl.LOCK_EX)
         with os.fdopen(handle, "wb") as file:
             file.writelines(data)
         yield temporary
@@ -93,22 +90,49 @@ def move_file(source: Path, target: Path) -> None:
 
 def is_abandoned(path: Path) -> bool:
     """Return whether no process has locked a file. One that was renamed or deleted meanwhile had a writer too."""
-    try:
-        with path.open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except FileNotFoundError:
-        return False
-    except OSError as error:
-        return error.errno in UNSUPPORTED  # nothing tells; its age must
-    return True
+    with _held_if_abandoned(path) as abandoned:
+        return abandoned
 
 
 def delete_abandoned(folder: Path) -> None:
     """Delete the temporary files directly in a folder whose writers were killed, as far as it can be done."""
     with suppress(OSError):
         for path in folder.glob(f"{TEMPORARY_PREFIX}*"):
-            if is_abandoned(path):
-                path.unlink(missing_ok=True)
+            with _held_if_abandoned(path) as abandoned:  # its writer, which waits for the lock, sees that it is gone
+                if abandoned:
+                    path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _held_if_abandoned(path: Path) -> Iterator[bool]:
+    """Yield whether no process has locked a file, which is locked meanwhile."""
+    with ExitStack() as opened:
+        try:
+            fcntl.flock(opened.enter_context(path.open("rb")), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except FileNotFoundError:
+            abandoned = False
+        except OSError as error:
+            abandoned = error.errno in UNSUPPORTED  # nothing tells; its age must
+        else:
+            abandoned = True
+        yield abandoned
+
+
+def _create_locked(folder: Path, mode: int | None, make_folder: Callable[[], object]) -> tuple[int, int, str]:
+    """Create a temporary file and lock it, again if another process deleted it before it was locked.
+
+    Returns:
+        Its handle, one that keeps the lock until it is closed too, and its path.
+    """
+    while True:
+        handle, temporary = _create(folder, mode, make_folder)
+        lock = os.dup(handle)
+        with tolerated():
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        if os.fstat(handle).st_nlink:
+            return handle, lock, temporary
+        os.close(handle)
+        os.close(lock)
 
 
 def _create(folder: Path, mode: int | None, make_folder: Callable[[], object]) -> tuple[int, str]:

@@ -112,7 +112,8 @@ class DaskRunner:
         """
         while pending:
             try:
-                done, pending = wait(pending, timeout=_SILENT_SECONDS, return_when="FIRST_COMPLETED")
+                with self._client.as_current():
+                    done, pending = wait(pending, timeout=_SILENT_SECONDS, return_when="FIRST_COMPLETED")
             except TimeoutError:
                 self._wait_for_workers()
                 continue
