@@ -168,7 +168,10 @@ class Database:
             # Never: in memory, a checkpoint only rewrites tables, in the query that follows large inserts.
             "checkpoint_threshold": "1TB",
         }
-        self.connection = duckdb.connect(config=settings)
+        try:
+            self.connection = duckdb.connect(config=settings)
+        except duckdb.Error as error:
+            raise BuildError(f"DuckDB does not start ({_first_line(error)}): see --memory, such as 2GB") from error
         self.connection.execute("set TimeZone = 'UTC'")
         # DuckDB takes a spawned worker for an interactive session and would print its bar to standard output.
         self.connection.execute("set enable_progress_bar = false")
