@@ -184,7 +184,7 @@ IMPORTS: dict[str, tuple[Callable[[Rows], Rows], str]] = {
     "duplicates": (lambda rows: [*rows, rows[0] | {"low": 99}], "published"),
     "empty-guide": (lambda rows: [], "published"),
     "missing-prices": (lambda rows: [row | {"trendPrice": row.pop("trend")} for row in rows], "refused"),
-    "two-foil-prices": (lambda rows: [row | {"low-foil": (row["low-holo"] or 1) + 1} for row in rows], "published"),
+    "two-foil-prices": (lambda rows: [row | {"low-foil": (row["low-holo"] or 1) + 1} for row in rows], "refused"),
     "future": (lambda rows: rows, "refused"),
 }  # fmt: skip
 
