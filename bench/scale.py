@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from edge_auth.store.folder import FolderStore
-from generator import settings
 from generator.lake.lake import open_lake
 from generator.making.context import BuildContext
 from generator.making.make import BuildRun
 from generator.making.tasks import Task
 from generator.making.thread_runner import ThreadRunner
+from generator.threads import ONE_THREAD
 
 _STATUS = Path("/proc/self/status")
 
@@ -81,7 +81,7 @@ def tasks(location: str) -> Iterator[str]:
     """Build a lake in a temporary store and yield the lines of a table of costs by kind of task."""
     with tempfile.TemporaryDirectory(prefix="cardpress-bench-") as folder:
         lake, store = open_lake(location), FolderStore(folder)
-        with closing(BuildContext(lake, store, 1, settings.WORKER_MEMORY)) as context:
+        with closing(BuildContext(lake, store, ONE_THREAD)) as context:
             begun = time.process_time()
             plan = BuildRun(context).plan()
             runner = MeasuringRunner(context)

@@ -20,7 +20,7 @@ from edge_auth.builds.sorts import SORTS
 from edge_auth.builds.text_filters import BLANK, TEXT_FILTERS
 from generator.errors import BuildError, GeneratorError, SpaceError, SqlError, is_disk_full
 from generator.templates import compiled_templates
-from generator.threads import default_memory, usable_cores
+from generator.threads import USUAL, Resources
 
 # What DuckDB raises for SQL that is wrong, whatever the data is.
 _SQL_ERRORS = (duckdb.BinderException, duckdb.CatalogException, duckdb.ParserException, duckdb.SyntaxException)
@@ -150,21 +150,20 @@ class Database:
     """A scratch DuckDB database. Closing it deletes everything in it.
 
     Args:
-        threads: How many threads DuckDB may use. None: one per core.
-        memory: How much memory DuckDB may use before it spills to disk, such as `2GB`. None: the default.
+        resources: The threads and the memory that DuckDB may use.
 
     Attributes:
         described: The columns of lake files with their types, by the Parquet schema of the files.
     """
 
-    def __init__(self, threads: int | None = None, memory: str | None = None):
+    def __init__(self, resources: Resources = USUAL):
         self.described: dict[str, dict[str, Any]] = {}
         self._folder = _scratch_folder()
         self.scratch = Path(self._folder.name)
         settings: dict[str, str | bool | int | float | list[str]] = {
-            "memory_limit": memory or default_memory(),
+            "memory_limit": resources.limit,
             "temp_directory": self._folder.name,
-            "threads": threads or usable_cores(),
+            "threads": resources.cores,
             # Never: in memory, a checkpoint only rewrites tables, in the query that follows large inserts.
             "checkpoint_threshold": "1TB",
         }
@@ -197,10 +196,10 @@ class Database:
         number, unit = limit.split()
         return f"{float(number) / count:.3f}{unit}"
 
-    def limit(self, threads: int, memory: str) -> None:
-        """Set how many threads and how much memory DuckDB may use from now on."""
-        self.connection.execute(f"set threads = {threads}")
-        self.connection.execute(f"set memory_limit = '{memory}'")
+    def limit(self, resources: Resources) -> None:
+        """Set what DuckDB may use from now on."""
+        self.connection.execute(f"set threads = {resources.cores}")
+        self.connection.execute(f"set memory_limit = '{resources.limit}'")
 
     @contextmanager
     def one_thread(self) -> Iterator[None]:

@@ -10,10 +10,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from generator.settings import MEMORY
+from generator.settings import MEMORY, WORKER_MEMORY
 
 _Input = TypeVar("_Input")
 _Result = TypeVar("_Result")
@@ -60,6 +61,37 @@ def default_memory(most: str = MEMORY) -> str:
     if allowed is None or allowed * _PART_OF_A_CONTAINER >= _bytes(most):
         return most
     return f"{max(64, int(allowed * _PART_OF_A_CONTAINER) >> 20)}MiB"
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What DuckDB may use in this process, or in each worker of a cluster.
+
+    Attributes:
+        threads: How many threads. None: one per core.
+        memory: How much memory before it spills to disk, such as `2GB`. None: the default.
+    """
+
+    threads: int | None = None
+    memory: str | None = None
+
+    @property
+    def cores(self) -> int:
+        """The number of threads."""
+        return self.threads or usable_cores()
+
+    @property
+    def limit(self) -> str:
+        """The memory, such as `2GB`."""
+        return self.memory or default_memory()
+
+    def of_worker(self) -> "Resources":
+        """Return these for a worker, whose defaults are smaller."""
+        return Resources(self.threads or 1, self.memory or default_memory(WORKER_MEMORY))
+
+
+USUAL = Resources()
+ONE_THREAD = Resources(1)
 
 
 def _bytes(text: str) -> int:

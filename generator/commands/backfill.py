@@ -12,7 +12,7 @@ from edge_auth.store.interface import Store
 from edge_auth.store.open import open_store
 from generator import settings
 from generator.commands.import_results import accept_option, max_file_option, say_findings, summary_line
-from generator.commands.options import lake_option, memory_option, store_option, threads_option
+from generator.commands.options import lake_option, resources_options, store_option
 from generator.compare.comparison import compare
 from generator.compare.diff import Diff
 from generator.errors import IngestError
@@ -29,6 +29,7 @@ from generator.reading.diff.terminal_text import as_text
 from generator.releases.publish import publish
 from generator.terminal.output import say, say_lines
 from generator.terminal.progress import Progress
+from generator.threads import Resources
 
 _DAY = click.DateTime(["%Y-%m-%d"])
 
@@ -44,8 +45,7 @@ _DAY = click.DateTime(["%Y-%m-%d"])
 @accept_option(*REFUSED)
 @max_file_option(settings.MAX_DOWNLOAD_BYTES)
 @click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="Rows of each list of the diff.")
-@threads_option
-@memory_option
+@resources_options
 def backfill(
     first: datetime,
     last: datetime,
@@ -57,8 +57,7 @@ def backfill(
     accept: tuple[str, ...],
     max_file_mb: int,
     top: int,
-    threads: int | None,
-    memory: str | None,
+    resources: Resources,
 ) -> None:
     """Import the price guides of many days, make one build, and show what it changes.
 
@@ -80,8 +79,8 @@ def backfill(
     opened = open_store(store)
     live = _live_build(opened)
     source = open_lake(lake, None, progress, skipped_by_builds(opened))
-    built = make_build(source, opened, threads=threads, memory=memory, progress=progress)
-    _say_differences(live, open_build(opened, built.id), top, threads, progress)
+    built = make_build(source, opened, resources=resources, progress=progress)
+    _say_differences(live, open_build(opened, built.id), top, resources, progress)
     if publish_it:
         publish(opened, built.id, by_hand=False)
         progress.say(f"published: {built.id} is live in {store}")
@@ -116,9 +115,9 @@ def _live_build(store: Store) -> Build | None:
         return None
 
 
-def _say_differences(live: Build | None, new: Build, top: int, threads: int | None, progress: Progress) -> None:
+def _say_differences(live: Build | None, new: Build, top: int, resources: Resources, progress: Progress) -> None:
     if live is None:
         progress.say("no build is live: there is nothing to compare with")
         return
-    with compare(live, new, threads=threads, memory="1GB") as comparison:
+    with compare(live, new, resources) as comparison:
         say_lines(as_text(make_report(Diff(comparison, progress), top)))

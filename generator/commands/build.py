@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any
 
 import click
 
@@ -12,10 +11,9 @@ from edge_auth.store.open import open_store
 from generator.commands.options import (
     json_option,
     lake_option,
-    memory_option,
+    resources_options,
     scheduler_option,
     store_option,
-    threads_option,
 )
 from generator.lake.lake import absolute, open_lake
 from generator.lake.quarantine import describe_waiting, skipped_by_builds, waiting_files
@@ -28,6 +26,7 @@ from generator.releases.reserve import keep_reserve
 from generator.releases.termination import end_by_error, hold_back
 from generator.terminal.output import say, say_json
 from generator.terminal.progress import Progress
+from generator.threads import Resources
 
 
 @click.command()
@@ -43,8 +42,7 @@ from generator.terminal.progress import Progress
 @click.option("--explain", is_flag=True, help="Print which layers would be made, and why. Make nothing.")
 @click.option("--plan", "plan_only", is_flag=True, help="Print the tasks that would be done. Make nothing.")
 @click.option("--repair", is_flag=True, help="Read every layer that the store has, and make damaged ones again.")
-@threads_option
-@memory_option
+@resources_options
 @scheduler_option
 @json_option
 def build(
@@ -56,7 +54,8 @@ def build(
     plan_only: bool,
     repair: bool,
     as_json: bool,
-    **resources: Any,  # threads, memory and scheduler
+    resources: Resources,
+    scheduler: str | None,
 ) -> None:
     """Make a build of LAKE in the store. The last line of the output is its id.
 
@@ -74,7 +73,7 @@ def build(
     if (explain or plan_only) and publish_it:
         raise click.UsageError("--explain and --plan make nothing: leave out --publish")
     progress = Progress()
-    lake = absolute(lake) if resources["scheduler"] else lake
+    lake = absolute(lake) if scheduler else lake
     opened = open_store(store)
     source = open_lake(lake, as_of and as_of.date(), progress, skipped_by_builds(opened))
     if plan_only:
@@ -83,7 +82,9 @@ def build(
         _explain(explain_build(source, opened, repair), as_json)
     else:
         with hold_back(), end_by_error("build"):
-            result = make_build(source, opened, progress=progress, repair=repair, **resources)
+            result = make_build(
+                source, opened, resources=resources, progress=progress, repair=repair, scheduler=scheduler
+            )
         if waiting := waiting_files(opened, result.record):
             progress.say(describe_waiting(waiting, store))
         _report(result, progress, as_json)

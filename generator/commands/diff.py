@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import click
 
 from edge_auth.store.open import open_store
-from generator.commands.options import BuildName, named_build, store_option
+from generator.commands.options import BuildName, named_build, resources_options, store_option
 from generator.compare.comparison import compare
 from generator.compare.diff import Diff
 from generator.reading.diff.html_page import as_html
@@ -15,6 +15,7 @@ from generator.reading.diff.report import make_report
 from generator.reading.diff.terminal_text import as_text
 from generator.terminal.output import clean, clean_json
 from generator.terminal.progress import Progress
+from generator.threads import Resources
 
 _FORMATS: dict[str, Callable[[Diff, int], Iterator[str]]] = {
     "text": lambda diff, top: (clean(line) + "\n" for line in as_text(make_report(diff, top))),
@@ -39,9 +40,8 @@ _FORMATS: dict[str, Callable[[Diff, int], Iterator[str]]] = {
 @click.option(
     "--top", type=click.IntRange(1), default=20, show_default=True, help="Rows of each list; json has all rows."
 )
-@click.option("--threads", type=click.IntRange(1), help="Threads to use.  [default: one per core]")
-@click.option("--memory", default="1GB", show_default=True, help="Memory that DuckDB may use before it spills to disk.")
-def diff(old: str, new: str, store: str, format_: str, top: int, threads: int | None, memory: str) -> None:
+@resources_options
+def diff(old: str, new: str, store: str, format_: str, top: int, resources: Resources) -> None:
     """Show what differs between two builds, in objects and values.
 
     OLD and NEW are ids of builds, or `live` or `previous`. The exit status is 0 whether they differ or not.
@@ -51,7 +51,7 @@ def diff(old: str, new: str, store: str, format_: str, top: int, threads: int | 
     """
     opened = open_store(store)
     before, after = named_build(opened, old), named_build(opened, new)
-    with compare(before, after, threads=threads, memory=memory) as comparison:
+    with compare(before, after, resources) as comparison:
         for piece in _FORMATS[format_](Diff(comparison, Progress()), top):
             sys.stdout.buffer.write(piece.encode())
     sys.stdout.buffer.flush()

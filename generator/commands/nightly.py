@@ -14,10 +14,9 @@ from generator.commands.options import (
     json_option,
     lake_option,
     lease_option,
-    memory_option,
+    resources_options,
     scheduler_option,
     store_option,
-    threads_option,
 )
 from generator.commands.prune import grace_option, keep_option
 from generator.errors import BusyError
@@ -137,8 +136,7 @@ class ExpectedDay(click.ParamType):  # type: ignore[type-arg]  # generic only in
 )
 @click.option("--export", metavar="TARGET", help="Folder or s3://bucket/prefix to keep as a tree of plain files.")
 @lease_option
-@threads_option
-@memory_option
+@resources_options
 @scheduler_option
 @json_option
 def nightly(

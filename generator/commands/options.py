@@ -1,7 +1,10 @@
 """Options and parameter types that several commands share."""
 
+from collections.abc import Callable
 from contextlib import suppress
+from functools import wraps
 from pathlib import Path
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import click
@@ -16,6 +19,9 @@ from edge_auth.store.open import LOCATION, is_folder, open_store
 from generator import settings
 from generator.errors import BuildError
 from generator.reading.overview import LIVE, PREVIOUS
+from generator.threads import Resources
+
+_Result = TypeVar("_Result")
 
 _COMPLETION_TIMEOUT_SECONDS = 1.0
 
@@ -89,16 +95,30 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print the re
 lake_option = click.option(
     "--lake", required=True, show_envvar=True, help=f"{LOCATION.capitalize()} of the source tables."
 )
-threads_option = click.option(
+_threads_option = click.option(
     "--threads",
     type=click.IntRange(1),
     help="Threads to use.  [default: one per core that the process may use; one per worker]",
 )
-memory_option = click.option(
+_memory_option = click.option(
     "--memory",
     help="Memory that DuckDB may use before it spills to disk.  "
     f"[default: {settings.MEMORY}; {settings.WORKER_MEMORY} for each worker]",
 )
+
+
+def resources_options(command: Callable[..., _Result]) -> Callable[..., _Result]:
+    """Give a command --threads and --memory as the argument `resources`."""
+
+    @_threads_option
+    @_memory_option
+    @wraps(command)
+    def with_resources(*args: Any, threads: int | None, memory: str | None, **options: Any) -> _Result:
+        return command(*args, resources=Resources(threads, memory), **options)
+
+    return with_resources
+
+
 scheduler_option = click.option(
     "--scheduler",
     metavar="ADDRESS",

@@ -7,7 +7,7 @@ import click
 
 from edge_auth.store.open import open_store
 from generator.clock import utc_now
-from generator.commands.options import BuildName, memory_option, named_build, store_option, threads_option
+from generator.commands.options import BuildName, named_build, resources_options, store_option
 from generator.compare.comparison import compare
 from generator.compare.run_reports import DIFF_PAGE
 from generator.reading.report.html_page import as_html
@@ -15,6 +15,7 @@ from generator.reading.report.summary import summarize_build
 from generator.reading.report.write_pages import DIFF_ROWS, diff_page
 from generator.terminal.output import say
 from generator.terminal.progress import Progress
+from generator.threads import Resources
 
 
 @click.command()
@@ -27,11 +28,8 @@ from generator.terminal.progress import Progress
     "--against", type=BuildName(), metavar="BUILD",
     help=f"Also write {DIFF_PAGE} beside FILE: what changed since that build. The pages link to each other.",
 )  # fmt: skip
-@threads_option
-@memory_option
-def report(
-    build: str | None, store: str, out: Path | None, against: str | None, threads: int | None, memory: str | None
-) -> None:
+@resources_options
+def report(build: str | None, store: str, out: Path | None, against: str | None, resources: Resources) -> None:
     """Report on a build as one HTML page.
 
     Freshness, counts by game and kind, coverage and distribution of prices, gates, the slowest layers, history.
@@ -45,9 +43,9 @@ def report(
         raise click.UsageError("--against writes a second page beside the first: choose its folder with --out FILE")
     opened = open_store(store)
     chosen = named_build(opened, build)
-    summary = summarize_build(opened, chosen, utc_now, threads=threads, memory=memory)
+    summary = summarize_build(opened, chosen, utc_now, resources)
     if against and out:
-        with compare(named_build(opened, against), chosen, threads=threads, memory=memory) as comparison:
+        with compare(named_build(opened, against), chosen, resources) as comparison:
             page = diff_page(comparison, DIFF_ROWS, out.name, progress=Progress())
         _write(out.with_name(DIFF_PAGE), page)
     page = "".join(as_html(summary, DIFF_PAGE if against else None)).encode()

@@ -27,6 +27,7 @@ from generator.compare.rows import NO_PRICES, card_hashes, newest_prices, read_b
 from generator.database import Database, query_fault
 from generator.errors import BuildError
 from generator.pack.verify import checked_file
+from generator.threads import USUAL, Resources
 
 _NO_SETS = pa.schema([("id", pa.int64()), ("name", pa.string())]).empty_table()
 _IDENTIFIERS = pa.schema([("id_product", pa.int64()), ("scheme", pa.string()), ("value", pa.string())])
@@ -37,12 +38,12 @@ class Comparison:
 
     Args:
         old: The earlier build, or None.
-        threads, memory: What DuckDB may use, as in `Database`.
+        resources: What DuckDB may use.
     """
 
-    def __init__(self, old: Build | None, new: Build, threads: int | None = None, memory: str | None = None):
+    def __init__(self, old: Build | None, new: Build, resources: Resources = USUAL):
         self.old, self.new = old, new
-        self.db = Database(threads, memory)
+        self.db = Database(resources)
 
     @property
     def sides(self) -> tuple[tuple[str, Build | None], ...]:
@@ -102,15 +103,13 @@ class Comparison:
 
 
 @contextmanager
-def compare(
-    old: Build | None, new: Build, *, threads: int | None = None, memory: str | None = None
-) -> Iterator[Comparison]:
+def compare(old: Build | None, new: Build, resources: Resources = USUAL) -> Iterator[Comparison]:
     """Compare two builds. The comparison is valid inside the `with` block.
 
     Raises:
         BuildError, StoreError: A build cannot be read, or DuckDB fails.
     """
-    comparison = Comparison(old, new, threads, memory)
+    comparison = Comparison(old, new, resources)
     try:
         with named_faults(comparison):
             yield comparison

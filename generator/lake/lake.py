@@ -19,6 +19,7 @@ from generator.lake.quarantine import PRICE_TABLES as PRICE_TABLES
 from generator.lake.quarantine import FileKey
 from generator.lake.tables import open_table
 from generator.terminal.progress import Progress
+from generator.threads import ONE_THREAD
 
 
 def games_left_out(file: LakeFile, left_out: Collection[FileKey]) -> list[str]:
@@ -36,7 +37,7 @@ def without_games(files: list[LakeFile], backend: LakeFiles, left_out: Collectio
     games = {file.name: games for file in files if (games := games_left_out(file, left_out))}
     if not games:
         return files
-    database = Database(threads=1)
+    database = Database(ONE_THREAD)
     try:
         for table in ("products", "expansions"):
             open_table(database, table, backend.fetch(table, [file for file in files if file.table == table]))

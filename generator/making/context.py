@@ -5,6 +5,7 @@ There is one context for each thread that executes tasks of a build.
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from enum import StrEnum
 from functools import cached_property, partial
 from pathlib import Path
@@ -23,7 +24,7 @@ from generator.making.step_times import StepClock
 from generator.pack.intermediate_store import IntermediateStore
 from generator.pack.verify import checked_file
 from generator.pack.writer import Inputs, Uploads
-from generator.threads import in_order
+from generator.threads import Resources, in_order
 
 
 class Intermediate(StrEnum):
@@ -86,8 +87,7 @@ class BuildContext:
     """What the tasks of a build work with.
 
     Args:
-        threads: The number of threads of the database, and of compression.
-        memory: What DuckDB may use before it spills to disk, such as `2GB`.
+        resources: What the database may use. As many threads compress.
         resend: Upload also what the store already has.
         intermediates: The place of intermediate files. None for the temporary folder of the database.
         product_ids: The sorted ids of all products, if they are known.
@@ -102,8 +102,7 @@ class BuildContext:
         self,
         lake: Lake,
         store: Store,
-        threads: int,
-        memory: str,
+        resources: Resources,
         *,
         resend: bool = False,
         intermediates: IntermediateStore | None = None,
@@ -112,13 +111,12 @@ class BuildContext:
     ):
         self.lake = lake
         self.store = store
-        self.threads = threads
-        self.memory = memory
+        self.resources = resources
         self.layers = StoredLayers(store)
         self.uploads = Uploads(store, resend)
         self.clock = clock or StepClock()
         self.tick: Callable[[int], object] = lambda objects: None
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="pack")
+        self._pool = ThreadPoolExecutor(resources.cores, thread_name_prefix="pack")
         self._product_ids = product_ids
         self._intermediates = intermediates
         self._db: Database | None = None
@@ -129,15 +127,15 @@ class BuildContext:
         Args:
             count: The number of parts. One of them remains here.
         """
-        threads, memory = self.threads // count, self.db.part_of_memory(count)
-        self.threads -= threads * (count - 1)
-        self.db.limit(self.threads, memory)
+        all_threads = self.resources.cores
+        part = Resources(all_threads // count, self.db.part_of_memory(count))
+        self.resources = replace(part, threads=all_threads - part.cores * (count - 1))
+        self.db.limit(self.resources)
         return [
             BuildContext(
                 self.lake,
                 self.store,
-                threads,
-                memory,
+                part,
                 resend=self.uploads.resend,
                 intermediates=self.intermediates,
                 product_ids=self.tables.known_product_ids,
@@ -162,7 +160,7 @@ class BuildContext:
     def db(self) -> Database:
         """The scratch database, with the as-of day set. A build that makes nothing opens none."""
         if self._db is None:
-            self._db = Database(self.threads, self.memory)
+            self._db = Database(self.resources)
             self._db.set(as_of=self.lake.as_of.isoformat())
         return self._db
 
@@ -189,5 +187,5 @@ class BuildContext:
         Args:
             ahead: How many calls may start before their result is due. None: two per thread.
         """
-        ahead = 2 * self.threads if ahead is None else ahead
+        ahead = 2 * self.resources.cores if ahead is None else ahead
         return in_order(self._pool, ahead, partial(self.clock.in_pool, work), inputs)

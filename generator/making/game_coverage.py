@@ -13,6 +13,7 @@ from edge_auth.errors import EdgeError
 from edge_auth.store.interface import Store
 from generator.errors import GeneratorError
 from generator.lake.prices_and_conditions import PRICE_FIGURES
+from generator.threads import USUAL, Resources
 
 GUIDE_COLUMNS = [f"{figure}{finish}" for finish in ("", "_holo") for figure in PRICE_FIGURES]
 
@@ -57,7 +58,7 @@ class GameCoverage:
         return day is not None and day != self.newest
 
 
-def cover_games(build: Build, *, threads: int | None = None, memory: str | None = None) -> list[GameCoverage]:
+def cover_games(build: Build, resources: Resources = USUAL) -> list[GameCoverage]:
     """Return the products, rows and prices of each game, the game with most products first.
 
     They are in the record of the build, unless an older version made it. Then they are counted.
@@ -67,17 +68,17 @@ def cover_games(build: Build, *, threads: int | None = None, memory: str | None 
         StoreError: The prices cannot be fetched.
     """
     recorded = build.record.get("games")
-    return _count(build, threads, memory) if recorded is None else [GameCoverage(**game) for game in recorded]
+    return _count(build, resources) if recorded is None else [GameCoverage(**game) for game in recorded]
 
 
-def games_for_record(build: Build, threads: int, memory: str) -> list[dict[str, Any]] | None:
+def games_for_record(build: Build, resources: Resources) -> list[dict[str, Any]] | None:
     """Return the coverage of each game in the form of a record; None if it cannot be counted.
 
     A build with the catalogue of the live build has its games.
     """
     with suppress(GeneratorError, EdgeError, OSError):  # missing figures are no reason to fail a build
         same = _live_games(build.store, build.record["layers"][layer_names.CATALOGUE])
-        return same or [asdict(game) for game in _count(build, threads, memory)]
+        return same or [asdict(game) for game in _count(build, resources)]
     return None
 
 
@@ -89,10 +90,10 @@ def _live_games(store: Store, catalogue: LayerRecord) -> list[dict[str, Any]] | 
     return None
 
 
-def _count(build: Build, threads: int | None, memory: str | None) -> list[GameCoverage]:
+def _count(build: Build, resources: Resources) -> list[GameCoverage]:
     from generator.making.stored_prices import prices_database  # DuckDB: `show` seldom needs it
 
-    with prices_database(build, threads, memory) as db:
+    with prices_database(build, resources) as db:
         db.run("report/game_columns")
         return list(coverage(db.table("from game_columns").to_pylist()))
 

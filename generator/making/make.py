@@ -20,7 +20,6 @@ from edge_auth.builds.record import BuildRecord
 from edge_auth.errors import DamagedObject, StoreError
 from edge_auth.store.interface import Store
 from edge_auth.text import UNICODE_VERSION
-from generator import settings
 from generator.clock import Clock, utc_now
 from generator.errors import BuildError, LakeError
 from generator.lake.lake import Lake
@@ -42,7 +41,7 @@ from generator.pack.writer import TaskOutput, join_index
 from generator.releases.intents import declare_intent
 from generator.releases.rotation import Rotation
 from generator.terminal.progress import Progress
-from generator.threads import default_memory, usable_cores
+from generator.threads import ONE_THREAD, USUAL, Resources
 
 
 def make_record(context: BuildContext, build_id: str, specs: Sequence[LayerSpec]) -> BuildRecord:
@@ -77,7 +76,7 @@ def make_record(context: BuildContext, build_id: str, specs: Sequence[LayerSpec]
             "unicode": UNICODE_VERSION,
         },
     }
-    record["games"] = games_for_record(Build(context.store, record), context.threads, context.memory)
+    record["games"] = games_for_record(Build(context.store, record), context.resources)
     return record
 
 
@@ -135,8 +134,7 @@ def make_build(
     lake: Lake,
     store: Store,
     *,
-    threads: int | None,
-    memory: str | None,
+    resources: Resources = USUAL,
     progress: Progress,
     repair: bool = False,
     scheduler: str | None = None,
@@ -148,8 +146,7 @@ def make_build(
     If the process is killed, readers see nothing of the build, and the next run continues.
 
     Args:
-        threads: Threads of this process, or of each worker. None for the default.
-        memory: What DuckDB may use before it spills to disk, in this process or in each worker. None for the default.
+        resources: What this process may use, or each worker.
         scheduler: The address of a Dask scheduler whose workers do the tasks, or `local:N`. None for threads.
         repair: Read every object of the layers that the store has, instead of only listing them.
         rotation: Read some of these layers, and make them again if they are damaged.
@@ -160,9 +157,8 @@ def make_build(
         SpaceError: The disk of the store, or of temporary files, has too little room.
         StoreError: The store failed.
     """
-    threads = threads or (1 if scheduler else usable_cores())
-    memory = memory or default_memory(settings.WORKER_MEMORY if scheduler else settings.MEMORY)
-    with closing(BuildContext(lake, store, threads, memory, resend=repair)) as context:
+    resources = resources.of_worker() if scheduler else resources
+    with closing(BuildContext(lake, store, resources, resend=repair)) as context:
         run = BuildRun(context, repair, rotation)
         with declare_intent(store, run.id, (layer.folder for layer in run.layers), clock):
             with disk_space(store, run.missing):
@@ -177,7 +173,7 @@ def plan_only(lake: Lake, store: Store, *, repair: bool = False) -> BuildPlan:
         LakeError: The products break a rule.
         StoreError: The store cannot be read.
     """
-    with closing(BuildContext(lake, store, 1, settings.MEMORY)) as context:
+    with closing(BuildContext(lake, store, ONE_THREAD)) as context:
         return BuildRun(context, repair).plan()
 
 

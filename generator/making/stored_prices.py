@@ -11,6 +11,7 @@ from edge_auth.builds.catalogue import PRICES
 from generator.database import Database, query_fault, sql_literal
 from generator.errors import BuildError
 from generator.lake.prices_and_conditions import PRICE_FIGURES
+from generator.threads import Resources
 
 # Columns that builds of older versions lack.
 _ADDED_COLUMNS = {"game": "varchar", "listing_day": "date", "from_price": "decimal(18, 2)"} | {
@@ -19,7 +20,7 @@ _ADDED_COLUMNS = {"game": "varchar", "listing_day": "date", "from_price": "decim
 
 
 @contextmanager
-def prices_database(build: Build, threads: int | None, memory: str | None) -> Iterator[Database]:
+def prices_database(build: Build, resources: Resources) -> Iterator[Database]:
     """Yield a database with the view `prices`, the prices of a build, and the variable `as_of`.
 
     Raises:
@@ -27,7 +28,7 @@ def prices_database(build: Build, threads: int | None, memory: str | None) -> It
         StoreError: The prices cannot be fetched.
     """
     path = build.layers[layer_names.CATALOGUE].file(PRICES)
-    db = Database(threads, memory)
+    db = Database(resources)
     try:
         db.set(as_of=build.as_of.isoformat())
         _open_prices(db, sql_literal(path))

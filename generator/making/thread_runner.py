@@ -47,7 +47,7 @@ class ThreadRunner:
         self._layers = {layer.name: (layer.folder, layer.pattern) for layer in plan.layers}
         self._places = {task.name: place for place, task in enumerate(plan.tasks)}
         self._waiting = list(plan.tasks)
-        count = min(self._context.threads, plan.total()["rows"] // _MIN_ROWS_PER_THREAD, _MAX_THREADS)
+        count = min(self._context.resources.cores, plan.total()["rows"] // _MIN_ROWS_PER_THREAD, _MAX_THREADS)
         for context in self._context.split(count) if count > 1 else ():
             thread = Thread(target=self._work, args=(context,), name="tasks", daemon=True)
             self._threads[thread] = context

@@ -81,7 +81,7 @@ def _quarantine(options: NightOptions) -> list[dict[str, Any]]:
 def _games(live: str, options: NightOptions) -> list[dict[str, Any]]:
     """Return the coverage of each game in the live build."""
     try:
-        covered = cover_games(open_build(options.store, live), threads=options.threads, memory=options.memory)
+        covered = cover_games(open_build(options.store, live), options.resources)
         return [asdict(game) for game in covered]
     except (GeneratorError, EdgeError, OSError) as error:  # missing figures are no reason to fail a night
         options.progress.say(f"the games of {live} were not counted: {error}")
@@ -103,8 +103,7 @@ def write_night_pages(options: NightOptions, report: RunReport, comparison: Comp
                 report,
                 options.clock,
                 comparison=comparison,
-                threads=options.threads,
-                memory=options.memory,
+                resources=options.resources,
                 progress=options.progress,
             )
         options.progress.say(f"pages: {folder}")
@@ -267,7 +266,7 @@ class Night:
     def _judge_against(self, build: str, other: str | None) -> Judgement:
         def judge(options: NightOptions, report: RunReport) -> Judgement:
             old, new = open_build(self.store, other) if other else None, open_build(self.store, build)
-            comparison = Comparison(old, new, options.threads, options.memory)
+            comparison = Comparison(old, new, options.resources)
             self._compare_with(comparison)
             return steps.judge_build(options, report, comparison)
 

@@ -55,6 +55,7 @@ from generator.releases.publish import publish, rollback, why_held
 from generator.releases.reserve import keep_reserve, with_reserve
 from generator.releases.rotation import Rotation
 from generator.terminal.progress import Progress
+from generator.threads import ONE_THREAD, USUAL, Resources
 from generator.tree.export import export
 
 
@@ -84,8 +85,7 @@ class NightOptions:
     max_age: dict[str, int] = field(default_factory=dict)
     forced: tuple[str, ...] = ()
     rules: RetentionRules = field(default_factory=RetentionRules)
-    threads: int | None = None
-    memory: str | None = None
+    resources: Resources = USUAL
     scheduler: str | None = None
     lease: float = settings.LEASE_SECONDS
     pages: bool = False
@@ -151,8 +151,7 @@ def _make_build(
     return make_build(
         _open_lake(options, as_of),
         options.store,
-        threads=options.threads,
-        memory=options.memory,
+        resources=options.resources,
         scheduler=options.scheduler,
         progress=options.progress,
         repair=repair,
@@ -199,7 +198,7 @@ def judge_build(options: NightOptions, report: RunReport, comparison: Comparison
         )
 
     def judged_by(other: Build) -> Judgement:
-        with compare(other, new, threads=1) as with_other:
+        with compare(other, new, ONE_THREAD) as with_other:
             return judged(with_other)
 
     judgement = judged(comparison)

@@ -8,11 +8,11 @@ from edge_auth.builds.builds import open_build
 from edge_auth.builds.pointer import read_pointer
 from edge_auth.builds.record import LayerRecord
 from edge_auth.store.interface import Store
-from generator import settings
 from generator.lake.lake import Lake
 from generator.making.context import BuildContext
 from generator.making.layers.spec import LayerSpec
 from generator.making.make import MISSING, BuildRun
+from generator.threads import ONE_THREAD
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def explain_build(lake: Lake, store: Store, repair: bool = False) -> Explanation
     Raises:
         StoreError: The store, or the record of the other build, cannot be read.
     """
-    with closing(BuildContext(lake, store, 1, settings.MEMORY)) as context:
+    with closing(BuildContext(lake, store, ONE_THREAD)) as context:
         run = BuildRun(context, repair)
         defects = run.reasons
     base = _base(store)

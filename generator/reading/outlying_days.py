@@ -7,6 +7,7 @@ from edge_auth.builds.builds import Build
 from generator import settings
 from generator.database import sql_literal
 from generator.making.stored_prices import prices_database
+from generator.threads import USUAL
 
 _GUIDE = "price_guide"
 
@@ -36,7 +37,7 @@ class OutlyingDay:
         )
 
 
-def outlying_days(build: Build, *, threads: int | None = None, memory: str | None = None) -> list[OutlyingDay]:
+def outlying_days(build: Build) -> list[OutlyingDay]:
     """Return the outlying days of a build, oldest first. A game hides its sets of the same day.
 
     Raises:
@@ -46,7 +47,7 @@ def outlying_days(build: Build, *, threads: int | None = None, memory: str | Non
     files = list(_history_files(build))
     if not files:
         return []
-    with prices_database(build, threads, memory) as db:
+    with prices_database(build, USUAL) as db:
         db.set(enough_prices=settings.ENOUGH_PRICES)
         listed = ", ".join(map(sql_literal, files))
         db.connection.execute(f"create view guide_history as from read_parquet([{listed}])")

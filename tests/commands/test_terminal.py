@@ -73,9 +73,10 @@ def test_ctrl_c_inside_a_query_is_one_line() -> None:
 import os, signal, threading
 from generator import cli
 from generator.database import Database
+from generator.threads import ONE_THREAD
 
 def command(**_):
-    database = Database(1)  # before the clock runs: a signal while it is opened ends no query
+    database = Database(ONE_THREAD)  # before the clock runs: a signal while it is opened ends no query
     threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
     database.rows("select sum(a.range * b.range) from range(1000000) as a, range(1000000) as b")
 

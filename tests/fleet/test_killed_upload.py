@@ -14,6 +14,7 @@ from edge_auth.store.open import open_store
 from generator.lake.lake import open_lake
 from generator.making.make import make_build
 from generator.pack.verify import verify
+from generator.threads import Resources
 from tests.support.commands import build
 from tests.support.fleet import QUIET, make
 from tests.support.nights import demo_lake
@@ -77,4 +78,4 @@ def _publish(lake: Path, store: str) -> list[object]:
 
 def _undisturbed(lake: Path, store: Path) -> str:
     """Return the id of the lake's build, from a run into a folder."""
-    return make_build(open_lake(str(lake)), open_store(str(store)), threads=2, memory="1GB", progress=QUIET).id
+    return make_build(open_lake(str(lake)), open_store(str(store)), resources=Resources(2, "1GB"), progress=QUIET).id

@@ -14,6 +14,7 @@ from generator.database import Database
 from generator.errors import LakeError
 from generator.lake.files import LakeFile
 from generator.lake.tables import open_table, summarise_offers
+from generator.threads import Resources
 
 TABLE = "filtered_checks"
 OFFER = {"price": 1.1, "condition": "NM", "quantity": 1, "seller": "s"}
@@ -38,7 +39,7 @@ def put(lake: Path, number: int, table: pa.Table, **options: Any) -> LakeFile:
 
 @pytest.fixture(scope="module")
 def database() -> Iterator[Database]:
-    with closing(Database(1, "500MB")) as database:
+    with closing(Database(Resources(1, "500MB"))) as database:
         yield database
 
 

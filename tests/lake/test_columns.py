@@ -23,6 +23,7 @@ from generator.lake.prices_and_conditions import CONDITIONS, PRICE_FIGURES
 from generator.lake.schema import arrow_schema, declared_tables
 from generator.lake.tables import OFFER_SUMMARIES, broken_rules, summarise_offers
 from generator.making.lake_tables import PRICE_SQL
+from generator.threads import ONE_THREAD
 from recognition.recipe import Fingerprint
 from tests.support.lakes import FIXED, rows
 from tests.support.oracle import lake as oracle
@@ -103,7 +104,7 @@ def test_a_fingerprint_has_every_column() -> None:
 @pytest.fixture(scope="module")
 def database() -> Iterator[Database]:
     """A database in which no table of the lake has rows."""
-    with closing(Database(threads=1)) as opened:
+    with closing(Database(ONE_THREAD)) as opened:
         for table in TABLES:
             opened.connection.execute(f"create view raw.{table} as from lake.{table}")
         yield opened

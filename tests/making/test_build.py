@@ -19,6 +19,7 @@ from generator.errors import LakeError
 from generator.lake.lake import PRICE_TABLES, open_lake
 from generator.making.make import make_build
 from generator.terminal.progress import Progress
+from generator.threads import Resources
 from tests.support import service
 from tests.support.commands import run
 from tests.support.recorded import Recorded
@@ -182,7 +183,7 @@ def test_a_lake_that_changes_under_the_build_is_refused(demo: Path, tmp_path: Pa
     shutil.copy(demo / "expansions.parquet", lake / "expansions.parquet")  # put in place anew, if only alike
     store = FolderStore(str(tmp_path / "store"))
     with pytest.raises(LakeError, match=r"expansions.parquet changed while"):
-        make_build(opened, store, threads=2, memory="1GB", progress=Progress(quiet=True))
+        make_build(opened, store, resources=Resources(2, "1GB"), progress=Progress(quiet=True))
     assert list(store.list("builds/")) == []
     assert not any(name.endswith("index.arrow") for name in store.list("layers/"))
 

@@ -17,6 +17,7 @@ from edge_auth.store.open import open_store
 from generator.errors import BuildError
 from generator.lake.lake import open_lake
 from generator.making.make import make_build
+from generator.threads import ONE_THREAD, Resources
 from tests.support import commands
 from tests.support.lake_edits import rewrite
 from tests.support.nights import QUIET, demo_lake
@@ -43,7 +44,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def alone(lake: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, bytes]]:
     """The build that one process makes: its id, and its files by name."""
     store = FolderStore(str(tmp_path_factory.mktemp("alone") / "store"))
-    built = make_build(open_lake(str(lake)), store, threads=2, memory="1GB", progress=QUIET)
+    built = make_build(open_lake(str(lake)), store, resources=Resources(2, "1GB"), progress=QUIET)
     return built.id, contents(store)
 
 
@@ -184,7 +185,7 @@ def test_a_worker_with_other_code_is_refused_by_name(
     with pytest.raises(
         BuildError, match=r"the worker tcp://127.0.0.1:[0-9]+ has code [0-9a-f]{12}, the client 0{12}: "
     ):
-        make_build(opened, store, threads=1, memory=None, progress=QUIET, scheduler="local:1")
+        make_build(opened, store, resources=ONE_THREAD, progress=QUIET, scheduler="local:1")
     assert list(store.list("builds/")) == []
 
 
@@ -199,7 +200,7 @@ def test_a_client_without_workers_says_so_and_ends(
     with LocalCluster(n_workers=0, dashboard_address=None) as cluster:
         address = cluster.scheduler_address
         with pytest.raises(BuildError, match=f"{address} has no worker: start one with `dask worker`"):
-            make_build(opened, store, threads=1, memory=None, progress=QUIET, scheduler=address)
+            make_build(opened, store, resources=ONE_THREAD, progress=QUIET, scheduler=address)
     assert f"the Dask scheduler {address} has no worker: waiting for one" in capsys.readouterr().err
     assert list(store.list("builds/")) == []
 
@@ -210,5 +211,5 @@ def test_no_scheduler_there(lake: Path, tmp_path: Path, monkeypatch: pytest.Monk
     address = f"tcp://127.0.0.1:{free_port()}"
     for scheduler, output in ((address, f"no Dask scheduler answers at {address}"), ("local:none", "such as local:2")):
         with pytest.raises(BuildError, match=output):
-            make_build(opened, store, threads=1, memory=None, progress=QUIET, scheduler=scheduler)
+            make_build(opened, store, resources=ONE_THREAD, progress=QUIET, scheduler=scheduler)
     assert list(store.list("builds/")) == []

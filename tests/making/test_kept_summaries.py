@@ -14,7 +14,7 @@ from generator.errors import LakeError
 from generator.lake.lake import Lake, open_lake
 from generator.making.context import BuildContext
 from generator.making.kept_summaries import MAX_KEPT, MIN_FILES
-from generator.settings import MEMORY
+from generator.threads import ONE_THREAD
 from tests.support.lakes.rows import Row, Rows
 from tests.support.lakes.writer import Plain, write
 
@@ -70,7 +70,7 @@ def _kept(lake: Path) -> list[Path]:
 def _read(lake: Path, opened: Lake | None = None) -> list[list[tuple[Any, ...]]]:
     """Return the checks as the layers of the tracked products read them."""
     store = FolderStore(str(lake.parent / "store"))
-    with closing(BuildContext(opened or open_lake(str(lake)), store, threads=1, memory=MEMORY)) as context:
+    with closing(BuildContext(opened or open_lake(str(lake)), store, ONE_THREAD)) as context:
         context.tables.open_watchlist()
         tables = ("all_watch_checks", "watch_checks", "newest_watch_checks", "watch_days")
         return [context.db.rows(f"from {table} order by all") for table in tables]

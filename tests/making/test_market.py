@@ -19,6 +19,7 @@ from generator.making import market_chain
 from generator.making.make import make_build
 from generator.reading.explain import explain_build
 from generator.releases.publish import publish
+from generator.threads import Resources
 from tests.support.lake_edits import rewrite
 from tests.support.lakes import Rows, write
 from tests.support.nights import QUIET, names
@@ -86,7 +87,7 @@ def lake(pattern: Path, tmp_path: Path) -> Path:
 
 def built(lake: Path, store: FolderStore, as_of: date = LAST, threads: int = 2) -> Build:
     opened = open_lake(str(lake), as_of)
-    return open_build(store, make_build(opened, store, threads=threads, memory="1GB", progress=QUIET).id)
+    return open_build(store, make_build(opened, store, resources=Resources(threads, "1GB"), progress=QUIET).id)
 
 
 def store_at(folder: Path) -> FolderStore:

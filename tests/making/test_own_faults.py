@@ -17,6 +17,7 @@ from generator.lake.lake import open_lake
 from generator.making.context import BuildContext
 from generator.making.runners import run_task
 from generator.making.tasks import Task
+from generator.threads import ONE_THREAD
 from tests.support.commands import run
 
 Edit = Callable[[str, str, str], None]
@@ -68,7 +69,7 @@ def test_wrong_sql_is_named(lake: Path, edit: Edit, tmp_path: Path, file: str, o
 
 
 def test_a_wrong_query_of_a_task_is_no_fault_of_the_lake(lake: Path, tmp_path: Path) -> None:
-    with closing(BuildContext(open_lake(str(lake)), FolderStore(str(tmp_path)), 1, "1GB")) as context:
+    with closing(BuildContext(open_lake(str(lake)), FolderStore(str(tmp_path)), ONE_THREAD)) as context:
         task = Task("task", "", lambda context, *_: context.db.rows("select no_such_column from (select 1)"))
         with pytest.raises(SqlError, match="no_such_column"):
             run_task(context, task, "", "", {})
@@ -77,7 +78,7 @@ def test_a_wrong_query_of_a_task_is_no_fault_of_the_lake(lake: Path, tmp_path: P
 def test_a_file_that_loses_a_column_is_a_fault_of_the_lake(lake: Path, tmp_path: Path) -> None:
     """DuckDB raises the same error as for wrong SQL."""
     copy = shutil.copytree(lake, tmp_path / "lake")
-    with closing(BuildContext(open_lake(str(copy)), FolderStore(str(tmp_path / "store")), 1, "1GB")) as context:
+    with closing(BuildContext(open_lake(str(copy)), FolderStore(str(tmp_path / "store")), ONE_THREAD)) as context:
 
         def work(context: BuildContext, *_: object) -> None:
             context.tables.open_catalogue()

@@ -21,6 +21,7 @@ from generator.making.make import make_build, plan_only
 from generator.making.periods import open_month
 from generator.pack.writer import TaskOutput
 from generator.releases.prune import RetentionRules, prune
+from generator.threads import ONE_THREAD, Resources
 from tests.support.commands import run
 from tests.support.lake_edits import rewrite
 from tests.support.nights import DAYS, PRODUCTS, QUIET, demo_lake, in_hours, make
@@ -157,7 +158,7 @@ def test_every_task_stands_alone(lake: Path, tmp_path: Path) -> None:
 
 def test_a_month_leaves_no_table(lake: Path, tmp_path: Path) -> None:
     """Tables of a month would take memory until the end of a build."""
-    with closing(BuildContext(open_lake(str(lake)), FolderStore(str(tmp_path)), 1, "1GB")) as context:
+    with closing(BuildContext(open_lake(str(lake)), FolderStore(str(tmp_path)), ONE_THREAD)) as context:
         before = context.db.rows("from duckdb_tables()")
         with context.tables.month(open_month(context.lake.as_of)) as month:
             month.open_newest()
@@ -185,7 +186,7 @@ def test_a_task_is_done_once(lake: Path, tmp_path: Path) -> None:
 @pytest.mark.thorough
 def test_parts_of_a_run_that_was_killed_are_pruned(lake: Path, tmp_path: Path) -> None:
     store = FolderStore(str(tmp_path / "store"))
-    make_build(open_lake(str(lake)), store, threads=2, memory="1GB", progress=QUIET)
+    make_build(open_lake(str(lake)), store, resources=Resources(2, "1GB"), progress=QUIET)
     store.put("work/2026-01-01-0123456789ab/part", b"1")
     assert prune(store, RetentionRules(), wait=lambda seconds: None).empty
     prune(store, RetentionRules(), wait=lambda seconds: None, clock=in_hours(100))

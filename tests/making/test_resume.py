@@ -19,6 +19,7 @@ from generator.lake.lake import open_lake
 from generator.making.make import BuildResult, make_build
 from generator.pack.verify import verify
 from generator.releases.publish import publish, rollback
+from generator.threads import Resources
 from tests.soak.kill import COMMANDS, Pattern, kill_once, pattern
 from tests.support.commands import run
 from tests.support.lake_edits import rewrite
@@ -30,7 +31,7 @@ pytestmark = pytest.mark.xdist_group("resume")  # one process: what the tests be
 
 
 def built(lake: Path, store: FolderStore, **more) -> BuildResult:
-    return make_build(open_lake(str(lake)), store, threads=2, memory="1GB", progress=QUIET, **more)
+    return make_build(open_lake(str(lake)), store, resources=Resources(2, "1GB"), progress=QUIET, **more)
 
 
 @pytest.fixture(scope="module")

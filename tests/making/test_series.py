@@ -17,6 +17,7 @@ from edge_auth.store.folder import FolderStore
 from generator.lake.lake import open_lake
 from generator.making.make import make_build
 from generator.terminal.progress import Progress
+from generator.threads import ONE_THREAD
 from tests.support.lakes import Rows, write
 from tests.support.oracle import series
 from tests.support.oracle.lake import OracleLake
@@ -64,7 +65,7 @@ def long_lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_series_of_a_year(long_lake: Path, tmp_path: Path, day: str) -> None:
     store, progress = FolderStore(str(tmp_path)), Progress(quiet=True)
     lake = open_lake(str(long_lake), date.fromisoformat(day), progress)
-    build = open_build(store, make_build(lake, store, threads=1, memory=None, progress=progress).id)
+    build = open_build(store, make_build(lake, store, resources=ONE_THREAD, progress=progress).id)
     ids = build.catalogue.ids.tolist()
     by_id = build.catalogue.by_id
     rows = zip(sorted(ids), build.series.prices(by_id), build.series.extremes(by_id), strict=True)
@@ -81,7 +82,7 @@ def test_days_that_are_withdrawn_change_the_extremes(long_lake: Path, tmp_path: 
     for newest_only in (True, False, False):
         oracle, quiet = OracleLake(lake, str(LAST)), Progress(quiet=True)
         build = open_build(
-            store, make_build(open_lake(str(lake), LAST, quiet), store, threads=1, memory=None, progress=quiet).id
+            store, make_build(open_lake(str(lake), LAST, quiet), store, resources=ONE_THREAD, progress=quiet).id
         )
         found = [json.loads(b'{"id":0%b}' % text) for text in build.series.extremes(build.catalogue.by_id)]
         expected = series.listed(oracle, sorted(build.catalogue.ids.tolist()))["data"]

@@ -21,6 +21,7 @@ from generator.making.plan import BuildPlan
 from generator.making.tasks import Task
 from generator.making.thread_runner import ThreadRunner
 from generator.pack.writer import Inputs, Writer
+from generator.threads import ONE_THREAD, Resources
 from tests.support.nights import DAYS, QUIET, demo_lake
 
 ENOUGH_ROWS = 1_000_000  # for a second thread
@@ -34,7 +35,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def context(lake: Path, tmp_path: Path) -> Iterator[BuildContext]:
-    with closing(BuildContext(open_lake(str(lake)), FolderStore(str(tmp_path)), 2, "1GB")) as opened:
+    with closing(BuildContext(open_lake(str(lake)), FolderStore(str(tmp_path)), Resources(2))) as opened:
         yield opened
 
 
@@ -126,7 +127,7 @@ def test_a_damaged_lake_fails_alike_in_threads(lake: Path, tmp_path: Path, monke
     for number in range(3):
         store = FolderStore(str(tmp_path / str(number)))
         with pytest.raises(LakeError, match="day=2025-11-20"):
-            make_build(open_lake(str(damaged)), store, threads=2, memory="1GB", progress=QUIET)
+            make_build(open_lake(str(damaged)), store, resources=Resources(2, "1GB"), progress=QUIET)
         assert not list(store.list("builds/"))
 
 
@@ -138,7 +139,7 @@ def test_ctrl_c_inside_a_query_ends_the_build_at_once(lake: Path, tmp_path: Path
         threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
         database.rows(ENDLESS)
 
-    context = BuildContext(open_lake(str(lake)), FolderStore(str(tmp_path)), 1, "1GB")
+    context = BuildContext(open_lake(str(lake)), FolderStore(str(tmp_path)), ONE_THREAD)
     query = Task("query", "", work, main_thread=True)
     runner = begun(context, query)
     with pytest.raises(RuntimeError, match="Query interrupted"):

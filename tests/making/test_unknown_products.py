@@ -16,7 +16,7 @@ from generator.making import lake_tables
 from generator.making.context import BuildContext
 from generator.making.periods import Period
 from generator.releases.publish import publish
-from generator.settings import MEMORY
+from generator.threads import ONE_THREAD, Resources
 from tests.support.commands import run
 from tests.support.lakes.rows import Rows
 from tests.support.lakes.writer import write
@@ -28,7 +28,7 @@ DAYS = [date(2026, 2, day) for day in (3, 4, 6)]
 
 
 def unknown_ids(lake: Path, store: Path) -> dict[date, list[int]]:
-    with closing(BuildContext(open_lake(str(lake)), FolderStore(str(store)), 1, MEMORY)) as context:
+    with closing(BuildContext(open_lake(str(lake)), FolderStore(str(store)), ONE_THREAD)) as context:
         found = context.tables.unknown_ids(Period("", DAYS[0], DAYS[-1]))
     return {day: ids.tolist() for day, ids in found.items()}
 
@@ -54,7 +54,7 @@ def test_in_identifiers_in_their_order(tmp_path: Path) -> None:
     named = [{"id_product": id_ * 7919 % 10_007, "scheme": "mine", "value": "v"} for id_ in range(10_007)]
     products = [{"id_product": 5, "name": "Emberfox", "kind": "single"}]
     lake = open_lake(str(write(Rows(products=products, identifiers=named), tmp_path / "lake")), DAYS[0])
-    with closing(BuildContext(lake, FolderStore(str(tmp_path / "store")), 2, MEMORY)) as context:
+    with closing(BuildContext(lake, FolderStore(str(tmp_path / "store")), Resources(2))) as context:
         found = context.tables.unknown_in_identifiers()
     assert found.tolist() == [id_ for id_ in range(10_007) if id_ != 5]
 

@@ -25,6 +25,7 @@ from generator.nightly.steps import NightOptions
 from generator.releases.lease import Lease, current_holder
 from generator.releases.prune import RetentionRules
 from generator.releases.publish import publish, rollback
+from generator.threads import Resources
 from tests.support import service
 from tests.support.commands import run
 from tests.support.lake_edits import empty
@@ -36,7 +37,8 @@ pytestmark = pytest.mark.xdist_group("nights")  # one process: the published bui
 
 def night(lake: Path, store: FolderStore, clock: Clock = utc_now, **options) -> RunReport:
     """Run a night; its report."""
-    one = Night(NightOptions(f"{clock():%Y%m%dT%H%M%S.%f}", str(lake), store, clock, QUIET, threads=2, **options))
+    options.setdefault("resources", Resources(2))
+    one = Night(NightOptions(f"{clock():%Y%m%dT%H%M%S.%f}", str(lake), store, clock, QUIET, **options))
     try:
         one.execute()
     finally:

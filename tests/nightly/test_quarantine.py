@@ -37,6 +37,7 @@ from generator.lake.quarantine import (
 )
 from generator.making.context import BuildContext
 from generator.making.make import BuildRun
+from generator.threads import ONE_THREAD
 from tests.nightly.test_gates import in_cents, of_day
 from tests.nightly.test_nightly import night
 from tests.support.commands import run
@@ -340,7 +341,7 @@ def test_the_next_good_night_leaves_a_gap(refused: tuple[FolderStore, Path, str]
     assert [held["day"] for held in report.quarantine] == [str(BAD_DAY)]
     said = f"price_guide of {BAD_DAY} (prices-moved); `cardpress quarantine drop {BAD_DAY} --store {store.root}`"
     assert said in run("show", "--store", store.root).stdout
-    with closing(BuildContext(open_lake(str(without(lake, tmp_path / "less"))), store, 1, "1GB")) as context:
+    with closing(BuildContext(open_lake(str(without(lake, tmp_path / "less"))), store, ONE_THREAD)) as context:
         assert BuildRun(context).id == report.live, "the same digests of all layers"
     accepted = json.loads(run("quarantine", "accept", BAD_DAY, "--store", store.root, "--json").stdout)
     assert [(file["table"], file["verdict"]) for file in accepted] == [("price_guide", ACCEPTED)]

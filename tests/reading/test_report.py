@@ -19,6 +19,7 @@ from generator.errors import GateError
 from generator.reading.report.html_page import as_html
 from generator.reading.report.summary import summarize_build
 from generator.releases.publish import publish
+from generator.threads import ONE_THREAD
 from tests.nightly.test_nightly import night as one_night
 from tests.support.commands import run
 from tests.support.lake_edits import empty
@@ -138,7 +139,7 @@ def test_the_same_build_gives_the_same_page(night: tuple[FolderStore, Path, dict
 def test_ages_count_up_to_the_clock_and_bands_up_to_the_as_of_day(night: tuple[FolderStore, Path, dict]) -> None:
     store, _, said = night
     clock = at(datetime(2025, 12, 24, 6, 30, tzinfo=UTC))
-    summary = summarize_build(store, open_build(store, said["build"]), clock, threads=1, memory="1GB")
+    summary = summarize_build(store, open_build(store, said["build"]), clock, ONE_THREAD)
     once = "".join(as_html(summary))
     [guide] = [row for row in Tables(once).rows if row and row[0] == "Price guide"]
     assert guide[1:] == ["2025-11-23", "30 d"]  # and 6.5 hours since the end of that day

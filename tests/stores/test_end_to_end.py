@@ -21,6 +21,7 @@ from generator.pack.verify import verify
 from generator.reading.lake_days import DayFile, day_files
 from generator.releases.publish import publish
 from generator.terminal.progress import Progress
+from generator.threads import Resources
 from generator.tree.export import export
 from tests.support.commands import build, issue, run
 from tests.support.s3_fixtures import on_s3
@@ -283,7 +284,7 @@ def _folder(store: str, layer: str) -> str:
 
 def _make(lake: str, store: str, as_of: str | None = None, repair: bool = False) -> BuildResult:
     opened = open_lake(lake, as_of and date.fromisoformat(as_of))
-    return make_build(opened, open_store(store), threads=2, memory="1GB", progress=QUIET, repair=repair)
+    return make_build(opened, open_store(store), resources=Resources(2, "1GB"), progress=QUIET, repair=repair)
 
 
 def _copy_lake(lake: Path, client, bucket: str) -> None:

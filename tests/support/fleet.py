@@ -14,6 +14,7 @@ from generator.lake.lake import open_lake
 from generator.making.make import make_build
 from generator.releases.publish import publish
 from generator.terminal.progress import Progress
+from generator.threads import Resources
 from tests.support.nginx import Nginx
 from tests.support.redis_server import RedisServer
 from tests.support.s3_servers import S3Server
@@ -36,7 +37,7 @@ def make(lake: Path | str, store: str, as_of: str | None = None, *, live: bool =
     """Build a lake into a store in this process. Return the build's id."""
     opened = open_store(store)
     day = as_of and date.fromisoformat(as_of)
-    build = make_build(open_lake(str(lake), day), opened, threads=2, memory="1GB", progress=QUIET).id
+    build = make_build(open_lake(str(lake), day), opened, resources=Resources(2, "1GB"), progress=QUIET).id
     if live:
         publish(opened, build, by_hand=True)
     return build

@@ -18,6 +18,7 @@ from generator.making.make import make_build
 from generator.pack.verify import verify
 from generator.releases.publish import publish
 from generator.terminal.progress import Progress
+from generator.threads import ONE_THREAD, Resources
 from tests.support.shared import shared_folder
 
 QUIET = Progress(quiet=True)
@@ -55,12 +56,12 @@ def demo_lake(folder: Path, days: int, products: int = PRODUCTS) -> Path:
 
 def make(lake: Path, store: FolderStore, **more) -> str:
     """Build a lake. Return the build's id."""
-    return make_build(open_lake(str(lake)), store, threads=2, memory="1GB", progress=QUIET, **more).id
+    return make_build(open_lake(str(lake)), store, resources=Resources(2, "1GB"), progress=QUIET, **more).id
 
 
 def judge(old: Build | None, new: Build, **more) -> Judgement:
     """Compare two builds, and let the gates judge the new one."""
-    with compare(old, new, threads=1) as comparison:
+    with compare(old, new, ONE_THREAD) as comparison:
         return gates.judge(comparison, **more)
 
 

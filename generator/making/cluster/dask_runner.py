@@ -44,7 +44,7 @@ class DaskRunner:
     """Executes the tasks of a plan on the workers of a Dask scheduler; see `generator.making.runners.Runner`.
 
     Args:
-        context: Its lake, store, threads of each task and memory of each worker are those of the workers.
+        context: Its lake, store and resources are those of each worker.
 
     Raises:
         BuildError: No scheduler answers, it has no worker, or a worker has other code.
@@ -56,8 +56,7 @@ class DaskRunner:
             build,
             context.lake,
             context.store.location,
-            context.threads,
-            context.memory,
+            context.resources,
             context.uploads.resend,
         )
         self._intermediates = IntermediateStore(context.store, self._job.prefix)

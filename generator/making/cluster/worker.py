@@ -33,6 +33,7 @@ from generator.making.runners import run_task
 from generator.making.tasks import Task
 from generator.pack.intermediate_store import IntermediateStore
 from generator.pack.writer import Inputs, TaskOutput
+from generator.threads import Resources
 
 _LIBRARIES = ("cardpress", "duckdb", "pyarrow", "numpy", "isal")
 
@@ -60,8 +61,7 @@ class Job:
 
     Attributes:
         run: Random text, another one for each run.
-        threads: The threads of each task.
-        memory: What DuckDB may use on a worker before it spills to disk.
+        resources: What each task may use.
         resend: Execute tasks and upload files again, even if the store has their output.
     """
 
@@ -69,8 +69,7 @@ class Job:
     build: str
     lake: Lake
     store: str
-    threads: int
-    memory: str
+    resources: Resources
     resend: bool
     versions: dict[str, str] = field(default_factory=versions)
 
@@ -136,7 +135,7 @@ def _context(job: Job, task: Task) -> BuildContext:
         _check_machine(job, store)
         intermediates = IntermediateStore(store, job.prefix)
         _contexts[job.run] = BuildContext(
-            job.lake, store, job.threads, job.memory, resend=job.resend, intermediates=intermediates
+            job.lake, store, job.resources, resend=job.resend, intermediates=intermediates
         )
     _begun.add(task.name)
     return _contexts[job.run]

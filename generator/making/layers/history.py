@@ -170,4 +170,4 @@ def _history(context: BuildContext, writer: Writer, inputs: Inputs, ids: Product
     open_history(context, inputs, ids)
     products = context.db.table(f"from history_products where {ids.condition} order by id_product")
     # With one thread per database, another thread executes another task meanwhile.
-    write_histories(context, writer, products[0].to_numpy(), days, ahead=min(context.threads - 1, 1))
+    write_histories(context, writer, products[0].to_numpy(), days, ahead=min(context.resources.cores - 1, 1))

@@ -14,6 +14,7 @@ from generator.lake.lake import DAILY_TABLES, list_files
 from generator.lake.tables import check_columns
 from generator.lake.writer import LakeWriter
 from generator.reading.doctor.findings import Finding, ok, problem, warning
+from generator.threads import ONE_THREAD
 
 
 def check_lake(location: str, clock: Clock) -> Iterator[Finding]:
@@ -73,7 +74,7 @@ def _check_columns(location: str, tables: dict[str, list[LakeFile]]) -> None:
     Raises:
         LakeError: A file does not match the declared columns.
     """
-    db = Database(threads=1)
+    db = Database(ONE_THREAD)
     try:
         for table, files in tables.items():
             last = max(files, key=lambda file: (file.day or date.min, file.name))

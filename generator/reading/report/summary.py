@@ -20,6 +20,7 @@ from generator.compare.run_reports import UNCHANGED, read_reports
 from generator.making.stored_prices import prices_database
 from generator.reading.last_night import LastNight, last_failed_night
 from generator.reading.overview import SourceAge, source_ages
+from generator.threads import Resources
 
 _VIEWS = ("coverage", "distribution", "ages", "game_columns")
 # A row of a view of `build/report/`.
@@ -36,18 +37,17 @@ class PriceCounts:
     games: list[Row]
 
 
-def count_prices(build: Build, *, threads: int | None, memory: str | None) -> PriceCounts:
+def count_prices(build: Build, resources: Resources) -> PriceCounts:
     """Count the prices of a build.
 
     Args:
-        threads: How many threads DuckDB may use; None for one per core.
-        memory: How much memory DuckDB may use before it spills to disk; None for the default.
+        resources: What DuckDB may use.
 
     Raises:
         BuildError: DuckDB cannot read the prices.
         StoreError: The prices cannot be fetched.
     """
-    with prices_database(build, threads, memory) as db:
+    with prices_database(build, resources) as db:
         db.run(*(f"report/{view}" for view in _VIEWS))
         return PriceCounts(*(db.table(f"from {view}").to_pylist() for view in _VIEWS))
 
@@ -113,9 +113,7 @@ class BuildSummary:
     failed_since: LastNight | None = None
 
 
-def summarize_build(
-    store: Store, build: Build, clock: Clock, *, threads: int | None, memory: str | None
-) -> BuildSummary:
+def summarize_build(store: Store, build: Build, clock: Clock, resources: Resources) -> BuildSummary:
     """Collect what the report of a build shows.
 
     Raises:
@@ -128,7 +126,7 @@ def summarize_build(
         build.id,
         build.as_of.isoformat(),
         build.record,
-        count_prices(build, threads=threads, memory=memory),
+        count_prices(build, resources),
         moment,
         source_ages(build.record, lambda: moment),
         night,

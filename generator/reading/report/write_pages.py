@@ -15,6 +15,7 @@ from generator.reading.diff.report import make_report
 from generator.reading.report.html_page import as_html as report_as_html
 from generator.reading.report.summary import summarize_build
 from generator.terminal.progress import Progress
+from generator.threads import Resources
 
 # Rows of each list of the diff.
 DIFF_ROWS = 50
@@ -26,8 +27,7 @@ def write_pages(
     clock: Clock,
     *,
     comparison: Comparison | None = None,
-    threads: int | None,
-    memory: str | None,
+    resources: Resources,
     progress: Progress,
 ) -> str:
     """Write the pages of a run and return their folder in the store.
@@ -43,12 +43,12 @@ def write_pages(
         with ExitStack() as stack:
             if comparison is None or not comparison.is_of(report.live_before, new.id):
                 old = open_build(store, report.live_before)
-                comparison = stack.enter_context(compare(old, new, threads=threads, memory=memory))
+                comparison = stack.enter_context(compare(old, new, resources))
             judged = report.judgement if report.judgement and report.judgement.against == report.live_before else None
             figures = judged.differences if judged else None
             page = diff_page(comparison, DIFF_ROWS, REPORT_PAGE, progress=progress, figures=figures)
         store.put(layout.page_name(report.run, DIFF_PAGE), page)
-    summary = summarize_build(store, new, clock, threads=threads, memory=memory)
+    summary = summarize_build(store, new, clock, resources)
     page = _encode(report_as_html(summary, DIFF_PAGE if report.live_before else None))
     store.put(layout.page_name(report.run, REPORT_PAGE), page)
     return layout.page_name(report.run, "")
