@@ -125,7 +125,9 @@ def test_plan_is_printed_and_makes_nothing(lake: Path, tmp_path: Path) -> None:
 
 
 def job(lake: Path, store: FolderStore, **more) -> Job:
-    return Job("run", "2026-01-03-0123456789ab", open_lake(str(lake)), store.location, 1, "1GB", False, **more)
+    return Job(
+        "run", "2026-01-03-0123456789ab", open_lake(str(lake)), store.location, Resources(1, "1GB"), False, **more
+    )
 
 
 def test_a_worker_that_is_not_like_the_client_refuses(lake: Path, tmp_path: Path) -> None:
