@@ -20,9 +20,8 @@ from edge_auth.store.codec import decompress
 from edge_auth.store.file_cache import FileCache
 from edge_auth.store.interface import Store
 from generator.errors import SmokeError
-from generator.site.api_reference import Reference
+from generator.site.api_reference import reference
 from generator.site.live_examples import live_examples
-from generator.site.openapi import strict_document
 
 _CACHE_BYTES = 16 << 20
 
@@ -93,7 +92,7 @@ def _examples(opened: OpenBuild) -> Iterator[str]:
     """Yield the example of each endpoint that a build answers, unless the build lacks what the example names."""
     live = live_examples(opened)
     named = {endpoint.path: {*endpoint.subjects, *_ids(endpoint)} for endpoint in ENDPOINTS if endpoint.of_build}
-    for operation in Reference(json.loads(strict_document()), live).operations:
+    for operation in reference(live).operations:
         if operation.path in named and named[operation.path] <= live.values.keys():
             yield operation.example
 

@@ -1,21 +1,34 @@
 """Turns the OpenAPI document into the view model of the API reference and of llms.txt.
 
 Endpoints, parameters and errors come from the document that the API serves, fields from the rows that its schemas are
-made of. So the document and the reference cannot differ.
+made of. So the document and the reference cannot differ. The reference has a start with the recipes, a page of the
+concepts, and one for each resource, which is the first segment of a path.
 """
 
+import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
-from generator.site.live_examples import NO_EXAMPLES, LiveExamples, cut, shown
+from edge_auth.api.endpoints import API
+from generator.site.guide import Recipe, guide_sections, recipes
+from generator.site.live_examples import NAMES_OF_BUILDS, NO_EXAMPLES, LiveExamples, cut, shown
+from generator.site.openapi import strict_document
 from generator.site.prose import Prose
-from generator.site.schemas import Row, resources
+from generator.site.schemas import Resource, Row, resources
 from generator.site.types_in_words import REFERENCE, for_readers
 
 _LARGEST_INTEGER = 10**18 - 1  # the maximum in the document when the limit of 18 digits is the only bound
+
+START, CONCEPTS = "", "concepts"
+_TITLES = {"me": "Your key", "openapi": "OpenAPI", "card": "One card"}  # the other pages have their resource's name
+_ONE_CARD = "cards/{"  # has a page of its own, since that of the cards would be too long
+_MOST_PAGES = 2  # a resource of more pages stands with the concepts
+_RESOURCE = re.compile(r"[A-Z]\w+")
+_BRACES = re.compile(r"\{(\w+)\}")
 
 _Json = dict[str, Any]
 
@@ -82,9 +95,40 @@ class Operation:
         """The path and query of an example request."""
         path = self.path
         for parameter in self.placed("path"):
-            path = path.replace(f"{{{parameter.name}}}", quote(parameter.example, safe=""))
+            if parameter.example:
+                path = path.replace(f"{{{parameter.name}}}", quote(parameter.example, safe=""))
         query = [(parameter.name, parameter.filled) for parameter in self.placed("query") if parameter.filled]
         return f"{path}?{urlencode(query)}" if query else path
+
+    @property
+    def page(self) -> str:
+        """The name of its page."""
+        path = self.path.removeprefix(API)
+        return "card" if path.startswith(_ONE_CARD) else path.partition("/")[0].removesuffix(".json")
+
+
+@dataclass(frozen=True)
+class ResourcePage:
+    """A page of the reference: endpoints, and the resources that no page before has."""
+
+    name: str
+    tag: str
+    operations: list[Operation]
+    schemas: list[str]
+
+    @property
+    def title(self) -> str:
+        """Its heading."""
+        return _TITLES.get(self.name, self.name.capitalize())
+
+
+class SearchEntry(NamedTuple):
+    """A place of the reference that the search finds: its name, what it is a part of, its address and its text."""
+
+    name: str
+    where: str
+    href: str
+    text: str
 
 
 class Reference:
@@ -104,10 +148,55 @@ class Reference:
         self.operations = [
             _operation(path, item["get"], prose.example_query(path), live) for path, item in paths.items()
         ]
+        self.pages = _pages(self.operations, self.resources)
+        own = {schema for page in self.pages for schema in page.schemas}
+        self.shared = [schema for schema in self.resources if schema not in own]
+        self._page_of = {id_: page.name for page in self.pages for id_ in (*_ids(page.operations), *page.schemas)}
 
-    def tagged(self, tag: str) -> list[Operation]:
-        """Return the endpoints of one tag, in the order of the document."""
-        return [operation for operation in self.operations if operation.tag == tag]
+    def tagged(self, tag: str) -> list[ResourcePage]:
+        """Return the pages of one tag, in the order of the document."""
+        return [page for page in self.pages if page.tag == tag]
+
+    def href(self, anchor: str) -> str:
+        """Return the address of an endpoint, a resource, one of their fields, or a place of the concepts."""
+        return f"{page_address(self._page_of.get(anchor.partition('.')[0], CONCEPTS))}#{anchor}"
+
+    def places(self) -> Iterator[SearchEntry]:
+        """Yield all that the search of the reference finds."""
+        yield SearchEntry("Make your first call", "", f"{page_address(START)}#start", self.summary)
+        for recipe in self.recipes:
+            yield SearchEntry(recipe.title, "", f"{page_address(START)}#{recipe.anchor}", recipe.text)
+        for anchor, heading, text in guide_sections():
+            yield SearchEntry(heading, "", self.href(anchor), text)
+        for owner, headers in (("headers", self.headers), ("answers", [header for header, _ in self.answer_headers])):
+            yield from self._parts(headers, "Headers", owner)
+        for one in self.operations:
+            yield SearchEntry(one.title, "", self.href(one.id), f"{one.description} {one.answer}")
+            yield SearchEntry(one.path, one.title, self.href(one.id), "")
+            yield from self._parts(one.placed("path", "query"), one.title, one.id)
+        for name, resource in self.resources.items():
+            yield SearchEntry(name, "", self.href(name), resource.description)
+            yield from self._parts(self.fields(name), name, name)
+
+    def _parts(self, fields: Iterable[Field], where: str, owner: str) -> Iterator[SearchEntry]:
+        for one in fields:
+            yield SearchEntry(one.name, where, self.href(f"{owner}.{one.name}"), f"{one.type} {one.description}")
+
+    @property
+    def examples(self) -> dict[tuple[str, str], str]:
+        """The values of the example requests, by operation and parameter."""
+        return {
+            (one.id, given.name): value
+            for one in self.operations
+            for given in one.placed("path", "query")
+            if (value := given.example if given.place == "path" else given.filled)
+        }
+
+    @property
+    def recipes(self) -> list[Recipe]:
+        """The recipes of the page with which the reference begins. Their lines name what the build has."""
+        names = {"idProduct": "714230", "names": "Emberfox ex"} | dict(self.live.values)
+        return [recipe._replace(text=_BRACES.sub(lambda found: names[found[1]], recipe.text)) for recipe in recipes()]
 
     def fields(self, resource: str) -> list[Field]:
         """Return the own fields of a resource. A field of an inner object is named by its path, such as `build.id`."""
@@ -145,6 +234,52 @@ class Reference:
         ]
 
 
+def reference(live: LiveExamples = NO_EXAMPLES) -> Reference:
+    """Return the reference with the examples of a build, or with invented ones."""
+    return Reference(json.loads(strict_document()), live)
+
+
+def page_address(page: str) -> str:
+    """Return the path of a page of the reference."""
+    return f"/docs/{page}.html" if page else "/docs"
+
+
+def _pages(operations: list[Operation], known: dict[str, Resource]) -> list[ResourcePage]:
+    """Return the pages with the resources that their answers hold, each on the first page that has it."""
+    names = list(dict.fromkeys(operation.page for operation in operations))
+    reached = {name: _reached((one.body for one in operations if one.page == name), known) for name in names}
+    users = {schema: [name for name in names if schema in reached[name]] for schema in known}
+    pages = []
+    for name in names:
+        own = [operation for operation in operations if operation.page == name]
+        of_page = [schema for schema, pages_ in users.items() if len(pages_) <= _MOST_PAGES and pages_[:1] == [name]]
+        pages.append(ResourcePage(name, own[0].tag, own, of_page))
+    return pages
+
+
+def _reached(schemas: Iterable[str], known: dict[str, Resource]) -> set[str]:
+    """Return some resources, and those that their fields hold, at any depth."""
+    found: set[str] = set()
+    waiting = [schema for schema in schemas if schema]
+    while waiting:
+        if (name := waiting.pop()) not in found:
+            found.add(name)
+            resource = known[name]
+            waiting += [resource.base] if resource.base else []
+            waiting += [word for row in _rows(resource.fields) for word in _RESOURCE.findall(row.type) if word in known]
+    return found
+
+
+def _rows(rows: Iterable[Row]) -> Iterator[Row]:
+    for row in rows:
+        yield row
+        yield from _rows(row.fields)
+
+
+def _ids(operations: Iterable[Operation]) -> Iterator[str]:
+    return (operation.id for operation in operations)
+
+
 def _operation(path: str, item: _Json, query: dict[str, str], live: LiveExamples) -> Operation:
     success = item["responses"]["200"]
     content = success["content"]
@@ -176,7 +311,8 @@ def _parameters(item: _Json, query: dict[str, str], live: LiveExamples) -> list[
 
 def _parameter(item: _Json, live: LiveExamples, operation: str) -> Field:
     schema, name = item["schema"], item["name"]
-    example = live.values.get(f"{name} of {operation}", live.values.get(name, str(item.get("example", ""))))
+    invented = "" if live.values and name in NAMES_OF_BUILDS else str(item.get("example", ""))
+    example = live.values.get(f"{name} of {operation}", live.values.get(name, invented))
     return Field(
         name=name,
         type=_type(schema),

@@ -1,12 +1,14 @@
-"""What people read of the API beside its reference: the client guide and the changes of the API.
+"""What people read of the API beside its reference: the client guide, the recipes and the changes of the API.
 
 The guide is a part of docs/api.md. The OpenAPI document and the reference show it, and llms.txt begins with it. Its
-tables repeat what the code declares; `make golden` writes them.
+tables repeat what the code declares; `make golden` writes them. The recipes are the headings of `recipes.md`.
 """
 
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
 
 from edge_auth.api.endpoints import ENDPOINTS
 from edge_auth.errors import API_ERRORS
@@ -18,12 +20,49 @@ _GUIDE = re.compile(r"<!-- the guide: [^>]*-->\n\n(.*?\n)\n## Endpoints\n", re.D
 _FOR_CLIENTS = "For clients of the API:"
 
 
+class Recipe(NamedTuple):
+    """A program of the reference.
+
+    Attributes:
+        name: Of its files in `templates/pages/examples/`, '' if another page shows it.
+        text: What it does, as Markdown.
+    """
+
+    name: str
+    title: str
+    text: str
+
+    @property
+    def anchor(self) -> str:
+        """The anchor of its heading."""
+        return f"recipe-{anchor(self.title)}"
+
+
 @cache
 def guide() -> str:
     """Return the guide as Markdown. Its highest headings have level 2."""
     found = _GUIDE.search(packaged("docs/api.md").read_text("utf-8"))
     assert found, "docs/api.md has a guide before its endpoints"
     return found[1].rstrip("\n")
+
+
+def guide_sections() -> list[tuple[str, str, str]]:
+    """Return the anchor, the heading and the text of each section of the guide."""
+    parts = (part.partition("\n") for part in guide().split("\n## ")[1:])
+    return [(anchor(heading), heading, text.strip()) for heading, _, text in parts]
+
+
+@cache
+def recipes() -> list[Recipe]:
+    """Return the recipes in the order of `recipes.md`: a heading for each, with the name of its files."""
+    text = files("generator.site").joinpath("recipes.md").read_text("utf-8")
+    parts = (part.partition("\n") for part in text.split("\n## ")[1:])
+    return [Recipe(*heading.partition(": ")[::2], text.strip()) for heading, _, text in parts]
+
+
+def anchor(text: str) -> str:
+    """Return the anchor of a heading."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
 def with_tables(page: str) -> str:

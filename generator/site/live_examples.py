@@ -82,6 +82,26 @@ _CANDIDATES = 5
 _LARGE = (f"{API}fingerprints", f"{API}names")
 _MADE_LATER = f"{API}openapi.json"
 
+# The parameters whose values one build has and another lacks. One without a value in a build has no example there.
+NAMES_OF_BUILDS = frozenset(
+    (
+        "idProduct",
+        "ids",
+        "names",
+        "q",
+        "set",
+        "number",
+        "rarity",
+        "game",
+        "scheme",
+        "values",
+        "slug",
+        "name",
+        "from",
+        "to",
+    )
+)
+
 _Json = Any
 _Ask = Callable[[str], _Json]
 

@@ -1,7 +1,7 @@
 """The OpenAPI document of the API, which the layer `site` stores as the object `openapi.json`.
 
-It joins the table of endpoints, the prose of `operations.md` and the schemas. It depends on neither the clock nor the
-build, so the layer changes only when the API does.
+It joins the table of endpoints, the prose of `operations.md` and the schemas. The document of a build has examples that
+the build answers.
 """
 
 import csv
@@ -320,15 +320,36 @@ _OPERATOR = {
 }
 
 
-def document() -> bytes:
+def document(examples: Mapping[tuple[str, str], str] | None = None) -> bytes:
     """Return the published OpenAPI 3.1.0 document as canonical JSON: compact, UTF-8, one line.
 
     Its schemas are open: an answer may have more fields, so a client that was generated from it survives a new one.
 
+    Args:
+        examples: The examples of parameters by operation and name, in place of the invented ones. Together, those of an
+            operation are a request that can be answered.
+
     Raises:
         SiteError: A row of `operations.md` or `schemas.md` is missing, left over or malformed.
     """
-    return _opened(strict_document())
+    opened = _opened(strict_document())
+    if examples is None:
+        return _canonical(opened)
+    return _canonical(
+        opened | {"paths": {path: _exemplified(item, examples) for path, item in opened["paths"].items()}}
+    )
+
+
+def _exemplified(item: _Json, examples: Mapping[tuple[str, str], str]) -> _Json:
+    """Return a path with other examples of its parameters."""
+    operation = item["get"]
+    parameters = []
+    for old in operation["parameters"]:
+        new = {name: value for name, value in old.items() if name != "example"}
+        if (value := examples.get((operation["operationId"], old["name"]))) is not None:
+            new["example"] = json.loads(value) if old["schema"]["type"] in ("integer", "number") else value
+        parameters.append(new)
+    return {"get": operation | {"parameters": parameters}}
 
 
 def strict_document() -> bytes:
@@ -393,8 +414,8 @@ def _operation(endpoint: Endpoint, prose: Prose) -> _Json:
 
 
 @lru_cache(1)
-def _opened(strict: bytes) -> bytes:
-    return _canonical(open_schemas(json.loads(strict)))
+def _opened(strict: bytes) -> _Json:
+    return open_schemas(json.loads(strict))
 
 
 def _canonical(parsed: object) -> bytes:

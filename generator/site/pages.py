@@ -25,9 +25,8 @@ from edge_auth.builds.sorts import DEFAULT_SORT, MATCH_SORT, PRICE_SORTS, SORTS
 from edge_auth.builds.text_filters import TEXT_FILTERS
 from edge_auth.text import base_name
 from generator.errors import SiteError
-from generator.site import openapi
-from generator.site.api_reference import Reference
-from generator.site.guide import api_changes, guide
+from generator.site.api_reference import Reference, page_address, reference
+from generator.site.guide import anchor, api_changes, guide, guide_sections
 from generator.site.live_examples import NO_EXAMPLES, LiveExamples
 from generator.site.schemas import resources
 from generator.templates import compiled_templates
@@ -96,10 +95,13 @@ _SCRIPTS = {  # of pages, and of the scanner's worker
     *("explore/early.js", "explore/main.js", "explore/scan.js", "explore/scan-worker.js", "explore/value/main.js"),
 }
 _RENDERED = (".html", ".json", ".txt")  # from what a build holds, or from the description
+_SEARCH_KEY = "docs/search.json"  # what the search of the reference finds
+_RESOURCE = "resource.html.j2"  # of the pages of the reference, one for each resource
 _LANGUAGES = {"curl": "sh", "Python": "py", "JavaScript": "mjs"}
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 _HEADING = re.compile(r"<h([1-6])>(.*?)</h\1>")
 _NAME = re.compile(r"[A-Z]\w+")
+_MARKS = re.compile(r"[`*|]|\]\([^)]*\)|-{3,}")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _TAG = re.compile(r"<[^>]*>")
 
@@ -110,15 +112,14 @@ def documents(live: LiveExamples = NO_EXAMPLES) -> dict[str, bytes]:
     Args:
         live: What a build holds, for the pages that show it. Without it they show invented examples.
     """
-    document = json.loads(openapi.strict_document())
-    api, api_of_build = Reference(document), Reference(document, live)
-    found = {}
+    api = reference(live)
+    found = {f"docs/{page.name}.html": _render(_RESOURCE, api, shown=page) for page in api.pages}
+    found[_SEARCH_KEY] = _search(api)
     for path in _TEMPLATES.rglob("*"):
         template = path.relative_to(_TEMPLATES).as_posix()
         key = template.removesuffix(".j2")
         if path.is_file() and site_files.is_site_file(key):
-            reference = api_of_build if key.endswith(".html") else api
-            found[key] = _render(template, reference) if key.endswith(_RENDERED) else _file(key)
+            found[key] = _render(template, api) if key.endswith(_RENDERED) else _file(key)
     return dict(sorted(found.items()))
 
 
@@ -146,8 +147,14 @@ def _module(key: str) -> str:
     return path.read_text("utf-8") if path.is_file() else _environment().get_template(f"{key}.j2").render()
 
 
-def _render(template: str, api: Reference) -> bytes:
-    values = {"api": api, "live": api.live, "status": api.live.status, "contact": api.contact}
+def _search(api: Reference) -> bytes:
+    """Return what the search of the reference finds: name, what it is a part of, address, text without marks."""
+    places = ([*place[:3], " ".join(_MARKS.sub(" ", place.text).split())] for place in api.places())
+    return b"[" + b",\n".join(json.dumps(place, ensure_ascii=False).encode() for place in places) + b"]\n"
+
+
+def _render(template: str, api: Reference, **more: object) -> bytes:
+    values = {"api": api, "live": api.live, "status": api.live.status, "contact": api.contact, **more}
     return _environment().get_template(template).render(values).encode()
 
 
@@ -170,6 +177,9 @@ def _environment() -> Environment:
         "text_filters": [(name, text_filter.label) for name, text_filter in TEXT_FILTERS.items()],
         "max_characters": MAX_TEXT_CHARACTERS,
         "languages": _LANGUAGES,
+        "languages_of": _languages_of,
+        "page_address": page_address,
+        "sections": guide_sections(),
         "example": lambda name, extension: (_TEMPLATES / "examples" / f"{name}.{extension}").read_text("utf-8"),
         "version_of": _version_of,
     }
@@ -177,12 +187,10 @@ def _environment() -> Environment:
         "markdown": _markdown,
         "inline": _inline,
         "linked": _linked,
-        "anchor": _anchor,
         "day": _day,
         "short_day": lambda text: _day(text).rpartition(" ")[0],
         "euros": lambda value: f"€{value:,.2f}",
         "percent": lambda value: f"{value:+,.2f} %".replace("-", "−"),
-        "headings": _headings,
         "name_parts": _name_parts,
     }
     return environment
@@ -194,10 +202,10 @@ def _markdown(text: str, levels_down: int = 0) -> Markup:
     uses: Counter[str] = Counter()
 
     def heading(found: re.Match[str]) -> str:
-        level, anchor = int(found[1]) + levels_down, _anchor(_TAG.sub("", found[2]))
-        uses[anchor] += 1
-        number = f"-{uses[anchor]}" if uses[anchor] > 1 else ""
-        return f'<h{level} id="{anchor}{number}">{found[2]}</h{level}>'
+        level, id_ = int(found[1]) + levels_down, anchor(_TAG.sub("", found[2]))
+        uses[id_] += 1
+        number = f"-{uses[id_]}" if uses[id_] > 1 else ""
+        return f'<h{level} id="{id_}{number}">{found[2]}</h{level}>'
 
     html = _HEADING.sub(heading, _MARKDOWN.render(text))
     return Markup(
@@ -211,12 +219,17 @@ def _inline(text: str) -> Markup:
     return Markup(_MARKDOWN.renderInline(text))
 
 
-@cache
-def _linked(type_: str) -> Markup:
-    """Render a type in words to HTML, with a link from each resource to its place on the page."""
+def _linked(type_: str, api: Reference) -> Markup:
+    """Render a type in words to HTML, with a link from each resource to its place."""
     return _inline(
-        _NAME.sub(lambda found: f"[{found[0]}](#{found[0]})" if found[0] in resources() else found[0], type_)
+        _NAME.sub(lambda found: f"[{found[0]}]({api.href(found[0])})" if found[0] in resources() else found[0], type_)
     )
+
+
+def _languages_of(example: str) -> dict[str, str]:
+    """Return the languages in which an example is written, each with the ending of its file."""
+    folder = _TEMPLATES / "examples"
+    return {language: end for language, end in _LANGUAGES.items() if (folder / f"{example}.{end}").exists()}
 
 
 def _day(text: str) -> str:
@@ -229,16 +242,6 @@ def _name_parts(name: str) -> tuple[str, str]:
     """Return the base name of a product, and what follows in brackets."""
     base = base_name(name)
     return base, name[len(base) :]
-
-
-def _headings(text: str, level: int = 2) -> list[str]:
-    """Return the headings of one level of a Markdown text."""
-    return re.findall(rf"^#{{{level}}} (.+)$", text, re.MULTILINE)
-
-
-def _anchor(text: str) -> str:
-    """Return the anchor of a heading."""
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
 def _version_of(key: str) -> str:

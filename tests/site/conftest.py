@@ -27,6 +27,7 @@ from tests.support.site_lake import IMAGES, LAKE
 UNUSED = "WebUIOmniboxPopup,WebUIOmniboxAimPopup,SpareRendererForSitePerProcess,PaintHolding,MediaRouter"
 QUIET = ["--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update"]
 QUIET += [f"--disable-features={UNUSED}"]
+EXAMPLE_STEP = ("2026-08-21-b06af40c7d77", "2026-08-22-f3a5bc844755")
 PIXEL = base64.b64decode("R0lGODlhAQABAIAAAP///wAAACH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==")
 PATIENCE = 30_000  # milliseconds: a busy machine takes longer than the 5 seconds that `expect` waits by itself
 expect.set_options(timeout=PATIENCE)
@@ -94,8 +95,8 @@ def site_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def add_example_step(store: FolderStore) -> None:
-    """Record the step of the description's example, as if its builds had been live."""
-    old, new = "2026-08-21-b06af40c7d77", "2026-08-22-f3a5bc844755"
+    """Record the step of the examples, as if its builds had been live."""
+    old, new = EXAMPLE_STEP
     pointer, etag = read_pointer(store)
     assert pointer and etag
     index: Index = {}

@@ -51,13 +51,23 @@ def watched(visit: Visit) -> None:
 
 
 def reference(visit: Visit) -> None:
-    page = visit.open("/docs")
+    page = visit.open("/docs/cards.html")
     article = page.locator('.endpoint[data-path="/api/v1/cards"]')
     article.get_by_role("button", name="Try it").click()
     article.get_by_label("API key").fill(visit.key)
     visit.keeps_key = True
     article.get_by_role("button", name="Send").click()
     article.locator(".result").wait_for()
+
+
+def reference_start(visit: Visit) -> None:
+    page = visit.open("/docs")
+    page.get_by_role("searchbox").fill("rate limit")
+    page.locator("#found a").first.wait_for()
+
+
+def concepts(visit: Visit) -> None:
+    visit.open("/docs/concepts.html").locator(".copy").first.wait_for()
 
 
 def home(visit: Visit) -> None:
@@ -100,7 +110,7 @@ MARK_REPEATED = """() => {
     mark(document.body, "")
 }"""
 EXPLORER = [key_asked, cards, completing, choosing_a_set, movers, card, watchlist, watched, downloads]
-VIEWS = [home, reference, changelog, *EXPLORER]
+VIEWS = [home, reference_start, concepts, reference, changelog, *EXPLORER]
 
 
 @pytest.mark.parametrize("view", mostly_thorough(VIEWS, home, cards, completing, card), ids=lambda view: view.__name__)

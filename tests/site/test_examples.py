@@ -2,17 +2,20 @@
 
 import hashlib
 import os
+import re
 import subprocess
 import sys
 from datetime import date
 from decimal import Decimal
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import quote, urlencode
 
 import pytest
 
 from edge_auth.api.endpoints import ENDPOINTS
 from generator.site import pages as site
+from tests.site.conftest import EXAMPLE_STEP
 from tests.support.oracle import collection
 from tests.support.oracle.lake import OracleLake
 from tests.support.programs import require
@@ -66,15 +69,22 @@ class Examples(HTMLParser):
         self._open = False
 
 
-EXAMPLES = Examples(site.documents()["docs/index.html"].decode()).found
+PAGES = {key: text.decode() for key, text in site.documents().items() if re.fullmatch(r"docs/.*\.html", key)}
+EXAMPLES = [example for text in PAGES.values() for example in Examples(text).found]
 
 
 @pytest.fixture(scope="module")
 def served(site_service: Service) -> dict[tuple[str, str], str]:
-    """The examples of the page that is served, which names what its build has."""
-    found = Examples(site_service.client().get("/docs").text).found
+    """The examples of the pages that are served, which name what their build has."""
+    client = site_service.client()
+    found = [example for key in PAGES for example in Examples(client.get(f"/{key}").text).found]
     assert [example[:2] for example in found] == [example[:2] for example in EXAMPLES]
-    return {(title, extension): text for title, extension, text in found}
+    return {(title, extension): _of_a_step(text) for title, extension, text in found}
+
+
+def _of_a_step(text: str) -> str:
+    """Fill in the builds of a step, which the service has and no build knows."""
+    return text.replace("{from}...{to}", "...".join(EXAMPLE_STEP))
 
 
 def test_there_is_an_example_of_every_endpoint_in_every_language() -> None:
@@ -82,6 +92,25 @@ def test_there_is_an_example_of_every_endpoint_in_every_language() -> None:
     calls = len(ENDPOINTS)
     more = {"sh": 3, "py": 9, "mjs": 5}  # the first call in curl is a line of its own
     assert counts == {extension: calls + number for extension, number in more.items()}
+
+
+def test_the_examples_of_a_description_are_one_request_that_is_answered(demo_service: tuple[Service, str]) -> None:
+    """A tool that fills in every example of an operation gets an answer, and so does a model that copies a line."""
+    client = demo_service[0].client(demo_service[1])
+    requests = {}
+    for path, item in client.get("/api/v1/openapi.json").json["paths"].items():
+        given = {(one["in"], one["name"]): one["example"] for one in item["get"]["parameters"] if "example" in one}
+        query = {name: value for (place, name), value in given.items() if place == "query"}
+        subjects = {name: quote(str(value), safe="") for (place, name), value in given.items() if place == "path"}
+        requests[re.sub(r"{(\w+)}", lambda name: subjects.get(name[1], name[0]), path)] = query  # noqa: B023
+    unknown = "/api/v1/changes/{from}...{to}"  # belongs to the service, and not to a build
+    assert [path for path in requests if "{" in path] == [unknown]
+    assert requests["/api/v1/cards"].keys() == {"q", "limit"}
+    targets = [f"{path}?{urlencode(query)}" if query else path for path, query in requests.items() if path != unknown]
+    lines = re.findall(r'"\$CARDS(.*?)"', client.get("/llms.txt").text)
+    assert len(lines) >= len(ENDPOINTS)
+    for target in (*targets, *(line for line in lines if line != unknown)):
+        assert client.get(target).status == 200, target
 
 
 RECIPE_OUTPUTS = {

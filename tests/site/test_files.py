@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -18,7 +19,9 @@ from tests.support.service import ROOT, Client, HttpAnswer, Service
 FILES = site.documents()
 HOME = {"index.html", "index.json"}  # the two forms of /
 LOST = "404.html"
-WITH_EXAMPLES = {key for key in FILES if key.endswith(".html")}  # what these hold depends on the build
+# What these hold depends on the build.
+WITH_EXAMPLES = {key for key in FILES if key.endswith((".html", "llms.txt"))} | {"docs/search.json"}
+REFERENCE = [key for key in FILES if key.startswith("docs/") and key.endswith(".html") and "changelog" not in key]
 PAGES = {
     "/": "index.html",
     "/docs": "docs/index.html",
@@ -76,7 +79,8 @@ def description() -> dict:
 
 @pytest.fixture(scope="module")
 def reference(site_service: Service) -> Markup:
-    return Markup(site_service.client().get("/docs").text)
+    client = site_service.client()
+    return Markup("".join(client.get(f"/{key}").text for key in REFERENCE))
 
 
 def fetched(visitor: Client, path: str, **headers: str) -> HttpAnswer:
@@ -168,7 +172,8 @@ def test_export_and_cat(site_store: Path, tmp_path: Path) -> None:
     for key, content in FILES.items():
         assert (tmp_path / "plain" / key).read_bytes() == content or key in WITH_EXAMPLES
         assert (tmp_path / "plain" / f"{key}.gz").exists()
-    assert run("cat", "docs/llms.txt", "--store", site_store).stdout.encode() == FILES["docs/llms.txt"]
+    said = run("cat", "docs/llms.txt", "--store", site_store).stdout
+    assert said.encode() == (tmp_path / "plain" / "llms.txt").read_bytes()
     assert {path.name for path in (tmp_path / "plain").iterdir()} == {
         *("api", "docs", "explore", ".cardpress-export.json"),
         *(key + suffix for key in FILES if "/" not in key for suffix in ("", ".gz")),
@@ -195,7 +200,7 @@ def test_pages_name_no_other_host_and_hold_no_script_or_style() -> None:
             assert "localStorage" not in text or key == "explore/value/kept-list.js"
 
 
-@pytest.mark.parametrize("path", ["/", "/docs", "/explore", "/explore/scan", "/explore/value"])
+@pytest.mark.parametrize("path", ["/", "/docs", "/docs/cards.html", "/explore", "/explore/scan", "/explore/value"])
 def test_a_page_is_at_most_150_kb_before_images(visitor: Client, path: str) -> None:
     page = Markup(fetched(visitor, path).text)
     parts = [
@@ -208,15 +213,20 @@ def test_a_page_is_at_most_150_kb_before_images(visitor: Client, path: str) -> N
 
 
 def test_links_inside_the_pages_lead_somewhere(visitor: Client) -> None:
+    @cache
+    def identifiers_of(key: str) -> set[str]:
+        return Markup(FILES[key].decode()).values("id")
+
     for key in (key for key in FILES if key.endswith(".html")):
         page = Markup(FILES[key].decode())
         identifiers = [given["id"] for _, given in page.elements if "id" in given]
         assert len(set(identifiers)) == len(identifiers), key
         for link in page.values("href"):
-            if link.startswith("#") and not link.startswith("#/"):
-                assert link[1:] in identifiers, (key, link)
-            elif link.startswith("/"):
-                assert fetched(visitor, link).status == 200, (key, link)
+            path, _, anchor = link.partition("#")
+            if anchor and not anchor.startswith("/"):
+                assert anchor in identifiers_of(PATHS[path] if path else key), (key, link)
+            if path and not path.startswith("https://"):
+                assert path.startswith("/") and fetched(visitor, path).status == 200, (key, link)
 
 
 def test_the_reference_says_all_that_the_description_says(description: dict, reference: Markup) -> None:
@@ -263,7 +273,7 @@ def test_llms_txt_names_everything(description: dict, visitor: Client, recorded:
         assert all(f"`{parameter['name']}`" in text for parameter in item["get"]["parameters"])
     assert all(f"### {name}\n" in text for name in description["components"]["schemas"])
     assert "&amp;" not in text and "&#" not in text
-    is_recorded("llms.txt", text, recorded)
+    is_recorded("llms.txt", FILES["docs/llms.txt"].decode(), recorded)
 
 
 def test_docs_api_md_is_the_guide_with_all_endpoints(description: dict, recorded: Recorded) -> None:

@@ -1,15 +1,26 @@
 """The reference in a browser: trying an endpoint with a key, choosing a language, and what the page must never do."""
 
+import io
+import keyword
+import tokenize
+
 import pytest
 from playwright.sync_api import Browser, Error, Locator, expect
 
-from edge_auth.api.endpoints import ENDPOINTS
 from edge_auth.builds import sorts
+from generator.site.api_reference import page_address, reference
 from tests.site.conftest import Visit, ending
 from tests.support.service import Service
 
+PAGES = reference().pages
+ADDRESSES = ["/docs", page_address("concepts"), *(page_address(page.name) for page in PAGES)]
+TALLEST = 12_000  # pixels, on a screen of 1,440
+
 
 def endpoint(visit: Visit, path: str) -> Locator:
+    """Open the page of an endpoint, and its form."""
+    page = next(page for page in PAGES if any(operation.path == path for operation in page.operations))
+    visit.open(page_address(page.name))
     article = visit.page.locator(f'.endpoint[data-path="{path}"]')
     article.get_by_role("button", name="Try it").click()
     return article
@@ -21,7 +32,6 @@ def body(article: Locator) -> Locator:
 
 
 def test_an_endpoint_can_be_tried(visit: Visit) -> None:
-    visit.open("/docs")
     cards = endpoint(visit, "/api/v1/cards")
     cards.get_by_label("API key").fill(visit.key)
     visit.keeps_key = True
@@ -39,7 +49,6 @@ def test_an_endpoint_can_be_tried(visit: Visit) -> None:
 
 
 def test_the_key_is_typed_once_and_paths_are_filled_in(visit: Visit) -> None:
-    visit.open("/docs")
     endpoint(visit, "/api/v1/me").get_by_label("API key").fill(visit.key)
     visit.keeps_key = True
     card = endpoint(visit, "/api/v1/cards/{idProduct}")
@@ -50,7 +59,6 @@ def test_the_key_is_typed_once_and_paths_are_filled_in(visit: Visit) -> None:
 
 
 def test_a_refusal_is_shown_like_any_answer(visit: Visit) -> None:
-    visit.open("/docs")
     status = endpoint(visit, "/api/v1/status")
     status.get_by_role("button", name="Send").click()
     expect(body(status)).to_contain_text("unauthorized")
@@ -60,7 +68,6 @@ def test_a_refusal_is_shown_like_any_answer(visit: Visit) -> None:
 
 @pytest.mark.thorough
 def test_the_public_endpoint_asks_for_no_key(visit: Visit) -> None:
-    visit.open("/docs")
     description = endpoint(visit, "/api/v1/openapi.json")
     assert description.get_by_label("API key").count() == 0
     description.get_by_role("button", name="Send").click()
@@ -69,19 +76,20 @@ def test_the_public_endpoint_asks_for_no_key(visit: Visit) -> None:
 
 @pytest.mark.thorough
 def test_a_language_is_chosen_for_all_examples(visit: Visit) -> None:
-    page = visit.open("/docs")
+    page = visit.open("/docs/cards.html")
     shown = lambda kind: page.locator(f".in-{kind}").filter(visible=True).count()  # noqa: E731
-    calls = len(ENDPOINTS) + 4  # the first request, and the longer examples
+    calls = sum(1 for operation in reference().operations if operation.page == "cards")
     assert (shown("curl"), shown("python"), shown("javascript")) == (calls, 0, 0)
     page.get_by_label("Python", exact=True).check()
     assert (shown("curl"), shown("python"), shown("javascript")) == (0, calls, 0)
+    visit.open("/docs").get_by_label("Python", exact=True).check()
     first = page.locator(".intro .request")
     assert "requests.get(" in first.inner_text() and "curl -H" not in first.inner_text()
-    assert visit.base in page.locator("#origin").inner_text()
+    assert f"export CARDS={visit.base}" in page.locator(".keys").inner_text()
 
 
 def test_the_policy_stops_what_does_not_belong(visit: Visit) -> None:
-    page = visit.open("/docs")
+    page = visit.open("/docs/status.html")
     with pytest.raises(Error):
         page.evaluate("document.body.innerHTML = '<img src=x onerror=alert(1)>'")
     with pytest.raises(Error):
@@ -100,22 +108,23 @@ def test_it_is_read_without_javascript(browser: Browser, site_service: Service) 
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(f"http://127.0.0.1:{site_service.port}/docs")
+    page.get_by_role("navigation", name="Contents").get_by_role("link", name="Cards", exact=True).click()
     assert page.get_by_role("heading", name="Catalogue search").is_visible()
     assert page.get_by_role("button", name="Try it").count() == 0
     page.get_by_label("JavaScript", exact=True).check()
     assert page.get_by_label("Catalogue search, in JavaScript").is_visible()
-    page.get_by_role("link", name="Expansions").click()
-    expect(page).to_have_url(ending("#listSets"))
+    page.get_by_role("navigation", name="Contents").get_by_role("link", name="Cards by names").click()
+    expect(page).to_have_url(ending("/docs/cards.html#findNamedCards"))
     page.goto(f"http://127.0.0.1:{site_service.port}/explore")
     assert "needs JavaScript" in page.locator("main").inner_text()
     context.close()
 
 
 def test_forms_are_filled_in_with_the_example(visit: Visit) -> None:
-    page = visit.open("/docs")
     form = endpoint(visit, "/api/v1/watchlist/{slug}/history")
     assert form.get_by_label("slug").input_value() == "emberfox-ex-asp012"
     assert form.get_by_label("range").input_value() == "30d"
+    page = visit.open("/docs")
     first = page.locator(".intro .request")
     assert first.bounding_box()["y"] + 60 < 900
     assert "/api/v1/cards?q=Emberfox&limit=1" in first.inner_text()
@@ -131,7 +140,8 @@ def test_the_reference_is_searched(visit: Visit) -> None:
     page.keyboard.press("ArrowDown")
     expect(page.get_by_role("link", name="sparkline_14d WatchlistItem")).to_be_focused()
     page.keyboard.press("Enter")
-    expect(page).to_have_url(ending("#WatchlistItem.sparkline_14d"))
+    expect(page).to_have_url(ending("/docs/watchlist.html#WatchlistItem.sparkline_14d"))
+    expect(page.locator(r"#WatchlistItem\.sparkline_14d")).to_be_in_viewport()
     expect(page.locator("#found")).to_be_hidden()
     page.keyboard.press("Control+k")
     page.keyboard.type("away from zero")  # words of the text, not of a name
@@ -162,9 +172,10 @@ def test_the_search_knows_other_words(visit: Visit) -> None:
 
 
 @pytest.mark.parametrize("width", [390, 1440])
-def test_no_table_is_wider_than_its_column(visit: Visit, width: int) -> None:
+@pytest.mark.parametrize("address", ["/docs/concepts.html", "/docs/cards.html"])
+def test_no_table_is_wider_than_its_column(visit: Visit, width: int, address: str) -> None:
     visit.page.set_viewport_size({"width": width, "height": 900})
-    page = visit.open("/docs")
+    page = visit.open(address)
     expect(page.get_by_role("searchbox")).to_be_visible()
     boxes = "boxes => boxes.map(({scrollWidth, clientWidth}) => scrollWidth - clientWidth)"
     assert max(page.locator(".scroll:has(table)").evaluate_all(boxes)) <= 1
@@ -172,10 +183,10 @@ def test_no_table_is_wider_than_its_column(visit: Visit, width: int) -> None:
 
 @pytest.mark.thorough
 def test_the_contents_mark_the_section_even_after_a_jump(visit: Visit) -> None:
-    page = visit.open("/docs")
+    page = visit.open("/docs/cards.html")
     current = page.locator('.contents a[aria-current="location"]')
-    expect(current).to_have_attribute("href", "#start")
-    for anchor in ("listMovers", "Mover", "paging", "Error"):
+    expect(page.locator('.contents a[aria-current="page"]')).to_have_text("Cards")
+    for anchor in ("findNamedCards", "CardPage", "FilteredPrice", "listCards"):
         page.evaluate("(id) => document.getElementById(id).scrollIntoView()", anchor)  # at once, past all others
         expect(current).to_have_attribute("href", f"#{anchor}")
         expect(current).to_have_count(1)
@@ -183,7 +194,7 @@ def test_the_contents_mark_the_section_even_after_a_jump(visit: Visit) -> None:
 
 
 def test_code_is_coloured_and_copied(visit: Visit) -> None:
-    page = visit.open("/docs")
+    page = visit.open("/docs/cards.html")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     example = page.locator(".endpoint", has_text="Catalogue search").first
     assert example.locator(".code-text").count() > 5 and example.locator(".code-number").count() > 3
@@ -194,36 +205,99 @@ def test_code_is_coloured_and_copied(visit: Visit) -> None:
 
 @pytest.mark.thorough
 def test_each_field_is_described_in_one_table(visit: Visit) -> None:
-    page = visit.open("/docs")
-    rows = page.locator(".resource tbody tr").all_inner_texts()
-    assert len(rows) > 100
+    rows = []
+    for address in ADDRESSES:
+        page = visit.open(address)
+        rows += page.locator(".resource tbody tr").all_inner_texts()
+        ids = page.evaluate("[...document.querySelectorAll('[id]')].map(({id}) => id)")
+        assert len(ids) == len(set(ids))
+    fields = sum(len(reference().fields(schema)) for schema in reference().resources)
+    assert len(rows) == fields > 100
     assert [row for row in rows if not row.split("\t")[-1].strip()] == []
-    detail = page.locator(".resource", has=page.locator("#CardDetail"))
+    detail = visit.open("/docs/card.html").locator(".resource", has=page.locator("#CardDetail"))
     assert detail.locator("tbody tr").count() == 1
 
 
 @pytest.mark.thorough
 def test_each_heading_and_field_has_an_address(visit: Visit) -> None:
-    page = visit.open("/docs")
+    page = visit.open("/docs/concepts.html")
     page.get_by_role("heading", name="Rate limits").get_by_role("link").click()
-    expect(page).to_have_url(ending("/docs#rate-limits"))
+    expect(page).to_have_url(ending("/docs/concepts.html#rate-limits"))
+    visit.open("/docs/cards.html")
     assert page.locator("main :is(dt, tbody th) > code > a:not([href^='#'])").count() == 0
     page.locator(r"#Card\.rarity").get_by_role("link", name="rarity", exact=True).click()
-    expect(page).to_have_url(ending("/docs#Card.rarity"))
-    ids = page.evaluate("[...document.querySelectorAll('[id]')].map(({id}) => id)")
-    assert len(ids) == len(set(ids))
+    expect(page).to_have_url(ending("/docs/cards.html#Card.rarity"))
+
+
+def test_no_page_is_taller_than_a_reader_scrolls(visit: Visit) -> None:
+    visit.page.set_viewport_size({"width": 1440, "height": 900})
+    heights = {address: visit.open(address).evaluate("document.documentElement.scrollHeight") for address in ADDRESSES}
+    assert {address: height for address, height in heights.items() if height > TALLEST} == {}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("getBulkFile", "/docs/bulk.html#getBulkFile"),
+        ("Card.rarity", "/docs/cards.html#Card.rarity"),
+        ("rate-limits", "/docs/concepts.html#rate-limits"),
+        ("listMovers.min_price", "/docs/movers.html#listMovers.min_price"),
+        ("recipes", "/docs#recipes"),
+    ],
+)
+def test_an_address_of_the_one_long_page_leads_to_the_place(visit: Visit, old: str, new: str) -> None:
+    page = visit.open(f"/docs#{old}")
+    expect(page).to_have_url(ending(new))
+    expect(page.locator(f"[id='{old}']")).to_be_in_viewport()
+
+
+def test_python_is_coloured_as_python_reads_it(visit: Visit) -> None:
+    for address in ("/docs", "/docs/bulk.html"):
+        page = visit.open(address)
+        page.get_by_label("Python", exact=True).check()
+        for code in page.locator("code[data-language=py]").filter(visible=True).all():
+            spans = code.locator("span").evaluate_all("spans => spans.map((one) => [one.className, one.textContent])")
+            kinds = {
+                kind: [text for name, text in spans if name == f"code-{kind}"] for kind in ("comment", "text", "word")
+            }
+            assert kinds == tokens_of(code.inner_text())
+
+
+def tokens_of(code: str) -> dict[str, list[str]]:
+    """Return the comments, the strings and the keywords of Python code, as Python's own tokenizer finds them."""
+    lines, found = code.splitlines(keepends=True), {"comment": [], "text": [], "word": []}
+    begun: list[tuple[int, int]] = []
+    for token in tokenize.generate_tokens(io.StringIO(code).readline):
+        name = tokenize.tok_name[token.type]
+        if name == "FSTRING_START":
+            begun.append(token.start)
+        elif name == "FSTRING_END":
+            start = begun.pop()
+            if not begun:
+                found["text"].append(_between(lines, start, token.end))
+        elif not begun and name in ("STRING", "COMMENT"):
+            found["text" if name == "STRING" else "comment"].append(token.string)
+        elif not begun and keyword.iskeyword(token.string):
+            found["word"].append(token.string)
+    return found
+
+
+def _between(lines: list[str], start: tuple[int, int], end: tuple[int, int]) -> str:
+    assert start[0] == end[0]
+    return lines[start[0] - 1][start[1] : end[1]]
 
 
 def test_errors_show_a_message_and_headers_of_answers_their_statuses(visit: Visit) -> None:
-    page = visit.open("/docs")
+    page = visit.open("/docs/cards.html")
     message = page.locator('.endpoint[data-path="/api/v1/cards"] .errors q').first
     expect(message).to_have_text(f"sort must be one of {', '.join((*sorts.SORTS, sorts.MATCH_SORT))}, not 'price'")
+    visit.open("/docs/concepts.html")
     assert "On 429, 500." in page.locator(r"#answers\.Retry-After").inner_text()
 
 
 @pytest.mark.thorough
 def test_the_code_of_the_guide_names_this_host_and_is_copied(visit: Visit) -> None:
-    page = visit.open("/docs")
+    page = visit.open("/docs/concepts.html")
     query = page.locator(".prose .copies", has_text="CREATE SECRET")
     assert f"{visit.base}/api/v1/bulk/" in query.inner_text() and query.locator(".code-text").count() == 3
     expect(query.get_by_role("button", name="Copy: code")).to_be_visible()
@@ -233,11 +307,11 @@ def test_the_code_of_the_guide_names_this_host_and_is_copied(visit: Visit) -> No
 def test_on_a_phone_headings_are_seen_and_tables_are_not_cut(visit: Visit) -> None:
     page = visit.page
     page.set_viewport_size({"width": 390, "height": 844})
-    for anchor in ("listCards", "Card", "errors"):
-        visit.open(f"/docs#{anchor}")
+    for place, anchor in (("cards", "listCards"), ("cards", "Card"), ("concepts", "errors")):
+        visit.open(f"/docs/{place}.html#{anchor}")
         expect(page.locator(f"#{anchor}")).to_be_in_viewport()
         bar, tools, heading = (page.locator(place).bounding_box() for place in (".top", ".tools", f"#{anchor}"))
         assert bar["y"] + bar["height"] <= tools["y"] and tools["y"] + tools["height"] <= heading["y"]
         assert tools["height"] < 100
-    table = page.get_by_role("region", name="Fields of Card", exact=True)
+    table = visit.open("/docs/cards.html").get_by_role("region", name="Fields of Card", exact=True)
     assert table.evaluate("({scrollWidth, clientWidth}) => scrollWidth - clientWidth") == 0

@@ -23,6 +23,7 @@ from generator.making.context import BuildContext
 from generator.making.layers.spec import LayerSpec, define_layer
 from generator.pack.writer import TaskOutput, Writer, compress_objects
 from generator.site import openapi, pages
+from generator.site.api_reference import reference
 from generator.site.live_examples import live_examples
 
 RECIPE = 3
@@ -49,8 +50,9 @@ def make_site(context: BuildContext, build_id: str, layers: Sequence[LayerSpec])
     digests = {layer.name: layer.digest for layer in layers}
     folder = layout.layer_folder(layer_names.SITE, digests.pop(layer_names.SITE))
     with _opened(context, build_id, digests) as build:
-        documents = {object_keys.OPENAPI_KEY: openapi.document(), **pages.documents(live_examples(build))}
-        documents[site_files.WEEK_KEY] = _week(build)
+        live = live_examples(build)
+        documents = pages.documents(live) | {site_files.WEEK_KEY: _week(build)}
+        documents[object_keys.OPENAPI_KEY] = openapi.document(reference(live).examples)
     writer = Writer(context.uploads, context.intermediates, layer_names.SITE, folder)
     writer.add(compress_objects(documents.items()))
     output = writer.output()

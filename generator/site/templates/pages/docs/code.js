@@ -1,12 +1,22 @@
 // Code on the pages: colours for its syntax, and a button that copies it.
 
+const NUMBER = /(\b\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?\b)/;
 const JSON_PARTS = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(true|false|null)\b|(-?\b\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\b)/g;
-const CODE_PARTS = new RegExp([
-  /(^\s*#.*$|\/\/.*$)/, // a comment
-  /("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`)/, // a text
-  /(?<![-\w])(import|from|export|const|let|await|async|function|return|while|for|of|in|if|else|elif|not|and|or|def|with|as|is|throw|raise|new|try|except|catch|curl|None|True|False|null|true|false|do|done|then|fi)(?![-\w])/,
-  /(\b\d+(?:\.\d+)?\b)/,
-].map(({source}) => source).join("|"), "gm");
+
+/** The pattern of a language: a comment, a text, a word of the language, a number. */
+function parts(comment, text, words) {
+  const word = new RegExp(`(?<![-\\w$.])(${words})(?![-\\w])`);
+  return new RegExp([comment, text, word, NUMBER].map(({source}) => source).join("|"), "gm");
+}
+
+const PARTS = {
+  py: parts(/((?<!\S)#.*$)/, /([a-z]{0,2}"""[^]*?"""|\b[a-z]{0,2}"(?:[^"\\\n]|\\.)*"|\b[a-z]{0,2}'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')/,
+    "False|None|True|and|as|assert|async|await|break|class|continue|def|del|elif|else|except|finally|for|from|global|if|import|in|is|lambda|nonlocal|not|or|pass|raise|return|try|while|with|yield"),
+  mjs: parts(/((?<![:\w])\/\/.*$|\/\*[^]*?\*\/)/, /("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`)/,
+    "async|await|const|else|export|false|for|from|function|if|import|let|new|null|of|return|throw|true|while|yield"),
+  sh: parts(/((?<!\S)#.*$)/, /("(?:[^"\\]|\\.)*"|'[^']*')/, "case|curl|do|done|elif|else|esac|exit|export|fi|for|if|in|set|then|while"),
+  sql: parts(/(--.*$)/, /('[^']*')/, "ATTACH|AS|AT|BY|CREATE|FROM|GROUP|JOIN|ON|ORDER|SECRET|SELECT|WHERE"),
+};
 
 /** Put the parts of an element's text that a pattern finds into coloured spans. */
 function colour(node, pattern, kindOf) {
@@ -32,10 +42,13 @@ function span(kind, text) {
 const jsonKind = ([, text, colon, word]) => (colon ? "name" : text ? "text" : word ? "word" : "number");
 const codeKind = ([, comment, text, word]) => (comment ? "comment" : text ? "text" : word ? "word" : "number");
 
+const NAMES = {python: "py", javascript: "mjs", console: "sh"}; // of languages in Markdown
+
 /** Colour one `code` element. */
 export function colourCode(node) {
+  node.dataset.language = NAMES[node.dataset.language] ?? node.dataset.language;
   if (node.dataset.language === "json") colour(node, JSON_PARTS, jsonKind);
-  else colour(node, CODE_PARTS, codeKind);
+  else if (PARTS[node.dataset.language]) colour(node, PARTS[node.dataset.language], codeKind);
 }
 
 /** Add a button that copies a `pre`. */

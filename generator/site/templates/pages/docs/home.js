@@ -1,11 +1,11 @@
-// The page at /: it takes a key for this tab, and sends the three requests with it.
+// The page at /, and those of the reference: they take a key for this tab, and send requests with it.
 import {colourCode, dressCode} from "./code.js";
 import {keepKey, readKey} from "./key.js";
 import {showKey} from "./menu.js";
 
 const byId = (id) => document.getElementById(id);
 const [form, input, state, forget] = ["key-form", "key", "key-state", "forget"].map(byId);
-const INVITATION = state.textContent;
+const INVITATION = state?.textContent; // a page without the form shows the key alone
 let name = ""; // of the key in use
 
 const ask = (url, key) => fetch(url, {
@@ -13,9 +13,11 @@ const ask = (url, key) => fetch(url, {
 });
 
 function show(text, wrong = false) {
-  state.textContent = text;
-  state.classList.toggle("error", wrong);
   showKey(name);
+  if (state) {
+    state.textContent = text;
+    state.classList.toggle("error", wrong);
+  }
   for (const run of document.querySelectorAll(".run")) run.hidden = readKey() === "";
 }
 
@@ -26,7 +28,7 @@ async function enter(key) {
     const body = await answer.json();
     if (!answer.ok) return show(body.error.message, true);
     keepKey(key);
-    input.value = "";
+    if (input) input.value = "";
     name = body.name;
     show(`The key “${name}” is in use until you close this tab: ${body.rate_limit} requests a minute.`);
   } catch (error) {
@@ -51,7 +53,7 @@ async function run(article) {
   }
 }
 
-form.addEventListener("submit", (event) => {
+form?.addEventListener("submit", (event) => {
   event.preventDefault();
   enter(input.value.trim());
 });
@@ -59,16 +61,16 @@ forget.addEventListener("click", () => {
   keepKey("");
   name = "";
   show(INVITATION);
-  input.focus();
+  input?.focus();
 });
 for (const article of document.querySelectorAll(".request")) {
   article.querySelector(".run button").addEventListener("click", () => run(article));
 }
 dressCode();
 fetch("/healthz", {credentials: "omit", referrerPolicy: "no-referrer"}).then((answer) => answer.json()).then(({guests}) => {
-  if (guests) byId("key-need").textContent = `Without a key you may ask ${guests} times a minute. A key adds downloads, the scanner and a limit of your own.`;
+  if (guests && byId("key-need")) byId("key-need").textContent = `Without a key you may ask ${guests} times a minute. A key adds downloads, the scanner and a limit of your own.`;
 }).catch(() => {}); // a tree has no such path, and no guests
-form.hidden = false;
+if (form) form.hidden = false;
 show(INVITATION);
 if (readKey()) enter(readKey());
 addEventListener("newkey", () => enter(readKey()));

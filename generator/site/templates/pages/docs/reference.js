@@ -1,20 +1,10 @@
-// The script of the reference: forms that try an endpoint, the search, and the mark in the contents.
+// The script of the reference: forms that try an endpoint, and the mark in the contents.
 import {addCopyButton, colourCode} from "./code.js";
 import "./home.js";
 import {keepKey, readKey} from "./key.js";
+import "./search.js";
 
 const MOST_SHOWN_CHARACTERS = 200_000;
-const MOST_RESULTS = 12;
-// What people call things, and what the reference calls them. Words that say nothing are left out.
-const SYNONYMS = {
-  "cors": "browsers", "cross-origin": "browsers", "origin": "browsers", "autocomplete": "completion", "typeahead": "completion",
-  "suggest": "completion", "sdk": "openapi", "client": "openapi", "swagger": "openapi", "webhook": "alert", "notify": "alert",
-  "notification": "alert", "collection": "worth", "portfolio": "worth", "excel": "spreadsheet", "csv": "spreadsheet",
-  "throttle": "rate", "throttling": "rate", "quota": "rate", "429": "rate", "auth": "key", "token": "key", "login": "key",
-  "pagination": "paging", "cursor": "paging", "dump": "mirror", "export": "files", "etag": "caching", "many": "list", "history": "days",
-};
-const SILENT = new Set(["a", "an", "and", "for", "how", "in", "of", "the", "to", "with"]);
-const OTHER_PLACES = "h1, h2, h3, h4, article, .fields, .scroll[role]";
 
 /** An element with properties and children. */
 function element(tag, properties = {}, ...children) {
@@ -122,8 +112,6 @@ for (const article of document.querySelectorAll(".endpoint")) {
   place.hidden = false;
 }
 
-document.querySelector("#origin").textContent = location.origin;
-
 // The code of the guide has no class, since it comes from Markdown.
 for (const code of document.querySelectorAll('.prose code[class^="language-"]')) {
   code.dataset.language = code.className.slice("language-".length);
@@ -143,18 +131,19 @@ for (const name of document.querySelectorAll("main :is(h2, h3)[id], main [id] > 
 // The contents are closed at first on a small screen. The entry of the section that is in view is marked.
 const contents = document.querySelector(".contents");
 if (matchMedia("(max-width: 56rem)").matches) contents.querySelector("details").open = false;
-const entries = [...contents.querySelectorAll("a")].map((link) => ({link, place: document.getElementById(link.hash.slice(1))}));
+const entries = [...contents.querySelectorAll('a[href^="#"]')].map((link) => ({link, place: document.getElementById(link.hash.slice(1))}));
+const first = {link: contents.querySelector('[aria-current="page"]')};
 let marked = null;
 
 /** Mark the last section that begins above a line near the top. Positions are read anew, so no speed of scrolling skips one. */
 function mark() {
   const line = Math.min(innerHeight * 0.3, 240);
   const atEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - 2;
-  const {link} = atEnd ? entries.at(-1) : entries.findLast(({place}) => place.getBoundingClientRect().top <= line) ?? entries[0];
+  const {link} = atEnd ? entries.at(-1) ?? first : entries.findLast(({place}) => place.getBoundingClientRect().top <= line) ?? first;
   if (link === marked) return;
-  if (marked) marked.ariaCurrent = null;
+  if (marked && marked !== first.link) marked.ariaCurrent = null;
   marked = link;
-  link.ariaCurrent = "location";
+  if (link !== first.link) link.ariaCurrent = "location";
   const [box, frame] = [link.getBoundingClientRect(), contents.getBoundingClientRect()];
   if (box.top < frame.top || box.bottom > frame.bottom) contents.scrollTop += box.top - frame.top - frame.height / 2;
 }
@@ -166,71 +155,3 @@ const markSoon = () => {
 };
 for (const event of ["scroll", "resize", "hashchange"]) addEventListener(event, markSoon, {passive: true});
 mark();
-
-// The search: headings, endpoints, parameters, resources and fields, by name and by what the reference says about them.
-const [search, found] = ["search", "found"].map((id) => document.getElementById(id));
-const places = [];
-
-/** Return the text from a heading to the next heading, article or table of fields, which are places of their own. */
-function textBelow(heading) {
-  const texts = [];
-  for (let node = heading.nextElementSibling; node && !node.matches(OTHER_PLACES); node = node.nextElementSibling) texts.push(node.textContent);
-  return texts.join(" ");
-}
-
-function addPlace(name, where, id, text) {
-  places.push({name, where, id, named: `${name} ${where}`.toLowerCase(), text: ` ${text.toLowerCase().replace(/\W+/g, " ")}`});
-}
-
-for (const heading of document.querySelectorAll("main :is(h1, h2, h3)[id]")) addPlace(heading.textContent, "", heading.id, textBelow(heading));
-for (const article of document.querySelectorAll(".endpoint, .resource, .headers")) {
-  const {id, textContent} = article.querySelector("h2, h3");
-  if (article.dataset.path) addPlace(article.dataset.path, textContent, id, "");
-  for (const row of article.querySelectorAll(".fields [id]")) addPlace(row.querySelector("code").textContent, textContent, row.id, row.textContent);
-}
-
-/** Return how well a place fits the words, 0 is best: its name, the start of its name, any part of it, or only its text. */
-function rank({name, named, text}, words) {
-  if (name.toLowerCase() === words.join(" ")) return 0;
-  if (words.every((word) => named.includes(word))) return named.startsWith(words[0]) ? 1 : 2;
-  const said = (word) => named.includes(word) || text.includes(` ${word}`);
-  if (words.every((word) => named.includes(SYNONYMS[word] ?? word))) return 3;
-  return words.every((word) => said(word) || said(SYNONYMS[word] ?? word)) ? 4 : Infinity;
-}
-
-function showFound() {
-  const typed = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const words = typed.some((word) => !SILENT.has(word)) ? typed.filter((word) => !SILENT.has(word)) : typed;
-  const ranked = words.length === 0 ? [] : places.map((place) => [rank(place, words), place]).filter(([order]) => order < Infinity);
-  const hits = ranked.sort(([a], [b]) => a - b).map(([, place]) => place);
-  found.replaceChildren(...hits.slice(0, MOST_RESULTS).map(({name, where, id}) => element("li", {},
-    element("a", {href: `#${id}`}, element("b", {}, name), where ? ` ${where}` : ""))));
-  if (words.length > 0 && hits.length === 0) found.append(element("li", {className: "none"}, "Nothing found."));
-  found.hidden = words.length === 0;
-}
-
-search.addEventListener("input", showFound);
-search.addEventListener("keydown", (event) => {
-  if (event.key === "Enter") found.querySelector("a")?.click();
-  if (event.key === "ArrowDown") found.querySelector("a")?.focus();
-  if (["Enter", "ArrowDown"].includes(event.key)) event.preventDefault();
-});
-found.addEventListener("keydown", (event) => {
-  const step = {ArrowDown: 1, ArrowUp: -1}[event.key];
-  if (!step) return;
-  const links = [...found.querySelectorAll("a")];
-  (links[links.indexOf(document.activeElement) + step] ?? search).focus();
-  event.preventDefault();
-});
-const closeFound = () => { search.value = ""; showFound(); };
-found.addEventListener("click", closeFound);
-search.addEventListener("focus", showFound);
-addEventListener("pointerdown", ({target}) => { if (!search.parentElement.contains(target)) found.hidden = true; });
-addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && !found.hidden) { closeFound(); search.focus(); }
-  const slash = event.key === "/" && !/^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName);
-  if (!slash && !(event.key === "k" && (event.ctrlKey || event.metaKey))) return;
-  event.preventDefault();
-  search.focus();
-});
-search.parentElement.hidden = false;

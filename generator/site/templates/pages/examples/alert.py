@@ -1,8 +1,3 @@
-"""Says which prices fell by a tenth or more since they were last noted: python alert.py 714230 665244
-
-Run it each morning. What it prints can be sent as a mail, or to a webhook.
-"""
-
 import json
 import os
 import sys

@@ -1,4 +1,3 @@
-// Keeps the fingerprint index in a file, and fetches it again only if it has changed.
 import {existsSync, readFileSync, writeFileSync} from "node:fs";
 
 const {CARDS, KEY} = process.env;

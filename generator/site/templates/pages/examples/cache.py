@@ -1,5 +1,3 @@
-"""Keeps the fingerprint index in a file, and fetches it again only if it has changed."""
-
 import json
 import os
 from pathlib import Path

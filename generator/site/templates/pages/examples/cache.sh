@@ -1,4 +1,3 @@
-# Keeps the fingerprint index in a file, and fetches it again only if it has changed.
 curl -sS --compressed --fail-with-body -H "Authorization: Bearer $KEY" \
   --etag-compare index.etag --etag-save index.etag -o index.new "$CARDS/api/v1/fingerprints" || exit 1
 if [ -s index.new ]; then mv index.new index.json; fi

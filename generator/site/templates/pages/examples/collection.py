@@ -1,8 +1,3 @@
-"""What a collection is worth, and was in each week of a year: python collection.py collection.csv
-
-The file has the columns idProduct and quantity. No request names a quantity.
-"""
-
 import csv
 import os
 import sys

@@ -1,5 +1,3 @@
-// Completion as you type: node complete.mjs ember
-// One request brings all names. Keep them, and no key pressed costs a request.
 const {CARDS, KEY} = process.env;
 const fold = (text) => text.normalize("NFKD").replace(/\p{Mn}/gu, "").toLowerCase();
 

@@ -1,4 +1,3 @@
-// Every sealed product, all pages from one build.
 const {CARDS, KEY} = process.env;
 
 /** Send a GET request. Wait and try again after 429 and 500; throw for every other error. */

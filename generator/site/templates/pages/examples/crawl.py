@@ -1,5 +1,3 @@
-"""Every sealed product, all pages from one build."""
-
 import os
 import time
 

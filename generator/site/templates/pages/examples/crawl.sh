@@ -1,4 +1,3 @@
-# Every sealed product, all pages from one build. curl waits as long as Retry-After says.
 offset=0 build=
 while [ -n "$offset" ]; do
   curl -sS --compressed --fail-with-body --retry 5 -D head.txt -o page.json \

@@ -1,9 +1,3 @@
-"""What a collection was worth on each day: python days.py collection.csv
-
-It reads the mirror's price guide (pip install duckdb), so it needs no request. The file has the columns idProduct and
-quantity. A day counts the cards that have a price on it.
-"""
-
 import sys
 
 import duckdb

@@ -1,9 +1,3 @@
-"""The price of a deck list: python deck.py deck.txt
-
-The file has lines such as `4 Emberfox ex` or `1x Emberfox ex (ASP) 12`; others, such as headings, do
-not count. Of each name the cheapest printing counts. 100 names cost one request.
-"""
-
 import os
 import re
 import sys

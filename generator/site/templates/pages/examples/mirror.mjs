@@ -1,4 +1,3 @@
-// Keeps the folder `mirror` equal to the bulk files of the live build, and fetches only files that it lacks.
 import {createHash} from "node:crypto";
 import {createReadStream, createWriteStream} from "node:fs";
 import {mkdir, readdir, rename, rm} from "node:fs/promises";

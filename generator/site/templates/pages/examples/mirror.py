@@ -1,5 +1,3 @@
-"""Keeps the folder `mirror` equal to the bulk files of the live build, and fetches only files that it lacks."""
-
 import hashlib
 import os
 from pathlib import Path

@@ -1,4 +1,3 @@
-# Keeps the folder `mirror` equal to the bulk files of the live build, and fetches only files that it lacks.
 set -eu
 mkdir -p mirror
 auth="Authorization: Bearer $KEY"

@@ -1,6 +1,3 @@
-// The prices of a list of names: node prices.mjs "Emberfox ex" "Box 1"
-// 100 names cost one request, and so do 100 prices.
-
 const {CARDS, KEY} = process.env;
 
 async function get(path, params = {}) {

@@ -1,8 +1,3 @@
-"""The prices of a list of names: python prices.py "Emberfox ex" "Box 1"
-
-100 names cost one request, and so do 100 prices.
-"""
-
 import os
 import sys
 

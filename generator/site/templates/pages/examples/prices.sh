@@ -1,5 +1,3 @@
-# The prices of a list of names: sh prices.sh "Emberfox ex" "Box 1"
-# Up to 100 names cost one request, and so do up to 100 prices.
 get() { curl -sS --compressed --fail-with-body -G -H "Authorization: Bearer $KEY" "$@"; }
 get --data-urlencode "names=$(printf '%s\n' "$@")" -o named.json "$CARDS/api/v1/cards/named" || exit 1
 sed -n 's/.*"not_found":\[\(..*\)\]}/there is no card \1/p' named.json

@@ -1,5 +1,3 @@
-"""The first page of cards as a table that a spreadsheet opens: python sheet.py > cards.csv"""
-
 import csv
 import os
 import sys

@@ -51,7 +51,7 @@ export function downloadsView({api, announce}) {
 
   load();
   const view = h("section", {class: "downloads"}, h("h2", {tabindex: "-1"}, "Downloads"),
-    h("p", {}, "All products and every day of every price, as files. The ", h("a", {href: "/docs#getBulkFile"}, "reference"),
+    h("p", {}, "All products and every day of every price, as files. The ", h("a", {href: "/docs/bulk.html#getBulkFile"}, "reference"),
       " has a script that keeps a copy up to date."), place);
   view.leave = () => asking.abort();
   return view;
