@@ -19,7 +19,8 @@ from edge_auth.builds.builds import open_build
 from edge_auth.builds.pointer import live_build_id
 from edge_auth.builds.sorts import SORTS
 from edge_auth.builds.text_filters import TEXT_FILTERS
-from edge_auth.live.keys import SCOPES, issue, open_key_file
+from edge_auth.live.key_file import open_key_file
+from edge_auth.live.keys import SCOPES, issue
 from edge_auth.live.log import Log
 from edge_auth.serve.app import Settings, create_app
 from edge_auth.store.open import open_store

@@ -11,7 +11,8 @@ from flask import Flask, request
 from bench.peers.peer import Peer, wsgi
 from edge_auth.api.access import authenticate
 from edge_auth.live.counter import FileCounter
-from edge_auth.live.keys import Keyring, open_key_file
+from edge_auth.live.key_file import open_key_file
+from edge_auth.live.keyring import Keyring
 from edge_auth.live.log import Log
 from edge_auth.live.metrics import Metrics
 

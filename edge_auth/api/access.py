@@ -8,7 +8,8 @@ from edge_auth.api.endpoints import Endpoint, Source
 from edge_auth.api.request import Asked
 from edge_auth.errors import ExpiredKey, InsufficientScope, InvalidKey, NoKey, RateLimited, RevokedKey
 from edge_auth.live.counter import Counter, address_name, guest_name
-from edge_auth.live.keys import DEFAULT_RATE_LIMIT, GUEST_SCOPES, KEY_PREFIX, KeyRecord, Keyring, digest, well_formed
+from edge_auth.live.keyring import Keyring
+from edge_auth.live.keys import DEFAULT_RATE_LIMIT, GUEST_SCOPES, KEY_PREFIX, KeyRecord, digest, well_formed
 
 Network = IPv4Network | IPv6Network
 _MAX_HOPS = 20  # a client may claim thousands of addresses, each of which takes time to parse

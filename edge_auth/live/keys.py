@@ -1,32 +1,19 @@
-"""API keys: their form, their records, and the file that holds the records.
+"""API keys: their form and their records.
 
-The file is `{"format": 1, "keys": [record, …]}`. It does not belong to a build, so a rollback does not bring back
-revoked keys. Only the SHA-256 of a key is stored. A key has 190 random bits, so it cannot be guessed from a fast hash.
+Only the SHA-256 of a key is stored. A key has 190 random bits, so it cannot be guessed from a fast hash.
 """
 
 import hashlib
-import json
 import re
 import secrets
 import string
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
-from time import monotonic
 from typing import Any
 
-from edge_auth.builds import layout
-from edge_auth.errors import KeyFormatError, StoreError, UnknownKey
-from edge_auth.live.budget import Budget
-from edge_auth.live.log import Log, timestamp
-from edge_auth.live.metrics import Metrics
-from edge_auth.live.poller import MAX_REFRESHES_PER_SECOND, POLL_SECONDS, Poller
-from edge_auth.store.documents import update_json
-from edge_auth.store.interface import Store
-from edge_auth.store.open import open_store, parent_and_name
+from edge_auth.live.log import timestamp
 
-FORMAT = 1
 KEY_PREFIX = "cpm_live_"
 WATCHLIST_READ, CARDS_READ, FINGERPRINTS_READ = "watchlist:read", "cards:read", "fingerprints:read"
 BULK_READ = "bulk:read"
@@ -38,11 +25,10 @@ _KEY = re.compile(KEY_PREFIX + "[A-Za-z0-9]{32}")
 _DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOMENT = re.compile(_DAY.pattern + r"[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})?")
 _TIMESTAMP = re.compile(_DAY.pattern + "T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
-KEYS_MAX_AGE_SECONDS = 3600.0
-_REFRESH_TIMEOUT_SECONDS = 1
+_ID_PREFIX, _ID_DIGITS = "key_", 12
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class KeyRecord:
     """The stored record of a key.
 
@@ -120,176 +106,10 @@ def issue(
     key = KEY_PREFIX + "".join(secrets.choice(_ALPHABET) for _ in range(32))
     ordered = tuple(scope for scope in SCOPES if scope in scopes)
     prefix = key[: len(KEY_PREFIX) + 4]
-    id_ = "key_" + secrets.token_hex(6)
-    return key, KeyRecord(id_, name, prefix, digest(key), ordered, rate_limit, timestamp(now), expires_at)
+    sha256 = digest(key)
+    return key, KeyRecord(id_of(sha256), name, prefix, sha256, ordered, rate_limit, timestamp(now), expires_at)
 
 
-def parse_records(data: bytes) -> list[KeyRecord]:
-    """Return the records in a key file.
-
-    Raises:
-        KeyFormatError: The bytes are not a key file, or a newer version wrote them.
-    """
-    try:
-        document = json.loads(data)
-        if document["format"] != FORMAT:
-            raise ValueError(f"its format is {document['format']!r}, this version reads {FORMAT}")
-        return [KeyRecord.from_fields(fields) for fields in document["keys"]]
-    except (ValueError, KeyError, TypeError) as error:
-        raise KeyFormatError(f"the key records cannot be read: {error}") from error
-
-
-class KeyFile:
-    """The file of key records.
-
-    Attributes:
-        name: Its name in the store.
-    """
-
-    def __init__(self, store: Store, name: str):
-        self.store = store
-        self.name = name
-
-    def records(self) -> list[KeyRecord]:
-        """Return all records in the order of their issue, or an empty list if there is no file yet."""
-        found = self.store.get_versioned(self.name)
-        return parse_records(found.data) if found else []
-
-    def add(self, record: KeyRecord) -> None:
-        """Append a record."""
-        # The record may be in the file already: an earlier swap may have succeeded although its answer was lost.
-        self._change(lambda records: records if any(r.id == record.id for r in records) else [*records, record])
-
-    def update(self, id_: str, **changes: Any) -> KeyRecord:
-        """Change fields of the record with this id. Return the new record.
-
-        Raises:
-            UnknownKey: There is no such record.
-        """
-
-        def changed(records: list[KeyRecord]) -> list[KeyRecord]:
-            if all(record.id != id_ for record in records):
-                raise UnknownKey(f"no key has the id {id_!r}: `cardpress keys list` shows them")
-            return [replace(record, **changes) if record.id == id_ else record for record in records]
-
-        return next(record for record in self._change(changed) if record.id == id_)
-
-    def _change(self, edit: Callable[[list[KeyRecord]], list[KeyRecord]]) -> list[KeyRecord]:
-        """Apply an edit to the newest records, and return the new ones."""
-        records: list[KeyRecord] = []
-
-        def change(data: bytes | None) -> bytes:
-            nonlocal records
-            records = edit(parse_records(data) if data else [])
-            document = {"format": FORMAT, "keys": [asdict(record) for record in records]}
-            return json.dumps(document, indent=1, ensure_ascii=False).encode() + b"\n"
-
-        update_json(self.store, self.name, change)
-        return records
-
-
-def open_key_file(store: str, keys: str | None = None, timeout_seconds: float | None = None) -> KeyFile:
-    """Open the key file of a store, or the one at `keys`: a folder or prefix, or a path that ends in .json.
-
-    Args:
-        timeout_seconds: As for `open_store`.
-    """
-    if keys is None:
-        return KeyFile(open_store(store, timeout_seconds), layout.KEYS)
-    if keys.endswith(".json"):
-        folder, name = parent_and_name(keys)
-        return KeyFile(open_store(folder, timeout_seconds, private=True), name)
-    return KeyFile(open_store(keys, timeout_seconds, private=True), layout.KEYS.removeprefix(layout.PRIVATE))
-
-
-class Keyring:
-    """The key records by the hash of the key.
-
-    Args:
-        max_age_seconds: How long records stay valid that cannot be read again.
-
-    Attributes:
-        last_error: Why the records could not be read at the last poll, or ''.
-    """
-
-    def __init__(
-        self,
-        file: KeyFile,
-        log: Log,
-        metrics: Metrics,
-        max_age_seconds: float = KEYS_MAX_AGE_SECONDS,
-        poll_seconds: float = POLL_SECONDS,
-    ):
-        self._file = file
-        self._log = log
-        self._metrics = metrics
-        self._max_age_seconds = max_age_seconds
-        self._records: dict[str, KeyRecord] | None = None
-        self._version: str | None = None
-        self._state: tuple[int, int, int] | None = None  # of the file that was read last
-        self._read_at = 0.0
-        self._budget = Budget(MAX_REFRESHES_PER_SECOND, MAX_REFRESHES_PER_SECOND)
-        self.last_error = ""
-        self._poller = Poller(self._poll, poll_seconds)
-
-    def find(self, sha256: str) -> KeyRecord | None:
-        """Return the record of the key with this hash (hex), or None.
-
-        Raises:
-            StoreError: The records could never be read, or not for too long.
-        """
-        record = self.records().get(sha256)
-        if record is None and not self.last_error and (self._poller.requested or self._budget.take()):
-            self._poller.refresh(_REFRESH_TIMEOUT_SECONDS)  # the key may have been issued a moment ago
-            record = self.records().get(sha256)
-        return record
-
-    def records(self) -> dict[str, KeyRecord]:
-        """Return the records by hash.
-
-        Raises:
-            StoreError: The records could never be read, or not for too long.
-        """
-        if self._records is None:
-            self._poller.refresh(_REFRESH_TIMEOUT_SECONDS)
-        if self._records is None:
-            raise StoreError(self.last_error or "the key records are still being read")
-        if monotonic() > self._read_at + self._max_age_seconds:
-            raise StoreError(f"the key records could not be read for {self._max_age_seconds:g} s: {self.last_error}")
-        return self._records
-
-    def _poll(self) -> None:
-        started_at = monotonic()
-        try:
-            self._read_records()
-            self._read_at, self.last_error = started_at, ""
-        except Exception as error:  # whatever the error is, the next poll may succeed
-            message = str(error) or repr(error)
-            if self._records is not None and message != self.last_error:
-                self._log.line(f"the last key records stay in force for {self._max_age_seconds:g} s: {message}")
-            self.last_error = message
-        self._metrics.flush()
-
-    def _read_records(self) -> None:
-        path = self._file.store.local_path(self._file.name)
-        state = _state(path) if path else None
-        if state is not None and state == self._state:
-            return  # the same file: a change of a record renames another one into its place
-        found = self._file.store.get_versioned(self._file.name)
-        if found is None and self._version is not None:
-            raise StoreError(f"{self._file.name} is missing from {self._file.store.location}")
-        if found is None:
-            self._records = {}
-        elif found.etag != self._version:
-            self._records = {record.sha256: record for record in parse_records(found.data)}
-            self._version = found.etag
-        self._state = state
-
-
-def _state(path: Path) -> tuple[int, int, int] | None:
-    """Return what differs between two files that had the same path, or None if there is none."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
+def id_of(sha256: str) -> str:
+    """Return the id of a new key. It tells where the record is; the ids of older keys are random."""
+    return _ID_PREFIX + sha256[:_ID_DIGITS]

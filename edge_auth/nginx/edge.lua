@@ -15,7 +15,7 @@ local SPACE = 32 -- what nginx may not answer has no encoding before it
 -- A request without a key has the scopes of a guest, and none of these headers.
 local GUEST = { may = { ["cards:read"] = true, ["watchlist:read"] = true }, log = ',"key":null' }
 local OF_OTHERS = { "http_authorization", "http_x_api_key", "http_x_forwarded_for" }
-local POLL_SECONDS, FOLLOW_SECONDS = 1, 0.1
+local POLL_SECONDS, FOLLOW_SECONDS = 0.5, 0.1
 
 local edge = {}
 

@@ -1,19 +1,22 @@
--- The build that the pointer names and the key records, read from files once a second by each worker. `switch` puts the
--- build into force.
+-- The build that the pointer names and the list of the keys, read from files by each process, and the records of keys that
+-- clients have used. `switch` puts the build into force. `live/key_file` describes the files of the keys.
 
 local ffi = require "ffi"
 local head = require "head"
 local json = require "cjson.safe"
 local log = require "log"
+local clear = require "table.clear"
 
 ffi.cdef [[ unsigned char *SHA256(const unsigned char *data, size_t size, unsigned char *digest); ]]
 
-local KEY_FORMAT = 1
+local ONE_LIST, SHARDS = 1, 2 -- formats of the list
 local LOG_SECONDS = 60
-local MAX_REMEMBERED = 10000
+local MAX_REMEMBERED = 20000
 local digest = ffi.new("unsigned char[32]")
 local texts, failed_at, read_at = {}, {}, 0
-local by_hash = {}
+-- The shards by name, and what a record must bear that comes from a shard as it is now. A list of all records is one shard.
+local shards, digits, by_hash = {}, 0, {}
+local may_by_scopes = {}
 local by_authorization, by_api_key, remembered = {}, {}, 0 -- records by the header that held the key
 local paths, max_age
 
@@ -49,19 +52,44 @@ local function number_in(path)
     return number or 0
 end
 
+-- Returns what is used of a record. `token` is that of its shard.
+local function useful(record, shard, token)
+    local scopes = table.concat(record.scopes, " ")
+    local may = may_by_scopes[scopes] or {}
+    for _, scope in ipairs(record.scopes) do may[scope] = true end
+    may_by_scopes[scopes] = may
+    local expires_at = record.expires_at ~= ngx.null and record.expires_at or nil
+    return {
+        id = record.id, log = log.key(record.id), may = may, rate_limit = record.rate_limit, revoked = record.revoked,
+        expires_at = expires_at, shard = shard, token = token,
+    }
+end
+
+local function valid_keys(found)
+    return found.format == ONE_LIST or (found.format == SHARDS and type(found.shards) == "table")
+end
+
 local function read_keys()
-    local document, readable = changed(paths.keys, function(found) return found.format == KEY_FORMAT end)
-    if document then
-        by_hash, by_authorization, by_api_key, remembered = {}, {}, {}, 0
-        for _, record in ipairs(document.keys) do
-            record.may = {}
-            for _, scope in ipairs(record.scopes) do record.may[scope] = true end
-            record.log = log.key(record.id)
-            if record.expires_at == ngx.null then record.expires_at = nil end
-            by_hash[record.sha256] = record
-        end
+    local document, readable = changed(paths.keys, valid_keys)
+    if document and document.format == SHARDS then
+        shards, digits, by_hash = document.shards, document.digits, {}
+    elseif document then
+        local token = {} -- no other list has it
+        shards, digits, by_hash = { [""] = token }, 0, {}
+        for _, record in ipairs(document.keys) do by_hash[record.sha256] = useful(record, "", token) end
     end
     if readable then read_at = paths.read_at and number_in(paths.read_at) or ngx.time() end
+end
+
+-- Returns the record of a key in the file of its shard. The shim has not copied each shard of a store on S3.
+local function read_record(sha256, shard, token)
+    local file = io.open(paths.keys:gsub("%.json$", "") .. "/" .. shard .. "/" .. token .. ".jsonl", "rb")
+    local text = file and file:read("*a")
+    if file then file:close() end
+    local begin = '{"sha256":"' .. sha256 .. '"'
+    local start = text and (text:sub(1, #begin) == begin and 1 or text:find("\n" .. begin, 1, true))
+    local record = start and json.decode(text:match("[^\n]+", start))
+    return record and useful(record, shard, token)
 end
 
 function state.read_pointer()
@@ -84,10 +112,17 @@ end
 -- Returns the record of the key in a header, and remembers it.
 local function find(known, header)
     local key = header:match(known == by_api_key and "^ *([^ ]+) *$" or "^ *[Bb][Ee][Aa][Rr][Ee][Rr] +([^ ]+) *$")
-    local record = key and by_hash[hash(key)]
-    if record and remembered < MAX_REMEMBERED then
-        known[header], remembered = record, remembered + 1
+    local sha256 = key and hash(key)
+    local shard = sha256 and sha256:sub(1, digits)
+    local token = shards[shard or false]
+    local record = token and (by_hash[sha256] or (digits > 0 and read_record(sha256, shard, token)))
+    if not record then return nil end
+    if remembered >= MAX_REMEMBERED then
+        clear(by_authorization)
+        clear(by_api_key)
+        remembered = 0
     end
+    known[header], remembered = record, remembered + 1
     return record
 end
 
@@ -95,7 +130,9 @@ end
 function state.record(now)
     local known, header = by_authorization, head.short("http_authorization")
     if header == nil then known, header = by_api_key, head.short("http_x_api_key") end
-    local record = header and now <= read_at + max_age and (known[header] or find(known, header))
+    if not header or now > read_at + max_age then return nil end
+    local record = known[header]
+    if not record or shards[record.shard] ~= record.token then record = find(known, header) end
     if not record or record.revoked then return nil end
     if record.expires_at and os.date("!%Y-%m-%dT%H:%M:%SZ", now) > record.expires_at then return nil end
     return record

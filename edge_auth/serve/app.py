@@ -15,12 +15,15 @@ from edge_auth.api.inside import warm
 from edge_auth.live.build_registry import BuildRegistry
 from edge_auth.live.bulk_files import MAX_DOWNLOADS, StoredBulkFiles
 from edge_auth.live.counter import Counter, FileCounter, counter_file, store_name
-from edge_auth.live.keys import KEYS_MAX_AGE_SECONDS, KeyFile, Keyring, open_key_file
+from edge_auth.live.key_file import KeyFile, open_key_file
+from edge_auth.live.keyring import KEYS_MAX_AGE_SECONDS, Keyring
 from edge_auth.live.log import Log
 from edge_auth.live.metrics import Metrics, RetriedMetrics
 from edge_auth.live.single_flight import REQUEST_TIMEOUT_SECONDS, SingleFlight
 from edge_auth.live.turns import Background, TakingTurns, Turns
+from edge_auth.serve.store_copies import copies_folder
 from edge_auth.store.file_cache import FileCache
+from edge_auth.store.folder import FolderStore
 from edge_auth.store.open import is_folder, open_store
 
 HEALTH = "/healthz"
@@ -100,7 +103,10 @@ def create_app(settings: Settings, log: Log | None = None) -> Flask:
     metrics = RetriedMetrics(settings.metrics, log.line) if settings.metrics is not None else Metrics()
     store = metrics.watch(open_store(settings.store, settings.store_seconds))
     key_file = open_key_file(settings.store, settings.keys, settings.store_seconds)
-    keyring = Keyring(KeyFile(metrics.watch(key_file.store), key_file.name), log, metrics, settings.keys_seconds)
+    is_near = is_folder(settings.store) and is_folder(settings.keys or "")
+    shards = None if is_near else FolderStore(str(copies_folder(settings.state, store.location)), private=True)
+    key_file = KeyFile(metrics.watch(key_file.store), key_file.name, shards)
+    keyring = Keyring(key_file, log, metrics, settings.keys_seconds)
     turns = Turns(_MAX_WAITED_FOR_JOBS) if settings.requests_take_turns else None
     single_flight = SingleFlight(settings.store_seconds, metrics.flush, turns)
     behind_nginx = settings.socket is not None
@@ -148,7 +154,7 @@ def _check_ready(builds: BuildRegistry, keyring: Keyring) -> str:
     Raises:
         EdgeError: The build or the key records cannot be read.
     """
-    keyring.records()
+    keyring.check()
     build = builds.select()
     build.catalogue.card_lines  # noqa: B018  (opened here, so that the first search need not open it)
     return build.id

@@ -10,7 +10,8 @@ import jinja2
 
 from edge_auth.builds.layout import KEYS, POINTER
 from edge_auth.live.counter import counter_file
-from edge_auth.live.keys import KEYS_MAX_AGE_SECONDS, open_key_file
+from edge_auth.live.key_file import open_key_file
+from edge_auth.live.keyring import KEYS_MAX_AGE_SECONDS
 from edge_auth.serve.store_copies import READ_AT, copies_folder
 from edge_auth.store.open import is_folder, open_store
 

@@ -1,6 +1,6 @@
-"""Copies of the pointer and the key records in the state folder, for an nginx in front of a shim whose store is on S3.
+"""Copies of the pointer and the list of keys in the state folder, for an nginx in front of a shim whose store is on S3.
 
-Each worker writes them, as often as it reads the originals.
+Each worker writes them. Copies of the shards of keys are written when a shim reads one (`live/key_file`).
 """
 
 import time
@@ -10,13 +10,13 @@ from threading import Event
 from edge_auth.builds.layout import KEYS, POINTER
 from edge_auth.errors import StoreError
 from edge_auth.live.counter import store_name
-from edge_auth.live.keys import open_key_file
+from edge_auth.live.key_file import open_key_file
 from edge_auth.live.log import Log
-from edge_auth.live.poller import POLL_SECONDS
 from edge_auth.store.folder import FolderStore
-from edge_auth.store.interface import Store
+from edge_auth.store.interface import Store, Versioned
 from edge_auth.store.open import open_store
 
+_POLL_SECONDS = 1.0  # after which nginx reads the copies within half a second
 READ_AT = "read-at"  # Unix time of the last complete reading
 
 
@@ -39,7 +39,7 @@ class StoreCopies:
             KEYS: (key_file.store, key_file.name),
         }
         self._copies = FolderStore(str(copies_folder(state, opened.location)), private=True)
-        self._versions: dict[str, str] = {}
+        self._known: dict[str, Versioned] = {}
         self._log = Log()
 
     def follow(self) -> None:
@@ -49,7 +49,7 @@ class StoreCopies:
                 self.update()
             except StoreError as error:
                 self._log.once(f"nginx uses the last key records and the last build: {error}")
-            Event().wait(POLL_SECONDS)
+            Event().wait(_POLL_SECONDS)
 
     def update(self) -> None:
         """Copy what changed.
@@ -58,8 +58,9 @@ class StoreCopies:
             StoreError: An original cannot be read, or a copy cannot be written.
         """
         for copy, (store, name) in self._sources.items():
-            found = store.get_versioned(name)
-            if found is not None and self._versions.get(copy) != found.etag:
+            known = self._known.get(copy)
+            found = store.get_versioned(name, known)
+            if found is not None and (known is None or found.etag != known.etag):
                 self._copies.put(copy, found.data)
-                self._versions[copy] = found.etag
+                self._known[copy] = found
         self._copies.put(READ_AT, b"%d\n" % time.time())

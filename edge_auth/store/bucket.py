@@ -93,17 +93,18 @@ class Bucket:
         with self._translated_errors(""):
             return self._s3.client
 
-    def get(self, name: str, first: int = 0, length: int | None = None) -> tuple[bytes, Head]:
+    def get(self, name: str, first: int = 0, length: int | None = None, unless: str = "") -> tuple[bytes, Head]:
         """Return an object or a range of it, and its head. Incomplete reads are repeated.
 
         Args:
             first: Offset of the range in bytes.
+            unless: The ETag of what the caller knows. If the object has it, `is_unchanged` tells so of the error.
 
         Raises:
             MissingObject: There is no such object.
             StoreError: The object is shorter than the range, or does not match its recorded hash.
         """
-        options = self._target(name)
+        options = self._target(name) | ({"IfNoneMatch": f'"{unless}"'} if unless else {})
         is_part = bool(first) or length is not None
         if is_part:
             options["Range"] = f"bytes={first}-{'' if length is None else first + length - 1}"

@@ -65,13 +65,13 @@ class FolderStore:
         """Return several ranges in input order."""
         return [self.get(*span) for span in spans]
 
-    def get_versioned(self, name: str) -> Versioned | None:
+    def get_versioned(self, name: str, known: Versioned | None = None) -> Versioned | None:
         """Return an object with its tag, or None if it does not exist."""
         try:
             data = self.get(name)
         except MissingObject:
             return None
-        return Versioned(data, _etag(data))
+        return known if known is not None and data == known.data else Versioned(data, _etag(data))
 
     def put(self, name: str, data: bytes, headers: Mapping[str, str] | None = None) -> None:
         """Create or replace an object."""

@@ -66,8 +66,12 @@ class Store(Protocol):
         """Return several ranges in input order. Raises what `get` raises."""
         ...
 
-    def get_versioned(self, name: str) -> Versioned | None:
-        """Return an object with its tag, or None if it does not exist."""
+    def get_versioned(self, name: str, known: Versioned | None = None) -> Versioned | None:
+        """Return an object with its tag, or None if it does not exist.
+
+        Args:
+            known: What was read before. It is returned itself, and not sent again, if the object still has its tag.
+        """
         ...
 
     def put(self, name: str, data: bytes, headers: Mapping[str, str] | None = None) -> None:

@@ -10,7 +10,7 @@ from edge_auth.errors import AccessDenied, Conflict, MissingObject, StoreError
 from edge_auth.store.bucket import BATCH_TIMEOUTS, BATCHES, Bucket, Head, plain_etag, request_timeouts
 from edge_auth.store.interface import PRIVATE, Digest, Listed, Span, Versioned
 from edge_auth.store.s3_client import Timeouts
-from edge_auth.store.s3_errors import is_not_implemented
+from edge_auth.store.s3_errors import is_not_implemented, is_unchanged
 
 _PROBED = b"probe"
 _PROBE_LOCK = Lock()
@@ -41,12 +41,16 @@ class S3Store:
         """Return several ranges in input order."""
         return [self.get(*span) for span in spans]
 
-    def get_versioned(self, name: str) -> Versioned | None:
+    def get_versioned(self, name: str, known: Versioned | None = None) -> Versioned | None:
         """Return an object with its tag, or None if it does not exist."""
         try:
-            data, head = self._bucket.get(name)
+            data, head = self._bucket.get(name, unless=known.etag if known is not None else "")
         except MissingObject:
             return None
+        except StoreError as error:
+            if not is_unchanged(error):
+                raise
+            return known
         return Versioned(data, head.etag)
 
     def put(self, name: str, data: bytes, headers: Mapping[str, str] | None = None) -> None:

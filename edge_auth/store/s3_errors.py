@@ -73,6 +73,11 @@ def is_not_implemented(error: StoreError) -> bool:
     return isinstance(error.__cause__, ClientError) and status_of(error.__cause__) == 501
 
 
+def is_unchanged(error: StoreError) -> bool:
+    """Return whether the server says that an object is the one that the reader knows (304)."""
+    return isinstance(error.__cause__, ClientError) and status_of(error.__cause__) == 304
+
+
 def may_be_credentials(error: BaseException) -> bool:
     """Return whether other credentials might help."""
     answer = client_error(error)

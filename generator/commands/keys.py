@@ -1,19 +1,19 @@
 """`cardpress keys`: issue, list, revoke and change API keys, which a shim follows in five seconds; count their use."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from edge_auth.live.key_file import KeyFile, open_key_file
 from edge_auth.live.keys import (
     DEFAULT_RATE_LIMIT,
     SCOPES,
     KeyRecord,
     digest,
     issue,
-    open_key_file,
     parse_expiry,
 )
 from edge_auth.live.log import timestamp
@@ -36,7 +36,7 @@ def check_store_exists(location: str) -> None:
         )
 
 
-def read_key(path: Path, records: Sequence[KeyRecord], now: float) -> tuple[str, KeyRecord] | None:
+def read_key(path: Path, file: KeyFile, now: float) -> tuple[str, KeyRecord] | None:
     """Return the key in a file and its record, or None if the file is absent or the key is not valid here.
 
     Args:
@@ -45,7 +45,7 @@ def read_key(path: Path, records: Sequence[KeyRecord], now: float) -> tuple[str,
     if not path.exists():
         return None
     key = path.read_text("ascii", "replace").strip()
-    found = next((record for record in records if record.sha256 == digest(key)), None)
+    found = file.find(digest(key))
     return (key, found) if found and not found.revoked and not found.expired(now) else None
 
 
@@ -141,7 +141,7 @@ def issue_(
     if not create and keys is None:
         check_store_exists(store)
     file = open_key_file(store, keys)
-    kept = read_key(reuse, file.records(), time.time()) if reuse else None
+    kept = read_key(reuse, file, time.time()) if reuse else None
     if kept is not None:
         key, record = kept
     else:

@@ -18,7 +18,8 @@ from edge_auth.api.endpoints import ENDPOINTS
 from edge_auth.builds import layout
 from edge_auth.builds.catalogue import COLUMNS
 from edge_auth.builds.index import INDEX_NAME, LayerFile, index_table, map_table, to_bytes
-from edge_auth.live.keys import DEFAULT_RATE_LIMIT, KEY_PREFIX, SCOPES, issue, open_key_file
+from edge_auth.live.key_file import open_key_file
+from edge_auth.live.keys import DEFAULT_RATE_LIMIT, KEY_PREFIX, SCOPES, issue
 from edge_auth.store.codec import sha256
 from edge_auth.store.folder import FolderStore
 from generator.releases.publish import publish

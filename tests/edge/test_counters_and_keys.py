@@ -10,7 +10,8 @@ import pytest
 
 from edge_auth.errors import KeyFormatError, UnknownKey
 from edge_auth.live.counter import FileCounter, memory_file
-from edge_auth.live.keys import KeyFile, issue, parse_expiry, parse_records, well_formed
+from edge_auth.live.key_file import KeyFile, KeyList
+from edge_auth.live.keys import issue, parse_expiry, well_formed
 from edge_auth.store.folder import FolderStore
 from tests.releases.test_full_disk import fill, small_disk
 from tests.support.serving import told
@@ -216,7 +217,7 @@ def test_key_records(tmp_path):
 @pytest.mark.parametrize("data", [b"", b"[]", b"{}", b'{"format":2,"keys":[]}', b'{"format":1,"keys":[{}]}', b"\xff"])
 def test_broken_key_files_are_errors(data):
     with pytest.raises(KeyFormatError):
-        parse_records(data)
+        KeyList.parse(data)
 
 
 @pytest.mark.parametrize(

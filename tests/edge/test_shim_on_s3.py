@@ -13,8 +13,9 @@ from edge_auth.builds import layout
 from edge_auth.builds.pointer import Pointer, read_pointer
 from edge_auth.errors import StoreError
 from edge_auth.live import build_registry as library
-from edge_auth.live import keys as keyring
-from edge_auth.live.keys import SCOPES, issue, open_key_file
+from edge_auth.live import keyring
+from edge_auth.live.key_file import open_key_file
+from edge_auth.live.keys import SCOPES, issue
 from edge_auth.live.poller import Poller
 from edge_auth.live.single_flight import SingleFlight
 from edge_auth.store.file_cache import FileCache

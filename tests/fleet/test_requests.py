@@ -6,7 +6,8 @@ import pytest
 
 from edge_auth.builds.builds import open_build
 from edge_auth.builds.pointer import live_build_id
-from edge_auth.live.keys import SCOPES, issue, open_key_file
+from edge_auth.live.key_file import open_key_file
+from edge_auth.live.keys import SCOPES, issue
 from edge_auth.store.open import open_store
 from tests.fleet.counting import during, sends
 from tests.support.fleet import make

@@ -1,17 +1,20 @@
 """What nginx adds: hits without the shim, an exact limit, and what happens when the shim or a file is gone."""
 
 import copy
+import json
 import signal
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import pytest
 
 from edge_auth.live.counter import FileCounter, counter_file
+from edge_auth.live.keys import SCOPES
+from edge_auth.live.keys import issue as new_key
 from tests.support.commands import build, issue, run
 from tests.support.copies import copy_of_fixed
 from tests.support.lakes import FIXED, write
@@ -178,6 +181,27 @@ def test_key_records_that_cannot_be_read_stay_in_force(own_edge: CachedEdge) -> 
     log = own_edge.service.folder / "error.log"
     until(lambda: "keys.json; the last content stays in force" in log.read_text(), LIMIT, "nginx logs it")
     assert client.get(CARDS).status == 200
+
+
+def test_keys_in_shards(own_edge: CachedEdge) -> None:
+    """The list becomes long while nginx runs: its keys stay valid, and each change is soon in force."""
+    client, keys = own_edge.client(), own_edge.store / "private" / "keys.json"
+    cached(client)
+    document = json.loads(keys.read_text())
+    other, record = new_key("other", SCOPES, 1_000_000, None, 0)
+    fillers = [asdict(new_key(f"user {n}", SCOPES, 100, None, 0)[1]) for n in range(1300)]
+    document["keys"] += [*fillers, asdict(record)]
+    keys.write_text(json.dumps(document, indent=1))
+    new = own_edge.service.client(issue(own_edge.store, rate_limit=50_000))
+    assert json.loads(keys.read_text())["format"] == 2
+    for one in (client, own_edge.service.client(other), new):
+        until(lambda one=one: one.get(CARDS)["X-Cache"] == "HIT", LIMIT, "the key is known")
+    assert new.get(CARDS)["X-RateLimit-Limit"] == "50000"
+    run("keys", "update", record.id, "--store", own_edge.store, "--rate-limit", 70_000)
+    until(lambda: own_edge.service.client(other).get(CARDS)["X-RateLimit-Limit"] == "70000", IN_FORCE, "the new limit")
+    run("keys", "revoke", record.id, "--store", own_edge.store)
+    until(lambda: own_edge.service.client(other).get(CARDS).code == "revoked_api_key", IN_FORCE, "the key is off")
+    assert client.get(CARDS)["X-Cache"] == "HIT"
 
 
 def test_a_client_cannot_claim_to_be_counted(edge: CachedEdge) -> None:

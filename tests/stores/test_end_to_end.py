@@ -10,7 +10,7 @@ import pytest
 
 from edge_auth.builds.builds import open_build
 from edge_auth.builds.pointer import live_build_id, read_pointer
-from edge_auth.live.keys import open_key_file
+from edge_auth.live.key_file import open_key_file
 from edge_auth.store.interface import Store
 from edge_auth.store.open import open_store
 from generator.errors import BuildError, LakeError, PublishError

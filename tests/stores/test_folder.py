@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from edge_auth.builds.builds import open_build
-from edge_auth.live.keys import issue, open_key_file
+from edge_auth.live.key_file import open_key_file
+from edge_auth.live.keys import issue
 from edge_auth.store.folder import FolderStore
 from tests.support.nights import demo_lake, published
 from tests.support.selection import mostly_thorough

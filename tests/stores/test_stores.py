@@ -14,7 +14,8 @@ import pytest
 from click import Option
 
 from edge_auth.errors import Conflict, MissingObject, StoreError
-from edge_auth.live.keys import SCOPES, issue, open_key_file
+from edge_auth.live.key_file import open_key_file
+from edge_auth.live.keys import SCOPES, issue
 from edge_auth.store.interface import Digest, Store
 from edge_auth.store.open import BACKENDS, open_store
 from generator.clock import utc_now

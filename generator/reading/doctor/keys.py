@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from datetime import timedelta
 
-from edge_auth.live.keys import KeyFile, KeyRecord
+from edge_auth.live.key_file import KeyFile
+from edge_auth.live.keys import KeyRecord
 from edge_auth.live.log import timestamp
 from generator import settings
 from generator.clock import Clock

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from edge_auth.builds import layout
-from edge_auth.live.keys import KeyFile
+from edge_auth.live.key_file import KeyFile
 from edge_auth.store.interface import Store
 from generator.reading.doctor.findings import Finding, problem
 
@@ -20,6 +20,8 @@ def check_modes(store: Store, keys: KeyFile) -> Iterator[Finding]:
         yield from _check(folder, [folder, *folder.rglob("*")])
     if key_file is not None and (folder is None or not key_file.is_relative_to(folder)):
         yield from _check(key_file, [key_file])
+        shards = key_file.with_suffix("")
+        yield from _check(shards, [shards, *shards.rglob("*")])
 
 
 def _check(top: Path, paths: list[Path]) -> Iterator[Finding]:
