@@ -2,9 +2,12 @@
 
 import hashlib
 import os
+import socket
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -13,9 +16,11 @@ from edge_auth.store import s3_client
 from edge_auth.store.interface import Digest, Store
 from edge_auth.store.open import open_store
 from edge_auth.store.remedies import REMEDIES
+from tests.support.programs import needs
 from tests.support.s3_fixtures import on_s3
 from tests.support.s3_gate import HabitGate
-from tests.support.s3_servers import OWNER, SECRET, S3Server
+from tests.support.s3_servers import OWNER, SECRET, S3Server, free_port
+from tests.support.service import until
 
 pytestmark = [*on_s3, pytest.mark.parametrize("server", ["moto"], indirect=True)]  # Ceph checks what the gate changes
 
@@ -216,3 +221,28 @@ def test_a_code_without_a_remedy_is_told_with_its_text(server: S3Server, gate: C
     with pytest.raises(StoreError, match=r"OddWeather \(400\).*: said of OddWeather$") as caught:
         store.get("x")
     assert "grant" not in str(caught.value) and OWNER not in str(caught.value)
+
+
+@needs("Squid")
+def test_requests_go_through_the_proxy_of_the_environment(server: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    port = free_port()
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o777)  # Squid has a user of its own
+        (folder / "squid.conf").write_text(
+            f"http_port 127.0.0.1:{port}\nhttp_access allow all\naccess_log stdio:{folder}/access\ncache deny all\n"
+            f"pid_filename {folder}/pid\ncache_log {folder}/log\nshutdown_lifetime 0 seconds\n"
+        )
+        process = subprocess.Popen(["squid", "-N", "-n", f"proxy{port}", "-f", str(folder / "squid.conf")])
+        try:
+            until(lambda: socket.socket().connect_ex(("127.0.0.1", port)) == 0, 30, "Squid listens")
+            monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{port}")
+            monkeypatch.setenv("NO_PROXY", "")
+            store = open_store(f"s3://{server.bucket()}")
+            use_everything(store)
+            store.put("large", bytes(20 << 20))
+        finally:
+            process.terminate()
+            process.wait(30)
+        methods = {line.split()[5] for line in (folder / "access").read_text().splitlines()}
+    assert methods >= {"GET", "PUT", "HEAD", "POST", "DELETE"}

@@ -1,12 +1,16 @@
 """A lake in a bucket: every command reaches the same server, however it is named."""
 
+import json
 import os
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from edge_auth.builds.layout import day_of
 from edge_auth.builds.pointer import live_build_id
 from edge_auth.store.open import open_store
+from tests.nightly.test_gates import in_cents, of_day
 from tests.support.commands import build, run
 from tests.support.nights import FIRST_DAY, demo_lake
 from tests.support.s3_fixtures import on_s3
@@ -58,6 +62,40 @@ def test_nights_with_lake_and_store_in_a_bucket(
     server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nights_in_a_bucket(server, tmp_path, monkeypatch, 2)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("server", ["moto"], indirect=True)
+def test_a_refused_day_is_held_accepted_and_withdrawn_in_a_bucket(
+    server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bucket, folder = server.bucket(), demo_lake(tmp_path / "lake", 8)
+    lake, store, bad = f"s3://{bucket}/lake", f"s3://{bucket}/store", FIRST_DAY + timedelta(days=8)
+
+    def night(status: int = 0) -> None:
+        for path in (path for path in folder.rglob("*") if path.is_file()):
+            server.client().upload_file(str(path), bucket, f"lake/{path.relative_to(folder)}")
+        run("nightly", "--lake", lake, "--store", store, "--no-pages", status=status)
+
+    def waiting() -> list[str]:
+        return [file["day"] for file in json.loads(run("quarantine", "list", "--store", store, "--json").stdout)]
+
+    with HabitGate(server.endpoint, "md5", "weak", "metacase", "nobatch") as gate:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", gate.endpoint)
+        night()
+        in_cents(demo_lake(folder, 9))
+        night(status=1)
+        assert waiting() == [str(bad)]
+        demo_lake(folder, 10)
+        night()
+        assert day_of(live_build_id(open_store(store))) == str(bad + timedelta(days=1))
+        run("quarantine", "accept", bad, "--store", store)
+        night()
+        run("quarantine", "drop", bad, "--store", store)
+        night()
+    monkeypatch.setenv("AWS_ENDPOINT_URL", server.endpoint)
+    of_day(folder, "price_guide", bad).unlink()
+    assert live_build_id(open_store(store)) == build(folder, tmp_path / "store"), "the day is out for good"
 
 
 def nights_in_a_bucket(server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nights: int) -> None:

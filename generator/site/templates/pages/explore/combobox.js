@@ -5,7 +5,7 @@ import {count} from "./words.js";
 
 /**
  * The field, its label and its list. `suggest(text)` gives options `{value, label, products}`, or a promise of them.
- * An option that is taken fires `change` at the field.
+ * An option that is taken fires `change` at the field. The event `offered` at the field says that the options are new.
  */
 export function combobox(label, input, suggest) {
   const id = `${input.name}-options`;
@@ -15,6 +15,7 @@ export function combobox(label, input, suggest) {
   const popup = new Popup(input, list, suggest);
   input.addEventListener("input", () => popup.open());
   input.addEventListener("click", () => popup.open());
+  input.addEventListener("offered", () => popup.renew());
   input.addEventListener("blur", () => popup.close());
   input.addEventListener("keydown", (event) => {
     if (!event.isComposing && popup.key(event)) event.preventDefault();
@@ -41,6 +42,11 @@ class Popup {
         h("span", {}, label), products != null && h("span", {class: "products"}, count(products)))));
     this.#expand(options.length > 0);
     this.#move(active);
+  }
+
+  /** Show the newest options, if the list is open. */
+  renew() {
+    if (!this.list.hidden) this.open(this.#active);
   }
 
   close() {
