@@ -56,7 +56,11 @@ def squid(folder: Path, shim: int, port: int) -> list[str]:
 CACHES = {"Varnish": varnish, "nginx": nginx, "Squid": squid}
 
 
-@pytest.fixture(params=[pytest.param(name, marks=needs(name)) for name in CACHES])
+def _marks(cache: str) -> list[pytest.MarkDecorator]:
+    return [needs(cache), *([pytest.mark.thorough] if cache != "Varnish" else [])]
+
+
+@pytest.fixture(params=[pytest.param(name, marks=_marks(name)) for name in CACHES])
 def cache(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

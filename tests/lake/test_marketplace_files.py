@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.support.commands import run
+from tests.support.selection import mostly_thorough
 
 CREATED = "2026-07-26T02:44:32+0200"
 ROW = {"idProduct": 1, "idCategory": 51, "avg": 1, "low": 2.5, "trend": 3, "avg1": 1, "avg7": 1, "avg30": 1}
@@ -59,9 +60,9 @@ def prices(lake: Path) -> dict | None:
     return next((row for row in rows if row["id_product"] == 1), None)
 
 
-@pytest.mark.parametrize("data", GUIDES.values(), ids=GUIDES)
-def test_every_command_reads_a_guide_alike(tmp_path: Path, data: bytes) -> None:
-    downloads = tmp_path / "downloads"
+@pytest.mark.parametrize("form", mostly_thorough(GUIDES, "gzip", "PowerShell", "createdAt last", "CSV with semicolons"))
+def test_every_command_reads_a_guide_alike(tmp_path: Path, form: str) -> None:
+    downloads, data = tmp_path / "downloads", GUIDES[form]
     downloads.mkdir()
     guide = downloads / "price_guide_6_2026-07-26.json"
     guide.write_bytes(data)

@@ -75,6 +75,7 @@ def test_series_of_a_year(long_lake: Path, tmp_path: Path, day: str) -> None:
     assert found == expected["data"]
 
 
+@pytest.mark.thorough
 def test_days_that_are_withdrawn_change_the_extremes(long_lake: Path, tmp_path: Path) -> None:
     """First the newest day of a highest price goes, then all days that have it, those of closed years too."""
     lake, store = shutil.copytree(long_lake, tmp_path / "lake"), FolderStore(str(tmp_path / "store"))

@@ -18,6 +18,7 @@ from generator.errors import DamageError
 from tests.support.commands import run
 from tests.support.lake_edits import rewrite
 from tests.support.nights import DAYS, assert_whole, demo_lake, judge, published
+from tests.support.selection import mostly_thorough
 
 pytestmark = pytest.mark.xdist_group("nights")  # one process: the published builds are made once
 READ_BY_GATES = ("layers/bulk/*/*.gz", "layers/catalogue/*/sets-*", "layers/catalogue/*/prices-*", "builds/*")
@@ -139,7 +140,7 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", mostly_thorough(PLACES, "middle"))
 def test_a_file_that_no_library_can_open_is_made_again(place: str, origin: Path, tmp_path: Path) -> None:
     """The night reads no layer again: it meets the damage where it needs the file."""
     shutil.copytree(origin, tmp_path / "place")
@@ -154,7 +155,7 @@ def test_a_file_that_no_library_can_open_is_made_again(place: str, origin: Path,
         assert_whole(store)
 
 
-@pytest.mark.parametrize("content", [b"", b"{"], ids=["empty", "cut"])
+@pytest.mark.parametrize("content", mostly_thorough([b"", b"{"], b"{"), ids=["empty", "cut"])
 @pytest.mark.parametrize("live", [False, True], ids=["an older build", "the live build"])
 def test_a_damaged_record_is_set_aside(live: bool, content: bytes, tmp_path: Path) -> None:
     store, lake, ids = published(tmp_path, 7, 8)

@@ -146,6 +146,7 @@ def test_a_fault_of_one_game_holds_its_rows_alone(tmp_path: Path, few_prices: No
     assert whole_guides(store, lake)
 
 
+@pytest.mark.thorough
 def test_an_accepted_game_comes_in_and_is_what_later_days_are_compared_with(tmp_path: Path, few_prices: None) -> None:
     store, lake, _ = published(tmp_path, 7, 8)
     prices_of_a_game(demo_lake(lake, 9), BAD_DAY, "1.5")
@@ -216,6 +217,7 @@ def test_a_published_day_is_withdrawn_by_one_command(tmp_path: Path) -> None:
         assert day not in guide_days(store, live_build_id(store))
 
 
+@pytest.mark.thorough
 def test_an_old_day_that_lies_apart_is_found_and_ended(tmp_path: Path, few_prices: None) -> None:
     store, lake, _ = published(tmp_path, 8)
     assert json.loads(run("lake", "check", "--store", store.root, "--json").stdout) == []

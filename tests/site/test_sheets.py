@@ -11,6 +11,7 @@ from tests.site.conftest import REMEMBER_VIOLATIONS
 from tests.site.test_accessibility import assert_accessible, overflow
 from tests.support.commands import run
 from tests.support.nights import demo_lake, published
+from tests.support.selection import mostly_thorough
 from tests.support.service import Service
 
 
@@ -47,7 +48,7 @@ def test_each_wide_table_of_the_report_scrolls_by_itself(sheets: Path, page: Pag
         expect(page.get_by_role("region", name=name).get_by_role("table")).to_be_visible()
 
 
-@pytest.mark.parametrize("name", ["report", "diff"])
+@pytest.mark.parametrize("name", mostly_thorough(["report", "diff"], "diff"))
 def test_a_sheet_is_accessible_and_fits(sheets: Path, page: Page, name: str) -> None:
     page.goto(f"file://{sheets}/{name}.html")
     assert_accessible(page)

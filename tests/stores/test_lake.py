@@ -57,6 +57,7 @@ def test_thirty_nights_with_lake_and_store_in_a_bucket(
     nights_in_a_bucket(server, tmp_path, monkeypatch, 30)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("server", ["moto"], indirect=True)
 def test_nights_with_lake_and_store_in_a_bucket(
     server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
