@@ -189,7 +189,7 @@ def _values(build: OpenBuild, answer: _Ask) -> Iterator[tuple[str, str]]:
     games = [json.loads(line)["name"] for line in build.rows(layer_names.GAMES)]
     yield from (("game", name) for name in games[:1] if len(name) <= _MAX_NAME_CHARACTERS)
     market = (answer(f"{API}market?limit=1") or {"data": []})["data"]
-    yield from (("set of getMarketHistory", str(row["set"]["id"])) for row in market)
+    yield "set of getMarketHistory", str(market[0]["set"]["id"]) if market else ""  # an id, where others have a name
     files = (answer(f"{API}bulk") or {"files": []})["files"]
     yield from (("name of getBulkFile", file["name"]) for file in files[:1])
     watched = [json.loads(line) for line in build.watchlist]

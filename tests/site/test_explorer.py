@@ -487,7 +487,7 @@ def test_the_key_lasts_for_the_tab_on_all_pages(visit: Visit) -> None:
     expect(page.locator(".card")).to_have_count(50)
     page.goto(f"{visit.base}/")
     expect(page.locator("#key-state")).to_contain_text("“visitor” is in use")
-    page.goto(f"{visit.base}/docs")
+    page.goto(f"{visit.base}/docs/me.html")
     form = page.locator('.endpoint[data-path="/api/v1/me"]')
     form.get_by_role("button", name="Try it").click()
     assert form.get_by_label("API key").input_value() == visit.key
