@@ -9,6 +9,20 @@ from edge_auth.store.interface import Store
 
 
 @dataclass(frozen=True)
+class Announced:
+    """A build that is about to go live, so that shims open it before.
+
+    Attributes:
+        nonce: A random text that makes each announcement unique.
+        seconds: How long the publisher waits for the shims.
+    """
+
+    build: str
+    nonce: str
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Pointer:
     """The object that names the live build.
 
@@ -21,6 +35,7 @@ class Pointer:
             while longer. Pointers of older versions have none.
         moved_from: For each move of the pointer the build that it left, newest first. Older versions write none.
         failed: The builds that failed their smoke test, newest first. Only a person publishes them.
+        announced: The build that goes live next. A pointer is the same with and without it.
     """
 
     build: str
@@ -30,6 +45,7 @@ class Pointer:
     ended: dict[str, str] = field(default_factory=dict)
     moved_from: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
+    announced: Announced | None = field(default=None, compare=False)
 
     def to_bytes(self) -> bytes:
         """Return the pointer as it is stored."""
@@ -48,7 +64,8 @@ class Pointer:
             moved_from = list(fields.get("moved_from", []))
             failed = list(fields.get("failed", []))
             previous, hold, nonce = fields["previous"], fields["hold"], fields["nonce"]
-            return Pointer(fields["build"], previous, hold, nonce, ended, moved_from, failed)
+            announced = Announced(**fields["announced"]) if fields.get("announced") else None
+            return Pointer(fields["build"], previous, hold, nonce, ended, moved_from, failed, announced)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise StoreError(f"{layout.POINTER} is not a pointer to a build: {error}") from error
 

@@ -111,9 +111,12 @@ class SingleFlight:
 
     def run(self, key: Hashable, job: Callable[[], T]) -> T:
         """Return the result of a job in a thread of the pool, without a deadline. Share it if it is running already."""
+        return self.begin(key, job).result()
+
+    def begin(self, key: Hashable, job: Callable[[], T]) -> "Future[T]":
+        """As `run`, but do not wait for the result."""
         with self._lock:
-            future: Future[T] = self._running.get(key) or self._start(key, job, inf)
-        return future.result()
+            return self._running.get(key) or self._start(key, job, inf)
 
     def _start(self, key: Hashable, job: Callable[[], T], deadline: float) -> "Future[T]":
         self._running[key] = future = self._pool.submit(self._run_job, key, job, deadline)

@@ -19,6 +19,7 @@ from edge_auth.live.key_file import KeyFile, open_key_file
 from edge_auth.live.keyring import KEYS_MAX_AGE_SECONDS, Keyring
 from edge_auth.live.log import Log
 from edge_auth.live.metrics import Metrics, RetriedMetrics
+from edge_auth.live.presence import Presence
 from edge_auth.live.single_flight import REQUEST_TIMEOUT_SECONDS, SingleFlight
 from edge_auth.live.turns import Background, TakingTurns, Turns
 from edge_auth.serve.store_copies import copies_folder
@@ -93,11 +94,12 @@ class Settings:
         return self.requests_at_once + MAX_DOWNLOADS
 
 
-def create_app(settings: Settings, log: Log | None = None) -> Flask:
+def create_app(settings: Settings, log: Log | None = None, *, waited_for: bool = False) -> Flask:
     """Return the application. Call this in the process that serves it, since it starts threads.
 
     Args:
         log: With None, the log goes to standard error.
+        waited_for: Whether publishers wait until this process has opened the build that they announce.
     """
     log = log or Log()
     metrics = RetriedMetrics(settings.metrics, log.line) if settings.metrics is not None else Metrics()
@@ -112,7 +114,8 @@ def create_app(settings: Settings, log: Log | None = None) -> Flask:
     behind_nginx = settings.socket is not None
     background = Background()
     copies = FileCache(Path(settings.state) / "copies", pause=background.pause)
-    builds = BuildRegistry(store, copies, single_flight, log, metrics, background=background)
+    presence = Presence(open_store(settings.store, settings.store_seconds), log.line) if waited_for else None
+    builds = BuildRegistry(store, copies, single_flight, log, metrics, background=background, presence=presence)
     counter = _counter(settings, store.location, log, metrics)
     waiting = turns.waiting if turns is not None else nullcontext
     files = StoredBulkFiles(builds, store, single_flight, waiting)

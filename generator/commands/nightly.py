@@ -17,6 +17,7 @@ from generator.commands.options import (
     resources_options,
     scheduler_option,
     store_option,
+    wait_option,
 )
 from generator.commands.prune import grace_option, keep_option
 from generator.errors import BusyError
@@ -135,6 +136,7 @@ class ExpectedDay(click.ParamType):  # type: ignore[type-arg]  # generic only in
     help="Read the layers of earlier nights again, all of them within DAYS, and repair damaged ones. 0: never.",
 )
 @click.option("--export", metavar="TARGET", help="Folder or s3://bucket/prefix to keep as a tree of plain files.")
+@wait_option
 @lease_option
 @resources_options
 @scheduler_option

@@ -132,6 +132,14 @@ lease_option = click.option(
     metavar="SECONDS",
     help="How long the lock of a killed run blocks other runs.",
 )
+wait_option = click.option(
+    "--wait",
+    type=click.FloatRange(0),
+    default=settings.WAIT_SECONDS,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long shims may take to open the build before it goes live. 0: do not wait.",
+)
 
 
 class HttpUrl(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
