@@ -6,10 +6,18 @@ only costs time.
 
 from contextlib import suppress
 from functools import cache
+from importlib.resources import files
+from pathlib import Path
 
 from jinja2.bccache import Bucket, FileSystemBytecodeCache
 
 from edge_auth.store.file_cache import user_cache
+
+
+def packaged(name: str) -> Path:
+    """Return the path of a file or folder at the top of the checkout, or of its copy in the installed wheel."""
+    in_wheel = Path(str(files("generator"))) / f"_{name}"
+    return in_wheel if in_wheel.exists() else Path(__file__).parents[1] / name
 
 
 class _Compiled(FileSystemBytecodeCache):

@@ -3,7 +3,7 @@
 import click
 
 from generator.errors import GeneratorError
-from generator.packaged import packaged
+from generator.templates import packaged
 from generator.terminal.output import say, say_lines
 
 

@@ -25,8 +25,7 @@ from generator.compare.run_reports import newest_report
 from generator.errors import BuildError, GeneratorError
 from generator.lake.quarantine import QuarantinedFile, describe_waiting, read_quarantine
 from generator.making.game_coverage import GameCoverage, cover_games, table_of
-from generator.reading.last_night import last_failed_night
-from generator.reading.overview import BuildRow, Overview, SourceAge, overview, source_ages
+from generator.reading.overview import BuildRow, Overview, SourceAge, last_failed_night, overview, source_ages
 from generator.terminal.output import say, say_json, say_lines
 
 _Json = dict[str, Any]

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from generator.errors import DeployError
-from generator.packaged import packaged
+from generator.templates import packaged
 
 _PRIVATE = {"environment": 0o600}  # operators add secrets to it
 

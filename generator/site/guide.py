@@ -13,8 +13,8 @@ from typing import NamedTuple
 from edge_auth.api.endpoints import ENDPOINTS
 from edge_auth.errors import API_ERRORS
 from edge_auth.live.keys import SCOPES
-from generator.packaged import packaged
 from generator.site.prose import Prose
+from generator.templates import packaged
 
 _GUIDE = re.compile(r"<!-- the guide: [^>]*-->\n\n(.*?\n)\n## Endpoints\n", re.DOTALL)
 _FOR_CLIENTS = "For clients of the API:"

@@ -13,7 +13,7 @@ from edge_auth.store.folder import FolderStore
 from generator.errors import LakeError
 from generator.lake.lake import Lake, open_lake
 from generator.making.context import BuildContext
-from generator.making.kept_summaries import MAX_KEPT, MIN_FILES
+from generator.making.lake_tables import MAX_KEPT, MIN_FILES
 from generator.threads import ONE_THREAD
 from tests.support.lakes.rows import Row, Rows
 from tests.support.lakes.writer import Plain, write

@@ -22,8 +22,7 @@ from generator.errors import BuildError
 from generator.lake.quarantine import describe_waiting, read_quarantine
 from generator.pack.verify import visible_damage
 from generator.reading.doctor.findings import Finding, ok, problem, warning
-from generator.reading.last_night import last_failed_night
-from generator.reading.overview import source_ages
+from generator.reading.overview import last_failed_night, source_ages
 from generator.releases.change_documents import missing_steps, verify_steps
 from generator.releases.lease import Holder, current_holder
 

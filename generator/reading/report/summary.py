@@ -18,8 +18,7 @@ from generator.clock import Clock
 from generator.compare.judgements import read_judgement
 from generator.compare.run_reports import UNCHANGED, read_reports
 from generator.making.stored_prices import prices_database
-from generator.reading.last_night import LastNight, last_failed_night
-from generator.reading.overview import SourceAge, source_ages
+from generator.reading.overview import LastNight, SourceAge, last_failed_night, source_ages
 from generator.threads import Resources
 
 _VIEWS = ("coverage", "distribution", "ages", "game_columns")
