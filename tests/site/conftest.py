@@ -39,10 +39,11 @@ addEventListener("securitypolicyviolation", (event) => violations.push(event.vio
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run all tests of this folder in one process, so that service and browser are started once."""
+    """Run each half of the alphabet in a process of its own, which starts service and browser once."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("site"))
+            half = "first" if item.path.name < "test_l" else "second"
+            item.add_marker(pytest.mark.xdist_group(f"site, {half} half"))
 
 
 def ending(text: str) -> re.Pattern[str]:
