@@ -11,12 +11,13 @@ import pyarrow.parquet as pq
 from edge_auth.builds.bulk import CATALOGUE, FORMATS, LIVE_CATALOGUE, STORED_DIGITS, URL_FOLDER, file_name
 from edge_auth.builds.index import LayerFile
 from generator.database import Database
-from generator.making.sorted_parquet import ROWS_PER_GROUP, ZSTD_LEVEL, SortedParquet
+from generator.making.sorted_parquet import ROWS_PER_GROUP, ROWS_PER_GROUP_OF_DAY, ZSTD_LEVEL, SortedParquet
 from generator.pack.writer import Writer
 
 ENTRIES = "entries"  # the stem of a layer's file with the entries of its files
+FOOTER = "footer"  # a member of an entry that the manifest leaves out: the bytes of a Parquet file's footer
 # The constants of the format, for the digests of layers.
-CONSTANTS = (ROWS_PER_GROUP, ZSTD_LEVEL, STORED_DIGITS, *FORMATS.items())
+CONSTANTS = (ROWS_PER_GROUP, ROWS_PER_GROUP_OF_DAY, ZSTD_LEVEL, STORED_DIGITS, FOOTER, *FORMATS.items())
 
 # The types of columns as DuckDB's DESCRIBE prints them.
 _TYPES = {
@@ -62,6 +63,7 @@ def _write_parquet(writer: Writer, table: str, stem: str, sorted_by: tuple[str, 
         | {
             "columns": [[field.name, _TYPES[field.type]] for field in schema],
             "sorted_by": list(sorted_by),
+            FOOTER: metadata.serialized_size,
         }
         | _first_and_last_day(metadata)
     )

@@ -2,7 +2,7 @@
 
 DuckDB writes the same bytes for the same rows if it compresses nothing (it pads compressed columns with whatever is in
 memory), and if the file has the form of version 1.0, whose head has no identifier drawn at random. Any DuckDB since 1.0
-reads that form.
+reads that form. A client that attaches the file fetches it block by block.
 """
 
 from collections.abc import Sequence
@@ -14,17 +14,19 @@ import duckdb
 import pyarrow as pa
 
 from generator.database import run_file, sql_literal
+from generator.making.bulk_files import FOOTER
 
 SQL = ("ducklake/tables", "ducklake/rows")
 # What the bytes depend on besides the SQL.
 CONSTANTS = (duckdb.__version__,)
-_FORM = "storage_version 'v1.0.0', block_size 16384"  # in blocks of the usual size most tables would fill one to a part
+_FORM = "storage_version 'v1.0.0', block_size 32768"  # most blocks of the usual size would be empty
 _ENTRIES = pa.schema(
     {
         "name": pa.string(),
         "table": pa.string(),
         "records": pa.int64(),
         "bytes": pa.int64(),
+        FOOTER: pa.int64(),
         "columns": pa.list_(pa.list_(pa.string())),
         "first_day": pa.string(),
         "last_day": pa.string(),

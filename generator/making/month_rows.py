@@ -19,7 +19,7 @@ from generator.lake.tables import MAX_PRICE
 from generator.making.context import BuildContext
 from generator.making.lake_tables import MonthTables
 from generator.making.newest_rows import NewestRows
-from generator.making.sorted_parquet import ROWS_PER_GROUP, SortedParquet
+from generator.making.sorted_parquet import ROWS_PER_GROUP, ROWS_PER_GROUP_OF_DAY, SortedParquet
 
 SORTED_BY = ("id_product", "day")
 GUIDE = "price_guide"  # the table, and the array of a history
@@ -50,9 +50,12 @@ def write_sorted_rows(
     schema, batches = _sorted_rows(context, month, array)
     kept = schema if all_prices else pa.schema([field for field in schema if field.name in shown])
     paths = [context.db.scratch / f"{array}-{name}.parquet" for name in ("known", "unknown", *days_apart)]
-    schemas = [kept, kept, *(schema for _ in days_apart)]
+    forms = [(kept, ROWS_PER_GROUP)] * 2 + [(schema, ROWS_PER_GROUP_OF_DAY)] * len(days_apart)
     with ExitStack() as stack:
-        files = [SortedParquet(path, has, SORTED_BY) for path, has in zip(paths, schemas, strict=True)]
+        files = [
+            SortedParquet(path, has, SORTED_BY, rows_per_group=rows)
+            for path, (has, rows) in zip(paths, forms, strict=True)
+        ]
         known_file, unknown_file, *day_files = [stack.enter_context(file) for file in files]
         for batch in batches:
             if newest:

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 # About 650 products of a month: a reader of one product fetches little beyond it.
 ROWS_PER_GROUP = 20_480
+ROWS_PER_GROUP_OF_DAY = 4_096  # in a file of one day each row is another product
 ZSTD_LEVEL = 3
 
 
@@ -22,6 +23,7 @@ class SortedParquet:
         sink: A path, or a stream of Arrow.
         sorted_by: The columns that have statistics.
         repeated: The columns whose values repeat, which are stored as dictionaries. None: all.
+        rows_per_group: The number of rows in a row group.
     """
 
     def __init__(
@@ -30,6 +32,7 @@ class SortedParquet:
         schema: pa.Schema,
         sorted_by: tuple[str, ...],
         repeated: tuple[str, ...] | None = None,
+        rows_per_group: int = ROWS_PER_GROUP,
     ):
         self._writer = pq.ParquetWriter(
             sink,
@@ -42,6 +45,7 @@ class SortedParquet:
         )
         self._waiting: list[pa.RecordBatch] = []
         self._rows_waiting = 0
+        self._rows_per_group = rows_per_group
 
     def __enter__(self) -> "SortedParquet":
         return self
@@ -57,11 +61,11 @@ class SortedParquet:
         """Append rows, of any number."""
         self._waiting.append(batch)
         self._rows_waiting += len(batch)
-        while self._rows_waiting >= ROWS_PER_GROUP:
+        while self._rows_waiting >= self._rows_per_group:
             rows = pa.Table.from_batches(self._waiting)
-            self._write(rows.slice(0, ROWS_PER_GROUP))
-            self._waiting = rows.slice(ROWS_PER_GROUP).to_batches()
-            self._rows_waiting -= ROWS_PER_GROUP
+            self._write(rows.slice(0, self._rows_per_group))
+            self._waiting = rows.slice(self._rows_per_group).to_batches()
+            self._rows_waiting -= self._rows_per_group
 
     def _write(self, rows: pa.Table) -> None:
-        self._writer.write_table(rows.combine_chunks(), row_group_size=ROWS_PER_GROUP)
+        self._writer.write_table(rows.combine_chunks(), row_group_size=self._rows_per_group)

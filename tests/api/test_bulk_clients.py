@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import duckdb
 import pytest
 
 from edge_auth.api.blueprint import MAX_READ_BYTES
-from tests.support import bulk_readers, many_prices
+from tests.support import bulk_readers, ducklake_reader, many_prices
 from tests.support.commands import build, issue
 from tests.support.programs import needs
 from tests.support.service import ROOT, Client, Service, until
@@ -105,6 +106,30 @@ def test_one_product_is_read_by_ranges(reading: Client, catalogue: Path, reader:
     sent = [line for line in requests_until(reading, f"after-{reader}")[before:] if line["path"] == month["url"]]
     assert {line["status"] for line in sent if line["method"] == "GET"} == {206}
     assert len(sent) <= 12 and sum(line["bytes"] for line in sent) < month["bytes"] / 3, sent
+
+
+@pytest.mark.xdist_group("bulk clients")
+@pytest.mark.skipif(
+    not ducklake_reader.EXTENSION.is_dir(), reason=f"no {ducklake_reader.EXTENSION} (make bulk-clients)"
+)
+def test_one_product_from_the_catalogue_takes_three_requests_a_file(reading: Client, catalogue: Path) -> None:
+    files = [file for file in reading.get("/api/v1/bulk").json["files"] if file["table"] == "price_guide"]
+    before = len(requests_until(reading, "before-catalogue"))
+    (catalogue / "one.sql").write_text(
+        f"select * from cards.price_guide where id_product = {ONE} order by day", "utf-8"
+    )
+    [rows] = ducklake_reader.attached(
+        catalogue / "one.sql", f"http://127.0.0.1:{reading.port}/api/v1/bulk", reading.key
+    )
+    prices = f"read_parquet('{catalogue}/lake/price_guide/*/*.parquet')"
+    [(days,)] = duckdb.sql(f"select count(*) from {prices} where id_product = {ONE}").fetchall()
+    assert len(rows) == days
+    sent = requests_until(reading, "after-catalogue")[before:]
+    asked = Counter(line["path"].rsplit("/", 1)[1] for line in sent)
+    assert max(asked[file["name"]] for file in files) == 3  # footer, ids, and all other columns
+    assert asked["catalog.ducklake"] <= 14 and len(sent) == asked["catalog.ducklake"] + 3 * len(files) + 1  # its WAL
+    of_files = sum(line["bytes"] for line in sent if "price_guide" in line["path"])
+    assert of_files < sum(file["bytes"] for file in files) / 3
 
 
 def test_a_head_tells_what_a_client_needs_before_it_reads(fixed_service: Service, key: str, file: dict) -> None:

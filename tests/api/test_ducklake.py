@@ -2,10 +2,8 @@
 
 import hashlib
 import json
-import os
 import re
-import subprocess
-import sys
+import shutil
 from collections.abc import Callable, Iterable
 from datetime import date
 from itertools import groupby
@@ -15,17 +13,18 @@ from typing import Any
 import duckdb
 import pytest
 
+from edge_auth.builds.builds import open_build
+from edge_auth.store.folder import FolderStore
 from generator.demo.lake import write_demo
-from tests.support import ducklake_reader
+from tests.support import many_prices
 from tests.support.commands import build, issue, run
+from tests.support.ducklake_reader import EXTENSION, attached
 from tests.support.nginx import Nginx
 from tests.support.oracle import Oracle, bulk
 from tests.support.programs import needs
 from tests.support.s3_servers import S3Server
 from tests.support.service import ROOT, Client, Service
 
-CLIENTS = Path(os.environ.get("CARDPRESS_TEST_CLIENTS", ROOT / ".venv" / "bulk-clients"))
-EXTENSION = CLIENTS / "duckdb_extension_ducklake"
 needs_extension = pytest.mark.skipif(not EXTENSION.is_dir(), reason=f"no {EXTENSION} (make bulk-clients)")
 BULK = "/api/v1/bulk"
 LIVE = f"{BULK}/catalog.ducklake"
@@ -43,18 +42,6 @@ def bulk_client(fixed_service: Service, fixed_store: Path) -> Client:
 def entry(bulk_client: Client) -> dict[str, Any]:
     [entry] = [file for file in bulk_client.get(BULK).json["files"] if file["table"] == "catalog"]
     return entry
-
-
-def attached(what: str | Path, folder: str, key: str = "") -> Any:
-    result = subprocess.run(
-        [sys.executable, ducklake_reader.__file__, str(what), folder, key],
-        env=os.environ | {"PYTHONPATH": str(CLIENTS)},
-        capture_output=True,
-        text=True,
-        timeout=240,
-    )
-    assert result.returncode == 0, result.stderr[-3000:]
-    return json.loads(result.stdout)
 
 
 def files_of(table: str, rows: Rows, as_of: date) -> Iterable[Rows]:
@@ -180,6 +167,36 @@ def test_a_bucket_with_an_exported_tree(
     assert (head["ContentType"], head["CacheControl"]) == ("application/octet-stream", "no-cache")
     found = attached("rows", f"s3://{bucket}/tree{BULK}")
     check_every_row(found, fixed_oracle, date.fromisoformat(live_build[:10]))
+
+
+def test_it_is_compared_verified_and_pruned_as_a_bulk_file(tmp_path: Path) -> None:
+    """A night later only the new day and the tables without days have other names."""
+    lake, store = many_prices.write(tmp_path / "lake", products=50, days=3), tmp_path / "store"
+    old = build(lake, store)
+    shutil.copytree(lake / "price_guide" / "day=2026-02-01", lake / "price_guide" / "day=2026-02-02")
+    new = build(lake, store)
+    before, after = (open_build(FolderStore(str(store)), one).bulk_files for one in (old, new))
+    gone = {name.split("-")[0] for name in before.keys() - after.keys()}
+    assert {"catalog"} <= gone <= {"catalog", "cards", "market"}
+    assert [name[:22] for name in after.keys() - before.keys() if "price" in name] == ["price_guide-2026-02-02"]
+
+    compared = json.loads(run("diff", old, new, "--store", store, "--format", "json").stdout)
+    [bulk_files] = [row for row in compared["resources"] if row["name"] == "bulk"]
+    assert bulk_files["added"] == len(after.keys() - before.keys())
+    assert bulk_files["removed"] == len(before.keys() - after.keys())
+
+    theirs, ours = (
+        next(file for file in files.values() if file.name.startswith("catalog")) for files in (before, after)
+    )
+    whole = (store / ours.object).read_bytes()
+    (store / ours.object).write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    assert Path(ours.object).name in run("verify", new, "--store", store, status=1).stderr
+    (store / ours.object).write_bytes(whole)
+    shutil.copytree(lake / "price_guide" / "day=2026-02-01", lake / "price_guide" / "day=2026-02-03")
+    build(lake, store)  # prune keeps the build before the live one
+    run("prune", "--store", store, "--keep", 1, "--grace", 0)
+    assert not (store / theirs.object).exists() and (store / ours.object).exists()
+    assert "all match their hashes" in run("verify", new, "--store", store).stdout
 
 
 @pytest.fixture(scope="module")

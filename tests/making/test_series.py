@@ -6,6 +6,8 @@ import shutil
 from datetime import date, timedelta
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -75,23 +77,52 @@ def test_series_of_a_year(long_lake: Path, tmp_path: Path, day: str) -> None:
     assert found == expected["data"]
 
 
+def checked_extremes(lake: Path, store: FolderStore) -> list[dict]:
+    """Build, compare the extremes of all products with the oracle's, and return them."""
+    quiet = Progress(quiet=True)
+    made = make_build(open_lake(str(lake), LAST, quiet), store, resources=ONE_THREAD, progress=quiet)
+    build = open_build(store, made.id)
+    found = [json.loads(b'{"id":0%b}' % text) for text in build.series.extremes(build.catalogue.by_id)]
+    expected = series.listed(OracleLake(lake, str(LAST)), sorted(build.catalogue.ids.tolist()))["data"]
+    extremes = [{"low": one["low"], "high": one["high"]} for one in expected]
+    assert [{"low": one["low"], "high": one["high"]} for one in found] == extremes
+    return extremes
+
+
+def days_at(lake: Path, price: float) -> list[date]:
+    """The days on which the last product has a market price."""
+    return [day for day, found in series.prices(OracleLake(lake, str(LAST)), IDS[-1]).items() if float(found) == price]
+
+
 @pytest.mark.thorough
 def test_days_that_are_withdrawn_change_the_extremes(long_lake: Path, tmp_path: Path) -> None:
     """First the newest day of a highest price goes, then all days that have it, those of closed years too."""
     lake, store = shutil.copytree(long_lake, tmp_path / "lake"), FolderStore(str(tmp_path / "store"))
     highest = []
     for newest_only in (True, False, False):
-        oracle, quiet = OracleLake(lake, str(LAST)), Progress(quiet=True)
-        build = open_build(
-            store, make_build(open_lake(str(lake), LAST, quiet), store, resources=ONE_THREAD, progress=quiet).id
-        )
-        found = [json.loads(b'{"id":0%b}' % text) for text in build.series.extremes(build.catalogue.by_id)]
-        expected = series.listed(oracle, sorted(build.catalogue.ids.tolist()))["data"]
-        assert [(one["low"], one["high"]) for one in found] == [(one["low"], one["high"]) for one in expected]
-        high = expected[-1]["high"]
+        high = checked_extremes(lake, store)[-1]["high"]
         highest.append(high["price"])
-        days = [day for day, price in series.prices(oracle, IDS[-1]).items() if float(price) == high["price"]]
+        days = days_at(lake, high["price"])
         for day in [date.fromisoformat(high["day"])] if newest_only else days:
             shutil.rmtree(lake / "price_guide" / f"day={day}")
         assert newest_only or len(highest) > 2 or len({day.year for day in days}) > 1
     assert highest[0] == highest[1] > highest[2]
+
+
+@pytest.mark.thorough
+def test_days_that_are_corrected_change_the_extremes(long_lake: Path, tmp_path: Path) -> None:
+    """A day of a closed year gets the highest price ever, then a lower one, then the lowest; so does a newer day."""
+    lake, store = shutil.copytree(long_lake, tmp_path / "lake"), FolderStore(str(tmp_path / "store"))
+    high = checked_extremes(lake, store)[-1]["high"]
+    days = days_at(lake, high["price"])
+    for day in (days[0], days[-1]):
+        [file] = (lake / "price_guide" / f"day={day}").iterdir()
+        table = pq.read_table(file)
+        for price, end in ((9999.99, "high"), (2.0, None), (0.01, "low")):
+            rows = [
+                row | {"trend": price if row["id_product"] == IDS[-1] else row["trend"]} for row in table.to_pylist()
+            ]
+            pq.write_table(pa.Table.from_pylist(rows, table.schema), file)
+            found = checked_extremes(lake, store)[-1]
+            assert end is None or found[end] == {"day": str(day), "price": price}
+            assert found["high"]["price"] == (price if end == "high" else high["price"])

@@ -284,6 +284,31 @@ def test_a_price_that_facets_do_not_bound_leaves_the_counts_out(visit: Visit) ->
     assert asked(visit, "facets") == 0
 
 
+def test_bounds_of_the_market_price_are_counted_and_summed(visit: Visit) -> None:
+    page = visit.enter("#/cards?min_price=1")
+    expect(page.locator(".total")).to_have_text(re.compile(r"\d+ cards, €[\d,.]+ in all$"))
+    expect(page.get_by_label("Kind").locator("option")).to_have_text(["All", "Singles (131)"])
+    assert asked(visit, "facets") == 1
+
+
+def test_bounds_that_foil_prices_keep_are_summed_without_them(visit: Visit) -> None:
+    def one_more(route: Route) -> None:
+        answer = route.fetch()
+        found = int(answer.headers["x-total-count"])
+        route.fulfill(response=answer, headers=answer.headers | {"x-total-count": str(found + 1)})
+
+    visit.page.context.route("**/api/v1/cards?*limit=1", one_more)
+    page = visit.enter("#/cards?max_price=5")
+    expect(page.locator(".total")).to_have_text(re.compile(r"\d+ cards, €[\d,.]+ in all, and 1 in foil alone$"))
+    expect(page.get_by_label("Kind").locator("option")).to_have_text(["All", "Singles", "Sealed"])
+    assert {"min_price=0.01", "max_price=5"} <= {
+        part
+        for request in visit.requests
+        if "/facets?" in request.url
+        for part in urlsplit(request.url).query.split("&")
+    }
+
+
 def test_it_works_over_a_build_without_names_matches_and_counts(visit: Visit) -> None:
     def refuse(route: Route) -> None:
         error = {"error": {"code": "not_found", "message": "an older version made it"}}

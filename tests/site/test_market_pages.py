@@ -72,6 +72,9 @@ def test_moves_begin_with_confirmed_ones(visit: Visit) -> None:
     expect(page.get_by_role("status")).to_have_text("No price moved so within this time.")  # there are no averages
     page.get_by_role("radio", name="All moves").check()
     expect(page.get_by_role("table", name="Rose").locator("tbody tr")).to_have_count(1)
+    expect(page.get_by_role("table", name="Rose").locator("td").nth(1)).to_have_text(
+        re.compile("^€22.10lowest offer €")
+    )
 
 
 def test_moves_of_a_build_that_confirms_none(visit: Visit) -> None:

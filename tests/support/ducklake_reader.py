@@ -8,8 +8,25 @@ FOLDER is the address of the bulk files. `tests/bulk-clients.in` names the libra
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
+
+CLIENTS = Path(os.environ.get("CARDPRESS_TEST_CLIENTS", Path(__file__).parents[2] / ".venv" / "bulk-clients"))
+EXTENSION = CLIENTS / "duckdb_extension_ducklake"
+
+
+def attached(what: str | Path, folder: str, key: str = ""):
+    """Return what this program prints, run as a process of its own."""
+    result = subprocess.run(
+        [sys.executable, __file__, str(what), folder, key],
+        env=os.environ | {"PYTHONPATH": str(CLIENTS)},
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    assert result.returncode == 0, result.stderr[-3000:]
+    return json.loads(result.stdout)
 
 
 def connect(folder: str, key: str):

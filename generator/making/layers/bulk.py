@@ -14,7 +14,7 @@ from edge_auth.builds.bulk import CATALOGUE, FILES, PART_OF_TABLE
 from edge_auth.builds.card_lines import CARD_LINES
 from edge_auth.store.codec import compress_chunks
 from generator.making import ducklake
-from generator.making.bulk_files import CONSTANTS, ENTRIES, Entry, write_catalogue, write_entries, write_lines
+from generator.making.bulk_files import CONSTANTS, ENTRIES, FOOTER, Entry, write_catalogue, write_entries, write_lines
 from generator.making.card_tasks import card_rows, card_tasks, card_texts
 from generator.making.context import BuildContext
 from generator.making.layers.spec import LayerSpec, define_layer, one_task
@@ -77,10 +77,9 @@ def _catalogue(context: BuildContext, writer: Writer, inputs: Inputs, digests: d
 
 
 def _manifest(context: BuildContext, writer: Writer, inputs: Inputs, digests: dict[str, str]) -> None:
-    lines = [
-        json.dumps(entry, ensure_ascii=False, separators=(",", ":")).encode()
-        for entry in _entries(context, inputs, digests)
-    ]
+    entries = _entries(context, inputs, digests)
+    shown = [{name: value for name, value in entry.items() if name != FOOTER} for entry in entries]
+    lines = [json.dumps(entry, ensure_ascii=False, separators=(",", ":")).encode() for entry in shown]
     body = b'{"%b":[\n' % FILES.encode() + pages.BETWEEN.join(lines) + b"\n]}\n"
     writer.add(compress_objects([(object_keys.BULK_KEY, body)]))
 

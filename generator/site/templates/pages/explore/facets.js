@@ -12,7 +12,8 @@ export class Facets {
 
   /**
    * The options of each filter that has a list. Each filter is counted with all others, so that it shows what another
-   * choice would find; `whole` has the numbers of all filters. Without filters, or from a build that is older than /facets, sets and games come without counts.
+   * choice would find; `whole` has the numbers of all filters. Without filters, from a build that is older than /facets, and
+   * where /facets does not know all prices, sets and games come without counts.
    */
   async of(filters, asked) {
     try {
@@ -25,14 +26,27 @@ export class Facets {
 
   async #counted(filters, asked) {
     const answers = {}; // filters that are not in use share one
+    const numbers = (some) => (answers[JSON.stringify(some)] ??= this.#numbers(some, asked));
     const options = Object.entries(LISTS).map(async ([name, list]) => {
       const {[name]: own, ...others} = filters;
-      const [answer] = await (answers[JSON.stringify(others)] ??= this.api.get("facets", others, asked));
-      return [name, await this.#complete(name, answer[list])];
+      const found = await numbers(others);
+      if (!found.missed) return [[name, await this.#complete(name, found[list])]];
+      return name === "set" || name === "game" ? [[name, await this.#all(name)]] : [];
     });
-    const whole = answers[JSON.stringify(filters)] ??= this.api.get("facets", filters, asked);
-    const [[all], ...counted] = await Promise.all([whole, ...options]);
-    return {...Object.fromEntries(counted), whole: all};
+    const [whole, ...counted] = await Promise.all([numbers(filters), ...options]);
+    return {...Object.fromEntries(counted.flat()), whole};
+  }
+
+  /**
+   * The answer of /facets. It bounds the trend. Under a sort by another price, `missed` is how many more cards the list has:
+   * /facets counts from a cent, so that what it counts is in the list.
+   */
+  async #numbers({sort, ...filters}, asked) {
+    if (!sort) return (await this.api.get("facets", filters, asked))[0];
+    const from = {...filters, min_price: filters.min_price > 0 ? filters.min_price : "0.01"};
+    const list = this.api.get("cards", {...filters, sort, limit: 1}, asked);
+    const [[found], [, , total]] = await Promise.all([this.api.get("facets", from, asked), list]);
+    return {...found, missed: total - found.products};
   }
 
   /** The options of a list. After one that ended early, the other sets follow without a count. */

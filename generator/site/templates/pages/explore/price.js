@@ -7,9 +7,13 @@ export function marketPrice(guide) {
   return guide?.holo.trend > 0 ? {price: guide.holo.trend, field: "trend_holo", foil: true} : null;
 }
 
-/** What the cards cost together, and how many have no price; nothing in a build that is older than such sums. */
-export function inAll({products, priced, value} = {}) {
+/**
+ * What the cards cost together, and how many have no price; nothing in a build that is older than such sums. `missed` is how
+ * many cards the sum misses, whose price is that of foils.
+ */
+export function inAll({products, priced, value, missed} = {}) {
   if (!priced) return "";
   const without = products - priced;
-  return `, ${euros(value)} in all${without ? `, ${count(without)} without a price` : ""}`;
+  const rest = (without ? `, ${count(without)} without a price` : "") + (missed ? `, and ${count(missed)} in foil alone` : "");
+  return `, ${euros(value)} in all${rest}`;
 }
