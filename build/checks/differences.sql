@@ -36,8 +36,9 @@ sets as (
     select
         count(*) filter (o.id is null) as sets_added,
         count(*) filter (n.id is null) as sets_lost
-    from old_sets as o
-    full join new_sets as n on o.id = n.id
+    -- a set that no expansion names is none on any list
+    from (select id from old_sets where name is not null) as o
+    full join (select id from new_sets where name is not null) as n on o.id = n.id
 )
 
 select

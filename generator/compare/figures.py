@@ -34,10 +34,8 @@ _NOTHING = {
     "filtered_changed": "no offers were checked",
     "trends_changed": "no price of the guide changed",
     "days_added": "no day came in",
-    "movers_lists_changed": "the movers are those of yesterday",
+    "movers_lists_changed": "the movers are those of the night before",
 }
-# How many gates and remarks the sentence quotes.
-_MAX_QUOTED = 2
 _WEEK = timedelta(days=7)
 
 
@@ -98,10 +96,27 @@ class FigureRow:
 
 @dataclass(frozen=True)
 class NightComparison:
-    """The figures of a night, and one sentence about them."""
+    """The figures of a night, and one sentence about them.
+
+    Attributes:
+        more: What gates and remarks say beside the sentence, each a message.
+        days: The as-of days of the night before and of the one a week before, or words where there was none.
+    """
 
     sentence: str
     rows: list[FigureRow]
+    more: Sequence[str] = ()
+    days: tuple[str, str] = ("night before", "week before")
+
+    @property
+    def facts(self) -> list[FigureRow]:
+        """What a reader looks for: unusual figures first, then those that are not 0."""
+        return sorted((row for row in self.rows if row.tonight or not row.ordinary), key=lambda row: row.ordinary)
+
+    @property
+    def zeros(self) -> str:
+        """The names of the figures that are 0, as on other nights; '' for none."""
+        return ", ".join(title(row.name) for row in self.rows if not row.tonight and row.ordinary)
 
 
 def strange_by_gates(store: Store, build: str, against: str) -> list[str]:
@@ -126,15 +141,15 @@ def compare_night(store: Store, as_of: date, tonight: Figures, strange: Sequence
         StoreError: The reports cannot be read.
     """
     nights = list(earlier_nights(store, as_of, settings.USUAL_NIGHTS))
-    yesterday = nights[0][1] if nights else {}
-    week_ago = next((figures for day, figures in nights if day <= as_of - _WEEK), {})
+    before = nights[0] if nights else ("night before", {})
+    week = next((night for night in nights if night[0] <= as_of - _WEEK), ("week before", {}))
     rows = []
     for name, figure in tonight.items():
         earlier = [figures[name] for _, figures in nights if name in figures]
         rows.append(
-            FigureRow(name, figure, yesterday.get(name), week_ago.get(name), _is_ordinary(name, figure, earlier))
+            FigureRow(name, figure, before[1].get(name), week[1].get(name), _is_ordinary(name, figure, earlier))
         )
-    return NightComparison(_sentence(rows, len(nights), strange), rows)
+    return NightComparison(_sentence(rows, len(nights), strange), rows, strange[1:], (str(before[0]), str(week[0])))
 
 
 def _is_ordinary(name: str, figure: int, earlier: list[int]) -> bool:
@@ -147,9 +162,8 @@ def _is_ordinary(name: str, figure: int, earlier: list[int]) -> bool:
 
 def _sentence(rows: list[FigureRow], nights: int, strange: Sequence[str]) -> str:
     if strange:
-        more = len(strange) - _MAX_QUOTED
-        quoted = "; ".join(strange[:_MAX_QUOTED]) + (f"; and {more} more in the report" if more > 0 else "")
-        return f"Not an ordinary night: {quoted}."
+        more = f"; and {len(strange) - 1} more" if len(strange) > 1 else ""
+        return f"Not an ordinary night: {strange[0]}{more}."
     if nights < settings.ENOUGH_NIGHTS:
         return f"There are too few earlier nights ({nights}) to say whether this one is ordinary."
     unusual = [_said(row) for row in rows if not row.ordinary]

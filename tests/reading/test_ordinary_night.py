@@ -8,9 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from edge_auth.builds.builds import open_build
 from edge_auth.store.folder import FolderStore
-from generator.compare.figures import compare_night, strange_by_gates
+from generator.compare.comparison import compare
+from generator.compare.figures import compare_night, count_differences, strange_by_gates
+from generator.threads import ONE_THREAD
 from tests.support.commands import run
+from tests.support.lakes import Rows, write
 from tests.support.nights import make, published
 
 TONIGHT = date(2026, 8, 22)
@@ -43,6 +47,14 @@ def test_an_ordinary_night(store: FolderStore) -> None:
     [trends, lost] = found.rows
     assert (trends.tonight, trends.yesterday, trends.last_week) == (1500, 1001, 1007)
     assert trends.ordinary and lost.ordinary
+    assert found.days == ("2026-08-21", "2026-08-15")
+
+
+def test_facts_come_first_and_zeros_are_one_line(store: FolderStore) -> None:
+    tonight = {"products_lost": 0, "sets_added": 0, "trends_changed": 9_000, "products_added": 4, "lows_changed": 0}
+    found = compare_night(store, TONIGHT, tonight)
+    assert [row.name for row in found.facts] == ["trends_changed", "products_added"]
+    assert found.zeros == "products lost, sets added, lows changed"
 
 
 @pytest.mark.parametrize("trends", [0, 400, 5000])
@@ -80,7 +92,8 @@ def test_what_gates_said_of_the_night_comes_first(store: FolderStore) -> None:
     strange = strange_by_gates(store, "new", "old")
     assert strange == ["gate 1", "gate 2", "gate 3", "a remark"]
     found = compare_night(store, TONIGHT, {"trends_changed": 1500}, strange)
-    assert found.sentence == "Not an ordinary night: gate 1; gate 2; and 2 more in the report."
+    assert found.sentence == "Not an ordinary night: gate 1; and 3 more."
+    assert found.more == ["gate 2", "gate 3", "a remark"]
     store.put("gates/new.json", b"")
     assert strange_by_gates(store, "new", "old") == [], "a power cut left it empty"
 
@@ -94,4 +107,20 @@ def test_a_guide_that_only_has_a_new_day_changes_no_product(tmp_path: Path) -> N
     new = make(lake, store)
     document = json.loads(run("diff", old, new, "--store", store.root, "--json").stdout)
     assert document["item_counts"][0]["changed"] > 40
-    assert re.search("^  products changed +0 ", run("diff", old, new, "--store", store.root).stdout, re.MULTILINE)
+    text = run("diff", old, new, "--store", store.root).stdout
+    assert re.search("^  none, as usual: .*products changed", text, re.MULTILINE)
+
+
+def test_a_set_is_what_the_lists_call_one(tmp_path: Path) -> None:
+    """An expansion that the lake does not name is no set, neither among the figures nor on the list."""
+    products = [{"id_product": n, "name": f"P{n}", "kind": "single", "id_expansion": n} for n in (1, 2, 3)]
+    guide = {str(TONIGHT): [{"id_product": 1, "trend": 1.0}]}
+    store, builds = FolderStore(str(tmp_path / "store")), []
+    for names in (["One"], ["One", "Two"]):
+        expansions = [{"id": n, "name": name} for n, name in enumerate(names, 1)]
+        lake = Rows(products=products, expansions=expansions, price_guide=guide)
+        builds.append(make(write(lake, tmp_path / names[-1]), store))
+    with compare(*(open_build(store, build) for build in builds), ONE_THREAD) as comparison:
+        counted = count_differences(comparison)
+    listed = json.loads(run("diff", *builds, "--store", store.root, "--json").stdout)["sets"]
+    assert counted["sets_added"] == len(listed["added"]) == 1

@@ -71,7 +71,6 @@ def as_html(report: DiffReport, build_report: str | None = None) -> Iterator[str
         {"figure_title": title},
         report=report,
         names=_build_names(report),
-        figures=sorted(report.night.rows, key=lambda row: row.ordinary),
         large=sorted((row for row in report.fields if row not in daily), key=_items, reverse=True),
         daily=daily,
         sets=_set_names(report),

@@ -39,13 +39,16 @@ def as_text(report: DiffReport) -> Iterator[str]:
 
 def _night(report: DiffReport) -> Iterator[str]:
     yield report.night.sentence
+    yield from (_printable(f"  {message}") for message in report.night.more)
     yield ""
-    yield f"{'':<42}{'now':>11}{'night before':>14}{'week before':>14}"
-    for row in report.night.rows:
+    yield f"{'':<42}{'now':>11}" + "".join(f"{day:>14}" for day in report.night.days)
+    for row in report.night.facts:
         figures = (row.tonight, row.yesterday, row.last_week)
         places = zip(figures, (11, 14, 14), strict=True)
         numbers = "".join(f"{'-' if figure is None else f'{figure:,}':>{width}}" for figure, width in places)
         yield f"  {title(row.name):<40}{numbers}{'' if row.ordinary else '  unusual'}"
+    if report.night.zeros:
+        yield f"  none, as usual: {report.night.zeros}"
 
 
 def _prices_table(report: DiffReport) -> Iterator[str]:
