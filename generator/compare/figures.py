@@ -141,8 +141,9 @@ def compare_night(store: Store, as_of: date, tonight: Figures, strange: Sequence
         StoreError: The reports cannot be read.
     """
     nights = list(earlier_nights(store, as_of, settings.USUAL_NIGHTS))
-    before = nights[0] if nights else ("night before", {})
-    week = next((night for night in nights if night[0] <= as_of - _WEEK), ("week before", {}))
+    none: Figures = {}
+    before = nights[0] if nights else ("night before", none)
+    week = next((night for night in nights if night[0] <= as_of - _WEEK), ("week before", none))
     rows = []
     for name, figure in tonight.items():
         earlier = [figures[name] for _, figures in nights if name in figures]

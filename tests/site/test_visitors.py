@@ -10,6 +10,8 @@ from playwright.sync_api import Page, expect
 from tests.site.conftest import Visit
 from tests.support.commands import run
 from tests.support.file_server import file_server
+from tests.support.nginx import Nginx
+from tests.support.programs import needs
 from tests.support.service import Service
 from tests.support.site_lake import EMBERFOX
 
@@ -56,11 +58,21 @@ def test_guests_need_no_form_and_learn_once_what_a_key_adds(guest: Visit) -> Non
 
 
 @pytest.fixture(scope="module")
-def tree(site_store: Path) -> Iterator[str]:
+def exported(site_store: Path) -> Path:
     folder = site_store.parent / "tree"
     run("export", folder, "--store", site_store)
-    with file_server(folder) as base:
-        yield base
+    return folder
+
+
+@pytest.fixture(scope="module", params=["python -m http.server", pytest.param("nginx", marks=needs("nginx"))])
+def tree(request: pytest.FixtureRequest, exported: Path) -> Iterator[str]:
+    """The address of an exported tree on a plain host."""
+    if request.param == "nginx":
+        with Nginx.of_files(exported.parent / "plain-nginx", exported) as nginx:
+            yield f"http://127.0.0.1:{nginx.port}"
+    else:
+        with file_server(exported) as base:
+            yield base
 
 
 @pytest.fixture
@@ -96,3 +108,12 @@ def test_a_tree_shows_cards_sets_moves_and_the_watchlist(reader: Page) -> None:
 def test_a_tree_says_what_needs_the_service(reader: Page) -> None:
     reader.get_by_label("Search by name").fill("ember")
     expect(reader.locator("#status")).to_contain_text("Searching needs the service itself")
+
+
+def test_the_reference_of_a_tree_is_read_and_searched(reader: Page, tree: str) -> None:
+    reader.goto(f"{tree}/docs/#getBulkFile")
+    expect(reader).to_have_url(f"{tree}/docs/bulk.html#getBulkFile")
+    reader.get_by_role("searchbox").fill("rarity card")
+    reader.locator("#found a", has_text="rarity").first.click()
+    expect(reader.locator("h1")).to_be_visible()
+    expect(reader.get_by_role("link", name="Start", exact=True)).to_be_visible()

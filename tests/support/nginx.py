@@ -45,13 +45,24 @@ class Nginx:
     """
 
     def __init__(self, folder: Path, conf: str, changes: dict[str, str]):
-        self.folder = folder
         self.port, self.tls_port = free_port(), free_port()
         ports = {"listen 127.0.0.1:8080;": f"listen 127.0.0.1:{self.port};"}
         text = (ROOT / "generator" / "deploy" / "examples" / "nginx" / conf).read_text()
         for old, new in (ports | changes).items():
             assert text.count(old) == 1, f"{old!r} is not once in {conf}"
             text = text.replace(old, new)
+        self._prepare(folder, text)
+
+    @classmethod
+    def of_files(cls, folder: Path, root: Path) -> "Nginx":
+        """Return an nginx with its defaults that serves a folder of files."""
+        nginx = cls.__new__(cls)
+        nginx.port = free_port()
+        nginx._prepare(folder, f"server {{ listen 127.0.0.1:{nginx.port}; root {root}; }}")
+        return nginx
+
+    def _prepare(self, folder: Path, text: str) -> None:
+        self.folder = folder
         folder.mkdir(parents=True)
         (folder / "site.conf").write_text(text)
         user = "user root;" if os.geteuid() == 0 else ""  # else its workers may not read folders of the tests
