@@ -50,19 +50,11 @@ NIGHTS = ("md5", "page=3", "weak", "nometa", "metacase", "nobatch", "nov2", "quo
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("server", ["moto"], indirect=True)
-def test_thirty_nights_with_lake_and_store_in_a_bucket(
-    server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each night the server has another habit. At the end the store is as that of the same nights in folders."""
-    nights_in_a_bucket(server, tmp_path, monkeypatch, 30)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("server", ["moto"], indirect=True)
 def test_nights_with_lake_and_store_in_a_bucket(
     server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    nights_in_a_bucket(server, tmp_path, monkeypatch, 2)
+    """Each night the server has another habit. At the end the store is as that of the same nights in folders."""
+    nights_in_a_bucket(server, tmp_path, monkeypatch, int(os.environ.get("NIGHTS", len(NIGHTS))))
 
 
 @pytest.mark.thorough
