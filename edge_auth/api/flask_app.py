@@ -79,7 +79,7 @@ def create_api(parts: Parts) -> Flask:
     app.url_map.merge_slashes = False
     app.url_map.converters["text"] = AnyText
     if parts.behind_nginx and parts.log is not None:
-        app.before_request(answers_fetches(create_api(parts.inside()), parts.log))
+        app.before_request(answers_fetches(create_api(parts.inside()), parts.builds, parts.log))
     app.register_blueprint(Api(parts).blueprint())
     return app
 

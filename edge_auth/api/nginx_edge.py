@@ -13,6 +13,8 @@ from flask import Flask, request
 from edge_auth.api.inside import ask
 from edge_auth.api.request import Asked, read_request
 from edge_auth.api.responses import Answer, failure
+from edge_auth.errors import EdgeError
+from edge_auth.live.build_registry import BuildRegistry, OneBuild
 from edge_auth.live.log import Log
 from edge_auth.live.metrics import NO_LABEL
 
@@ -27,7 +29,7 @@ def describe(answer: Answer, asked: Asked) -> None:
         answer.fields["X-Edge-Scope"] = row.shared_scope
 
 
-def answers_fetches(inside: Flask, log: Log) -> Callable[[], Answer | None]:
+def answers_fetches(inside: Flask, builds: BuildRegistry | OneBuild, log: Log) -> Callable[[], Answer | None]:
     """Return a function that answers a request of nginx itself, which is neither counted nor logged.
 
     Args:
@@ -39,6 +41,10 @@ def answers_fetches(inside: Flask, log: Log) -> Callable[[], Answer | None]:
         build: str = environ.get("HTTP_X_EDGE_BUILD", "")
         if not build.startswith(_FETCH):
             return None
+        try:
+            builds.select(build.removeprefix(_FETCH))
+        except EdgeError as error:  # perhaps it is still being opened
+            return failure(str(error), read_request(environ, None))
         size = int(environ.get("CONTENT_LENGTH") or 0)  # none from an nginx that still runs the Lua of an older version
         lines: list[str] = environ["wsgi.input"].read(size).decode("latin-1").split("\n")
         text = b"".join(_answer(inside, build.removeprefix(_FETCH), line, log).text() for line in lines if line)

@@ -15,6 +15,7 @@ from contextlib import suppress
 from functools import partial
 from hashlib import sha256
 from math import inf
+from pathlib import Path
 from threading import Lock
 from time import monotonic
 from typing import NamedTuple
@@ -29,7 +30,7 @@ from edge_auth.live.log import Log
 from edge_auth.live.metrics import Metrics
 from edge_auth.live.open_build import LruCache, OpenBuild
 from edge_auth.live.poller import MAX_REFRESHES_PER_SECOND, POLL_SECONDS, Poller
-from edge_auth.live.presence import Presence
+from edge_auth.live.presence import Presence, wait_for_nginx
 from edge_auth.live.single_flight import SingleFlight, with_deadline
 from edge_auth.live.turns import Background
 from edge_auth.store.file_cache import FileCache
@@ -76,6 +77,7 @@ class BuildRegistry:
     Args:
         background: In what other builds are opened beside requests.
         presence: What publishers learn of this process. None if they need not wait for it.
+        nginx_opened: The file of the nginx in front of this shim (`presence.opened_file`). None without nginx.
 
     Attributes:
         steps: The steps of the store, for /changes.
@@ -95,6 +97,7 @@ class BuildRegistry:
         *,
         background: Background | None = None,
         presence: Presence | None = None,
+        nginx_opened: Path | None = None,
     ):
         self._store = with_deadline(store, single_flight)
         self._file_cache = file_cache
@@ -107,7 +110,7 @@ class BuildRegistry:
         self._unknown = UnknownBuilds(self._list_ids)
         self._opening = Lock()
         self._background = background or Background()
-        self._presence = presence
+        self._presence, self._nginx_opened = presence, nginx_opened
         self._next: _Next | None = None
         self._before = ""  # the id of the build that was live before
         self.steps = FollowedSteps(self._store, self._cache, self._refresh, self._no_build)
@@ -240,7 +243,7 @@ class BuildRegistry:
         if announced is None:
             self._next = None
         elif self._next is None or self._next.announced != announced:
-            opening = self._single_flight.begin(announced, lambda: self._open_and_warm(announced.build))
+            opening = self._single_flight.begin(announced, lambda: self._open_and_warm(announced))
             self._next = _Next(announced, opening, monotonic() + announced.seconds + _MAX_FOLLOWING_SECONDS)
         if self._presence is not None:
             self._presence.renew()
@@ -248,13 +251,15 @@ class BuildRegistry:
                 self._presence.has_opened(self._next.announced.nonce)
         return self._next is not None and monotonic() < self._next.until
 
-    def _open_and_warm(self, id_: str) -> None:
-        before = self._live
+    def _open_and_warm(self, announced: Announced) -> None:
+        before, id_ = self._live, announced.build
         if before is None or before.id == id_:
             return
         build = self._pinned.get(id_) or self._single_flight.run(id_, lambda: self._open_pinned(id_))
         deadline = monotonic() + _MAX_WARMING_SECONDS
         self._make_recent(build, before, lambda: monotonic() < deadline and self._live is before)
+        if self._nginx_opened is not None:
+            wait_for_nginx(self._nginx_opened, announced.nonce)
 
     def _open_first(self, id_: str) -> OpenBuild:
         """Open the build that the pointer names. In a folder, open the newest whole one of those before it instead."""

@@ -15,14 +15,17 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from multiprocessing.util import Finalize
+from pathlib import Path
 from time import monotonic
 from typing import Any
 
 from edge_auth.builds.layout import SHIMS
 from edge_auth.errors import EdgeError
+from edge_auth.live.counter import store_name
 from edge_auth.store.interface import Store
 
 _RENEWED_SECONDS, _EXPIRES_SECONDS = 300, 900
+_MAX_NGINX_SECONDS, _LOOK_SECONDS = 15.0, 0.05
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,21 @@ class Presence:
         if self._renew_at:
             with suppress(EdgeError):
                 forget(self._store, self._name)
+
+
+def opened_file(state: str, store_location: str) -> Path:
+    """Return the file in which an nginx writes the nonce of an announcement, when it has the answers of the build."""
+    return Path(state) / f"opened-{store_name(store_location)}"
+
+
+def wait_for_nginx(opened: Path, nonce: str) -> None:
+    """Wait until nginx has the answers, but not for long: there may be none."""
+    deadline = monotonic() + _MAX_NGINX_SECONDS
+    while monotonic() < deadline:
+        with suppress(OSError):
+            if opened.read_text() == nonce:
+                return
+        time.sleep(_LOOK_SECONDS)
 
 
 def records(store: Store) -> Iterator[tuple[str, Record]]:

@@ -29,7 +29,7 @@ function edge.start(places, keys_max_age)
         metrics.publish()
     end
     local function follow(premature)
-        if not premature then switch.follow(places.shim, state.read_pointer) end
+        if not premature then switch.follow(places.shim, state.read_pointer, places.opened) end
     end
     read(false)
     switch.follow(nil, state.read_pointer)

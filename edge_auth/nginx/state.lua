@@ -20,7 +20,8 @@ local may_by_scopes = {}
 local by_authorization, by_api_key, remembered = {}, {}, 0 -- records by the header that held the key
 local paths, max_age
 
-local state = { build = nil, named = nil } -- the build in force, and the one that the pointer names
+-- The build in force, the one that the pointer names, and the one that it announces (`edge_auth/builds/pointer.py`).
+local state = { build = nil, named = nil, announced = nil }
 
 local function log_failure(path)
     if ngx.time() >= (failed_at[path] or 0) + LOG_SECONDS then
@@ -94,7 +95,10 @@ end
 
 function state.read_pointer()
     local document = changed(paths.pointer, function(found) return type(found.build) == "string" end)
-    if document then state.named = document.build end
+    if not document then return end
+    local next = document.announced
+    local readable = type(next) == "table" and type(next.build) == "string" and type(next.nonce) == "string"
+    state.named, state.announced = document.build, readable and tonumber(next.seconds) and next or nil
 end
 
 -- Reads both files. `max_age` is how many seconds key records stay valid that cannot be read again.

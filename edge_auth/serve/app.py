@@ -19,7 +19,7 @@ from edge_auth.live.key_file import KeyFile, open_key_file
 from edge_auth.live.keyring import KEYS_MAX_AGE_SECONDS, Keyring
 from edge_auth.live.log import Log
 from edge_auth.live.metrics import Metrics, RetriedMetrics
-from edge_auth.live.presence import Presence
+from edge_auth.live.presence import Presence, opened_file
 from edge_auth.live.single_flight import REQUEST_TIMEOUT_SECONDS, SingleFlight
 from edge_auth.live.turns import Background, TakingTurns, Turns
 from edge_auth.serve.store_copies import copies_folder
@@ -115,7 +115,10 @@ def create_app(settings: Settings, log: Log | None = None, *, waited_for: bool =
     background = Background()
     copies = FileCache(Path(settings.state) / "copies", pause=background.pause)
     presence = Presence(open_store(settings.store, settings.store_seconds), log.line) if waited_for else None
-    builds = BuildRegistry(store, copies, single_flight, log, metrics, background=background, presence=presence)
+    opened = opened_file(settings.state, store.location) if behind_nginx else None
+    builds = BuildRegistry(
+        store, copies, single_flight, log, metrics, background=background, presence=presence, nginx_opened=opened
+    )
     counter = _counter(settings, store.location, log, metrics)
     waiting = turns.waiting if turns is not None else nullcontext
     files = StoredBulkFiles(builds, store, single_flight, waiting)

@@ -8,10 +8,12 @@ from pathlib import Path
 from threading import Event
 
 from edge_auth.builds.layout import KEYS, POINTER
+from edge_auth.builds.pointer import Pointer
 from edge_auth.errors import StoreError
 from edge_auth.live.counter import store_name
 from edge_auth.live.key_file import open_key_file
 from edge_auth.live.log import Log
+from edge_auth.live.poller import SOON_SECONDS
 from edge_auth.store.folder import FolderStore
 from edge_auth.store.interface import Store, Versioned
 from edge_auth.store.open import open_store
@@ -40,6 +42,7 @@ class StoreCopies:
         }
         self._copies = FolderStore(str(copies_folder(state, opened.location)), private=True)
         self._known: dict[str, Versioned] = {}
+        self._moves_until = 0.0  # when an announced build has gone live
         self._log = Log()
 
     def follow(self) -> None:
@@ -49,7 +52,7 @@ class StoreCopies:
                 self.update()
             except StoreError as error:
                 self._log.once(f"nginx uses the last key records and the last build: {error}")
-            Event().wait(_POLL_SECONDS)
+            Event().wait(SOON_SECONDS if time.monotonic() < self._moves_until else _POLL_SECONDS)
 
     def update(self) -> None:
         """Copy what changed.
@@ -63,4 +66,7 @@ class StoreCopies:
             if found is not None and (known is None or found.etag != known.etag):
                 self._copies.put(copy, found.data)
                 self._known[copy] = found
+                if copy == POINTER:
+                    announced = Pointer.from_bytes(found.data).announced
+                    self._moves_until = time.monotonic() + announced.seconds if announced else 0.0
         self._copies.put(READ_AT, b"%d\n" % time.time())

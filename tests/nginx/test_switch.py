@@ -10,7 +10,9 @@ import pytest
 
 from edge_auth.builds.layout import POINTER
 from edge_auth.builds.pointer import Pointer
+from edge_auth.live.presence import records
 from edge_auth.store.folder import FolderStore
+from generator.releases.publish import publish, rollback
 from tests.support.commands import build
 from tests.support.lakes import FIXED, write
 from tests.support.nginx_edge import LIMIT
@@ -85,6 +87,20 @@ def test_what_is_asked_for_often_never_misses(service: Service, store: Path, key
         assert miss["X-Cache"] == "MISS"
         assert (hit.body, hit["ETag"], hit["X-Build"]) == (miss.body, miss["ETag"], builds[0])
         assert {name.lower() for name in hit.headers} == {name.lower() for name in miss.headers}
+
+
+def test_an_announced_build_is_in_the_cache_when_it_goes_live(
+    service: Service, store: Path, key: str, other: str
+) -> None:
+    """So is the build before it, after a rollback."""
+    client, opened = service.client(key), FolderStore(str(store))
+    pages, before = often(0), client.get(f"{API}/status")["X-Build"]
+    until(lambda: from_cache(client, pages), LIMIT, "the pages are in the cache")
+    until(lambda: list(records(opened)), LIMIT, "the shim says that it is there")
+    publish(opened, other, by_hand=True, wait=LIMIT)
+    assert {answer["X-Cache"] for answer in until_switched(client, pages, other)} == {"HIT"}
+    assert rollback(opened, wait=LIMIT) == before
+    assert {answer["X-Cache"] for answer in until_switched(client, pages, str(before))} == {"HIT"}
 
 
 def hit_of(answer: HttpAnswer) -> HttpAnswer | None:
