@@ -1,14 +1,16 @@
 """The bulk files of the builds that a store keeps: found by name, read, and sent in chunks.
 
 A thread of the server sends a download, and holds neither a turn nor the interpreter while the client is slow. There
-are threads for MAX_DOWNLOADS of them beside those that answer requests.
+are threads for MAX_DOWNLOADS of them beside those that answer requests. The bounds of a key and of an address hold for
+all workers of a machine that share a state folder.
 """
 
 import hashlib
 import os
-from collections import Counter
+import struct
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
+from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, lockf
 from pathlib import Path
 from threading import Lock
 from time import monotonic
@@ -19,12 +21,15 @@ from edge_auth.builds.builds import open_build
 from edge_auth.builds.bulk import LIVE_CATALOGUE, BulkFile, catalogue_of, is_file_name
 from edge_auth.errors import AccessDenied, MissingObject, NotFound, RateLimited, StoreError, UnknownBuild
 from edge_auth.live.build_registry import BuildRegistry
+from edge_auth.live.counter import Locked, address_name
 from edge_auth.live.single_flight import SingleFlight
 from edge_auth.store.interface import Store
 
 MAX_DOWNLOADS = 48  # that a worker sends at the same time
-_MAX_DOWNLOADS_OF_A_KEY = 16  # two keys leave places for others
+_MAX_DOWNLOADS_OF_A_KEY = 16  # of all workers: two keys leave places for others, even in one worker
 _MAX_DOWNLOADS_OF_AN_ADDRESS = 40
+_MAX_PLACES = 1024
+_PLACE = struct.Struct("<QQ")  # a key and an address; zeros if the place is free
 _RETRY_SECONDS = 5
 MAX_READ_BYTES = 1 << 20  # a body up to this size is sent at once, a larger one in chunks
 _CHUNK_BYTES = 256 << 10  # the server holds some chunks for a client that does not read
@@ -41,7 +46,7 @@ class Span(NamedTuple):
 
 
 class Holder(NamedTuple):
-    """Who downloads: the id of a key, '' for a guest, and the address of the client."""
+    """Who downloads: the id of a key, or the address of a guest, and the address of the client."""
 
     key_id: str
     address: str
@@ -52,6 +57,7 @@ class StoredBulkFiles:
 
     Args:
         waiting: Returns the context of slow work, in which other requests run if requests take turns.
+        places: Where workers count the downloads together.
     """
 
     def __init__(
@@ -60,12 +66,13 @@ class StoredBulkFiles:
         store: Store,
         single_flight: SingleFlight,
         waiting: Callable[[], AbstractContextManager[None]],
+        places: Path,
     ):
         self._builds = builds
         self._store = store
         self._single_flight = single_flight
         self._waiting = waiting
-        self._downloads = Downloads()
+        self._downloads = Downloads(places)
         self._files_by_build: dict[str, dict[str, BulkFile]] = {}  # the files of each build by name
         self._listed_at = float("-inf")
         self._whole: set[tuple[str, int, int]] = set()  # name, inode and time of change of files with the right hash
@@ -188,33 +195,79 @@ class StoredBulkFiles:
 
 
 class Downloads:
-    """Counts the downloads that are being sent, by key and by address."""
+    """Counts the downloads that are being sent, by key and by address.
 
-    def __init__(self) -> None:
-        self._by_key: Counter[str] = Counter()
-        self._by_address: Counter[str] = Counter()
+    Each has a place in a file, which names its holder, and a lock on this place, which the system ends with the
+    process. If the file cannot be used, this process counts alone.
+
+    Args:
+        file: The file of all processes that count together.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._own: set[int] = set()  # the places of this process
         self._lock = Lock()
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            self._handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError:
+            self._handle = os.memfd_create("downloads")
 
-    def begin(self, holder: Holder) -> None:
-        """Count one more.
+    def begin(self, holder: Holder) -> int:
+        """Return a place for one more.
 
         Raises:
             RateLimited: There are too many.
         """
+        key, address = _short(holder.key_id), _short(address_name(holder.address))
         with self._lock:
-            of_key, of_address = self._by_key[holder.key_id], self._by_address[holder.address]
-            if of_key >= _MAX_DOWNLOADS_OF_A_KEY or of_address >= _MAX_DOWNLOADS_OF_AN_ADDRESS:
-                raise _refusal(f"{max(of_key, of_address)} downloads of yours are being sent")
-            if self._by_key.total() >= MAX_DOWNLOADS:
-                raise _refusal("too many downloads are being sent")
-            self._by_key[holder.key_id] += 1
-            self._by_address[holder.address] += 1
+            try:
+                with Locked(self._handle, _MAX_PLACES):
+                    return self._begin(key, address)
+            except OSError:  # the disk is full or locks fail
+                os.close(self._handle)
+                self._handle, self._own = os.memfd_create("downloads"), set()
+                return self._begin(key, address)
 
-    def end(self, holder: Holder) -> None:
-        """Count one less."""
-        with self._lock:
-            self._by_key -= Counter([holder.key_id])  # drops those that hold none
-            self._by_address -= Counter([holder.address])
+    def _begin(self, key: int, address: int) -> int:
+        table = os.pread(self._handle, _MAX_PLACES * _PLACE.size, 0)
+        holders = dict(enumerate(_PLACE.iter_unpack(table[: len(table) // _PLACE.size * _PLACE.size])))
+        held = {place: holder for place, holder in holders.items() if any(holder) and self._is_held(place)}
+        of_key = sum(holder[0] == key for holder in held.values())
+        of_address = sum(holder[1] == address for holder in held.values())
+        if of_key >= _MAX_DOWNLOADS_OF_A_KEY or of_address >= _MAX_DOWNLOADS_OF_AN_ADDRESS:
+            raise _refusal(f"{max(of_key, of_address)} downloads of yours are being sent")
+        place = next((place for place in range(_MAX_PLACES) if place not in held), None)
+        if place is None or len(self._own) >= MAX_DOWNLOADS:
+            raise _refusal("too many downloads are being sent")
+        lockf(self._handle, LOCK_EX | LOCK_NB, 1, place)
+        os.pwrite(self._handle, _PLACE.pack(key, address), place * _PLACE.size)
+        self._own.add(place)
+        return place
+
+    def _is_held(self, place: int) -> bool:
+        """Return whether a process sends the download of a place. If none does, the process was killed."""
+        if place in self._own:
+            return True
+        try:
+            lockf(self._handle, LOCK_EX | LOCK_NB, 1, place)
+        except BlockingIOError:
+            return True
+        lockf(self._handle, LOCK_UN, 1, place)
+        return False
+
+    def end(self, place: int) -> None:
+        """Give a place back."""
+        with self._lock, suppress(OSError):
+            if place in self._own:
+                self._own.discard(place)
+                os.pwrite(self._handle, bytes(_PLACE.size), place * _PLACE.size)
+                lockf(self._handle, LOCK_UN, 1, place)
+
+
+def _short(name: str) -> int:
+    """Return a number for a name that is not 0."""
+    return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest()) or 1
 
 
 def _refusal(why: str) -> RateLimited:
@@ -303,10 +356,10 @@ class Download:
     """
 
     def __init__(self, downloads: Downloads, holder: Holder, chunks: FolderChunks | StoreChunks | MemoryChunks):
-        self._chunks, self._downloads, self._holder = chunks, downloads, holder
+        self._chunks, self._downloads = chunks, downloads
         self._is_open = False
         try:
-            downloads.begin(holder)
+            self._place = downloads.begin(holder)
         except RateLimited:
             chunks.close()
             raise
@@ -326,4 +379,4 @@ class Download:
         if self._is_open:
             self._is_open = False
             self._chunks.close()
-            self._downloads.end(self._holder)
+            self._downloads.end(self._place)

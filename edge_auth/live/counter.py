@@ -204,14 +204,14 @@ class FileCounter:
 
     def _noted(self, name: str, window: int) -> int:
         tables, tag = _location(name, self._counts.secret)
-        with _Locked(self._counts.handle, tables.start):
+        with Locked(self._counts.handle, tables.start):
             slot = self._find(tables, tag, window)
         return slot.used if slot.window == window else 0
 
     def _note(self, name: str, window: int, used: int) -> None:
         handle, secret = self._counts
         tables, tag = _location(name, secret)
-        with _Locked(handle, tables.start):
+        with Locked(handle, tables.start):
             slot = self._find(tables, tag, window)
             if slot.window == window and slot.used < used:
                 os.pwrite(handle, _SLOT.pack(tag, window, used), slot.offset)
@@ -219,7 +219,7 @@ class FileCounter:
     def _count(self, name: str, limit: int, window: int) -> Usage:
         handle, secret = self._counts
         tables, tag = _location(name, secret)
-        with _Locked(handle, tables.start):
+        with Locked(handle, tables.start):
             slot = self._find(tables, tag, window)
             if slot.used >= limit:
                 return Usage(limit, limit, slot.window, False)
@@ -287,7 +287,7 @@ def counter_file(state: str, store_location: str) -> Path:
     return Path(state) / f"counts-{store_name(store_location)}"
 
 
-class _Locked:
+class Locked:
     """Holds the lock of the byte of a file that stands for a bucket, or for the secret.
 
     A generator with `contextmanager` would take a microsecond longer, and every request takes this lock.
@@ -326,7 +326,7 @@ def _open_counts(file: Path, guest_limit: int) -> _Counts:
     file.parent.mkdir(parents=True, exist_ok=True)
     handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        with _Locked(handle, 0):
+        with Locked(handle, 0):
             reserve(handle, _RESERVED_BYTES)
             os.pwrite(handle, struct.pack("<I", guest_limit), _SECRET_BYTES)
         return _Counts(handle, _read_secret(handle))
@@ -337,7 +337,7 @@ def _open_counts(file: Path, guest_limit: int) -> _Counts:
 
 def _read_secret(handle: int) -> bytes:
     """Return the secret of a file. Without it a client could choose addresses that share a bucket with a key."""
-    with _Locked(handle, 0):
+    with Locked(handle, 0):
         secret = os.pread(handle, _SECRET_BYTES, 0)
         if len(secret) < _SECRET_BYTES or not any(secret):
             secret = os.urandom(_SECRET_BYTES)

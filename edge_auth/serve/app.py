@@ -121,7 +121,8 @@ def create_app(settings: Settings, log: Log | None = None, *, waited_for: bool =
     )
     counter = _counter(settings, store.location, log, metrics)
     waiting = turns.waiting if turns is not None else nullcontext
-    files = StoredBulkFiles(builds, store, single_flight, waiting)
+    places = Path(settings.state) / f"downloads-{store_name(store.location)}"
+    files = StoredBulkFiles(builds, store, single_flight, waiting, places)
     door = Door(keyring, counter, settings.trusted_proxies, behind_nginx, settings.guest_limit)
     parts = Parts(builds, door, files, log, metrics, waiting, behind_nginx, settings.behind_cdn)
     app = create_api(parts)

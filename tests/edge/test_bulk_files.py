@@ -1,14 +1,17 @@
 """Bulk files from inside: streams and their limits, damaged files, and files of builds that are not live."""
 
+import multiprocessing
 import shutil
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from edge_auth.api import blueprint as bulk
 from edge_auth.builds.builds import open_build
+from edge_auth.errors import RateLimited
 from edge_auth.live import bulk_files
 from edge_auth.serve import granian_server
 from edge_auth.store.folder import FolderStore
@@ -78,6 +81,53 @@ def test_a_key_has_so_many_downloads_at_once(client: WsgiClient, monkeypatch: py
     second.close()
     first.close()
     assert client.get(file["url"]).status == 200
+
+
+def hold(file: Path, holders: list[bulk_files.Holder], sending: Any, ended: Any) -> None:
+    """Begin downloads in a process of its own."""
+    downloads = bulk_files.Downloads(file)
+    for holder in holders:
+        downloads.begin(holder)
+    sending.set()
+    ended.wait()
+
+
+def test_the_workers_of_a_machine_count_together(tmp_path: Path) -> None:
+    """A killed one gives its places back. Keys and addresses count each for itself."""
+    file, context = tmp_path / "state" / "downloads", multiprocessing.get_context("spawn")
+    sending, ended = context.Event(), context.Event()
+    of_a = [bulk_files.Holder("a", f"203.0.113.{n}") for n in range(16)]
+    of_b = [bulk_files.Holder("b", "192.0.2.1") for _ in range(15)]
+    other = context.Process(target=hold, args=(file, of_a + of_b, sending, ended))
+    other.start()
+    assert sending.wait(60)
+    downloads = bulk_files.Downloads(file)
+
+    def is_refused(key: str, address: str) -> bool:
+        try:
+            downloads.end(downloads.begin(bulk_files.Holder(key, address)))
+        except RateLimited as error:
+            assert error.headers["Retry-After"] == "5"
+            return True
+        return False
+
+    assert is_refused("a", "198.51.100.1") and not is_refused("b", "192.0.2.1")
+    held = [downloads.begin(bulk_files.Holder(f"c{n}", "192.0.2.1")) for n in range(25)]
+    assert is_refused("d", "192.0.2.1") and not is_refused("d", "192.0.2.2")
+    downloads.end(held.pop())
+    assert not is_refused("d", "192.0.2.1")
+    other.kill()
+    other.join()
+    assert not is_refused("a", "198.51.100.1")
+
+
+def test_without_a_file_a_process_counts_alone(tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("no folder")
+    downloads, holder = bulk_files.Downloads(tmp_path / "state" / "downloads"), bulk_files.Holder("a", "192.0.2.1")
+    for _ in range(16):
+        downloads.begin(holder)
+    with pytest.raises(RateLimited, match="16 downloads of yours"):
+        downloads.begin(holder)
 
 
 def test_a_damaged_file_is_a_failure(client: WsgiClient) -> None:
