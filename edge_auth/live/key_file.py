@@ -21,7 +21,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -38,6 +38,7 @@ _ONE_LIST, _SHARDS = 1, 2  # formats
 _JSON = ".json"
 _KEPT_SECONDS = 3600
 _THREADS = 16
+_ENCODE = json.JSONEncoder(separators=(",", ":")).encode
 _NUMBER = re.compile(rb'"number":([0-9]+)')
 
 
@@ -90,7 +91,7 @@ class KeyList:
     def to_bytes(self) -> bytes:
         """Return the content of the file."""
         if not self.digits:
-            document = {"format": _ONE_LIST, "keys": [asdict(record) for record in self.records]}
+            document = {"format": _ONE_LIST, "keys": [record.fields() for record in self.records]}
             return json.dumps(document, indent=1, ensure_ascii=False).encode() + b"\n"
         shards = dict(sorted(self.shards.items()))
         numbers = {"format": _SHARDS, "digits": self.digits, "issued": self.issued}
@@ -317,8 +318,7 @@ def _hash(data: bytes) -> str:
 
 
 def _line(record: KeyRecord, number: int) -> bytes:
-    fields = {"sha256": record.sha256, "number": number} | asdict(record)
-    return json.dumps(fields, separators=(",", ":")).encode() + b"\n"
+    return _ENCODE({"sha256": record.sha256, "number": number} | record.fields()).encode() + b"\n"
 
 
 def _record(line: bytes) -> KeyRecord:

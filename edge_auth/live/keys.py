@@ -8,7 +8,8 @@ import re
 import secrets
 import string
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
+from dataclasses import fields as fields_of
 from datetime import UTC, datetime
 from typing import Any
 
@@ -53,9 +54,13 @@ class KeyRecord:
         """Return whether `now` (Unix time) is after the last second in which the key is valid."""
         return self.expires_at is not None and timestamp(now) > self.expires_at
 
+    def fields(self) -> dict[str, Any]:
+        """Return all fields by name, as `asdict` does in ten times the time."""
+        return {name: getattr(self, name) for name in _FIELDS}
+
     def public(self) -> dict[str, Any]:
         """Return the Key of the API: all fields except `sha256` and `revoked`."""
-        return {name: value for name, value in asdict(self).items() if name not in ("sha256", "revoked")}
+        return {name: value for name, value in self.fields().items() if name not in ("sha256", "revoked")}
 
     @staticmethod
     def from_fields(fields: dict[str, Any]) -> "KeyRecord":
@@ -64,7 +69,7 @@ class KeyRecord:
         Raises:
             KeyError, TypeError, ValueError: A field is missing or has a wrong value.
         """
-        record = KeyRecord(**{name: fields[name] for name in KeyRecord.__dataclass_fields__})
+        record = KeyRecord(**{name: fields[name] for name in _FIELDS} | {"scopes": tuple(fields["scopes"])})
         texts = [record.id, record.name, record.prefix, record.sha256, record.created_at, *record.scopes]
         if not all(isinstance(text, str) for text in texts) or not isinstance(record.revoked, bool):
             raise TypeError(f"key {record.id!r} has a field of the wrong type")
@@ -72,7 +77,10 @@ class KeyRecord:
             raise ValueError(f"key {record.id!r} has no rate limit of at least 1")
         if record.expires_at is not None and not _TIMESTAMP.fullmatch(record.expires_at):
             raise ValueError(f"key {record.id!r} expires at {record.expires_at!r}, which is not a timestamp")
-        return replace(record, scopes=tuple(record.scopes))
+        return record
+
+
+_FIELDS = tuple(field.name for field in fields_of(KeyRecord))
 
 
 def parse_expiry(text: str) -> str:
