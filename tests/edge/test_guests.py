@@ -86,6 +86,21 @@ def test_a_thousand_addresses_of_guests_change_no_count_of_a_key(client: WsgiCli
     assert int(client.get(f"{API}/status").headers["X-RateLimit-Remaining"]) == before - 1
 
 
+def test_a_thousand_addresses_of_guests_make_no_key_wait(client: WsgiClient) -> None:
+    """Guests over their limit are among them."""
+
+    def spent() -> float:
+        began = time.thread_time()
+        assert client.get(f"{API}/status").status == 200
+        return time.thread_time() - began
+
+    usual = min(spent() for _ in range(20))
+    for number in range(1000):
+        for _ in range(1 + (number % 50 == 0) * LIMIT):
+            client.get(f"{API}/status", key=None, remote=f"10.2.{number // 250}.{number % 250}")
+    assert min(spent() for _ in range(20)) < 2 * usual
+
+
 @pytest.mark.parametrize("through", [pytest.param(False, marks=pytest.mark.thorough), THROUGH[1]])
 def test_the_count_of_guests_is_exact_over_processes(location: str, tmp_path: Path, through: bool) -> None:
     limit, target = 120, f"{API}/cards?limit=7"

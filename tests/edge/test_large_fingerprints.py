@@ -4,7 +4,10 @@ import gzip
 import hashlib
 import json
 import shutil
+import socket
+import time
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -15,6 +18,7 @@ from generator.releases.publish import publish
 from tests.support import small_store
 from tests.support.lakes import write
 from tests.support.nights import make
+from tests.support.programs import needs
 from tests.support.service import Service, issue
 from tests.support.wsgi import WsgiClient
 
@@ -123,3 +127,22 @@ def test_clients_that_do_not_read_leave_answers_for_others(store: Path, client: 
     for body in held:
         getattr(body, "close", lambda: None)()
     assert client.get(API).body == right(store)
+
+
+@needs("nginx with Lua")
+@pytest.mark.shim_only("starts its own nginx")
+def test_a_client_that_does_not_read_makes_no_other_wait_behind_nginx(store: Path, tmp_path: Path) -> None:
+    """Equal requests wait for at most 2 seconds for one another; for an answer that is not kept they do not."""
+    key = issue(store)
+    with Service(store, tmp_path / "state", through_nginx=True) as service, socket.socket() as slow:
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        slow.connect(("127.0.0.1", service.port))
+        slow.sendall(f"GET {API} HTTP/1.1\r\nHost: a\r\nX-API-Key: {key}\r\n\r\n".encode())
+        assert slow.recv(8) == b"HTTP/1.1"
+        waited = []
+        for _ in range(4):
+            began = time.monotonic()
+            with urlopen(Request(f"http://127.0.0.1:{service.port}{API}", headers={"X-API-Key": key})) as answer:
+                waited.append(time.monotonic() - began)
+                assert answer.status == 200
+        assert sorted(waited)[2] < 1.5, waited

@@ -119,6 +119,12 @@ def test_serve_without_a_build_waits_for_one(tmp_path):
         assert server.stop()[0] == 0
 
 
+def test_only_its_user_reads_the_state(store, tmp_path):
+    shim = RunningShim(store, tmp_path / "new" / "state")
+    shim.stop()
+    assert (tmp_path / "new" / "state").stat().st_mode & 0o777 == 0o700
+
+
 @pytest.mark.thorough
 def test_wrong_usage_and_refusals(tmp_path):
     refused = run("serve", "--rate-limit-url", "http://:secret@x", "--store", str(tmp_path))

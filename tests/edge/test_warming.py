@@ -1,5 +1,7 @@
 """Before another build goes live, the shim makes the answers that clients had lately."""
 
+import io
+import re
 from math import inf
 from pathlib import Path
 
@@ -94,3 +96,23 @@ def test_nginx_fetches_them_itself(
     for one in (client, behind_nginx):
         until_live(one, live)
     assert warmed == ["one"]
+
+
+def test_an_address_of_raw_bytes_spoils_no_other_answer_that_nginx_fetches(
+    store: FolderStore, before: str, tmp_path: Path
+) -> None:
+    """U+0085 is the second byte of a raw Å, and the end of a line to Python."""
+    client = WsgiClient(store.location, str(tmp_path / "edge"), 10_000, socket=tmp_path / "shim")
+    lines = [b"plain /api/v1/cards?limit=5", b"plain /api/v1/cards?q=a\xc3\x85", b"nonsense", b"gzip /api/v1/sets"]
+    body = b"\n".join(lines)
+    environ = {
+        "REQUEST_METHOD": "POST",
+        "PATH_INFO": "/",
+        "QUERY_STRING": "",
+        "HTTP_HOST": "localhost",
+        "HTTP_X_EDGE_BUILD": f"fetch {before}",
+        "CONTENT_LENGTH": str(len(body)),
+        "wsgi.input": io.BytesIO(body),
+    }
+    text = b"".join(client.app.wsgi_app(environ, lambda *_: None))
+    assert re.findall(rb"HTTP/1.1 ([0-9]+)", text) == [b"200", b"200", b"404", b"200"]

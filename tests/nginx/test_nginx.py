@@ -288,6 +288,10 @@ def test_a_store_on_s3(server: S3Server, proxy: Proxy, tmp_path: Path) -> None:
         until(lambda: client.get(CARDS).code == "revoked_api_key", LIMIT, "the key is refused")
 
 
+def test_only_its_user_reaches_the_shim(edge: CachedEdge) -> None:
+    assert (edge.service.folder / "shim").stat().st_mode & 0o777 == 0o600
+
+
 def test_serve_refuses_a_socket_together_with_redis(tmp_path: Path) -> None:
     more = ("--socket", tmp_path / "shim", "--rate-limit-url", "redis://127.0.0.1:1")
     assert "exclude each other" in run("serve", "--store", tmp_path, *more, status=1).stderr
