@@ -100,7 +100,8 @@ def cardmarket(
     writer = LakeWriter(lake)
     result = import_files(writer, packed, options)
     for number, one in result.memory.items():
-        say(f"the lake remembers of game {number}: {one}; `cardpress lake show`", err=True)
+        if one.remembers:
+            say(f"the lake remembers of game {number}: {one}; `cardpress lake show`", err=True)
     takes_numbers = bool(numbers_from_names) or any(one.number_pattern for one in result.memory.values())
     gaps = find_gaps(writer, numbers_from_names=takes_numbers) if files.places else None
     _say_result(result, left, gaps, as_json)

@@ -25,7 +25,14 @@ _OPENERS: dict[bytes, Callable[[io.BufferedReader], io.BufferedIOBase]] = {
     b"BZh": bz2.open,
     b"\xfd7zXZ": lzma.open,
 }  # by how the file begins
-_LONGEST_MAGIC = max(map(len, _OPENERS))
+_OTHERS = {
+    b"PK\x03\x04": "a zip archive or a spreadsheet: unpack it, or save it as CSV",
+    b"\xd0\xcf\x11\xe0": "a spreadsheet: save it as CSV",
+    b"\x28\xb5\x2f\xfd": "compressed with zstd: inflate it, or use gzip",
+    b"%PDF": "a PDF: save its table as CSV",
+    b"PAR1": "Parquet: give CSV or JSON, or put it into the lake",
+}  # what is not read, by how the file begins
+_LONGEST_MAGIC = max(map(len, (*_OPENERS, *_OTHERS)))
 _ENCODINGS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF32_LE: "utf-32",
@@ -160,6 +167,9 @@ def open_bounded(path: Path, limits: FileLimits) -> Iterator[BoundedFile]:
     try:
         with _open_binary(path) as stream:
             start = stream.peek(_LONGEST_MAGIC)
+            for magic, what in _OTHERS.items():
+                if start.startswith(magic):
+                    raise IngestError(f"{path}: it is {what}")
             opener = next((opener for magic, opener in _OPENERS.items() if start.startswith(magic)), None)
             if opener is None:
                 yield BoundedFile(path, stream, limits)

@@ -123,7 +123,7 @@ def _names(number: int, header: list[str], keys: TableKeys) -> list[str]:
                 f"line {number}: column {quoted_json(name)} is not known: rename it to {new}, or remove it"
             )
     for column in keys.required:
-        if column in absent:
+        if not set(column) & set(names):
             other = f" (or {', '.join(column[1:])})" if column[1:] else ""
             found = ", ".join(map(quoted_json, names))
             raise ValueError(f"line {number}: its header lacks {column[0]}{other}; it has {found}")

@@ -168,6 +168,7 @@ class LineFormat:
         example: The arguments of the command in the example of its help.
         columns: The columns of the rows in their order.
         remarks: TableKeys that only people read.
+        one_of: Keys of which a table must have one.
     """
 
     name: str
@@ -175,6 +176,7 @@ class LineFormat:
     example: str
     columns: Mapping[str, Column]
     remarks: frozenset[str] = frozenset()
+    one_of: tuple[str, ...] = ()
     is_csv_allowed: ClassVar[bool] = True
 
     @cached_property
@@ -192,6 +194,7 @@ class LineFormat:
         """The columns of a CSV file."""
         columns = self.columns.values()
         needed = [column.keys for column in columns if column.is_required]
+        needed += [self.one_of] if self.one_of else []
         integers = frozenset(key for column in columns if pa.types.is_integer(column.type) for key in column.keys)
         return TableKeys([column.keys for column in columns], needed, self.remarks, integers)
 
@@ -370,6 +373,7 @@ ATTRIBUTES = LineFormat(
 WATCHLIST = LineFormat(
     "watchlist",
     help="Import the products that the watchlist tracks.",
+    one_of=("url", "cardmarket_url", "slug"),
     example="watchlist.csv",
     columns={
         "slug": text("slug"),

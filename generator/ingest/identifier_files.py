@@ -1,5 +1,6 @@
 """Reads files of ids of other catalogues: a card or line becomes rows, or is refused with its number and the reason."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from generator.ingest.csv_tables import TableKeys
 from generator.ingest.identifier_formats import Card, CardFormat, Identified, identify_line
 from generator.ingest.json_stream import JsonStream
 from generator.ingest.lines import given_lines
-from generator.ingest.values import InvalidValue
+from generator.ingest.values import InvalidValue, quoted_json
 
 _COLUMNS = ("id_product", "scheme", "value")
 _KEYS = TableKeys([(name,) for name in _COLUMNS], [(name,) for name in _COLUMNS], integers=frozenset({"id_product"}))
@@ -54,6 +55,7 @@ class IdentifierReader:
         without: Cards without an id of the marketplace.
         refused: Cards or lines with a wrong value.
         paths: The files, in the order in which they were read.
+        read_of, refused_of: The same for each file, by its place.
     """
 
     format: CardFormat | None
@@ -62,6 +64,8 @@ class IdentifierReader:
     without: Cases = field(default_factory=Cases)
     refused: Cases = field(default_factory=Cases)
     paths: list[Path] = field(default_factory=list)
+    read_of: Counter[int] = field(default_factory=Counter)
+    refused_of: dict[int, Cases] = field(default_factory=dict)
     _batches: list[pa.RecordBatch] = field(default_factory=list)
     _rows: list[tuple[int, int, int, str, str]] = field(default_factory=list)
 
@@ -115,11 +119,11 @@ class IdentifierReader:
         complete = False
         for line in given_lines(file.lines(), _KEYS):
             if line.problem.startswith("not JSON"):
-                raise ValueError(f"line {line.number:,} is no JSON, or cut off: {line.problem}")
+                raise ValueError(f"line {line.number:,} is no JSON, or cut off: {line.problem}: write it again")
+            complete = complete or all(name in line.values for name in _COLUMNS)
             try:
                 if line.problem:
                     raise InvalidValue(line.problem)
-                complete = complete or all(name in line.values for name in _COLUMNS)
                 self._add_one(line.number, identify_line(line.values))
             except InvalidValue as error:
                 self._refuse(line.number, error)
@@ -127,8 +131,8 @@ class IdentifierReader:
             raise ValueError(f"no line has the columns {', '.join(_COLUMNS)}")
 
     def _add_one(self, number: int, found: Identified) -> None:
-        self.read += 1
         file = len(self.paths) - 1
+        self._count(file)
         if not found.products:
             self.without.add(self.name(file, number))
         self._rows += [(file, number, product, *id_) for product in found.products for id_ in found.ids]
@@ -136,8 +140,24 @@ class IdentifierReader:
             self._end_batch()
 
     def _refuse(self, number: int, error: InvalidValue) -> None:
+        self._count(len(self.paths) - 1)
+        self.refuse(len(self.paths) - 1, number, str(error))
+
+    def refuse(self, file: int, number: int, problem: str) -> None:
+        """Count a card or line that was read as one that is refused."""
+        for cases in (self.refused, self.refused_of.setdefault(file, Cases())):
+            cases.add(f"{self.name(file, number)}: {problem}")
+
+    def check(self) -> None:
+        """Raise IngestError if all cards or lines of a file are refused."""
+        for file, cases in sorted(self.refused_of.items()):
+            if cases.count == self.read_of[file]:
+                all_of_them = f"all {cases.count:,} {self.unit}s were refused"
+                raise IngestError(f"{cases.example}; {all_of_them}, and nothing was imported")
+
+    def _count(self, file: int) -> None:
         self.read += 1
-        self.refused.add(f"{self.name(len(self.paths) - 1, number)}: {error}")
+        self.read_of[file] += 1
 
     def _end_batch(self) -> None:
         columns = zip(*self._rows, strict=True) if self._rows else [()] * len(SCHEMA)
@@ -148,5 +168,5 @@ class IdentifierReader:
 
 def _object(value: Any) -> Card:
     if not isinstance(value, dict):
-        raise InvalidValue("no JSON object")
+        raise InvalidValue(f"no JSON object, but {quoted_json(value)}")
     return value

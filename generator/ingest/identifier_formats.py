@@ -62,7 +62,8 @@ def identify_line(line: Card) -> Identified:
     product = _product(line.get("id_product"), "id_product")
     scheme, value = (_text(line.get(name), name) for name in ("scheme", "value"))
     if product is None or scheme is None or value is None:
-        raise InvalidValue("id_product, scheme and value are required")
+        missing = [name for name in ("id_product", "scheme", "value") if line.get(name) in (None, "")]
+        raise InvalidValue(f"it has no {', '.join(missing) or 'value'}")
     return Identified([product], [(scheme, value)])
 
 

@@ -3,6 +3,7 @@
 Nothing is written before every file was read. In a folder, all changed files then appear together or not at all.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
@@ -14,7 +15,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from generator.database import run_file
-from generator.errors import IngestError
 from generator.ingest.bounded_file import FileLimits
 from generator.ingest.identifier_files import Cases, IdentifierReader
 from generator.ingest.identifier_formats import CardFormat
@@ -26,6 +26,9 @@ from generator.lake.writer import LakeWriter, encode_parquet
 FILE = identifiers_file().path
 _TABLE = "identifiers"
 
+_SCHEME = re.compile("[a-z0-9_]{1,32}")
+_SCHEME_RULE = "write 1 to 32 letters a-z, digits and _"
+_VALUE_RULE = "write 1 to 200 characters without commas and blanks"
 # The cards and lines (file, number) with a row that breaks a rule, each with one such row.
 _BROKEN = """
 create table broken as
@@ -135,8 +138,7 @@ def import_identifiers(
         db.execute(_BROKEN)
         db.execute(_KEPT)
         _count_broken(db, reader)
-        if reader.read and reader.refused.count == reader.read:
-            raise IngestError(f"{reader.refused.example}; all {reader.read:,} {reader.unit}s were refused")
+        reader.check()
         matched, unknown = _matches(db, lake, reader)
         tables, changed = _merge(db, lake, format_, _replaced(db, format_) if replace else [])
         lake.write(changed)
@@ -148,12 +150,11 @@ def _said(cases: Cases, what: str) -> str:
 
 
 def _count_broken(db: duckdb.DuckDBPyConnection, reader: IdentifierReader) -> None:
-    broken = db.sql("from broken").fetchall()
-    for file, number, scheme, value in broken[:1]:
-        reader.refused.add(
-            f"{reader.name(file, number)}: {quoted_json(value)} of scheme {quoted_json(scheme)} breaks a rule", count=0
-        )
-    reader.refused.count += len(broken)
+    for file, number, scheme, value in db.sql("from broken").fetchall():
+        wrong = f"value {quoted_json(value)} of scheme {quoted_json(scheme)}: {_VALUE_RULE}"
+        if not _SCHEME.fullmatch(scheme):
+            wrong = f"scheme {quoted_json(scheme)}: {_SCHEME_RULE}"
+        reader.refuse(file, number, wrong)
 
 
 def _matches(db: duckdb.DuckDBPyConnection, lake: LakeWriter, reader: IdentifierReader) -> tuple[int, Cases]:

@@ -1,6 +1,7 @@
 """Reads the lines of tables and scrapers: each becomes a row, or is refused with its number and the reason."""
 
 import json
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
@@ -17,7 +18,7 @@ from generator.ingest.bounded_file import FileLimits, open_bounded
 from generator.ingest.csv_tables import TableKeys, csv_rows, undecoded
 from generator.ingest.formats import LineFormat, ScrapedFormat
 from generator.ingest.prices import PriceMarks, PriceText
-from generator.ingest.values import InvalidValue
+from generator.ingest.values import InvalidValue, quoted_json
 from generator.lake.tables import CONDITIONS
 
 _MAX_BATCH_ROWS = 20_000  # rows held as Python objects before they become an Arrow batch
@@ -63,13 +64,15 @@ def _json_line(number: int, text: str) -> GivenLine:
     if not problem:
         try:
             value = json.loads(text, parse_constant=_refuse_constant)
+        except json.JSONDecodeError as error:
+            problem = f"{error.msg.removesuffix(' at')} at character {error.pos + 1}: {quoted_json(text)}"
         except (ValueError, RecursionError) as error:
-            problem = str(error)
+            problem = f"{error}: {quoted_json(text)}"
     if problem:
         return GivenLine(number, text, {}, f"not JSON: {problem}")
-    return (
-        GivenLine(number, text, value, "") if isinstance(value, dict) else GivenLine(number, text, {}, "no JSON object")
-    )
+    if not isinstance(value, dict):
+        return GivenLine(number, text, {}, f"no JSON object, but {quoted_json(value)}")
+    return GivenLine(number, text, value, "")
 
 
 def _refuse_constant(name: str) -> None:
@@ -96,7 +99,7 @@ class FileLines:
     Attributes:
         lines, refused: How many lines it has, and how many of them were refused.
         offers, incomplete: How many offers it lists, and how many of them builds leave out.
-        numbers: The numbers of the lines that became rows, in a table that people keep.
+        numbers: The numbers of the lines that became rows.
         conditions: The conditions of offers that are none of the seven, with their numbers.
         contradictions: The lines whose count contradicts their offers: how many, and how the first does.
     """
@@ -108,7 +111,7 @@ class FileLines:
     offers: int = 0
     incomplete: int = 0
     conditions: Counter[str] = field(default_factory=Counter)
-    numbers: list[int] = field(default_factory=list)
+    numbers: "array[int]" = field(default_factory=lambda: array("q"))
     contradictions: int = 0
     first_contradiction: str = ""
 
@@ -216,8 +219,7 @@ class _Reading:
     def _take(self, line: GivenLine, row: _Row) -> None:
         if self._scraped:
             self._judge(self._scraped, line, dict(zip(self._format.columns, row, strict=True)))
-        if self._format.is_csv_allowed:
-            self._found.numbers.append(line.number)
+        self._found.numbers.append(line.number)
         self._rows.append(row)
         if len(self._rows) >= _MAX_BATCH_ROWS:
             self._end_batch()

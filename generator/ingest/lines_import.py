@@ -158,11 +158,16 @@ def _check(
     """
     table = line_format.table
     for broken in check_rows(table.name, rows.select(table.schema.names)):
-        raise IngestError(f"{table.name}: {broken}: no build would accept it")
-    findings = [found for file in reader.files for found in _doubts(line_format, file)]
-    findings += _future(table, rows)
+        raise IngestError(f"{_file_of(reader, table)}: {broken}: no build would accept it: correct the line")
+    findings = [found for file in reader.files for found in (*_doubts(line_format, file), *_future(table, file))]
     refuse(findings, accepted)
     return tuple(findings)
+
+
+def _file_of(reader: LineReader, table: DailyTable) -> Path:
+    """Return the first file whose rows break a rule of the table."""
+    broken = (file for file in reader.files if check_rows(table.name, file.rows.select(table.schema.names)))
+    return next(broken, reader.files[0]).path
 
 
 def _doubts(line_format: ScrapedFormat, file: FileLines) -> Iterator[ImportFinding]:
@@ -190,15 +195,17 @@ def _unknown_slugs(lake: LakeWriter, rows: pa.Table) -> Iterator[ImportFinding]:
     known = {fold(slug) for slugs in tracked for slug in slugs if slug}
     unknown = sorted(slug for slug in pc.unique(rows["slug"]).to_pylist() if fold(slug) not in known)
     if unknown:
-        message = f"{len(unknown):,} slugs are those of no tracked product, such as {unknown[0]}: builds leave them out"
+        example = f"such as {quoted_json(unknown[0])}: builds leave them out"
+        message = f"{len(unknown):,} slugs are those of no tracked product, {example}"
         yield ImportFinding(UNKNOWN_SLUGS, "lines", WATCH_CHECKS.table.name, len(unknown), message, is_refused=False)
 
 
-def _future(table: DailyTable, rows: pa.Table) -> Iterator[ImportFinding]:
+def _future(table: DailyTable, file: FileLines) -> Iterator[ImportFinding]:
     latest = (utc_now() + settings.MAX_LINES_AHEAD_OF_CLOCK).replace(tzinfo=None)
-    ahead = rows.filter(pc.greater(rows[table.time], pa.scalar(latest, pa.timestamp("us"))))
-    if ahead.num_rows:
-        product, moment = ahead[table.product][0].as_py(), ahead[table.time][0].as_py()
-        example = f"{table.product} {product} at {timestamp(moment.replace(tzinfo=UTC))}"
-        message = f"{ahead.num_rows:,} lines have a {table.time} that the clock has not reached, such as {example}"
-        yield ImportFinding(FUTURE, table.name, table.name, ahead.num_rows, message)
+    is_ahead = pc.greater(file.rows[table.time], pa.scalar(latest, pa.timestamp("us")))
+    if count := pc.sum(is_ahead).as_py():
+        place = pc.index(is_ahead, True).as_py()
+        time = timestamp(file.rows[table.time][place].as_py().replace(tzinfo=UTC))
+        more = f" (and {count - 1:,} more lines)" if count > 1 else ""
+        message = f"line {file.numbers[place]}: {table.time} is {time}, which the clock has not reached{more}"
+        yield ImportFinding(FUTURE, str(file.path), table.name, count, message)

@@ -36,18 +36,19 @@ from generator.ingest.games import number_of, number_of_categories
 from generator.ingest.lake_rules import check_rows
 from generator.ingest.prices import PriceMarks, PriceText, parse_price
 from generator.ingest.table_files import TableFile, expansions_file, price_guide_file, products_file
-from generator.ingest.values import InvalidValue, parse_id
+from generator.ingest.values import InvalidValue, parse_id, quoted_json
 from generator.lake.schema import TIMESTAMP
 from generator.lake.tables import PRICE_FIGURES
 
 _FORMAT_VERSION = 1
-_MAX_QUOTED_CHARACTERS = 80
 _START_BYTES = 65_536
 _LISTS = ("products", "expansions", "priceGuides")
+_MEND = "download the file again, or correct it there"
 _NONE_OF_THEM = "it has no list of products, prices or expansions"
 _NOT_TOLD = "its products may be singles or sealed: give it with --singles or --nonsingles"
 _LIST = re.compile(rf'(?<!\\)"({"|".join(_LISTS)})"\s*:\s*\[')
 _SPACE_BEFORE_OFFSET = re.compile(r"\s+(?=[+-][0-9]{2}:?[0-9]{2}$|Z$)", re.IGNORECASE)
+_NOT_SINGLES = re.compile(r"non[^a-z0-9]*single")
 _DAY_IN_NAME = re.compile(r"(?<![0-9])(20[0-9]{2})[-_]?([01][0-9])[-_]?([0-3][0-9])(?![0-9])")
 _FOIL_SUFFIXES = ("-holo", "-foil")
 _KNOWN_MEMBERS = frozenset({"version", "createdAt", *_LISTS})
@@ -141,16 +142,23 @@ class DownloadFile(NamedTuple):
         try:
             values = [row.get(key) for row in self.rows]
         except AttributeError:
-            raise IngestError(f"{self.source}: a row is no JSON object") from None
+            place = next(place for place, row in enumerate(self.rows) if not isinstance(row, dict))
+            raise self.refusal(place, f"no JSON object, but {quoted_json(self.rows[place])}") from None
         if set(map(type, values)) - type_.python - {type(None)}:
-            wrong = next(v for v in values if v is not None and type(v) not in type_.python)
-            raise IngestError(f"{self.source}: {key} must be {type_.name}, not {_quoted(wrong)}")
+            place = next(i for i, v in enumerate(values) if v is not None and type(v) not in type_.python)
+            raise self.refusal(place, f"{key} must be {type_.name}, not {quoted_json(values[place])}")
         if required and None in values:
-            raise IngestError(f"{self.source}: row {values.index(None) + 1} of {len(values)} has no {key}")
+            raise self.refusal(values.index(None), f"it has no {key}")
         try:
             return pa.array(values, type_.arrow)
-        except (OverflowError, ValueError) as error:  # beyond 64 bits, or half of a surrogate pair
-            raise IngestError(f"{self.source}: {key}: {str(error).splitlines()[0]}") from error
+        except (OverflowError, ValueError):
+            place = next(i for i, v in enumerate(values) if not _fits(v, type_.arrow))
+            problem = f"{key} is too large, or half of a surrogate pair: {quoted_json(values[place])}"
+            raise self.refusal(place, problem) from None
+
+    def refusal(self, place: int, problem: str) -> IngestError:
+        """Return the error that refuses the file for what is wrong in a row. Rows count from 1 in the message."""
+        return IngestError(f"{self.source}: row {place + 1:,} of {len(self.rows):,}: {problem}; {_MEND}")
 
     def table(self, schema: pa.Schema, columns: dict[str, pa.Array]) -> pa.Table:
         """Return the columns as a table of this schema, with `created_at` on every row."""
@@ -203,7 +211,8 @@ def read_marketplace_file(
     """
     document = read_document(path, limits, is_certain=kind is not None)
     if kind and kind.list_name not in document.lists:
-        raise IngestError(f'{path}: no list "{kind.list_name}" in it: is it the right file for this option?')
+        has = f"; it has {' and '.join(document.lists)}" if document.lists else ""
+        raise IngestError(f'{path}: no list "{kind.list_name}" in it{has}: give it with the option of its list')
     found = []
     for name, rows in document.lists.items():
         download = DownloadFile(str(path), document.created_at, rows)
@@ -223,7 +232,7 @@ def _product_kind(path: Path, kind: Kind | None) -> str:
         return "single" if kind is Kind.SINGLES else "sealed"
     name = path.name.lower()
     if "single" in name:
-        return "sealed" if "nonsingle" in name else "single"
+        return "sealed" if _NOT_SINGLES.search(name) else "single"
     if kind:
         raise IngestError(f"{path}: {_NOT_TOLD}")
     raise NotTheMarketplaces(_NOT_TOLD)
@@ -261,7 +270,7 @@ def _read_expansions(path: Path, document: DownloadFile) -> ImportedFile:
     # Some rows of the real file call the id of the expansion `idProduct`.
     ids = pc.coalesce(document.column("idExpansion", _ID), document.column("idProduct", _ID))
     if ids.null_count:
-        raise IngestError(f"{path}: row {pc.index(ids.is_null(), True).as_py() + 1} has no idExpansion")
+        raise document.refusal(pc.index(ids.is_null(), True).as_py(), "it has no idExpansion")
     columns = {"id": ids, "name": document.column("enName", _TEXT)}
     target = expansions_file()
     table = document.table(target.imported_schema, columns)
@@ -298,7 +307,7 @@ def _check(
     """Yield rows that repeat a key with other values. Of the names of expansions, the marketplace repeats some."""
     for broken in check_rows(table, rows, day):
         if not broken.is_repetition:
-            raise IngestError(f"{document.source}: {broken}: no build would accept it")
+            raise IngestError(f"{document.source}: {broken}: no build would accept it; {_MEND}")
         if table == "expansions":
             message = f"{broken.rows:,} rows give expansions several names, such as {broken.example}"
             yield ImportFinding(NAMED_TWICE, document.source, target, broken.rows, message, is_refused=False)
@@ -381,7 +390,7 @@ def _json_document(path: Path, limits: FileLimits) -> Document:
     try:
         document = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        raise IngestError(f"{path}: not JSON: {error}") from error
+        raise IngestError(f"{path}: not JSON, or cut off: {error}: download it again") from error
     members = document if isinstance(document, dict) else {}
     lists = {name: members[name] for name in _LISTS if isinstance(members.get(name), list)}
     if not lists:
@@ -390,8 +399,10 @@ def _json_document(path: Path, limits: FileLimits) -> Document:
         if len([found for found in _LIST.findall(text) if found == name]) > 1:
             raise IngestError(f'{path}: the list "{name}" stands twice in it: split the file')
     if members.get("version", _FORMAT_VERSION) != _FORMAT_VERSION:
-        version = _quoted(members["version"])
-        raise IngestError(f"{path}: version {version} of the format: only {_FORMAT_VERSION} can be read")
+        version = quoted_json(members["version"])
+        raise IngestError(
+            f"{path}: version {version} of the format: only {_FORMAT_VERSION} can be read: is there a newer cardpress?"
+        )
     return Document(_created_at(path, members.get("createdAt")), lists, tuple(sorted(members.keys() - _KNOWN_MEMBERS)))
 
 
@@ -442,6 +453,8 @@ def _csv_guide(lines: Iterable[str]) -> tuple[list[dict[str, Any]], tuple[str, .
         known = {name: value for name, value in line.values.items() if name in keys}
         try:
             row = {keys[name]: _csv_value(name, value) for name, value in known.items()}
+            if row["idProduct"] is None:
+                raise InvalidValue("it has no idProduct")
         except InvalidValue as error:
             raise ValueError(f"line {line.line}: {error}") from None
         for price in row.values():
@@ -471,13 +484,18 @@ def _created_at(path: Path, value: Any) -> datetime:
         moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         moment.astimezone(UTC)
     except (AttributeError, TypeError, ValueError, OverflowError) as error:
-        expected = f"a time such as 2026-07-26T02:44:32+0200, not {_quoted(value)}"
-        raise IngestError(f"{path}: createdAt must be {expected}") from error
+        expected = f"a time such as 2026-07-26T02:44:32+0200, not {quoted_json(value)}"
+        raise IngestError(f"{path}: createdAt must be {expected}; {_MEND}") from error
     return moment
 
 
-def _quoted(value: Any) -> str:
-    return json.dumps(value)[:_MAX_QUOTED_CHARACTERS]
+def _fits(value: Any, type_: pa.DataType) -> bool:
+    """Return whether Arrow can hold a value: no number beyond 64 bits, and no half of a surrogate pair."""
+    try:
+        pa.array([value], type_)
+    except (OverflowError, ValueError):
+        return False
+    return True
 
 
 def _date_added(document: DownloadFile) -> pa.Array:
@@ -486,8 +504,19 @@ def _date_added(document: DownloadFile) -> pa.Array:
     zero = pc.match_substring_regex(texts, r"^(0000-|\d{4}-00|\d{4}-\d\d-00)")
     try:
         return pc.if_else(zero, None, texts).cast(TIMESTAMP)
-    except pa.ArrowInvalid as error:
-        raise IngestError(f"{document.source}: dateAdded: {str(error).splitlines()[0]}") from error
+    except pa.ArrowInvalid:
+        found = enumerate(zip(texts.to_pylist(), zero.to_pylist(), strict=True))
+        place, text = next((i, text) for i, (text, is_zero) in found if text and not is_zero and not _is_time(text))
+        problem = f"dateAdded must be a time such as 2022-07-01 10:00:00, not {quoted_json(text)}"
+        raise document.refusal(place, problem) from None
+
+
+def _is_time(text: str) -> bool:
+    try:
+        pa.scalar(text).cast(TIMESTAMP)
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 def _prices(document: DownloadFile, figure: str, suffix: str = "") -> pa.Array:

@@ -21,6 +21,7 @@ _CODES = {
 }
 _BETWEEN_WORDS = re.compile(r"[\s_.\-–/:]+")
 _INTEGERS = range(-(2**63), 2**63)
+_IDS = range(-(10**18) + 1, 10**18)  # what the API can address
 _COUNT = re.compile(r"[0-9]+|[1-9][0-9]{0,2}(?:([.,'’])[0-9]{3})(?:\1[0-9]{3})*", re.ASCII)
 # What programs and people write where there is no value: one rule for all columns.
 _NOTHING = frozenset({
@@ -84,8 +85,10 @@ def parse_id(value: Any, name: str) -> int | None:
     """Parse an id of the marketplace."""
     if value is None or (type(value) is str and is_nothing(value)):
         return None
-    if type(value) is not int or value not in _INTEGERS:
+    if type(value) is not int:
         raise InvalidValue(f"{name} must be an integer, not {quoted_json(value)}")
+    if value not in _IDS:
+        raise InvalidValue(f"{name} must be an integer of at most 18 digits, not {quoted_json(value)}")
     return value
 
 
@@ -135,7 +138,7 @@ def parse_url(value: Any, name: str) -> str | None:
     if url is None:
         return None
     if not url.startswith(("https://", "http://")):
-        raise InvalidValue(f"{name} must begin with https://, not be {quoted_json(value)}")
+        raise InvalidValue(f"{name} must begin with https:// or http://, not be {quoted_json(value)}")
     return re.split("[?#]", url, maxsplit=1)[0]
 
 

@@ -73,7 +73,7 @@ def import_watchlist(lake: LakeWriter, files: LineFiles, on_read: OnRead, replac
     finish_reading(files, reader)
     lines = list(_lines(reader))
     if not lines:
-        raise IngestError(f"{files.paths[0]}: it has no lines: nothing was imported")
+        raise IngestError(f"{files.paths[0]}: it has no lines below its header: nothing was imported")
     with lake.locked():
         file = watchlist_file()
         before = file.read(lake)
@@ -105,7 +105,7 @@ def _lines(reader: LineReader) -> Iterator[_Line]:
                     raise line.error("slug is an address, and url is one, too: leave one of them out")
                 line.slug, line.url = None, parse_url(line.slug, "slug")
             if not line.slug and not line.url:
-                raise line.error("it has no slug and no url")
+                raise line.error("it has no slug and no url: give one of them")
             yield line
 
 

@@ -465,8 +465,9 @@ GOOD = b'{"version":1,"createdAt":"2026-07-26T02:44:32+0200","priceGuides":[{"id
         (GOOD.replace(b"2026-07-26T", b"26.7.2026 "), "createdAt"),
         (GOOD.replace(b'"2026-07-26T02:44:32+0200"', b"1784000000"), "createdAt"),
         (GOOD.replace(b'{"idProduct":7,"low":1}', b"7"), "no JSON object"),
-        (GOOD.replace(b'"idProduct":7', b'"id":7'), "row 1 of 1 has no idProduct"),
-        (GOOD.replace(b":7", b':"7"'), "idProduct must be an integer"),
+        (GOOD.replace(b'"idProduct":7', b'"id":7'), "row 1 of 1: it has no idProduct"),
+        (GOOD.replace(b":7", b':"7"'), 'row 1 of 1: idProduct must be an integer, not "7"; download the file again'),
+        (GOOD.replace(b'"low":1', b'"low":' + b"9" * 400), "row 1 of 1: low is too large"),
         (GOOD.replace(b":7", b":7.5"), "idProduct must be an integer"),
         (GOOD.replace(b":7", b":99999999999999999999"), "idProduct"),
         (GOOD.replace(b'"low":1', b'"low":"1"'), "low must be a number"),
@@ -488,12 +489,15 @@ def test_a_bad_guide_is_refused_in_one_line_and_nothing_is_written(lake, tmp_pat
 @pytest.mark.parametrize(
     ("row", "says"),
     [
-        ({"idProduct": None}, "row 2 of 2 has no idProduct"),
-        ({"name": None}, "row 2 of 2 has no name"),
-        ({"name": 5}, "name must be text"),
-        ({"name": "\ud800"}, "name"),
-        ({"dateAdded": "2026-02-30 00:00:00"}, "dateAdded"),
-        ({"dateAdded": "yesterday"}, "dateAdded"),
+        ({"idProduct": None}, "row 2 of 2: it has no idProduct"),
+        ({"name": None}, "row 2 of 2: it has no name"),
+        ({"name": 5}, "row 2 of 2: name must be text, not 5; "),
+        ({"name": "\ud800"}, "row 2 of 2: name is too large, or half of a surrogate pair"),
+        ({"dateAdded": "2026-02-30 00:00:00"}, "row 2 of 2: dateAdded must be a time"),
+        (
+            {"dateAdded": "yesterday"},
+            'row 2 of 2: dateAdded must be a time such as 2022-07-01 10:00:00, not "yesterday"',
+        ),
         ({"idExpansion": "x"}, "idExpansion must be an integer"),
     ],
 )
@@ -508,7 +512,8 @@ def test_a_bad_product_list_is_refused(lake, tmp_path, row, says):
 
 def test_an_expansion_without_id_is_refused(lake, write):
     bad = write("expansions", [{"idExpansion": 1, "enName": "a"}, {"enName": "b"}])
-    assert refused(lake, "--expansions", bad) == f"cardpress: {bad}: row 2 has no idExpansion"
+    line = refused(lake, "--expansions", bad)
+    assert line.startswith(f"cardpress: {bad}: row 2 of 2: it has no idExpansion; download the file again")
 
 
 def test_a_missing_file_and_a_broken_lake_are_refused(lake, tmp_path, write):
@@ -629,6 +634,8 @@ def test_real_expansions_and_sealed_lists(lake):
     expected = {}
     for row in sorted(rows, key=lambda row: row["enName"]):  # of two names in one file, the greater
         expected[row.get("idExpansion", row.get("idProduct"))] = row["enName"]
+    unnamed = {row["idExpansion"] for file in listed for row in file.values()} - set(expected)
+    expected |= {key: f"Expansion {key}" for key in unnamed}
     assert {key: row["name"] for key, row in rows_of(lake / "expansions*.parquet").items()} == expected
 
 

@@ -275,3 +275,13 @@ def test_a_real_folder(tmp_path: Path) -> None:
     assert result["left"] == []
     [numbers] = [gap["what"] for gap in result["missing"] if gap["what"].startswith("number of")]
     assert int(numbers.split()[2]) < 20, numbers
+
+
+@pytest.mark.parametrize("name", ["products_non-singles_17.json", "Products_Non_Singles_17.json", "nonsingles.json"])
+def test_a_list_of_sealed_products_is_known_by_its_name_however_it_is_written(tmp_path: Path, name: str) -> None:
+    rows = [{"idProduct": 1, "name": "Box", "idExpansion": 7, "categoryName": "Digimon Booster Boxes"}]
+    (tmp_path / "files").mkdir()
+    write(tmp_path / "files" / name, "products", rows)
+    run("ingest", "cardmarket", tmp_path / "files", "--lake", tmp_path / "lake")
+    file = tmp_path / "lake" / "products-cardmarket.parquet"
+    assert duckdb.sql(f"SELECT kind FROM '{file}'").fetchall() == [("sealed",)]

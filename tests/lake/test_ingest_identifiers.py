@@ -128,7 +128,8 @@ def test_cards_of_scryfall(lake: Path, tmp_path: Path, form: Callable, compress:
     place = f"{tmp_path}/default-cards: card"
     assert done.stdout.splitlines()[0] == (
         f"7 cards read: 3 matched, 2 without an id of the marketplace (such as {place} 3), 1 unknown to the catalogue "
-        f'(such as id_product 999), 1 refused (such as {place} 6: "not yet" of scheme "scryfall" breaks a rule)'
+        f'(such as id_product 999), 1 refused (such as {place} 6: value "not yet" of scheme "scryfall": '
+        "write 1 to 200 characters without commas and blanks)"
     )
 
 

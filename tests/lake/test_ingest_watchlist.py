@@ -2,12 +2,14 @@
 
 import json
 from pathlib import Path
+from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from tests.support.commands import run
+from tests.support.service import Service, issue
 
 PAGE = "https://www.cardmarket.com/en/Pokemon/Products/Singles/Pokemon-GO/Charizard-PGO010"
 OTHER = "https://www.cardmarket.com/en/Pokemon/Products/Singles/Celebrations/Charizard-PGO010"
@@ -69,6 +71,7 @@ def test_lists_as_people_keep_them(lake: Path, text: str, wanted: dict) -> None:
         (f"slug,url\n{'ü' * 41},{PAGE}\n", "line 2: slug"),
         ("slug,url\n", "it has no lines"),
         ("Product URL\nx\n", "rename it to url"),
+        (f"{PAGE}\n{OTHER}\n", "line 1: its header lacks url (or cardmarket_url, slug)"),
     ],
 )
 def test_a_list_that_is_refused(lake: Path, text: str, says: str) -> None:
@@ -95,10 +98,18 @@ def test_checks_meet_the_watchlist_whatever_the_case_of_their_slug(lake: Path, t
     ]
     (tmp_path / "checks").write_text("".join(json.dumps(check) + "\n" for check in checks))
     said = run("ingest", "watch-checks", "--lake", lake, tmp_path / "checks").stderr
-    assert "1 slugs are those of no tracked product, such as gone" in said
+    assert '1 slugs are those of no tracked product, such as "gone"' in said
     run("build", "--lake", lake, "--store", tmp_path / "store", "--publish")
-    item = json.loads(run("cat", "watchlist/Flab~C3~A9b~C3~A9-PGO.json", "--store", tmp_path / "store").stdout)
+    key = issue(tmp_path / "store")
+    with Service(tmp_path / "store", tmp_path / "state") as service:
+        get = service.client(key).get
+        listed = get("/api/v1/watchlist").json()["data"]
+        item, history, offers = (
+            get(f"/api/v1/watchlist/FLABEBE-pgo{action}").json() for action in ("", "/history", "/offers")
+        )
+        by_page = get(f"/api/v1/watchlist/{quote(PAGE, safe='')}").json()
+    assert [row["slug"] for row in listed] == ["Flabébé-PGO", "mine"]
+    assert by_page == item
     assert (item["slug"], item["lowest_price"], item["last_checked"]) == ("Flabébé-PGO", 2, "2026-07-26T02:00:00Z")
-    history = "watchlist/Flab~C3~A9b~C3~A9-PGO/history/daily-all.json"
-    [point] = json.loads(run("cat", history, "--store", tmp_path / "store").stdout)["points"]
-    assert point["price"] == 1.5
+    assert [point["price"] for point in history["points"]] == [1.5]
+    assert [offer["price"] for offer in offers["offers"]] == [2]

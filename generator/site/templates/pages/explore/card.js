@@ -6,7 +6,7 @@ import {lost} from "./lost.js";
 import {plot} from "./plot.js";
 import {marketPrice} from "./price.js";
 import {printingsOf} from "./printings.js";
-import {SELLER_FILTER, SELLER_FILTER_MEANING, condition, count, day, direction, euros, percent, roundEuros, since, time, titled} from "./words.js";
+import {SELLER_FILTER, SELLER_FILTER_MEANING, condition, count, day, direction, euros, percent, roundEuros, setName, since, time, titled} from "./words.js";
 
 const RANGES = [["30", "30 days"], ["90", "90 days"], ["365", "A year"], ["", "All"]];
 
@@ -24,7 +24,7 @@ export function cardView({api, route, announce, cards, sets}) {
   const draw = (product) => history.replaceChildren(historyOf(product, hidden));
 
   ask(RANGES[1][0]).then(([product]) => {
-    titled(product.name, product.set.name);
+    titled(product.name, setName(product.set));
     const around = h("nav", {class: "around", "aria-label": "Cards of the set"});
     const way = h("div", {class: "way"}, path({set: product.set, here: true}), around);
     view.append(way, head(product), h("section", {"aria-label": "History"}, ranges, history), ...offers(product));
@@ -51,7 +51,7 @@ export function cardView({api, route, announce, cards, sets}) {
 
 function head(product) {
   const facts = [
-    ["Set", product.set.id === null ? null : h("a", {href: `#/sets/${product.set.id}`}, product.set.name ?? `Set ${product.set.id}`)],
+    ["Set", product.set.id === null ? null : h("a", {href: `#/sets/${product.set.id}`}, setName(product.set))],
     ["Number", product.number], ["Rarity", product.rarity], ["Kind", product.kind], ["Category", product.category],
     ["Product id", String(product.id_product)],
     ["Marketplace", outward(product.cardmarket_url, "Product page")],
@@ -76,7 +76,7 @@ function lead(product, {api, sets, signal}, {view, way, around}) {
   }
   printingsOf(product, api, signal).then((found) => found.length && view.append(h("section", {}, h("h3", {}, "Other printings"),
     stackedTable("Other printings", [["Card", ""], ["Number", "number"], ["Set", ""], ["Price", "number"]], found.map((card) => [
-      link(card, card.name), card.number ?? "–", card.set.name ?? "–", euros(marketPrice(card.price_guide)?.price)])))), () => {});
+      link(card, card.name), card.number ?? "–", setName(card.set) ?? "–", euros(marketPrice(card.price_guide)?.price)])))), () => {});
 }
 
 const fact = (name, value) => h("div", {}, h("dt", {}, name), h("dd", {}, value));

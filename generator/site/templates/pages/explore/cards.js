@@ -3,7 +3,7 @@ import {h, nameOf, picture} from "./dom.js";
 import {filterForm} from "./filter-form.js";
 import {meant} from "./nothing-found.js";
 import {inAll, marketPrice} from "./price.js";
-import {count, day, direction, euros, percent, since} from "./words.js";
+import {count, day, direction, euros, percent, setName, since} from "./words.js";
 import {weekChanges} from "./week.js";
 
 const CARDS_PER_PAGE = 50;
@@ -151,7 +151,7 @@ function card(product, changes) {
     h("a", {class: "card", href: `#/cards/${product.id_product}`},
       picture(product.image, product, {loading: "lazy"}),
       h("span", {class: "name"}, nameOf(product.name)),
-      h("span", {class: "where"}, product.set.name ?? product.category ?? ""),
+      h("span", {class: "where"}, setName(product.set) ?? product.category ?? ""),
       h("span", {class: "where"}, about),
       h("span", {class: "prices"},
         h("b", {}, euros(market?.price ?? lowest)),

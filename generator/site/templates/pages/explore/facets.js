@@ -55,7 +55,7 @@ export class Facets {
     for (const {id, name: text, value = text ?? id, products} of list) {
       if (value === null) continue; // products without a value: no filter finds them
       const before = options.get(value)?.products ?? 0; // sets may share a name
-      const label = text === null ? `Set ${id}` : value;
+      const label = text === null ? setName({id, name: null}) : value;
       options.set(value, {value: String(value), label, products: before + products});
     }
     const others = name === "set" && list.length === LONGEST ? await this.#all(name) : [];

@@ -4,7 +4,7 @@ import {h, nameOf, stackedTable} from "./dom.js";
 import {groupName} from "./market.js";
 import {plot} from "./plot.js";
 import {inAll, marketPrice} from "./price.js";
-import {count, day, direction, euros, index, percent, roundEuros, since, titled} from "./words.js";
+import {count, day, direction, euros, index, percent, roundEuros, setName, since, titled} from "./words.js";
 import {weekChanges} from "./week.js";
 
 const RANGES = [["30", "30 days"], ["90", "90 days"], ["365", "A year"], ["3650", "All"]];
@@ -58,7 +58,7 @@ function groupView({api, announce}, group) {
 export function path({set, game = null, here = false}) {
   const steps = [["#/market", "Market"]];
   if (set && game !== null) steps.push([`#/games/${encodeURIComponent(game)}`, game]);
-  if (here && set.id !== null) steps.push([`#/sets/${set.id}`, set.name ?? `Set ${set.id}`]);
+  if (here && set.id !== null) steps.push([`#/sets/${set.id}`, setName(set)]);
   return h("nav", {class: "path", "aria-label": "Path"}, h("ol", {}, steps.map(([href, name]) => h("li", {}, h("a", {href}, name)))));
 }
 

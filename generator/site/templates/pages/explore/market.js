@@ -1,6 +1,6 @@
 // The market: what sets and games are worth, and how their indexes moved.
 import {h, stackedTable} from "./dom.js";
-import {count, day, direction, euros, index, percent} from "./words.js";
+import {count, day, direction, euros, index, percent, setName} from "./words.js";
 
 const ROWS = 100; // of one request
 const GROUPS = [["set", "Sets"], ["game", "Games"]];
@@ -17,7 +17,7 @@ const MEANING =
 /** The address of a group's page. */
 const groupAddress = ({set, game}) => (set ? `#/sets/${set.id}` : `#/games/${encodeURIComponent(game)}`);
 
-export const groupName = ({set, game}) => (set ? set.name ?? `Set ${set.id}` : game);
+export const groupName = ({set, game}) => (set ? setName(set) : game);
 
 export function marketView({api, route, announce}) {
   const found = h("div", {});

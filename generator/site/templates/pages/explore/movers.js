@@ -1,7 +1,7 @@
 // The products that rose and fell most, with the filters of /movers, a line of their last year and a link to each card.
 import {h, nameOf, picture} from "./dom.js";
 import {sparkline} from "./plot.js";
-import {direction, euros, percent, since} from "./words.js";
+import {direction, euros, percent, setName, since} from "./words.js";
 
 const ROWS = 25; // of one request
 const LISTS = [["up", "Rose"], ["down", "Fell"]];
@@ -92,7 +92,7 @@ function moverList(name, api, query, signal) {
 function row({mover, line, now, place}) {
   return h("tr", {role: "row"},
     h("th", {scope: "row", role: "rowheader"}, place, h("span", {class: "beside"},
-      h("a", {href: `#/cards/${mover.id_product}`}, nameOf(mover.name)), h("span", {class: "where"}, mover.set.name ?? ""))),
+      h("a", {href: `#/cards/${mover.id_product}`}, nameOf(mover.name)), h("span", {class: "where"}, setName(mover.set) ?? ""))),
     h("td", cell(1), euros(mover.then)),
     now,
     h("td", cell(3), h("span", {class: direction(mover.change)}, percent(mover.change_pct)), h("span", {class: "where"}, since(mover.day_then))),

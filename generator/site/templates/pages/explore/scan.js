@@ -3,7 +3,7 @@ import {Api} from "./api.js";
 import {h, picture} from "./dom.js";
 import {keyForm} from "./key-form.js";
 import {samplePhoto} from "./sample.js";
-import {count, euros} from "./words.js";
+import {count, euros, setName} from "./words.js";
 
 const WORKER = "/explore/scan-worker.js";
 const SCOPE = "fingerprints:read";
@@ -127,7 +127,7 @@ function matchItem({key, distance, products: ids, image}, alone, second, product
     h("div", {},
       known.map((product) => h("div", {class: "card-line"},
         h("p", {class: "name"}, h("a", {href: `/explore#/cards/${product.id_product}`}, product.name)),
-        h("p", {class: "where"}, [product.set.name, product.number && `No. ${product.number}`, product.rarity].filter(Boolean).join(", ")),
+        h("p", {class: "where"}, [setName(product.set), product.number && `No. ${product.number}`, product.rarity].filter(Boolean).join(", ")),
         h("p", {class: "price"}, priceOf(product)))),
       known.length === 0 && h("p", {class: "name"}, key),
       more > 0 && h("p", {class: "where"}, known.length ? `and ${count(more)} more` : `Products ${ids.slice(0, MOST_PRODUCTS).join(", ")}`),

@@ -45,6 +45,9 @@ export const direction = (change) => (change > 0 ? "up" : change < 0 ? "down" : 
 /** A message of the API as pages write it. */
 export const sentence = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
 
+/** The name of a set, also of one that the lake does not know; null for no set. */
+export const setName = ({id, name}) => name ?? (id === null ? null : `Expansion ${id}`);
+
 /** Name the page: what it shows, where that is. */
 export function titled(...parts) {
   document.title = [...parts, "cardpress"].filter(Boolean).join(", ");

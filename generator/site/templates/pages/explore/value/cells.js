@@ -1,6 +1,6 @@
 // Cells of the tables, and tables that show more rows when asked.
 import {h, stackedTable} from "../dom.js";
-import {condition, count, direction, euros, percent} from "../words.js";
+import {condition, count, direction, euros, percent, setName} from "../words.js";
 import {offerOf} from "./valuation.js";
 
 const ROWS = 50; // at first, and with each click
@@ -10,7 +10,7 @@ export const money = (cents) => euros(cents === null ? null : cents / 100);
 /** A product's name with a link to its page, and where it stands in its set. */
 export const productCell = ({id_product: id, name, set, number}, more = "") => h("span", {},
   h("a", {href: `/explore#/cards/${id}`}, name),
-  h("span", {class: "where"}, [set.name, number && `No. ${number}`, more].filter(Boolean).join(" · ")));
+  h("span", {class: "where"}, [setName(set), number && `No. ${number}`, more].filter(Boolean).join(" · ")));
 
 /** A line that has no product: what it says, and what is wrong. */
 export const lineCell = (line) => h("span", {}, line.name || `Product ${line.id ?? "?"}`,

@@ -1,6 +1,6 @@
 // What the list lacks of a set, and what that costs at the lowest offers.
 import {h} from "../dom.js";
-import {count, NONE} from "../words.js";
+import {count, NONE, setName} from "../words.js";
 import {longTable, money, productCell} from "./cells.js";
 import {cents, lacking} from "./valuation.js";
 
@@ -24,7 +24,7 @@ export function lacksView(rows, cardsOf, announce) {
 
 /** The sets of a list by name, as pairs of id and name. */
 function setsOf(rows) {
-  const known = rows.map(({card: {set}}) => [set.id, set.name ?? `Set ${set.id}`]).filter(([id]) => id !== null);
+  const known = rows.map(({card: {set}}) => [set.id, setName(set)]).filter(([id]) => id !== null);
   return [...new Map(known)].sort(([, a], [, b]) => a.localeCompare(b));
 }
 

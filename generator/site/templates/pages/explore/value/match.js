@@ -6,6 +6,7 @@ import {decide, faceOf, nearest, numberKey} from "./same-card.js";
 const MOST_CHOICES = 20;
 const MOST_CHARACTERS = 100; // of `q`
 const MOST_NAMED = 200; // characters of a name
+const FEWEST_OF_CODE = 3; // lines that tell the set of a code, if more than nine of ten agree
 
 /** The ids of products that a line needs: its own, those to choose from, or the one that it names. */
 export const idsOf = ({product, choices, id}) => (product ? [product] : choices ?? (id === null ? [] : [id]));
@@ -34,6 +35,26 @@ export async function matchNames(lines, catalogue, signal, progress) {
     const inSets = (one.reading.set && sets.get(wordText(one.reading.set))) || [];
     settle(one.line, await found(one, inSets.map(({id}) => id), catalogue, signal));
   }
+  const setOf = setsOfCodes(lines, catalogue);
+  for (const one of read) {
+    const {code, product} = one.line;
+    const set = setOf.get(code?.toLowerCase());
+    if (set === undefined || (product && catalogue.cards.get(product).set.id === set)) continue;
+    delete one.line.product;
+    settle(one.line, await found(one, [set], catalogue, signal));
+  }
+}
+
+/** The ids of sets by codes: where a code stands at cards of one set in more than nine of ten of the lines that are found. */
+function setsOfCodes(lines, catalogue) {
+  const told = lines.filter(({code, product}) => code && product && catalogue.cards.has(product));
+  const sets = new Map();
+  for (const [code, those] of Map.groupBy(told, ({code}) => code.toLowerCase())) {
+    const counts = Map.groupBy(those, ({product}) => catalogue.cards.get(product).set.id);
+    const [set, most] = [...counts].toSorted(([, a], [, b]) => b.length - a.length)[0];
+    if (set !== null && those.length >= FEWEST_OF_CODE && most.length > 0.9 * those.length) sets.set(code, set);
+  }
+  return sets;
 }
 
 /** The names that a line may have: all of it, since names can hold brackets and numbers; its name; its first face. */
@@ -96,6 +117,6 @@ const searchOf = (name) =>
   ({q: name.length <= MOST_CHARACTERS ? name : name.slice(0, MOST_CHARACTERS).replace(/\s\S*$/, "")});
 
 function settle(line, {id, choices, why}) {
-  if (id) line.product = id;
-  else Object.assign(line, {why}, choices && {choices: choices.slice(0, MOST_CHOICES)});
+  if (id) Object.assign(line, {product: id, why: undefined, choices: undefined});
+  else Object.assign(line, {why, choices: choices?.slice(0, MOST_CHOICES)});
 }

@@ -1,6 +1,6 @@
 // The lines that need you: those that fit several products, to choose from, and those that were not found.
 import {h} from "../dom.js";
-import {count} from "../words.js";
+import {count, setName} from "../words.js";
 import {lineCell, longTable, money} from "./cells.js";
 import {statusOf} from "./export.js";
 import {pricesOf} from "./valuation.js";
@@ -32,7 +32,7 @@ const choicesOf = ({choices}, cards) => choices.filter((id) => cards.has(id));
 function selectOf(line, cards, choose, selects) {
   const options = choicesOf(line, cards).map((id) => {
     const card = cards.get(id);
-    const text = [card.name, card.set.name, card.number && `No. ${card.number}`, card.rarity, money(pricesOf(line, card).trend)];
+    const text = [card.name, setName(card.set), card.number && `No. ${card.number}`, card.rarity, money(pricesOf(line, card).trend)];
     return h("option", {value: id}, text.filter(Boolean).join(" · "));
   });
   const chosen = () => choose([[line, Number(select.value) || null]]);
