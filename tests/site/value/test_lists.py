@@ -148,6 +148,14 @@ def test_codes_and_ids_of_other_catalogues_are_read(page: Page, requests: list[R
     expect(choose(page, table(",", header, [line]).encode())).to_contain_text("Read as ManaBox: 1 line. 1 matched")
 
 
+def test_other_lines_tell_the_set_of_a_code_that_is_not_known(page: Page) -> None:
+    told = [f"{n} Lim-Dûl the Necromancer (MAG) 1" for n in (1, 2, 3)]
+    paste(page, "\n".join(["1 Lightning Bolt (MAG)", *told, "1 Lightning Bolt (XYZ)"]))
+    expect(page.locator("#status")).to_contain_text("4 matched, 1 to choose")
+    kept = page.evaluate("JSON.parse(localStorage.getItem('cardpress-list')).map((line) => line[10] ?? null)")
+    assert kept == [3, 5, 5, 5, None]
+
+
 def test_it_waits_at_the_limit_and_can_be_cancelled(page: Page, worth: Worth) -> None:
     waits = iter(["1", "60"])
 
