@@ -103,11 +103,11 @@ def test_checks_meet_the_watchlist_whatever_the_case_of_their_slug(lake: Path, t
     key = issue(tmp_path / "store")
     with Service(tmp_path / "store", tmp_path / "state") as service:
         get = service.client(key).get
-        listed = get("/api/v1/watchlist").json()["data"]
+        listed = get("/api/v1/watchlist").json["data"]
         item, history, offers = (
-            get(f"/api/v1/watchlist/FLABEBE-pgo{action}").json() for action in ("", "/history", "/offers")
+            get(f"/api/v1/watchlist/FLABEBE-pgo{action}").json for action in ("", "/history", "/offers")
         )
-        by_page = get(f"/api/v1/watchlist/{quote(PAGE, safe='')}").json()
+        by_page = get(f"/api/v1/watchlist/{quote(PAGE, safe='')}").json
     assert [row["slug"] for row in listed] == ["Flabébé-PGO", "mine"]
     assert by_page == item
     assert (item["slug"], item["lowest_price"], item["last_checked"]) == ("Flabébé-PGO", 2, "2026-07-26T02:00:00Z")
