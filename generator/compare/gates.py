@@ -113,7 +113,9 @@ def judge(
         _open_sides(comparison, days_left_out)
         _open_past(db, past)
         withdrawn = sorted({day for _, day in days_left_out})
-        _set_variables(db, today=now.date().isoformat(), usual_changes=past.usual_changes, withdrawn=withdrawn)
+        _set_variables(
+            db, today=now.date().isoformat(), usual_changes=past.usual_changes, withdrawn=withdrawn, one_game=False
+        )
         db.connection.register("source_rows", source_rows(comparison.new))
         db.set(as_of=comparison.new.as_of.isoformat())
         db.run("checks/two_builds", "checks/sources")
@@ -130,34 +132,53 @@ def breached_by_game(comparison: Comparison, judgement: Judgement, *, past: Past
     """Return the games that breach gates by themselves, each with its gates, once a build has breached them.
 
     Each gate that judges day files is asked again for each game alone; '' stands for products without a game. The
-    result is empty if a gate is breached by all games together and by none alone.
+    result is empty, and the fault one of whole files, if a gate is breached by all games together and by none alone, or
+    if no game is cleared: those that are too small to be judged may have the same fault.
     """
-    gates = {verdict.gate: verdict.threshold for verdict in judgement.breaches if verdict.tables}
+    gates = {verdict.gate: verdict for verdict in judgement.breaches if verdict.tables}
     names = ("old_prices", "new_prices", "week_prices", "before_prices", "unread_days", "old_indexes", "new_indexes")
     db = comparison.db
     with db.one_thread():
         _open_past(db, past)
-        _set_variables(db, today=now.date().isoformat(), usual_changes=past.usual_changes)
+        _set_variables(db, today=now.date().isoformat(), usual_changes=past.usual_changes, one_game=True)
         whole = {name: db.table(f"from {name}") for name in names}
         games = [game for (game,) in db.rows(_GAMES)]
-        found = {}
+        guilty, cleared = {}, False
         for game in games:
             with db.registered_instead(whole, _rows_of(db, whole, game)):
                 db.run("checks/two_builds")
-                verdicts = (_verdict(db, "gates", gate, limit) for gate, limit in gates.items())
-                found[game] = {verdict.gate for verdict in verdicts if verdict and verdict.breached}
-    guilty = {game: breached for game, breached in found.items() if breached}
+                verdicts = [
+                    verdict for gate in gates if (verdict := _verdict(db, "gates", gate, gates[gate].threshold))
+                ]
+                if breached := {verdict.gate for verdict in verdicts if verdict.breached}:
+                    guilty[game] = breached
+                else:
+                    cleared |= any(_could_judge(db, verdict, gates[verdict.gate]) for verdict in verdicts)
     explained = set().union(*guilty.values()) == gates.keys()
-    return guilty if explained and len(guilty) < len(games) else {}
+    return guilty if explained and cleared else {}
 
 
-# The games that have enough prices to be judged alone, of the newest day.
+def _could_judge(db: Database, of_game: Verdict, of_all: Verdict) -> bool:
+    """Return whether a game had enough prices for a gate, in the column of the guide that breached it for all games."""
+    column = (of_all.figures.get("worst") or {}).get("price", "")
+    enough = "select enough(count(*)) from guide_pairs where price = $1"
+    [(has_column,)] = db.connection.execute(enough, [column]).fetchall()
+    return of_game.figures.get("worst", True) is not None and (has_column or not column)
+
+
+# The games of the newest day that have enough prices to be judged alone, on it or in the live build.
 _GAMES = """
-select coalesce(game, '') as game
-from new_prices
-where guide_day = (select max(guide_day) from new_prices)
-group by all
-having enough(count(*))
+with newest as (
+    select coalesce(game, '') as game from new_prices where guide_day = (select max(guide_day) from new_prices)
+),
+
+before as (
+    select coalesce(game, '') as game from old_prices where guide_day = (select max(guide_day) from old_prices)
+)
+
+select game from newest group by all having enough(count(*))
+union
+select game from before semi join newest using (game) group by all having enough(count(*))
 order by game
 """
 

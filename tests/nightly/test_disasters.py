@@ -1,6 +1,7 @@
 """Disasters of the input, through the command of a night, while a shim serves and a client reads all the time.
 
-A refused night leaves what clients see as it was: the same answers, and nothing but 200.
+A refused night leaves what clients see as it was: the same answers, and nothing but 200. A fault of one game leaves the
+prices of that game as they were, and clients get tonight's prices of all others.
 """
 
 import json
@@ -37,7 +38,7 @@ from tests.support.lake_edits import Damage, rewrite
 from tests.support.nights import demo_lake
 from tests.support.reader import PATHS, Reader, until_served
 from tests.support.selection import mostly_thorough
-from tests.support.service import API, Client, Failed, Service
+from tests.support.service import API, Client, Service
 
 pytestmark = pytest.mark.xdist_group("disasters")  # one process, one shim
 DISASTERS: dict[str, tuple[Damage, str]] = {
@@ -47,7 +48,6 @@ DISASTERS: dict[str, tuple[Damage, str]] = {
     "no foil prices": (guide_prices("null::double", *FOIL), "game-prices-lost"),
     "averages x 100": (guide_prices("{} * 100", "avg1", "avg7", "avg30"), "prices-scaled"),
     "no averages": (guide_prices("null::double", "avg1", "avg7", "avg30"), "game-prices-lost"),
-    "a set without prices": (a_set_without_prices, "set-prices-lost"),
     "8 % of the guide": (a_twelfth_of_the_guide, "game-shrank"),
     "8 % of the guide for two days": (hardly_a_guide_for_two_days, "game-shrank"),
     "yesterday's files again": (yesterdays_files, "prices-repeated"),
@@ -60,6 +60,42 @@ DISASTERS: dict[str, tuple[Damage, str]] = {
     ),
     "all sets unknown": (in_file("products", "id_expansion", "id_expansion + 1000000"), "products-moved"),
 }  # fmt: skip
+
+
+def of_the_largest_game(query: str) -> Damage:
+    """Replace the rows of one game in tonight's guide by a query over them, `mine`."""
+
+    def damage(lake: Path) -> None:
+        mine = f"id_product in (select unnest({products_of_largest_game(lake)[1]}))"
+        query_of_all = f"with mine as (from rows where {mine}) from ({query} union all from rows where not {mine})"
+        rewrite(of_day(lake, "price_guide"), f"{query_of_all} order by id_product")
+
+    return damage
+
+
+def products_of_largest_game(lake: Path) -> tuple[str, list[int]]:
+    query = f"""
+        select game, list(id_product) from '{lake}/products.parquet' join '{lake}/expansions.parquet' as e
+        on e.id = id_expansion where game is not null group by 1 order by count(*) desc, 1 limit 1
+    """
+    [found] = duckdb.sql(query).fetchall()
+    return found
+
+
+def times_9(*columns: str) -> str:
+    return f"select * replace ({', '.join(f'{name} * 9 as {name}' for name in columns)}) from mine"
+
+
+HELD: dict[str, tuple[Damage, str]] = {
+    "a set without prices": (a_set_without_prices, "set-prices-lost"),
+    "a game's prices x 9": (of_the_largest_game(times_9(*GUIDE, *FOIL)), "prices-scaled"),
+    "a game's foil x 9": (of_the_largest_game(times_9(*FOIL)), "prices-scaled"),
+    "a game without averages": (
+        of_the_largest_game("select * replace (null::double as avg1, null::double as avg30) from mine"),
+        "game-prices-lost",
+    ),
+    "8 % of a game's rows": (of_the_largest_game("from mine where id_product % 12 = 0"), "game-shrank"),
+}
 
 
 @dataclass
@@ -95,6 +131,11 @@ class Place:
     def bodies(self) -> list[str]:
         return [self.client.get(path).text for path in PATHS]
 
+    def guides(self) -> dict[int, dict[str, Any]]:
+        """Return the newest row of the price guide of each product, as clients get it."""
+        cards = [card for n in (0, 100) for card in self.client.get(f"{API}/cards?limit=100&offset={n}").json["data"]]
+        return {card["id_product"]: card["price_guide"] for card in cards}
+
     def begin(self) -> None:
         """Make the first build live again, and let the client begin anew."""
         run("publish", self.build, "--store", self.folder / "store")
@@ -124,18 +165,37 @@ def place(shared_place: Place) -> Place:
 def test_a_disaster_is_refused_and_clients_see_nothing_of_it(disaster: str, place: Place) -> None:
     damage, gate = DISASTERS[disaster]
     before = place.bodies()
-    try:
-        report = place.night(damage, status=1)
-    except Failed:  # published without the rows of the games that have the fault
-        held = run("quarantine", "list", "--store", place.folder / "store").stdout
-        assert gate in held and "held, refused by" in held
-        assert place.reader.statuses == {200}
-        return
+    report = place.night(damage, status=1)
     assert report["outcome"] == "refused" and report["live"] == place.build != report["build"]
     breached = {verdict["gate"] for verdict in report["judgement"]["verdicts"] if verdict["breached"]}
     assert gate in breached and f"gate {gate}: " in report["error"]
     assert place.bodies() == before
     assert (place.reader.statuses, place.reader.builds) == ({200}, {place.build})
+
+
+@pytest.mark.parametrize("disaster", mostly_thorough(HELD, "a game's prices x 9"))
+def test_a_fault_of_one_game_leaves_its_prices_as_they_were_and_those_of_others_come(
+    disaster: str, place: Place
+) -> None:
+    damage, gate = HELD[disaster]
+    game, ids = products_of_largest_game(place.folder / "lake")
+    before = place.guides()
+    report = place.night(damage)
+    assert report["outcome"] == "published" and report["advanced"]
+    [held] = report["quarantine"]
+    assert (held["table"], held["day"], held["game"], held["verdict"]) == ("price_guide", str(TODAY), game, "held")
+    assert gate in held["gates"]
+    until_served(place.client, report["live"])
+    after = place.guides()
+    assert {id_: after[id_] for id_ in ids} == {id_: before[id_] for id_ in ids}
+    columns = ", ".join((*GUIDE, *FOIL))
+    tonight = duckdb.sql(f"select id_product, {columns} from '{of_day(place.folder / 'lake', 'price_guide')}'")
+    others = {id_: prices for id_, *prices in tonight.fetchall() if id_ in after and id_ not in ids}
+    assert len(others) > 40
+    got = {id_: [part[name] for part in (after[id_], after[id_]["holo"]) for name in GUIDE] for id_ in others}
+    assert got == others
+    assert {after[id_]["day"] for id_ in others} == {str(TODAY)}
+    assert place.reader.statuses == {200} and place.reader.builds <= {place.build, report["live"]}
 
 
 def test_prices_that_no_build_accepts(place: Place) -> None:

@@ -1,5 +1,6 @@
 -- The number of games and sets none of whose prices changed although their guide is newer, they moved the night before, and the rest
--- moves. This finds a part of yesterday's guide under today's name. Before is the build before the live one.
+-- moves (variable one_game: the products are of a game beside others that move). This finds a part of yesterday's guide under
+-- today's name. Before is the build before the live one.
 with moves as (
     select
         o.game_now as game,
@@ -26,11 +27,11 @@ parts as (
 
 select
     count(*) filter (now <= 0.005 * products) as value,
-    min({'part': part, 'name': name, 'before': before, 'products': products}) filter (now <= 0.005 * products) as worst,
+    min({'part': part, 'name': name, 'before': before, 'products': products}) filter (now <= 0.005 * products) as frozen,
     list_value('price_guide') as tables,
     format('none of the {:,} products of the {} {} has another price than the day before; {:,} had the night before',
-           worst['products'], worst['part'], worst['name'], worst['before']) as message
+           frozen['products'], frozen['part'], frozen['name'], frozen['before']) as message
 from parts
 where enough(products) and before >= 20 and before >= 0.3 * products
-    and (select count(*) filter (moved) from moves) > 0.1 * (select count(*) from moves)
+    and (getvariable('one_game') or (select count(*) filter (moved) from moves) > 0.1 * (select count(*) from moves))
 having (select count(*) from old_prices) > 0;
