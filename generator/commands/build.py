@@ -17,7 +17,7 @@ from generator.commands.options import (
     wait_option,
 )
 from generator.lake.lake import absolute, open_lake
-from generator.lake.quarantine import describe_waiting, skipped_by_builds, waiting_files
+from generator.lake.quarantine import skipped_by_builds, waiting_files, waiting_in_short
 from generator.making.make import BuildResult, make_build
 from generator.making.make import plan_only as make_plan
 from generator.making.plan import BuildPlan
@@ -89,7 +89,7 @@ def build(
                 source, opened, resources=resources, progress=progress, repair=repair, scheduler=scheduler
             )
         if waiting := waiting_files(opened, result.record):
-            progress.say(describe_waiting(waiting, store))
+            progress.say(waiting_in_short(waiting, store))
         _report(result, progress, as_json)
         if publish_it:
             publish(opened, result.id, by_hand=False, just_made=True, wait=wait)

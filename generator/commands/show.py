@@ -23,7 +23,7 @@ from generator.commands.options import (
 from generator.compare.judgements import late_sources, read_judgement
 from generator.compare.run_reports import newest_report
 from generator.errors import BuildError, GeneratorError
-from generator.lake.quarantine import QuarantinedFile, describe_waiting, read_quarantine
+from generator.lake.quarantine import QuarantinedFile, read_quarantine, waiting_in_short
 from generator.making.game_coverage import GameCoverage, cover_games, table_of
 from generator.reading.overview import BuildRow, Overview, SourceAge, last_failed_night, overview, source_ages
 from generator.terminal.output import say, say_json, say_lines
@@ -108,9 +108,10 @@ def _store_lines(details: _Json, found: Overview, store: str) -> Iterator[str]:
     yield from _source_lines(details["sources"])
     yield from _game_lines(details["games"])
     if waiting := [QuarantinedFile(**file) for file in details["quarantine"]]:
-        yield describe_waiting(waiting, store)
+        yield waiting_in_short(waiting, store)
     if night := details["last_night"]:
-        yield f"last night: {night['outcome']}, run {night['run']}" + (f": {night['error']}" if night["error"] else "")
+        reason = str(night["error"] or "").partition("; in quarantine")[0]  # what is held has its own line
+        yield f"last night: {night['outcome']}, run {night['run']}" + (f": {reason}" if reason else "")
         yield from (f"  {sentence}" for sentence in night["meaning"])
         if night["pages"]:
             yield f"pages of the last night: {layout.page_name(night['run'], '')} ({len(night['pages'])} pages)"

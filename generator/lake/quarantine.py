@@ -259,6 +259,12 @@ def describe_waiting(files: Collection[QuarantinedFile], location: str) -> str:
     )
 
 
+def waiting_in_short(files: Collection[QuarantinedFile], location: str) -> str:
+    """Return held files as a line that does not grow with them: of few days with the command that ends it."""
+    few = len({file.day for file in files}) <= _MAX_NAMED
+    return describe_waiting(files, location) if few else count_waiting(files, location)
+
+
 def _change(store: Store, change: Callable[[list[QuarantinedFile]], list[QuarantinedFile]]) -> list[QuarantinedFile]:
     """Replace the files by others, and return those."""
     changed: list[QuarantinedFile] = []

@@ -19,7 +19,7 @@ from generator.clock import Clock, from_unix_time, parse_timestamp
 from generator.compare.judgements import late_sources, read_judgement
 from generator.compare.run_reports import HELD, PUBLISHED, REFUSED, UNCHANGED, newest_report
 from generator.errors import BuildError
-from generator.lake.quarantine import describe_waiting, read_quarantine
+from generator.lake.quarantine import read_quarantine, waiting_in_short
 from generator.pack.verify import visible_damage
 from generator.reading.doctor.findings import Finding, ok, problem, warning
 from generator.reading.overview import last_failed_night, source_ages
@@ -147,7 +147,7 @@ def _check_sources(live: Build, clock: Clock) -> Iterator[Finding]:
 
 def _check_quarantine(store: Store) -> Iterator[Finding]:
     if waiting := [file for file in read_quarantine(store) if file.waits]:
-        yield warning("quarantine", *describe_waiting(waiting, store.location).split("; ", 1))
+        yield warning("quarantine", *waiting_in_short(waiting, store.location).split("; ", 1))
 
 
 def _check_last_night(store: Store) -> Iterator[Finding]:
