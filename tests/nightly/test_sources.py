@@ -1,8 +1,9 @@
 """Stories of dead and thin sources: a table or game stops, comes every second day, loses half its rows, repeats them.
 
-`make dead-sources` runs all of them.
+`make dead-sources` runs all forty.
 """
 
+import itertools
 import shutil
 from collections.abc import Callable
 from datetime import timedelta
@@ -16,7 +17,7 @@ from edge_auth.builds.pointer import live_build_id
 from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
 from generator.compare.judgements import LATE
-from generator.lake.lake import DAILY_TABLES
+from generator.lake.lake import DAILY_TABLES, PRICE_TABLES
 from tests.support.commands import run
 from tests.support.lake_edits import rewrite
 from tests.support.nights import FIRST_DAY, demo_lake, judge, make
@@ -25,6 +26,7 @@ from tests.support.selection import mostly_thorough
 LAKE_DAYS, PRODUCTS = 22, 200
 LAST = FIRST_DAY + timedelta(days=LAKE_DAYS - 1)
 
+pytestmark = pytest.mark.xdist_group("sources")  # one process, one store
 Story = Callable[[Path, str, str], None]
 
 
@@ -61,23 +63,53 @@ def same_rows_again(lake: Path, table: str, those: str) -> None:
 STORIES: list[Story] = [stops, every_second_day, half_of_the_rows, same_rows_again]
 
 
-def largest_game(lake: Path) -> tuple[str, str]:
-    """Return the game with the most products, and SQL for its rows."""
-    with duckdb.connect() as connection:
-        game, ids = connection.execute(
-            f"""from (
-                select e.game, list(id_product) as ids
-                from '{lake}/products.parquet' as p join '{lake}/expansions.parquet' as e on e.id = p.id_expansion
-                where game is not null
-                group by 1
-            ) order by len(ids) desc, game limit 1"""
-        ).fetchall()[0]
-    return game, f"id_product in {tuple(ids)}"
+def games(lake: Path) -> dict[str, str]:
+    """Return the two games with the most products, each with SQL for its rows."""
+    query = f"""
+        select e.game, list(id_product)
+        from '{lake}/products.parquet' join '{lake}/expansions.parquet' as e on e.id = id_expansion
+        where game is not null group by 1 order by count(*) desc, 1 limit 2
+    """
+    return {game: f"id_product in {tuple(ids)}" for game, ids in duckdb.sql(query).fetchall()}
+
+
+# Each product and each tracked product once a day, with a value that moves: the demo has too few of a day to judge.
+_OF_EACH = {
+    "listings": "select id_product, day + interval 3 hour as scraped_at, 1 + n % 9 as available, price as from_price, "
+    "null::integer as available_foil, null::double as from_price_foil from products",
+    "filtered_checks": "select id_product, day + interval 3 hour as checked_at, (1 + n % 9)::integer as offers, "
+    "price as lowest, 'seller' as cheapest_seller, 'NM' as cheapest_condition, null as offer_list from products",
+    "watch_checks": "select slug, day + interval 3 hour as checked_at, (1 + n % 9)::integer as num_offers, "
+    "price as lowest_price, null as offer_list from watched",
+}
+
+
+def _fill(lake: Path) -> None:
+    of_each = "hash({}, '{{}}') % 1000 as n, n / 100 + 1 as price, timestamp '{{}}' as day"
+    more = "select 'product-' || range as slug, 'Product' as name, null as game, 'https://x.example/' || range as url"
+    rewrite(lake / "watchlist.parquet", f"from rows union all by name ({more} from range(60)) order by all")
+    for table, query in _OF_EACH.items():
+        for file in (lake / table).glob("*/*.parquet"):
+            day = file.parent.name.removeprefix("day=")
+            products = f"select id_product, {of_each.format('id_product')} from '{lake}/products.parquet'"
+            watched = f"select slug, {of_each.format('slug')} from '{lake}/watchlist.parquet'"
+            parts = f"with products as ({products.format(day, day)}), watched as ({watched.format(day, day)})"
+            rewrite(file, f"from (from rows limit 0) union all by name ({parts} {query}) order by all")
 
 
 @pytest.fixture(scope="module")
 def ordinary(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return demo_lake(tmp_path_factory.mktemp("sources") / "lake", LAKE_DAYS, PRODUCTS)
+    lake = demo_lake(tmp_path_factory.mktemp("sources") / "lake", LAKE_DAYS, PRODUCTS)
+    _fill(lake)
+    return lake
+
+
+@pytest.fixture(scope="module")
+def store(ordinary: Path) -> FolderStore:
+    """One for all stories: a story makes what it changes alone."""
+    shared = FolderStore(str(ordinary.parent / "store"))
+    make(ordinary, shared)
+    return shared
 
 
 def late(lake: Path, store: FolderStore) -> list[str]:
@@ -87,41 +119,33 @@ def late(lake: Path, store: FolderStore) -> list[str]:
     return [source for message in said for source in message.removeprefix("late or thin: ").split("; ")]
 
 
-# Stories with too few rows to judge: the demo has 200 products, few of them checked and listed each day.
-_TELLING = {
-    **{f"{story.__name__} {table}": (story, table, False) for story in STORIES[:2] for table in DAILY_TABLES},
-    **{
-        f"{story.__name__} {table} of a game": (story, table, True)
-        for story in STORIES[:2]
-        for table in DAILY_TABLES[:3]
-    },
-    "half_of_the_rows price_guide": (half_of_the_rows, "price_guide", False),
-    "half_of_the_rows price_guide of a game": (half_of_the_rows, "price_guide", True),
-    "same_rows_again price_guide": (same_rows_again, "price_guide", False),
-    "same_rows_again price_guide of a game": (same_rows_again, "price_guide", True),
+_SOURCES = [*((table, None) for table in DAILY_TABLES), *itertools.product(PRICE_TABLES, (0, 1))]
+_STORIES = {
+    f"{story.__name__} {table}" + ("" if place is None else f" of game {place + 1}"): (story, table, place)
+    for (table, place), story in itertools.product(_SOURCES, STORIES)
 }
 
 
-@pytest.mark.parametrize("name", mostly_thorough(_TELLING, "stops listings", "every_second_day price_guide of a game"))
-def test_a_source_that_fails_is_named(name: str, ordinary: Path, tmp_path: Path) -> None:
-    story, table, one_game = _TELLING[name]
+@pytest.mark.parametrize("name", mostly_thorough(_STORIES, "stops listings", "every_second_day price_guide of game 2"))
+def test_a_source_that_fails_is_named(name: str, ordinary: Path, store: FolderStore, tmp_path: Path) -> None:
+    story, table, place = _STORIES[name]
     lake = shutil.copytree(ordinary, tmp_path / "lake")
-    game, those = largest_game(lake) if one_game else ("", "true")
+    game, those = ("", "true") if place is None else list(games(lake).items())[place]
     story(lake, table, those)
-    found = late(lake, FolderStore(str(tmp_path / "store")))
+    found = late(lake, store)
     assert found and all(source.startswith(table) for source in found), found
-    assert not one_game or [source.startswith(f"{table} of {game} (") for source in found] == [True]
+    assert not game or [source.startswith(f"{table} of {game} (") for source in found] == [True]
 
 
-def test_sources_with_a_rhythm_of_their_own_are_not_late(ordinary: Path, tmp_path: Path) -> None:
-    assert late(ordinary, FolderStore(str(tmp_path / "store"))) == []
+def test_sources_with_a_rhythm_of_their_own_are_not_late(ordinary: Path, store: FolderStore, tmp_path: Path) -> None:
+    assert late(ordinary, store) == []
     lake = shutil.copytree(ordinary, tmp_path / "lake")
     listed = sorted((lake / "listings").iterdir(), reverse=True)
     for number, folder in enumerate(listed):
         if number % 7:
             shutil.rmtree(folder)
     shutil.rmtree(lake / "price_guide" / f"day={LAST}")  # a holiday
-    assert late(lake, FolderStore(str(tmp_path / "weekly"))) == []
+    assert late(lake, store) == []
 
 
 def test_a_night_says_it_and_refuses_by_age(ordinary: Path, tmp_path: Path) -> None:
