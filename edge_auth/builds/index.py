@@ -156,6 +156,11 @@ class Index:
         found = position < len(self._keys) and self._keys[position] == id_
         return self.entry(position) if found else None
 
+    def ids_between(self, first: int, last: int) -> np.ndarray:
+        """Return the ids from `first` to `last`, in a layer with one object per product."""
+        ids = np.asarray(self._keys)
+        return ids[np.searchsorted(ids, first) : np.searchsorted(ids, last, "right")]
+
     def in_pack(self, number: int) -> np.ndarray:
         """Return the positions of the objects in a pack, given by its number."""
         return np.flatnonzero(np.asarray(self._pack) == number)

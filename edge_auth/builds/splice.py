@@ -122,6 +122,11 @@ def encode_fragments(arrays: Sequence[bytes]) -> tuple[bytes, bytes]:
     return json, b"".join((_HEADER_OF_FRAGMENTS, *table, *deflated, _FINAL_BLOCK, trailer))
 
 
+def decode_fragments(member: bytes) -> list[bytes]:
+    """Return the rows of the history arrays of a member: what `encode_fragments` was given."""
+    return _texts(member)[1:]
+
+
 def splice(line: bytes, periods: Sequence[bytes]) -> SplicedCard:
     """Return a Card with its whole history.
 

@@ -228,7 +228,7 @@ class BuildRun:
         Raises:
             LakeError: The products break a rule.
         """
-        return plan_build(self.id, self._context.lake, self.layers, self.reasons, self._context)
+        return plan_build(self.id, self._context.lake, self.layers, self.reasons, self._context, self._repair)
 
     def make_missing(self, scheduler: str | None, progress: Progress) -> None:
         """Make the missing layers; see `make_build` for the errors.

@@ -45,6 +45,10 @@ class Period:
             first = last + timedelta(days=1)
         return months
 
+    def until(self, month: "Period") -> "Period":
+        """Return the part of the period that ends with one of its months."""
+        return Period(self.name, self.first, month.last)
+
     def split(self, count: int) -> list["Period"]:
         """Split the period into about `count` spans of whole days."""
         step = -(-len(self) // max(1, min(count, len(self))))

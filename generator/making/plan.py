@@ -9,6 +9,7 @@ from generator.lake.lake import Lake
 from generator.making.context import BuildContext
 from generator.making.layers.spec import LayerSpec
 from generator.making.tasks import BuildScope, Task
+from generator.pack.verify import visible_damage
 
 
 @dataclass(frozen=True)
@@ -48,13 +49,19 @@ class BuildPlan:
 
 
 def plan_build(
-    build: str, lake: Lake, layers: list[LayerSpec], missing: Iterable[str], context: BuildContext
+    build: str,
+    lake: Lake,
+    layers: list[LayerSpec],
+    missing: Iterable[str],
+    context: BuildContext,
+    from_lake: bool = False,
 ) -> BuildPlan:
     """Plan a build of which some layers are missing and the others are in the store.
 
     Args:
         missing: The names of the missing layers.
         context: Opens the products if a missing layer is made in ranges of them.
+        from_lake: Make no layer from one of fewer months that the store has.
 
     Raises:
         LakeError: The products break a rule.
@@ -67,6 +74,7 @@ def plan_build(
         present={name: digest for name, digest in digests.items() if name not in wanted},
         product_ids=lambda: context.tables.product_ids(),  # opens the lake's tables
         priced_ids=lambda period: context.tables.priced_ids(period),
+        stored=lambda name, digest: not from_lake and visible_damage(context.layers.open(name, digest)) is None,
     )
     tasks: dict[str, Task] = {}
     for layer in layers:

@@ -94,6 +94,7 @@ class BuildScope:
         present: The digests of the layers that the store has, by layer.
         product_ids: Returns the sorted ids of all products. Called only if a missing layer is made in ranges of them.
         priced_ids: Returns the sorted ids that a period of the history is split by; see `LakeTables.priced_ids`.
+        stored: Returns whether the store has a layer, by name and digest, that a missing layer may be made from.
     """
 
     lake: Lake
@@ -101,6 +102,7 @@ class BuildScope:
     present: dict[str, str]
     product_ids: Callable[[], NDArray[np.int64]]
     priced_ids: Callable[[Period], NDArray[np.int64]]
+    stored: Callable[[str, str], bool] = lambda name, digest: False
     _history_ranges: dict[Period, tuple[ProductRange, ...]] = field(default_factory=dict)
 
     @cached_property

@@ -4,6 +4,7 @@ import json
 import shutil
 from contextlib import closing
 from dataclasses import replace
+from datetime import date
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,8 +13,8 @@ import pytest
 from edge_auth.builds.builds import open_build
 from edge_auth.builds.layout import layer_folder_of
 from edge_auth.store.folder import FolderStore
-from generator.errors import BuildError
-from generator.lake.lake import open_lake
+from generator.errors import BuildError, DamageError
+from generator.lake.lake import PRICE_TABLES, open_lake
 from generator.making import month_tasks, tasks, thread_runner
 from generator.making.cluster.worker import Job, run_on_worker
 from generator.making.context import BuildContext
@@ -93,6 +94,39 @@ def test_one_digest_is_one_set_of_files(lake: Path, tmp_path: Path, small_tasks:
     assert {"history-2025", "history-open"} <= {folder.split("/")[1] for folder in both}
     of_both = [{name: data for name, data in named.items() if layer_folder_of(name) in both} for named in files]
     assert of_both[0] == of_both[1]
+
+
+def test_a_year_that_grows_by_a_month_is_made_from_its_layer_without_it(
+    lake: Path, tmp_path: Path, small_tasks: None
+) -> None:
+    """With the same bytes as from the lake. A layer that is damaged stops it, until `--repair` reads the lake."""
+    stores = [FolderStore(str(tmp_path / name)) for name in "abc"]
+    changed = shutil.copytree(lake, tmp_path / "lake")
+    months = {month: sorted(changed.glob(f"*/day=2025-{month}-*/*.parquet")) for month in (11, 12)}
+    for rest, files in enumerate(months.values()):  # some products have prices in one of the months alone
+        for file in files:
+            if file.parent.parent.name in PRICE_TABLES:
+                rewrite(file, f"from rows where id_product % 5 != {rest} order by all")
+    before, after = open_lake(str(changed), date(2025, 12, 31)), open_lake(str(changed))
+    make_build(before, stores[0], resources=Resources(2, "1GB"), progress=QUIET)
+    damaged = shutil.copytree(stores[0].root, stores[2].root)
+    read = {task.name[:13] for task in plan_only(after, stores[0]).tasks if task.name.startswith("month ")}
+    assert read == {"month 2025-12", "month 2026-01"}
+    for store in stores[:2]:
+        make_build(after, store, resources=Resources(2, "1GB"), progress=QUIET)
+    files = [{name: (store.root / name).read_bytes() for name in files_of(store)} for store in stores[:2]]
+    layers = {name: data for name, data in files[1].items() if name.startswith("layers/")}
+    assert {"history-2025", "extremes-2025"} <= {name.split("/")[1] for name in layers}
+    assert {name: files[0][name] for name in layers} == layers
+
+    [pack, *_] = sorted(damaged.glob("layers/history-2025/*/*.jsonl.gz"))
+    data = bytearray(pack.read_bytes())
+    data[len(data) // 2] ^= 1
+    pack.write_bytes(data)
+    with pytest.raises(DamageError, match="`cardpress build --repair` builds damaged layers again"):
+        make_build(after, stores[2], resources=Resources(2, "1GB"), progress=QUIET)
+    make_build(after, stores[2], resources=Resources(2, "1GB"), progress=QUIET, repair=True)
+    assert {name: (damaged / name).read_bytes() for name in layers} == layers
 
 
 def test_a_plan_is_in_order_and_whole(lake: Path, tmp_path: Path, small_tasks: None) -> None:

@@ -1,11 +1,12 @@
 """The layers of the history: `history/<period>/{id}.json` for each closed year and for the open month.
 
 A product without rows in a period has no object in its layer. The layer of a closed period also has the newest row of
-each product per price table.
+each product per price table. On the first night of a month the year before it grows by a month: its layer is made from
+the one without that month, if the store has it, with the same bytes as from the lake.
 """
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
 from functools import partial
 
@@ -14,13 +15,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from edge_auth.builds import layer_names, object_keys, pages
-from edge_auth.builds.splice import encode_fragments
+from edge_auth.builds.layers import Layer, read_members
+from edge_auth.builds.splice import decode_fragments, encode_fragments
+from edge_auth.errors import DamagedObject
+from generator.errors import DamageError
 from generator.lake.lake import PRICE_TABLES, Lake
 from generator.making.arrow_text import text_buffer
 from generator.making.card_tasks import newest_task_name
 from generator.making.context import BuildContext, Intermediate
 from generator.making.layers.shared import HISTORY_CONSTANTS, HISTORY_SQL, to_parquet
-from generator.making.layers.spec import LayerSpec, define_layer
+from generator.making.layers.spec import LayerSpec, define_layer, stored_part
 from generator.making.month_tasks import month_tasks, open_history, task_names
 from generator.making.periods import Period, open_month
 from generator.making.tasks import BuildScope, ProductRange, Task
@@ -73,10 +77,13 @@ def _rows_of_products(context: BuildContext, array: str, ids: NDArray[np.int64])
     return buffer, offsets[np.concatenate(([0], ends))].tolist()
 
 
-def write_histories(context: BuildContext, writer: Writer, ids: NDArray[np.int64], days: int, ahead: int) -> None:
+def write_histories(
+    context: BuildContext, writer: Writer, ids: NDArray[np.int64], days: int, ahead: int, earlier: Layer | None = None
+) -> None:
     """Write the histories of products in the order of their ids, a chunk of products at a time.
 
     Args:
+        earlier: The layer with the histories of the months before, or None.
         ids: The sorted ids of the products.
         days: The most rows that a product has in an array.
         ahead: How many chunks are read in another thread while one is encoded. Each takes memory.
@@ -85,10 +92,27 @@ def write_histories(context: BuildContext, writer: Writer, ids: NDArray[np.int64
     chunks = [ids[start : start + step] for start in range(0, len(ids), step)]
     with context.db.kept_footers():
         for chunk, rows in zip(chunks, context.in_order(partial(HistoryRows, context), chunks, ahead), strict=True):
-            encoded = ((id_, *encode_fragments(arrays)) for id_, arrays in zip(chunk.tolist(), rows, strict=True))
+            all_rows = _after(earlier, chunk.tolist(), rows) if earlier else rows
+            encoded = ((id_, *encode_fragments(arrays)) for id_, arrays in zip(chunk.tolist(), all_rows, strict=True))
             members = hash_objects(encoded)
             writer.add(members)
             context.tick(len(members))
+
+
+def _after(earlier: Layer, ids: list[int], rows: Iterable[Sequence[bytes]]) -> Iterator[list[bytes]]:
+    """Yield for each product the rows of its arrays in a layer, and after them those of later months.
+
+    Raises:
+        DamageError: An object of the layer does not match its hash.
+    """
+    known = {id_: entry for id_ in ids if (entry := earlier.index.find_id(id_))}
+    try:
+        members = dict(zip(known, read_members([(earlier, entry) for entry in known.values()]), strict=True))
+    except DamagedObject as error:
+        raise DamageError(f"{error}: `cardpress build --repair` builds damaged layers again") from error
+    for id_, later in zip(ids, rows, strict=True):
+        before = decode_fragments(members[id_]) if id_ in members else [b""] * len(later)
+        yield [pages.BETWEEN.join(filter(None, texts)) for texts in zip(before, later, strict=True)]
 
 
 RECIPE = 3
@@ -129,15 +153,22 @@ def _open_month(scope: BuildScope, month: Period) -> Iterator[Task]:
 
 def _closed_period(scope: BuildScope, period: Period) -> Iterator[Task]:
     with_rows = [month for month in period.months() if month.content(scope.lake)]
-    months = [task for month in with_rows for task in month_tasks(scope, month)]
+    earlier, later = stored_part(scope, with_rows, lambda month: history_layer(scope.lake, period.until(month)))
+    months = [task for month in later for task in month_tasks(scope, month)]
     yield from months
     layer, needs = layer_names.history_layer(period.name), task_names(months)
-    yield Task(newest_task_name(layer), layer, _newest, needs=needs, rows=len(months) * scope.products)
-    yield from _range_tasks(scope, layer, months, period.first, sum(map(len, with_rows)))
+    yield Task(newest_task_name(layer), layer, _newest, (layer, earlier), needs, rows=len(months) * scope.products)
+    yield from _range_tasks(scope, layer, months, period.first, sum(map(len, with_rows)), earlier=earlier)
 
 
 def _range_tasks(
-    scope: BuildScope, layer: str, months: list[Task], first: date, days: int, main_thread: bool = False
+    scope: BuildScope,
+    layer: str,
+    months: list[Task],
+    first: date,
+    days: int,
+    main_thread: bool = False,
+    earlier: str | None = None,
 ) -> Iterator[Task]:
     needs, rows, ranges = task_names(months), sum(task.rows for task in months), scope.history_ranges(first)
     products = sum(ids.count for ids in ranges)
@@ -146,7 +177,7 @@ def _range_tasks(
             f"{layer} {ids}",
             layer,
             _history,
-            (ids, days),
+            (ids, days, layer, earlier),
             needs,
             objects=ids.count,
             rows=rows * ids.count // max(products, 1),
@@ -154,11 +185,12 @@ def _range_tasks(
         )
 
 
-def _newest(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
+def _newest(context: BuildContext, writer: Writer, inputs: Inputs, layer: str, earlier: str | None) -> None:
     """Write the newest row of each product as one Parquet file per price table."""
     for table in PRICE_TABLES:
         months = context.intermediate_files(inputs, Intermediate.NEWEST_ROWS.of(table))
-        context.tables.open_files(f"months_{table}", months)
+        before = [context.layers.file(inputs, layer, earlier, table)] if earlier else []
+        context.tables.open_files(f"months_{table}", [*before, *months])
     context.db.run("views/period")
     for table in PRICE_TABLES:
         rows = context.db.table(f"from newest_in_period_{table} order by id_product")
@@ -166,8 +198,19 @@ def _newest(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
         context.db.connection.execute(f"drop table newest_in_period_{table}")
 
 
-def _history(context: BuildContext, writer: Writer, inputs: Inputs, ids: ProductRange, days: int) -> None:
+def _history(
+    context: BuildContext,
+    writer: Writer,
+    inputs: Inputs,
+    ids: ProductRange,
+    days: int,
+    name: str,
+    earlier: str | None,
+) -> None:
     open_history(context, inputs, ids)
-    products = context.db.table(f"from history_products where {ids.condition} order by id_product")
+    products = context.db.table(f"from history_products where {ids.condition} order by id_product")[0].to_numpy()
+    layer = context.layers.open(name, earlier) if earlier else None
+    if layer:
+        products = np.union1d(products, layer.index.ids_between(ids.first, ids.last))
     # With one thread per database, another thread executes another task meanwhile.
-    write_histories(context, writer, products[0].to_numpy(), days, ahead=min(context.resources.cores - 1, 1))
+    write_histories(context, writer, products, days, ahead=min(context.resources.cores - 1, 1), earlier=layer)

@@ -9,13 +9,14 @@ test compares the bytes of a small lake with it.
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from edge_auth.builds import layout
 from edge_auth.store.codec import CODEC
 from edge_auth.text import UNICODE_VERSION
 from generator.database import sql_text
+from generator.making.periods import Period
 from generator.making.tasks import BuildScope, Task
 
 _COMMENT = re.compile(r"--[^\n]*")
@@ -94,6 +95,22 @@ def one_task(
         return [Task(layer, layer, work, arguments, needs, main_thread=main_thread)]
 
     return tasks
+
+
+def stored_part(
+    scope: BuildScope, months: Sequence[Period], layer_until: Callable[[Period], LayerSpec]
+) -> tuple[str | None, Sequence[Period]]:
+    """Return the digest of a closed year's layer with fewer of its months that the store has, and the other months.
+
+    Args:
+        months: The months of the year that have rows, oldest first.
+        layer_until: Returns the layer of the year up to one of these months.
+    """
+    for count in range(len(months) - 1, 0, -1):
+        spec = layer_until(months[count - 1])
+        if scope.stored(spec.name, spec.digest):
+            return spec.digest, months[count:]
+    return None, months
 
 
 def _without_comments(sql: str) -> str:
