@@ -48,6 +48,8 @@ class RunReport:
         record: Excerpt of the build's record.
         judgement: The gate results; None before the gates.
         quarantine: The files of the lake that wait in quarantine after the run (`lake.quarantine`).
+        outlying: Of the first night over a store of an earlier version: the days of any age whose prices lie apart,
+            each as a line with the command that withdraws it. None for all other nights.
         games: How fresh and complete the price guide of each game is in the live build after the run
             (`making.game_coverage`).
         exported: The target of the export, and the numbers of objects, of written and of deleted files.
@@ -78,6 +80,7 @@ class RunReport:
     record: dict[str, Any] = field(default_factory=dict)
     judgement: Judgement | None = None
     quarantine: list[dict[str, Any]] = field(default_factory=list)
+    outlying: list[str] | None = None
     games: list[dict[str, Any]] = field(default_factory=list)
     exported: dict[str, Any] = field(default_factory=dict)
     pruned: dict[str, Any] = field(default_factory=dict)

@@ -28,6 +28,7 @@ from generator.compare.run_reports import (
     STALE,
     UNCHANGED,
     RunReport,
+    newest_report,
 )
 from generator.errors import (
     BuildError,
@@ -51,6 +52,7 @@ from generator.nightly import steps
 from generator.nightly.data_day import check_data_day, live_data_day, note_day
 from generator.nightly.notices import Notices
 from generator.nightly.steps import NightOptions
+from generator.reading.outlying_days import outlying_days
 from generator.reading.report.write_pages import write_pages
 from generator.releases.lease import Lease
 from generator.releases.reserve import free_reserve_if_full, with_reserve
@@ -65,6 +67,7 @@ def write_report(options: NightOptions, report: RunReport) -> None:
     if report.live is not None:
         report.games = _games(report.live, options)
     report.quarantine = _quarantine(options)
+    report.outlying = _outlying(options, report)
     report.finished = timestamp(options.clock())
     data = json.dumps(report.to_json(), indent=1, ensure_ascii=False, default=str).encode()
     with_reserve(store, lambda: store.put(layout.report_name(report.run), data + b"\n"))
@@ -76,6 +79,21 @@ def _quarantine(options: NightOptions) -> list[dict[str, Any]]:
         return [asdict(file) for file in read_quarantine(options.store) if file.waits]
     except EdgeError:
         return []
+
+
+def _outlying(options: NightOptions, report: RunReport) -> list[str] | None:
+    """Return the days that lie apart in what earlier versions published; None if an earlier night has looked."""
+    store = options.store
+    if report.live_before is None or report.live is None or "outlying" in (newest_report(store) or {}):
+        return None
+    try:
+        lines = [day.line(store.location) for day in outlying_days(open_build(store, report.live))]
+    except (GeneratorError, EdgeError, OSError) as error:  # missing figures are no reason to fail a night
+        options.progress.say(f"the history of {report.live} was not checked for days that lie apart: {error}")
+        return None
+    for line in lines:
+        options.progress.say(f"strange: {line}")
+    return lines
 
 
 def _games(live: str, options: NightOptions) -> list[dict[str, Any]]:

@@ -75,8 +75,8 @@ def games(lake: Path) -> dict[str, str]:
 
 # Each product and each tracked product once a day, with a value that moves: the demo has too few of a day to judge.
 _OF_EACH = {
-    "listings": "select id_product, day + interval 3 hour as scraped_at, 1 + n % 9 as available, price as from_price, "
-    "null::integer as available_foil, null::double as from_price_foil from products",
+    "listings": "select id_product, day + interval 3 hour as scraped_at, (1 + n % 9)::integer as available, "
+    "price as from_price, null::integer as available_foil, null::double as from_price_foil from products",
     "filtered_checks": "select id_product, day + interval 3 hour as checked_at, (1 + n % 9)::integer as offers, "
     "price as lowest, 'seller' as cheapest_seller, 'NM' as cheapest_condition, null as offer_list from products",
     "watch_checks": "select slug, day + interval 3 hour as checked_at, (1 + n % 9)::integer as num_offers, "
