@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from unittest.mock import patch
@@ -19,6 +20,7 @@ from generator.clock import Clock, utc_now
 from generator.compare.judgements import read_judgement
 from generator.compare.run_reports import RunReport, newest_report
 from generator.errors import BusyError, GateError, HoldError, SmokeError
+from generator.nightly import smoke
 from generator.nightly.metrics import write_textfile
 from generator.nightly.night import Night, new_run_id
 from generator.nightly.steps import NightOptions
@@ -194,6 +196,15 @@ def test_a_failing_smoke_test_rolls_back(two) -> None:
     assert night(lake, store).outcome == "published", "only the build that failed is held back"
     publish(store, failed, by_hand=True)
     assert live_pointer(store).failed == []
+
+
+def test_an_example_that_is_refused_is_no_damage(two) -> None:
+    """It is a fault of the program; a card that is named and missing is one of the build."""
+    store, _, ids = two
+    for request, is_damage in (("cards?limit=0", False), ("cards/999999999999", True)):
+        fails = pytest.raises(SmokeError, match=f"{request} cannot be answered") if is_damage else nullcontext()
+        with patch.object(smoke, "_requests", return_value=[f"/api/v1/{request}"]), fails:
+            smoke.smoke_test(store, ids[1])
 
 
 def test_a_lake_that_breaks_a_rule_fails_the_night(two, tmp_path: Path) -> None:
