@@ -33,7 +33,7 @@ ARGUMENTS = {
 }
 DECK = """Pokémon: 8
 4 Emberfox ex
-1 Emberfox-EX (ASP) 12
+1 Emberfox-EX (asp) 12 *F* [Ramp{top}] ^Have,#37d67a^
 2x filler 003 FIL 3
 
 Trainer: 4

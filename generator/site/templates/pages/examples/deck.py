@@ -5,7 +5,8 @@ from pathlib import Path
 
 import requests
 
-LINE = re.compile(r"\s*(\d+)x?\s+(.+?)(?:\s+\(?[A-Z0-9-]{2,6}\)?\s+\S*\d\S*)?\s*")
+PLACE = r"(?:\([\w-]{2,6}\)|[A-Z0-9-]{2,6})\s+\S*\d\S*(?:\s+[*[^].*)?"  # set and number, then what apps note
+LINE = re.compile(rf"\s*(\d+)x?\s+(.+?)(?:\s+{PLACE})?\s*")
 session = requests.Session()
 session.headers["Authorization"] = f"Bearer {os.environ['KEY']}"
 
