@@ -116,7 +116,9 @@ def _wait_and_limit() -> None:
 def _listening() -> Iterator[socket.socket]:
     """Yield a duplicate of each TCP socket of this process that listens."""
     for handle in Path("/proc/self/fd").iterdir():
-        with suppress(OSError):  # it was closed meanwhile, or is no socket
+        with suppress(OSError):  # it was closed meanwhile
+            if not handle.is_socket():
+                continue  # to close a duplicate would end the locks of this process on a file
             copy = os.dup(int(handle.name))
             try:
                 opened = socket.socket(fileno=copy)

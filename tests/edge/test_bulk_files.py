@@ -3,6 +3,8 @@
 import multiprocessing
 import shutil
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -119,6 +121,15 @@ def test_the_workers_of_a_machine_count_together(tmp_path: Path) -> None:
     other.kill()
     other.join()
     assert not is_refused("a", "198.51.100.1")
+
+
+def test_a_look_at_the_sockets_leaves_the_locks_of_files(tmp_path: Path) -> None:
+    """A process that closes a duplicate of a file loses all its locks on it."""
+    file = tmp_path / "downloads"
+    bulk_files.Downloads(file).begin(bulk_files.Holder("a", "192.0.2.1"))
+    granian_server.limit_listening_sockets()
+    lock = "import fcntl, sys; fcntl.lockf(open(sys.argv[1], 'r+'), fcntl.LOCK_EX | fcntl.LOCK_NB, 1, 0)"
+    assert b"BlockingIOError" in subprocess.run([sys.executable, "-c", lock, file], capture_output=True).stderr
 
 
 def test_without_a_file_a_process_counts_alone(tmp_path: Path) -> None:
