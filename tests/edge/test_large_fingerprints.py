@@ -6,6 +6,8 @@ import json
 import shutil
 import socket
 import time
+from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 from urllib.request import Request, urlopen
 
@@ -24,7 +26,7 @@ from tests.support.wsgi import WsgiClient
 
 pytestmark = pytest.mark.xdist_group("large fingerprints")  # one process: they are built once
 API = "/api/v1/fingerprints"
-ENTRIES = 20_000  # 5 MB as JSON
+ENTRIES = 60_000  # 15 MB as JSON: more than the buffers of a connection hold
 HELD = 40  # more than one key may download at the same time
 
 
@@ -146,3 +148,27 @@ def test_a_client_that_does_not_read_makes_no_other_wait_behind_nginx(store: Pat
                 waited.append(time.monotonic() - began)
                 assert answer.status == 200
         assert sorted(waited)[2] < 1.5, waited
+
+
+def head_of(port: int, key: str, connections: ExitStack) -> bytes:
+    """Ask for the index and read no more than the head of the answer. The connection stays open."""
+    connection = connections.enter_context(socket.socket())
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.settimeout(60)
+    connection.connect(("127.0.0.1", port))
+    connection.sendall(f"GET {API} HTTP/1.1\r\nHost: x\r\nX-API-Key: {key}\r\n\r\n".encode())
+    return connection.recv(1000).partition(b"\r\n\r\n")[0]
+
+
+@pytest.mark.parametrize("through_nginx", [False, True], ids=["shim", "nginx"])
+def test_slow_readers_of_two_keys_leave_places_for_others(store: Path, tmp_path: Path, through_nginx: bool) -> None:
+    """The bound of a key holds for all workers, and nginx keeps no copies of what clients do not read."""
+    keys = [issue(store) for _ in range(3)]
+    with Service(store, tmp_path / "state", workers=2, through_nginx=through_nginx) as service, ExitStack() as slow:
+        for key in keys[:2]:
+            heads = [head_of(service.port, key, slow) for _ in range(24)]
+            assert Counter(head.split()[1] for head in heads) == {b"200": 16, b"429": 8}
+            assert all((b"\r\nretry-after:" in head.lower()) == (head.split()[1] == b"429") for head in heads)
+        assert service.client(keys[2]).get(API).body == right(store)
+        if service.folder:
+            assert not [file for file in (service.folder / "proxy").rglob("*") if file.is_file()]
