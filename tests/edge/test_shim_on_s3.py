@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from threading import Event
 
@@ -261,6 +262,30 @@ def test_what_is_at_hand_is_answered_and_the_rest_refused(
     for path in cold:
         until(lambda path=path: reader.get(API + path).body == right[path], LIMIT, f"a right {path}")
     until(lambda: reader.get("/healthz").json()["store"] == "ok", LIMIT, "the store is well")
+
+
+def test_spoilt_answers_cost_their_share(client: WsgiClient, proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bit is flipped in every fourth object: a request fails only if it read one, and no other because of it."""
+    take, numbers, spoilt = proxy._take, count(), []
+
+    def spoil(line: str) -> str:
+        fault = take(line)
+        if "/layers/" in line and next(numbers) % 4 == 0:
+            spoilt.append(line)
+            return "flip"
+        return fault
+
+    paths = [f"{API}cards/{product['id_product']}" for product in PRODUCTS[:120]]
+    monkeypatch.setattr(proxy, "_take", spoil)
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(client.get, paths))
+    monkeypatch.undo()
+    failed = [answer for answer in answers if answer.status != 200]
+    assert spoilt and len(failed) <= len(spoilt) and all(map(honest, failed))
+    assert "too slow" not in client.log
+    for path, answer in zip(paths, answers, strict=True):
+        right = client.get(path)
+        assert right.status == 200 and (answer.status != 200 or answer.body == right.body)
 
 
 def test_a_store_that_throttles_costs_time_and_hardly_an_answer(built: str, proxy: Proxy, tmp_path: Path) -> None:
