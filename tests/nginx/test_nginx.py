@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from edge_auth.live.counter import FileCounter, counter_file
+from edge_auth.live.key_file import open_key_file
 from edge_auth.live.keys import SCOPES
 from edge_auth.live.keys import issue as new_key
 from tests.support.commands import build, issue, run
@@ -286,6 +287,27 @@ def test_a_store_on_s3(server: S3Server, proxy: Proxy, tmp_path: Path) -> None:
         assert client.get(CARDS)["X-Build"] == live
         run("keys", "revoke", client.get(f"{API}/me").json["id"], "--store", store)
         until(lambda: client.get(CARDS).code == "revoked_api_key", LIMIT, "the key is refused")
+
+
+@pytest.mark.thorough
+def test_keys_in_shards_on_s3(server: S3Server, tmp_path: Path) -> None:
+    """nginx finds the record in the copy of the shard that the shim has read, and follows each change."""
+    store = f"s3://{server.bucket()}/cards"
+    copy_of_fixed(store)
+    file, (key, record) = open_key_file(store), new_key("one", SCOPES, 1_000_000, None, 0)
+    records = [asdict(new_key(f"user {n}", SCOPES, 100, None, 0)[1]) for n in range(1200)]
+    file.store.put(file.name, json.dumps({"format": 1, "keys": [*records, asdict(record)]}, indent=1).encode())
+    file.take_over()
+    with Service(store, tmp_path / "state", through_nginx=True) as service:
+        client = service.client(key)
+        cached(client)
+        copies = list((tmp_path / "state").glob(f"edge-*/private/keys/{record.sha256[:3]}/*"))
+        assert len(copies) == 1
+        run("keys", "update", record.id, "--store", store, "--rate-limit", 70_000)
+        until(lambda: client.get(CARDS)["X-RateLimit-Limit"] == "70000", IN_FORCE, "the new limit")
+        cached(client)
+        run("keys", "revoke", record.id, "--store", store)
+        until(lambda: client.get(CARDS).code == "revoked_api_key", IN_FORCE, "the key is off")
 
 
 def test_only_its_user_reaches_the_shim(edge: CachedEdge) -> None:
