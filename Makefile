@@ -47,6 +47,7 @@ $(READY): $(RUNS) requirements-dev.lock
 
 # What commands print is shown if they fail. The export goes on behind the API, which does not need the plain files.
 run: $(RUNS) ## write a demo lake, build and publish it, issue a key, serve the API and write it as plain files
+	@case "$(PORT)" in ''|*[!0-9]*) echo "PORT is a number, not $(PORT): PORT=8123 make run" >&2; exit 1;; esac
 	@$(BIN)/python -c 'import socket, sys; sys.exit(socket.socket().connect_ex(("$(HOST)", $(PORT))) == 0)' || \
 	{ echo "port $(PORT) of $(HOST) is taken: stop what listens there, or choose another port: PORT=8123 make run" >&2; exit 1; }
 	@log=$$(mktemp); quietly() { "$$@" >"$$log" 2>&1 || { cat "$$log" >&2; rm "$$log"; exit 1; }; }; \

@@ -151,7 +151,8 @@ def _refuse_empty(file: FileLines) -> None:
     """Raise IngestError if no line of a file says anything."""
     values = [name for name in file.rows.schema.names[1:] if name != "updated_at"]
     if all(file.rows[name].null_count == len(file.rows) for name in values):
-        lines = f"none of its {file.lines:,} lines has a value" if file.lines else "it has no lines"
+        none = f"none of its {file.lines:,} line{'s' * (file.lines != 1)} has a value"
+        lines = none if file.lines else "it has no lines"
         raise IngestError(f"{file.path}: {lines} for {', '.join(values)}: nothing was imported")
 
 

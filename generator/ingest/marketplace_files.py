@@ -276,7 +276,9 @@ def _read_expansions(path: Path, document: DownloadFile) -> ImportedFile:
     table = document.table(target.imported_schema, columns)
     rows = table.filter(pc.and_kleene(table["name"].is_valid(), pc.not_equal(table["name"], "")))
     findings = (*_check(document, target.path, "expansions", rows), *_future(document, target.path))
-    return _imported(path, document, target, rows, f"names of {len(rows):,} expansions", findings)
+    return _imported(
+        path, document, target, rows, f"names of {len(rows):,} expansion{'s' * (len(rows) != 1)}", findings
+    )
 
 
 def _read_price_guide(path: Path, document: DownloadFile) -> ImportedFile:

@@ -188,7 +188,7 @@ def _environment() -> Environment:
         "inline": _inline,
         "linked": _linked,
         "day": _day,
-        "short_day": lambda text: _day(text).rpartition(" ")[0],
+        "short_day": lambda text: _day(text).rpartition(" ")[0].replace(" ", "\N{NO-BREAK SPACE}"),
         "euros": lambda value: f"€{value:,.2f}",
         "percent": lambda value: f"{value:+,.2f} %".replace("-", "−"),
         "name_parts": _name_parts,

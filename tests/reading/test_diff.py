@@ -432,7 +432,7 @@ class TestHtml:
         page = Page(month.diff("--format", "html"))
         plots = [attributes for tag, attributes in page.tags if tag == "svg"]
         assert all(plot["role"] == "img" and plot["aria-label"] for plot in plots)
-        assert [plot["data-view"] for plot in plots if "hidden" not in plot] == ["all"] * 3
+        assert [plot["data-view"] for plot in plots if "data-away" not in plot] == ["all"] * 3
         columns = sum(tag == "rect" for tag, _ in page.tags)
         assert columns == 15 * len(plots)
         sets = {attributes["data-set"] for tag, attributes in page.tags if "data-set" in attributes}

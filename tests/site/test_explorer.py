@@ -630,3 +630,15 @@ def test_downloads_are_listed_and_saved(visit: Visit) -> None:
     assert b"PAR1" in saving.value.path().read_bytes()
     page.set_viewport_size({"width": 390, "height": 844})
     expect(rows.first).to_have_css("display", "grid")  # cells stand one below the other, so nothing scrolls sideways
+
+
+def test_enter_takes_the_first_set_that_has_the_typed_part(visit: Visit) -> None:
+    page = visit.enter()
+    if not page.get_by_label("Set").is_visible():
+        page.get_by_text("Filters and order").click()
+    page.get_by_label("Set").fill("shen pe")
+    page.get_by_role("listbox").get_by_role("option").last.wait_for()
+    page.get_by_label("Set").press("Enter")
+    expect(page.get_by_label("Set")).to_have_value("Ashen Peaks")
+    expect(page.locator("#status.error")).to_have_count(0)
+    expect(page.locator(".card", has_text="Filler")).to_have_count(0)

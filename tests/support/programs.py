@@ -48,6 +48,7 @@ PROGRAMS = {
     "curl": Program(("curl",), ("curl",)),
     "make": Program(("make",), ("make",)),
     "Node.js": Program(("nodejs",), ("node",)),
+    "Java and npm": Program(("default-jre-headless", "npm"), ("java", "npm")),
     "systemd-analyze": Program(("systemd",), ("systemd-analyze",)),
     "strace": Program(("strace",), ("strace",)),
     "mkfs.ext4": Program(("e2fsprogs",), ("mkfs.ext4",)),

@@ -8,7 +8,7 @@
   const filter = () => {
     for (const row of document.querySelectorAll("tr[data-kind]"))
       row.hidden = (kind.value !== "all" && row.dataset.kind !== kind.value) || (set?.value && row.dataset.set !== set.value);
-    for (const part of document.querySelectorAll("[data-view]")) part.toggleAttribute("hidden", part.dataset.view !== kind.value);
+    for (const part of document.querySelectorAll("[data-view]")) part.toggleAttribute("data-away", part.dataset.view !== kind.value);
     for (const table of document.querySelectorAll("table")) {
       const rows = [...table.tBodies[0].rows], empty = rows.length > 0 && rows.every((row) => row.hidden);
       table.hidden = empty;

@@ -65,9 +65,9 @@ function shown(url, {answer, text, took}) {
   return [
     element("p", {className: "result"}, element("strong", {}, `${answer.status} ${answer.statusText}`), ` in ${took} ms, `,
       element("code", {}, url)),
-    element("pre", {className: "code", tabIndex: 0, ariaLabel: "Body of the answer"}, code),
+    element("pre", {className: "code", role: "group", tabIndex: 0, ariaLabel: "Body of the answer"}, code),
     element("details", {}, element("summary", {}, "Headers of the answer"),
-      element("pre", {className: "code", tabIndex: 0, ariaLabel: "Headers of the answer"}, element("code", {}, headers))),
+      element("pre", {className: "code", role: "group", tabIndex: 0, ariaLabel: "Headers of the answer"}, element("code", {}, headers))),
   ];
 }
 

@@ -5,14 +5,14 @@ import {count} from "./words.js";
 
 /**
  * The field, its label and its list. `suggest(text)` gives options `{value, label, products}`, or a promise of them.
- * An option that is taken fires `change` at the field. The event `offered` at the field says that the options are new.
+ * An option that is taken fires `change` at the field. If the field holds `one` of the values, Enter takes the first option. The event `offered` at the field says that the options are new.
  */
-export function combobox(label, input, suggest) {
+export function combobox(label, input, suggest, one = false) {
   const id = `${input.name}-options`;
   const list = h("ul", {id, class: "options", role: "listbox", "aria-label": "Suggestions", hidden: true});
   const attributes = {role: "combobox", "aria-autocomplete": "list", "aria-controls": id, "aria-expanded": "false"};
   for (const [name, value] of Object.entries(attributes)) input.setAttribute(name, value);
-  const popup = new Popup(input, list, suggest);
+  const popup = new Popup(input, list, suggest, one);
   input.addEventListener("input", () => popup.open());
   input.addEventListener("click", () => popup.open());
   input.addEventListener("offered", () => popup.renew());
@@ -29,8 +29,8 @@ class Popup {
   #turn = 0; // of asking: an answer that comes after another turn began is too late
   #active = -1;
 
-  constructor(input, list, suggest) {
-    Object.assign(this, {input, list, suggest});
+  constructor(input, list, suggest, one) {
+    Object.assign(this, {input, list, suggest, one});
   }
 
   async open(active = -1) {
@@ -72,9 +72,15 @@ class Popup {
     else if (key === "ArrowDown") this.#move(this.#active < last ? this.#active + 1 : 0);
     else if (key === "ArrowUp") this.#move(this.#active > 0 ? this.#active - 1 : last);
     else if (key === "Enter" && this.#active >= 0) this.take(children[this.#active]);
+    else if (key === "Enter" && this.one && this.#isPartOfOne()) this.take(children[0]);
     else if (key === "Escape") this.#escape();
     else return this.#leave(key);
     return true;
+  }
+
+  #isPartOfOne() {
+    const {input, list} = this;
+    return input.value !== "" && !list.hidden && [...list.children].every(({dataset}) => dataset.value !== input.value);
   }
 
   /** The first Escape closes the list, the next one empties the field. */

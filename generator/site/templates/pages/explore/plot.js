@@ -154,9 +154,10 @@ export function sparkline(values, label) {
   const [low, high] = [Math.min(...known), Math.max(...known)];
   const y = (value) => (high === low ? 14 : 25 - ((value - low) / (high - low)) * 22);
   const x = (at) => 3 + (at / Math.max(values.length - 1, 1)) * 114;
+  const sparse = values.every((value, at) => value === null || (values[at + 1] ?? null) === null); // then a line spans the gaps
   let drawing = false;
   const text = values.map((value, at) => {
-    if (value === null) { drawing = false; return ""; }
+    if (value === null) { drawing &&= sparse; return ""; }
     const step = `${drawing ? "L" : "M"}${x(at).toFixed(1)} ${y(value).toFixed(1)}${drawing ? "" : "h.01"}`;
     drawing = true;
     return step;

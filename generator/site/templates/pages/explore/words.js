@@ -37,7 +37,7 @@ export const SELLER_FILTER = "English, one country";
 export const SELLER_FILTER_MEANING = "The cheapest offers of the English card, in any condition, by sellers in one country.";
 
 /** Since when a price moved. */
-export const since = (value) => `since ${day(value).replace(/ \d+$/, "")}`;
+export const since = (value) => `since ${day(value).replace(/ \d+$/, "").replace(" ", "\u00a0")}`;
 
 /** Whether a change is up or down, as a class; "" for none. */
 export const direction = (change) => (change > 0 ? "up" : change < 0 ? "down" : "");
