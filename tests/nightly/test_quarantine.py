@@ -183,6 +183,8 @@ def test_after_a_refusal_everything_says_what_to_do(refused: tuple[FolderStore, 
     assert f"the last night was refused: clients see {live}, with prices of {BAD_DAY - timedelta(days=1)}" in shown
     [marked] = [line for line in run("builds", "--store", store.root).stdout.splitlines() if line.startswith(build)]
     assert marked.endswith("  refused")
+    advice = f"`cardpress quarantine drop {BAD_DAY} --store {store.root}`: the next night publishes without it"
+    assert f": if the day is wrong, {advice}" in run("doctor", "--store", store.root).stdout
     run("quarantine", "drop", BAD_DAY, "--store", store.root)
     for command in ("show", "doctor"):
         said = run(command, "--store", store.root).stdout

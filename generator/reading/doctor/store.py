@@ -155,7 +155,8 @@ def _check_last_night(store: Store) -> Iterator[Finding]:
     if night and night["outcome"] in (PUBLISHED, UNCHANGED):
         yield ok("night", f"{night['run']}: {night['outcome']}")
     elif night and (failed := last_failed_night(store)) and night["outcome"] == REFUSED:
-        yield warning("night", f"{night['run']}: {'; '.join(failed.sentences[:-1])}", failed.sentences[-1])
+        seen, why, *steps = failed.sentences
+        yield warning("night", f"{night['run']}: {seen}; {why}", "; ".join(steps))
     elif night:
         held = night["outcome"] == HELD
         advice = "`cardpress publish BUILD` lifts the hold" if held else "`cardpress show` says more"
