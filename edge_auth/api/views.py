@@ -335,8 +335,8 @@ def named_cards(build: OpenBuild, _: str, values: Values) -> Body:
     catalogue, names, game = build.named_catalogue, values["names"], values["game"]
     texts = (("game", filter_key(build, "game", game)),) if game else ()
     filters = Filters(texts=texts, kind=values["kind"])
-    mask = None if filters == NO_FILTERS else mask_of(catalogue, Search(filters, DEFAULT_SORT, reverse=False))
-    entries = list(zip(names, find_named(catalogue, names, mask), strict=True))
+    narrowing = None if filters == NO_FILTERS else build.narrowing(filters)
+    entries = list(zip(names, find_named(catalogue, names, narrowing), strict=True))
     data = b",\n".join(b'{"name":%b,%b' % (dumps(name), entry) for name, entry in entries if entry)
     not_found = dumps([name for name, entry in entries if not entry])
     return MadeBody(b'{"data":[\n%b\n],"not_found":%b}\n' % (data, not_found))

@@ -189,9 +189,11 @@ class Lists:
         found: np.ndarray = self._values[np.repeat(starts - before, lengths) + np.arange(lengths.sum())]
         return found
 
-    def values_of(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the concatenated lists of some rows, after the place of the row of each value."""
-        return np.repeat(np.arange(len(rows)), self.lengths(rows)), self.values(rows)
+    def kept(self, mask: np.ndarray) -> np.ndarray:
+        """Return how many values of each list a mask of ordinals keeps."""
+        before = np.concatenate(([0], mask.take(self._values).cumsum()))
+        counts: np.ndarray = np.diff(before.take(self._offsets))
+        return counts
 
     def between(self, rows: range) -> np.ndarray:
         """Return the concatenated lists of a range of rows, as a view."""

@@ -22,12 +22,14 @@ from edge_auth.builds.series import Series
 from edge_auth.builds.sorts import DEFAULT_SORT
 from edge_auth.errors import NotFound, StoreError
 from edge_auth.search.facets import Facets
-from edge_auth.search.ranking import Filters, ResultPage, Search, first_matches
+from edge_auth.search.named import Narrowing
+from edge_auth.search.ranking import Filters, ResultPage, Search, first_matches, mask_of
 from edge_auth.search.slugs import Slugs
 from edge_auth.store.codec import decompress
 from edge_auth.text import fold_without_apostrophes
 
 T = TypeVar("T")
+_NARROWING_BYTES = 8 << 20  # for the filters of /cards/named
 _BEST_OF_LETTER = 100  # as many as a page has at most
 
 
@@ -105,6 +107,7 @@ class OpenBuild:
         self._cache = cache
         self._on_lookup = on_lookup
         self._rows: dict[str, list[bytes]] = {}  # by layer
+        self._narrowings = LruCache(_NARROWING_BYTES)
 
     def prepare(self) -> None:
         """Read what every answer needs.
@@ -170,6 +173,15 @@ class OpenBuild:
         if not self.catalogue.of_words:
             raise self._too_old("lists of names")
         return self.catalogue
+
+    def narrowing(self, filters: Filters) -> Narrowing:
+        """Return what filters leave of the products and their names. The last ones are kept."""
+        found: Narrowing | None = self._narrowings.get(filters)
+        if found is None:
+            mask = mask_of(self.catalogue, Search(filters, DEFAULT_SORT, reverse=False))
+            found = Narrowing(self.catalogue.names, mask)
+            self._narrowings.put(filters, found, found.size)
+        return found
 
     @cached_property
     def facets(self) -> Facets:
