@@ -642,3 +642,24 @@ def test_enter_takes_the_first_set_that_has_the_typed_part(visit: Visit) -> None
     expect(page.get_by_label("Set")).to_have_value("Ashen Peaks")
     expect(page.locator("#status.error")).to_have_count(0)
     expect(page.locator(".card", has_text="Filler")).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_cards_without_pictures_are_rows_without_empty_boxes(visit: Visit, width: int) -> None:
+    visit.page.set_viewport_size({"width": width, "height": 900})
+    page = visit.enter("#/cards?set=Filler+Set")
+    cards = page.locator(".card")
+    expect(cards).to_have_count(50)
+    assert page.locator(".card .picture").filter(visible=True).count() == 0
+    heights = cards.evaluate_all("cards => cards.map((card) => card.getBoundingClientRect().height)")
+    assert max(heights) < 120, "a row, not a tile"
+    clipped = "names => names.filter((name) => name.scrollWidth > name.clientWidth + 1).length"
+    assert page.locator(".card .name").evaluate_all(clipped) == 0
+
+
+def test_what_stands_in_brackets_is_smaller_than_the_name(visit: Visit) -> None:
+    page = visit.enter("#/cards?q=emberfox")
+    name = page.locator(".card .name").first
+    expect(name).to_have_text(re.compile(r"Emberfox ex\s*\[Blazing Tail\]"))
+    size = "one => parseFloat(getComputedStyle(one).fontSize)"
+    assert name.locator(".rest-of-name").evaluate(size) < name.evaluate(size)
