@@ -31,7 +31,8 @@ class Narrowing:
         kept = sum(lists.kept(mask) for lists in ways)
         found = sum(lists.kept(np.ones(len(mask), bool)) for lists in ways)
         self.mask = mask
-        self.left = (np.asarray(kept > 0).astype(np.uint8) + (kept == found)).data  # 0 nothing, 1 a part, 2 all
+        # A row may have no products, of which filters leave none.
+        self.left = np.asarray((kept > 0) * (1 + (kept == found)), np.uint8).data  # 0 nothing, 1 a part, 2 all
 
     @property
     def size(self) -> int:

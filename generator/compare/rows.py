@@ -18,7 +18,7 @@ from edge_auth.builds.layers import Layer
 from edge_auth.errors import DamagedObject, StoreError
 from generator import settings
 from generator.errors import BuildError
-from generator.lake.tables import PRICE_FIGURES
+from generator.lake.prices_and_conditions import PRICE_FIGURES
 from generator.pack.verify import checked_file
 
 CARDS_PER_BATCH = 3000

@@ -37,8 +37,8 @@ from generator.ingest.lake_rules import check_rows
 from generator.ingest.prices import PriceMarks, PriceText, parse_price
 from generator.ingest.table_files import TableFile, expansions_file, price_guide_file, products_file
 from generator.ingest.values import InvalidValue, parse_id, quoted_json
+from generator.lake.prices_and_conditions import PRICE_FIGURES
 from generator.lake.schema import TIMESTAMP
-from generator.lake.tables import PRICE_FIGURES
 
 _FORMAT_VERSION = 1
 _START_BYTES = 65_536

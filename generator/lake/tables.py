@@ -13,24 +13,6 @@ from generator.errors import LakeError
 from generator.lake.files import LakeFile
 from generator.lake.schema import LakeColumn, cast_expression, declared_columns, is_accepted
 
-# The prices of a price guide. Each has a second column `<figure>_holo`.
-PRICE_FIGURES = ("low", "avg", "trend", "avg1", "avg7", "avg30")
-
-# In euros. `build/checks/rules.j2` refuses larger numbers.
-MAX_PRICE = 1e13
-
-# The conditions of an offer: code and name, best first.
-CONDITIONS = {
-    "MT": "Mint",
-    "NM": "Near Mint",
-    "EX": "Excellent",
-    "GD": "Good",
-    "LP": "Light Played",
-    "PL": "Played",
-    "PO": "Poor",
-}
-
-
 _DAY_OF_FILE = r"regexp_extract(lake_file, '/day=([0-9]{4}-[0-9]{2}-[0-9]{2})/[^/]*$', 1)::date"
 _ONE_FILE = "read_parquet($1, hive_partitioning = false)"
 _TYPES_IN_WORDS = {

@@ -12,7 +12,7 @@ from edge_auth.builds.record import LayerRecord
 from edge_auth.errors import EdgeError
 from edge_auth.store.interface import Store
 from generator.errors import GeneratorError
-from generator.lake.tables import PRICE_FIGURES
+from generator.lake.prices_and_conditions import PRICE_FIGURES
 from generator.threads import USUAL, Resources
 
 GUIDE_COLUMNS = [f"{figure}{finish}" for finish in ("", "_holo") for figure in PRICE_FIGURES]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from generator.database import query_fault
 from generator.errors import BuildError, LakeError
-from generator.lake.tables import MAX_PRICE
+from generator.lake.prices_and_conditions import MAX_PRICE
 from generator.making.context import BuildContext
 from generator.making.lake_tables import MonthTables
 from generator.making.newest_rows import NewestRows

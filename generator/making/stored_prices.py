@@ -10,7 +10,7 @@ from edge_auth.builds.builds import Build
 from edge_auth.builds.catalogue import PRICES
 from generator.database import Database, query_fault, sql_literal
 from generator.errors import BuildError
-from generator.lake.tables import PRICE_FIGURES
+from generator.lake.prices_and_conditions import PRICE_FIGURES
 from generator.threads import Resources
 
 # Columns that builds of older versions lack.

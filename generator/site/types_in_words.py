@@ -13,7 +13,7 @@ from edge_auth.builds import bulk, object_keys, sorts
 from edge_auth.errors import API_ERRORS
 from edge_auth.live.keys import SCOPES
 from edge_auth.search.named import MATCHES
-from generator.lake.tables import CONDITIONS
+from generator.lake.prices_and_conditions import CONDITIONS
 
 REFERENCE = "#/components/schemas/"
 Json = dict[str, Any]
