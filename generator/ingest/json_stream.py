@@ -51,7 +51,8 @@ class JsonStream:
         while True:
             try:
                 value, end = self._decoder.raw_decode(self._text, self._at)
-                if end < len(self._text) or self._is_all:  # else it may be the beginning of a longer number
+                # At the end of what was read it may be the beginning of a longer number, as `1` of `1.5` and `1e-7` is.
+                if self._text[end : end + 3].strip(".eE+-") or self._is_all:
                     self._at = end
                     return value
             except json.JSONDecodeError as error:

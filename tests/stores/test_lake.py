@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from datetime import timedelta
 from pathlib import Path
 
@@ -10,7 +11,8 @@ import pytest
 from edge_auth.builds.layout import day_of
 from edge_auth.builds.pointer import live_build_id
 from edge_auth.store.open import open_store
-from tests.nightly.test_gates import in_cents, of_day
+from generator.lake.lake import PRICE_TABLES
+from tests.nightly.test_gates import in_cents
 from tests.support.commands import build, run
 from tests.support.nights import FIRST_DAY, demo_lake
 from tests.support.s3_fixtures import on_s3
@@ -87,7 +89,8 @@ def test_a_refused_day_is_held_accepted_and_withdrawn_in_a_bucket(
         run("quarantine", "drop", bad, "--store", store)
         night()
     monkeypatch.setenv("AWS_ENDPOINT_URL", server.endpoint)
-    of_day(folder, "price_guide", bad).unlink()
+    for table in PRICE_TABLES:  # a published day is withdrawn from all of them
+        shutil.rmtree(folder / table / f"day={bad}", ignore_errors=True)
     assert live_build_id(open_store(store)) == build(folder, tmp_path / "store"), "the day is out for good"
 
 
