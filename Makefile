@@ -87,9 +87,9 @@ $(CLIENTS)/.ready: $(READY) tests/bulk-clients.lock
 dead-sources: $(READY) ## stories of sources that stop, slow down, lose rows or repeat them: each must be said
 	$(PYTEST) tests/nightly/test_sources.py $(PYTEST_ARGS)
 
-soak: $(READY) ## judge thirty nights; run thirty in a bucket; kill build, publish, prune and nightly 200 times (ROUNDS=…)
+soak: $(READY) ## judge thirty nights; run thirty in a bucket; damage each file; kill build, publish, prune and nightly 200 times (ROUNDS=…)
 	$(BIN)/python -m tests.soak.nights
-	NIGHTS=30 $(BIN)/python -m pytest -q tests/stores/test_lake.py -k nights_with
+	NIGHTS=30 $(BIN)/python -m pytest -q tests/stores/test_lake.py tests/nightly/test_damaged_live_build.py -k "nights_with or one_byte"
 	$(BIN)/python -m tests.soak.kill $(or $(ROUNDS),200)
 
 soak-bytes: $(READY) ## build the same lake 200 times beside busy processes and compare the stored bytes (NIGHTS=…)

@@ -56,7 +56,7 @@ def test_nights_with_lake_and_store_in_a_bucket(
     server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each night the server has another habit. At the end the store is as that of the same nights in folders."""
-    nights_in_a_bucket(server, tmp_path, monkeypatch, int(os.environ.get("NIGHTS", len(NIGHTS))))
+    nights_in_a_bucket(server, tmp_path, monkeypatch, int(os.environ.get("NIGHTS", 4)))
 
 
 @pytest.mark.thorough
