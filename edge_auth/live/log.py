@@ -33,7 +33,7 @@ _WORD_CHARACTERS = string.ascii_letters + string.digits + "_"
 _MAX_TRACE_CHARACTERS = 2000
 # A key has 32 letters and digits in a row, whatever its prefix looks like.
 _SECRET = re.compile(r"cpm_live_\w*|[A-Za-z0-9]{32,}", re.IGNORECASE)
-_CONTROL = re.compile(r"[^\x20-\x7e\u00a1-\ud7ff\ue000-\uffff]")
+_CONTROLS = re.compile(r"[^\x20-\x7e\u00a1-\ud7ff\ue000-\uffff]+")
 
 
 class Answered(NamedTuple):
@@ -139,7 +139,15 @@ def timestamp(now: float) -> str:
 
 def clean(text: str) -> str:
     """Return a text without possible keys and with escaped control characters."""
-    return _CONTROL.sub(lambda match: match.group().encode("unicode_escape").decode(), _SECRET.sub("…", text))
+    return _escaped(_without_secrets(text))
+
+
+def _without_secrets(text: str) -> str:
+    return _SECRET.sub("…", text)
+
+
+def _escaped(text: str) -> str:
+    return _CONTROLS.sub(lambda match: match.group().encode("unicode_escape").decode(), text)
 
 
 def _cause(error: BaseException) -> dict[str, str]:
@@ -160,7 +168,8 @@ def _second(now: int) -> str:
 
 
 def _clean_and_cut(text: str) -> str:
-    return clean(text)[:_MAX_TEXT_CHARACTERS]
+    """Clean the start of a text. It is cut before it is escaped too, since a control costs more than its byte."""
+    return _escaped(_without_secrets(text)[:_MAX_TEXT_CHARACTERS])[:_MAX_TEXT_CHARACTERS]
 
 
 def _clean_path(path: bytes) -> str:

@@ -122,6 +122,7 @@ def test_a_fault_of_one_game_holds_its_rows_alone(tmp_path: Path, few_prices: No
     build = open_build(store, report.build)
     assert [(entry["day"], entry["game"]) for entry in build.record["quarantine"]] == [(str(BAD_DAY), game)]
     assert f"price_guide of {BAD_DAY} ({game})" in run("quarantine", "list", "--store", store.root).stderr
+    assert json.loads(run("lake", "check", "--store", store.root, "--json").stdout) == [], "it never came in"
 
     by_hand, folder = FolderStore(str(tmp_path / "by-hand")), shutil.copytree(lake, tmp_path / "without")
     rewrite(
