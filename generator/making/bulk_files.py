@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,13 @@ import pyarrow.parquet as pq
 from edge_auth.builds.bulk import CATALOGUE, FORMATS, LIVE_CATALOGUE, STORED_DIGITS, URL_FOLDER, file_name
 from edge_auth.builds.index import LayerFile
 from generator.database import Database
-from generator.making.sorted_parquet import ROWS_PER_GROUP, ROWS_PER_GROUP_OF_DAY, ZSTD_LEVEL, SortedParquet
+from generator.making.sorted_parquet import RECIPE, ROWS_PER_GROUP, ROWS_PER_GROUP_OF_DAY, ZSTD_LEVEL, SortedParquet
 from generator.pack.writer import Writer
 
 ENTRIES = "entries"  # the stem of a layer's file with the entries of its files
 FOOTER = "footer"  # a member of an entry that the manifest leaves out: the bytes of a Parquet file's footer
 # The constants of the format, for the digests of layers.
-CONSTANTS = (ROWS_PER_GROUP, ROWS_PER_GROUP_OF_DAY, ZSTD_LEVEL, STORED_DIGITS, FOOTER, *FORMATS.items())
+CONSTANTS = (RECIPE, ROWS_PER_GROUP, ROWS_PER_GROUP_OF_DAY, ZSTD_LEVEL, STORED_DIGITS, FOOTER, *FORMATS.items())
 
 # The types of columns as DuckDB's DESCRIBE prints them.
 _TYPES = {
@@ -102,12 +103,11 @@ def _parquet(
     repeated: tuple[str, ...] | None = None,
 ) -> bytes:
     """Return sorted rows as a file of `SortedParquet`."""
-    sink = pa.BufferOutputStream()
+    sink = BytesIO()
     with SortedParquet(sink, schema, sorted_by, repeated) as file:
         for batch in batches:
             file.add(batch)
-    data: bytes = sink.getvalue().to_pybytes()
-    return data
+    return sink.getvalue()
 
 
 def _first_and_last_day(metadata: pq.FileMetaData) -> Entry:

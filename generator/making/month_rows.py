@@ -50,11 +50,12 @@ def write_sorted_rows(
     schema, batches = _sorted_rows(context, month, array)
     kept = schema if all_prices else pa.schema([field for field in schema if field.name in shown])
     paths = [context.db.scratch / f"{array}-{name}.parquet" for name in ("known", "unknown", *days_apart)]
-    forms = [(kept, ROWS_PER_GROUP)] * 2 + [(schema, ROWS_PER_GROUP_OF_DAY)] * len(days_apart)
+    other_columns = tuple(schema.names[1:])  # on a day each id is another
+    forms = [(kept, None, ROWS_PER_GROUP)] * 2 + [(schema, other_columns, ROWS_PER_GROUP_OF_DAY)] * len(days_apart)
     with ExitStack() as stack:
         files = [
-            SortedParquet(path, has, SORTED_BY, rows_per_group=rows)
-            for path, (has, rows) in zip(paths, forms, strict=True)
+            SortedParquet(stack.enter_context(path.open("w+b")), has, SORTED_BY, repeated, rows)
+            for path, (has, repeated, rows) in zip(paths, forms, strict=True)
         ]
         known_file, unknown_file, *day_files = [stack.enter_context(file) for file in files]
         for batch in batches:

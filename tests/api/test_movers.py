@@ -153,3 +153,43 @@ def test_the_evidence_of_a_move_is_judged_to_the_cent(tmp_path: Path) -> None:
     expected = movers.listed(Oracle(lake, "2024-03-03").lake, query | {"confirmed": "false"})
     assert found == {move["id_product"]: move["confirmed"] for move in expected}
     assert len(found) == len(products) and 40 < sum(found.values()) < 400
+
+
+CHANGED, BACK, LAST = 3, 6, 8  # the days, by number, on which a product becomes normal and foil again, and the last one
+
+
+def _changes_of_finish(folder: Path) -> tuple[Path, list[date]]:
+    """Return a lake and its days. Product 1 is in foil alone, but for three days; the price of 2 stands still."""
+    days = [date(2024, 2, 24) + timedelta(days=number) for number in range(LAST + 1)]
+    foil, normal = {f"{name}_holo": 80.0 for name in THEN}, dict.fromkeys(THEN, 10.0)
+    guide = {
+        day.isoformat(): [
+            {"id_product": 1} | (normal if CHANGED <= number < BACK else foil),
+            {"id_product": 2} | dict.fromkeys(THEN, 5.0),
+            {"id_product": 3} | dict.fromkeys(THEN, 4.0 + number),
+        ]
+        for number, day in enumerate(days)
+    }
+    expansions = [{"id": id_, "name": f"Set {id_}", "game": f"Game {id_}"} for id_ in (1, 2)]
+    sets = {1: 1, 2: 1, 3: 2}
+    products = [{"id_product": n, "name": "P", "kind": "single", "id_expansion": set_} for n, set_ in sets.items()]
+    return write(Rows(products=products, expansions=expansions, price_guide=guide), folder, 1), days
+
+
+def test_a_change_of_finish_is_no_move_and_no_jump_of_an_index(tmp_path: Path) -> None:
+    (lake, days), store = _changes_of_finish(tmp_path / "lake"), tmp_path / "store"
+    builds = {day: build(lake, store, day) for day in (days[number].isoformat() for number in (CHANGED, BACK, LAST))}
+    choices = itertools.product(*(OPTIONS[name] for name in ("window", "by", "direction")))
+    lists = [f"{MOVERS}?window={window}&by={by}&direction={way}&min_price=0" for window, by, way in choices]
+    history = "/api/v1/market/history?"
+    with Service(store, tmp_path / "state") as service:
+        client = service.client(issue(store))
+        for day, made in builds.items():
+            client.headers["X-Build"] = made
+            targets = [*lists, *(history + group for group in ("set=1", "set=2", "game=game+1")), "/api/v1/market"]
+            assert not disagreements(client, Oracle(lake, day), targets)
+            assert {row["id_product"] for target in lists for row in client.get(target).json["data"]} == {3}
+            for group in ("set=1", "game=game+1"):
+                points = client.get(history + group).json["points"]
+                assert {point["index"] for point in points} == {100.0} and {p["value"] for p in points} == {15.0, 85.0}
+            assert client.get(history + "set=2").json["points"][-1]["index"] > 100
