@@ -245,7 +245,7 @@ class MarketChain:
         kept = np.where(self._price_day == last_day[self._set_of_row], self._cents, _NO_PRICE)
         table = np.column_stack([kept, prices])
         earlier = np.take_along_axis(table, before[self._set_of_row] + 1, axis=1)
-        both = np.sign(prices) * np.sign(earlier) > 0
+        both = (prices != _NO_PRICE) & (earlier != _NO_PRICE) & (prices ^ earlier >= 0)  # of the same sign
         return self._of_sets(np.abs(prices) * both), self._of_sets(np.abs(earlier) * both)
 
     def _chained(self, has_day: _Flags, now: _Integers, then: _Integers) -> NDArray[np.float64]:

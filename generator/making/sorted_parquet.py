@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 
 from generator.making.parquet_footer import exchange_first_columns
 
-# About 650 products of a month: a reader of one product fetches little beyond it.
-ROWS_PER_GROUP = 20_480
+# About 400 products of a month: a reader of one product fetches little beyond it, and no column is much above 16 KiB.
+ROWS_PER_GROUP = 12_288
 ROWS_PER_GROUP_OF_DAY = 4_096  # in a file of one day each row is another product
 ZSTD_LEVEL = 3
 RECIPE = 2  # raise it when the same rows give other bytes
