@@ -45,9 +45,11 @@ SELECT expansions.* REPLACE (coalesce(new_game, game) AS game, coalesce(new_url,
 FROM expansions LEFT JOIN given USING (id) ORDER BY id
 """
 
-_NAMED_TWICE = """
-SELECT id, list(DISTINCT name ORDER BY name) AS names FROM lines WHERE name IS NOT NULL
-GROUP BY id, updated_at HAVING count(DISTINCT name) > 1 ORDER BY id
+# What lines of one time say in several ways about a key.
+_SAID_TWICE = """
+SELECT {key}, "column", list(DISTINCT said ORDER BY said) AS said
+FROM (UNPIVOT lines ON {columns} INTO NAME "column" VALUE said)
+GROUP BY {key}, updated_at, "column" HAVING count(DISTINCT said) > 1 ORDER BY {key}, "column"
 """
 
 
@@ -63,7 +65,8 @@ def import_attributes(lake: LakeWriter, files: LineFiles, on_read: OnRead) -> Im
         changes = [products.change(), *_if_changed(expansions)]
         write_changes(lake, files, reader, changed_pages | changed_files(changes))
     unknown = _unknown(rows["id_product"], products, UNKNOWN_PRODUCTS, "kept until a list has them")
-    return replace(import_result(reader, changes), findings=(*_ignored(reader), *unknown))
+    twice = _said_twice(rows, products_file().path)
+    return replace(import_result(reader, changes), findings=(*_ignored(reader), *twice, *unknown))
 
 
 def import_expansions(lake: LakeWriter, files: LineFiles, on_read: OnRead, game: str | None = None) -> ImportResult:
@@ -79,7 +82,7 @@ def import_expansions(lake: LakeWriter, files: LineFiles, on_read: OnRead, game:
     if game:
         games = pc.fill_null(rows["game"], game)
         rows = rows.set_column(rows.schema.get_field_index("game"), "game", games)
-    twice = _named_twice(rows)
+    twice = _said_twice(rows, expansions_file().path)
     named = rows.filter(rows["name"].is_valid()).select(["id", "name", "updated_at"])
     incoming = named.rename_columns(["id", "name", "created_at"]).cast(expansions_file().imported_schema)
     with lake.locked():
@@ -96,15 +99,17 @@ def import_expansions(lake: LakeWriter, files: LineFiles, on_read: OnRead, game:
     return replace(import_result(reader, changes), findings=(*_ignored(reader), *twice, *unknown))
 
 
-def _named_twice(rows: pa.Table) -> list[ImportFinding]:
-    """Return the finding that lines of one time name an expansion in several ways."""
+def _said_twice(rows: pa.Table, target: str) -> list[ImportFinding]:
+    """Return the finding that lines of one time say several things about an expansion or a product."""
+    key, *columns = (name for name in rows.schema.names if name != "updated_at")
     with connect_tables(lines=rows) as database:
-        found = database.sql(_NAMED_TWICE).fetchall()
+        found = database.sql(_SAID_TWICE.format(key=key, columns=", ".join(columns))).fetchall()
     if not found:
         return []
-    id_, names = found[0]
-    message = f"{len(found):,} expansions have several names, such as {id_}: {', '.join(map(quoted_json, names))}"
-    return [ImportFinding(NAMED_TWICE, "lines", expansions_file().path, len(found), message, is_refused=False)]
+    id_, column, said = found[0]
+    ways = ", ".join(map(quoted_json, said))
+    message = f"{len(found):,} values are given in several ways, such as {column} of {id_}: {ways}"
+    return [ImportFinding(NAMED_TWICE, "lines", target, len(found), message, is_refused=False)]
 
 
 def _ignored(reader: LineReader) -> Iterator[ImportFinding]:

@@ -2,7 +2,7 @@
 
 A row has as many values as the header has columns, a column stands once, a quote is closed in its row. What a
 spreadsheet adds is read where it is certain: a `sep=` line, blank lines before the header, any line end, a delimiter
-that the header shows, `="004"` for 004.
+that the header shows, `="004"` for 004. Text that lost its letters on the way is refused.
 """
 
 import csv
@@ -16,8 +16,11 @@ from generator.ingest.values import quoted_json, visible
 _DELIMITERS = ",;\t|"
 _SEP = re.compile(r'"?sep=(.)\1*[",;\t|\s]*', re.IGNORECASE)
 _BYTE = re.compile("[\udc80-\udcff]")  # a byte that is no UTF-8
+# UTF-8 that was read as Latin-1 or Windows-1252 (`Ã©` for é, `â€™` for ’), and what stands for a lost letter.
+_GARBLED = re.compile("[\u00c2\u00c3][\u0080-\u00bf]|\u00e2\u20ac|\ufffd|\0")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_]+")
 _LIKENESS = 0.8
+_TOO_NARROW = re.compile("#{2,}")  # a cell of a spreadsheet that hides its value
 _INTEGER = re.compile("-?[0-9]{1,19}")
 _FORMULA = re.compile(r'="([^"]*)"')  # keeps leading zeros in a spreadsheet
 
@@ -37,8 +40,8 @@ class TableKeys(NamedTuple):
     Attributes:
         columns: The keys of each column, the usual one first.
         required: The keys of the columns that it must have.
-        remarks: TableKeys that only people read.
-        integers: TableKeys whose values are integers. Numbers of cards stay as written: 004.
+        remarks: Keys that only people read.
+        integers: Keys whose values are integers. Numbers of cards stay as written: 004.
     """
 
     columns: Sequence[tuple[str, ...]]
@@ -61,7 +64,9 @@ def csv_rows(lines: Iterable[str], keys: TableKeys) -> Iterator[CsvRow]:
         for values in reader:
             start, last = last + 1, number + reader.line_num
             if any(map(str.strip, values)):
-                cells = {name: _value(text, name in keys.integers) for name, text in zip(names, values, strict=False)}
+                cells = {
+                    name: _value(text, name in keys.integers) for name, text in zip(names, values, strict=False) if name
+                }
                 yield CsvRow(start, delimiter.join(values), cells, _problem(names, values))
     except csv.Error as error:
         raise ValueError(f"line {last + 1}: no CSV: {error}: is a quote missing, or one too many?") from None
@@ -76,9 +81,18 @@ def undecoded(line: str) -> str:
 
 def _checked(lines: Iterable[str]) -> Iterator[str]:
     for number, line in enumerate(lines, 1):
-        if problem := undecoded(line):
+        if problem := undecoded(line) or _garbled(line):
             raise ValueError(f"line {number}: {problem}")
         yield line
+
+
+def _garbled(line: str) -> str:
+    """Return where a line lost letters, '' if it did not: a program read it in another encoding than it was written."""
+    found = _GARBLED.search(line)
+    if not found:
+        return ""
+    place = f"character {found.start() + 1}: {quoted_json(found[0])}"
+    return f"{place} was another letter before a program read it in a wrong encoding: write the file again as UTF-8"
 
 
 def _header(lines: Iterator[str], keys: TableKeys) -> tuple[int, str, list[str]]:
@@ -162,15 +176,21 @@ def _value(text: str, is_integer: bool) -> str | int:
 
 def _problem(names: list[str], values: list[str]) -> str:
     """Return why a row cannot be trusted, '' if it can."""
-    if len(values) != len(names):
-        more = "more" if len(values) > len(names) else "fewer"
-        counts = f"{len(values)} values, {more} than the {len(names)} columns of the header"
+    if len(values) > len(names):
+        counts = f"{len(values)} values, more than the {len(names)} columns of the header"
         return f"{counts}: quote a value that has the delimiter in it: {quoted_json(values)}"
+    if len(values) < len(names):
+        counts = f"{len(values)} value{'s' * (len(values) != 1)}, fewer than the {len(names)} columns of the header"
+        return f"{counts}: write a delimiter for each empty one: {quoted_json(values)}"
     for name, value in zip(names, values, strict=True):
         if not name and value.strip():
             return f"{quoted_json(value)} stands in a column without a name"
         if "\n" in value or "\r" in value:
             return f"{name} has a line break in it: is a quote missing? {quoted_json(value)}"
+        if value.lstrip().startswith("=") and not _FORMULA.fullmatch(value.strip()):
+            return f"{name} is a formula: save the table with its values: {quoted_json(value)}"
+        if _TOO_NARROW.fullmatch(value.strip()):
+            return f"{name} is {quoted_json(value)}: widen the column of the spreadsheet, and save it again"
         if value.lstrip().startswith('"') and not value.startswith('"'):
             return f"{name} has a blank before its quote: remove the blank: {quoted_json(value)}"
     return ""

@@ -21,7 +21,7 @@ from typing import Any
 from generator import settings
 from generator.clock import Clock
 from generator.errors import IngestError
-from generator.ingest.marketplace_files import read_document
+from generator.ingest.marketplace_documents import read_document
 
 BASE_URL = "https://downloads.s3.cardmarket.com/productCatalog"
 # The files of a game by their path below the base, without `_G.json`, and the list that each one has. Prices come last:

@@ -3,17 +3,17 @@
 A format maps each column of its rows to the keys and the parser of its value:
 
 price("from_price")                  # the value of "from_price", as a price
-time("scraped_at", "scrapedAt")      # the first of these keys that the line has
+time("scraped_at", "scrapedAt")      # under one of these keys
 required(text("slug"))               # a line without it is refused
 offers("offer_list", {"price": …})   # a list of objects, each with these columns
 
-The parser of a line, the schema of the rows and the command `cardpress ingest ‹name›` follow from it. TableKeys that no
+The parser of a line, the schema of the rows and the command `cardpress ingest ‹name›` follow from it. Keys that no
 column reads are ignored.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
 
 import pyarrow as pa
@@ -26,6 +26,7 @@ from generator.ingest.values import (
     parse_condition,
     parse_count,
     parse_id,
+    parse_number,
     parse_objects,
     parse_seller,
     parse_text,
@@ -56,6 +57,11 @@ class Column(NamedTuple):
 def text(*keys: str) -> Column:
     """Return a column of text."""
     return _column(keys, parse_text, pa.string())
+
+
+def collector_number(*keys: str) -> Column:
+    """Return a column of collector numbers."""
+    return _column(keys, parse_number, pa.string())
 
 
 def text_or_integer(*keys: str) -> Column:
@@ -116,7 +122,8 @@ def offers(*keys: str, members: Mapping[str, Column]) -> Column:
 
 
 def _given_objects(line: Line, keys: tuple[str, ...]) -> list[Line] | None:
-    return next((parse_objects(line[key], key) for key in keys if key in line), None)
+    found: list[Line] | None = _one_value(line, keys, parse_objects)
+    return found
 
 
 def required(column: Column) -> Column:
@@ -147,15 +154,30 @@ def first_value(*columns: Column) -> Column:
 
 
 def _column(keys: tuple[str, ...], parse: Callable[[Any, str], Any], type_: pa.DataType) -> Column:
-    """Return a column whose value stands under the first of the keys that a line has."""
+    """Return a column whose value stands under one of these keys."""
+    return Column(keys, partial(_one_value, keys=keys, parse=parse), type_)
 
-    def read(line: Line) -> Any:
-        for key in keys:
-            if key in line:
-                return parse(line[key], key)
-        return None
 
-    return Column(keys, read, type_)
+def _one_value(line: Line, keys: tuple[str, ...], parse: Callable[[Any, str], Any]) -> Any:
+    """Return the value that a line has under one of these keys, or under several if all say the same."""
+    said, value = "", None
+    for key in keys:
+        if key in line and (other := parse(line[key], key)) is not None:
+            if said and other != value:
+                raise InvalidValue(f"{said} and {key} are the same column, but have other values: leave one out")
+            said, value = said or key, other
+    return value
+
+
+def _euros(offer: Line) -> Any:
+    """Return the price of an offer in euros, also of an article of the marketplace's API in another currency."""
+    price_in_euros = parse_price(offer.get("priceEUR"), "priceEUR")
+    if price_in_euros is not None:
+        return price_in_euros
+    currency = _one_value(offer, ("currencyCode", "currency"), parse_text)
+    if currency not in (None, "EUR", "€"):
+        raise InvalidValue(f"price is in {currency}: give it in euros, or as priceEUR")
+    return parse_price(offer.get("price"), "price")
 
 
 @dataclass(frozen=True)
@@ -167,7 +189,7 @@ class LineFormat:
         help: What it imports, in the help of the command.
         example: The arguments of the command in the example of its help.
         columns: The columns of the rows in their order.
-        remarks: TableKeys that only people read.
+        remarks: Keys that only people read.
         one_of: Keys of which a table must have one.
     """
 
@@ -235,6 +257,8 @@ class ScrapedFormat(LineFormat):
     def contradiction(self, row: Mapping[str, Any]) -> str:
         """Return how the count of a check contradicts its offers, or ''. A list may be shorter than the count."""
         count, listed = row.get(self.counts), row.get("offer_list")
+        if count is None and listed == [] and row[self.lowest] is not None:
+            return f"offer_list has 0, but {self.lowest} is {row[self.lowest]}"
         if count is None:
             return ""
         if listed is not None and (count < len(listed) or (count and not listed)):
@@ -257,10 +281,11 @@ def _offers(line: Line) -> int | None:
 _ID_PRODUCT = required(marketplace_id("id_product", "idProduct", "id"))
 _SCRAPED_AT = required(time("scraped_at", "scrapedAt"))
 _CHECKED_AT = required(time("checked_at", "checkedAt"))
+_PRICE = Column(("price", "priceEUR", "currencyCode", "currency"), _euros, pa.float64())
 _CONDITION = first_value(condition("condition_code"), condition("condition"))
 
 ABOUT_PRODUCT = {
-    "number": text("number"),
+    "number": collector_number("number"),
     "rarity": text("rarity"),
     "url": url("url"),
     "image": text("image"),
@@ -306,7 +331,7 @@ OFFERS = ScrapedFormat(
         "offer_list": offers(
             *_LISTED,
             members={
-                "price": price("price"),
+                "price": _PRICE,
                 "condition": _CONDITION,
                 "quantity": count("quantity", "count"),
                 "seller": seller("seller"),
@@ -334,7 +359,7 @@ WATCH_CHECKS = ScrapedFormat(
                 "seller": seller("seller"),
                 "condition": _CONDITION,
                 "quantity": text_or_integer("quantity", "count"),
-                "price": price("price"),
+                "price": _PRICE,
                 "comment": text("comment", "comments"),
             },
         ),

@@ -30,6 +30,18 @@ def check_rows(table: str, rows: pa.Table, day: date | None = None) -> list[Brok
         return broken_rules(database, table)
 
 
+def first_broken(table: str, rows: pa.Table, broken: BrokenRule, day: date | None = None) -> int:
+    """Return the place of the first row that breaks a rule, which is no repetition."""
+    first, count = 0, len(rows)
+    while count > 1:
+        half = rows.slice(first, count // 2)
+        if any((one.column, one.rule) == (broken.column, broken.rule) for one in check_rows(table, half, day)):
+            count //= 2
+        else:
+            first, count = first + count // 2, count - count // 2
+    return first
+
+
 def _expression(name: str, type_: str, rows: pa.Table, day: date | None) -> str:
     if name == "day" and day is not None:
         return f"date '{day.isoformat()}' as day"

@@ -63,7 +63,7 @@ def _json_line(number: int, text: str) -> GivenLine:
     problem, value = undecoded(text), None
     if not problem:
         try:
-            value = json.loads(text, parse_constant=_refuse_constant)
+            value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_object)
         except json.JSONDecodeError as error:
             problem = f"{error.msg.removesuffix(' at')} at character {error.pos + 1}: {quoted_json(text)}"
         except (ValueError, RecursionError) as error:
@@ -77,6 +77,15 @@ def _json_line(number: int, text: str) -> GivenLine:
 
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON number")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of these keys and values, of which none may stand twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        [(key, _)] = Counter(key for key, _ in pairs).most_common(1)
+        raise ValueError(f"{quoted_json(key)} stands twice in an object")
+    return found
 
 
 @dataclass(frozen=True)

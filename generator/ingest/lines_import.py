@@ -6,7 +6,7 @@ not at all.
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,6 +19,7 @@ from generator.errors import IngestError
 from generator.ingest.bounded_file import LINES_LIMITS, FileLimits
 from generator.ingest.findings import (
     CONTRADICTION,
+    FAR_DAY,
     FUTURE,
     INCOMPLETE_OFFERS,
     UNKNOWN_CONDITIONS,
@@ -27,13 +28,14 @@ from generator.ingest.findings import (
     refuse,
 )
 from generator.ingest.formats import LIST_PAGES, OFFERS, WATCH_CHECKS, LineFormat, ScrapedFormat
-from generator.ingest.lake_rules import check_rows
+from generator.ingest.lake_rules import check_rows, first_broken
 from generator.ingest.lines import FileLines, LineReader, store_refused
 from generator.ingest.merge import FileChange, MergeCounts, changed_files
 from generator.ingest.merge_days import merge_days
 from generator.ingest.table_files import DailyTable
 from generator.ingest.table_updates import update_from_pages
 from generator.ingest.values import quoted_json
+from generator.lake.tables import BrokenRule
 from generator.lake.writer import LakeWriter
 
 OnRead = Callable[[Path], None]
@@ -158,16 +160,20 @@ def _check(
     """
     table = line_format.table
     for broken in check_rows(table.name, rows.select(table.schema.names)):
-        raise IngestError(f"{_file_of(reader, table)}: {broken}: no build would accept it: correct the line")
-    findings = [found for file in reader.files for found in (*_doubts(line_format, file), *_future(table, file))]
+        raise IngestError(f"{_place_of(reader, table, broken)}: {broken}: no build would accept it: correct the line")
+    findings = [found for file in reader.files for found in (*_doubts(line_format, file), *_far_times(table, file))]
     refuse(findings, accepted)
     return tuple(findings)
 
 
-def _file_of(reader: LineReader, table: DailyTable) -> Path:
-    """Return the first file whose rows break a rule of the table."""
-    broken = (file for file in reader.files if check_rows(table.name, file.rows.select(table.schema.names)))
-    return next(broken, reader.files[0]).path
+def _place_of(reader: LineReader, table: DailyTable, broken: BrokenRule) -> str:
+    """Return the file and the line of the first row that breaks a rule of the table."""
+    place = first_broken(table.name, reader.table().select(table.schema.names), broken)
+    for file in reader.files:
+        if place < len(file.numbers):
+            return f"{file.path}: line {file.numbers[place]}"
+        place -= len(file.numbers)
+    raise AssertionError("the row is of none of the files")
 
 
 def _doubts(line_format: ScrapedFormat, file: FileLines) -> Iterator[ImportFinding]:
@@ -200,12 +206,17 @@ def _unknown_slugs(lake: LakeWriter, rows: pa.Table) -> Iterator[ImportFinding]:
         yield ImportFinding(UNKNOWN_SLUGS, "lines", WATCH_CHECKS.table.name, len(unknown), message, is_refused=False)
 
 
-def _future(table: DailyTable, file: FileLines) -> Iterator[ImportFinding]:
+def _far_times(table: DailyTable, file: FileLines) -> Iterator[ImportFinding]:
+    times = file.rows[table.time]
     latest = (utc_now() + settings.MAX_LINES_AHEAD_OF_CLOCK).replace(tzinfo=None)
-    is_ahead = pc.greater(file.rows[table.time], pa.scalar(latest, pa.timestamp("us")))
-    if count := pc.sum(is_ahead).as_py():
-        place = pc.index(is_ahead, True).as_py()
-        time = timestamp(file.rows[table.time][place].as_py().replace(tzinfo=UTC))
-        more = f" (and {count - 1:,} more lines)" if count > 1 else ""
-        message = f"line {file.numbers[place]}: {table.time} is {time}, which the clock has not reached{more}"
-        yield ImportFinding(FUTURE, str(file.path), table.name, count, message)
+    first = datetime(settings.FIRST_GUIDE_YEAR, 1, 1)
+    for case, is_far, why in (
+        (FUTURE, pc.greater(times, pa.scalar(latest, times.type)), "which the clock has not reached"),
+        (FAR_DAY, pc.less(times, pa.scalar(first, times.type)), "but no check is that old"),
+    ):
+        if count := pc.sum(is_far).as_py():
+            place = pc.index(is_far, True).as_py()
+            time = timestamp(times[place].as_py().replace(tzinfo=UTC))
+            more = f" (and {count - 1:,} more lines)" if count > 1 else ""
+            message = f"line {file.numbers[place]}: {table.time} is {time}, {why}{more}"
+            yield ImportFinding(case, str(file.path), table.name, count, message)

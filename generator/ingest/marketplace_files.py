@@ -1,16 +1,13 @@
 """Reads the marketplace's files: one reader for every command that meets one.
 
-A file is one JSON document `{"version": 1, "createdAt": TIME, LIST: [ROW, …]}` with one list or several, whatever the
-order of its members, or a guide as CSV, as the marketplace made them before 2024. Each list becomes an Arrow table
-with the columns that an import replaces in its table file, among them `created_at`, the file's `createdAt` in UTC. Rows
-that no build would accept refuse the file. What is only doubtful becomes a finding.
+`marketplace_documents` reads a file into lists of rows. Here each list becomes an Arrow table with the columns that an
+import replaces in its table file, among them `created_at`, the file's `createdAt` in UTC. Rows that no build would
+accept refuse the file. What is only doubtful becomes a finding.
 """
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime
-from email.utils import parsedate_to_datetime
 from enum import Enum
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,8 +18,7 @@ import pyarrow.compute as pc
 from generator import settings
 from generator.clock import utc_now
 from generator.errors import IngestError
-from generator.ingest.bounded_file import DOWNLOAD_LIMITS, FileLimits, encoding_of, open_bounded
-from generator.ingest.csv_tables import TableKeys, csv_rows
+from generator.ingest.bounded_file import DOWNLOAD_LIMITS, FileLimits
 from generator.ingest.findings import (
     DUPLICATES,
     EMPTY_GUIDE,
@@ -33,51 +29,23 @@ from generator.ingest.findings import (
     ImportFinding,
 )
 from generator.ingest.games import number_of, number_of_categories
-from generator.ingest.lake_rules import check_rows
-from generator.ingest.prices import PriceMarks, PriceText, parse_price
+from generator.ingest.lake_rules import check_rows, first_broken
+from generator.ingest.marketplace_documents import FOIL_SUFFIXES, MEND, NotTheMarketplaces, read_document
 from generator.ingest.table_files import TableFile, expansions_file, price_guide_file, products_file
-from generator.ingest.values import InvalidValue, parse_id, quoted_json
+from generator.ingest.values import quoted_json
 from generator.lake.prices_and_conditions import PRICE_FIGURES
 from generator.lake.schema import TIMESTAMP
 
-_FORMAT_VERSION = 1
-_START_BYTES = 65_536
-_LISTS = ("products", "expansions", "priceGuides")
-_MEND = "download the file again, or correct it there"
-_NONE_OF_THEM = "it has no list of products, prices or expansions"
 _NOT_TOLD = "its products may be singles or sealed: give it with --singles or --nonsingles"
-_LIST = re.compile(rf'(?<!\\)"({"|".join(_LISTS)})"\s*:\s*\[')
-_SPACE_BEFORE_OFFSET = re.compile(r"\s+(?=[+-][0-9]{2}:?[0-9]{2}$|Z$)", re.IGNORECASE)
 _NOT_SINGLES = re.compile(r"non[^a-z0-9]*single")
-_DAY_IN_NAME = re.compile(r"(?<![0-9])(20[0-9]{2})[-_]?([01][0-9])[-_]?([0-3][0-9])(?![0-9])")
-_FOIL_SUFFIXES = ("-holo", "-foil")
-_KNOWN_MEMBERS = frozenset({"version", "createdAt", *_LISTS})
 _KNOWN_KEYS = {
     "products": frozenset(
         {"idProduct", "name", "idCategory", "categoryName", "idExpansion", "idMetacard", "dateAdded"}
     ),
     "expansions": frozenset({"idExpansion", "idProduct", "enName", "abbreviation"}),
     "priceGuides": frozenset({"idProduct", "idCategory"})
-    | {figure + suffix for figure in PRICE_FIGURES for suffix in ("", *_FOIL_SUFFIXES)},
+    | {figure + suffix for figure in PRICE_FIGURES for suffix in ("", *FOIL_SUFFIXES)},
 }
-# The columns of guides of before 2024, by our names.
-_CSV_FIGURES = {"low": "Low Price", "avg": "Avg. Sell Price", "trend": "Trend Price"}
-_CSV_FOIL = {"low": "Foil Low", "avg": "Foil Sell", "trend": "Foil Trend"}
-_CSV_KEYS = {
-    "idProduct": ("idProduct",),
-    **{figure: (figure, *filter(None, [_CSV_FIGURES.get(figure)])) for figure in PRICE_FIGURES},
-    **{
-        f"{figure}-foil": (f"{figure}-foil", f"{figure}-holo", _CSV_FOIL.get(figure, f"Foil {figure.upper()}"))
-        for figure in PRICE_FIGURES
-    },
-}
-_CSV_TABLE = TableKeys(
-    list(_CSV_KEYS.values()),
-    [("idProduct",)],
-    frozenset({"German Pro Low", "Suggested Price", "Low Price Ex+", "idCategory", "Name", "Expansion", "Rarity"}),
-    frozenset({"idProduct"}),
-)
-_CSV_PRICE_NAMES = {name.casefold() for key, names in _CSV_KEYS.items() if key != "idProduct" for name in names}
 
 
 class Kind(Enum):
@@ -94,22 +62,10 @@ class Kind(Enum):
         return self.value.strip()
 
 
-class NotTheMarketplaces(Exception):
-    """A file is none of the marketplace's, or does not say what its products are. The message says why."""
-
-
 class GuideColumns(NamedTuple):
     """The price columns of the lake that no row of a guide has a key for, and the keys that are not known."""
 
     absent: tuple[str, ...]
-    unknown: tuple[str, ...]
-
-
-class Document(NamedTuple):
-    """A file: when the marketplace created it, its lists of rows by name, and other members."""
-
-    created_at: datetime
-    lists: dict[str, list[dict[str, Any]]]
     unknown: tuple[str, ...]
 
 
@@ -158,7 +114,7 @@ class DownloadFile(NamedTuple):
 
     def refusal(self, place: int, problem: str) -> IngestError:
         """Return the error that refuses the file for what is wrong in a row. Rows count from 1 in the message."""
-        return IngestError(f"{self.source}: row {place + 1:,} of {len(self.rows):,}: {problem}; {_MEND}")
+        return IngestError(f"{self.source}: row {place + 1:,} of {len(self.rows):,}: {problem}; {MEND}")
 
     def table(self, schema: pa.Schema, columns: dict[str, pa.Array]) -> pa.Table:
         """Return the columns as a table of this schema, with `created_at` on every row."""
@@ -274,8 +230,9 @@ def _read_expansions(path: Path, document: DownloadFile) -> ImportedFile:
     columns = {"id": ids, "name": document.column("enName", _TEXT)}
     target = expansions_file()
     table = document.table(target.imported_schema, columns)
-    rows = table.filter(pc.and_kleene(table["name"].is_valid(), pc.not_equal(table["name"], "")))
-    findings = (*_check(document, target.path, "expansions", rows), *_future(document, target.path))
+    named = pc.indices_nonzero(pc.and_kleene(table["name"].is_valid(), pc.not_equal(table["name"], "")))
+    rows = table.take(named)
+    findings = (*_check(document, target.path, "expansions", rows, places=named), *_future(document, target.path))
     return _imported(
         path, document, target, rows, f"names of {len(rows):,} expansion{'s' * (len(rows) != 1)}", findings
     )
@@ -304,12 +261,23 @@ def _imported(
 
 
 def _check(
-    document: DownloadFile, target: str, table: str, rows: pa.Table, day: date | None = None
+    document: DownloadFile,
+    target: str,
+    table: str,
+    rows: pa.Table,
+    day: date | None = None,
+    places: pa.Array | None = None,
 ) -> Iterator[ImportFinding]:
-    """Yield rows that repeat a key with other values. Of the names of expansions, the marketplace repeats some."""
+    """Yield rows that repeat a key with other values. Of the names of expansions, the marketplace repeats some.
+
+    Args:
+        places: The places of the rows in the document, if it has others.
+    """
     for broken in check_rows(table, rows, day):
         if not broken.is_repetition:
-            raise IngestError(f"{document.source}: {broken}: no build would accept it; {_MEND}")
+            place = first_broken(table, rows, broken, day)
+            problem = f"{broken}: no build would accept it"
+            raise document.refusal(place if places is None else places[place].as_py(), problem)
         if table == "expansions":
             message = f"{broken.rows:,} rows give expansions several names, such as {broken.example}"
             yield ImportFinding(NAMED_TWICE, document.source, target, broken.rows, message, is_refused=False)
@@ -343,152 +311,8 @@ def _columns_of(rows: list[dict[str, Any]]) -> GuideColumns:
     """Return the absent columns and the unknown keys of a guide's rows."""
     keys: set[str] = set().union(*rows)
     absent = [figure for figure in PRICE_FIGURES if figure not in keys]
-    absent += [f"{figure}_holo" for figure in PRICE_FIGURES if not keys & {figure + s for s in _FOIL_SUFFIXES}]
+    absent += [f"{figure}_holo" for figure in PRICE_FIGURES if not keys & {figure + s for s in FOIL_SUFFIXES}]
     return GuideColumns(tuple(absent), tuple(sorted(keys - _KNOWN_KEYS["priceGuides"])))
-
-
-def read_document(path: Path, limits: FileLimits = DOWNLOAD_LIMITS, *, is_certain: bool = True) -> Document:
-    """Read a file, and check the members that all of the marketplace's files share.
-
-    Args:
-        is_certain: Whether the file must be one of the marketplace's.
-
-    Raises:
-        IngestError: The file cannot be read, is too large, is no JSON, has another version, or lacks `createdAt`.
-        NotTheMarketplaces: It need not be one of its files, and is none.
-    """
-    with open_bounded(path, limits) as file:
-        start = file.start(_START_BYTES)
-        text = _decoded(start)
-        if _is_csv(text):
-            return _csv_document(path, limits)
-        is_told = is_certain or _LIST.search(text) is not None
-        if not is_told and not text.lstrip("\ufeff \t\r\n").startswith("{"):
-            raise NotTheMarketplaces(_NONE_OF_THEM)
-    try:
-        document = _json_document(path, limits)
-    except IngestError:
-        if is_told:
-            raise
-        raise NotTheMarketplaces(_NONE_OF_THEM) from None
-    if not document.lists and not is_certain:
-        raise NotTheMarketplaces(_NONE_OF_THEM)
-    return document
-
-
-def _decoded(start: bytes) -> str:
-    return start.decode(encoding_of(start), "replace")
-
-
-def _is_csv(text: str) -> bool:
-    """Return whether a text begins as a guide of before 2024: with a product and at least one price."""
-    header = next((line for line in text.splitlines() if line.strip(' \t\ufeff,;"') and "sep=" not in line.lower()), "")
-    cells = {cell.strip(' \t\ufeff"').casefold() for cell in re.split("[,;\t|]", header)}
-    return "idproduct" in cells and bool(cells & _CSV_PRICE_NAMES)
-
-
-def _json_document(path: Path, limits: FileLimits) -> Document:
-    text = _text(path, limits)
-    try:
-        document = json.loads(text, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
-        raise IngestError(f"{path}: not JSON, or cut off: {error}: download it again") from error
-    members = document if isinstance(document, dict) else {}
-    lists = {name: members[name] for name in _LISTS if isinstance(members.get(name), list)}
-    if not lists:
-        return Document(datetime.min, {}, ())
-    for name in lists:
-        if len([found for found in _LIST.findall(text) if found == name]) > 1:
-            raise IngestError(f'{path}: the list "{name}" stands twice in it: split the file')
-    if members.get("version", _FORMAT_VERSION) != _FORMAT_VERSION:
-        version = quoted_json(members["version"])
-        raise IngestError(
-            f"{path}: version {version} of the format: only {_FORMAT_VERSION} can be read: is there a newer cardpress?"
-        )
-    return Document(_created_at(path, members.get("createdAt")), lists, tuple(sorted(members.keys() - _KNOWN_MEMBERS)))
-
-
-def _text(path: Path, limits: FileLimits) -> str:
-    with open_bounded(path, limits) as file:
-        data = file.read()
-    encoding = encoding_of(data[:4])
-    try:
-        return data.decode(encoding)
-    except UnicodeDecodeError as error:
-        raise IngestError(f"{path}: not JSON: byte {error.start:,} is no {encoding}: save it as UTF-8") from None
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON number")
-
-
-def _csv_document(path: Path, limits: FileLimits) -> Document:
-    """Read a guide of before 2024. It has no `createdAt`: its day stands in its name."""
-    found = _DAY_IN_NAME.search(path.name)
-    try:
-        day = datetime.strptime("".join(found.groups()), "%Y%m%d").replace(tzinfo=UTC) if found else None
-    except ValueError:
-        day = None
-    if day is None:
-        advice = "write the day into its name, as price_guide_1_2023-05-01.csv"
-        raise IngestError(f"{path}: a price guide as CSV has no createdAt: {advice}")
-    with open_bounded(path, limits) as file:
-        try:
-            rows, unknown = _csv_guide(file.lines())
-        except ValueError as error:
-            raise IngestError(f"{path}: {error}") from None
-    return Document(day, {"priceGuides": rows}, unknown)
-
-
-def _csv_guide(lines: Iterable[str]) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
-    """Return the rows of a guide under the keys of JSON, and the names of the columns that are not known.
-
-    Raises:
-        ValueError: It is no such guide. The message begins with the line.
-    """
-    keys = {name: key for key, names in _CSV_KEYS.items() for name in names}
-    marks, given, unknown = PriceMarks(), list[tuple[int, dict[str, Any]]](), set[str]()
-    for line in csv_rows(lines, _CSV_TABLE):
-        if line.problem:
-            raise ValueError(f"line {line.line}: {line.problem}")
-        unknown |= line.values.keys() - keys.keys() - _CSV_TABLE.remarks - {""}
-        known = {name: value for name, value in line.values.items() if name in keys}
-        try:
-            row = {keys[name]: _csv_value(name, value) for name, value in known.items()}
-            if row["idProduct"] is None:
-                raise InvalidValue("it has no idProduct")
-        except InvalidValue as error:
-            raise ValueError(f"line {line.line}: {error}") from None
-        for price in row.values():
-            if isinstance(price, PriceText):
-                marks.add(line.line, price)
-        given.append((line.line, row))
-    return [_settled(number, row, marks) for number, row in given], tuple(sorted(unknown))
-
-
-def _csv_value(name: str, value: str | int) -> Any:
-    return parse_id(value, name) if name == "idProduct" else parse_price(value, name)
-
-
-def _settled(number: int, row: dict[str, Any], marks: PriceMarks) -> dict[str, Any]:
-    """Return a row whose prices are numbers."""
-    try:
-        return {key: marks.value(value, key) if isinstance(value, PriceText) else value for key, value in row.items()}
-    except InvalidValue as error:
-        raise ValueError(f"line {number}: {error}") from None
-
-
-def _created_at(path: Path, value: Any) -> datetime:
-    """Parse a time of ISO 8601, such as `2026-07-26T02:44:32+0200`, or of mails. Without an offset it is UTC."""
-    try:
-        text = _SPACE_BEFORE_OFFSET.sub("", value.strip())
-        moment = parsedate_to_datetime(text) if text[:1].isalpha() else datetime.fromisoformat(text.upper())
-        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        moment.astimezone(UTC)
-    except (AttributeError, TypeError, ValueError, OverflowError) as error:
-        expected = f"a time such as 2026-07-26T02:44:32+0200, not {quoted_json(value)}"
-        raise IngestError(f"{path}: createdAt must be {expected}; {_MEND}") from error
-    return moment
 
 
 def _fits(value: Any, type_: pa.DataType) -> bool:

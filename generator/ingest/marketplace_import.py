@@ -21,7 +21,8 @@ from generator.ingest.findings import IN_BOTH_LISTS, OF_ONE_FILE, ImportFinding,
 from generator.ingest.games import GAMES, GameOfFile, usual_name
 from generator.ingest.guide_doubts import PackedFile, doubtful_guides
 from generator.ingest.list_page_values import list_pages_file
-from generator.ingest.marketplace_files import ImportedFile, Kind, NotTheMarketplaces, read_marketplace_file
+from generator.ingest.marketplace_documents import NotTheMarketplaces
+from generator.ingest.marketplace_files import ImportedFile, Kind, read_marketplace_file
 from generator.ingest.memory import DEFAULT_PATTERN, GameImport, Memory, memory_file, remembered
 from generator.ingest.merge import FileChange, MergeCounts, changed_files, connect_tables
 from generator.ingest.table_files import TableFile, expansions_file, products_file

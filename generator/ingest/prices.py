@@ -67,7 +67,7 @@ def _marked(text: str, digits: str) -> PriceText:
         if not decimal:
             return PriceText(text, as_grouped, decimal=grouped[2] or "", thousands=grouped[1])
     if not decimal:
-        raise ValueError(f"is no price: {quoted_json(text)}: write 1234.50 or 1.234,50 €")
+        raise ValueError(f"is no price: {quoted_json(text)}: write euros as 1234.50 or 1.234,50 €")
     as_decimal = float(f"{decimal[1]}.{decimal[3]}")
     if grouped:
         return PriceText(text, as_decimal, other=as_grouped, mark=decimal[2])

@@ -20,14 +20,18 @@ _CODES = {
     for spelling in (code, name, f"{code} {name}", f"{name} {code}")
 }
 _BETWEEN_WORDS = re.compile(r"[\s_.\-–/:]+")
+_AROUND = re.compile(r"""^[\s"'(\[]+|[\s"'.)\]]+$""")  # but not the minus of NM-
 _INTEGERS = range(-(2**63), 2**63)
 _IDS = range(-(10**18) + 1, 10**18)  # what the API can address
 _COUNT = re.compile(r"[0-9]+|[1-9][0-9]{0,2}(?:([.,'’])[0-9]{3})(?:\1[0-9]{3})*", re.ASCII)
 # What programs and people write where there is no value: one rule for all columns.
 _NOTHING = frozenset({
     "", "-", "--", "–", "—", "null", "(null)", "<null>", "\\n", "nil", "none", "undefined", "nan", "-nan", "na", "n/a",
-    "<na>", "#n/a", "#na", "#ref!", "#value!", "#name?", "#null!", "#num!", "#div/0!",
+    "<na>", "#n/a", "#na", "#ref!", "#value!", "#name?", "#null!", "#num!", "#div/0!", "nat", "[null]",
+    "n.a.",
 })  # fmt: skip
+# What spreadsheets and data frames make of a collector number: 12.0 of 12, 1E+05 of 1E5.
+_COMPUTED = re.compile(r"[0-9]+\.0|[0-9](?:[.,][0-9]+)?[eE]\+[0-9]+")
 _LONGEST_NOTHING = max(map(len, _NOTHING))
 # Characters of category Cf (zero width, direction) and variation selectors.
 _ALSO_UNSEEN = frozenset("\u034f\u180b\u180c\u180d" + "".join(map(chr, range(0xFE00, 0xFE10))))
@@ -63,6 +67,14 @@ def parse_text(value: Any, name: str) -> str | None:
         except UnicodeEncodeError:
             raise InvalidValue(f"{name} holds half of a surrogate pair: {quoted_json(value)}") from None
     return None if is_nothing(value) else value.strip()
+
+
+def parse_number(value: Any, name: str) -> str | None:
+    """Parse a collector number, which is text: 004, 63/100, TG12."""
+    number = parse_text(value, name)
+    if number is not None and _COMPUTED.fullmatch(number):
+        raise InvalidValue(f"{name} {quoted_json(number)} is what a program made of a number: write it as on the card")
+    return number
 
 
 def parse_count(value: Any, name: str) -> int | None:
@@ -151,5 +163,5 @@ def quoted_json(value: Any) -> str:
 @lru_cache(maxsize=10_000)
 def _condition_code(condition: str) -> str:
     """Return the code of a condition in any spelling: `near_mint`, `Near-Mint (NM)`. Another text stays."""
-    words = _BETWEEN_WORDS.split(visible(condition).strip().replace("(", " ").removesuffix(")"))
+    words = _BETWEEN_WORDS.split(_AROUND.sub("", visible(condition)).replace("(", " "))
     return _CODES.get("".join(words).casefold(), condition) if all(words) else condition

@@ -472,7 +472,7 @@ GOOD = b'{"version":1,"createdAt":"2026-07-26T02:44:32+0200","priceGuides":[{"id
         (GOOD.replace(b":7", b":99999999999999999999"), "idProduct"),
         (GOOD.replace(b'"low":1', b'"low":"1"'), "low must be a number"),
         (GOOD.replace(b'"low":1', b'"low":true'), "low must be a number"),
-        (GOOD.replace(b'"low":1', b'"low":-0.01'), "column low is no price"),
+        (GOOD.replace(b'"low":1', b'"low":-0.01'), "row 1 of 1: column low is no price"),
         (GOOD.replace(b'"low":1', b'"low":1e999'), "column low is no price"),
         (GOOD.replace(b'"low":1', b'"low":1e15'), "such as id_product 7 on 2026-07-26: 1000000000000000.0"),
         (GOOD.replace(b'"low":1', b'"avg30-foil":-1'), "column avg30_holo is no price"),
@@ -499,6 +499,7 @@ def test_a_bad_guide_is_refused_in_one_line_and_nothing_is_written(lake, tmp_pat
             'row 2 of 2: dateAdded must be a time such as 2022-07-01 10:00:00, not "yesterday"',
         ),
         ({"idExpansion": "x"}, "idExpansion must be an integer"),
+        ({"idProduct": 10**18}, "row 2 of 2: column id_product has more than 18 digits"),
     ],
 )
 def test_a_bad_product_list_is_refused(lake, tmp_path, row, says):
@@ -514,6 +515,17 @@ def test_an_expansion_without_id_is_refused(lake, write):
     bad = write("expansions", [{"idExpansion": 1, "enName": "a"}, {"enName": "b"}])
     line = refused(lake, "--expansions", bad)
     assert line.startswith(f"cardpress: {bad}: row 2 of 2: it has no idExpansion; download the file again")
+
+
+@pytest.mark.parametrize("place", [0, 1, 2, 6])
+def test_a_value_that_no_build_accepts_names_its_row(lake, write, place):
+    rows = [{"idProduct": number, "low": -1 if number == place else 1} for number in range(7)]
+    line = refused(lake, "--price-guide", write("priceGuides", rows))
+    assert f": row {place + 1} of 7: column low is no price" in line
+    sets = [{"idExpansion": number, "enName": "a" if number else ""} for number in range(7)]
+    sets[place] = {"idExpansion": 10**18, "enName": "a"}
+    line = refused(lake, "--expansions", write("expansions", sets))
+    assert f": row {place + 1} of 7: column id has more than 18 digits" in line
 
 
 def test_a_missing_file_and_a_broken_lake_are_refused(lake, tmp_path, write):

@@ -71,7 +71,9 @@ def test_a_table_in_any_shape(lake: Path, tmp_path: Path, text: str | bytes) -> 
     assert names(lake, tmp_path, text) == {1: ("Blue", "Magic", None), 2: ("Red", "Magic", None)}
 
 
-@pytest.mark.parametrize("nothing", ["NULL", "null", "N/A", "#N/A", "nan", "NaN", "undefined", "None", "-", "–", " - "])
+@pytest.mark.parametrize(
+    "nothing", ["NULL", "null", "N/A", "#N/A", "nan", "NaN", "undefined", "None", "-", " – ", "n.a.", "NaT"]
+)
 def test_what_means_nothing_is_null_in_every_column(lake: Path, tmp_path: Path, refused: Refused, nothing: str) -> None:
     assert names(lake, tmp_path, f"id,name,game,url\n1,Blue,{nothing},{nothing}\n") == {1: ("Blue", None, None)}
     other = lake.with_name("other")
@@ -111,6 +113,15 @@ def test_what_means_nothing_is_null_in_every_column(lake: Path, tmp_path: Path, 
         ("identifiers", "id_product,scheme,value\n1,a,b,c\n", "line 2: 4 values, more than the 3 columns"),
         ("identifiers", "id_product,scheme,value\n1,A,b\n", 'line 2: scheme "A": write 1 to 32 letters a-z'),
         ("identifiers", "id_product,scheme,value\n1,a,\n", "line 2: it has no value"),
+        ("expansions", "id,name\n1,Blue\n2", "line 3: 1 value, fewer than the 2 columns"),
+        ("expansions", "id,name\n1,PokÃ©mon GO\n", 'line 2: character 6: "Ã©" was another letter'),
+        ("expansions", "id,name\n1,Dragonâ€™s Maze\n", "line 2: character 9"),
+        ("expansions", "id,name\n1,Pok\ufffdmon GO\n", 'write the file again as UTF-8'),
+        ("expansions", "id,name\n1,Bl\0ue\n", "line 2: character 5"),
+        ("expansions", "id,name\n1,#####\n", "line 2: name is \"#####\": widen the column"),
+        ("expansions", "id,name\n1,=VLOOKUP(A2;B:C;2;0)\n", "line 2: name is a formula: save the table with"),
+        ("attributes", "id_product,number\n1,12.0\n", 'line 2: number "12.0" is what a program made of a number'),
+        ("attributes", "id_product,number\n1,1E+05\n", "write it as on the card"),
         ("expansions", "id,name\n1234567890123456789,Blue\n", "line 2: id must be an integer of at most 18 digits"),
         ("expansions", b"PK\x03\x04\x14", "it is a zip archive or a spreadsheet: unpack it, or save it as CSV"),
         ("expansions", '{"id": 1, "name": }\n', "line 1: not JSON: Expecting value at character 19"),
@@ -130,12 +141,20 @@ def test_columns_of_others_are_ignored_and_named(lake: Path, tmp_path: Path) -> 
     said = run("ingest", "attributes", "--lake", lake, tmp_path / "a.csv").stderr
     assert "ignored: first_seen, number_source" in said
     assert pq.read_table(lake / "list_pages.parquet")["number"].to_pylist() == ["004"]
+    (tmp_path / "a.csv").write_text("id_product,number,\n1,005,\n")
+    assert "ignored" not in run("ingest", "attributes", "--lake", lake, tmp_path / "a.csv").stderr
 
 
 def test_an_expansion_with_two_names_is_reported(lake: Path, tmp_path: Path) -> None:
     (tmp_path / "e.csv").write_text("id,name\n1,Blue\n1,Red\n")
     said = run("ingest", "expansions", "--lake", lake, tmp_path / "e.csv").stderr
-    assert '1 expansions have several names, such as 1: "Blue", "Red"' in said
+    assert '1 values are given in several ways, such as name of 1: "Blue", "Red"' in said
+
+
+def test_a_product_with_two_numbers_is_reported(lake: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id_product,number,rarity\n1,004,Rare\n1,005,Rare\n2,004,\n2,,Rare\n")
+    said = run("ingest", "attributes", "--lake", lake, tmp_path / "a.csv").stderr
+    assert '1 values are given in several ways, such as number of 1: "004", "005"' in said
 
 
 def test_a_row_of_identifiers_with_more_values_than_columns(lake: Path, tmp_path: Path) -> None:
@@ -230,6 +249,7 @@ def checks(**values: object) -> str:
         ("offers", {"offers": 7, "article": []}, "offers is 7, but offer_list has 0"),
         ("watch-checks", {"num_offers": 7, "offer_list": []}, "num_offers is 7, but offer_list has 0"),
         ("watch-checks", {"num_offers": 0, "lowest_price": "3,00"}, "num_offers is 0, but lowest_price is 3"),
+        ("watch-checks", {"offer_list": [], "lowest_price": 3}, "offer_list has 0, but lowest_price is 3"),
         ("watch-checks", {"num_offers": 0, "offer_list": [offer()]}, "num_offers is 0, but offer_list has 1"),
     ],
 )
@@ -258,6 +278,7 @@ def test_a_list_may_be_shorter_than_its_count(lake: Path, tmp_path: Path) -> Non
     ("text", "code"),
     [("near_mint", "NM"), ("Near-Mint", "NM"), ("NEARMINT", "NM"), ("nearMint", "NM"), ("Near.Mint", "NM"),
      ("light_played", "LP"), ("Near Mint (NM)", "NM"), ("NM - Near Mint", "NM"), ("\u200egood", "GD"), ("ex", "EX"),
+     ("N.M.", "NM"), ("(NM)", "NM"), ("'Near Mint'.", "NM"),
      ("NM-", "NM-"), ("Lightly Played", "Lightly Played"), ("Mint/Near Mint", "Mint/Near Mint")],
 )  # fmt: skip
 def test_conditions_in_any_spelling(lake: Path, tmp_path: Path, text: str, code: str) -> None:
@@ -266,6 +287,39 @@ def test_conditions_in_any_spelling(lake: Path, tmp_path: Path, text: str, code:
     [row] = pq.read_table(next(lake.glob("filtered_checks/*/*")), partitioning=None).to_pylist()
     assert row["offer_list"][0]["condition"] == code
     assert (f'none of the seven: "{code}" (1)' in said) == (text == code)
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        ({"article": [offer()], "offer_list": []}, "line 1: offer_list and article are the same column"),
+        ({"id": 2, "offer_list": []}, "line 1: id_product and id are the same column"),
+        ({"article": [offer() | {"currencyCode": "GBP"}]}, "line 1: offer 1: price is in GBP: give it in euros"),
+        ({"offer_list": [], "checkedAt": "1970-01-01T00:00:00Z"}, "checked_at and checkedAt are the same column"),
+    ],
+)
+def test_two_answers_in_one_line(refused: Refused, values: dict, says: str) -> None:
+    assert says in refused("offers", checks(**values))
+
+
+def test_a_key_twice_in_a_line(refused: Refused) -> None:
+    line = '{"slug": "a", "checked_at": "2026-07-26T08:00:00Z", "lowest_price": 1, "lowest_price": 2}\n'
+    assert 'line 1: not JSON: "lowest_price" stands twice in an object' in refused("watch-checks", line)
+
+
+def test_times_before_any_check_are_refused(refused: Refused) -> None:
+    line = '{"slug": "a", "checked_at": "1970-01-01T00:00:00Z", "lowest_price": 1}\n'
+    said = refused("watch-checks", line)
+    assert "line 1: checked_at is 1970-01-01T00:00:00Z, but no check is that old" in said
+    assert said.endswith("--accept far-day imports it all the same")
+
+
+def test_prices_of_the_marketplaces_api_are_euros(lake: Path, tmp_path: Path) -> None:
+    articles = [offer() | {"currencyCode": "GBP", "price": 1, "priceEUR": 1.17}, offer() | {"currencyCode": "EUR"}]
+    (tmp_path / "o").write_text(checks(article=articles, offer_list=None))
+    run("ingest", "offers", "--lake", lake, tmp_path / "o")
+    [row] = pq.read_table(next(lake.glob("filtered_checks/*/*")), partitioning=None).to_pylist()
+    assert [found["price"] for found in row["offer_list"]] == [1.17, offer()["price"]]
 
 
 def test_the_commonest_unknown_conditions_are_named(lake: Path, tmp_path: Path) -> None:

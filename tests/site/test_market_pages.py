@@ -1,5 +1,6 @@
 """The pages of the market, of sets and of games, and the ways between them and the cards."""
 
+import json
 import re
 
 from playwright.sync_api import Route, expect
@@ -63,6 +64,27 @@ def test_a_card_leads_to_its_set_its_game_and_its_neighbours(visit: Visit) -> No
     expect(around.get_by_role("link")).to_have_text(["Next →"])
     page.get_by_role("navigation", name="Path").get_by_role("link", name="Ashen Peaks").click()
     expect(page).to_have_url(ending("#/sets/6204"))
+
+
+def test_a_set_without_a_name_is_called_by_its_number(visit: Visit) -> None:
+    """An answer may have null for the name of a set, and an import calls one `Expansion 6204`: pages show the same."""
+
+    def unname(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, json=json.loads(json.dumps(answer.json()).replace('"Ashen Peaks"', "null")))
+
+    visit.page.context.route(re.compile(r"/api/v1/(cards|movers|market|facets)\b"), unname)
+    page = visit.enter(f"#/cards/{EMBERFOX}")
+    way = page.get_by_role("navigation", name="Path").get_by_role("link")
+    expect(way).to_have_text(["Market", "Mythgrove", "Expansion 6204"])
+    expect(page).to_have_title(re.compile("Expansion 6204"))
+    way.last.click()
+    expect(page.get_by_role("heading", name="Expansion 6204")).to_be_focused()
+    way.first.click()
+    rows = page.get_by_role("table", name="Market").locator("tbody tr")
+    expect(rows.last).to_contain_text("Expansion 6204")
+    page.goto(f"{visit.base}/explore#/cards?q=emberfox")
+    expect(page.locator(".where").first).to_have_text("Expansion 6204")
 
 
 def test_moves_begin_with_confirmed_ones(visit: Visit) -> None:

@@ -1,0 +1,117 @@
+"""Reads a file of the marketplace into lists of rows, as JSON has them.
+
+A file is one JSON document `{"version": 1, "createdAt": TIME, LIST: [ROW, …]}` with one list or several, whatever the
+order of its members, or a guide as CSV, as the marketplace made them before 2024.
+"""
+
+import json
+import re
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from generator.errors import IngestError
+from generator.ingest.bounded_file import DOWNLOAD_LIMITS, FileLimits, encoding_of, open_bounded
+from generator.ingest.csv_guides import is_csv_guide, read_csv_guide
+from generator.ingest.values import quoted_json
+
+MEND = "download the file again, or correct it there"
+FOIL_SUFFIXES = ("-holo", "-foil")
+_FORMAT_VERSION = 1
+_START_BYTES = 65_536
+_LISTS = ("products", "expansions", "priceGuides")
+_NONE_OF_THEM = "it has no list of products, prices or expansions"
+_LIST = re.compile(rf'(?<!\\)"({"|".join(_LISTS)})"\s*:\s*\[')
+_SPACE_BEFORE_OFFSET = re.compile(r"\s+(?=[+-][0-9]{2}:?[0-9]{2}$|Z$)", re.IGNORECASE)
+_KNOWN_MEMBERS = frozenset({"version", "createdAt", *_LISTS})
+
+
+class NotTheMarketplaces(Exception):
+    """A file is none of the marketplace's, or does not say what its products are. The message says why."""
+
+
+class Document(NamedTuple):
+    """A file: when the marketplace created it, its lists of rows by name, and other members."""
+
+    created_at: datetime
+    lists: dict[str, list[dict[str, Any]]]
+    unknown: tuple[str, ...]
+
+
+def read_document(path: Path, limits: FileLimits = DOWNLOAD_LIMITS, *, is_certain: bool = True) -> Document:
+    """Read a file, and check the members that all of the marketplace's files share.
+
+    Args:
+        is_certain: Whether the file must be one of the marketplace's.
+
+    Raises:
+        IngestError: The file cannot be read, is too large, is no JSON, has another version, or lacks `createdAt`.
+        NotTheMarketplaces: It need not be one of its files, and is none.
+    """
+    with open_bounded(path, limits) as file:
+        start = file.start(_START_BYTES)
+        text = start.decode(encoding_of(start), "replace")
+        if is_csv_guide(text):
+            day, rows, unknown = read_csv_guide(path, limits)
+            return Document(day, {"priceGuides": rows}, unknown)
+        is_told = is_certain or _LIST.search(text) is not None
+        if not is_told and not text.lstrip("\ufeff \t\r\n").startswith("{"):
+            raise NotTheMarketplaces(_NONE_OF_THEM)
+    try:
+        document = _json_document(path, limits)
+    except IngestError:
+        if is_told:
+            raise
+        raise NotTheMarketplaces(_NONE_OF_THEM) from None
+    if not document.lists and not is_certain:
+        raise NotTheMarketplaces(_NONE_OF_THEM)
+    return document
+
+
+def _json_document(path: Path, limits: FileLimits) -> Document:
+    text = _text(path, limits)
+    try:
+        document = json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise IngestError(f"{path}: not JSON, or cut off: {error}: download it again") from error
+    members = document if isinstance(document, dict) else {}
+    lists = {name: members[name] for name in _LISTS if isinstance(members.get(name), list)}
+    if not lists:
+        return Document(datetime.min, {}, ())
+    for name in lists:
+        if len([found for found in _LIST.findall(text) if found == name]) > 1:
+            raise IngestError(f'{path}: the list "{name}" stands twice in it: split the file')
+    if members.get("version", _FORMAT_VERSION) != _FORMAT_VERSION:
+        version = quoted_json(members["version"])
+        raise IngestError(
+            f"{path}: version {version} of the format: only {_FORMAT_VERSION} can be read: is there a newer cardpress?"
+        )
+    return Document(_created_at(path, members.get("createdAt")), lists, tuple(sorted(members.keys() - _KNOWN_MEMBERS)))
+
+
+def _text(path: Path, limits: FileLimits) -> str:
+    with open_bounded(path, limits) as file:
+        data = file.read()
+    encoding = encoding_of(data[:4])
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise IngestError(f"{path}: not JSON: byte {error.start:,} is no {encoding}: save it as UTF-8") from None
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _created_at(path: Path, value: Any) -> datetime:
+    """Parse a time of ISO 8601, such as `2026-07-26T02:44:32+0200`, or of mails. Without an offset it is UTC."""
+    try:
+        text = _SPACE_BEFORE_OFFSET.sub("", value.strip())
+        moment = parsedate_to_datetime(text) if text[:1].isalpha() else datetime.fromisoformat(text.upper())
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        moment.astimezone(UTC)
+    except (AttributeError, TypeError, ValueError, OverflowError) as error:
+        expected = f"a time such as 2026-07-26T02:44:32+0200, not {quoted_json(value)}"
+        raise IngestError(f"{path}: createdAt must be {expected}; {MEND}") from error
+    return moment
