@@ -96,17 +96,26 @@ def _serve(
     place = settings.socket or (address, port)
     server.on_startup(threading.Thread(target=_announce, args=(place, notes), daemon=True).start)
     server.on_startup(threading.Thread(target=_stop_again, args=(server,), daemon=True).start)
-    # A worker inherits the signal handlers of this process. Until it sets its own, SIGTERM must end it.
-    os.register_at_fork(after_in_child=partial(signal.signal, signal.SIGTERM, signal.SIG_DFL))
+    os.register_at_fork(after_in_child=_set_signals_of_worker)
     _raise_file_limit()
     _use_one_heap()
     gc.freeze()  # garbage collection in the workers would copy the memory pages that they share
     try:
         server.serve(target_loader=partial(_worker, settings, os.getpid(), draining), wrap_loader=False)
     except SystemExit:
-        # Ctrl-C in a terminal also reaches the workers. It is no failure if they end first.
+        # A signal to all processes also reaches the workers. It is no failure if they end first.
         if not server.interrupt_signal:
             raise
+
+
+def _set_signals_of_worker() -> None:
+    """Let SIGTERM end a worker until it has a handler of its own: it inherits that of this process.
+
+    Ctrl-C in a terminal reaches all processes, and a worker that gets a second signal while it ends waits for a third.
+    So workers hear of Ctrl-C from their parent alone.
+    """
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
 def _server(settings: Settings, address: str, port: int, workers: int, draining: Draining) -> Server:

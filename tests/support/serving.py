@@ -38,6 +38,7 @@ class RunningShim:
             [*COMMAND, "serve", "--store", location, *place, "--drain", "0", "--state", state, *arguments],
             stderr=subprocess.PIPE,
             text=True,
+            start_new_session=True,
         )
         [listens_at] = self._said(r"cardpress: listening on (?:http://127\.0\.0\.1:([0-9]+)|.*/shim)\n")
         if "--metrics-port" in arguments:
@@ -99,6 +100,14 @@ def eventually(holds, seconds: float = 60) -> bool:
             pass
         time.sleep(0.02)
     return False
+
+
+def is_alive(pid: int) -> bool:
+    """Return whether a process has not ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
 
 
 def listens(port: int) -> bool:
