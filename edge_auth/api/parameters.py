@@ -14,6 +14,8 @@ _INTEGER = re.compile("-?[0-9]+")
 _PRICE = re.compile(r"([0-9]+)(?:\.([0-9]{1,2}))?")
 _MAX_QUOTED_CHARACTERS = 40
 _MIN_NEARNESS = 0.7
+# The signs in lists of names, percent-encoded. None is a digit, so no other escape comes to be by replacing one.
+_USUAL_ESCAPES = {f"%{ord(sign):02X}": sign for sign in " \n[]|'(),:/"}
 # What other APIs call these parameters.
 _ALIASES = {
     "page": ("offset",),
@@ -331,9 +333,10 @@ def _decode(raw: str) -> str | None:
     if raw.isalnum() and raw.isascii():  # nearly every name and value
         return raw
     try:
-        # The usual escapes of a list of names, together: `unquote_to_bytes` looks at each one by itself.
-        usual = raw.replace("+", " ").replace("%20", " ").replace("%0A", "\n")
-        return unquote_to_bytes(usual.encode("latin-1")).decode()
+        text = raw.replace("+", " ")
+        for escape, sign in _USUAL_ESCAPES.items():  # together: `unquote_to_bytes` looks at each one by itself
+            text = text.replace(escape, sign)
+        return unquote_to_bytes(text.encode("latin-1")).decode()
     except UnicodeError:
         return None
 

@@ -336,9 +336,10 @@ def named_cards(build: OpenBuild, _: str, values: Values) -> Body:
     texts = (("game", filter_key(build, "game", game)),) if game else ()
     filters = Filters(texts=texts, kind=values["kind"])
     narrowing = None if filters == NO_FILTERS else build.narrowing(filters)
-    entries = list(zip(names, find_named(catalogue, names, narrowing), strict=True))
-    data = b",\n".join(b'{"name":%b,%b' % (dumps(name), entry) for name, entry in entries if entry)
-    not_found = dumps([name for name, entry in entries if not entry])
+    entries = find_named(catalogue, names, narrowing)
+    said = [(b'{"name":', dumps(name), b",", entry) for name, entry in zip(names, entries, strict=True) if entry]
+    data = b",\n".join(map(b"".join, said))
+    not_found = dumps([name for name, entry in zip(names, entries, strict=True) if not entry])
     return MadeBody(b'{"data":[\n%b\n],"not_found":%b}\n' % (data, not_found))
 
 

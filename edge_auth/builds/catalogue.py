@@ -141,10 +141,12 @@ class Catalogue:
         place = bisect_left(by_id, id_, key=ids.__getitem__)
         return by_id[place] if place < len(ids) and ids[by_id[place]] == id_ else None
 
-    def cents_of(self, ordinal: int, sort: str) -> int | None:
-        """Return the price of a product by which a sort orders, in cents; None if it has none."""
-        cents, rank = self.cents[sort], self.rank[sort][ordinal]
-        return int(cents[rank]) if rank < len(cents) else None
+    def cents_of(self, ordinals: np.ndarray, sort: str) -> list[int | None]:
+        """Return the prices of some products by which a sort orders, in cents; None for one that has none."""
+        cents, ranks = self.cents[sort], self.rank[sort].take(ordinals)
+        has_price = (ranks < len(cents)).tolist()
+        found = cents.take(ranks, mode="clip").tolist() if len(cents) else [0] * len(ranks)
+        return [price if is_known else None for price, is_known in zip(found, has_price, strict=True)]
 
     def steps(self, sort: str) -> tuple[np.ndarray, int]:
         """Return the rank of each product in a sort in steps, uint8 by ordinal, and the size of a step."""

@@ -20,6 +20,7 @@ the suffix begins the word or follows a sign). Instead of `names` it has `full_n
 older one has neither, nor `starts`.
 """
 
+import itertools
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from zlib import crc32
@@ -107,12 +108,12 @@ class Names:
     def __init__(self, table: pa.Table):
         text, self._ends = text_column(table, "text")
         self._texts = SortedTexts(text, self._ends[:-1], self._ends[1:])
-        self._text, self._end = text.data, self._ends.data  # a single number is read in a fifth of numpy's time
+        self._text = text.data
         self.whole, self.base, self.short = (Lists.of_column(table, name) for name in ("whole", "base", "short"))
         if "entry" in table.column_names:
-            self._keys, self._by_key = only_chunk(table, "key").to_numpy(), only_chunk(table, "by_key").to_numpy().data
-            entries, ends = text_column(table, "entry")
-            self._entries, self._entry_end = entries.data, ends.data
+            self._keys, self._by_key = (only_chunk(table, name).to_numpy() for name in ("key", "by_key"))
+            entries, self._entry_ends = text_column(table, "entry")
+            self._entries = entries.data
 
     @classmethod
     def of_older(cls, full_names: pa.Table, full_name: np.ndarray) -> "Names":
@@ -133,23 +134,34 @@ class Names:
 
         One search for all keys takes as long as three of `beginning_with`.
         """
+        if not len(self._keys):
+            return [None] * len(texts)
         encoded = [text.encode() for text in texts]
-        keys = np.array([crc32(text) for text in encoded], np.uint32)
-        firsts, ends = (np.searchsorted(self._keys, keys, side).tolist() for side in ("left", "right"))
-        by_key, text_of, end_of = self._by_key, self._text, self._end
-        found: list[int | None] = []
-        for text, first, end in zip(encoded, firsts, ends, strict=True):
-            row = None
-            for place in range(first, end):  # nearly always one; a call for each would take as long as the rest
-                one = by_key[place]
-                if bytes(text_of[end_of[one] : end_of[one + 1]]) == text:
-                    row = one
-            found.append(row)
-        return found
+        places = self._keys.searchsorted(np.array(list(map(crc32, encoded)), np.uint32))
+        likely = self._by_key.take(places, mode="clip")  # the first row with the key, nearly always the only one
+        bounds = (self._ends.take(likely + more).tolist() for more in (0, 1))
+        rows, text_of = likely.tolist(), self._text
+        return [
+            row if bytes(text_of[start:end]) == text else self._row_of(text, place)
+            for row, text, start, end, place in zip(rows, encoded, *bounds, places.tolist(), strict=True)
+        ]
 
-    def entry(self, row: int) -> bytes:
-        """Return what /cards/named says of the products of a text, as JSON without the opening brace."""
-        return bytes(self._entries[self._entry_end[row] : self._entry_end[row + 1]])
+    def _row_of(self, text: bytes, place: int) -> int | None:
+        """Return the row of a text whose key is the first at a place of the sorted keys, None if there is none."""
+        key = crc32(text)
+        same = itertools.takewhile(lambda at: self._keys[at] == key, range(place, len(self._keys)))
+        rows = (int(self._by_key[at]) for at in same)
+        return next((row for row in rows if bytes(self._text[self._ends[row] : self._ends[row + 1]]) == text), None)
+
+    def entries(self, rows: Sequence[int | None]) -> list[bytes | memoryview]:
+        """Return what /cards/named says of the products of some texts, as JSON without the opening brace.
+
+        For a text without a row it is b"".
+        """
+        known = np.array([row for row in rows if row is not None], np.intp)
+        text, bounds = self._entries, (self._entry_ends.take(known + more).tolist() for more in (0, 1))
+        found = iter([text[start:end] for start, end in zip(*bounds, strict=True)])
+        return [b"" if row is None else next(found) for row in rows]
 
     def beginning_with(self, text: str) -> tuple[range, range]:
         """Return the rows of a text, if there is one, and of the longer texts that begin with it."""

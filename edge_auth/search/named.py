@@ -5,18 +5,19 @@ short name (`edge_auth.text`). A build stores what the answer says of each name.
 leave out some of the products of a name.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 
-from edge_auth.builds.bodies import dumps
 from edge_auth.builds.catalogue import Catalogue
 from edge_auth.builds.sorts import MARKET_SORT
-from edge_auth.builds.vocabulary import Names
+from edge_auth.builds.vocabulary import Lists, Names
 from edge_auth.text import name_keys
 
 MATCHES = ("name", "base", "short")  # the values of `matched`
 _MOST_IDS = 100  # of a name
+_A_PART, _ALL = 1, 2  # what a filter leaves of a name; 0 is nothing
 
 
 class Narrowing:
@@ -32,7 +33,7 @@ class Narrowing:
         found = sum(lists.kept(np.ones(len(mask), bool)) for lists in ways)
         self.mask = mask
         # A row may have no products, of which filters leave none.
-        self.left = np.asarray((kept > 0) * (1 + (kept == found)), np.uint8).data  # 0 nothing, 1 a part, 2 all
+        self.left = np.asarray((kept > 0) * (1 + (kept == found)), np.uint8).data
 
     @property
     def size(self) -> int:
@@ -40,7 +41,7 @@ class Narrowing:
         return self.mask.nbytes + self.left.nbytes
 
 
-def find_named(catalogue: Catalogue, names: Sequence[str], narrowing: Narrowing | None) -> list[bytes]:
+def find_named(catalogue: Catalogue, names: Sequence[str], narrowing: Narrowing | None) -> list[bytes | memoryview]:
     """Return what the answer says of each name after it, as JSON without the opening brace; b"" if no product has it.
 
     Args:
@@ -49,27 +50,36 @@ def find_named(catalogue: Catalogue, names: Sequence[str], narrowing: Narrowing 
     index = catalogue.names
     rows = index.rows(name_keys(names))
     if narrowing is None:
-        return [b"" if row is None else index.entry(row) for row in rows]
-    left = narrowing.left
-    return [
-        b""
-        if row is None or not left[row]
-        else index.entry(row)
-        if left[row] == 2
-        else _entry(catalogue, row, narrowing.mask)
-        for row in rows
-    ]
+        return index.entries(rows)
+    left = [0 if row is None else narrowing.left[row] for row in rows]
+    entries = index.entries([row if share == _ALL else None for row, share in zip(rows, left, strict=True)])
+    parts = [place for place, share in enumerate(left) if share == _A_PART]
+    if parts:
+        made = _entries(catalogue, np.array([rows[place] for place in parts]), narrowing.mask)
+        for place, entry in zip(parts, made, strict=True):
+            entries[place] = entry
+    return entries
 
 
-def _entry(catalogue: Catalogue, row: int, mask: np.ndarray) -> bytes:
-    """Return what the answer says of a row of the index of which a mask leaves some products."""
+def _entries(catalogue: Catalogue, rows: np.ndarray, mask: np.ndarray) -> Iterator[bytes]:
+    """Yield what the answer says of each of some rows of the index, of which a mask leaves a part."""
     index = catalogue.names
-    ways = (lists.between(range(row, row + 1)) for lists in (index.whole, index.base, index.short))
-    left = (ordinals.compress(mask.take(ordinals)) for ordinals in ways)
-    matched, ordinals = next((way, found) for way, found in zip(MATCHES, left, strict=True) if len(found))
-    ids = catalogue.ids.take(ordinals[:_MOST_IDS]).tolist()
-    cents = catalogue.cents_of(int(ordinals[0]), MARKET_SORT)
-    cheapest = b"null" if cents is None else b'{"id_product":%d,"price":%b}' % (ids[0], dumps(cents / 100))
-    listed = ",".join(map(str, ids)).encode()  # a list by `dumps` takes as long as all of the rest
-    said = (matched.encode(), len(ordinals), listed, cheapest)
-    return b'"matched":"%b","products":%d,"ids":[%b],"cheapest":%b}' % said
+    lists = [_kept(way, rows, mask) for way in (index.whole, index.base, index.short)]
+    kept = [catalogue.ids.take(ordinals).tolist() for ordinals, _ in lists]
+    prices = [catalogue.cents_of(ordinals, MARKET_SORT) for ordinals, _ in lists]
+    for bounds in zip(*(ends for _, ends in lists), strict=True):
+        way, start, end = next((way, start, end) for way, (start, end) in enumerate(bounds) if end > start)
+        ids, cents = kept[way][start : min(end, start + _MOST_IDS)], prices[way][start]
+        cheapest = "null" if cents is None else f'{{"id_product":{ids[0]},"price":{cents / 100}}}'
+        listed = ",".join(map(str, ids))  # a list by `dumps` takes as long as all of the rest
+        yield f'"matched":"{MATCHES[way]}","products":{end - start},"ids":[{listed}],"cheapest":{cheapest}}}'.encode()
+
+
+def _kept(way: Lists, rows: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, list[tuple[int, int]]]:
+    """Return the ordinals in the lists of some rows that a mask keeps, and where those of each row begin and end."""
+    ordinals = way.values(rows)
+    kept = mask.take(ordinals)
+    before = np.concatenate(([0], kept.cumsum()))
+    ends = np.concatenate(([0], way.lengths(rows).cumsum()))
+    places = before.take(ends).tolist()
+    return ordinals.compress(kept), list(pairwise(places))
