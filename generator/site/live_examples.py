@@ -14,6 +14,7 @@ from flask.testing import FlaskClient
 from edge_auth.api.endpoints import API
 from edge_auth.api.flask_app import client_of
 from edge_auth.builds import layer_names
+from edge_auth.builds.movers import DIRECTIONS, WINDOWS
 from edge_auth.live.open_build import OpenBuild
 from edge_auth.store.codec import decompressed_chunks
 from edge_auth.text import base_name
@@ -79,6 +80,12 @@ _WORD = re.compile(r"[^\W\d_]{3,}")
 _MAX_NAME_CHARACTERS = 60  # a set or game with a longer name makes no good example
 _MAX_LINES = 80
 _CANDIDATES = 5
+_SECTIONS = {
+    "Moves": [f"{API}movers?window={window}&direction={way}&limit=1" for window in WINDOWS for way in DIRECTIONS],
+    "Market": [f"{API}market?limit=1"],
+    "Scan": [f"{API}fingerprints"],
+    "Watchlist": [f"{API}watchlist?limit=1"],
+}
 _LARGE = (f"{API}fingerprints", f"{API}names")
 _MADE_LATER = f"{API}openapi.json"
 
@@ -116,6 +123,7 @@ class LiveExamples:
         status: The status object, or None.
         games: The indexes of games.
         moves: The confirmed moves of the week.
+        sections: The entries of the navigation that not every build has something to show for, and this one has.
         pictures: How many pictures the index of fingerprints has.
     """
 
@@ -124,6 +132,7 @@ class LiveExamples:
     status: _Json = None
     games: Sequence[GameIndex] = ()
     moves: Sequence[Move] = ()
+    sections: frozenset[str] = frozenset()
     pictures: int = 0
 
 
@@ -143,6 +152,7 @@ def live_examples(build: OpenBuild) -> LiveExamples:
         status=json.loads(build.objects.status()),
         games=game_indexes(answer),
         moves=week_moves(answer),
+        sections=frozenset(name for name, paths in _SECTIONS.items() if any(map(_has_rows, map(answer, paths)))),
         pictures=answer(f"{API}fingerprints")["count"],
     )
 
@@ -215,6 +225,10 @@ def _answer(client: FlaskClient, target: str) -> _Json:
         return _start(answer.data) if answer.status_code == 200 else None
     answer = client.get(target)
     return json.loads(answer.data) if answer.status_code == 200 else None
+
+
+def _has_rows(answer: _Json) -> bool:
+    return bool(answer and (answer.get("data") or answer.get("entries")))
 
 
 def _start(member: bytes) -> _Json:

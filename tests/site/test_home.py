@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -10,8 +11,11 @@ from generator.site import pages as site
 from generator.site.live_examples import NO_EXAMPLES, game_indexes
 from tests.site.conftest import Visit
 from tests.site.test_files import POLICY, Markup
+from tests.support.commands import build, run
+from tests.support.lakes import write
+from tests.support.lakes.rows import Rows
 from tests.support.service import Client, Service
-from tests.support.site_lake import EMBERFOX
+from tests.support.site_lake import EMBERFOX, LAKE
 
 JSON_BODY = {
     "service": "cardpress",
@@ -179,3 +183,21 @@ def test_a_key_lasts_for_the_tab(visit: Visit) -> None:
     expect(page.locator("#key-state")).to_contain_text("“visitor” is in use")
     visit.in_menu("button", "Forget the key").click()
     expect(page.get_by_role("button", name="Send it")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("lacking", "entries"),
+    [
+        ((), ["Cards", "Moves", "Market", "Scan", "My cards", "API"]),
+        (("fingerprints", "recipe"), ["Cards", "Moves", "Market", "My cards", "API"]),
+        (("price_guide", "watchlist", "watch_checks"), ["Cards", "Scan", "My cards", "API"]),
+    ],
+)
+def test_the_navigation_names_what_the_build_has(tmp_path: Path, lacking: tuple[str, ...], entries: list[str]) -> None:
+    nothing = Rows(products=[])
+    lake = replace(LAKE, **{name: getattr(nothing, name) for name in lacking})
+    build(write(lake, tmp_path / "lake"), tmp_path / "store")
+    page = run("cat", "index.html", "--store", tmp_path / "store").stdout
+    navigation = page[page.index("<nav") : page.index("</nav>")]
+    assert re.findall("<a [^>]*>([^<]*)</a>", navigation) == entries
+    assert ("/explore#/watchlist" in page) == ("watchlist" not in lacking)

@@ -54,6 +54,16 @@ def test_a_set_shows_its_value_its_cards_and_their_moves(visit: Visit) -> None:
     expect(page.locator(".headline")).to_contain_text("€22.10")
 
 
+def test_a_long_set_shows_its_first_cards_until_all_are_asked_for(visit: Visit) -> None:
+    page = visit.enter("#/sets/7")
+    cards = page.get_by_role("table", name="Cards by number").locator("tbody tr")
+    expect(cards).to_have_count(50)
+    page.get_by_role("button", name="Show 80 more").click()
+    expect(cards).to_have_count(130)
+    expect(cards.nth(50).get_by_role("link")).to_be_focused()
+    expect(page.get_by_role("button", name="more")).to_have_count(0)
+
+
 def test_a_card_leads_to_its_set_its_game_and_its_neighbours(visit: Visit) -> None:
     page = visit.enter(f"#/cards/{EMBERFOX}")
     way = page.get_by_role("navigation", name="Path").get_by_role("link")

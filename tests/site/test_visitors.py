@@ -57,6 +57,23 @@ def test_guests_need_no_form_and_learn_once_what_a_key_adds(guest: Visit) -> Non
     assert sent and not any({"authorization", "x-api-key"} & headers.keys() for headers in sent)
 
 
+def test_all_links_of_the_first_page_open_for_guests(guest: Visit) -> None:
+    guest.excused += ("403 (Forbidden)", "401 (Unauthorized)")  # of downloads and of the scanner
+    page = guest.open("/")
+    links = page.locator("a[href]").evaluate_all("links => links.map(link => link.href)")
+    paths = sorted({link.removeprefix(guest.base) for link in links if link.startswith(guest.base)} - {"/"})
+    assert {"/docs", "/explore#/movers", "/explore#/market", "/explore#/watchlist", "/explore/value"} <= set(paths)
+    for path in paths:
+        answer = page.goto(guest.base + path)
+        assert answer is None or answer.ok, path
+        if path.startswith("/explore"):
+            expect(page.locator("#key-form")).to_be_visible(visible=path == "/explore/scan")
+            expect(page.locator("#view .lost")).to_have_count(int(path == "/explore#/downloads"))
+    page.goto(f"{guest.base}/explore#/downloads")
+    expect(page.get_by_role("heading", level=2)).to_have_text("This needs a key")
+    expect(page.get_by_role("link", name="How to get a key").last).to_be_visible()
+
+
 @pytest.fixture(scope="module")
 def exported(site_store: Path) -> Path:
     folder = site_store.parent / "tree"

@@ -10,6 +10,7 @@ import {weekChanges} from "./week.js";
 const RANGES = [["30", "30 days"], ["90", "90 days"], ["365", "A year"], ["3650", "All"]];
 const WINDOWS = [7, 30];
 const MOVES = 5; // of each list
+const FIRST_CARDS = 50; // of a set, until all are asked for
 const COLUMNS = [["Card", ""], ["Number", "number"], ["Rarity", ""], ["Price", "number"], ["Change", "number"]];
 
 /** The page of a set. */
@@ -21,7 +22,7 @@ export function setView(context) {
     const changes = await weekChanges(await context.build);
     view.append(...moves(found.cards, changes), cards);
     const sum = await context.api.get("facets", {set: route.id, kind: "single"}).then(([facets]) => facets, () => undefined);
-    cards.append(whole(route.id, found, sum), cardTable("Cards by number", found.cards, changes));
+    cards.append(whole(route.id, found, sum), ...byNumber(found.cards, changes));
   }).catch((error) => error.status === 404 || announce(error, true)); // then the history says more
   return view;
 }
@@ -99,6 +100,20 @@ function moves(cards, changes) {
   const fell = some.filter((card) => percents(card) < 0).slice(-MOVES).reverse();
   return [["Rose most within a week", rose], ["Fell most within a week", fell]].filter(([, found]) => found.length)
     .map(([name, found]) => h("section", {}, h("h3", {}, name), cardTable(name, found, changes)));
+}
+
+/** The first cards by number, and a button for the others. */
+function byNumber(cards, changes) {
+  const list = (shown) => cardTable("Cards by number", shown, changes);
+  const first = list(cards.slice(0, FIRST_CARDS));
+  const others = cards.length - FIRST_CARDS;
+  if (others <= 0) return [first];
+  return [first, h("button", {type: "button", class: "more", onclick: ({target}) => {
+    const all = list(cards);
+    first.replaceWith(all);
+    target.remove();
+    all.querySelectorAll("tbody a")[FIRST_CARDS].focus({preventScroll: true});
+  }}, `Show ${count(others)} more`)];
 }
 
 function cardTable(name, cards, changes) {

@@ -1,5 +1,7 @@
 // What a visitor reads where there is nothing to show: a sentence, what to do, a link.
 import {h} from "./dom.js";
+import {GUEST} from "./visitor.js";
+import {sentence} from "./words.js";
 
 const LONGEST_QUERY = 100; // characters, of the API
 const READABLE = {
@@ -9,20 +11,22 @@ const READABLE = {
 const link = ([href, text]) => h("a", {href}, text);
 
 /** A page for an address that leads nowhere, with a search. */
-export function lost(sentence) {
+export function lost(heading) {
   const words = h("input", {type: "search", maxlength: LONGEST_QUERY, "aria-label": "Search by name", placeholder: "Words of the name"});
   const search = (event) => {
     event.preventDefault();
     location.hash = `#/cards?${new URLSearchParams({q: words.value.trim()})}`;
   };
-  return h("section", {class: "lost"}, h("h2", {tabindex: "-1"}, sentence),
+  return h("section", {class: "lost"}, h("h2", {tabindex: "-1"}, heading),
     h("form", {role: "search", onsubmit: search}, words, h("button", {class: "first"}, "Search")),
     h("p", {}, link(["#/cards", "All cards"])));
 }
 
-/** A page for a key that may not read a view, with links to what it may read. */
+/** A page for someone who may not read a view, with links to what this key, or a guest, may read. */
 export function denied(error, scopes) {
+  const guest = scopes === GUEST.scopes;
   const others = scopes.flatMap((scope) => (READABLE[scope] ? [link(READABLE[scope]), " "] : []));
-  return h("section", {class: "lost"}, h("h2", {tabindex: "-1"}, "Your key may not read this"), h("p", {}, `${error.message}.`),
-    h("p", {}, others.length > 0 && "It may read: ", others, link(["/#key-title", "How to get another key"])));
+  return h("section", {class: "lost"}, h("h2", {tabindex: "-1"}, guest ? "This needs a key" : "Your key may not read this"),
+    h("p", {}, `${sentence(error.message)}.`),
+    h("p", {}, others.length > 0 && (guest ? "Open to all: " : "It may read: "), others, link(["/#key-title", `How to get ${guest ? "a" : "another"} key`])));
 }

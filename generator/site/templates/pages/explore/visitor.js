@@ -5,7 +5,8 @@ import {h} from "./dom.js";
 import {Tree} from "./tree.js";
 import {count} from "./words.js";
 
-const GUEST = {name: "", scopes: ["cards:read", "watchlist:read"]};
+/** What stands for the record of a key where there is none. */
+export const GUEST = {name: "", scopes: ["cards:read", "watchlist:read"]};
 
 /**
  * The client of a visitor, a promise of the record of the key, and a sentence that is shown once, or null.
