@@ -5,6 +5,7 @@ from pathlib import PurePosixPath
 SITE_FOLDERS = ("docs", "explore")
 SITE_PAGES = ("docs", "explore", "explore/scan", "explore/value")  # folders whose path means their index.html
 WEEK_KEY = "explore/week.json"  # how each price changed over 7 days, for the tiles of the explorer
+CODES_KEY = "explore/value/codes.json"  # the sets of the codes that other catalogues give them, for lists
 HOME_PAGE, HOME_JSON = "index.html", "index.json"  # the two forms of the page at /
 LOST_PAGE = "404.html"  # for browsers, where there is no page
 ROOT_FILES = ("favicon.ico", "llms.txt", "robots.txt")  # where browsers and programs look for them

@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from edge_auth.builds.identifiers import SET_NUMBER
 from generator.ingest.json_stream import JsonStream
 from generator.ingest.values import InvalidValue, is_nothing, parse_id, quoted_json
 
-SET_NUMBER = "set_number"  # `2xm/141`: the set's code in lower case, and the number as the catalogue has it
 _MTGJSON_SCHEMES = {
     "scryfallId": "scryfall",
     "scryfallOracleId": "scryfall_oracle",

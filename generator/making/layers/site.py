@@ -25,8 +25,9 @@ from generator.pack.writer import TaskOutput, Writer, compress_objects
 from generator.site import openapi, pages
 from generator.site.api_reference import reference
 from generator.site.live_examples import live_examples
+from generator.site.set_codes import sets_of_codes
 
-RECIPE = 3
+RECIPE = 4
 _CACHE_BYTES = 16 << 20
 
 
@@ -52,6 +53,7 @@ def make_site(context: BuildContext, build_id: str, layers: Sequence[LayerSpec])
     with _opened(context, build_id, digests) as build:
         live = live_examples(build)
         documents = pages.documents(live) | {site_files.WEEK_KEY: _week(build)}
+        documents[site_files.CODES_KEY] = json.dumps(sets_of_codes(build)).encode() + b"\n"
         documents[object_keys.OPENAPI_KEY] = openapi.document(reference(live).examples)
     writer = Writer(context.uploads, context.intermediates, layer_names.SITE, folder)
     writer.add(compress_objects(documents.items()))

@@ -148,6 +148,13 @@ def test_codes_and_ids_of_other_catalogues_are_read(page: Page, requests: list[R
     expect(choose(page, table(",", header, [line]).encode())).to_contain_text("Read as ManaBox: 1 line. 1 matched")
 
 
+def test_the_build_tells_the_set_of_a_code(page: Page) -> None:
+    paste(page, "1 Lightning Bolt (LEA)\n1 Lightning Bolt (m11)\n1 Lightning Bolt (APC)")
+    expect(page.locator("#status")).to_contain_text("2 matched, 1 to choose")
+    kept = page.evaluate("JSON.parse(localStorage.getItem('cardpress-list')).map((line) => line[10] ?? null)")
+    assert kept == [4, 3, None]
+
+
 def test_other_lines_tell_the_set_of_a_code_that_is_not_known(page: Page) -> None:
     told = [f"{n} Lim-Dûl the Necromancer (MAG) 1" for n in (1, 2, 3)]
     paste(page, "\n".join(["1 Lightning Bolt (MAG)", *told, "1 Lightning Bolt (XYZ)"]))

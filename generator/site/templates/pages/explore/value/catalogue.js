@@ -52,6 +52,14 @@ export class Catalogue {
     });
   }
 
+  /** The ids of sets by the codes that other catalogues give them. A build that is older has none. */
+  codes(signal) {
+    return this.#once("codes", async () => {
+      const answer = await fetch("/explore/value/codes.json", {signal, credentials: "omit", referrerPolicy: "no-referrer"});
+      return new Map(answer.ok ? Object.entries(await answer.json()) : []);
+    });
+  }
+
   /** All products of a set. */
   ofSet(set, signal) {
     return this.#once(`set ${set}`, async () => this.#keep(await this.#all("cards", {set, limit: HUNDRED}, signal)));

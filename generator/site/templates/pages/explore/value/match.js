@@ -35,7 +35,8 @@ export async function matchNames(lines, catalogue, signal, progress) {
     const inSets = (one.reading.set && sets.get(wordText(one.reading.set))) || [];
     settle(one.line, await found(one, inSets.map(({id}) => id), catalogue, signal));
   }
-  const setOf = setsOfCodes(lines, catalogue);
+  const known = open.some(({code}) => code) ? await catalogue.codes(signal) : [];
+  const setOf = new Map([...setsOfCodes(lines, catalogue), ...known]);
   for (const one of read) {
     const {code, product} = one.line;
     const set = setOf.get(code?.toLowerCase());
