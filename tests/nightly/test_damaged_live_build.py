@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shlex
 import shutil
 from datetime import timedelta
 from pathlib import Path
@@ -176,6 +178,18 @@ def test_a_damaged_record_is_set_aside(live: bool, content: bytes, tmp_path: Pat
     if not live:  # a night makes that of the live build again
         assert (store.root / damaged_name(damaged)).read_bytes() == content
         assert f"damaged records set aside: {damaged}" in said
+
+
+def test_the_command_that_doctor_prints_sets_a_damaged_record_aside(tmp_path: Path) -> None:
+    """Its line is pasted as it stands."""
+    store, _, ids = published(tmp_path, 7, 8)
+    (store.root / record_name(ids[0])).write_bytes(b"{")
+    found = run("doctor", "--store", store.root, status=1).stdout
+    [command] = re.findall(r"`cardpress (prune --store [^`]+)`", found)
+    run(*shlex.split(command))
+    assert (store.root / damaged_name(ids[0])).read_bytes() == b"{"
+    assert "records" not in run("doctor", "--store", store.root).stdout
+    assert live_build_id(store) == ids[1]
 
 
 @pytest.mark.thorough

@@ -1,6 +1,7 @@
 """Checks a store: that it can be read and written, and that the live build is complete and not old."""
 
 import secrets
+import shlex
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
@@ -99,7 +100,8 @@ def _check_records(store: Store, records: list[str]) -> Iterator[Finding]:
     if errors:
         more = f", and {len(errors) - 1} more" if len(errors) > 1 else ""
         command = "rollback" if errors[0].endswith("(live)") else "prune"
-        advice = f"`cardpress {command} --store {store.location}`" + (" sets it aside" if command == "prune" else "")
+        then = " sets it aside" if command == "prune" else ""
+        advice = f"`cardpress {command} --store {shlex.quote(store.location)}`{then}"
         yield problem("records", errors[0] + more, advice)
 
 
