@@ -56,6 +56,7 @@ LAKE = Rows(
         {"id_product": id_product, "scheme": scheme, "value": value}
         for id_product, scheme, value in (
             *((3, "set_number", "m11/149"), (4, "set_number", "lea/161"), (1, "set_number", "base1/58")),
+            *((3, "set_number", "mix/1"), (4, "set_number", "mix/2")),
             *((1, "tcgdex", "base1-58"), (6, "scryfall", "5b1f8a3e-0c55-4f5e-9e0a-0d2d2a2b7c11")),
         )
     ],

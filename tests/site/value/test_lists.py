@@ -149,7 +149,7 @@ def test_codes_and_ids_of_other_catalogues_are_read(page: Page, requests: list[R
 
 
 def test_the_build_tells_the_set_of_a_code(page: Page) -> None:
-    paste(page, "1 Lightning Bolt (LEA)\n1 Lightning Bolt (m11)\n1 Lightning Bolt (APC)")
+    paste(page, "1 Lightning Bolt (LEA)\n1 Lightning Bolt (m11)\n1 Lightning Bolt (MIX)")
     expect(page.locator("#status")).to_contain_text("2 matched, 1 to choose")
     kept = page.evaluate("JSON.parse(localStorage.getItem('cardpress-list')).map((line) => line[10] ?? null)")
     assert kept == [4, 3, None]

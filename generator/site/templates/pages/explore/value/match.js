@@ -35,11 +35,12 @@ export async function matchNames(lines, catalogue, signal, progress) {
     const inSets = (one.reading.set && sets.get(wordText(one.reading.set))) || [];
     settle(one.line, await found(one, inSets.map(({id}) => id), catalogue, signal));
   }
-  const known = open.some(({code}) => code) ? await catalogue.codes(signal) : [];
-  const setOf = new Map([...setsOfCodes(lines, catalogue), ...known]);
+  const told = setsOfCodes(lines, catalogue);
+  const known = open.some(({code}) => code) ? await catalogue.codes(signal) : new Map();
   for (const one of read) {
     const {code, product} = one.line;
-    const set = setOf.get(code?.toLowerCase());
+    // What the build knows of a code holds for nine of ten cards, so it takes away no product that was found.
+    const set = told.get(code?.toLowerCase()) ?? (product ? undefined : known.get(code?.toLowerCase()));
     if (set === undefined || (product && catalogue.cards.get(product).set.id === set)) continue;
     delete one.line.product;
     settle(one.line, await found(one, [set], catalogue, signal));
