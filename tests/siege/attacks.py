@@ -1,5 +1,6 @@
 """The attacks. Each does its worst for some seconds and returns what the attacker got, as a few words."""
 
+import random
 import secrets
 import socket
 import time
@@ -7,8 +8,10 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import product
 from urllib.parse import quote
 
+from tests.siege.headers import HEADERS, PATHS, SHAPES
 from tests.support.service import Client, Service
 
 MARKS = "\u0300" * 5_000 + "\u0316" * 5_000  # 60 kB in a URL
@@ -73,6 +76,21 @@ def addresses_alike(siege: Siege) -> str:
     """Long addresses that differ in a few bytes: a hash of texts that skips these bytes makes each one slower."""
     client, half = siege.client(key=None), "a" * 900
     return words(siege.for_a_while(lambda n: client.get(f"/api/v1/cards?q={half}{n:08d}{half}").status))
+
+
+def costly_headers(siege: Siege) -> str:
+    """Each header at its largest, in each shape, at each endpoint and page, without a key."""
+    client = siege.client(key=None)
+    cases = list(product(SHAPES, HEADERS, PATHS))
+    random.Random(1).shuffle(cases)
+
+    def ask(number: int) -> int:
+        shape, header, path = cases[number % len(cases)]
+        status = client.send("GET", path, {header: shape}).status
+        client.close()
+        return status
+
+    return words(siege.for_a_while(ask))
 
 
 def unknown_builds(siege: Siege) -> str:
@@ -149,6 +167,7 @@ ATTACKS: Attacks = {
     "combining marks in parameters": combining_marks,
     "many addresses without a key": many_addresses,
     "long addresses that are alike": addresses_alike,
+    "headers at their largest": costly_headers,
     "unknown builds in X-Build": unknown_builds,
     "silent connections": silent_connections,
     "half-sent requests": half_sent_requests,
