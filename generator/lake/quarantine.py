@@ -193,7 +193,8 @@ def settle(
     """Accept or drop all files of some days, and return them.
 
     Args:
-        published: The record of the live build, to drop the files of its days too, though no night refused them.
+        published: The record of the live build, to drop the prices of a day that it read. Of a day with files that wait
+            for a person, these alone are meant.
 
     Raises:
         QuarantineError: No file of one of the days is in quarantine. Nothing was changed.
@@ -201,7 +202,8 @@ def settle(
     """
 
     def decide(files: list[QuarantinedFile]) -> list[QuarantinedFile]:
-        files = files + _withdrawn(files, published, set(days))
+        waiting = {file.day for file in files if file.waits}
+        files = files + _withdrawn(files, published, set(days) - waiting)
         for day in sorted(set(days) - {file.day for file in files}):
             raise QuarantineError(
                 f"no file of {day} is in quarantine in {store.location}: `cardpress quarantine list` lists the days"
