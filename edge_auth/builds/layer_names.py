@@ -8,6 +8,7 @@ OPEN_MONTH = "open"  # a period of the history; its name comes after those of al
 WATCHLIST, SETS, FINGERPRINTS, STATUS, SITE = "watchlist", "sets", "fingerprints", "status", "site"
 GAMES, NAMES, MOVERS, DRAWINGS = "games", "names", "movers", "drawings"
 IDENTIFIERS = "identifiers"
+DAYS = "days"
 MARKET = "market"  # of the open month; the closed years have layers of their own
 # The manifest of the bulk files. The files are in layers of their own, one for each span of days or kind of table.
 BULK = "bulk"
@@ -27,8 +28,8 @@ class LayerKind(NamedTuple):
     compared: bool
 
 
-# In the order of `diff`. Layers of the history, of series, of extremes, of the market's closed years and of bulk files
-# have no row: they hold no documents.
+# In the order of `diff`. Layers of the history, of series, of extremes, of the market's closed years, of bulk files and
+# of lists of day files have no row: they hold no documents.
 LAYERS = {
     CARDS: LayerKind(exported=False, compared=True),
     LISTS: LayerKind(exported=False, compared=True),
@@ -75,6 +76,16 @@ def extremes_layer(period: str) -> str:
 def market_layer(year: str) -> str:
     """Return the name of the market's layer of a closed year."""
     return f"{MARKET}-{year}"
+
+
+def days_layer(year: str) -> str:
+    """Return the name of the layer that lists the day files of the lake of a closed year."""
+    return f"{DAYS}-{year}"
+
+
+def counts_in_id(layer: str) -> bool:
+    """Return whether a layer makes builds different. A list of files says nothing that other layers do not."""
+    return not layer.startswith(days_layer(""))
 
 
 def bulk_layer(part: str) -> str:

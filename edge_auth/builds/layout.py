@@ -28,6 +28,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
+from edge_auth.builds.layer_names import counts_in_id
 from edge_auth.errors import UnknownBuild
 from edge_auth.store.interface import PRIVATE as PRIVATE
 
@@ -55,7 +56,7 @@ def build_id(as_of: str, digests: dict[str, str]) -> str:
 
     The same lake gives the same id on every machine.
     """
-    listed = json.dumps([as_of, sorted(digests.items())])
+    listed = json.dumps([as_of, sorted(item for item in digests.items() if counts_in_id(item[0]))])
     return f"{as_of}-{hashlib.sha256(listed.encode()).hexdigest()[:12]}"
 
 

@@ -35,7 +35,7 @@ class TableInputs(TypedDict):
     sha256: str
     first_day: NotRequired[str]
     last_day: NotRequired[str]
-    days: NotRequired[dict[str, list[str]]]  # the hashes of the files of each day
+    days: NotRequired[dict[str, list[str]]]  # the hashes of the files of each day of the open month
     sha256_of_last_day: NotRequired[str]
 
 

@@ -6,9 +6,8 @@ from datetime import datetime
 
 import click
 
-from edge_auth.builds.builds import open_build
+from edge_auth.builds.builds import Build, open_build
 from edge_auth.builds.pointer import read_pointer
-from edge_auth.builds.record import BuildRecord
 from edge_auth.store.interface import Store
 from edge_auth.store.open import open_store
 from generator.commands.nightly import nightly
@@ -103,7 +102,7 @@ def _night_lake(run: bool, lake: str | None) -> str | None:
 
 def _settle(days: Collection[datetime], location: str, verdict: str, as_json: bool, lake: str | None) -> None:
     store, texts = open_store(location), [f"{day:%Y-%m-%d}" for day in days]
-    live = live_record(store) if verdict == DROPPED else None
+    live = live_build(store) if verdict == DROPPED else None
     files = with_reserve(store, lambda: settle(store, texts, verdict, live))
     if as_json:
         say_json(list(map(asdict, files)))
@@ -115,10 +114,10 @@ def _settle(days: Collection[datetime], location: str, verdict: str, as_json: bo
         nightly.main(["--lake", lake, "--store", location], standalone_mode=False)
 
 
-def live_record(store: Store) -> BuildRecord | None:
-    """Return the record of the live build, or None."""
+def live_build(store: Store) -> Build | None:
+    """Return the live build, or None."""
     pointer, _ = read_pointer(store)
-    return open_build(store, pointer.build).record if pointer else None
+    return open_build(store, pointer.build) if pointer else None
 
 
 def _named(file: QuarantinedFile) -> str:

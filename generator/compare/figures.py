@@ -63,8 +63,8 @@ def count_differences(comparison: Comparison) -> Figures:
 
 def _other_days(old: Build, new: Build) -> set[str]:
     """Return the days of which the lake of one build had a file that the lake of the other one did not have."""
-    gone = files_read(old.record) - files_read(new.record)
-    return {file.day for file in gone | unread_files(new.record, old.record)}
+    gone = files_read(old) - files_read(new)
+    return {file.day for file in gone | unread_files(new, old)}
 
 
 def _movers(build: Build) -> _Lists:

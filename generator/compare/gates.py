@@ -307,7 +307,7 @@ def _unread_days(old: Build, new: Build) -> pa.Table:
     Of very many days, as after a first import of a history, only the last ones are read.
     """
     newest = new.record["freshness"]["catalogue"]["price_guide_day"]
-    unread = {file.day for file in unread_files(new.record, old.record) if file.table == _GUIDE}
+    unread = {file.day for file in unread_files(new, old) if file.table == _GUIDE}
     days = sorted(unread - {newest})[-settings.MAX_JUDGED_DAYS :]
     entries = json.loads(new.manifest() or b'{"files": []}')["files"] if days else []
     read = (read_rows_of_days(new, entry, days, _DAYS.names) for entry in entries if entry["table"] == _GUIDE)
@@ -317,7 +317,7 @@ def _unread_days(old: Build, new: Build) -> pa.Table:
 def _known_days(new: Build, unread: pa.Table) -> pa.Table:
     """Return the prices of the days that are nearest to unread days and were read before; `near` is the unread day."""
     days = {day.isoformat() for day in unread["day"].unique().to_pylist()}
-    read = {file.day for file in files_read(new.record) if file.table == _GUIDE} - days
+    read = {file.day for file in files_read(new) if file.table == _GUIDE} - days
     nearest = {day: min(read, key=lambda other: (_distance(day, other), other), default=None) for day in days}
     near = {day: other for day, other in nearest.items() if other and _distance(day, other) <= settings.JUDGED_DAYS}
     entries = json.loads(new.manifest() or b'{"files": []}')["files"] if near else []

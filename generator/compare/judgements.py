@@ -191,7 +191,7 @@ def pass_accepted(
     Returns:
         The judgement, and the build that some gates compared with, or None.
     """
-    unread = {file.whole for file in unread_files(new.record, live.record)}
+    unread = {file.whole for file in unread_files(new, live)}
     believed = [file for file in accepted if file.key.whole in unread and file.build != new.id]
     if not believed or not judgement.breaches:
         return judgement, None
@@ -239,11 +239,11 @@ def pass_way_back(
 def _judged_files(verdict: Verdict, new: Build, live: Build) -> set[FileKey]:
     if not verdict.tables:
         return set()
-    known = {(file.table, file.day) for file in files_read(live.record)}
+    known = {(file.table, file.day) for file in files_read(live)}
     worst = {row["day"] for row in verdict.figures.get("days") or () if row["distance"] > verdict.threshold}
     return {
         file
-        for file in unread_files(new.record, live.record)
+        for file in unread_files(new, live)
         if file.table in verdict.tables
         and (not verdict.known_days or (file.table, file.day) in known)
         and (not worst or file.day in worst)

@@ -1,6 +1,7 @@
 """The periods of the history: each closed year, the closed months of the as-of day's year, and the open month."""
 
 import calendar
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date, timedelta
 
@@ -70,10 +71,10 @@ def open_month(as_of: date) -> Period:
     return Period(str(as_of.year), as_of.replace(day=1), as_of)
 
 
-def closed_periods(lake: Lake) -> list[Period]:
-    """Return the periods before the open month of which the lake has any rows, oldest first."""
+def closed_periods(lake: Lake, tables: Collection[str] = PRICE_TABLES) -> list[Period]:
+    """Return the periods before the open month of which these tables have any rows, oldest first."""
     month = open_month(lake.as_of).first
-    days = (file.day for table in PRICE_TABLES for file in lake.files_of(table) if file.day)
+    days = (file.day for table in tables for file in lake.files_of(table) if file.day)
     return [_closed_year(year, month) for year in sorted({day.year for day in days if day < month})]
 
 

@@ -18,6 +18,8 @@ from edge_auth.builds.record import Provenance
 from generator.database import sql_root
 from generator.lake.files import LakeFile
 from generator.lake.lake import RECIPE_NAME, Lake
+from generator.lake.quarantine import hashes_by_day
+from generator.making.periods import open_month
 
 _CODE_SUFFIXES = {".py", ".sql", ".j2", ".md", ".js", ".mjs", ".css", ".json"}
 
@@ -63,20 +65,13 @@ def _table(lake: Lake, files: list[LakeFile]) -> dict[str, Any]:
         "bytes": sum(file.size for file in files),
         "sha256": _hash(lake.content(table)),
     }
-    days = _files_by_day(files)
+    days = [file.day for file in files if file.day]
     if days:
-        newest = max(file.day for file in files if file.day)
-        found |= {"first_day": min(days), "last_day": max(days), "days": days}
+        newest, month = max(days), open_month(lake.as_of)
+        found |= {"first_day": str(min(days)), "last_day": str(newest)}
+        found["days"] = hashes_by_day(lake.files_of(table, month.first, month.last))
         found["sha256_of_last_day"] = _hash(lake.content(table, first=newest, last=newest))
     return found
-
-
-def _files_by_day(files: list[LakeFile]) -> dict[str, list[str]]:
-    """Return the sorted hashes of the files of each day; of a file without the rows of a game its identity."""
-    days: dict[str, list[str]] = {}
-    for file in sorted((file for file in files if file.day), key=lambda file: (str(file.day), file.identity)):
-        days.setdefault(str(file.day), []).append(file.identity)
-    return days
 
 
 def _hash(lines: Iterable[str]) -> str:

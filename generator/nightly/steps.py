@@ -105,19 +105,18 @@ def make_new_build(
     """Make a build. On a full disk, make room first; if a layer is damaged, read all of them and repair it."""
     say, store = options.progress.say, options.store
     try:
-        result = _make_build(options, rotation=rotation)
+        result = _make_and_note(options, rotation=rotation)
     except SpaceError as error:
         say(f"{error}: this run prunes, then tries again")
         make_room()
-        result = _make_build(options, rotation=rotation)
+        result = _make_and_note(options, rotation=rotation)
     except (DamageError, DamagedObject) as error:
         say(f"{error}; this run reads every layer and repairs it")
-        result = _make_build(options, repair=True)
+        result = _make_and_note(options, repair=True)
     _note_repaired(options, report, result.damaged)
     report.build, report.made, report.layer_seconds = result.id, result.made, result.seconds
     report.other_bytes = result.other_bytes
     report.record = {name: value for name, value in result.record.items() if name in _RECORDED}
-    note_lake(store, result.record)
     if waiting := waiting_files(store, result.record):
         say(count_waiting(waiting, store.location))
 
@@ -145,6 +144,13 @@ def _note_repaired(options: NightOptions, report: RunReport, damaged: Mapping[st
     report.damaged |= damaged
     for layer, why in damaged.items():
         options.progress.say(f"{layer} was damaged and was made again: {why}")
+
+
+def _make_and_note(options: NightOptions, *, rotation: Rotation | None = None, repair: bool = False) -> BuildResult:
+    """Make a build, and record which held files the lake still has."""
+    result = _make_build(options, rotation=rotation, repair=repair)
+    note_lake(options.store, open_build(options.store, result.id))
+    return result
 
 
 def _make_build(

@@ -58,7 +58,7 @@ def day_files(location: str, store: Store, tables: Collection[str], progress: Pr
 
 def _verdicts(store: Store, files: set[FileKey]) -> dict[FileKey, str]:
     pointer, _ = read_pointer(store)
-    unread = unread_of(files, open_build(store, pointer.build).record) if pointer else files
+    unread = unread_of(files, open_build(store, pointer.build)) if pointer else files
     decided = {file.key: file.verdict for file in read_quarantine(store)}
     return {file: decided.get(file, NEW if file in unread else READ) for file in files}
 

@@ -65,7 +65,7 @@ def publish(
         pointer, _ = read_pointer(store)
         if pointer and not by_hand and (cause := why_held(pointer, build_id, store.location)):
             raise PublishError(f"{build_id} was built but not published: {cause}")
-        accept_read_files(store, open_build(store, build_id).record)
+        accept_read_files(store, open_build(store, build_id))
         if pointer is None:
             _move_pointer(store, pointer, Pointer(build_id))
         elif pointer.build != build_id:

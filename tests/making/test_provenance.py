@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from edge_auth.builds import layout
 from edge_auth.builds.builds import open_build
+from generator.lake.quarantine import files_read, unread_files
 from tests.support.commands import run
 from tests.support.lake_edits import rewrite
 from tests.support.nights import FIRST_DAY, demo_lake, make, published
@@ -26,6 +28,31 @@ def test_inputs_that_differ_have_other_hashes(tmp_path: Path) -> None:
     assert second["inputs"]["price_guide"]["bytes"] == sum(f.stat().st_size for f in lake.glob("price_guide/*/*"))
     assert guide["sha256"] != second["inputs"]["price_guide"]["sha256"]
     assert len(first["inputs"]["fingerprints.json"]["sha256"]) == 64
+
+
+def test_a_record_names_the_files_of_the_open_month_alone(tmp_path: Path) -> None:
+    """The files of closed months stand in layers of years, so that a record does not grow with the years."""
+    store, lake, ids = published(tmp_path, 7, 48)  # to the first day of January
+    build = open_build(store, ids[1])
+    assert build.as_of.isoformat() == "2026-01-01"
+    guide = build.record["provenance"]["inputs"]["price_guide"]
+    assert (guide["first_day"], list(guide["days"])) == (str(FIRST_DAY), ["2026-01-01"])
+    read = {key.day for key in files_read(build) if key.table == "price_guide"}
+    assert read == {path.name.removeprefix("day=") for path in lake.glob("price_guide/day=*")}
+    assert len(read) == guide["files"]
+    changed = "2025-11-20"
+    [file] = (lake / f"price_guide/day={changed}").iterdir()
+    rewrite(file, "from rows order by id_product limit 5")
+    corrected = open_build(store, make(lake, store))
+    assert {(key.table, key.day) for key in unread_files(corrected, build)} == {("price_guide", changed)}
+    assert not unread_files(build, build)
+
+
+def test_the_list_of_closed_months_says_nothing_that_changes_a_build() -> None:
+    """Builds of the version before had no such layer, and the same ids."""
+    digests = {"catalogue": "a", "history-2025": "b"}
+    assert layout.build_id("2026-01-01", digests) == layout.build_id("2026-01-01", digests | {"days-2025": "c"})
+    assert layout.build_id("2026-01-01", digests) != layout.build_id("2026-01-01", digests | {"open": "c"})
 
 
 @pytest.mark.thorough

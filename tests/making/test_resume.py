@@ -97,6 +97,7 @@ def test_a_late_correction_makes_its_year_and_what_reads_it(year_turned) -> None
         "extremes-open",
         "bulk-sql",
         "catalogue",
+        "days-2025",
         "games",
         "history-2025",
         "market-2025",

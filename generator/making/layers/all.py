@@ -6,6 +6,7 @@ from generator.making.layers.bulk import bulk_cards_layer, bulk_layers
 from generator.making.layers.bulk_market import bulk_market_layer
 from generator.making.layers.bulk_prices import bulk_price_layers
 from generator.making.layers.catalogue import catalogue_layer
+from generator.making.layers.day_files import day_files_layers
 from generator.making.layers.drawings import drawings_layer
 from generator.making.layers.extremes import extremes_layers
 from generator.making.layers.history import history_layer, open_month_layer
@@ -54,4 +55,4 @@ def define_layers(context: BuildContext) -> list[LayerSpec]:
         drawings_layer(lake),
     ]
     layers += bulk_layers([layer for layer in layers if layer_names.holds_bulk_files(layer.name)])
-    return [*layers, site_layer(lake.as_of, layers)]
+    return [*layers, site_layer(lake.as_of, layers), *day_files_layers(lake)]
