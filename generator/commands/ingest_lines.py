@@ -16,7 +16,7 @@ from generator.commands.import_results import (
     summary_line,
 )
 from generator.ingest.bounded_file import FileLimits
-from generator.ingest.findings import CONTRADICTION, FUTURE, INCOMPLETE_OFFERS
+from generator.ingest.findings import CONTRADICTION, FAR_DAY, FUTURE, INCOMPLETE_OFFERS
 from generator.ingest.formats import LineFormat, ScrapedFormat
 from generator.ingest.lines_import import ImportResult, LineFiles
 from generator.lake.writer import LakeWriter
@@ -60,7 +60,7 @@ def lines_command(
     files = click.argument("files", nargs=-1, required=not template, type=_FILES, metavar="FILE…")
     to_fill = click.option("--template", is_flag=True, help="Print the table to fill, with what the lake lacks.")
     is_check = isinstance(line_format, ScrapedFormat) and line_format.counts
-    accept = accept_option(FUTURE, *([CONTRADICTION, INCOMPLETE_OFFERS] if is_check else []))
+    accept = accept_option(FUTURE, FAR_DAY, *([CONTRADICTION, INCOMPLETE_OFFERS] if is_check else []))
     more: list[_Option] = [files, *_OPTIONS, accept, *options, *([to_fill] if template else [])]
     for option in more:
         command = option(command)

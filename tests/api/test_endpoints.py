@@ -62,7 +62,8 @@ def test_the_smoke_test_reaches_every_endpoint(built: tuple[FolderStore, str], m
 
 def test_diff_and_documents_know_every_layer(built: tuple[FolderStore, str]) -> None:
     opened = open_build(*built).layers
-    of_years = (layer_names.HISTORY, layer_names.SERIES, layer_names.EXTREMES, layer_names.market_layer(""))
+    years_alone = {layer_names.market_layer(""), layer_names.days_layer("")}
+    of_years = (layer_names.HISTORY, layer_names.SERIES, layer_names.EXTREMES, *years_alone)
     layers = {name for name in opened if not name.startswith(of_years) and not layer_names.holds_bulk_files(name)}
     put_together = {layer_names.CARDS, layer_names.LISTS}  # from other layers
     assert layers == layer_names.LAYERS.keys() - put_together
@@ -70,5 +71,4 @@ def test_diff_and_documents_know_every_layer(built: tuple[FolderStore, str]) -> 
     parts = {layer_names.bulk_layer(part) for part in ("", *bulk.PART_OF_TABLE.values())}
     of_periods = (layer_names.history_layer, layer_names.series_layer, layer_names.extremes_layer)
     periods = {of_period(period) for of_period in of_periods for period in ("", layer_names.OPEN_MONTH)}
-    periods.add(layer_names.market_layer(""))
-    assert documented == {*layers, *periods, *parts}
+    assert documented == {*layers, *periods, *years_alone, *parts}
