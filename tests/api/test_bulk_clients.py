@@ -87,6 +87,7 @@ def requests_until(client: Client, last: str) -> list[dict]:
 @pytest.mark.xdist_group("bulk clients")  # one process: the lake is built once
 @pytest.mark.skipif(not CLIENTS.is_dir(), reason=f"no clients in {CLIENTS} (make bulk-clients)")
 @pytest.mark.parametrize("reader", bulk_readers.READERS)
+@pytest.mark.thorough
 def test_one_product_is_read_by_ranges(reading: Client, catalogue: Path, reader: str) -> None:
     files = [file for file in reading.get("/api/v1/bulk").json["files"] if file["table"] == "price_guide"]
     month = max(files, key=lambda file: file["bytes"])

@@ -151,6 +151,7 @@ def test_through_the_nginx_of_the_edge(
 
 @needs_extension
 @pytest.mark.xdist_group("s3")
+@pytest.mark.thorough
 def test_a_bucket_with_an_exported_tree(
     servers: Callable[[str], S3Server],
     fixed_store: Path,
@@ -208,6 +209,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @needs_extension
+@pytest.mark.thorough
 def test_the_queries_of_the_recipes(demo: Path) -> None:
     attach, *queries = re.findall(r"```sql\n(.*?)```", (ROOT / "docs" / "sql.md").read_text("utf-8"), re.DOTALL)
     assert "ATTACH 'ducklake:https://cards.example/api/v1/bulk/catalog.ducklake' AS cards" in attach

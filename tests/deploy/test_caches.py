@@ -134,6 +134,7 @@ def test_a_cache_shares_bodies_and_nothing_else(cache: str, store: FolderStore, 
         assert Client(port, two).get(TARGET).body != first.body
 
 
+@pytest.mark.thorough
 def test_nearly_all_bytes_of_a_replayed_day_come_from_the_cache(cache: str, store: FolderStore, tmp_path: Path) -> None:
     """A day is 1,000 pages; another key asks for them again. What is of one client comes from the shim each time."""
     location = Path(store.location)

@@ -135,6 +135,7 @@ def check_transcript(
 
 @pytest.mark.shim_only("the transcript names the port of the shim")
 @needs("curl")
+@pytest.mark.thorough
 def test_the_transcript_is_true(
     tmp_path: Path, capfd: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch, recorded: Recorded
 ) -> None:

@@ -171,6 +171,7 @@ def test_a_restart_fetches_nothing_again(
         assert any(".gz" in line or ".arrow" in line for line in whole) or not damaged
 
 
+@pytest.mark.thorough
 def test_many_requests_for_one_object_make_one_request_to_s3(
     built: str, proxy: Proxy, tmp_path: Path, right: dict[str, bytes]
 ) -> None:

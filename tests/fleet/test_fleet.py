@@ -93,6 +93,7 @@ def publishing(store: str, ids: list[str], every: float = 1.0) -> Iterator[list[
     assert failed == []
 
 
+@pytest.mark.thorough
 def test_crawls_while_builds_are_published(fleet: Fleet, fixed_key: str, live_build: str, nights: list[str]) -> None:
     """With X-Build no row is lost or repeated; without, every answer is a whole build's own."""
     pinned = {build: fleet.client(fixed_key, X_Build=build) for build in nights}

@@ -213,6 +213,7 @@ def test_a_name_in_another_file_of_the_lake_counts(tmp_path: Path) -> None:
     assert sets(lake) == {}
 
 
+@pytest.mark.thorough
 def test_a_night_and_doctor_name_a_set_without_a_name(tmp_path: Path) -> None:
     lake, store = tmp_path / "lake", tmp_path / "store"
     where = ("--lake", lake, "--store", store)

@@ -96,6 +96,7 @@ def test_one_digest_is_one_set_of_files(lake: Path, tmp_path: Path, small_tasks:
     assert of_both[0] == of_both[1]
 
 
+@pytest.mark.thorough
 def test_a_year_that_grows_by_a_month_is_made_from_its_layer_without_it(
     lake: Path, tmp_path: Path, small_tasks: None
 ) -> None:

@@ -160,6 +160,7 @@ def test_an_accepted_game_comes_in_and_is_what_later_days_are_compared_with(tmp_
     assert whole_guides(store, lake)
 
 
+@pytest.mark.thorough
 def test_accepting_a_level_that_stays_is_enough(tmp_path: Path, few_prices: None) -> None:
     """All prices are 1.5 times what they were, from a day on."""
     store, lake, _ = published(tmp_path, 7, 8)
@@ -194,6 +195,7 @@ def test_after_a_refusal_everything_says_what_to_do(refused: tuple[FolderStore, 
     assert "the last night" not in run("show", "--store", store.root).stdout
 
 
+@pytest.mark.thorough
 def test_a_held_day_is_one_short_line_in_later_nights(refused: tuple[FolderStore, Path, str]) -> None:
     store, lake, _ = refused
     said = run("nightly", "--lake", demo_lake(lake, 10), "--store", store.root, "--no-pages").stderr
@@ -202,6 +204,7 @@ def test_a_held_day_is_one_short_line_in_later_nights(refused: tuple[FolderStore
     assert line.endswith(f"in quarantine since earlier nights: price_guide of {BAD_DAY}; {command}")
 
 
+@pytest.mark.thorough
 def test_accept_can_run_the_night(refused: tuple[FolderStore, Path, str]) -> None:
     store, lake, _ = refused
     run("quarantine", "accept", BAD_DAY, "--store", store.root, "--run", status=2)

@@ -42,6 +42,7 @@ def night(lake: Path, store: FolderStore, *options: str) -> dict:
     return json.loads(run("nightly", "--lake", lake, "--store", store.root, "--json", "--no-pages", *options).stdout)
 
 
+@pytest.mark.thorough
 def test_a_night_repairs_what_it_reads_again(year_turned, tmp_path: Path) -> None:
     store, lake = year_turned
     file = flip(store, "*.jsonl.gz")

@@ -184,6 +184,7 @@ def test_a_full_folder_of_temporary_files(place: StorePlace, tmp_path: Path) -> 
     place.ordinary_night()
 
 
+@pytest.mark.thorough
 def test_a_full_disk(tmp_path: Path) -> None:
     _, lake, ids = published(tmp_path / "origin", DAYS - 1, DAYS)
     with ExitStack() as stack:

@@ -213,6 +213,7 @@ def test_the_contract_of_both_paths(published) -> None:
     assert shim.get("/api/v1/changes", key=None).status == 401
 
 
+@pytest.mark.thorough
 def test_a_step_shows_and_a_rollback_needs_no_comparison(published, monkeypatch: pytest.MonkeyPatch) -> None:
     store, ids, shim = published
     monkeypatch.setattr(change_documents, "_store_comparison", lambda *_: pytest.fail("a rollback compared two builds"))

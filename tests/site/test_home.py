@@ -193,6 +193,7 @@ def test_a_key_lasts_for_the_tab(visit: Visit) -> None:
         (("price_guide", "watchlist", "watch_checks"), ["Cards", "Scan", "My cards", "API"]),
     ],
 )
+@pytest.mark.thorough
 def test_the_navigation_names_what_the_build_has(tmp_path: Path, lacking: tuple[str, ...], entries: list[str]) -> None:
     nothing = Rows(products=[])
     lake = replace(LAKE, **{name: getattr(nothing, name) for name in lacking})

@@ -3,6 +3,7 @@
 import random
 import string
 
+import pytest
 from playwright.sync_api import Browser
 
 from generator.demo.words import CREATURES, ITEMS, PEOPLE
@@ -41,6 +42,7 @@ def mistaken(rng: random.Random, text: str) -> str:
     )
 
 
+@pytest.mark.thorough
 def test_names_with_one_or_two_mistakes_are_among_the_nearest(browser: Browser) -> None:
     rng = random.Random(7)
     words = sorted({name.lower() for name in (*CREATURES, *ITEMS, *PEOPLE) if len(name) > 4 and name.isalpha()})

@@ -132,6 +132,7 @@ def test_of_two_exports_at_once_one_is_refused(server: S3Server) -> None:
         other.write_record(TreeRecord("b"))
 
 
+@pytest.mark.thorough
 def test_plain_objects_have_no_content_encoding(server: S3Server, tmp_path: Path) -> None:
     """Also for nights after, which write as the tree is; `--compressed` goes back, and bulk files are the same."""
     store, bucket, client = FolderStore(str(tmp_path / "store")), server.bucket(), server.client()
