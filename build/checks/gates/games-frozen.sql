@@ -1,6 +1,7 @@
 -- The number of games and sets none of whose prices changed although their guide is newer, they moved the night before, and the rest
 -- moves (variable one_game: the products are of a game beside others that move). This finds a part of yesterday's guide under
--- today's name. Before is the build before the live one.
+-- today's name. Before is the build before the live one. If its guide is further back than that of the live build is from
+-- tonight's, a part that moved in between says nothing about a night.
 with moves as (
     select
         o.game_now as game,
@@ -10,7 +11,8 @@ with moves as (
     from old_games as o
     join new_prices as n using (id_product)
     join before_prices as b using (id_product)
-    where n.guide_day > o.guide_day and o.guide_day > b.guide_day and coalesce(n.trend, n.low) is not null
+    where n.guide_day > o.guide_day and o.guide_day > b.guide_day
+        and o.guide_day - b.guide_day <= n.guide_day - o.guide_day and coalesce(n.trend, n.low) is not null
 ),
 
 parts as (
