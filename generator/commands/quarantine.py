@@ -12,7 +12,8 @@ from edge_auth.store.interface import Store
 from edge_auth.store.open import open_store
 from generator.commands.nightly import nightly
 from generator.commands.options import json_option, store_option
-from generator.lake.quarantine import ACCEPTED, DROPPED, QuarantinedFile, describe_waiting, read_quarantine, settle
+from generator.lake.decisions import settle
+from generator.lake.quarantine import ACCEPTED, DROPPED, QuarantinedFile, describe_waiting, read_quarantine
 from generator.releases.reserve import with_reserve
 from generator.terminal.output import say, say_json, say_lines
 

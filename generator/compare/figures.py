@@ -18,7 +18,7 @@ from generator import settings
 from generator.compare.comparison import Comparison
 from generator.compare.judgements import read_judgement
 from generator.compare.run_reports import Figures, earlier_nights
-from generator.lake.quarantine import files_read, unread_files
+from generator.lake.read_by_builds import files_read, unread_files
 from generator.pack.verify import checked_file
 
 _Lists = dict[tuple[bool, str], bytes]

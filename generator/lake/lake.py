@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 from edge_auth.store.open import is_folder
 from generator.database import Database
 from generator.errors import LakeError
+from generator.lake.file_keys import PRICE_TABLES, FileKey
 from generator.lake.files import LakeFile, LakeFiles
-from generator.lake.quarantine import PRICE_TABLES as PRICE_TABLES
-from generator.lake.quarantine import FileKey
 from generator.lake.tables import open_table
 from generator.terminal.progress import Progress
 from generator.threads import ONE_THREAD

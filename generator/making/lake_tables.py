@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 
 from edge_auth.store.file_cache import user_cache
 from generator.database import Database, sql_literal
+from generator.lake.file_keys import PRICE_TABLES
 from generator.lake.files import LakeFile
-from generator.lake.lake import PRICE_TABLES, Lake
+from generator.lake.lake import Lake
 from generator.lake.tables import OFFER_SUMMARIES, check_rules, open_table, summarise_offers
 from generator.making.layers.spec import digest_of
 from generator.making.periods import Period, open_month

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from edge_auth.builds import layer_names
 from edge_auth.builds.pages import HISTORY_ARRAYS
 from generator.database import sql_literal
-from generator.lake.lake import PRICE_TABLES
+from generator.lake.file_keys import PRICE_TABLES
 from generator.making.context import BuildContext, Intermediate
 from generator.making.month_rows import GUIDE, SORTED_BY, write_sorted_rows
 from generator.making.newest_rows import NewestRows

@@ -13,15 +13,9 @@ from generator import settings
 from generator.clock import Clock
 from generator.compare.comparison import Comparison, compare
 from generator.compare.gates import breached_by_game, judge
-from generator.compare.judgements import (
-    Judgement,
-    force_accepted,
-    pass_accepted,
-    pass_way_back,
-    refused_files,
-    write_judgement,
-)
+from generator.compare.judgements import Judgement, write_judgement
 from generator.compare.past import read_past
+from generator.compare.refusals import force_accepted, pass_accepted, pass_way_back, refused_files
 from generator.compare.run_reports import PUBLISHED, RunReport, prune_run_reports
 from generator.errors import (
     BusyError,
@@ -34,14 +28,13 @@ from generator.errors import (
     SmokeError,
     SpaceError,
 )
+from generator.lake.decisions import hold, note_lake
 from generator.lake.lake import Lake, open_lake
 from generator.lake.quarantine import (
     ACCEPTED,
     QuarantinedFile,
     count_waiting,
     describe_waiting,
-    hold,
-    note_lake,
     read_quarantine,
     skipped_by_builds,
     waiting_files,

@@ -21,7 +21,7 @@ from edge_auth.store.interface import Store
 from generator import settings
 from generator.clock import Clock, timestamp, utc_now
 from generator.errors import PublishError
-from generator.lake.quarantine import accept_read_files
+from generator.lake.decisions import accept_read_files
 from generator.releases.change_documents import complete_steps, prepare_step
 from generator.releases.intents import declare_intent
 from generator.terminal.output import say

@@ -16,7 +16,8 @@ from edge_auth.builds.layers import Layer
 from edge_auth.builds.pointer import live_build_id
 from edge_auth.store.folder import FolderStore
 from generator.errors import LakeError
-from generator.lake.lake import PRICE_TABLES, open_lake
+from generator.lake.file_keys import PRICE_TABLES
+from generator.lake.lake import open_lake
 from generator.making.make import make_build
 from generator.terminal.progress import Progress
 from generator.threads import Resources

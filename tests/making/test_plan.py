@@ -14,7 +14,8 @@ from edge_auth.builds.builds import open_build
 from edge_auth.builds.layout import layer_folder_of
 from edge_auth.store.folder import FolderStore
 from generator.errors import BuildError, DamageError
-from generator.lake.lake import PRICE_TABLES, open_lake
+from generator.lake.file_keys import PRICE_TABLES
+from generator.lake.lake import open_lake
 from generator.making import month_tasks, tasks, thread_runner
 from generator.making.cluster.worker import Job, run_on_worker
 from generator.making.context import BuildContext

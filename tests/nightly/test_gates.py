@@ -406,24 +406,35 @@ def test_an_index_passes_up_to_its_limit_either_way(index: float, passes: bool) 
 
 
 FROZEN_SET = "case when id_product < 40 then 1.0 else 1.1 end"
+FROZEN_GAME = "case when id_product < 200 then 1.0 else 1.1 end"
+HALF_MOVED = "case when id_product < 20 then 1.0 else 0.9 end"
 
 
 @pytest.mark.parametrize(
-    ("night", "days", "value"),
+    ("before", "night", "days", "value"),
     [
-        ("1.0", (1, 2, 3), 0),
-        (FROZEN_SET, (1, 2, 3), 1),
-        (FROZEN_SET, (1, 9, 10), 0),
-        ("1.0 + id_product / 1000", (1, 2, 3), 0),
+        ("0.9", "1.0", (1, 2, 3), 0),
+        ("0.9", FROZEN_SET, (1, 2, 3), 1),
+        ("0.9", FROZEN_SET, (1, 9, 10), 0),
+        (HALF_MOVED, FROZEN_SET, (1, 2, 3), 0),
+        ("0.9", FROZEN_GAME, (1, 9, 10), 1),
+        ("0.9", "1.0 + id_product / 1000", (1, 2, 3), 0),
     ],
-    ids=["a holiday of the whole guide", "a set of the day before", "a set that moved in a week", "an ordinary night"],
+    ids=[
+        "a holiday of the whole guide",
+        "a set of the day before",
+        "a set that moved in a week",
+        "a set half of which moved",
+        "a game of the day before, after a gap",
+        "an ordinary night",
+    ],
 )
-def test_a_frozen_part_is_one_that_moved_the_night_before(night: str, days: tuple[int, ...], value: int) -> None:
+def test_a_frozen_part_is_one_that_moved_before(before: str, night: str, days: tuple[int, ...], value: int) -> None:
     with duckdb.connect() as db:
-        for day, table, price in zip(days, ("before", "old", "new"), ("0.9", "1.0", night), strict=True):
+        for day, table, price in zip(days, ("before", "old", "new"), (before, "1.0", night), strict=True):
             db.execute(
                 f"""create table {table}_prices as
-                select i as id_product, 'G' as game, 'G' as game_now, i // 40 as id_expansion,
+                select i as id_product, if(i < 200, 'F', 'G') as game, game as game_now, i // 40 as id_expansion,
                 date '2026-08-{day:02}' as guide_day, {price} as trend, 1 as low, 1 as avg1, 1 as avg7, 1 as avg30
                 from (select range as i, range as id_product from range(400))"""
             )

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from edge_auth.builds import layer_names
 from generator.lake.lake import DAILY_TABLES, Lake
-from generator.lake.quarantine import DAY_FILES, hashes_by_day
+from generator.lake.read_by_builds import DAY_FILES, hashes_by_day
 from generator.making.context import BuildContext
 from generator.making.layers.spec import LayerSpec, define_layer, one_task
 from generator.making.periods import Period, closed_periods

@@ -19,7 +19,8 @@ from edge_auth.builds.layers import Layer, read_members
 from edge_auth.builds.splice import decode_fragments, encode_fragments
 from edge_auth.errors import DamagedObject
 from generator.errors import DamageError
-from generator.lake.lake import PRICE_TABLES, Lake
+from generator.lake.file_keys import PRICE_TABLES
+from generator.lake.lake import Lake
 from generator.making.arrow_text import text_buffer
 from generator.making.card_tasks import newest_task_name
 from generator.making.context import BuildContext, Intermediate

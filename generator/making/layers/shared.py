@@ -6,7 +6,8 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from edge_auth.builds import pages
-from generator.lake.lake import PRICE_TABLES, Lake
+from generator.lake.file_keys import PRICE_TABLES
+from generator.lake.lake import Lake
 from generator.making.lake_tables import PRICE_SQL
 
 # The SQL and the format of histories, for the layers of closed periods and of card details.
