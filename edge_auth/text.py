@@ -89,22 +89,19 @@ def name_key(name: str) -> str:
 
 def name_keys(names: Sequence[str]) -> list[str]:
     """Return the `name_key` of each name of one line, in a fifth of the time of one after the other."""
-    plain, others = (iter(lines) for lines in (_plain_lines(names), _other_lines(names)))
-    return [next(plain if name.isascii() else others) or fold(name) for name in names]
+    others = iter(fold_without_apostrophes("\n".join([name for name in names if not name.isascii()])).split("\n"))
+    folded = [name if name.isascii() else next(others) for name in names]
+    plain = iter(_plain_lines([line for line in folded if line.isascii()]))
+    lines = [next(plain) if line.isascii() else " ".join(_WORD.findall(line)) for line in folded]
+    return [line or fold(name) for line, name in zip(lines, names, strict=True)]
 
 
-def _plain_lines(names: Sequence[str]) -> list[str]:
-    """Return the words of the names that are ASCII, joined by single spaces."""
-    text = "\n".join([name for name in names if name.isascii()]).translate(_PLAIN)
+def _plain_lines(lines: Sequence[str]) -> list[str]:
+    """Return the words of lines of ASCII, joined by single spaces."""
+    text = "\n".join(lines).translate(_PLAIN)
     while "  " in text:
         text = text.replace("  ", " ")
     return text.replace(" \n", "\n").replace("\n ", "\n").strip(" ").split("\n")
-
-
-def _other_lines(names: Sequence[str]) -> list[str]:
-    """Return the words of the names that are not ASCII, joined by single spaces."""
-    text = "\n".join([name for name in names if not name.isascii()])
-    return [" ".join(_WORD.findall(line)) for line in fold_without_apostrophes(text).split("\n")]
 
 
 def number_filter_key(number: str) -> str:

@@ -136,7 +136,7 @@ class Names:
         """
         if not len(self._keys):
             return [None] * len(texts)
-        encoded = [text.encode() for text in texts]
+        encoded = "\n".join(texts).encode().split(b"\n")
         places = self._keys.searchsorted(np.array(list(map(crc32, encoded)), np.uint32))
         likely = self._by_key.take(places, mode="clip")  # the first row with the key, nearly always the only one
         bounds = (self._ends.take(likely + more).tolist() for more in (0, 1))
