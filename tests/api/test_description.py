@@ -45,6 +45,7 @@ def before_call(context, case, kwargs):
 
 
 @pytest.mark.hypothesis  # which draws the requests
+@pytest.mark.thorough
 def test_the_api_is_as_described(fixed_service: Service, fixed_key: str, live_build: str, tmp_path: Path) -> None:
     (tmp_path / "schemathesis.toml").write_text(CONFIG.format(build=live_build))
     (tmp_path / "hooks.py").write_text(HOOKS)

@@ -140,6 +140,7 @@ def test_a_plain_host_of_an_exported_tree(
 
 @needs_extension
 @needs("nginx")
+@pytest.mark.thorough
 def test_through_the_nginx_of_the_edge(
     fixed_store: Path, fixed_oracle: Oracle, live_build: str, tmp_path: Path
 ) -> None:
@@ -170,6 +171,7 @@ def test_a_bucket_with_an_exported_tree(
     check_every_row(found, fixed_oracle, date.fromisoformat(live_build[:10]))
 
 
+@pytest.mark.thorough
 def test_it_is_compared_verified_and_pruned_as_a_bulk_file(tmp_path: Path) -> None:
     """A night later only the new day and the tables without days have other names."""
     lake, store = many_prices.write(tmp_path / "lake", products=50, days=3), tmp_path / "store"

@@ -176,6 +176,7 @@ def _changes_of_finish(folder: Path) -> tuple[Path, list[date]]:
     return write(Rows(products=products, expansions=expansions, price_guide=guide), folder, 1), days
 
 
+@pytest.mark.thorough
 def test_a_change_of_finish_is_no_move_and_no_jump_of_an_index(tmp_path: Path) -> None:
     (lake, days), store = _changes_of_finish(tmp_path / "lake"), tmp_path / "store"
     builds = {day: build(lake, store, day) for day in (days[number].isoformat() for number in (CHANGED, BACK, LAST))}

@@ -95,6 +95,7 @@ def store(tmp_path: Path) -> FolderStore:
     return store
 
 
+@pytest.mark.thorough
 def test_a_cache_shares_bodies_and_nothing_else(cache: str, store: FolderStore, tmp_path: Path) -> None:
     location = Path(store.location)
     one, two, counted = issue(location), issue(location), issue(location, rate_limit=120)

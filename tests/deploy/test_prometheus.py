@@ -116,6 +116,7 @@ def _value(data: Any) -> float:
 
 
 @pytest.mark.parametrize("metric", sorted(documented()))
+@pytest.mark.thorough
 def test_a_metric_that_is_documented_has_data(metric: str, ask: Query) -> None:
     if metric in QUIET:
         pytest.skip("has no series here")

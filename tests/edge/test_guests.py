@@ -78,6 +78,7 @@ def test_guests_have_their_limit_by_address(client: WsgiClient) -> None:
     assert client.get(f"{API}/cards?limit=1", remote="10.0.0.1").status == 200, "a key has a limit of its own"
 
 
+@pytest.mark.thorough
 def test_a_thousand_addresses_of_guests_change_no_count_of_a_key(client: WsgiClient) -> None:
     start_of_minute()
     before = int(client.get(f"{API}/status").headers["X-RateLimit-Remaining"])
@@ -101,7 +102,8 @@ def test_a_thousand_addresses_of_guests_make_no_key_wait(client: WsgiClient) -> 
     assert min(spent() for _ in range(20)) < 2 * usual
 
 
-@pytest.mark.parametrize("through", [pytest.param(False, marks=pytest.mark.thorough), THROUGH[1]])
+@pytest.mark.parametrize("through", [False, THROUGH[1]])
+@pytest.mark.thorough
 def test_the_count_of_guests_is_exact_over_processes(location: str, tmp_path: Path, through: bool) -> None:
     limit, target = 120, f"{API}/cards?limit=7"
     with Service(

@@ -265,6 +265,7 @@ def test_what_is_at_hand_is_answered_and_the_rest_refused(
     until(lambda: reader.get("/healthz").json()["store"] == "ok", LIMIT, "the store is well")
 
 
+@pytest.mark.thorough
 def test_spoilt_answers_cost_their_share(client: WsgiClient, proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
     """A bit is flipped in every fourth object: a request fails only if it read one, and no other because of it."""
     take, numbers, spoilt = proxy._take, count(), []
@@ -289,6 +290,7 @@ def test_spoilt_answers_cost_their_share(client: WsgiClient, proxy: Proxy, monke
         assert right.status == 200 and (answer.status != 200 or answer.body == right.body)
 
 
+@pytest.mark.thorough
 def test_a_store_that_throttles_costs_time_and_hardly_an_answer(built: str, proxy: Proxy, tmp_path: Path) -> None:
     """It answers 16 of 37 reads 429."""
     reader = ready(built, tmp_path, store_seconds=20)  # a busy machine is slow too

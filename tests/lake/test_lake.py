@@ -264,6 +264,7 @@ def test_a_broken_rule_is_one_clear_line(lake: Path, rule: str) -> None:
     assert not (lake.parent / "store" / "current.json").exists()
 
 
+@pytest.mark.thorough
 def test_the_longest_ids_and_slugs_are_built(tmp_path: Path) -> None:
     longest = 10**18 - 1
     slugs = ["é" * 40, ".-" + "a" * 236, "a" * 240]

@@ -17,6 +17,7 @@ from tests.support.nights import FIRST_DAY, demo_lake, make, published
 pytestmark = pytest.mark.xdist_group("nights")
 
 
+@pytest.mark.thorough
 def test_inputs_that_differ_have_other_hashes(tmp_path: Path) -> None:
     store, lake, ids = published(tmp_path, 7, 8)
     first = open_build(store, ids[0]).record["provenance"]
@@ -30,6 +31,7 @@ def test_inputs_that_differ_have_other_hashes(tmp_path: Path) -> None:
     assert len(first["inputs"]["fingerprints.json"]["sha256"]) == 64
 
 
+@pytest.mark.thorough
 def test_a_record_names_the_files_of_the_open_month_alone(tmp_path: Path) -> None:
     """The files of closed months stand in layers of years, so that a record does not grow with the years."""
     store, lake, ids = published(tmp_path, 7, 48)  # to the first day of January

@@ -88,6 +88,7 @@ def test_a_closed_year_is_built_once(year_turned) -> None:
     assert set(built(lake, store).made) == by_day | bulk
 
 
+@pytest.mark.thorough
 def test_a_late_correction_makes_its_year_and_what_reads_it(year_turned) -> None:
     store, lake = year_turned
     [file] = (lake / "price_guide" / "day=2025-11-20").glob("*.parquet")

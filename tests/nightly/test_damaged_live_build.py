@@ -157,7 +157,8 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("place", mostly_thorough(PLACES, "middle"))
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.thorough
 def test_a_file_that_no_library_can_open_is_made_again(place: str, origin: Path, tmp_path: Path) -> None:
     """The night reads no layer again: it meets the damage where it needs the file."""
     shutil.copytree(origin, tmp_path / "place")

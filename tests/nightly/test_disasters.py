@@ -173,7 +173,8 @@ def test_a_disaster_is_refused_and_clients_see_nothing_of_it(disaster: str, plac
     assert (place.reader.statuses, place.reader.builds) == ({200}, {place.build})
 
 
-@pytest.mark.parametrize("disaster", mostly_thorough(HELD, "a game's prices x 9"))
+@pytest.mark.parametrize("disaster", HELD)
+@pytest.mark.thorough
 def test_a_fault_of_one_game_leaves_its_prices_as_they_were_and_those_of_others_come(
     disaster: str, place: Place
 ) -> None:
@@ -272,7 +273,8 @@ def assert_read_well(place: Place, *builds: str) -> None:
     assert place.reader.statuses == {200} and place.reader.builds <= {place.build, *builds}
 
 
-@pytest.mark.parametrize("case", mostly_thorough(IMPORTS, "missing-prices"))
+@pytest.mark.parametrize("case", IMPORTS)
+@pytest.mark.thorough
 def test_an_import_that_is_probably_wrong(case: str, place: Place) -> None:
     """It is refused. You can insist on it; gates may then refuse the build. Clients read all the time."""
     change, outcome = IMPORTS[case]

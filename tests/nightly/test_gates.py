@@ -503,11 +503,13 @@ def test_an_ordinary_night_passes_and_says_its_figures(judged: Callable[..., Jud
 
 
 @together
+@pytest.mark.thorough
 def test_figures_count_the_days_of_the_past_that_changed(judged: Callable[..., Judgement]) -> None:
     assert judged(days_of_the_past_wrong).differences["past_days_changed"] == 4
 
 
 @together
+@pytest.mark.thorough
 def test_products_that_get_a_game_are_no_loss(
     live: tuple[FolderStore, Build], few_prices: None, tmp_path: Path
 ) -> None:
@@ -538,6 +540,7 @@ def test_prices_of_a_week_ago_are_no_new_prices(
 
 
 @together
+@pytest.mark.thorough
 def test_what_is_strange_is_said_and_stops_nothing(judged: Callable[..., Judgement]) -> None:
     assert judged(nothing, past=Past(usual_changes=40)).remarks == []
     [few] = judged(nothing, past=Past(usual_changes=1000)).remarks
@@ -547,6 +550,7 @@ def test_what_is_strange_is_said_and_stops_nothing(judged: Callable[..., Judgeme
 
 
 @together
+@pytest.mark.thorough
 def test_lost_ids_of_other_catalogues_are_judged_by_one_gate(judged: Callable[..., Judgement]) -> None:
     assert breached(judged(empty("identifiers"))) == {"identifiers-lost"}
 

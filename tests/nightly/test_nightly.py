@@ -181,6 +181,7 @@ def test_a_hold_lets_build_and_report_but_not_publish(two) -> None:
     assert night(lake, store).outcome == "published"
 
 
+@pytest.mark.thorough
 def test_a_failing_smoke_test_rolls_back(two) -> None:
     store, lake, ids = two
     broken = patch("generator.nightly.steps.smoke_test", side_effect=SmokeError("sets cannot be answered: damaged"))
@@ -275,6 +276,7 @@ def test_two_at_once_publish_once(two) -> None:
     assert_whole(store)
 
 
+@pytest.mark.thorough
 def test_the_lock_of_a_killed_run_ends(two) -> None:
     store, lake, _ = two
     lock = {"run": "killed", "host": "h", "pid": 1, "since": "2026-01-01T00:00:00Z", "facts": {}}

@@ -53,6 +53,7 @@ def night(lake: Path, store: Path, *options: str, status: int = 0):
     return run("nightly", "--lake", lake, "--store", store, "--json", *options, status=status)
 
 
+@pytest.mark.thorough
 def test_the_begin_and_the_end_of_a_run_are_announced(service: NoticeService, tmp_path: Path) -> None:
     store, lake, _ = published(tmp_path, 7, 8)
     demo_lake(lake, 9)

@@ -102,6 +102,7 @@ def few_prices():
         yield
 
 
+@pytest.mark.thorough
 def test_a_fault_of_one_game_holds_its_rows_alone(tmp_path: Path, few_prices: None) -> None:
     store, lake, _ = published(tmp_path, 7, 8)
     demo_lake(lake, 9)
@@ -330,6 +331,7 @@ def test_a_lake_seen_through_a_quarantine_is_the_lake_without_its_files(
     assert named == {(f.table, str(f.day), f.sha256) for f in chosen if as_of is None or f.day <= as_of}
 
 
+@pytest.mark.thorough
 def test_the_next_good_night_leaves_a_gap(refused: tuple[FolderStore, Path, str], tmp_path: Path) -> None:
     store, lake, build = refused
     [file] = read_quarantine(store)

@@ -64,6 +64,7 @@ def test_a_night_that_meets_a_damaged_input_reads_everything(year_turned) -> Non
     assert_whole(store)
 
 
+@pytest.mark.thorough
 def test_everything_is_read_within_a_week_and_no_night_reads_much(year_turned) -> None:
     store, _ = year_turned
     layers = list(open_build(store, live_build_id(store)).layers.values())

@@ -164,6 +164,7 @@ def test_a_refused_night_says_why_on_its_page(before: tuple[FolderStore, Path]) 
     assert "1 breached" in shown and "breached: nothing is left of the tables" in shown and "refused" in shown
 
 
+@pytest.mark.thorough
 def test_a_page_that_cannot_be_written_fails_no_night(
     before: tuple[FolderStore, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -253,6 +253,7 @@ def test_a_killed_command_leaves_no_gap(client, published, monkeypatch: pytest.M
     )
 
 
+@pytest.mark.thorough
 def test_a_step_whose_build_is_lost_ends_the_list(client, published, monkeypatch: pytest.MonkeyPatch) -> None:
     store, ids, _ = published
     monkeypatch.setattr(publishing, "prepare_step", lambda *_: None)
@@ -336,6 +337,7 @@ def test_a_pointer_of_an_older_version_has_no_steps(client, published) -> None:
     assert shim.get(f"/api/v1/changes?since={ids[1]}").status == 400
 
 
+@pytest.mark.thorough
 def test_a_comparison_that_fails_is_said_and_stops_no_publish(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -31,7 +31,6 @@ from tests.support.commands import run
 from tests.support.file_server import file_server
 from tests.support.lakes import Rows, write
 from tests.support.nights import QUIET, make, published
-from tests.support.selection import mostly_thorough
 from tests.support.service import ROOT, environment, until
 
 RECORD = ".cardpress-export.json"
@@ -60,6 +59,7 @@ def same(one: Path, other: Path) -> bool:
     return subprocess.run(["diff", "-r", one, other], capture_output=True).returncode == 0
 
 
+@pytest.mark.thorough
 def test_a_second_night_writes_only_what_changed(two, tmp_path: Path) -> None:
     store, _, (first, second) = two
     tree = tmp_path / "tree"
@@ -196,7 +196,8 @@ def in_the_way(tree: Path, store: FolderStore, build: str) -> None:
     run("export", tree, "--store", store.location, "--build", build)
 
 
-@pytest.mark.parametrize("first_run", mostly_thorough([True, False], False))
+@pytest.mark.parametrize("first_run", [True, False])
+@pytest.mark.thorough
 def test_an_export_that_dies_anywhere_is_completed_by_the_next(
     two, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first_run: bool
 ) -> None:

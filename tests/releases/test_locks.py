@@ -44,6 +44,7 @@ def leave_lock(store: FolderStore, *, host: str, pid: int, hours: float = YEARS)
     store.put(layout.NIGHTLY_LOCK, json.dumps(fields | {"expires": expires, "released": False}).encode())
 
 
+@pytest.mark.thorough
 def test_a_lock_of_the_future_is_found_and_released(store: FolderStore, tmp_path: Path) -> None:
     leave_lock(store, host=socket.gethostname(), pid=int(ended_process()))
     lake = demo_lake(tmp_path / "lake", 8)

@@ -272,6 +272,7 @@ def test_a_lease_is_renewed_while_its_holder_lives(four) -> None:
         lease.check()
 
 
+@pytest.mark.thorough
 def test_writers_do_not_mind_that_empty_folders_go(tmp_path: Path) -> None:
     store = FolderStore(str(tmp_path))
     over = threading.Event()

@@ -229,6 +229,7 @@ def test_each_heading_and_field_has_an_address(visit: Visit) -> None:
     expect(page).to_have_url(ending("/docs/cards.html#Card.rarity"))
 
 
+@pytest.mark.thorough
 def test_no_page_is_taller_than_a_reader_scrolls(visit: Visit) -> None:
     visit.page.set_viewport_size({"width": 1440, "height": 900})
     heights = {address: visit.open(address).evaluate("document.documentElement.scrollHeight") for address in ADDRESSES}

@@ -20,6 +20,7 @@ from tests.support.programs import needs
 from tests.support.s3_fixtures import on_s3
 from tests.support.s3_gate import HabitGate
 from tests.support.s3_servers import OWNER, SECRET, S3Server, free_port
+from tests.support.selection import mostly_thorough
 from tests.support.service import until
 
 pytestmark = [*on_s3, pytest.mark.parametrize("server", ["moto"], indirect=True)]  # Ceph checks what the gate changes
@@ -67,7 +68,7 @@ def use_everything(store: Store) -> None:
     assert list(store.list("")) == names[:1]
 
 
-@pytest.mark.parametrize("habit", HABITS)
+@pytest.mark.parametrize("habit", mostly_thorough(HABITS, "nobatch", "norange", "noparts", "page=2"))
 def test_a_habit_is_lived_with(server: S3Server, gate: Callable[..., HabitGate], habit: str) -> None:
     gate(habit)
     server.client().put_object(Bucket=(bucket := server.bucket()), Key="elsewhere", Body=b"not below the prefix")

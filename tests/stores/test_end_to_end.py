@@ -84,6 +84,7 @@ def store(bucket: str) -> str:
     return f"s3://{bucket}/out"
 
 
+@pytest.mark.thorough
 def test_the_same_build_as_on_disk(built: str, server: S3Server, on_disk: Path, tmp_path: Path) -> None:
     store = f"s3://{built}/out"
     [newest] = _ids(on_disk)
@@ -94,6 +95,7 @@ def test_the_same_build_as_on_disk(built: str, server: S3Server, on_disk: Path, 
     assert "all match their hashes" in run("verify", "--store", store).stdout
 
 
+@pytest.mark.thorough
 def test_publish_and_rollback(store: str) -> None:
     newest, before = _ids(store)
     publish(open_store(store), before, by_hand=True)

@@ -35,6 +35,7 @@ def cut_nights(folder: Path, is_moment) -> tuple[list[Path], Path, str]:
         return images, lake, live_build_id(FolderStore(str(disk / "store")))
 
 
+@pytest.mark.thorough
 def test_a_build_that_went_live_is_on_the_disk(tmp_path: Path) -> None:
     [image], _, build = cut_nights(tmp_path, lambda number, last: last.endswith(layout.POINTER))
     with mounted(image, tmp_path / "after") as disk:

@@ -44,6 +44,7 @@ def test_a_code_without_a_row_has_no_remedy() -> None:
         ("noputs", REMEDIES["SlowDown"]),
     ],
 )
+@pytest.mark.thorough
 def test_of_a_bucket(server: S3Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, habit: str, said: str) -> None:
     store = f"s3://{server.bucket()}/store"
     with HabitGate(server.endpoint, habit) as gate:

@@ -92,6 +92,7 @@ DROP = """([before, part, times]) => {
 }"""
 
 
+@pytest.mark.thorough
 def test_hostile_files_do_nothing_but_a_message(page: Page, requests: list[Request]) -> None:
     expect(choose(page, b"149")).to_contain_text("1 matched")
     before = asked(requests)
