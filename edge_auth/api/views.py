@@ -12,7 +12,7 @@ import numpy as np
 
 from edge_auth.api.parameters import quote_input
 from edge_auth.builds import layer_names, layout, object_keys, site_files
-from edge_auth.builds.bodies import Body, MadeBody, StoredBody, dumps, list_body
+from edge_auth.builds.bodies import Body, MadeBody, StoredBody, dump_texts, dumps, list_body
 from edge_auth.builds.changes import Step, Steps
 from edge_auth.builds.movers import list_key
 from edge_auth.builds.sorts import DEFAULT_SORT, MATCH_SORT, PRICE_SORTS, SORTS
@@ -337,8 +337,8 @@ def named_cards(build: OpenBuild, _: str, values: Values) -> Body:
     filters = Filters(texts=texts, kind=values["kind"])
     narrowing = None if filters == NO_FILTERS else build.narrowing(filters)
     entries = find_named(catalogue, names, narrowing)
-    said = [(b'{"name":', dumps(name), b",", entry) for name, entry in zip(names, entries, strict=True) if entry]
-    data = b",\n".join(map(b"".join, said))
+    said = zip(dump_texts(names), entries, strict=True)
+    data = b",\n".join([b'{"name":' + name + b"," + bytes(entry) for name, entry in said if entry])
     not_found = dumps([name for name, entry in zip(names, entries, strict=True) if not entry])
     return MadeBody(b'{"data":[\n%b\n],"not_found":%b}\n' % (data, not_found))
 
