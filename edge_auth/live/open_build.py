@@ -29,6 +29,7 @@ from edge_auth.store.codec import decompress
 from edge_auth.text import fold_without_apostrophes
 
 T = TypeVar("T")
+_PARTS = frozenset((layer_names.MOVERS, layer_names.IDENTIFIERS, layer_names.MARKET))  # each has a property of its name
 _NARROWING_BYTES = 8 << 20  # for the filters of /cards/named
 _BEST_OF_LETTER = 100  # as many as a page has at most
 
@@ -73,6 +74,12 @@ class LruCache:
                 self._free_bytes += freed
 
 
+def _read(owner: object, *properties: str) -> None:
+    """Read what cached properties hold, before the first request needs it."""
+    for name in properties:
+        getattr(owner, name)
+
+
 class ListedSet(NamedTuple):
     """A Set as JSON, with its id, its name, the text that is searched, and the folded name of its game, if any."""
 
@@ -115,25 +122,22 @@ class OpenBuild:
         Raises:
             StoreError: Something cannot be read. The rest stays usable.
         """
-        self.catalogue.vocabulary, self.catalogue.card_lines  # noqa: B018  (read at their first use)
-        if self.catalogue.full_name is not None:
-            self.best_of_letters, self.catalogue.names  # noqa: B018
-        for layer in self.objects.layers.values():
+        layers, catalogue = self.objects.layers, self.catalogue
+        for layer in layers.values():
             if not layer_names.holds_bulk_files(layer.name):  # nothing reads their indexes, and there are many
-                layer.index  # noqa: B018
+                _read(layer, "index")
             layer.require_whole_files()
-        self.sets, self.slugs, self.catalogue.by_id  # noqa: B018
-        if layer_names.MOVERS in self.objects.layers:
-            self.movers  # noqa: B018
+        _read(catalogue, "vocabulary", "card_lines", "by_id")
+        _read(self, "sets", "slugs")
+        _read(self.objects, "bulk_files")
+        if catalogue.full_name is not None:
+            _read(catalogue, "names")
+            _read(self, "best_of_letters")
+        if catalogue.spellings is not None:
+            _read(self, "facets")
+        _read(self, *_PARTS.intersection(layers))
         if self._has_series:
-            self.series  # noqa: B018
-        if layer_names.IDENTIFIERS in self.objects.layers:
-            self.identifiers  # noqa: B018
-        if layer_names.MARKET in self.objects.layers:
-            self.market  # noqa: B018
-        if self.catalogue.spellings is not None:
-            self.facets  # noqa: B018
-        self.objects.bulk_files  # noqa: B018
+            _read(self, "series")
         self.fingerprints_file = self._inflated_if_large(object_keys.FINGERPRINTS_KEY)
         self.prepared = True
 
