@@ -65,7 +65,7 @@ GATES = {
     "listings-scaled": 0.3,  # distance of the middle price ratio from 1
     "filtered-scaled": 0.25,  # distance of the middle price ratio from 1
     "filtered-drifted": 0.06,  # distance of the middle price ratio from 1
-    "watch-scaled": 1,  # distance of the middle price ratio from 1
+    "watch-scaled": 0.3,  # distance of the middle price ratio from 1
     "fingerprints-lost": 0.05,  # share
     "identifiers-changed": 0.05,  # share
     "links-lost": 0.1,  # share
@@ -74,10 +74,19 @@ GATES = {
     "sets-uniform": 0.7,  # share
     "sets-shifted": 0.6,  # share
     "games-frozen": 0,  # games and sets
+    "days-drifted": 0.06,  # distance of the middle price ratio from 1
+    "days-shrank": 0.1,  # share
+    "set-days-scaled": 4,  # distance of the middle price ratio from 1
+    "listings-drifted": 0.06,  # distance of the middle price ratio from 1
+    "set-moved": 0.5,  # share
+    "checks-emptied": 0.3,  # share
+    "checks-noisy": 0.6,  # distance of the middle factor from 1
+    "fingerprints-changed": 0.05,  # share
 }
 # What a night publishes, but remarks on (`build/checks/remarks/`): the greatest value without a remark.
 REMARKS = {
     "sources-late": 0,  # sources
+    "prices-back": 0.3,  # share
     "lowest-price-rose": 0.001,  # share
     "changes-fewer": 0.35,  # share
     "sets-without-name": 0,  # new sets

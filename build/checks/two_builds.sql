@@ -2,9 +2,10 @@
 -- (views/prices), <side>_sets (id, name), <side>_tables (table, rows), <side>_bulk (one row per table of the bulk files,
 -- `content` its name, `lake_table` the lake's name of it, and `records` in all its files; and one per column, `content` its
 -- table, name and type), <side>_identifiers (scheme, id_product), <side>_indexes (views/market_indexes) and <side>_build (one
--- row: as_of, guide_day). The tables of the old side are empty if no build is live. week_prices are those of a build of about a
--- week before, empty if the store has none, before_prices those of the build that was live before the live one. unread_days are
--- rows of the price guide: the last days, but the newest, that the new build read and the live one did not.
+-- row: as_of, guide_day), <side>_links and <side>_fingerprints (empty if both sides have the same). The tables of the old side are
+-- empty if no build is live. week_prices are those of a build of about a week before, empty if the store has none,
+-- before_prices those of the build that was live before the live one. unread_days are rows of the price guide: the last days, but
+-- the newest, that the new build read and the live one did not; live_days what the live one has of the same days.
 
 -- A part of a whole. Parts below 3 count as none, because one product of a small lake would be a large share of it.
 create or replace macro share(part, whole) as case when part < 3 then 0.0 else part / whole end;
@@ -71,8 +72,9 @@ create or replace macro enough_for_a_game(prices) as prices >= getvariable('enou
 -- Whether a column of the price guide moves slowly: it covers several days.
 create or replace macro steady(price) as price in ('trend', 'avg7', 'avg30', 'trend_holo', 'avg7_holo', 'avg30_holo');
 
--- The same as guide_pairs for the columns that are compared with a build of about a week before, with its price.
-create or replace table week_pairs as
+-- The same as guide_pairs for the columns that are compared with earlier builds too, with the price in the one of about a week
+-- before and in the one before the live one.
+create or replace table past_pairs as
 select * from (
     select o.game_now as game, unnest([
     {'price': 'trend', 'before': b.trend, 'week': w.trend, 'old': o.trend, 'new': n.trend},
@@ -84,10 +86,10 @@ select * from (
     {'price': 'avg7_holo', 'before': b.avg7_holo, 'week': w.avg7_holo, 'old': o.avg7_holo, 'new': n.avg7_holo},
     {'price': 'avg30_holo', 'before': b.avg30_holo, 'week': w.avg30_holo, 'old': o.avg30_holo, 'new': n.avg30_holo}
     ], recursive := true)
-    from old_games as o join new_prices as n using (id_product) join week_prices as w using (id_product)
+    from old_games as o join new_prices as n using (id_product) left join week_prices as w using (id_product)
     left join before_prices as b using (id_product)
 )
-where week is not null and new is not null;
+where coalesce(week, before) is not null and new is not null;
 
 -- One row per game of the new build: its index on its newest day, and on its newest day of the live build. Null where the
 -- live build does not have the game, or the new one not that day.

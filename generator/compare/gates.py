@@ -46,6 +46,7 @@ _DAYS = pa.schema(
 _LINKS = pa.schema(
     [("id_product", pa.int64())] + [(name, pa.string()) for name in ("image", "image_large", "cardmarket_url")]
 )
+_FINGERPRINTS = pa.schema([("key", pa.string()), ("entry", pa.string())])
 _BUILD = pa.schema([("as_of", pa.date32()), ("guide_day", pa.date32())])
 
 
@@ -249,10 +250,12 @@ def _open_sides(comparison: Comparison, days_left_out: Collection[tuple[str, str
     prices, _ = comparison.products, comparison.identifiers
     for side, build, other in (("old", old, new), ("new", new, old)):
         db.connection.register(f"{side}_links", _links(build, other))
+        db.connection.register(f"{side}_fingerprints", _fingerprints(build, other))
         for name, table in _tables(build, prices[side], days_left_out).items():
             db.connection.register(f"{side}_{name}", table)
     unread = _unread_days(old, new) if old else _DAYS.empty_table()
     db.connection.register("unread_days", unread)
+    db.connection.register("live_days", _guide_rows(old, _days_of(unread)) if old else unread)
     db.connection.register("known_days", _known_days(new, unread))
 
 
@@ -277,6 +280,15 @@ def _links(build: Build | None, other: Build | None) -> pa.Table:
     names = ({entry["name"] for entry in json.loads(b.manifest() or b'{"files": []}')["files"]} for b in (build, other))
     mine, theirs = ({name for name in found if name.startswith("products-")} for found in names)
     return _LINKS.empty_table() if mine == theirs else read_bulk_table(build, "products", _LINKS)
+
+
+def _fingerprints(build: Build | None, other: Build | None) -> pa.Table:
+    """Return the entries of the fingerprint index; nothing if both builds have the same, or another recipe."""
+    bodies = [json.loads(b.get(object_keys.FINGERPRINTS_KEY) or "{}") if b else {} for b in (build, other)]
+    if not all(bodies) or bodies[0] == bodies[1] or bodies[0]["version"] != bodies[1]["version"]:
+        return _FINGERPRINTS.empty_table()
+    rows = [{"key": entry["key"], "entry": json.dumps(entry, sort_keys=True)} for entry in bodies[0]["entries"]]
+    return pa.Table.from_pylist(rows, _FINGERPRINTS)
 
 
 def _open_past(db: Database, past: Past) -> None:
@@ -308,34 +320,33 @@ def _unread_days(old: Build, new: Build) -> pa.Table:
     """
     newest = new.record["freshness"]["catalogue"]["price_guide_day"]
     unread = {file.day for file in unread_files(new, old) if file.table == _GUIDE}
-    days = sorted(unread - {newest})[-settings.MAX_JUDGED_DAYS :]
-    entries = json.loads(new.manifest() or b'{"files": []}')["files"] if days else []
-    read = (read_rows_of_days(new, entry, days, _DAYS.names) for entry in entries if entry["table"] == _GUIDE)
+    return _guide_rows(new, sorted(unread - {newest})[-settings.MAX_JUDGED_DAYS :])
+
+
+def _guide_rows(build: Build, days: Collection[str]) -> pa.Table:
+    """Return the prices of some days of the guide."""
+    entries = json.loads(build.manifest() or b'{"files": []}')["files"] if days else []
+    read = (read_rows_of_days(build, entry, days, _DAYS.names) for entry in entries if entry["table"] == _GUIDE)
     return pa.concat_tables([_DAYS.empty_table(), *(rows.cast(_DAYS) for rows in read if rows.num_columns)])
+
+
+def _days_of(rows: pa.Table) -> set[str]:
+    return {day.isoformat() for day in rows["day"].unique().to_pylist()}
 
 
 def _known_days(new: Build, unread: pa.Table) -> pa.Table:
     """Return the prices of the days that are nearest to unread days and were read before; `near` is the unread day."""
-    days = {day.isoformat() for day in unread["day"].unique().to_pylist()}
+    days = _days_of(unread)
     read = {file.day for file in files_read(new) if file.table == _GUIDE} - days
     nearest = {day: min(read, key=lambda other: (_distance(day, other), other), default=None) for day in days}
     near = {day: other for day, other in nearest.items() if other and _distance(day, other) <= settings.JUDGED_DAYS}
-    entries = json.loads(new.manifest() or b'{"files": []}')["files"] if near else []
-    found = [_DAYS.empty_table()]
-    for entry in entries:
-        if (
-            entry["table"] == _GUIDE
-            and (rows := read_rows_of_days(new, entry, set(near.values()), _DAYS.names)).num_columns
-        ):
-            found.append(rows.cast(_DAYS))
-    rows = pa.concat_tables(found)
     pairs = pa.table(
         {
             "near": pa.array([date.fromisoformat(day) for day in near], pa.date32()),
             "day": pa.array([date.fromisoformat(day) for day in near.values()], pa.date32()),
         }
     )
-    return pairs.join(pa.concat_tables(found), "day", join_type="inner")
+    return pairs.join(_guide_rows(new, set(near.values())), "day", join_type="inner")
 
 
 def _distance(day: str, other: str) -> int:

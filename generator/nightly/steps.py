@@ -263,11 +263,9 @@ def check_may_publish(
     location = options.store.location
     if judgement.breaches:
         lines = judgement.in_short(f"`cardpress show {build} --store {location}`")
-        lines += f"; {describe_waiting(held, location)}" if held else ""
-        raise GateError(
-            f"{build} was built but not published: {lines}; if the data is right, "
-            f"`cardpress publish {build} --store {location}` publishes it, otherwise correct the lake"
-        )
+        publishing = f"if the data is right, `cardpress publish {build} --store {location}` publishes it"
+        way_out = describe_waiting(held, location) if held else f"{publishing}, otherwise correct the lake"
+        raise GateError(f"{build} was built but not published: {lines}; {way_out}")
     if pointer and (cause := why_held(pointer, build, location)):
         raise HoldError(f"{build} was built and passed all gates but was not published: {cause}")
 

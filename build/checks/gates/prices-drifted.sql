@@ -4,7 +4,7 @@
 with pairs as (
     select 'the live build' as against, game, price, old, new from guide_pairs
     union all
-    select 'the build of a week ago', game, price, week, new from week_pairs
+    select 'the build of a week ago', game, price, week, new from past_pairs where week is not null
 ),
 
 ratios as (

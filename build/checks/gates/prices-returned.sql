@@ -3,8 +3,8 @@
 -- Prices that the build before the live one had too do not count: they come back after a night of wrong prices.
 with returned as (
     select game, price, count(*) as changed, count(*) filter (new = week and new is distinct from before) as many
-    from week_pairs
-    where new != old and steady(price)
+    from past_pairs
+    where week is not null and new != old and steady(price)
     group by game, price
     having enough_for_a_game(count(*) * 10)
 )

@@ -1,5 +1,6 @@
 -- The share of a set's prices that are those of the product before or after, or of the other finish, and not their own, for the set and
--- column of the price guide with the most. Rows that slipped by one, or columns that were swapped, do this.
+-- column of the price guide with the most. Rows that slipped by one, or columns that were swapped, do this. Prices that come for
+-- none or go to 0 do not count.
 with neighbours as (
     select id_expansion, price, old, new,
         lag(old) over one as before,
@@ -14,17 +15,17 @@ with neighbours as (
 counted as (
     select id_expansion, price, 'the product before' as whose, count(*) as prices, count(*) filter (new = before and new is distinct from old) as many
     from neighbours
-    where before is distinct from old and before is not null and new is not null
+    where before is distinct from old and before is not null and old is not null and new > 0
     group by all
     union all
     select id_expansion, price, 'the product after', count(*), count(*) filter (new = after and new is distinct from old)
     from neighbours
-    where after is distinct from old and after is not null and new is not null
+    where after is distinct from old and after is not null and old is not null and new > 0
     group by all
     union all
     select id_expansion, price, 'the other finish', count(*), count(*) filter (new = other and new is distinct from old)
     from neighbours
-    where other is distinct from old and other is not null and new is not null
+    where other is distinct from old and other is not null and old is not null and new > 0
     group by all
 )
 
