@@ -54,7 +54,7 @@ def list_(store: str, as_json: bool) -> None:
         return
     if not files:
         say(f"no file is in quarantine in {store}", err=True)
-    say_lines(f"{_named(file)}: {_state(file)}, refused by {', '.join(file.gates)}" for file in files)
+    say_lines(f"{_named(file)}: {_state(file)}, {_why(file)}" for file in files)
     if waiting := [file for file in files if file.waits]:
         say(describe_waiting(waiting, store), err=True)
 
@@ -124,6 +124,10 @@ def live_build(store: Store) -> Build | None:
 def _named(file: QuarantinedFile) -> str:
     game = file.named.removeprefix(f"{file.table} of {file.day}")
     return f"{file.day} {file.table}{game} {file.sha256[:12]}"
+
+
+def _why(file: QuarantinedFile) -> str:
+    return f"refused by {', '.join(file.gates)}" if file.gates else "withdrawn after it was published"
 
 
 def _state(file: QuarantinedFile) -> str:

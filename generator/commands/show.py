@@ -25,7 +25,15 @@ from generator.compare.run_reports import newest_report
 from generator.errors import BuildError, GeneratorError
 from generator.lake.quarantine import QuarantinedFile, read_quarantine, waiting_in_short
 from generator.making.game_coverage import GameCoverage, cover_games, table_of
-from generator.reading.overview import BuildRow, Overview, SourceAge, last_failed_night, overview, source_ages
+from generator.reading.overview import (
+    BuildRow,
+    Overview,
+    SourceAge,
+    last_failed_night,
+    overview,
+    source_ages,
+    undone_decisions,
+)
 from generator.terminal.output import say, say_json, say_lines
 
 _Json = dict[str, Any]
@@ -78,6 +86,7 @@ def _store_details(store: Store, found: Overview) -> _Json:
         "late": late_sources(read_judgement(store, found.live)) if found.live else None,
         "games": games,
         "quarantine": waiting,
+        "undone": undone_decisions(store, live) if live else None,
         "last_night": last_night,
     }
 
@@ -109,6 +118,8 @@ def _store_lines(details: _Json, found: Overview, store: str) -> Iterator[str]:
     yield from _game_lines(details["games"])
     if waiting := [QuarantinedFile(**file) for file in details["quarantine"]]:
         yield waiting_in_short(waiting, store)
+    if details["undone"]:
+        yield details["undone"]
     if night := details["last_night"]:
         reason = str(night["error"] or "").partition("; in quarantine")[0]  # what is held has its own line
         yield f"last night: {night['outcome']}, run {night['run']}" + (f": {reason}" if reason else "")

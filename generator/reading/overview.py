@@ -15,7 +15,7 @@ from generator import settings
 from generator.clock import Clock, from_unix_time, parse_timestamp, timestamp
 from generator.compare.judgements import read_judgement
 from generator.compare.run_reports import PUBLISHED, REFUSED, UNCHANGED, newest_report
-from generator.lake.quarantine import HELD, QuarantinedFile, read_quarantine
+from generator.lake.quarantine import ACCEPTED, DROPPED, HELD, QuarantinedFile, read_quarantine, skipped_files
 
 _MAX_REASON = 300  # characters
 
@@ -71,6 +71,27 @@ def _next_steps(files: list[QuarantinedFile], location: str) -> Iterator[str]:
         yield f"{verdicts or 'the file is gone'}: run `cardpress nightly --lake LAKE --store {location}`"
     else:
         yield "nothing is held: correct the lake, then run the night again"
+
+
+def undone_decisions(store: Store, record: BuildRecord) -> str | None:
+    """Return what people decided about days and the live build does not follow yet, with the command; None for nothing.
+
+    Raises:
+        StoreError: The quarantine cannot be read.
+    """
+    skipped, inputs = skipped_files(record), record.get("provenance", {}).get("inputs", {})
+    last_days = {table: known.get("last_day", "") for table, known in inputs.items()}
+    undone = {
+        f"{file.day} {file.verdict}"
+        for file in read_quarantine(store)
+        if (file.verdict == ACCEPTED and file.key in skipped)
+        or (file.verdict == DROPPED and file.key not in skipped and file.day <= last_days.get(file.table, ""))
+        if file.in_lake
+    }
+    if not undone:
+        return None
+    command = f"`cardpress nightly --lake LAKE --store {store.location}`"
+    return f"{', '.join(sorted(undone))}, but not yet in what clients see: {command}"
 
 
 LIVE, PREVIOUS, FAILED = "live", "previous", "failed its smoke test"

@@ -212,8 +212,13 @@ def test_a_published_day_is_withdrawn_by_one_command(tmp_path: Path) -> None:
     night(lake, store)
     for day in (BAD_DAY - timedelta(days=3), BAD_DAY):
         run("quarantine", "drop", day, "--store", store.root)
+        said = f"{day} dropped, but not yet in what clients see: `cardpress nightly --lake LAKE --store {store.root}`"
+        assert all(said in run(command, "--store", store.root).stdout for command in ("show", "doctor"))
         assert night(lake, store).outcome == "published"
         assert day not in guide_days(store, live_build_id(store))
+        assert "dropped, but" not in run("show", "--store", store.root).stdout
+    listed = run("quarantine", "list", "--store", store.root).stdout
+    assert f"{BAD_DAY} price_guide" in listed and "dropped, withdrawn after it was published" in listed
 
 
 @pytest.mark.thorough

@@ -25,7 +25,7 @@ class Edit:
 
 
 @dataclass(frozen=True)
-class Kind:
+class DamageKind:
     """A kind of damage.
 
     Attributes:
@@ -266,26 +266,26 @@ _IDENTIFIERS = {
 }  # fmt: skip
 _NOTHING = "from rows limit 0"
 _DAYS = {
-    "a day came in late, x 9": Kind((Edit("price_guide", times("9"), back=10),)),
-    "an old day x 9": Kind((Edit("price_guide", times("9"), back=12),)),
-    "x 1.2 five days ago": Kind((Edit("price_guide", times("1.2"), back=5),)),
-    "ten sets x 9 five days ago": Kind((Edit("price_guide", times("9", TEN_SETS), back=5),)),
-    "two past days swapped": Kind(
+    "a day came in late, x 9": DamageKind((Edit("price_guide", times("9"), back=10),)),
+    "an old day x 9": DamageKind((Edit("price_guide", times("9"), back=12),)),
+    "x 1.2 five days ago": DamageKind((Edit("price_guide", times("1.2"), back=5),)),
+    "ten sets x 9 five days ago": DamageKind((Edit("price_guide", times("9", TEN_SETS), back=5),)),
+    "two past days swapped": DamageKind(
         (Edit("price_guide", older("d1", "true"), back=5), Edit("price_guide", older("d7", "true"), back=6))
     ),
-    "half of a past day gone": Kind((Edit("price_guide", "from rows where id_product % 2 = 0", back=5),)),
-    "one game of a past day gone": Kind((Edit("price_guide", without(MAGIC), back=5),)),
-    "a drift of 0.55 % for ten nights": Kind((Edit("price_guide", times("1.0055 ** {night}")),), 10),
-    "the monitor of offers stopped": Kind((Edit("filtered_checks", _NOTHING),), 3),
-    "the scraper of listings stopped": Kind((Edit("listings", _NOTHING),), 3),
-    "the watchlist stopped": Kind((Edit("watch_checks", _NOTHING),), 3),
-    "an empty guide": Kind((Edit("price_guide", _NOTHING),), 2),
-    "one game's guide stopped": Kind((Edit("price_guide", without(MAGIC)),), 2),
-    "every scraper but the guide stopped": Kind(
+    "half of a past day gone": DamageKind((Edit("price_guide", "from rows where id_product % 2 = 0", back=5),)),
+    "one game of a past day gone": DamageKind((Edit("price_guide", without(MAGIC), back=5),)),
+    "a drift of 0.55 % for ten nights": DamageKind((Edit("price_guide", times("1.0055 ** {night}")),), 10),
+    "the monitor of offers stopped": DamageKind((Edit("filtered_checks", _NOTHING),), 3),
+    "the scraper of listings stopped": DamageKind((Edit("listings", _NOTHING),), 3),
+    "the watchlist stopped": DamageKind((Edit("watch_checks", _NOTHING),), 3),
+    "an empty guide": DamageKind((Edit("price_guide", _NOTHING),), 2),
+    "one game's guide stopped": DamageKind((Edit("price_guide", without(MAGIC)),), 2),
+    "every scraper but the guide stopped": DamageKind(
         tuple(Edit(table, _NOTHING) for table in ("filtered_checks", "listings", "watch_checks")), 3
     ),
 }
-# Kinds that nobody thought of while the gates were made.
+# Kinds that were kept apart while the gates were made.
 _APART = {
     "one game's ids moved by 1,000": ("price_guide", change(MAGIC, ("id_product",), to="id_product + 1000")),
     "prices from 1,000 on cut at the comma": (
@@ -325,8 +325,12 @@ _OF_TABLES = {
     "identifiers": _IDENTIFIERS,
 }
 
-KINDS: dict[str, Kind] = (
-    {name: Kind((Edit(table, query),)) for table, queries in _OF_TABLES.items() for name, query in queries.items()}
+KINDS: dict[str, DamageKind] = (
+    {
+        name: DamageKind((Edit(table, query),))
+        for table, queries in _OF_TABLES.items()
+        for name, query in queries.items()
+    }
     | _DAYS
-    | {name: Kind((Edit(*edit),)) for name, edit in _APART.items()}
+    | {name: DamageKind((Edit(*edit),)) for name, edit in _APART.items()}
 )

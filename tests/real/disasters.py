@@ -23,7 +23,7 @@ from generator.clock import utc_now
 from generator.compare.judgements import Judgement
 from generator.compare.past import NO_PAST, Past
 from tests.real import two_games_lake
-from tests.real.damages import KINDS, Edit, Kind
+from tests.real.damages import KINDS, DamageKind, Edit
 from tests.support.nights import judge, make
 
 WEEK = timedelta(days=6)
@@ -43,7 +43,7 @@ class Nights:
     def store(self) -> FolderStore:
         return FolderStore(str(self.folder / "store"))
 
-    def judge(self, kind: Kind) -> list[Judgement]:
+    def judge(self, kind: DamageKind) -> list[Judgement]:
         """Judge each night on which the files come damaged."""
         lake, builds, said = self.folder / "damaged", dict(self.builds), []
         tonights = self.days[-kind.nights :]
@@ -103,7 +103,7 @@ def prepare(folder: Path, data: Path) -> Nights:
         shutil.rmtree(folder / "damaged", ignore_errors=True)
         nights.copy(folder / "damaged", day)
         nights.builds[day] = open_build(nights.store, make(folder / "damaged", nights.store))
-    [ordinary] = nights.judge(Kind(()))
+    [ordinary] = nights.judge(DamageKind(()))
     nights.past = Past(usual_changes=ordinary.differences["trends_changed"])
     return nights
 
@@ -123,11 +123,11 @@ def main(data: Path, *kinds: str) -> None:
     usual: dict[int, set[str]] = {}  # what is said of the same nights without damage, by their number
     with tempfile.TemporaryDirectory(prefix="cardpress-disasters-") as folder:
         nights = prepare(Path(folder), data)
-        chosen = {name: KINDS[name] for name in kinds} if kinds else {"nothing": Kind(())} | KINDS
+        chosen = {name: KINDS[name] for name in kinds} if kinds else {"nothing": DamageKind(())} | KINDS
         for name, kind in chosen.items():
             gates, remarks = said(nights.judge(kind))
             if kind.nights not in usual:
-                usual[kind.nights] = set().union(*said(nights.judge(Kind((), kind.nights))))
+                usual[kind.nights] = set().union(*said(nights.judge(DamageKind((), kind.nights))))
             silent += [name] * (gates | remarks <= usual[kind.nights])
             print(f"| {name} | {', '.join(sorted(gates)) or '-'} | {', '.join(sorted(remarks)) or '-'} |", flush=True)
     silent = [name for name in silent if name != "nothing"]

@@ -23,7 +23,7 @@ from generator.errors import BuildError
 from generator.lake.quarantine import read_quarantine, waiting_in_short
 from generator.pack.verify import visible_damage
 from generator.reading.doctor.findings import Finding, ok, problem, warning
-from generator.reading.overview import last_failed_night, source_ages
+from generator.reading.overview import last_failed_night, source_ages, undone_decisions
 from generator.releases.change_documents import missing_steps, verify_steps
 from generator.releases.lease import Holder, current_holder
 
@@ -72,7 +72,7 @@ def check_store(store: Store, clock: Clock) -> Iterator[Finding]:
         yield warning("hold", message, f"`cardpress publish BUILD --store {store.location}` when the lake is fixed")
     yield from _check_steps(store)
     yield from _check_sources(live, clock)
-    yield from _check_quarantine(store)
+    yield from _check_quarantine(store, live)
     yield from _check_last_night(store)
 
 
@@ -147,9 +147,11 @@ def _check_sources(live: Build, clock: Clock) -> Iterator[Finding]:
         yield ok("sources", f"as of {live.as_of}, none is late")
 
 
-def _check_quarantine(store: Store) -> Iterator[Finding]:
+def _check_quarantine(store: Store, live: Build) -> Iterator[Finding]:
     if waiting := [file for file in read_quarantine(store) if file.waits]:
         yield warning("quarantine", *waiting_in_short(waiting, store.location).split("; ", 1))
+    if undone := undone_decisions(store, live.record):
+        yield warning("quarantine", *undone.split(": ", 1))
 
 
 def _check_last_night(store: Store) -> Iterator[Finding]:
