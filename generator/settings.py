@@ -81,6 +81,7 @@ GATES = {
     "set-moved": 0.5,  # share
     "checks-emptied": 0.3,  # share
     "checks-noisy": 0.6,  # distance of the middle factor from 1
+    "offers-scaled": 0.5,  # distance of the middle ratio from 1
     "fingerprints-changed": 0.05,  # share
 }
 # What a night publishes, but remarks on (`build/checks/remarks/`): the greatest value without a remark.

@@ -334,6 +334,7 @@ DAMAGES: dict[str, list[Damage]] = {
     "listings-drifted": [in_day("listings", from_price="from_price * 1.1")],
     "checks-emptied": [in_day("listings", available="0"), in_day("filtered_checks", lowest="null", offer_list="null")],
     "checks-noisy": [in_day("listings", from_price="from_price * case id_product % 2 when 0 then 5 else 0.2 end")],
+    "offers-scaled": [in_day("filtered_checks", offers="offers * 2", offer_list="offer_list || offer_list")],
     "set-moved": [a_set_moved_to_another],
     "filtered-scaled": [in_day("filtered_checks", lowest="lowest * 1.35", offer_list=dearer("1.35"))],
     "filtered-drifted": [in_day("filtered_checks", lowest="lowest * 1.1", offer_list=dearer("1.1"))],
