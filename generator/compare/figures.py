@@ -114,6 +114,12 @@ class NightComparison:
         return sorted((row for row in self.rows if row.tonight or not row.ordinary), key=lambda row: row.ordinary)
 
     @property
+    def earlier(self) -> list[tuple[str, str]]:
+        """The nights that facts are compared with: the name of their value in a row, and their day."""
+        nights = zip(("yesterday", "last_week"), self.days, strict=True)
+        return [(name, day) for name, day in nights if any(getattr(row, name) is not None for row in self.facts)]
+
+    @property
     def zeros(self) -> str:
         """The names of the figures that are 0, as on other nights; '' for none."""
         return ", ".join(title(row.name) for row in self.rows if not row.tonight and row.ordinary)

@@ -72,6 +72,7 @@ def test_two_nights_are_too_few(tmp_path: Path) -> None:
     found = compare_night(store, TONIGHT, {"trends_changed": 10_000})
     assert "too few earlier nights (2)" in found.sentence and found.rows[0].ordinary
     assert found.rows[0].yesterday == 5 and found.rows[0].last_week is None
+    assert [name for name, _ in found.earlier] == ["yesterday"], "a page has no column without a figure"
 
 
 def test_days_of_the_history_are_ordinary_only_as_many_as_before(store: FolderStore) -> None:

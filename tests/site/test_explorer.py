@@ -111,6 +111,7 @@ def test_search_as_one_types(visit: Visit) -> None:
     expect(page.locator(".total")).to_contain_text("1 card")
     expect(page.get_by_role("status")).to_have_text("These are all.")
     expect(page).to_have_url(ending("#/cards?q=emberfox"))
+    expect(page).to_have_title("emberfox, Cards, cardpress")
     page.get_by_label("Search by name").fill("nothing of that name")
     expect(page.get_by_role("status")).to_contain_text("No cards found.")
 
@@ -655,6 +656,24 @@ def test_cards_without_pictures_are_rows_without_empty_boxes(visit: Visit, width
     assert max(heights) < 120, "a row, not a tile"
     clipped = "names => names.filter((name) => name.scrollWidth > name.clientWidth + 1).length"
     assert page.locator(".card .name").evaluate_all(clipped) == 0
+
+
+def test_names_in_rows_are_never_cut(visit: Visit) -> None:
+    """The name of the card, its brackets and the name of its set: all of each, on a phone too."""
+    long = {"name": "Cinderback & Friends of the Long Road [Echoing Lullaby | Bitter Tackle | Everlasting Ember Storm]"}
+    long |= {"set": {"id": 7, "name": "Ember, Frost & Thunder: a Set of Randomly Constructed Starter Decks of Old"}}
+
+    def rename(route: Route) -> None:
+        answer = route.fetch()
+        body = answer.json()
+        route.fulfill(response=answer, json={**body, "data": [{**card, **long} for card in body["data"]]})
+
+    visit.page.context.route(re.compile(r"/api/v1/cards\?"), rename)
+    visit.page.set_viewport_size({"width": 390, "height": 844})
+    page = visit.enter("#/cards?set=Filler+Set")
+    expect(page.locator(".card")).to_have_count(50)
+    cut = "texts => texts.filter((one) => one.scrollHeight > one.clientHeight + 1).length"
+    assert page.locator(".card:first-child :is(.name, .where, .rest-of-name)").evaluate_all(cut) == 0
 
 
 def test_what_stands_in_brackets_is_smaller_than_the_name(visit: Visit) -> None:

@@ -15,6 +15,15 @@ from tests.support.selection import mostly_thorough
 from tests.support.service import Service
 
 
+LINES_OF_WORDS = """cells => cells.flatMap((cell) => cell.firstChild.data.split(" ").map((word, at, words) => {
+  const range = document.createRange();
+  const start = words.slice(0, at).join(" ").length + (at > 0);
+  range.setStart(cell.firstChild, start);
+  range.setEnd(cell.firstChild, start + word.length);
+  return range.getClientRects().length;
+}))"""  # on how many lines each word stands
+
+
 @pytest.fixture(scope="module")
 def sheets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """report.html and diff.html of a night after a demo lake's first build."""
@@ -55,6 +64,9 @@ def test_a_sheet_is_accessible_and_fits(sheets: Path, page: Page, name: str) -> 
     for width in (390, 768, 1440):
         page.set_viewport_size({"width": width, "height": 900})
         assert overflow(page) == [], width
+    page.set_viewport_size({"width": 390, "height": 844})
+    names = page.locator(".facts td.what").evaluate_all(LINES_OF_WORDS)
+    assert all(lines == 1 for lines in names), "a word of a figure is broken"
 
 
 def test_the_report_s_filter_and_links(sheets: Path, page: Page) -> None:

@@ -90,6 +90,7 @@ def test_every_line_ends_and_several_are_chosen_from(page: Page, worth: Worth) -
     known = [Owned(5, 1), Owned(6, 2)]
     expect(page.locator("#trend-total")).to_have_text(euros(worth.total(known)))
     expect(page.locator("#speaks-for")).to_have_text("for 3 of 14 cards")
+    expect(page.locator("#worth .tile dd").first).to_have_text(re.compile(r"^€[\d.,]+ for 3 of 14 cards$"))
     page.get_by_label("Which Lightning Bolt?").select_option("4")
     expect(status).to_have_text("3 matched, 2 to choose, 2 not found.")
     expect(page.locator("#trend-total")).to_have_text(euros(worth.total([*known, Owned(4, 4)])))

@@ -1,5 +1,7 @@
 // Making elements. Text always goes in as text, never as markup.
 
+import {NONE} from "./words.js";
+
 const HUES = 8; // of the style sheet
 
 function put(node, properties, children) {
@@ -48,8 +50,13 @@ function noPicture({number, category}) {
   return h("span", {class: `picture none hue-${hue}`, "aria-hidden": "true"}, h("span", {}, "No picture"), number && h("span", {}, `No. ${number}`));
 }
 
-/** A table whose rows are blocks on a small screen, so that it needs no scrolling. Its roles are named, since blocks lose theirs. */
-export function stackedTable(caption, columns, rows) {
+/**
+ * A table whose rows are blocks on a small screen, so that it needs no scrolling. Its roles are named, since blocks lose theirs.
+ * A column without any value is left out.
+ */
+export function stackedTable(caption, allColumns, allRows) {
+  const kept = allColumns.map((_, at) => allRows.length === 0 || allRows.some((cells) => cells[at] !== NONE));
+  const [columns, ...rows] = [allColumns, ...allRows].map((cells) => cells.filter((_, at) => kept[at]));
   const cell = (content, at) => h(at ? "td" : "th", {class: columns[at][1], role: at ? "cell" : "rowheader", scope: at ? null : "row", "data-label": columns[at][0]}, content);
   return h("table", {class: "stacks", role: "table", "aria-label": caption},
     h("thead", {role: "rowgroup"}, h("tr", {role: "row"}, columns.map(([heading, kind]) =>

@@ -4,7 +4,7 @@ import {h, nameOf, stackedTable} from "./dom.js";
 import {groupName} from "./market.js";
 import {plot} from "./plot.js";
 import {inAll, marketPrice} from "./price.js";
-import {count, day, direction, euros, index, percent, roundEuros, setName, since, titled} from "./words.js";
+import {NONE, count, day, direction, euros, index, percent, roundEuros, setName, since, titled} from "./words.js";
 import {weekChanges} from "./week.js";
 
 const RANGES = [["30", "30 days"], ["90", "90 days"], ["365", "A year"], ["3650", "All"]];
@@ -88,7 +88,7 @@ function historyOf({points}, hidden) {
 
 /** How many cards are listed and what all of them cost, with the way to all of them. */
 function whole(id, {cards, total}, sum) {
-  const all = h("a", {href: `#/cards?${new URLSearchParams({set: id, sort: "number"})}`}, "All of the set, with pictures");
+  const all = h("a", {href: `#/cards?${new URLSearchParams({set: id, sort: "number"})}`}, cards.some(({image}) => image) ? "All of the set, with pictures" : "All of the set");
   return h("p", {}, cards.length < total ? `${count(cards.length)} of ${count(total)} cards` : `${count(total)} cards`, inAll(sum), ". ", all);
 }
 
@@ -119,8 +119,8 @@ function byNumber(cards, changes) {
 function cardTable(name, cards, changes) {
   return stackedTable(name, COLUMNS, cards.map((card) => {
     const change = changes.get(card.id_product);
-    return [h("a", {href: `#/cards/${card.id_product}`}, nameOf(card.name)), card.number ?? "–", card.rarity ?? "–",
+    return [h("a", {href: `#/cards/${card.id_product}`}, nameOf(card.name)), card.number ?? NONE, card.rarity ?? NONE,
       euros(marketPrice(card.price_guide)?.price), change ? [h("span", {class: direction(change.percents)}, percent(change.percents)),
-        h("span", {class: "where"}, since(change.since))] : "–"];
+        h("span", {class: "where"}, since(change.since))] : NONE];
   }));
 }

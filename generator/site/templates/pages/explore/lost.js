@@ -25,8 +25,8 @@ export function lost(heading) {
 /** A page for someone who may not read a view, with links to what this key, or a guest, may read. */
 export function denied(error, scopes) {
   const guest = scopes === GUEST.scopes;
-  const others = scopes.flatMap((scope) => (READABLE[scope] ? [link(READABLE[scope]), " "] : []));
+  const others = scopes.filter((scope) => READABLE[scope]).flatMap((scope, at) => [at > 0 && ", ", link(READABLE[scope])]);
   return h("section", {class: "lost"}, h("h2", {tabindex: "-1"}, guest ? "This needs a key" : "Your key may not read this"),
     h("p", {}, `${sentence(error.message)}.`),
-    h("p", {}, others.length > 0 && (guest ? "Open to all: " : "It may read: "), others, link(["/#key-title", `How to get ${guest ? "a" : "another"} key`])));
+    h("p", {}, others.length > 0 && [guest ? "Open to all: " : "It may read: ", ...others, ". "], link(["/#key-title", `How to get ${guest ? "a" : "another"} key`])));
 }

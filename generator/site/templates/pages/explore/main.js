@@ -84,6 +84,7 @@ function parameters(name, query) {
     const text = new URLSearchParams(params).toString();
     history.replaceState(null, "", `#/${name}${text ? `?${text}` : ""}`);
     current.address = location.hash;
+    titled(params.q, TITLES[name]);
   };
   return {params: Object.fromEntries(new URLSearchParams(query)), replace};
 }
@@ -98,7 +99,7 @@ function show() {
     list = null;
   }
   const back = route.view === cardsView && list;
-  titled(TITLES[route.name] ?? "Not found"); // a view of one thing names it, when it knows it
+  titled(route.params?.q, TITLES[route.name] ?? "Not found"); // a view of one thing names it, when it knows it
   announce(back ? "" : "Loading…");
   byId("loading")?.remove();
   const scroll = back ? list.scroll : 0;

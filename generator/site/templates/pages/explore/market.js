@@ -8,7 +8,7 @@ const SORTS = [["value", "Value"], ["change_7d", "Change in 7 days"], ["change_3
 const ORDERS = [["", "Default"], ["asc", "Ascending"], ["desc", "Descending"]];
 const DEFAULTS = {by: "set", sort: "value", order: "", game: ""};
 const COLUMNS = [
-  ["Set", ""], ["Value", "number"], ["Cards with a price", "number"], ["Index", "number"], ["7 days", "number"], ["30 days", "number"],
+  ["Set", ""], ["Value", "number"], ["Cards priced", "number"], ["Index", "number"], ["7 days", "number"], ["30 days", "number"],
 ];
 const MEANING =
   "The value is the sum of the trend prices of all single cards that have one. The index is 100 on the first day, and moves " +

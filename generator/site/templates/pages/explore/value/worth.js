@@ -25,7 +25,7 @@ function nowTile(rows, lines) {
     h("p", {class: "price", id: "trend-total"}, money(trend.cents)),
     h("p", {class: "when", id: "speaks-for"}, speaksFor(found - trend.without, all)),
     h("p", {class: "when"}, `Trend prices across Europe, ${day(newestDay(rows))}`),
-    h("dl", {}, fact("At the lowest offers", money(low.cents), h("span", {class: "where"}, speaksFor(found - low.without, all))),
+    h("dl", {}, fact("At the lowest offers", money(low.cents), " ", h("span", {class: "where"}, speaksFor(found - low.without, all))),
       fact("Cards", count(all)), ...some("Of lines without a product", all - found),
       ...some("Without a trend price", trend.without), ...some("Without a lowest price", low.without)));
 }
