@@ -65,7 +65,7 @@ def test_a_sheet_is_accessible_and_fits(sheets: Path, page: Page, name: str) -> 
         page.set_viewport_size({"width": width, "height": 900})
         assert overflow(page) == [], width
     page.set_viewport_size({"width": 390, "height": 844})
-    names = page.locator(".facts td.what").evaluate_all(LINES_OF_WORDS)
+    names = page.locator("header td.what").evaluate_all(LINES_OF_WORDS)
     assert all(lines == 1 for lines in names), "a word of a figure is broken"
 
 

@@ -1,7 +1,8 @@
 """Visitors without a key: at the form, as guests, and in an exported tree on a plain host."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from tests.support.commands import run
 from tests.support.file_server import file_server
 from tests.support.nginx import Nginx
 from tests.support.programs import needs
+from tests.support.s3_servers import S3Server
 from tests.support.service import Service
 from tests.support.site_lake import EMBERFOX
 
@@ -74,27 +76,56 @@ def test_all_links_of_the_first_page_open_for_guests(guest: Visit) -> None:
     expect(page.locator(".lost p").last).to_have_text("Open to all: Cards, Watchlist. How to get a key")
 
 
-@pytest.fixture(scope="module")
-def exported(site_store: Path) -> Path:
-    folder = site_store.parent / "tree"
-    run("export", folder, "--store", site_store)
-    return folder
+@contextmanager
+def in_a_folder(store: Path, folder: Path, _: Callable[[str], S3Server]) -> Iterator[str]:
+    run("export", folder / "tree", "--store", store)
+    with file_server(folder / "tree") as base:
+        yield base
 
 
-@pytest.fixture(scope="module", params=["python -m http.server", pytest.param("nginx", marks=needs("nginx"))])
-def tree(request: pytest.FixtureRequest, exported: Path) -> Iterator[str]:
+@contextmanager
+def in_a_folder_of_nginx(store: Path, folder: Path, _: Callable[[str], S3Server]) -> Iterator[str]:
+    run("export", folder / "tree", "--store", store)
+    with Nginx.of_files(folder / "plain-nginx", folder / "tree") as nginx:
+        yield f"http://127.0.0.1:{nginx.port}"
+
+
+@contextmanager
+def in_a_public_bucket(store: Path, _: Path, servers: Callable[[str], S3Server]) -> Iterator[str]:
+    server = servers("ceph")
+    bucket = server.bucket()
+    with pytest.MonkeyPatch.context() as patch:
+        for variable, value in server.environment().items():
+            patch.setenv(variable, value)
+        run("export", f"s3://{bucket}", "--store", store)
+    yield server.publish(bucket)
+
+
+HOSTS = [
+    in_a_folder,
+    pytest.param(in_a_folder_of_nginx, marks=needs("nginx")),
+    pytest.param(in_a_public_bucket, marks=needs("Ceph")),
+]
+Host = Callable[[Path, Path, Callable[[str], S3Server]], AbstractContextManager[str]]
+
+
+@pytest.fixture(scope="module", params=HOSTS, ids=lambda host: host.__name__)
+def tree(
+    request: pytest.FixtureRequest, site_store: Path, servers: Callable, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
     """The address of an exported tree on a plain host."""
-    if request.param == "nginx":
-        with Nginx.of_files(exported.parent / "plain-nginx", exported) as nginx:
-            yield f"http://127.0.0.1:{nginx.port}"
-    else:
-        with file_server(exported) as base:
-            yield base
+    host: Host = request.param
+    with host(site_store, tmp_path_factory.mktemp("tree"), servers) as base:
+        yield base
 
 
 @pytest.fixture
 def reader(visit: Visit, tree: str) -> Page:
     """The explorer of an exported tree, on a host that knows nothing of it."""
+    return opened(visit, tree)
+
+
+def opened(visit: Visit, tree: str) -> Page:
     visit.excused = (*visit.excused, "/healthz")
     visit.base = tree
     page = visit.open("/explore/")
@@ -102,7 +133,13 @@ def reader(visit: Visit, tree: str) -> Page:
     return page
 
 
-def test_a_tree_shows_cards_sets_moves_and_the_watchlist(reader: Page) -> None:
+def failed(visit: Visit) -> list[str]:
+    """Return the requests that were not answered, or with an error, but for the one that looks for a service."""
+    answers = {request: request.response() for request in visit.requests if not request.url.endswith("/healthz")}
+    return [request.url for request, answer in answers.items() if answer is None or not answer.ok]
+
+
+def test_a_tree_shows_cards_sets_moves_and_the_watchlist(visit: Visit, reader: Page) -> None:
     expect(reader.locator("#visitor")).to_contain_text("plain files")
     reader.get_by_label("Sort by").select_option("name")
     expect(reader.locator(".card .name").first).to_have_text(re.compile("^(?!Emberfox)"))
@@ -120,6 +157,29 @@ def test_a_tree_shows_cards_sets_moves_and_the_watchlist(reader: Page) -> None:
         expect(reader.get_by_role("heading", name=heading)).to_be_visible()
         expect(reader.locator("#view tbody tr").first).to_be_visible()
         expect(reader.locator("#status.error")).to_have_count(0)
+    assert [url for url in failed(visit) if "missing" not in url] == []
+
+
+@pytest.mark.parametrize("host", HOSTS[::2], ids=lambda host: host.__name__)
+def test_a_tree_has_the_pictures_that_the_service_draws(
+    visit: Visit, demo_service: tuple[Service, str], servers: Callable, tmp_path: Path, host: Host
+) -> None:
+    """Such an image has no host in its address: it is a file of the tree."""
+    store = Path(demo_service[0].store)
+    with host(store, tmp_path, servers) as base:
+        page = opened(visit, base)
+        shown = page.locator(".card img")
+        expect(shown.first).to_have_js_property("complete", True)
+        assert (shown.first.get_attribute("src") or "").startswith("/explore/drawn/")
+        assert shown.first.evaluate("image => image.naturalWidth") > 0
+        page.locator(".card:has(img)").first.click()
+        expect(page.locator(".product .picture img")).to_have_js_property("complete", True)
+        assert page.locator(".product .picture img").evaluate("image => image.naturalWidth") > 0
+        expect(page.get_by_role("figure").first).to_be_visible()
+        page.goto(f"{base}/")
+        expect(page.get_by_role("link", name="Look at the cards")).to_be_visible()
+        page.wait_for_load_state("networkidle")
+        assert failed(visit) == []
 
 
 def test_a_tree_says_what_needs_the_service(reader: Page) -> None:

@@ -1,5 +1,6 @@
 """S3 servers for tests, on free ports of this machine: moto, and Ceph's RADOS Gateway if it is installed."""
 
+import json
 import os
 import signal
 import socket
@@ -13,6 +14,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import boto3
 import botocore.exceptions
@@ -23,6 +25,7 @@ from tests.support.programs import PROGRAMS
 SECRET = "testsecret"
 OWNER, READER = "owner", "reader"
 _SECONDS = 120
+_WEBSITES = "localhost"  # the domain of buckets as websites; browsers know that it is this machine
 
 
 @dataclass
@@ -63,6 +66,16 @@ class S3Server:
         name = f"cardpress-{uuid.uuid4().hex[:12]}"
         self.client().create_bucket(Bucket=name)
         return name
+
+    def publish(self, bucket: str) -> str:
+        """Make a bucket a public website, which Ceph knows. Return its address."""
+        everyone = {"Effect": "Allow", "Principal": "*", "Action": ["s3:GetObject"]}
+        statement = {**everyone, "Resource": [f"arn:aws:s3:::{bucket}/*"]}
+        policy = {"Version": "2012-10-17", "Statement": [statement]}
+        self.client().put_bucket_policy(Bucket=bucket, Policy=json.dumps(policy))
+        website = {"IndexDocument": {"Suffix": "index.html"}}
+        self.client().put_bucket_website(Bucket=bucket, WebsiteConfiguration=website)
+        return f"http://{bucket}.{_WEBSITES}:{urlsplit(self.endpoint).port}"
 
 
 @contextmanager
@@ -159,6 +172,8 @@ debug rgw = 0/0
 # without this line a gateway without authentication never connects to the monitor
 ms mon client mode = crc
 rgw data = {folder}/rgw
+rgw enable static website = true
+rgw dns s3website name = {_WEBSITES}
 # without tcp_nodelay each request after the first takes 40 ms more
 rgw frontends = beast endpoint=127.0.0.1:{port} tcp_nodelay=1
 """
