@@ -20,7 +20,6 @@ from edge_auth.builds.layers import Layer
 from edge_auth.store.codec import sha256
 
 FILE = "rows"  # the stem of the file
-SET_NUMBER = "set_number"  # `2xm/141`: the set's code in lower case, and the number as the catalogue has it
 _KEY_BYTES = 4
 
 
@@ -65,11 +64,6 @@ class Identifiers:
             [ids[row] for row in range(first, end) if text[ends_of[row] : ends_of[row + 1]] == value]
             for value, first, end in zip(encoded, firsts, ends, strict=True)
         ]
-
-    def all_of(self, scheme: str) -> tuple[list[str], list[int]]:
-        """Return all values of a scheme, and the product of each. A value that several products have is repeated."""
-        rows = self._rows_of.get(scheme, range(0))
-        return [bytes(self._value(row)).decode() for row in rows], self._ids[rows.start : rows.stop].tolist()
 
     def of_product(self, id_: int) -> dict[str, list[str]]:
         """Return the values of a product by scheme, both by code point. The id may be any integer."""

@@ -56,6 +56,7 @@ class IdentifierReader:
         refused: Cards or lines with a wrong value.
         paths: The files, in the order in which they were read.
         read_of, refused_of: The same for each file, by its place.
+        codes: The codes that are printed on the cards of sets, by the catalogue's own. A set does not count as read.
     """
 
     format: CardFormat | None
@@ -66,6 +67,7 @@ class IdentifierReader:
     paths: list[Path] = field(default_factory=list)
     read_of: Counter[int] = field(default_factory=Counter)
     refused_of: dict[int, Cases] = field(default_factory=dict)
+    codes: dict[str, list[str]] = field(default_factory=dict)
     _batches: list[pa.RecordBatch] = field(default_factory=list)
     _rows: list[tuple[int, int, int, str, str]] = field(default_factory=list)
 
@@ -106,7 +108,10 @@ class IdentifierReader:
         stream = JsonStream(file.some, settings.MAX_CARD_CHARACTERS)
         for number, card in enumerate(format_.cards(stream), 1):
             try:
-                self._add_one(number, format_.identify(_object(card)))
+                if codes := format_.codes(_object(card)):
+                    self.codes[codes.own] = codes.printed
+                else:
+                    self._add_one(number, format_.identify(card))
                 fine = True
             except InvalidValue as error:
                 problem = f"none of its cards is one, such as card {number:,}: {error}"

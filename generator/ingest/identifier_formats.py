@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from edge_auth.builds.identifiers import SET_NUMBER
 from generator.ingest.json_stream import JsonStream
 from generator.ingest.values import InvalidValue, is_nothing, parse_id, quoted_json
 
+SET_NUMBER = "set_number"  # `2xm/141`: the set's code in lower case, and the number as the catalogue has it
 _MTGJSON_SCHEMES = {
     "scryfallId": "scryfall",
     "scryfallOracleId": "scryfall_oracle",
@@ -37,6 +37,13 @@ class Identified(NamedTuple):
     ids: list[tuple[str, str]]
 
 
+class SetCodes(NamedTuple):
+    """The codes of a set: that of the catalogue itself, and those that are printed on its cards. In lower case."""
+
+    own: str
+    printed: list[str]
+
+
 class CardFormat(NamedTuple):
     """A format of files of cards.
 
@@ -45,12 +52,14 @@ class CardFormat(NamedTuple):
         schemes: Those of its ids. The first is its own.
         cards: Yields what stands where a file has cards. It may be no card, or even no object.
         identify: Returns what a card says. It raises InvalidValue for what is no card, and for a wrong value.
+        codes: Returns the codes of a set, which may stand where a card does. None for what is no set.
     """
 
     name: str
     schemes: tuple[str, ...]
     cards: Callable[[JsonStream], Iterator[Any]]
     identify: Callable[[Card], Identified]
+    codes: Callable[[Card], SetCodes | None] = lambda card: None
 
 
 def identify_line(line: Card) -> Identified:
@@ -180,6 +189,15 @@ def _tcgdex(card: Card) -> Identified:
     return _identified(products, [("tcgdex", own), *set_number(set_code, number)])
 
 
+def _tcgdex_codes(set_: Card) -> SetCodes | None:
+    own = set_.get("id")
+    if not isinstance(own, str) or not isinstance(set_.get("cards"), list):
+        return None
+    found = (_member(set_, "abbreviation", "official"), set_.get("tcgOnline"))
+    printed = (code.lower() for code in found if isinstance(code, str) and is_value(code) and "/" not in code)
+    return SetCodes(own.lower(), list(dict.fromkeys(printed)))
+
+
 def set_number(code: Any, number: Any) -> list[tuple[str, str | None]]:
     """Return the id of a card by its set and number, as a list: empty if one is missing or breaks the rule of ids."""
     texts = [str(part) if type(part) is int else part for part in (code, number)]
@@ -201,7 +219,7 @@ CARD_FORMATS: Mapping[str, CardFormat] = {
     "mtgjson": CardFormat(
         "MTGJSON", ("mtgjson", *dict.fromkeys(_MTGJSON_SCHEMES.values()), SET_NUMBER), _mtgjson_cards, _mtgjson
     ),
-    "tcgdex": CardFormat("TCGdex", ("tcgdex", SET_NUMBER), _documents, _tcgdex),
+    "tcgdex": CardFormat("TCGdex", ("tcgdex", SET_NUMBER), _documents, _tcgdex, _tcgdex_codes),
 }
 
 

@@ -48,6 +48,16 @@ select known, count(*), arg_min(example, (file, number)) from (
 )
 group by known
 """
+# The ids by set and number of a catalogue, again with the codes that are printed on the cards.
+_PRINTED = """
+insert into kept by name
+select file, number, id_product, scheme, concat(printed, value[length(own) + 1:]) as value
+from (from kept union all by name from stored)
+join codes on own = split_part(value, '/', 1)
+where scheme = 'set_number' and id_product in (
+    select id_product from (from kept union all by name from stored) where scheme = $catalogue
+)
+"""
 # The rows of a file of the lake that stay. `replaced` has the schemes of which the imported files are the whole truth:
 # of set_number, which catalogues of all games share, only for the products that the catalogue itself identifies.
 _STAYING = """
@@ -140,6 +150,8 @@ def import_identifiers(
         _count_broken(db, reader)
         reader.check()
         matched, unknown = _matches(db, lake, reader)
+        if reader.codes and format_:
+            _add_printed(db, reader.codes, [] if replace else _stored(lake), format_.schemes[0])
         tables, changed = _merge(db, lake, format_, _replaced(db, format_) if replace else [])
         lake.write(changed)
     return IdentifiersResult(reader.unit, reader.read, matched, reader.without, unknown, reader.refused, tables)
@@ -165,6 +177,22 @@ def _matches(db: duckdb.DuckDBPyConnection, lake: LakeWriter, reader: Identifier
     counts = {known: (count, example) for known, count, example in db.sql(_MATCHES).fetchall()}
     unknown, example = counts.get(False, (0, None))
     return counts.get(True, (0, None))[0], Cases(unknown, f"id_product {example}" if unknown else "")
+
+
+def _stored(lake: LakeWriter) -> list[pa.Table]:
+    schema = arrow_schema(_TABLE)
+    return [lake.read_table(path, schema).select(schema.names) for path in lake.list_tables(_TABLE)]
+
+
+def _add_printed(
+    db: duckdb.DuckDBPyConnection, codes: dict[str, list[str]], stored: list[pa.Table], catalogue: str
+) -> None:
+    """Add the ids with printed codes, for the cards of a catalogue that were read and for those that the lake has."""
+    pairs = [(own, printed) for own, of_set in codes.items() for printed in of_set if printed != own]
+    schema = pa.schema([("own", pa.string()), ("printed", pa.string())])
+    db.register("codes", pa.Table.from_pylist([dict(zip(schema.names, pair, strict=True)) for pair in pairs], schema))
+    db.register("stored", pa.concat_tables([arrow_schema(_TABLE).empty_table(), *stored]))
+    db.execute(_PRINTED, {"catalogue": catalogue})
 
 
 def _replaced(db: duckdb.DuckDBPyConnection, format_: CardFormat | None) -> list[str]:

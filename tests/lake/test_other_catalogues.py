@@ -69,6 +69,24 @@ def test_every_product_of_a_card_of_tcgdex(tmp_path: Path, card: dict, products:
     assert found == wanted
 
 
+OBSIDIAN = {"id": "sv03", "tcgOnline": "OBF", "abbreviation": {"official": "OBF"}, "cards": [{"id": "sv03-125"}]}
+CHARIZARD = {"id": "sv03-125", "localId": "125", "set": {"id": "sv03"}, "pricing": price(9)}
+
+
+@pytest.mark.parametrize(
+    "imports", [[[CHARIZARD], [OBSIDIAN]], [[OBSIDIAN, CHARIZARD]], [[CHARIZARD], [CHARIZARD, OBSIDIAN]]]
+)
+def test_a_set_of_tcgdex_brings_the_code_that_is_printed_on_its_cards(tmp_path: Path, imports: list[list]) -> None:
+    """Whether it is imported after the cards, or with them, in any order."""
+    ids(tmp_path, "scryfall", [SCRYFALL | {"set": "sv03"}])
+    found = [ids(tmp_path, "tcgdex", documents) for documents in imports][-1]
+    own, printed = (9, "set_number", "sv03/125"), (9, "set_number", "obf/125")
+    of_another = (1, "set_number", "sv03/141★")  # its code is no code of TCGdex
+    assert {row for row in found if row[1] == "set_number"} == {own, printed, of_another}
+    found = ids(tmp_path, "tcgdex", [OBSIDIAN, CHARIZARD | {"localId": "126"}], "--replace")
+    assert {row[2] for row in found if row[1] == "set_number"} == {"sv03/126", "obf/126", "sv03/141★"}
+
+
 def test_replacing_one_catalogue_keeps_the_set_numbers_of_others(tmp_path: Path) -> None:
     pokemon = {"id": "me01-001", "localId": "001", "set": {"id": "ME01"}, "pricing": price(9)}
     ids(tmp_path, "tcgdex", pokemon)

@@ -1,7 +1,8 @@
 """The layer `site`: `openapi.json` and the pages at /, /docs and /explore.
 
 The pages show the freshness of the data, examples with their real answers, and how prices changed. So this layer is
-made last, from the other layers of the build, by the process that runs the build. No task of the plan makes it.
+made last, from the other layers of the build and the lake's identifiers, by the process that runs the build. No task of
+the plan makes it.
 """
 
 import hashlib
@@ -25,10 +26,10 @@ from generator.pack.writer import TaskOutput, Writer, compress_objects
 from generator.site import openapi, pages
 from generator.site.api_reference import reference
 from generator.site.live_examples import live_examples
-from generator.site.set_codes import sets_of_codes
 
 RECIPE = 4
 _CACHE_BYTES = 16 << 20
+_SQL = ("sources/expansions", "sources/products", "sources/identifiers", "views/set_codes")
 
 
 def site_layer(as_of: date, others: Sequence[LayerSpec]) -> LayerSpec:
@@ -39,7 +40,7 @@ def site_layer(as_of: date, others: Sequence[LayerSpec]) -> LayerSpec:
         "layers": [f"{layer.name} {layer.digest}" for layer in others],
         "as of": [as_of.isoformat()],
     }
-    return define_layer(layer_names.SITE, lambda scope: (), recipe=RECIPE, sql=(), content=content)
+    return define_layer(layer_names.SITE, lambda scope: (), recipe=RECIPE, sql=_SQL, content=content)
 
 
 def make_site(context: BuildContext, build_id: str, layers: Sequence[LayerSpec]) -> TaskOutput:
@@ -53,13 +54,20 @@ def make_site(context: BuildContext, build_id: str, layers: Sequence[LayerSpec])
     with _opened(context, build_id, digests) as build:
         live = live_examples(build)
         documents = pages.documents(live) | {site_files.WEEK_KEY: _week(build)}
-        documents[site_files.CODES_KEY] = json.dumps(sets_of_codes(build)).encode() + b"\n"
+        documents[site_files.CODES_KEY] = _set_codes(context)
         documents[object_keys.OPENAPI_KEY] = openapi.document(reference(live).examples)
     writer = Writer(context.uploads, context.intermediates, layer_names.SITE, folder)
     writer.add(compress_objects(documents.items()))
     output = writer.output()
     context.uploads.finish()
     return output
+
+
+def _set_codes(context: BuildContext) -> bytes:
+    """Return the ids of sets by the codes that other catalogues give them, such as `m11`, for lists of cards."""
+    context.tables.open_identifiers()
+    context.db.run("views/set_codes")
+    return json.dumps(dict(context.db.rows("from set_codes"))).encode() + b"\n"
 
 
 def _week(build: OpenBuild) -> bytes:
