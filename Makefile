@@ -1,6 +1,6 @@
 # `make run` and `make test` are all that a new machine needs. Each target sets up what it uses.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-thorough test-all test-nginx golden bulk-clients siege dead-sources soak soak-bytes lint counts real real-nights disasters bench bench-quick bench-fingerprint bench-scan container-steps count-requests wheel sbom lock clean
+.PHONY: help setup run test test-thorough test-all test-nginx golden bulk-clients siege dead-sources soak soak-bytes lint counts real real-lists real-nights disasters bench bench-quick bench-fingerprint bench-scan container-steps count-requests wheel sbom lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -109,6 +109,9 @@ counts: $(READY) ## count files, lines, words, and the hops of a search and a ni
 
 real: $(READY) ## ingest, build, verify and query the real data in DATA
 	$(BIN)/python -m tests.real.run $(DATA)
+
+real-lists: $(READY) ## match a thousand lines of real cards from DATA with "My cards": four minutes
+	$(BIN)/python -m tests.real.lists $(DATA)
 
 real-nights: $(READY) ## run thirty nights of the real data in DATA and print the values of all gates
 	$(BIN)/python -m tests.real.nights $(DATA)

@@ -10,6 +10,7 @@ MARKUP = "<img src=x onerror=alert(1)>"
 FORMULA = '=HYPERLINK("https://evil.example")'
 YOUNG, OLD, UNPRICED, SHINY = 9, 10, 11, 12
 FILLERS = range(100, 620)
+TRIO = (14, 15, 16)
 
 NAMES: dict[int, tuple[str, int, str | None]] = {
     1: ("Pikachu [Gnaw | Thunder Jolt]", 10, "058"),
@@ -24,9 +25,10 @@ NAMES: dict[int, tuple[str, int, str | None]] = {
     OLD: ("Omnimon (BT5-086)", 22, "BT5-086"),
     UNPRICED: ("No Price Yet", 22, "12"),
     SHINY: ("Shiny Otter", 22, "13"),
+    **dict.fromkeys(TRIO, ("Trio [Sing]", 40, None)),
     **{id_product: (f"Filler {id_product}", 30, str(id_product)) for id_product in FILLERS},
 }
-SETS = {10: "Base Set", 11: "Jungle", 20: "Magic 2011", 21: "Beta", 22: "Apocalypse", 30: "Fillers"}
+SETS = {10: "Base Set", 11: "Jungle", 20: "Magic 2011", 21: "Beta", 22: "Apocalypse", 30: "Fillers", 40: "Trios"}
 
 
 def _price(id_product: int, at: int) -> Row:
@@ -56,7 +58,8 @@ LAKE = Rows(
         {"id_product": id_product, "scheme": scheme, "value": value}
         for id_product, scheme, value in (
             *((3, "set_number", "m11/149"), (4, "set_number", "lea/161"), (1, "set_number", "base1/58")),
-            *((3, "set_number", "mix/1"), (4, "set_number", "mix/2")),
+            *((3, "set_number", "mix/1"), (4, "set_number", "mix/2"), (TRIO[0], "set_number", "trs/016")),
+            *((id_product, "set_number", "trs/TG02") for id_product in TRIO[1:]),
             *((1, "tcgdex", "base1-58"), (6, "scryfall", "5b1f8a3e-0c55-4f5e-9e0a-0d2d2a2b7c11")),
         )
     ],

@@ -12,7 +12,7 @@ from tests.support.commands import issue
 from tests.support.list_files import COLLECTION, Owned, deck, manabox, stock, table
 from tests.support.list_worth import Worth, euros
 from tests.support.service import Service
-from tests.support.value_lake import FILLERS, FORMULA, MARKUP, SHINY
+from tests.support.value_lake import FILLERS, FORMULA, MARKUP, SHINY, TRIO
 
 
 def test_the_list_stays_here_and_is_deleted(page: Page, worth: Worth, requests: list[Request]) -> None:
@@ -147,6 +147,16 @@ def test_codes_and_ids_of_other_catalogues_are_read(page: Page, requests: list[R
     header = ["Name", "Set code", "Set name", "Collector number", "Quantity", "ManaBox ID", "Scryfall ID"]
     line = ["Fire // Ice", "APC", "Apocalypse", "1", 1, 7, "5b1f8a3e-0c55-4f5e-9e0a-0d2d2a2b7c11"]
     expect(choose(page, table(",", header, [line]).encode())).to_contain_text("Read as ManaBox: 1 line. 1 matched")
+
+
+def test_numbers_are_read_with_other_zeros_and_several_products_are_all_the_choices(page: Page) -> None:
+    """PTCG Live writes `16` where catalogues have `016`. The products of one code and number are few of a name's."""
+    paste(page, "1 Trio TRS 16\n2 Trio TRS TG2\n1 Trio")
+    expect(page.locator("#status")).to_contain_text("1 matched, 2 to choose")
+    kept = page.evaluate(
+        "JSON.parse(localStorage.getItem('cardpress-list')).map((line) => [line[10] ?? null, line[11] ?? null])"
+    )
+    assert kept == [[TRIO[0], None], [None, list(TRIO[1:])], [None, list(TRIO)]]
 
 
 def test_the_build_tells_the_set_of_a_code(page: Page) -> None:

@@ -3,10 +3,13 @@ import {agrees} from "./same-card.js";
 
 const ID = /^[a-z0-9][a-z0-9.-]*-[a-z0-9!?]+$/i; // of TCGdex, such as sv03-125; some names look so, too
 
-/** Give each line a `product` if an id of another catalogue means one product, whose name agrees with the line's. */
+/**
+ * Give each line a `product` if an id of another catalogue means one product, whose name agrees with the line's. Return the
+ * Cards of the lines whose id means several such products, by line.
+ */
 export async function matchElsewhere(lines, catalogue, signal) {
   const wanted = lines.map((line) => ({line, ids: idsOf(line)})).filter(({ids}) => ids.length);
-  const products = new Map();
+  const [products, several] = [new Map(), new Map()];
   for (const [scheme, ids] of Map.groupBy(wanted.flatMap(({ids}) => ids), ([scheme]) => scheme)) {
     const known = await catalogue.identified(scheme, ids.map(([, value]) => value), signal);
     for (const [value, found] of known) products.set(`${scheme} ${value}`, found);
@@ -17,7 +20,9 @@ export async function matchElsewhere(lines, catalogue, signal) {
     const fits = ids.map((id) => found(id).map((product) => catalogue.cards.get(product)).filter((card) => card && fit(id, line, card)));
     const first = fits.find((cards) => cards.length);
     if (first?.length === 1) line.product = first[0].id_product;
+    else if (first) several.set(line, first);
   }
+  return several;
 }
 
 /** Whether a Card fits a line: its name agrees, unless the line has an id for a name. */
@@ -31,8 +36,9 @@ function idsOf({name, code, number, scryfall}) {
   return ids.filter(([, value]) => /^[^,\s]{1,200}$/.test(value));
 }
 
-/** A number as it stands, without what follows a slash, and without zeros before it. */
+/** A number as it stands, and without what follows a slash: as it is there, without zeros before its digits, and of two or three digits. */
 function numbersOf(number) {
   const [part] = number.split("/");
-  return [...new Set([number, part, part.replace(/^0+(?=\d)/, "")])];
+  const written = [0, 2, 3].map((digits) => part.replace(/\d+/, (run) => run.replace(/^0+(?=\d)/, "").padStart(digits, "0")));
+  return [...new Set([number, part, ...written])];
 }

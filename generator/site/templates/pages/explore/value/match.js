@@ -24,7 +24,7 @@ export function matchIds(lines, catalogue) {
 
 /** Give each line a `product`, or `choices`, or neither; `why` says why. `progress(done, all)` counts names. */
 export async function matchNames(lines, catalogue, signal, progress) {
-  await matchElsewhere(lines, catalogue, signal);
+  const several = await matchElsewhere(lines, catalogue, signal);
   const open = lines.filter(({product}) => !product);
   const names = [...new Set(open.flatMap(namesOf))];
   const named = await namedProducts(names, catalogue, signal, (done) => progress(done, names.length));
@@ -44,6 +44,9 @@ export async function matchNames(lines, catalogue, signal, progress) {
     if (set === undefined || (product && catalogue.cards.get(product).set.id === set)) continue;
     delete one.line.product;
     settle(one.line, await found(one, [set], catalogue, signal));
+  }
+  for (const [line, cards] of several) {
+    if (!line.product) settle(line, {choices: cards.map((card) => card.id_product), why: "several products fit"});
   }
 }
 

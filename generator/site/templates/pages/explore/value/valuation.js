@@ -23,9 +23,9 @@ export const valued = (lines, cards) => lines.filter(({product}) => cards.has(pr
   return {line, card, ...pricesOf(line, card)};
 });
 
-/** The newest day of the prices; "" if there is none. */
+/** The newest day of the prices; null if there is none. */
 export const newestDay = (rows) =>
-  rows.reduce((newest, {card: {price_guide: guide}}) => (guide && guide.day > newest ? guide.day : newest), "");
+  rows.reduce((newest, {card: {price_guide: guide}}) => (guide && guide.day > (newest ?? "") ? guide.day : newest), null);
 
 /** The worth of all lines at one of their prices, and how many cards have none: `{cents, without}`. */
 export function total(rows, price) {

@@ -1,12 +1,13 @@
 // The worth of a list over a year, by weeks. A week without a price carries the last one before it.
-import {cents} from "./valuation.js";
+import {cents, newestDay} from "./valuation.js";
 
 const DAY_MILLISECONDS = 86_400_000;
 const WEEK_DAYS = 7;
 export const AGES = [[7, "7 days ago"], [30, "30 days ago"], [365, "A year ago"]];
 
-/** The lines whose prices the year knows. It does not know those of foils. */
-export const inYear = (rows, series) => rows.filter(({foil, card}) => foil !== true && series.has(card.id_product));
+/** The lines whose prices the year knows: not those of foils, and none if no card has a price. */
+export const inYear = (rows, series) =>
+  newestDay(rows) === null ? [] : rows.filter(({foil, card}) => foil !== true && series.has(card.id_product));
 
 /** Prices of weeks in cents, with the last one where there is none: `[{price, carried}]`; null before the first one. */
 export function carry(prices) {

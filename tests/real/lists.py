@@ -1,0 +1,158 @@
+"""`make real-lists`: how many lines of PTCG Live "My cards" matches, made from the real cards in DATA.
+
+    python -m tests.real.lists DATA
+
+A line is the name of a real card, the code that is printed on it, and its number. The lake has the marketplace's names,
+which hold no number, and TCGdex's cards: first without its sets, then with them. A product is wrong if neither the
+marketplace's addresses nor TCGdex name it for the line; the two disagree on about one card in seventy.
+"""
+
+import csv
+import gzip
+import json
+import random
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import duckdb
+from playwright.sync_api import Browser, expect, sync_playwright
+
+from tests.support.programs import BROWSERS, path_of
+from tests.support.service import Service, issue, run
+
+LINES = 1_000
+PATIENCE = 300_000  # milliseconds
+AS_OF = "2026-08-22"
+CATALOGUE = f"pokemon-cmprices/pokemon_catalogue_{AS_OF}.csv.gz"
+GUIDE = f"pokemon-cmprices/pokemon_guide_{AS_OF}_full.csv.gz"
+LAKE = """
+create view catalogue as from read_csv('{catalogue}', all_varchar = true);
+copy (
+    select idProduct::bigint as id_product, name, 'single' as kind, idExpansion::bigint as id_expansion
+    from catalogue
+) to '{lake}/products.parquet';
+copy (
+    select idExpansion::bigint as id, min(expansion) as name, 'Pokémon' as game
+    from catalogue
+    where expansion is not null
+    group by id
+) to '{lake}/expansions.parquet';
+copy (
+    select idProduct::bigint as id_product, trend::double as trend
+    from read_csv('{guide}', all_varchar = true)
+) to '{lake}/price_guide/day={day}/guide.parquet';
+"""
+PRODUCT, WHY = 10, 12  # the places in a line that the page keeps
+
+
+class Sources(NamedTuple):
+    """What the marketplace's addresses and TCGdex say: products by code and number."""
+
+    names: dict[int, str]
+    addresses: dict[tuple[str, str], int]
+    cards: dict[tuple[str, str], list[int]]  # by TCGdex's own code
+    printed: dict[str, str]  # the printed code of TCGdex's own
+
+
+def main(data: Path) -> None:
+    """Match the lines without and with TCGdex's sets."""
+    if not data.is_dir():
+        print(f"skipped: there is no real data at {data}")
+        return
+    sources = read(data)
+    lines = lines_of(sources)
+    with tempfile.TemporaryDirectory(prefix="cardpress-lists-") as folder, sync_playwright() as playwright:
+        work, chromium = Path(folder), next(filter(None, map(path_of, BROWSERS)))
+        browser = playwright.chromium.launch(executable_path=chromium, chromium_sandbox=False)
+        day = work / "lake" / "price_guide" / f"day={AS_OF}"
+        day.mkdir(parents=True)
+        files = {"catalogue": data / CATALOGUE, "guide": data / GUIDE, "lake": work / "lake", "day": AS_OF}
+        duckdb.connect().execute(LAKE.format(**files))
+        for name, documents in tcgdex(sources).items():
+            (work / f"{name}.json").write_text(json.dumps(documents))
+            run("ingest", "identifiers", "--from", "tcgdex", "--lake", work / "lake", work / f"{name}.json")
+            run("build", "--lake", work / "lake", "--store", work / "store", "--publish")
+            print(f"after TCGdex's {name}: {report(lines, matched(browser, work, list(lines)))}")
+
+
+def read(data: Path) -> Sources:
+    """Read the sources."""
+    with gzip.open(data / "pokemon-derived/pokemon_products_tcgdex.json.gz") as file:
+        cards = [one for one in json.load(file)["products"] if one["tcgdexSet"] and one["number"]]
+    names = {int(row["idProduct"]): row["name"] for row in rows(data / CATALOGUE)}
+    of_sets, codes = defaultdict[tuple[str, str], list[int]](list), defaultdict[str, Counter[str]](Counter)
+    set_of = {one["idProduct"]: one["tcgdexSet"] for one in cards}
+    addresses = {}
+    for row in rows(data / "pokemon-derived/pokemon_urls.csv.gz"):
+        if row["idProduct"] and (product := int(row["idProduct"])) in names:
+            addresses[row["set"], row["number"]] = product
+            codes[set_of.get(product, "")][row["set"]] += 1
+    for one in cards:
+        of_sets[one["tcgdexSet"], one["number"]].append(one["idProduct"])
+    printed = {own: found.most_common(1)[0][0] for own, found in codes.items() if own}
+    return Sources(names, addresses, of_sets, printed)
+
+
+def rows(path: Path) -> Iterator[dict[str, str]]:
+    with gzip.open(path, "rt", encoding="utf-8-sig") as file:
+        yield from csv.DictReader(file)
+
+
+def lines_of(sources: Sources) -> dict[str, set[int]]:
+    """Return some lines with the products that one of the sources names for them."""
+    known = defaultdict[tuple[str, str], set[int]](set)
+    for (own, number), products in sources.cards.items():
+        known[sources.printed.get(own, own), number.lstrip("0")] |= set(products)
+    chosen = random.Random(1).sample(sorted(sources.addresses), LINES)
+    return {
+        f"{1 + at % 4} {base_name(sources.names[sources.addresses[code, number]])} {code} {number}": {
+            sources.addresses[code, number],
+            *known[code, number.lstrip("0")],
+        }
+        for at, (code, number) in enumerate(chosen)
+    }
+
+
+def base_name(name: str) -> str:
+    return name.partition(" [")[0].partition(" (")[0]
+
+
+def tcgdex(sources: Sources) -> dict[str, list[dict[str, Any]]]:
+    """Return TCGdex's cards and sets in the form of its API."""
+    cards = [
+        {"id": f"{own}-{number}", "localId": number, "set": {"id": own}, "thirdParty": {"cardmarket": products}}
+        for (own, number), products in sources.cards.items()
+    ]
+    sets = [{"id": own, "cards": [], "abbreviation": {"official": code}} for own, code in sources.printed.items()]
+    return {"cards": cards, "sets": sets}
+
+
+def matched(browser: Browser, work: Path, lines: list[str]) -> list[list[Any]]:
+    """Return the lines as the page keeps them."""
+    key = issue(work / "store", name="lists", rate_limit=1_000_000)
+    with Service(work / "store", work / "state") as service:
+        page = browser.new_page()
+        page.goto(f"http://127.0.0.1:{service.port}/explore/value#key={key}")
+        page.get_by_label("Or type or paste a list").fill("\n".join(lines))
+        page.get_by_role("button", name="Value this list").click()
+        expect(page.locator("#status")).to_contain_text(f"{len(lines):,} lines.", timeout=PATIENCE)
+        kept: list[list[Any]] = page.evaluate("JSON.parse(localStorage.getItem('cardpress-list'))")
+        page.close()
+    return kept
+
+
+def report(lines: dict[str, set[int]], kept: list[list[Any]]) -> str:
+    """Say how many lines are matched, how many wrongly, and why the others are not."""
+    pairs = list(zip(lines.items(), kept, strict=True))
+    found = [(text, line[PRODUCT] in products) for (text, products), line in pairs if line[PRODUCT]]
+    wrong = [text for text, is_right in found if not is_right]
+    why = Counter(line[WHY] for _, line in pairs if not line[PRODUCT])
+    return f"{len(found):,} of {len(lines):,} matched, {len(wrong)} wrongly {wrong[:5]}; others: {why.most_common(4)}"
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
