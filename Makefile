@@ -110,7 +110,7 @@ counts: $(READY) ## count files, lines, words, and the hops of a search and a ni
 real: $(READY) ## ingest, build, verify and query the real data in DATA
 	$(BIN)/python -m tests.real.run $(DATA)
 
-real-lists: $(READY) ## match a thousand lines of real cards from DATA with "My cards": four minutes
+real-lists: $(READY) ## match a thousand lines of real cards from DATA with "My cards": two minutes
 	$(BIN)/python -m tests.real.lists $(DATA)
 
 real-nights: $(READY) ## run thirty nights of the real data in DATA and print the values of all gates

@@ -124,7 +124,7 @@ def _run_import(
     if as_json:
         say_json(_as_json(result))
         return
-    say(f"{result.lines} lines, {result.refused} refused")
+    say(f"{result.lines:,} line{'s' * (result.lines != 1)}, {result.refused:,} refused")
     say_lines(summary_line(path, counts) for path, counts in result.tables.items())
 
 

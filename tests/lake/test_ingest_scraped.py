@@ -554,7 +554,7 @@ def test_plain_gzip_and_standard_input_say_the_same(tmp_path, write):
     for number, data in enumerate((plain.read_bytes(), packed.read_bytes())):
         completed = run("ingest", "offers", "--lake", tmp_path / str(number), "-", input=data)
         assert completed.returncode == 0, completed.stderr
-        assert completed.stdout.decode().splitlines()[0] == "1 lines, 0 refused"
+        assert completed.stdout.decode().splitlines()[0] == "1 line, 0 refused"
         assert content(tmp_path / str(number)) == content(tmp_path / "plain") == content(tmp_path / "packed")
 
 

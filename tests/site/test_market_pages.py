@@ -38,7 +38,7 @@ def test_a_set_shows_its_value_its_cards_and_their_moves(visit: Visit) -> None:
     expect(page.get_by_role("heading", name="Ashen Peaks")).to_be_focused()
     expect(page).to_have_title(re.compile("^Ashen Peaks"))
     expect(page.locator(".headline")).to_contain_text("€22.10")
-    expect(page.locator(".headline")).to_contain_text("Market prices of 1 cards, 22 Aug 2026")
+    expect(page.locator(".headline")).to_contain_text("Market prices of 1 card, 22 Aug 2026")
     expect(page.locator(".headline")).to_contain_text("+3.27 %")
     slider = page.get_by_role("slider", name="Day")
     expect(slider).to_have_attribute("aria-valuetext", re.compile("Value at market prices €22.10.*Index 110.50"))

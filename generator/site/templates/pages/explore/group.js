@@ -65,7 +65,7 @@ export function path({set, game = null, here = false}) {
 
 function headline({points}) {
   const now = points.at(-1);
-  const about = `Market prices of ${count(now.priced)} cards, ${day(now.day)}`;
+  const about = `Market prices of ${now.priced === 1 ? "1 card" : `${count(now.priced)} cards`}, ${day(now.day)}`;
   return [h("div", {class: "headline"}, h("p", {class: "price"}, euros(now.value)), h("p", {class: "when"}, about),
     h("dl", {class: "moves"}, h("div", {}, h("dt", {}, "Index"), h("dd", {}, index(now.index))),
       WINDOWS.map((days) => before(points, "index", now.day, days)).filter(Boolean).map((then) => h("div", {}, h("dt", {}, since(then.day)), h("dd", {}, moved(now, then))))))];
