@@ -33,9 +33,16 @@ def client(location: Path, tmp_path_factory: pytest.TempPathFactory) -> WsgiClie
     return WsgiClient(str(location), str(tmp_path_factory.mktemp("costs-state")), 10**6)
 
 
-def least(ask: Callable[[], object]) -> float:
-    """The CPU seconds of this thread for a request: the least of a few, since others share the machine."""
-    return min(_cpu(ask) for _ in range(3))
+def least(ask: Callable[[], object], most: float = 0.0) -> float:
+    """The CPU seconds of this thread for a request: the least of a few, since others share the machine.
+
+    One request is enough if it takes `most` seconds at most. What is dear is dear each time.
+    """
+    spent = _cpu(ask)
+    for _ in range(11 if most else 2):
+        if spent > most:
+            spent = min(spent, _cpu(ask))
+    return spent
 
 
 def _cpu(ask: Callable[[], object]) -> float:
@@ -61,21 +68,21 @@ def ask(client: WsgiClient, path: str, **headers: str) -> Callable[[], object]:
 def test_a_header_costs_the_shim_little(client: WsgiClient, path: str) -> None:
     ask(client, path)()
     usual = least(ask(client, path))
-    dear = {}
+    most, dear = max(MOST_TIMES * usual, usual + MOST_SECONDS), {}
     for name in HEADERS:
         for shape in SHAPES:
-            spent = least(ask(client, path, **{name: shape}))
-            if spent > max(MOST_TIMES * usual, usual + MOST_SECONDS):
+            spent = least(ask(client, path, **{name: shape}), most)
+            if spent > most:
                 dear[name, shape[:12]] = f"{spent * 1e3:.1f} ms instead of {usual * 1e3:.1f}"
     assert dear == {}
 
 
 def test_a_path_costs_the_shim_little(client: WsgiClient) -> None:
-    usual = least(ask(client, "/nowhere"))
+    most = least(ask(client, "/nowhere")) + 2 * MOST_SECONDS
     units = ("/", "a", "\x01", "%", "é", "a/", "history/", "cpm_live_", "0" * 31 + "/")
     starts = ("/", f"{API}/watchlist/", f"{API}/bulk/", "/docs/", f"{API}/cards/")
     paths = [start + (unit * BYTES)[:BYTES].encode().decode("latin-1") for start in starts for unit in units]
-    assert {path[:40]: spent for path in paths if (spent := least(ask(client, path))) > usual + 2 * MOST_SECONDS} == {}
+    assert {path[:40]: spent for path in paths if (spent := least(ask(client, path), most)) > most} == {}
 
 
 @pytest.fixture(scope="module")

@@ -180,6 +180,9 @@ def test_after_a_refusal_everything_says_what_to_do(refused: tuple[FolderStore, 
     assert marked.endswith("  refused")
     advice = f"`cardpress quarantine drop {BAD_DAY} --store {store.root}`: the next night publishes without it"
     assert f": if the day is wrong, {advice}" in run("doctor", "--store", store.root).stdout
+    assert json.loads(run("lake", "check", "--store", store.root, "--json").stdout) == [], "it never came in"
+    accepted = json.loads(run("quarantine", "accept", BAD_DAY, "--store", store.root, "--json").stdout)
+    assert [(file["table"], file["verdict"]) for file in accepted] == [("price_guide", ACCEPTED)]
     run("quarantine", "drop", BAD_DAY, "--store", store.root)
     for command in ("show", "doctor"):
         said = run(command, "--store", store.root).stdout
@@ -353,8 +356,6 @@ def test_the_next_good_night_leaves_a_gap(refused: tuple[FolderStore, Path, str]
     assert said in run("show", "--store", store.root).stdout
     with closing(BuildContext(open_lake(str(without(lake, tmp_path / "less"))), store, ONE_THREAD)) as context:
         assert BuildRun(context).id == report.live, "the same digests of all layers"
-    accepted = json.loads(run("quarantine", "accept", BAD_DAY, "--store", store.root, "--json").stdout)
-    assert [(file["table"], file["verdict"]) for file in accepted] == [("price_guide", ACCEPTED)]
 
 
 @pytest.mark.thorough
