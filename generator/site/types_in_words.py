@@ -7,6 +7,7 @@ string, under any name              {"type": "object", "additionalProperties": {
 """
 
 import re
+from functools import cache
 from typing import Any
 
 from edge_auth.builds import bulk, object_keys, sorts
@@ -77,6 +78,7 @@ def schema_of(words: str) -> Json:
     return {"type": "object", "additionalProperties": False, "properties": dict.fromkeys(_declared(under[0]), schema)}
 
 
+@cache
 def for_readers(words: str) -> str:
     """Return a type with the declared words in place of their name: "one of `single`, `sealed`"."""
     for start in (_ONE_OF, _UNDER):
