@@ -126,6 +126,7 @@ def test_a_metric_that_is_documented_has_data(metric: str, ask: Query) -> None:
     assert series & set(ask("label/__name__/values"))
 
 
+@pytest.mark.thorough
 def test_the_rules_are_evaluated(ask: Query) -> None:
     def states() -> dict[str, tuple[str, str]]:
         rules = [rule for group in ask("rules")["groups"] for rule in group["rules"]]

@@ -23,6 +23,7 @@ def test_the_oracle_cuts_the_same_words(case: Cut) -> None:
     assert oracle_text.words(oracle_text.base_name(case.name)) == case.base.split()
 
 
+@pytest.mark.thorough
 def test_words_have_all_letters_and_digits_and_nothing_else() -> None:
     kept = {char for char in map(chr, range(sys.maxunicode)) if text.fold(char) == char != "\u02bc"}
     assert {char for char in kept if text.words(char) == [char]} == {char for char in kept if char.isalnum()}

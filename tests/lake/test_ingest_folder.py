@@ -123,6 +123,7 @@ def test_numbers_from_names(folder: Path) -> None:
     assert line.startswith("cardpress: --number-pattern (: ")
 
 
+@pytest.mark.thorough
 def test_the_game_of_expansions_is_in_the_name_of_their_file(folder: Path) -> None:
     write(folder / "expansions_17.json", "expansions", [{"idExpansion": 7, "enName": "Battle of Omni"}])
     import_folder(folder)
@@ -132,6 +133,7 @@ def test_the_game_of_expansions_is_in_the_name_of_their_file(folder: Path) -> No
     assert expansions(folder) == {7: ("Battle of Omni", "Digimon Card Game", None), 8: unnamed}
 
 
+@pytest.mark.thorough
 def test_a_set_gets_the_game_that_the_categories_of_its_products_say(folder: Path) -> None:
     rows = [
         (1, 7, "Yugioh Single"),
@@ -234,6 +236,7 @@ def test_ignored_columns_are_named(folder: Path) -> None:
     assert "columns: ignored: colour, rarety; known columns: " in said
 
 
+@pytest.mark.thorough
 def test_a_corrected_table_wins_over_the_older_one(folder: Path) -> None:
     import_folder(folder)
     for rarity, written in (("Rare", 1_700_000_000), ("Common", 1_800_000_000), ("Super", 1_600_000_000)):

@@ -89,6 +89,7 @@ def test_importing_again_and_replacing(lake: Path) -> None:
     assert set(rows(lake)) == {"charizard-pgo010"}
 
 
+@pytest.mark.thorough
 def test_checks_meet_the_watchlist_whatever_the_case_of_their_slug(lake: Path, tmp_path: Path) -> None:
     ingest(lake, f"slug,url\nFlabébé-PGO,{PAGE}\n")
     slugs = ("flabebe-pgo", "FLABÉBÉ-pgo", "gone")

@@ -307,6 +307,7 @@ def test_unfinished_files_and_strangers_are_not_read(lake: Path) -> None:
     assert run("build", "--lake", lake, "--store", store).stdout == before
 
 
+@pytest.mark.thorough
 def test_columns_of_nothing_but_nulls_and_of_no_interest(lake: Path) -> None:
     put(GUIDE, id_product=[1], low=pa.nulls(1), Trend=[0.125], surplus=[object.__name__])(lake)
     run("build", "--lake", lake, "--store", lake.parent / "store", "--publish")
@@ -314,6 +315,7 @@ def test_columns_of_nothing_but_nulls_and_of_no_interest(lake: Path) -> None:
     assert '"low":null' in card and '"trend":0.13' in card
 
 
+@pytest.mark.thorough
 def test_the_characters_of_identifiers_are_those_of_the_contract() -> None:
     """Every character is allowed in a value, except commas, `str.isspace` and the category Cc."""
     characters = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]

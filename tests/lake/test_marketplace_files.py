@@ -201,6 +201,7 @@ def test_a_new_set_has_its_game_at_once_and_its_name_as_soon_as_it_is_known(tmp_
     assert sets(lake) == {5423: ("Ember Rising", "Digimon")}
 
 
+@pytest.mark.thorough
 def test_a_name_in_another_file_of_the_lake_counts(tmp_path: Path) -> None:
     lake, store = tmp_path / "lake", tmp_path / "store"
     catalogue(tmp_path / "d", 17, (1, "Digimon Single", 5423))

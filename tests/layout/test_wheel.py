@@ -48,6 +48,7 @@ def test_each_package_says_that_it_has_types(wheel: Path) -> None:
     assert {f"{package}/py.typed" for package in PACKAGES} <= set(names)
 
 
+@pytest.mark.thorough
 def test_another_checkout_gives_the_same_bytes(wheel: Path, tmp_path: Path) -> None:
     """The files of a checkout have other times and modes, and lie in their folders in another order."""
     source, ignored = tmp_path / "source", shutil.ignore_patterns("__pycache__")

@@ -102,6 +102,7 @@ def test_kept_summaries_give_the_same_checks(lake: Path) -> None:
     assert _kept(lake) == [kept]
 
 
+@pytest.mark.thorough
 def test_a_new_check_needs_no_file_of_a_closed_month(lake: Path) -> None:
     _read(lake)
     _add_check(lake, OPEN[-1])

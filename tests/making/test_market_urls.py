@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.support.commands import run
 from tests.support.lakes import Rows, write
 
@@ -12,6 +14,7 @@ HIDDEN = ("javascript:alert(1)//https://market.example", " https://market.exampl
 REASON = "urls that are neither http nor https shown as null"
 
 
+@pytest.mark.thorough
 def test_only_http_is_shown(tmp_path: Path) -> None:
     urls = [*HIDDEN, None, *SHOWN]
     rows = Rows(

@@ -58,6 +58,7 @@ def test_many_days_make_one_build_and_one_diff(store: Path) -> None:
     assert "no guide for 2 of 4 days: 2026-07-06, 2026-07-09" in result.stderr
 
 
+@pytest.mark.thorough
 def test_it_publishes_on_demand_and_says_what_changed(store: Path) -> None:
     result = backfill(store, "2026-07-12", "2026-07-12", "--publish")
     new = result.stdout.splitlines()[-1]

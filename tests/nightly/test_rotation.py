@@ -82,6 +82,7 @@ def test_everything_is_read_within_a_week_and_no_night_reads_much(year_turned) -
     assert set(json.loads(store.get(LAST_READS))) == {"", *(layer.folder for layer in layers)}
 
 
+@pytest.mark.thorough
 def test_after_missed_nights_more_is_read(year_turned) -> None:
     store, _ = year_turned
     layers = list(open_build(store, live_build_id(store)).layers.values())

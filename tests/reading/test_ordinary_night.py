@@ -112,6 +112,7 @@ def test_a_guide_that_only_has_a_new_day_changes_no_product(tmp_path: Path) -> N
     assert re.search("^  none, as usual: .*products changed", text, re.MULTILINE)
 
 
+@pytest.mark.thorough
 def test_a_set_is_what_the_lists_call_one(tmp_path: Path) -> None:
     """An expansion that the lake does not name is no set, neither among the figures nor on the list."""
     products = [{"id_product": n, "name": f"P{n}", "kind": "single", "id_expansion": n} for n in (1, 2, 3)]

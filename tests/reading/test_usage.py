@@ -104,6 +104,7 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
         assert message in stderr and len(stderr.splitlines()) == 1
 
 
+@pytest.mark.thorough
 def test_logs_in_a_bucket(server: S3Server, tmp_path: Path) -> None:
     bucket = server.bucket()
     store = open_store(f"s3://{bucket}/logs")

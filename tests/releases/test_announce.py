@@ -132,6 +132,7 @@ def test_an_old_record_counts_no_more(
     assert list(store.list(SHIMS)) == []
 
 
+@pytest.mark.thorough
 def test_another_publisher_in_between_ends_the_wait(store: FolderStore, builds: list[str]) -> None:
     say(store, DEAD)
     pointer, _ = read_pointer(store)

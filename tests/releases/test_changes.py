@@ -326,6 +326,7 @@ def documents(store: FolderStore, old: str, new: str) -> list[str]:
         return [f"{made} {made.json.decode()}".replace(new, "new") for made in compare_cards(comparison)]
 
 
+@pytest.mark.thorough
 def test_a_pointer_of_an_older_version_has_no_steps(client, published) -> None:
     store, ids, _ = published
     pointer = json.loads(store.get(layout.POINTER))

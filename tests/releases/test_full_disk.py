@@ -20,7 +20,6 @@ from generator.compare.run_reports import newest_report
 from generator.releases.lease import Lease, current_holder
 from tests.support.commands import run
 from tests.support.nights import assert_whole, demo_lake, names, published
-from tests.support.selection import mostly_thorough
 from tests.support.service import ROOT, environment
 from tests.support.small_disk import fill, small_disk
 
@@ -127,6 +126,7 @@ def test_prune_works_at_0_bytes(disk: Path, tmp_path: Path) -> None:
     assert_whole(store)
 
 
+@pytest.mark.thorough
 def test_a_disk_that_gets_full_during_a_build_gets_its_room_back(tmp_path: Path) -> None:
     lake = demo_lake(tmp_path / "lake", 8)
     with small_disk(tmp_path / "disk", 256 << 10) as disk:
@@ -139,7 +139,8 @@ def test_a_disk_that_gets_full_during_a_build_gets_its_room_back(tmp_path: Path)
         assert free(disk) >= 4 << 10
 
 
-@pytest.mark.parametrize("size", mostly_thorough([16 << 10, 64 << 10, 192 << 10], 64 << 10))
+@pytest.mark.parametrize("size", [16 << 10, 64 << 10, 192 << 10])
+@pytest.mark.thorough
 def test_a_full_temporary_folder_is_not_the_lakes_fault(size: int, tmp_path: Path) -> None:
     lake = demo_lake(tmp_path / "lake", 8)
     with ExitStack() as stack:

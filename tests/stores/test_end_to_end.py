@@ -197,6 +197,7 @@ def test_what_rotted_is_sent_again_by_a_repair(s3_lake: str, store: str, bucket:
     assert client.get_object(Bucket=bucket, Key=pack)["Body"].read() == data
 
 
+@pytest.mark.thorough
 def test_unchanged_indexes_are_not_fetched_again(built: str, proxy: Proxy) -> None:
     opened = open_store(f"s3://{built}/out")
     layers = open_build(opened, live_build_id(opened)).layers
@@ -272,6 +273,7 @@ def test_what_is_wrong_with_a_lake_is_told(s3_lake: str, store: str, bucket: str
             open_lake(nothing)
 
 
+@pytest.mark.thorough
 def test_a_refusal_is_told_in_one_line(built: str, proxy: Proxy) -> None:
     proxy.break_next("deny", ALWAYS)
     with pytest.raises(Failed, match=r"exit 1\n\ncardpress: .*access denied.*\n$"):
