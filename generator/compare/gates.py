@@ -284,10 +284,13 @@ def _links(build: Build | None, other: Build | None) -> pa.Table:
 
 def _fingerprints(build: Build | None, other: Build | None) -> pa.Table:
     """Return the entries of the fingerprint index; nothing if both builds have the same, or another recipe."""
-    bodies = [json.loads(b.get(object_keys.FINGERPRINTS_KEY) or "{}") if b else {} for b in (build, other)]
-    if not all(bodies) or bodies[0] == bodies[1] or bodies[0]["version"] != bodies[1]["version"]:
+    layers = [b.layers.get(layer_names.FINGERPRINTS) if b else None for b in (build, other)]
+    if not all(layers) or len({layer.folder for layer in layers if layer}) == 1:
         return _FINGERPRINTS.empty_table()
-    rows = [{"key": entry["key"], "entry": json.dumps(entry, sort_keys=True)} for entry in bodies[0]["entries"]]
+    mine, theirs = (json.loads(b.get(object_keys.FINGERPRINTS_KEY) or "{}") if b else {} for b in (build, other))
+    if mine.get("version") != theirs.get("version"):
+        return _FINGERPRINTS.empty_table()
+    rows = [{"key": entry["key"], "entry": json.dumps(entry, sort_keys=True)} for entry in mine["entries"]]
     return pa.Table.from_pylist(rows, _FINGERPRINTS)
 
 
