@@ -78,7 +78,6 @@ def market_groups(context: BuildContext) -> MarketGroups:
     return MarketGroups(context.db.answer("views/market_members"))
 
 
-GUIDE_COLUMNS = ["id_product", "day", "trend", "low", "trend_holo", "low_holo"]
 MARKET_DAYS = pa.schema(
     [
         ("id_expansion", pa.int64()),

@@ -9,7 +9,6 @@ from datetime import date
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from edge_auth.builds import layer_names
 from edge_auth.builds.pages import HISTORY_ARRAYS
@@ -53,17 +52,15 @@ def unknown_rows(context: BuildContext, inputs: Inputs, array: str) -> list[Path
     return context.intermediate_files(inputs, Intermediate.UNKNOWN_ROWS.of(array))
 
 
-def guide_rows(context: BuildContext, inputs: Inputs, ranges: int, columns: list[str]) -> pa.Table:
-    """Return rows of the price guide of the months among the inputs, sorted by product and day.
+def guide_files(context: BuildContext, inputs: Inputs, ranges: int) -> list[Path]:
+    """Return the files with the price guide of the months among the inputs, each sorted by product and day.
 
     Args:
         ranges: The number of ranges of products.
     """
     in_ranges = [Intermediate.ROWS_OF_RANGE.of(GUIDE, number) for number in range(ranges)]
     files = [file for kind in in_ranges for file in context.intermediate_files(inputs, kind)]
-    files = files or context.intermediate_files(inputs, Intermediate.KNOWN_ROWS.of(GUIDE))
-    rows = pa.concat_tables([pq.read_table(file, columns=columns) for file in files])
-    return rows.sort_by([(name, "ascending") for name in SORTED_BY]) if len(files) > 1 else rows
+    return files or context.intermediate_files(inputs, Intermediate.KNOWN_ROWS.of(GUIDE))
 
 
 def open_history(context: BuildContext, inputs: Inputs, ids: ProductRange) -> None:

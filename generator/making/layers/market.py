@@ -9,12 +9,12 @@ The digest of a year has the groups of the singles that its price tables name: a
 changes no closed year, and a product that changes its set changes the years in which it occurs and those after them.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from edge_auth.builds import layer_names, object_keys, pages
 from edge_auth.builds.index import to_bytes
@@ -25,7 +25,6 @@ from generator.making.layers.shared import to_parquet
 from generator.making.layers.spec import LayerSpec, define_layer
 from generator.making.market_chain import (
     DAYS,
-    GUIDE_COLUMNS,
     KEPT,
     LAST,
     MARKET_DAYS,
@@ -34,8 +33,8 @@ from generator.making.market_chain import (
     open_chain,
     with_kept,
 )
-from generator.making.month_rows import GUIDE
-from generator.making.month_tasks import guide_rows, month_tasks, task_names
+from generator.making.month_rows import GUIDE, SORTED_BY
+from generator.making.month_tasks import guide_files, month_tasks, task_names
 from generator.making.named_products import PRICES, NamedProducts
 from generator.making.periods import Period, closed_periods, open_month
 from generator.making.tasks import BuildScope, Task
@@ -154,7 +153,7 @@ def _closed_year(
 
 
 def _open_month(context: BuildContext, writer: Writer, inputs: Inputs, ranges: int, before: dict[str, str]) -> None:
-    rows = _market_guide(context, guide_rows(context, inputs, ranges, GUIDE_COLUMNS))
+    rows = _market_guide(context, guide_files(context, inputs, ranges))
     days = _write_points(context, writer, layer_names.OPEN_MONTH, [open_chain(context, inputs, before).add(rows)])
     context.tables.open_game_names()
     members = context.db.answer("views/market_members")
@@ -168,13 +167,15 @@ def _open_month(context: BuildContext, writer: Writer, inputs: Inputs, ranges: i
 def _guide(context: BuildContext, inputs: Inputs, month: str, digest: str) -> pa.Table:
     """Return the rows of a closed month from its bulk file, with their market prices."""
     file = context.layers.file(inputs, layer_names.bulk_layer(month), digest, f"{GUIDE}-{month}")
-    return _market_guide(context, pq.read_table(file, columns=GUIDE_COLUMNS))
+    return _market_guide(context, [file])
 
 
-def _market_guide(context: BuildContext, rows: pa.Table) -> pa.Table:
+def _market_guide(context: BuildContext, files: Sequence[Path]) -> pa.Table:
+    """Return the rows of sorted files with their market prices, by product and day."""
+    context.tables.open_files("guide_rows", files)
     context.db.run("views/market_price")
-    with context.db.registered(guide_rows=rows):
-        return context.db.answer("views/market_guide")
+    rows = context.db.answer("views/market_guide")
+    return rows.sort_by([(name, "ascending") for name in SORTED_BY]) if len(files) > 1 else rows
 
 
 def _write_points(context: BuildContext, writer: Writer, period: str, days: list[pa.Table]) -> pa.Table:
