@@ -25,7 +25,7 @@ from tests.support.programs import PROGRAMS
 SECRET = "testsecret"
 OWNER, READER = "owner", "reader"
 _SECONDS = 120
-_WEBSITES = "localhost"  # the domain of buckets as websites; browsers know that it is this machine
+_WEBSITES = "pages.localhost"  # of buckets as websites: browsers know that it is this machine; `localhost` is the API
 
 
 @dataclass
@@ -173,6 +173,8 @@ debug rgw = 0/0
 ms mon client mode = crc
 rgw data = {folder}/rgw
 rgw enable static website = true
+# without a name of its own the API would take the host of a request for a bucket
+rgw dns name = localhost
 rgw dns s3website name = {_WEBSITES}
 # without tcp_nodelay each request after the first takes 40 ms more
 rgw frontends = beast endpoint=127.0.0.1:{port} tcp_nodelay=1
