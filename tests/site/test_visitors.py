@@ -134,8 +134,12 @@ def opened(visit: Visit, tree: str) -> Page:
 
 
 def failed(visit: Visit) -> list[str]:
-    """Return the requests that were not answered, or with an error, but for the one that looks for a service."""
-    answers = {request: request.response() for request in visit.requests if not request.url.endswith("/healthz")}
+    """Return the requests that were not answered, or with an error, but for the one that looks for a service.
+
+    Those that the browser gave up, since it left their page, are no failures.
+    """
+    asked = (request for request in visit.requests if request.failure != "net::ERR_ABORTED")
+    answers = {request: request.response() for request in asked if not request.url.endswith("/healthz")}
     return [request.url for request, answer in answers.items() if answer is None or not answer.ok]
 
 
