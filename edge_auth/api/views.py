@@ -12,7 +12,7 @@ import numpy as np
 
 from edge_auth.api.parameters import quote_input
 from edge_auth.builds import layer_names, layout, object_keys, site_files
-from edge_auth.builds.bodies import Body, MadeBody, StoredBody, dump_texts, dumps, list_body
+from edge_auth.builds.bodies import Body, MadeBody, StoredBody, dumps, list_body
 from edge_auth.builds.changes import Step, Steps
 from edge_auth.builds.movers import list_key
 from edge_auth.builds.sorts import DEFAULT_SORT, MATCH_SORT, PRICE_SORTS, SORTS
@@ -20,9 +20,7 @@ from edge_auth.builds.text_filters import BLANK, TEXT_FILTERS
 from edge_auth.errors import InvalidParameter, NotFound
 from edge_auth.live.build_registry import FollowedSteps
 from edge_auth.live.open_build import OpenBuild
-from edge_auth.search.named import find_named
 from edge_auth.search.ranking import (
-    NO_FILTERS,
     Filters,
     PriceRange,
     ResultPage,
@@ -332,15 +330,11 @@ def _find(build: OpenBuild, ids: Sequence[int]) -> tuple[np.ndarray, list[int], 
 
 def named_cards(build: OpenBuild, _: str, values: Values) -> Body:
     """Return the products of each name of a list, and the names that no product has."""
-    catalogue, names, game = build.named_catalogue, values["names"], values["game"]
+    names, game = values["names"], values["game"]
     texts = (("game", filter_key(build, "game", game)),) if game else ()
-    filters = Filters(texts=texts, kind=values["kind"])
-    narrowing = None if filters == NO_FILTERS else build.narrowing(filters)
-    entries = find_named(catalogue, names, narrowing)
-    said = zip(dump_texts(names), entries, strict=True)
-    data = b",\n".join([b'{"name":' + name + b"," + bytes(entry) for name, entry in said if entry])
-    not_found = dumps([name for name, entry in zip(names, entries, strict=True) if not entry])
-    return MadeBody(b'{"data":[\n%b\n],"not_found":%b}\n' % (data, not_found))
+    lines = build.named(names, Filters(texts=texts, kind=values["kind"]))
+    not_found = dumps([name for name, line in zip(names, lines, strict=True) if not line])
+    return MadeBody(b'{"data":[\n%b\n],"not_found":%b}\n' % (b",\n".join(filter(None, lines)), not_found))
 
 
 def card(build: OpenBuild, subject: str, values: Values) -> Body:

@@ -2,7 +2,7 @@
 
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from itertools import count, takewhile
@@ -22,8 +22,8 @@ from edge_auth.builds.series import Series
 from edge_auth.builds.sorts import DEFAULT_SORT
 from edge_auth.errors import NotFound, StoreError
 from edge_auth.search.facets import Facets
-from edge_auth.search.named import Narrowing
-from edge_auth.search.ranking import Filters, ResultPage, Search, first_matches, mask_of
+from edge_auth.search.named import Narrowing, find_named
+from edge_auth.search.ranking import NO_FILTERS, Filters, ResultPage, Search, first_matches, mask_of
 from edge_auth.search.slugs import Slugs
 from edge_auth.store.codec import decompress
 from edge_auth.text import fold_without_apostrophes
@@ -31,6 +31,8 @@ from edge_auth.text import fold_without_apostrophes
 T = TypeVar("T")
 _PARTS = frozenset((layer_names.MOVERS, layer_names.IDENTIFIERS, layer_names.MARKET))  # each has a property of its name
 _NARROWING_BYTES = 8 << 20  # for the filters of /cards/named
+_NAMED_BYTES = 8 << 20  # for what /cards/named says of names: lists of decks name the same cards again and again
+_KEPT_NAME_BYTES = 300  # what a name and its line take besides their characters
 _BEST_OF_LETTER = 100  # as many as a page has at most
 
 
@@ -61,14 +63,27 @@ class LruCache:
         with self._lock:
             return [(key, value) for key, (value, _) in reversed(self._values.items())]
 
+    def get_each(self, keys: Sequence[Hashable]) -> list[Any]:
+        """Return the value of each key, or None."""
+        with self._lock:
+            found = list(map(self._values.get, keys))
+            for key, value in zip(keys, found, strict=True):
+                if value is not None:
+                    self._values.move_to_end(key)
+        return [value and value[0] for value in found]
+
     def put(self, key: Hashable, value: Any, cost: int) -> None:
         """Store a value of `cost` bytes, unless it needs more than half of the cache."""
-        if cost > self._max_bytes // 2:
-            return
+        if cost <= self._max_bytes // 2:
+            self.put_each({key: (value, cost)})
+
+    def put_each(self, entries: Mapping[Any, tuple[Any, int]]) -> None:
+        """Store values with their costs, which are small, by key."""
         with self._lock:
-            _, replaced = self._values.pop(key, (None, 0))
-            self._values[key] = (value, cost)
-            self._free_bytes += replaced - cost
+            for key, entry in entries.items():
+                _, replaced = self._values.pop(key, (None, 0))
+                self._values[key] = entry
+                self._free_bytes += replaced - entry[1]
             while self._free_bytes < 0:
                 _, (_, freed) = self._values.popitem(last=False)
                 self._free_bytes += freed
@@ -115,6 +130,7 @@ class OpenBuild:
         self._on_lookup = on_lookup
         self._rows: dict[str, list[bytes]] = {}  # by layer
         self._narrowings = LruCache(_NARROWING_BYTES)
+        self._named = LruCache(_NAMED_BYTES)
 
     def prepare(self) -> None:
         """Read what every answer needs.
@@ -167,18 +183,28 @@ class OpenBuild:
         searches = {letter: Search(Filters((letter,)), DEFAULT_SORT, reverse=False, best=letter) for letter in letters}
         return {letter: first_matches(self.catalogue, search, _BEST_OF_LETTER) for letter, search in searches.items()}
 
-    @property
-    def named_catalogue(self) -> Catalogue:
-        """The search index, with what is said of each name.
+    def named(self, names: Sequence[str], filters: Filters) -> list[bytes]:
+        """Return what /cards/named says of each name, as JSON; b"" if no product has it. The last ones are kept.
 
         Raises:
             NotFound: The build was made before names were looked up by lists.
         """
         if not self.catalogue.of_words:
             raise self._too_old("lists of names")
-        return self.catalogue
+        kept_as = names if filters == NO_FILTERS else [(name, filters) for name in names]
+        found = self._named.get_each(kept_as)
+        missing = [place for place, line in enumerate(found) if line is None]
+        if missing:
+            narrowing = None if filters == NO_FILTERS else self._narrowing(filters)
+            lines = find_named(self.catalogue, [names[place] for place in missing], narrowing)
+            kept = {}
+            for place, line in zip(missing, lines, strict=True):
+                found[place] = line
+                kept[kept_as[place]] = line, _KEPT_NAME_BYTES + len(names[place]) + len(line)
+            self._named.put_each(kept)
+        return found
 
-    def narrowing(self, filters: Filters) -> Narrowing:
+    def _narrowing(self, filters: Filters) -> Narrowing:
         """Return what filters leave of the products and their names. The last ones are kept."""
         found: Narrowing | None = self._narrowings.get(filters)
         if found is None:

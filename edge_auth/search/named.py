@@ -10,6 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from edge_auth.builds.bodies import dump_texts
 from edge_auth.builds.catalogue import Catalogue
 from edge_auth.builds.sorts import MARKET_SORT
 from edge_auth.builds.vocabulary import Lists, Names
@@ -41,12 +42,18 @@ class Narrowing:
         return self.mask.nbytes + self.left.nbytes
 
 
-def find_named(catalogue: Catalogue, names: Sequence[str], narrowing: Narrowing | None) -> list[bytes | memoryview]:
-    """Return what the answer says of each name after it, as JSON without the opening brace; b"" if no product has it.
+def find_named(catalogue: Catalogue, names: Sequence[str], narrowing: Narrowing | None) -> list[bytes]:
+    """Return what the answer says of each name, as JSON; b"" if no product has it.
 
     Args:
         narrowing: Which products count. None means all.
     """
+    said = zip(dump_texts(names), _found(catalogue, names, narrowing), strict=True)
+    return [b'{"name":' + name + b"," + bytes(entry) if entry else b"" for name, entry in said]
+
+
+def _found(catalogue: Catalogue, names: Sequence[str], narrowing: Narrowing | None) -> list[bytes | memoryview]:
+    """Return what the answer says of each name after it: JSON without the opening brace, b"" without products."""
     index = catalogue.names
     rows = index.rows(name_keys(names))
     if narrowing is None:

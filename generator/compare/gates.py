@@ -250,7 +250,7 @@ def _open_sides(comparison: Comparison, days_left_out: Collection[tuple[str, str
     prices, _ = comparison.products, comparison.identifiers
     for side, build, other in (("old", old, new), ("new", new, old)):
         db.connection.register(f"{side}_links", _links(build, other))
-        db.connection.register(f"{side}_fingerprints", _fingerprints(build, other))
+        db.connection.register(f"{side}_fingerprints", _fingerprints(db, build, other))
         for name, table in _tables(build, prices[side], days_left_out).items():
             db.connection.register(f"{side}_{name}", table)
     unread = _unread_days(old, new) if old else _DAYS.empty_table()
@@ -282,16 +282,21 @@ def _links(build: Build | None, other: Build | None) -> pa.Table:
     return _LINKS.empty_table() if mine == theirs else read_bulk_table(build, "products", _LINKS)
 
 
-def _fingerprints(build: Build | None, other: Build | None) -> pa.Table:
+# The entries of an index of fingerprints, unless another index is of another recipe.
+_ENTRIES = """
+select entry ->> 'key' as key, entry::varchar as entry
+from (select unnest(($1::json -> 'entries')::json[]) as entry)
+where $1::json ->> 'version' = $2::json ->> 'version'
+"""
+
+
+def _fingerprints(db: Database, build: Build | None, other: Build | None) -> pa.Table:
     """Return the entries of the fingerprint index; nothing if both builds have the same, or another recipe."""
     layers = [b.layers.get(layer_names.FINGERPRINTS) if b else None for b in (build, other)]
     if not all(layers) or len({layer.folder for layer in layers if layer}) == 1:
         return _FINGERPRINTS.empty_table()
-    mine, theirs = (json.loads(b.get(object_keys.FINGERPRINTS_KEY) or "{}") if b else {} for b in (build, other))
-    if mine.get("version") != theirs.get("version"):
-        return _FINGERPRINTS.empty_table()
-    rows = [{"key": entry["key"], "entry": json.dumps(entry, sort_keys=True)} for entry in mine["entries"]]
-    return pa.Table.from_pylist(rows, _FINGERPRINTS)
+    indexes = [(b.get(object_keys.FINGERPRINTS_KEY) or b"{}").decode() if b else "{}" for b in (build, other)]
+    return db.connection.sql(_ENTRIES, params=indexes).to_arrow_table()
 
 
 def _open_past(db: Database, past: Past) -> None:

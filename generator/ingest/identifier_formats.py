@@ -38,7 +38,7 @@ class Identified(NamedTuple):
 
 
 class SetCodes(NamedTuple):
-    """The codes of a set: that of the catalogue itself, and those that are printed on its cards. In lower case."""
+    """The codes of a set: that of the catalogue itself, and those that are printed on its cards, in lower case."""
 
     own: str
     printed: list[str]
@@ -195,7 +195,7 @@ def _tcgdex_codes(set_: Card) -> SetCodes | None:
         return None
     found = (_member(set_, "abbreviation", "official"), set_.get("tcgOnline"))
     printed = (code.lower() for code in found if isinstance(code, str) and is_value(code) and "/" not in code)
-    return SetCodes(own.lower(), list(dict.fromkeys(printed)))
+    return SetCodes(own, list(dict.fromkeys(printed)))
 
 
 def set_number(code: Any, number: Any) -> list[tuple[str, str | None]]:

@@ -48,15 +48,21 @@ select known, count(*), arg_min(example, (file, number)) from (
 )
 group by known
 """
-# The ids by set and number of a catalogue, again with the codes that are printed on the cards.
+# The ids by set and number of a catalogue, again with the codes that are printed on the cards. The catalogue's own ids
+# of cards tell their sets: `sm9` and `SM9` are two.
 _PRINTED = """
 insert into kept by name
-select file, number, id_product, scheme, concat(printed, value[length(own) + 1:]) as value
-from (from kept union all by name from stored)
-join codes on own = split_part(value, '/', 1)
-where scheme = 'set_number' and id_product in (
-    select id_product from (from kept union all by name from stored) where scheme = $catalogue
+with every as (from kept union all by name from stored),
+
+cards as (
+    select distinct id_product, own, printed
+    from every join codes on starts_with(value, concat(own, '-'))
+    where scheme = $catalogue
 )
+
+select file, number, id_product, scheme, concat(printed, value[length(own) + 1:]) as value
+from every join cards using (id_product)
+where scheme = 'set_number' and split_part(value, '/', 1) = lower(own)
 """
 # The rows of a file of the lake that stay. `replaced` has the schemes of which the imported files are the whole truth:
 # of set_number, which catalogues of all games share, only for the products that the catalogue itself identifies.
@@ -188,7 +194,7 @@ def _add_printed(
     db: duckdb.DuckDBPyConnection, codes: dict[str, list[str]], stored: list[pa.Table], catalogue: str
 ) -> None:
     """Add the ids with printed codes, for the cards of a catalogue that were read and for those that the lake has."""
-    pairs = [(own, printed) for own, of_set in codes.items() for printed in of_set if printed != own]
+    pairs = [(own, printed) for own, of_set in codes.items() for printed in of_set if printed != own.lower()]
     schema = pa.schema([("own", pa.string()), ("printed", pa.string())])
     db.register("codes", pa.Table.from_pylist([dict(zip(schema.names, pair, strict=True)) for pair in pairs], schema))
     db.register("stored", pa.concat_tables([arrow_schema(_TABLE).empty_table(), *stored]))

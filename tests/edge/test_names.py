@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlencode
+from urllib.parse import unquote_to_bytes, urlencode
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.support.commands import build
 from tests.support.lakes import Rows, write
@@ -121,6 +123,42 @@ def test_a_list_has_a_hundred_names_with_repetitions(named: AnyClient, count: in
 def test_a_list_that_is_refused(named: AnyClient, query: str) -> None:
     answer = named.get(f"/api/v1/cards/named?{query}")
     assert answer.code == "invalid_parameter" and ("names" in answer.message or "q" in answer.message)
+
+
+WRITTEN = (
+    "%41",
+    "%c3%A9",
+    "%c3%28",
+    "%ff",
+    "%",
+    "%4",
+    "%zz",
+    "%u0041",
+    "+",
+    "%2B",
+    "%25",
+    "%5C",
+    "%0A",
+    "x",
+    "N{DASH}",
+)
+LITERAL = ("\\", "\\x41", "\\u0041", "\\N{DASH}", "\\n", "\\101")  # escapes of Python's strings, not of addresses
+
+
+@given(parts=st.lists(st.sampled_from(WRITTEN + LITERAL), min_size=1, max_size=30))
+def test_names_are_percent_decoded(named: AnyClient, parts: list[str]) -> None:
+    """An escape that lacks digits stays as it is; a text that is no UTF-8 is refused."""
+    raw = "".join(parts)
+    answer = named.get(f"/api/v1/cards/named?names={raw}")
+    try:
+        text = unquote_to_bytes(raw.replace("+", " ")).decode()
+    except UnicodeDecodeError:
+        text = ""
+    names = {line.strip() for line in text.split("\n")} - {""}
+    assert answer.status == (200 if names else 400)
+    if names:
+        found = answer.json()
+        assert {*(entry["name"] for entry in found["data"]), *found["not_found"]} == names
 
 
 @pytest.mark.parametrize("game", ["", "other", "none"])

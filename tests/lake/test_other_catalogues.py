@@ -87,6 +87,13 @@ def test_a_set_of_tcgdex_brings_the_code_that_is_printed_on_its_cards(tmp_path: 
     assert {row[2] for row in found if row[1] == "set_number"} == {"sv03/126", "obf/126", "sv03/141★"}
 
 
+def test_a_printed_code_is_of_one_of_two_sets_that_differ_in_case(tmp_path: Path) -> None:
+    other = {"id": "SV03-7", "localId": "7", "set": {"id": "SV03"}, "pricing": price(1)}
+    found = ids(tmp_path, "tcgdex", [OBSIDIAN, CHARIZARD, other])
+    numbers = {row[2] for row in found if row[1] == "set_number"}
+    assert numbers == {"sv03/125", "obf/125", "sv03/7"}
+
+
 def test_replacing_one_catalogue_keeps_the_set_numbers_of_others(tmp_path: Path) -> None:
     pokemon = {"id": "me01-001", "localId": "001", "set": {"id": "ME01"}, "pricing": price(9)}
     ids(tmp_path, "tcgdex", pokemon)

@@ -1,4 +1,4 @@
-"""Kinds of damage that a source does to a lake, each as queries over the rows of its files.
+"""Kinds of damage that a source does to a lake, and of harmless change, each as queries over the rows of its files.
 
 A query calls the rows of tonight's file `rows`, and those of the same table one, three and seven days ago `d1`, `d3`
 and `d7`. `products` has each product's kind, set and game.
@@ -334,3 +334,37 @@ KINDS: dict[str, DamageKind] = (
     | _DAYS
     | {name: DamageKind((Edit(*edit),)) for name, edit in _APART.items()}
 )
+
+_NEW_GAME = 50_000_000  # is added to the ids of its products
+_OF_NEW_GAME = some("kind = 'single' order by id_product limit 300")
+HARMLESS: dict[str, DamageKind] = {
+    "twelve of the dearest x 6": DamageKind((Edit("price_guide", times("6", DEAREST.format(12))),)),
+    "one set in nine of a game renamed": DamageKind(
+        (
+            Edit(
+                "expansions",
+                "select * replace (if(game = 'Magic' and hash(id) % 9 = 0, concat(name, ' (old)'), name) as name) "
+                "from rows",
+            ),
+        )
+    ),
+    "a holiday: the guide of the day before, and no checks": DamageKind(
+        (Edit("price_guide", "from d1"), Edit("filtered_checks", _NOTHING), Edit("watch_checks", _NOTHING))
+    ),
+    "a new game, 30 % cheaper on its second day": DamageKind(
+        (
+            Edit("expansions", "from rows union all by name select 999999 as id, 'First' as name, 'New' as game"),
+            Edit(
+                "products",
+                f"from rows union all by name select * replace (id_product + {_NEW_GAME} as id_product, "
+                f"999999 as id_expansion) from rows where {_OF_NEW_GAME}",
+            ),
+            Edit(
+                "price_guide",
+                f"from rows union all by name select * replace (id_product + {_NEW_GAME} as id_product) "
+                f"from ({times('if({night} = 2, 0.7, 1)')}) where {_OF_NEW_GAME}",
+            ),
+        ),
+        nights=2,
+    ),
+}

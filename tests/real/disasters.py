@@ -5,7 +5,7 @@
 The lake has two real games and all tables (`two_games_lake`). Each kind of `damages` comes in tonight's files, or in
 those of the last nights. Each such night is built and judged against the night before, as `nightly` does. A kind is
 silent if no gate refuses one of its nights, and no remark is made on one, beyond what is said of these nights without
-damage.
+damage. A harmless change is refused if a gate refuses one of its nights.
 """
 
 import shutil
@@ -23,7 +23,7 @@ from generator.clock import utc_now
 from generator.compare.judgements import Judgement
 from generator.compare.past import NO_PAST, Past
 from tests.real import two_games_lake
-from tests.real.damages import KINDS, DamageKind, Edit
+from tests.real.damages import HARMLESS, KINDS, DamageKind, Edit
 from tests.support.nights import judge, make
 
 WEEK = timedelta(days=6)
@@ -120,18 +120,22 @@ def main(data: Path, *kinds: str) -> None:
         print(f"skipped: there is no real data at {data}")
         return
     silent: list[str] = []
+    refused: list[str] = []
     usual: dict[int, set[str]] = {}  # what is said of the same nights without damage, by their number
     with tempfile.TemporaryDirectory(prefix="cardpress-disasters-") as folder:
         nights = prepare(Path(folder), data)
-        chosen = {name: KINDS[name] for name in kinds} if kinds else {"nothing": DamageKind(())} | KINDS
+        known = {"nothing": DamageKind(())} | HARMLESS | KINDS
+        chosen = {name: known[name] for name in kinds or known}
         for name, kind in chosen.items():
             gates, remarks = said(nights.judge(kind))
             if kind.nights not in usual:
                 usual[kind.nights] = set().union(*said(nights.judge(DamageKind((), kind.nights))))
-            silent += [name] * (gates | remarks <= usual[kind.nights])
+            silent += [name] * (name in KINDS and gates | remarks <= usual[kind.nights])
+            refused += [name] * (name not in KINDS and not gates <= usual[kind.nights])
             print(f"| {name} | {', '.join(sorted(gates)) or '-'} | {', '.join(sorted(remarks)) or '-'} |", flush=True)
-    silent = [name for name in silent if name != "nothing"]
-    print(f"{len(chosen)} kinds, {len(silent)} of them silent: {', '.join(silent) or '-'}")
+    damages = len(KINDS.keys() & chosen.keys())
+    print(f"{damages} kinds of damage, {len(silent)} of them silent: {', '.join(silent) or '-'}")
+    print(f"{len(chosen) - damages} harmless changes, {len(refused)} of them refused: {', '.join(refused) or '-'}")
 
 
 if __name__ == "__main__":

@@ -2,9 +2,10 @@
 
     python -m tests.real.lists DATA
 
-A line is the name of a real card, the code that is printed on it, and its number. The lake has the marketplace's names,
+A line is the name of a real card, the code that is printed on it, and its number, as an address of the marketplace has
+them: a thousand of those that TCGdex knows, too, and a hundred of the others. The lake has the marketplace's names,
 which hold no number, and TCGdex's cards: first without its sets, then with them. A product is wrong if neither the
-marketplace's addresses nor TCGdex name it for the line; the two disagree on about one card in seventy.
+addresses nor TCGdex name it for the line; the two disagree on about one card in seventy.
 """
 
 import csv
@@ -15,6 +16,7 @@ import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +26,7 @@ from playwright.sync_api import Browser, expect, sync_playwright
 from tests.support.programs import BROWSERS, path_of
 from tests.support.service import Service, issue, run
 
-LINES = 1_000
+LINES = {"that TCGdex knows": 1_000, "that it does not know": 100}
 PATIENCE = 300_000  # milliseconds
 AS_OF = "2026-08-22"
 CATALOGUE = f"pokemon-cmprices/pokemon_catalogue_{AS_OF}.csv.gz"
@@ -64,7 +66,7 @@ def main(data: Path) -> None:
         print(f"skipped: there is no real data at {data}")
         return
     sources = read(data)
-    lines = lines_of(sources)
+    samples = samples_of(sources)
     with tempfile.TemporaryDirectory(prefix="cardpress-lists-") as folder, sync_playwright() as playwright:
         work, chromium = Path(folder), next(filter(None, map(path_of, BROWSERS)))
         browser = playwright.chromium.launch(executable_path=chromium, chromium_sandbox=False)
@@ -76,7 +78,8 @@ def main(data: Path) -> None:
             (work / f"{name}.json").write_text(json.dumps(documents))
             run("ingest", "identifiers", "--from", "tcgdex", "--lake", work / "lake", work / f"{name}.json")
             run("build", "--lake", work / "lake", "--store", work / "store", "--publish")
-            print(f"after TCGdex's {name}: {report(lines, matched(browser, work, list(lines)))}")
+            for kind, lines in samples.items():
+                print(f"after TCGdex's {name}, lines {kind}: {report(lines, matched(browser, work, list(lines)))}")
 
 
 def read(data: Path) -> Sources:
@@ -102,19 +105,17 @@ def rows(path: Path) -> Iterator[dict[str, str]]:
         yield from csv.DictReader(file)
 
 
-def lines_of(sources: Sources) -> dict[str, set[int]]:
-    """Return some lines with the products that one of the sources names for them."""
+def samples_of(sources: Sources) -> dict[str, dict[str, set[int]]]:
+    """Return lines with the products that one of the sources names for each, by whether TCGdex knows them."""
     known = defaultdict[tuple[str, str], set[int]](set)
     for (own, number), products in sources.cards.items():
         known[sources.printed.get(own, own), number.lstrip("0")] |= set(products)
-    chosen = random.Random(1).sample(sorted(sources.addresses), LINES)
-    return {
-        f"{1 + at % 4} {base_name(sources.names[sources.addresses[code, number]])} {code} {number}": {
-            sources.addresses[code, number],
-            *known[code, number.lstrip("0")],
-        }
-        for at, (code, number) in enumerate(chosen)
-    }
+    kinds: dict[str, dict[str, set[int]]] = {kind: {} for kind in LINES}
+    for code, number in random.Random(1).sample(sorted(sources.addresses), len(sources.addresses)):
+        of_tcgdex, product = known[code, number.lstrip("0")], sources.addresses[code, number]
+        lines = kinds["that TCGdex knows" if of_tcgdex else "that it does not know"]
+        lines[f"1 {base_name(sources.names[product])} {code} {number}"] = {product, *of_tcgdex}
+    return {kind: dict(islice(lines.items(), LINES[kind])) for kind, lines in kinds.items()}
 
 
 def base_name(name: str) -> str:

@@ -111,7 +111,7 @@ def moxfield(lines: list[Owned]) -> bytes:
             one.quantity,
             0,
             one.name,
-            "m11",
+            "xxx",
             "Near Mint",
             "English",
             "foil" * one.foil,

@@ -149,14 +149,26 @@ def test_codes_and_ids_of_other_catalogues_are_read(page: Page, requests: list[R
     expect(choose(page, table(",", header, [line]).encode())).to_contain_text("Read as ManaBox: 1 line. 1 matched")
 
 
-def test_numbers_are_read_with_other_zeros_and_several_products_are_all_the_choices(page: Page) -> None:
-    """PTCG Live writes `16` where catalogues have `016`. The products of one code and number are few of a name's."""
+KEPT = "JSON.parse(localStorage.getItem('cardpress-list')).map((line) => [line[10] ?? null, line[11] ?? null])"
+
+
+def test_numbers_are_read_with_other_zeros_and_of_several_products_the_cheapest_is_taken(
+    page: Page, worth: Worth
+) -> None:
+    """PTCG Live writes `16` where catalogues have `016`, and says nothing of patterns, which are products."""
     paste(page, "1 Trio TRS 16\n2 Trio TRS TG2\n1 Trio")
-    expect(page.locator("#status")).to_contain_text("1 matched, 2 to choose")
-    kept = page.evaluate(
-        "JSON.parse(localStorage.getItem('cardpress-list')).map((line) => [line[10] ?? null, line[11] ?? null])"
-    )
-    assert kept == [[TRIO[0], None], [None, list(TRIO[1:])], [None, list(TRIO)]]
+    expect(page.locator("#status")).to_contain_text("2 matched (1 as the cheapest of several), 1 to choose")
+    cheapest, other = sorted(TRIO[1:], key=lambda id_product: worth.total([Owned(id_product, 1)]))
+    assert page.evaluate(KEPT) == [[TRIO[0], None], [cheapest, [cheapest, other]], [None, list(TRIO)]]
+    to_check = page.get_by_role("table", name="To check")
+    expect(to_check).to_contain_text("the cheapest of 2 that fit")
+    page.reload()
+    to_check.get_by_role("combobox").select_option(str(other))
+    expect(page.locator("#trend-total")).to_have_text(euros(worth.total([Owned(TRIO[0], 1), Owned(other, 2)])))
+    page.reload()
+    expect(page.locator("#status")).to_contain_text("2 matched, 1 to choose")
+    assert page.evaluate(KEPT)[1][0] == other
+    expect(to_check).to_have_count(0)
 
 
 def test_the_build_tells_the_set_of_a_code(page: Page) -> None:

@@ -25,9 +25,12 @@ function cellsOf(line, number, {card, trend, low, foil} = {}) {
   const product = [card?.id_product ?? line.id, card?.name ?? line.name, card?.set.name ?? line.set, card?.number ?? line.number];
   const copy = [line.foil ? "foil" : "", condition(line.condition), line.language];
   const prices = [euros(trend), euros(low), euros(trend, quantity), euros(low, quantity)];
-  const note = foil === false ? "No price of foils: the normal price" : line.product ? "" : line.wrong ?? line.why ?? "";
+  const note = foil === false ? "No price of foils: the normal price" : line.wrong ?? line.why ?? "";
   return [number, statusOf(line), quantity, ...product, ...copy, ...prices, note];
 }
+
+/** Whether the page took the cheapest of several products for a line. */
+export const isAssumed = ({product, why}) => Boolean(product && why);
 
 /** How a line ended. */
 export const statusOf = ({product, choices}) => (product ? "matched" : choices ? "several" : "not found");

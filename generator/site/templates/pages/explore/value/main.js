@@ -5,7 +5,7 @@ import {count} from "../words.js";
 import {visitorOf} from "../visitor.js";
 import {appraise} from "./appraisal.js";
 import {Catalogue} from "./catalogue.js";
-import {toCsv} from "./export.js";
+import {isAssumed, toCsv} from "./export.js";
 import {dearestView, listView, movesView} from "./holdings.js";
 import {listInput} from "./input.js";
 import {forgetList, keepList, readList} from "./kept-list.js";
@@ -61,7 +61,8 @@ async function appraiseList(said = "") {
 function summary() {
   const matched = lines.filter(({product}) => product).length;
   const several = lines.filter(({product, choices}) => !product && choices).length;
-  return `${count(matched)} matched, ${count(several)} to choose, ${count(lines.length - matched - several)} not found.`;
+  const assumed = lines.filter(isAssumed).length;
+  return `${count(matched)} matched${assumed ? ` (${count(assumed)} as the cheapest of several)` : ""}, ${count(several)} to choose, ${count(lines.length - matched - several)} not found.`;
 }
 
 function draw() {
@@ -83,7 +84,7 @@ function drawResult() {
 /** Give lines the products that were chosen for them, null for none. */
 async function choose(pairs) {
   const asked = catalogue;
-  for (const [line, id] of pairs) line.product = id ?? undefined;
+  for (const [line, id] of pairs) Object.assign(line, {product: id ?? undefined, why: id ? undefined : line.why});
   keepList(lines);
   try {
     await asked.loadSeries(pairs.map(([, id]) => id).filter(Boolean));

@@ -2,21 +2,22 @@
 import {wordText} from "../fold.js";
 import {matchElsewhere} from "./elsewhere.js";
 import {decide, faceOf, nearest, numberKey} from "./same-card.js";
+import {cheapestFirst} from "./valuation.js";
 
 const MOST_CHOICES = 20;
 const MOST_CHARACTERS = 100; // of `q`
 const MOST_NAMED = 200; // characters of a name
 const FEWEST_OF_CODE = 3; // lines that tell the set of a code, if more than nine of ten agree
 
-/** The ids of products that a line needs: its own, those to choose from, or the one that it names. */
-export const idsOf = ({product, choices, id}) => (product ? [product] : choices ?? (id === null ? [] : [id]));
+/** The ids of products that a line needs: its own, those to choose from or to check, or the one that it names. */
+export const idsOf = ({product, choices, id, why}) => (product && !why ? [product] : choices ?? (id === null ? [] : [id]));
 
 /** Give a line whose id is a product's that `product`. Return the lines that are left to be found by their names. */
 export function matchIds(lines, catalogue) {
   for (const line of lines) if (!catalogue.cards.has(line.product)) delete line.product; // a newer build may lack it
   const open = lines.filter((line) => !line.product && !line.choices && !line.wrong);
   for (const line of open) {
-    if (catalogue.cards.has(line.id)) line.product = line.id;
+    if (catalogue.cards.has(line.id)) Object.assign(line, {product: line.id, why: undefined});
     else if (!line.name) line.why = `no product has the id ${line.id}`;
   }
   return open.filter((line) => !line.product && line.name);
@@ -24,7 +25,7 @@ export function matchIds(lines, catalogue) {
 
 /** Give each line a `product`, or `choices`, or neither; `why` says why. `progress(done, all)` counts names. */
 export async function matchNames(lines, catalogue, signal, progress) {
-  const several = await matchElsewhere(lines, catalogue, signal);
+  for (const [line, cards] of await matchElsewhere(lines, catalogue, signal)) takeCheapest(line, cards);
   const open = lines.filter(({product}) => !product);
   const names = [...new Set(open.flatMap(namesOf))];
   const named = await namedProducts(names, catalogue, signal, (done) => progress(done, names.length));
@@ -39,15 +40,29 @@ export async function matchNames(lines, catalogue, signal, progress) {
   const known = open.some(({code}) => code) ? await catalogue.codes(signal) : new Map();
   for (const one of read) {
     const {code, product} = one.line;
-    // What the build knows of a code holds for nine of ten cards, so it takes away no product that was found.
-    const set = told.get(code?.toLowerCase()) ?? (product ? undefined : known.get(code?.toLowerCase()));
+    const set = told.get(code?.toLowerCase()) ?? known.get(code?.toLowerCase());
     if (set === undefined || (product && catalogue.cards.get(product).set.id === set)) continue;
-    delete one.line.product;
-    settle(one.line, await found(one, [set], catalogue, signal));
+    const meant = await found(one, [set], catalogue, signal);
+    settleInSet(one.line, set, meant, told.has(code.toLowerCase()), catalogue);
   }
-  for (const [line, cards] of several) {
-    if (!line.product) settle(line, {choices: cards.map((card) => card.id_product), why: "several products fit"});
-  }
+}
+
+/**
+ * Settle a line whose code tells its set. What the build knows of a code holds for nine of ten cards: a product of another
+ * set that was found already stays, unless the set has such a name, too. Then you choose.
+ */
+function settleInSet(line, set, meant, isTold, {cards}) {
+  const other = isTold ? undefined : line.product;
+  const inSet = [meant.id, ...meant.choices ?? []].filter((id) => cards.get(id)?.set.id === set);
+  if (other && inSet.length === 0) return;
+  delete line.product;
+  settle(line, other ? {choices: [...inSet, other], why: `not known in “${line.code}”`} : meant);
+}
+
+/** Give a line the cheapest of the products that have its code and number. The others are left to choose from. */
+function takeCheapest(line, cards) {
+  const choices = cheapestFirst(line, cards).map((card) => card.id_product);
+  Object.assign(line, {product: choices[0], choices: choices.slice(0, MOST_CHOICES), why: `the cheapest of ${cards.length} that fit`});
 }
 
 /** The ids of sets by codes: where a code stands at cards of one set in more than nine of ten of the lines that are found. */
@@ -102,7 +117,8 @@ async function found({reading, entry}, sets, catalogue, signal) {
   const cards = entry.ids.map((id) => catalogue.cards.get(id)).filter(Boolean);
   const first = decide(reading, cards, sets);
   const others = othersOf(reading, entry, sets);
-  if (!others || (first.id && (sets.length || isNumbered(catalogue.cards.get(first.id), reading)))) return first;
+  const isSure = (sets.length && entry.products <= entry.ids.length) || isNumbered(catalogue.cards.get(first.id), reading);
+  if (!others || (first.id && isSure)) return first;
   const more = await catalogue.search({...searchOf(reading.name), ...others}, signal);
   const second = decide(reading, [...new Map([...cards, ...more].map((card) => [card.id_product, card])).values()], sets);
   return second.id || !first.choices ? second : first;
@@ -115,7 +131,7 @@ function othersOf({set, number}, {matched, products, ids}, sets) {
   return matched === "name" && (set || number) ? {sort: "match"} : null; // it may be the base name of others
 }
 
-const isNumbered = (card, {number}) => number && numberKey(card.number ?? "") === numberKey(number);
+const isNumbered = (card, {number}) => number && numberKey(card?.number ?? "") === numberKey(number);
 
 /** The filter of /cards for a name, as much of it as it takes. */
 const searchOf = (name) =>

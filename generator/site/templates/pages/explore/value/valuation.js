@@ -13,6 +13,12 @@ export function pricesOf(line, {price_guide: guide}) {
   return {trend: cents(trend), low: cents(low), foil: line.foil ? foil : null};
 }
 
+/** Cards by their trend price as the Card of a line, the cheapest first, those without such a price last. */
+export function cheapestFirst(line, cards) {
+  const trend = (card) => pricesOf(line, card).trend ?? Infinity;
+  return cards.toSorted((a, b) => trend(a) - trend(b) || a.id_product - b.id_product);
+}
+
 /** The cheapest offer of a line's condition under the seller filter, in cents; null if there is none. */
 export const offerOf = ({condition}, {filtered_price: filtered}) =>
   cents(filtered?.cheapest_offers_by_condition[condition]?.[0]?.price);
