@@ -2,7 +2,7 @@
 
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from itertools import count, takewhile
@@ -31,8 +31,8 @@ from edge_auth.text import fold_without_apostrophes
 T = TypeVar("T")
 _PARTS = frozenset((layer_names.MOVERS, layer_names.IDENTIFIERS, layer_names.MARKET))  # each has a property of its name
 _NARROWING_BYTES = 8 << 20  # for the filters of /cards/named
-_NAMED_BYTES = 8 << 20  # for what /cards/named says of names: lists of decks name the same cards again and again
-_KEPT_NAME_BYTES = 300  # what a name and its line take besides their characters
+# What /cards/named says of names is kept, because lists name the same cards again and again: at most 20 MB.
+_KEPT_FILTERS, _KEPT_NAMES = 4, 4_096
 _BEST_OF_LETTER = 100  # as many as a page has at most
 
 
@@ -63,27 +63,14 @@ class LruCache:
         with self._lock:
             return [(key, value) for key, (value, _) in reversed(self._values.items())]
 
-    def get_each(self, keys: Sequence[Hashable]) -> list[Any]:
-        """Return the value of each key, or None."""
-        with self._lock:
-            found = list(map(self._values.get, keys))
-            for key, value in zip(keys, found, strict=True):
-                if value is not None:
-                    self._values.move_to_end(key)
-        return [value and value[0] for value in found]
-
     def put(self, key: Hashable, value: Any, cost: int) -> None:
         """Store a value of `cost` bytes, unless it needs more than half of the cache."""
-        if cost <= self._max_bytes // 2:
-            self.put_each({key: (value, cost)})
-
-    def put_each(self, entries: Mapping[Any, tuple[Any, int]]) -> None:
-        """Store values with their costs, which are small, by key."""
+        if cost > self._max_bytes // 2:
+            return
         with self._lock:
-            for key, entry in entries.items():
-                _, replaced = self._values.pop(key, (None, 0))
-                self._values[key] = entry
-                self._free_bytes += replaced - entry[1]
+            _, replaced = self._values.pop(key, (None, 0))
+            self._values[key] = (value, cost)
+            self._free_bytes += replaced - cost
             while self._free_bytes < 0:
                 _, (_, freed) = self._values.popitem(last=False)
                 self._free_bytes += freed
@@ -130,7 +117,7 @@ class OpenBuild:
         self._on_lookup = on_lookup
         self._rows: dict[str, list[bytes]] = {}  # by layer
         self._narrowings = LruCache(_NARROWING_BYTES)
-        self._named = LruCache(_NAMED_BYTES)
+        self._named: dict[Filters, dict[str, bytes]] = {}
 
     def prepare(self) -> None:
         """Read what every answer needs.
@@ -191,18 +178,17 @@ class OpenBuild:
         """
         if not self.catalogue.of_words:
             raise self._too_old("lists of names")
-        kept_as = names if filters == NO_FILTERS else [(name, filters) for name in names]
-        found = self._named.get_each(kept_as)
-        missing = [place for place, line in enumerate(found) if line is None]
-        if missing:
+        if filters not in self._named and len(self._named) >= _KEPT_FILTERS:
+            self._named.clear()
+        kept = self._named.setdefault(filters, {})
+        found = {name: line for name in names if (line := kept.get(name)) is not None}
+        if missing := [name for name in names if name not in found]:
             narrowing = None if filters == NO_FILTERS else self._narrowing(filters)
-            lines = find_named(self.catalogue, [names[place] for place in missing], narrowing)
-            kept = {}
-            for place, line in zip(missing, lines, strict=True):
-                found[place] = line
-                kept[kept_as[place]] = line, _KEPT_NAME_BYTES + len(names[place]) + len(line)
-            self._named.put_each(kept)
-        return found
+            found.update(zip(missing, find_named(self.catalogue, missing, narrowing), strict=True))
+            if len(kept) > _KEPT_NAMES:
+                kept.clear()
+            kept.update(found)
+        return [found[name] for name in names]
 
     def _narrowing(self, filters: Filters) -> Narrowing:
         """Return what filters leave of the products and their names. The last ones are kept."""
