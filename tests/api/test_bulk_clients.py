@@ -113,6 +113,7 @@ def test_one_product_is_read_by_ranges(reading: Client, catalogue: Path, reader:
 @pytest.mark.skipif(
     not ducklake_reader.EXTENSION.is_dir(), reason=f"no {ducklake_reader.EXTENSION} (make bulk-clients)"
 )
+@pytest.mark.thorough
 def test_one_product_from_the_catalogue_takes_two_requests_a_file(reading: Client, catalogue: Path) -> None:
     files = [file for file in reading.get("/api/v1/bulk").json["files"] if file["table"] == "price_guide"]
     before = len(requests_until(reading, "before-catalogue"))

@@ -161,6 +161,7 @@ def test_the_old_build_by_name(two_builds: tuple[Client, str, str]) -> None:
     assert client.get(f"{API}/cards/113", If_None_Match=tag, X_Build=old).status == 304
 
 
+@pytest.mark.thorough
 def test_the_same_lake_is_the_same_build(fixed_store: Path, live_build: str, tmp_path: Path) -> None:
     """The same lake gives the same bytes in another folder and with other names of files."""
     plain = write(FIXED, tmp_path / "plain")

@@ -126,6 +126,7 @@ def test_the_live_catalogue_needs_a_key_with_the_scope(fixed_service: Service, k
 
 @needs_extension
 @needs("nginx")
+@pytest.mark.thorough
 def test_a_plain_host_of_an_exported_tree(
     fixed_store: Path, fixed_oracle: Oracle, live_build: str, tmp_path: Path
 ) -> None:

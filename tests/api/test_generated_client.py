@@ -99,6 +99,7 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     sys.path.remove(str(folder))
 
 
+@pytest.mark.thorough
 def test_a_generated_client_survives_a_new_field(generated: str) -> None:
     models = importlib.import_module(f"{generated}.models")
     pages = [name for name in SCHEMAS if name.endswith("Page")]

@@ -114,6 +114,7 @@ def test_wrong_keys_do_not_count(service: Service, keys: dict[str, str]) -> None
     assert in_one_window(attempt) == 1
 
 
+@pytest.mark.thorough
 def test_two_shims_and_a_restart_share_one_count(fixed_store: Path, keys: dict[str, str], tmp_path: Path) -> None:
 
     def left(service: Service) -> tuple[int, int]:

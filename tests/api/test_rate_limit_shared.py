@@ -38,6 +38,7 @@ def services(server: RedisServer, fixed_store: Path, tmp_path_factory: pytest.Te
         yield [one, other]
 
 
+@pytest.mark.thorough
 def test_two_machines_let_exactly_the_limit_through(services: list[Service], fixed_store: Path) -> None:
     for _ in range(8):
         before = [fallbacks(service) for service in services]

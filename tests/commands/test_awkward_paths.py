@@ -34,6 +34,7 @@ def test_build_night_report_and_diff(place: Path) -> None:
     assert {changes["old"]["id"], changes["new"]["id"]} == {first, second}
 
 
+@pytest.mark.thorough
 def test_ingest(place: Path) -> None:
     lake = place / "a 'lake'"
     products = [{"idProduct": 1, "name": "O'Card", "idCategory": 1, "categoryName": "x", "idExpansion": 3}]

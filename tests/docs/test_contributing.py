@@ -5,9 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support.service import ROOT, environment
 
 
+@pytest.mark.thorough
 def test_the_build_from_python_prints_what_the_page_says(tmp_path: Path) -> None:
     page = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     [(code, printed)] = re.findall(r"(?s)^```python\n(.*?)^```\n.*?^```\n(.*?)^```", page, re.MULTILINE)

@@ -89,6 +89,7 @@ def test_lists_json_gives_the_length_of_each_list_and_reads_it_from_its_end(tree
     assert (trend["rows"], trend["with_key"]) == (130, 120)
 
 
+@pytest.mark.thorough
 def test_a_second_run_and_the_record(store: Path, tree: Path) -> None:
     said(
         "A second run writes only the files whose content changed", "the build, and every file with its size and hashes"

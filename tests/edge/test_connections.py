@@ -60,6 +60,7 @@ def test_many_idle_connections_delay_no_request(server: RunningShim) -> None:
         connection.close()
 
 
+@pytest.mark.thorough
 def test_a_worker_that_fails_again_and_again_is_replaced(server: RunningShim) -> None:
     for _ in range(3):
         before = server.workers()

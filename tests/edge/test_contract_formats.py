@@ -157,6 +157,7 @@ def test_full_names_are_found_by_their_beginning(names):
 
 
 @pytest.mark.parametrize("other", [FORMAT - 1, FORMAT + 1])
+@pytest.mark.thorough
 def test_a_build_of_another_format_is_refused_with_what_to_do(tmp_path, other):
     store = FolderStore(str(tmp_path))
     build = small_store.add_build(store, 20, live=False)

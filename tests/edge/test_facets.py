@@ -89,6 +89,7 @@ def test_long_lists_end_and_no_value_is_last(opened: OpenBuild, oracle: Oracle, 
 
 @settings(max_examples=20)
 @given(lowest=st.integers(0, 700), width=st.none() | st.integers(0, 700))
+@pytest.mark.thorough
 def test_facets_of_a_price_range(opened: OpenBuild, oracle: Oracle, lowest: int, width: int | None) -> None:
     query = f"min_price={lowest / 100}" + (f"&max_price={(lowest + width) / 100}" if width is not None else "")
     status, expected = oracle.ask(f"{API}facets?{query}")

@@ -24,7 +24,7 @@ from tests.support.programs import needs
 from tests.support.service import Service, issue
 from tests.support.wsgi import WsgiClient
 
-pytestmark = pytest.mark.xdist_group("large fingerprints")  # one process: they are built once
+pytestmark = [pytest.mark.xdist_group("large fingerprints"), pytest.mark.thorough]  # one process: they are built once
 API = "/api/v1/fingerprints"
 ENTRIES = 60_000  # 15 MB as JSON: more than the buffers of a connection hold
 HELD = 40  # more than one key may download at the same time
@@ -59,7 +59,6 @@ def right(store: Path) -> bytes:
     return gzip.decompress(pack.read_bytes())
 
 
-@pytest.mark.thorough
 def test_plain_answers_need_no_inflating(store: Path, tmp_path: Path) -> None:
     expected, state = right(store), tmp_path / "state"
     with Service(store, state, workers=2, through_nginx=False) as service:

@@ -97,6 +97,7 @@ def test_a_build_that_is_being_opened_delays_no_one(store, tmp_path):
 
 
 @pytest.mark.shim_only("counts openings in this process")
+@pytest.mark.thorough
 def test_a_build_is_opened_once_for_requests_and_for_the_pointer(store, tmp_path, monkeypatch):
     client, opened, going_on = WsgiClient(store, str(tmp_path / "state"), 1_000_000), [], threading.Event()
     other = small_store.add_build(FolderStore(store), 20, live=False)

@@ -32,7 +32,7 @@ from tests.support.selection import mostly_thorough
 from tests.support.service import until
 from tests.support.wsgi import Response, WsgiClient
 
-pytestmark = [*on_s3, pytest.mark.shim_only("counts requests and polls in this process")]
+pytestmark = [*on_s3, pytest.mark.shim_only("counts requests and polls in this process"), pytest.mark.thorough]
 
 API = "/api/v1/"
 PRODUCTS = small_store.products()
@@ -153,7 +153,6 @@ def test_what_an_answer_costs(client: WsgiClient, proxy: Proxy, right: dict[str,
     assert made == []
 
 
-@pytest.mark.thorough
 def test_a_restart_fetches_nothing_again(
     reader: WsgiClient, proxy: Proxy, right: dict[str, bytes], tmp_path: Path
 ) -> None:
@@ -171,7 +170,6 @@ def test_a_restart_fetches_nothing_again(
         assert any(".gz" in line or ".arrow" in line for line in whole) or not damaged
 
 
-@pytest.mark.thorough
 def test_many_requests_for_one_object_make_one_request_to_s3(
     built: str, proxy: Proxy, tmp_path: Path, right: dict[str, bytes]
 ) -> None:
@@ -265,7 +263,6 @@ def test_what_is_at_hand_is_answered_and_the_rest_refused(
     until(lambda: reader.get("/healthz").json()["store"] == "ok", LIMIT, "the store is well")
 
 
-@pytest.mark.thorough
 def test_spoilt_answers_cost_their_share(client: WsgiClient, proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
     """A bit is flipped in every fourth object: a request fails only if it read one, and no other because of it."""
     take, numbers, spoilt = proxy._take, count(), []
@@ -290,7 +287,6 @@ def test_spoilt_answers_cost_their_share(client: WsgiClient, proxy: Proxy, monke
         assert right.status == 200 and (answer.status != 200 or answer.body == right.body)
 
 
-@pytest.mark.thorough
 def test_a_store_that_throttles_costs_time_and_hardly_an_answer(built: str, proxy: Proxy, tmp_path: Path) -> None:
     """It answers 16 of 37 reads 429."""
     reader = ready(built, tmp_path, store_seconds=20)  # a busy machine is slow too
@@ -316,7 +312,6 @@ def test_a_shim_that_starts_without_its_store(
     assert client.get("/healthz").status == 200
 
 
-@pytest.mark.thorough
 def test_a_build_switch_loses_no_request(client: WsgiClient, store: Store) -> None:
     old = read_pointer(store)[0].build
     new = small_store.add_build(store, 50, live=False)
@@ -345,7 +340,6 @@ def test_a_build_switch_loses_no_request(client: WsgiClient, store: Store) -> No
     assert set(seen) == {old, new}
 
 
-@pytest.mark.thorough
 def test_a_new_build_that_cannot_be_read_does_not_answer(client: WsgiClient, store: Store) -> None:
     old = read_pointer(store)[0].build
     before = set(store.list("layers/catalogue/"))
@@ -361,7 +355,6 @@ def test_a_new_build_that_cannot_be_read_does_not_answer(client: WsgiClient, sto
     until(lambda: client.get(f"{API}cards?q=pika").headers["X-Build"] == new, LIMIT, "it follows")
 
 
-@pytest.mark.thorough
 def test_a_pinned_build(client: WsgiClient, store: Store, proxy: Proxy) -> None:
     old = read_pointer(store)[0].build
     new = small_store.add_build(store, 50)
@@ -375,7 +368,6 @@ def test_a_pinned_build(client: WsgiClient, store: Store, proxy: Proxy) -> None:
     until(lambda: client.get(f"{API}cards", x_build=old).status == 400, LIMIT, "it is not kept any more")
 
 
-@pytest.mark.thorough
 def test_keys_in_every_shim(store: Store, tmp_path: Path) -> None:
     """A change is soon in force everywhere, and going back to an older build does not undo it."""
     client, other = (WsgiClient(store.location, str(tmp_path / name), 1_000_000) for name in ("one", "other"))
@@ -399,7 +391,6 @@ def test_keys_in_every_shim(store: Store, tmp_path: Path) -> None:
     assert client.get(f"{API}status").headers["X-Build"] == old
 
 
-@pytest.mark.thorough
 def test_key_records_that_cannot_be_read_are_good_for_a_while(
     store: Store, proxy: Proxy, tmp_path: Path, often: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -417,7 +408,6 @@ def test_key_records_that_cannot_be_read_are_good_for_a_while(
     until(lambda: client.get(f"{API}me").status == 200, LIMIT, "they are read again")
 
 
-@pytest.mark.thorough
 def test_a_reader_without_the_right_to_list(servers: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """S3 denies such a one what is not there: a failure, and the log says at the start what to grant."""
     ceph = servers("ceph")

@@ -70,6 +70,7 @@ def test_what_was_asked_for_is_ready_when_another_build_goes_live(
 
 
 @pytest.mark.parametrize("hinders", ["time", "store"])
+@pytest.mark.thorough
 def test_a_build_goes_live_without_them_too(
     client: WsgiClient, store: FolderStore, monkeypatch: pytest.MonkeyPatch, hinders: str
 ) -> None:

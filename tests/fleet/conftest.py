@@ -21,10 +21,14 @@ from tests.support.target_fixtures import fixed_key, fixed_oracle, live_build  #
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run all tests of this folder in the process of `on_s3`, so that fleet and S3 are started once."""
+    """Run all tests of this folder in the process of `on_s3`, so that fleet and S3 are started once.
+
+    `make test` asks one shim.
+    """
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.xdist_group("s3"))
+            item.add_marker(pytest.mark.thorough)
             if "fleet" in item.fixturenames:
                 item.add_marker(pytest.mark.shim_only("an nginx that counts excludes Redis"))
 

@@ -33,6 +33,7 @@ def lake(tmp_path: Path):
 
 
 @pytest.mark.parametrize("pack", mostly_thorough([bytes, gzip.compress], gzip.compress))
+@pytest.mark.thorough
 def test_a_download_file_that_is_too_large(lake: Path, tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
     bomb = tmp_path / "bomb.json"
     bomb.write_bytes(pack(json.dumps(DOCUMENT).encode() + b" " * (65 << 20)))

@@ -157,6 +157,7 @@ def test_the_rows_are_the_same_on_every_machine(tmp_path: Path, recorded: Record
         assert digest.hexdigest() == ROWS.read_text().strip(), "other rows: run make golden"
 
 
+@pytest.mark.thorough
 def test_a_day_more_leaves_the_days_before_alone(tmp_path):
     lake = tmp_path / "lake"
     write_demo(lake, 200, 20, 1)
@@ -180,6 +181,7 @@ def days_of(lake: Path) -> list[str]:
     return sorted(path.name.removeprefix("day=") for path in (lake / "price_guide").iterdir())
 
 
+@pytest.mark.thorough
 def test_days_end_today_or_on_the_day_named_and_more_days_are_later_nights(tmp_path):
     lake = tmp_path / "lake"
     today = datetime.now(UTC).date()

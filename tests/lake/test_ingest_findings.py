@@ -157,6 +157,7 @@ def test_several_findings_name_every_case_to_accept(imports: Imports) -> None:
 
 
 @pytest.mark.parametrize("price", [10_000_000_000_000, 10_000_000_000_001])
+@pytest.mark.thorough
 def test_imports_and_builds_accept_the_same_prices(imports: Imports, price: int) -> None:
     """The greatest price that a build accepts is the greatest that a guide and a line may have."""
     too_high = price > 10_000_000_000_000

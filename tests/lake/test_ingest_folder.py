@@ -109,6 +109,7 @@ def test_folders_without_such_files(tmp_path: Path) -> None:
     assert "no such file or folder" in run(*words, tmp_path / "none", status=1).stderr
 
 
+@pytest.mark.thorough
 def test_numbers_from_names(folder: Path) -> None:
     import_folder(folder)
     assert products(folder, "number") == {1: (None,), 2: (None,), 3: (None,)}
@@ -210,6 +211,7 @@ def test_a_newer_name_wins_and_a_game_stays(folder: Path) -> None:
     assert "1 unknown ids skipped, because they have no name, such as 12" in imported.stderr
 
 
+@pytest.mark.thorough
 def test_attributes_reach_the_cards(folder: Path) -> None:
     path = folder / "attributes.csv"
     path.write_text(

@@ -254,6 +254,7 @@ def test_replace_makes_the_files_the_whole_truth_of_their_schemes(lake: Path, tm
     st.integers(1, 7),
     st.sampled_from([None, 1]),
 )
+@pytest.mark.thorough
 def test_any_json_is_read_in_pieces(value: object, size: int, indent: int | None) -> None:
     text = json.dumps([value, {"a": value, "b": 1}], indent=indent, ensure_ascii=False)
     data = io.BytesIO(text.encode("utf-8", "surrogatepass"))

@@ -61,6 +61,7 @@ def prices(lake: Path) -> dict | None:
 
 
 @pytest.mark.parametrize("form", mostly_thorough(GUIDES, "PowerShell", "CSV with semicolons"))
+@pytest.mark.thorough
 def test_every_command_reads_a_guide_alike(tmp_path: Path, form: str) -> None:
     downloads, data = tmp_path / "downloads", GUIDES[form]
     downloads.mkdir()
@@ -186,6 +187,7 @@ def test_look_alike_letters_make_no_second_game(tmp_path: Path) -> None:
     assert len({game for _, game in sets(tmp_path / "lake").values()}) == 1
 
 
+@pytest.mark.thorough
 def test_a_new_set_has_its_game_at_once_and_its_name_as_soon_as_it_is_known(tmp_path: Path) -> None:
     lake, store = tmp_path / "lake", tmp_path / "store"
     catalogue(tmp_path / "d", 17, (1, "Digimon Single", 5423))

@@ -122,6 +122,7 @@ IDENTIFIERS = {
         pytest.param(("identifiers", "--from", "mtgjson"), marks=pytest.mark.thorough),
     ],
 )
+@pytest.mark.thorough
 def test_cardmarket_identifiers(tmp_path: Path, words: tuple[str, ...]) -> None:
     lake, store = tmp_path / "lake", tmp_path / "store"
     rows = [{"idProduct": i, "name": f"Card {i}", "categoryName": "Single", "idExpansion": 4999 + i} for i in (1, 2)]

@@ -25,7 +25,11 @@ from tests.support.s3_fixtures import on_s3
 from tests.support.s3_servers import S3Server, best, free_port
 from tests.support.service import ROOT, environment, run, until
 
-pytestmark = [*on_s3, pytest.mark.skipif(find_spec("distributed") is None, reason="Dask is not installed")]
+pytestmark = [
+    *on_s3,
+    pytest.mark.skipif(find_spec("distributed") is None, reason="Dask is not installed"),
+    pytest.mark.thorough,
+]
 DAYS = 50
 LEFT_OUT = tuple(f"{day:02}" for day in range(5, 31))
 
@@ -117,7 +121,6 @@ def notes(store: FolderStore) -> dict[Path, int]:
     return {path: path.stat().st_mtime_ns for path in (store.root / FOLDER).glob("*/*.arrow")}
 
 
-@pytest.mark.thorough
 def test_two_workers_and_a_bucket(lake: Path, alone, dask: Dask, server: S3Server) -> None:
     """Lake and store both in S3; the folder store is the next test's."""
     bucket = server.bucket()
@@ -129,7 +132,6 @@ def test_two_workers_and_a_bucket(lake: Path, alone, dask: Dask, server: S3Serve
     assert contents(open_store(store)) == alone[1]
 
 
-@pytest.mark.thorough
 def test_a_worker_killed_at_work(lake: Path, alone, dask: Dask, tmp_path: Path) -> None:
     store = FolderStore(str(tmp_path / "store"))
     with building(lake, store, dask) as process:
@@ -141,7 +143,6 @@ def test_a_worker_killed_at_work(lake: Path, alone, dask: Dask, tmp_path: Path) 
     assert contents(store) == alone[1]
 
 
-@pytest.mark.thorough
 def test_bad_input_gives_the_same_error_as_on_one_machine(lake: Path, tmp_path: Path) -> None:
     broken = tmp_path / "lake"
     shutil.copytree(lake, broken)
@@ -154,7 +155,6 @@ def test_bad_input_gives_the_same_error_as_on_one_machine(lake: Path, tmp_path: 
     assert list(FolderStore(str(tmp_path / "store")).list("builds/")) == []
 
 
-@pytest.mark.thorough
 def test_a_scheduler_that_is_gone(lake: Path, alone, dask: Dask, tmp_path: Path) -> None:
     """Nothing is published. The next run continues and does not repeat the recorded tasks."""
     store = FolderStore(str(tmp_path / "store"))

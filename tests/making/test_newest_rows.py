@@ -3,6 +3,7 @@
 from collections import Counter
 
 import pyarrow as pa
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -26,6 +27,7 @@ def newest(rows: list[Row], cuts: list[int]) -> list[dict[str, float | None]]:
 @settings(max_examples=200)
 @example({(1, 1): 0.5, (1, 2): None, (2, 1): 0.0}, [1])
 @given(drawn_rows, st.lists(st.integers(0, 20), max_size=4))
+@pytest.mark.thorough
 def test_in_batches_of_any_size(drawn: dict[tuple[int, int], float | None], cuts: list[int]) -> None:
     rows = [(id_, day, price) for (id_, day), price in sorted(drawn.items(), key=lambda row: row[0])]
     counts = Counter(id_ for id_, *_ in rows)

@@ -143,6 +143,7 @@ def test_a_plan_is_in_order_and_whole(lake: Path, tmp_path: Path, small_tasks: N
     assert sum(ids.count for ids in ranges) == PRODUCTS
 
 
+@pytest.mark.thorough
 def test_plan_is_printed_and_makes_nothing(lake: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     plan = plan_only(open_lake(str(lake)), FolderStore(str(store))).to_dict()

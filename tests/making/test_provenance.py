@@ -72,6 +72,7 @@ def test_names_of_files_do_not_count_but_their_content_does(tmp_path: Path) -> N
     assert {name for name in same if same[name] != changed[name]} == {"watchlist"}
 
 
+@pytest.mark.thorough
 def test_show_prints_where_a_build_comes_from(tmp_path: Path) -> None:
     store, lake, _ = published(tmp_path, 7, 8)
     demo_lake(lake, 9)

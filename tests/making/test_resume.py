@@ -128,6 +128,7 @@ def test_a_product_becomes_known_and_unknown(year_turned) -> None:
     }
 
 
+@pytest.mark.thorough
 def test_explain_says_which_input_differs(tmp_path: Path) -> None:
     store, lake, ids = published(tmp_path, 7, 8)
     demo_lake(lake, 9)
@@ -206,6 +207,7 @@ def test_nothing_is_made_from_damaged_history(year_turned) -> None:
     assert "history-2025" in built(lake, store, repair=True).damaged
 
 
+@pytest.mark.thorough
 def test_several_publishers_at_once_lose_nothing(tmp_path: Path) -> None:
     store, _, ids = published(tmp_path, 5, 6, 7, 8)
     with ThreadPoolExecutor(4) as pool:

@@ -115,6 +115,7 @@ def names_in(value: Any) -> set[str]:
     return {names[0] for names in columns if len(names) == 1}
 
 
+@pytest.mark.thorough
 def test_files_of_build(columns: Columns) -> None:
     root = database.sql_root()
     files = sorted(path.relative_to(root).as_posix().partition(".sql")[0] for path in root.rglob("*.sql*"))

@@ -61,6 +61,7 @@ def test_in_identifiers_in_their_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("table", mostly_thorough(PRICE_TABLES, "listings"))
+@pytest.mark.thorough
 def test_a_file_that_is_broken_after_many_rows(table: str, tmp_path: Path) -> None:
     lake = demo_lake(tmp_path / "lake", 3, 50)
     [path, *_] = sorted((lake / table).glob("*/*.parquet"))

@@ -108,6 +108,7 @@ def test_a_long_header_goes_to_the_shim(fixed_service: Service, fixed_key: str, 
     assert answer["X-Cache"] != "HIT" and answer.status == status
 
 
+@pytest.mark.thorough
 def test_a_counter_file_that_becomes_smaller(service: Service, store: Path, key: str) -> None:
     """A process of nginx that reads where the file has ended is killed by the kernel. Its successor answers."""
     cached(service.client(key))
@@ -125,6 +126,7 @@ def _status(client: Client) -> int | None:
         return None
 
 
+@pytest.mark.thorough
 def test_limits_are_exact_on_a_disk_that_is_full(store: Path, key: str, tmp_path: Path) -> None:
     """The counter's file has its space from the start, so nginx can touch each page of it."""
     with (
@@ -152,6 +154,7 @@ def children(service: Service) -> str:
 
 
 @pytest.mark.parametrize("size", mostly_thorough([0, 4096, 2 << 20], 4096))
+@pytest.mark.thorough
 def test_a_counter_file_without_its_space_is_left_to_the_shim(store: Path, key: str, tmp_path: Path, size: int) -> None:
     """On a disk that is full, a process of nginx that touches such a file is killed."""
     with small_disk(tmp_path / "disk", 4 << 20) as disk:

@@ -58,6 +58,7 @@ def scraped(service: Service) -> Counter[tuple[str, str, str]]:
     return Counter({tuple(s.labels[label] for label in labels): int(s.value) for s in family.samples})
 
 
+@pytest.mark.thorough
 def test_a_line_of_nginx_says_what_one_of_the_shim_says(service: Service, key: str, logs: Logs) -> None:
     client = service.client(key)
     tag = client.get(CARDS)["ETag"]
@@ -146,6 +147,7 @@ def test_keys_are_in_no_log(service: Service, key: str, logs: Logs) -> None:
         assert key[9:].lower().encode() not in logs.text(side).lower()
 
 
+@pytest.mark.thorough
 def test_ids_of_clients(service: Service, key: str, logs: Logs) -> None:
     """Both sides take the same ids."""
     refused = [key, key[9:], "a b", '"', "x" * 200, "", "x" * 32, "a\\b"]
@@ -163,6 +165,7 @@ def test_ids_of_clients(service: Service, key: str, logs: Logs) -> None:
         assert not set(logged) & set(refused) and len(set(logged)) == len(logged)
 
 
+@pytest.mark.thorough
 def test_lines_of_what_no_text_can_be(service: Service, logs: Logs) -> None:
     for path in (
         b"/\xff\xfe<",
@@ -177,6 +180,7 @@ def test_lines_of_what_no_text_can_be(service: Service, logs: Logs) -> None:
     assert all(len(path) <= 500 for path in paths)
 
 
+@pytest.mark.thorough
 def test_a_log_that_is_rotated(service: Service, key: str) -> None:
     log, client = service.folder / "access.log", service.client(key)
     cached(client)
@@ -190,6 +194,7 @@ def test_a_log_that_is_rotated(service: Service, key: str) -> None:
     until(lambda: hit(client.get(CARDS)) and log.stat().st_size, LIMIT, "nginx uses the new file")
 
 
+@pytest.mark.thorough
 def test_counts_survive_a_reload(service: Service, key: str) -> None:
     client = service.client(key)
     cached(client)

@@ -143,6 +143,7 @@ def seconds_until_refused(edge: CachedEdge) -> float:
     return time.monotonic() - begun
 
 
+@pytest.mark.thorough
 def test_a_new_build_is_served_at_once_and_a_rollback_too(own_edge: CachedEdge, tmp_path: Path) -> None:
     client = own_edge.client()
     cached(client)
@@ -161,6 +162,7 @@ def test_a_new_build_is_served_at_once_and_a_rollback_too(own_edge: CachedEdge, 
     assert not client.get(CARDS).json["data"][0]["name"].startswith("New ")
 
 
+@pytest.mark.thorough
 def test_without_a_shim_what_is_cached_is_answered(own_edge: CachedEdge) -> None:
     client = own_edge.client()
     cached(client)
@@ -270,6 +272,7 @@ def failure(answer: HttpAnswer) -> HttpAnswer | None:
     return answer if answer.status == 500 else None
 
 
+@pytest.mark.thorough
 def test_a_folder_that_is_gone(own_edge: CachedEdge) -> None:
     store = own_edge.store
     aside = store.with_name("aside")

@@ -18,6 +18,8 @@ from tests.support.lakes import FIXED, write
 from tests.support.nginx_edge import LIMIT
 from tests.support.service import API, Client, HttpAnswer, Service, until
 
+pytestmark = pytest.mark.thorough
+
 CODINGS = ("gzip", "identity")
 
 
@@ -66,7 +68,6 @@ def never_misses(clients: list[Client], pages: list[str], switch: Callable[[], s
     return {answer["X-Cache"] for answer in seen} == {"HIT"}
 
 
-@pytest.mark.thorough
 def test_what_is_asked_for_often_never_misses(service: Service, store: Path, key: str, other: str) -> None:
     """Each client talks to one process of nginx, so several clients ask.
 

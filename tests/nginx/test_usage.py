@@ -16,6 +16,8 @@ from tests.support.nginx_edge import CARDS, LIMIT
 from tests.support.raw_requests import MALFORMED, send
 from tests.support.service import API, Client, HttpAnswer, Service, until
 
+pytestmark = pytest.mark.thorough
+
 THREADS = 4
 PAGES = [CARDS, f"{API}/sets", f"{API}/games", f"{API}/cards?q=a", f"{API}/status", f"{API}/watchlist"]
 OTHERS = [f"{API}/cards/100000000", f"{API}/cards?limit=x", f"{API}/nowhere", f"{API}/me", f"{API}/bulk", "/docs", "/"]

@@ -13,6 +13,8 @@ import pytest
 from tests.support.nginx_edge import CARDS, LIMIT, cached
 from tests.support.service import API, HttpAnswer, Service, until, window_left
 
+pytestmark = pytest.mark.thorough
+
 MANY = 24
 _offsets = count(1)
 Asks = Callable[..., "Future[HttpAnswer]"]

@@ -67,6 +67,7 @@ def test_it_publishes_on_demand_and_says_what_changed(store: Path) -> None:
     assert "trend" in result.stdout, "the diff names the prices that changed"
 
 
+@pytest.mark.thorough
 def test_no_guide_in_these_days(store: Path) -> None:
     before = sorted(store.parent.joinpath("lake").rglob("*.parquet"))
     line = backfill(store, "2026-01-01", "2026-01-31", status=1).stderr.splitlines()[-1]

@@ -175,6 +175,7 @@ def test_a_file_that_no_library_can_open_is_made_again(place: str, origin: Path,
 
 @pytest.mark.parametrize("content", mostly_thorough([b"", b"{"], b"{"), ids=["empty", "cut"])
 @pytest.mark.parametrize("live", [False, True], ids=["an older build", "the live build"])
+@pytest.mark.thorough
 def test_a_damaged_record_is_set_aside(live: bool, content: bytes, tmp_path: Path) -> None:
     store, lake, ids = published(tmp_path, 7, 8)
     demo_lake(lake, 9)

@@ -50,6 +50,7 @@ def test_what_the_lake_has_goes_live_although_the_guide_is_missing(tmp_path: Pat
 
 
 @pytest.mark.parametrize("day", ["today", "yesterday"])
+@pytest.mark.thorough
 def test_days_can_be_named_by_today(day: str, tmp_path: Path) -> None:
     store, lake, _ = published(tmp_path, 7)
     expected = utc_now().date() - timedelta(days=day == "yesterday")

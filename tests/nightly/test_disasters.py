@@ -40,7 +40,7 @@ from tests.support.reader import PATHS, Reader, until_served
 from tests.support.selection import mostly_thorough
 from tests.support.service import API, Client, Service
 
-pytestmark = pytest.mark.xdist_group("disasters")  # one process, one shim
+pytestmark = [pytest.mark.xdist_group("disasters"), pytest.mark.thorough]  # one process, one shim
 DISASTERS: dict[str, tuple[Damage, str]] = {
     "all prices x 9": (guide_prices("{} * 9", *GUIDE, *FOIL), "prices-scaled"),
     "all prices x 2": (guide_prices("{} * 2", *GUIDE, *FOIL), "prices-scaled"),
@@ -174,7 +174,6 @@ def test_a_disaster_is_refused_and_clients_see_nothing_of_it(disaster: str, plac
 
 
 @pytest.mark.parametrize("disaster", HELD)
-@pytest.mark.thorough
 def test_a_fault_of_one_game_leaves_its_prices_as_they_were_and_those_of_others_come(
     disaster: str, place: Place
 ) -> None:
@@ -274,7 +273,6 @@ def assert_read_well(place: Place, *builds: str) -> None:
 
 
 @pytest.mark.parametrize("case", IMPORTS)
-@pytest.mark.thorough
 def test_an_import_that_is_probably_wrong(case: str, place: Place) -> None:
     """It is refused. You can insist on it; gates may then refuse the build. Clients read all the time."""
     change, outcome = IMPORTS[case]
@@ -288,7 +286,6 @@ def test_an_import_that_is_probably_wrong(case: str, place: Place) -> None:
     assert_read_well(place, report["live"])
 
 
-@pytest.mark.thorough
 def test_an_older_guide_with_other_prices_changes_nothing_and_is_counted(place: Place) -> None:
     rows = tonights_rows(place)
     run(*import_words(place, rows, f"{TODAY}T12:00:00"))
@@ -303,7 +300,6 @@ def test_an_older_guide_with_other_prices_changes_nothing_and_is_counted(place: 
     assert_read_well(place, report["build"])
 
 
-@pytest.mark.thorough
 def test_a_day_that_proved_wrong_is_withdrawn(place: Place) -> None:
     """As `docs/ingest.md` says: roll back, withdraw, import the right file, and publish by hand."""
     rows, store = tonights_rows(place), place.folder / "store"
@@ -322,7 +318,6 @@ def test_a_day_that_proved_wrong_is_withdrawn(place: Place) -> None:
     assert_read_well(place, wrong, held["build"])
 
 
-@pytest.mark.thorough
 def test_forced_by_name_it_goes_live_and_the_next_night_repairs_it(place: Place) -> None:
     damage, _ = DISASTERS["names undefined"]
     breached = [v["gate"] for v in place.night(damage, status=1)["judgement"]["verdicts"] if v["breached"]]

@@ -14,6 +14,7 @@ from tests.support.nights import demo_lake, published
 pytestmark = pytest.mark.xdist_group("nights")
 
 
+@pytest.mark.thorough
 def test_a_prune_that_fails_after_the_publish_says_so(tmp_path: Path) -> None:
     store, lake, _ = published(tmp_path, 7, 8)
     demo_lake(lake, 9)

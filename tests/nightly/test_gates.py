@@ -489,9 +489,9 @@ def test_a_dozen_dear_cards_are_no_market(dear: float, passes: bool) -> None:
 @pytest.mark.parametrize(
     ("gate", "damage"),
     [
-        # `make test` tries the first damage of every fourth gate.
+        # `make test` tries the first damage of every twelfth gate.
         pytest.param(
-            *(gate, damage), id=f"{gate}-{damage.__name__}", marks=[pytest.mark.thorough] * bool(number or place % 4)
+            *(gate, damage), id=f"{gate}-{damage.__name__}", marks=[pytest.mark.thorough] * bool(number or place % 12)
         )
         for place, (gate, damages) in enumerate(DAMAGES.items())
         for number, damage in enumerate(damages)
@@ -547,6 +547,7 @@ def test_products_that_get_a_game_are_no_loss(
 
 
 @together
+@pytest.mark.thorough
 def test_prices_of_a_week_ago_are_no_new_prices(
     live: tuple[FolderStore, Build], built: Callable[[Damage], Build], few_prices: None
 ) -> None:
@@ -578,6 +579,7 @@ def test_lost_ids_of_other_catalogues_are_judged_by_one_gate(judged: Callable[..
 
 
 @together
+@pytest.mark.thorough
 def test_thresholds_can_be_set_and_gates_forced(judged: Callable[..., Judgement]) -> None:
     seen = {"guide-shrank", "game-shrank", "set-shrank", "kind-shrank"}
     assert breached(judged(half_the_guide)) == seen
@@ -599,6 +601,7 @@ def test_the_first_build_is_judged_by_the_clock_alone(live: tuple[FolderStore, B
 
 
 @together
+@pytest.mark.thorough
 def test_a_judgement_is_stored_beside_the_record_of_its_build(
     live: tuple[FolderStore, Build], judged: Callable[..., Judgement]
 ) -> None:

@@ -244,6 +244,7 @@ def test_a_terminated_run_releases_its_lock(two) -> None:
     assert night(lake, store).outcome == "published"
 
 
+@pytest.mark.thorough
 def test_a_second_run_ends_at_once_and_says_why(two) -> None:
     store, lake, _ = two
     with Lease(store, NIGHTLY_LOCK, what="nightly", run="the-first", clock=utc_now, seconds=60):
@@ -298,6 +299,7 @@ def test_a_run_that_lost_its_lock_publishes_nothing(two) -> None:
     assert live_build_id(store) == ids[1]
 
 
+@pytest.mark.thorough
 def test_prunes_what_is_not_kept(two, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "PRUNE_WAIT_SECONDS", 0)  # no other process uses the store
     store, lake, ids = two

@@ -168,6 +168,7 @@ def test_accepting_a_level_that_stays_is_enough(tmp_path: Path, few_prices: None
         assert night(lake, store).outcome == "published", "a day after the accepted one is compared with it"
 
 
+@pytest.mark.thorough
 def test_after_a_refusal_everything_says_what_to_do(refused: tuple[FolderStore, Path, str], tmp_path: Path) -> None:
     store, lake, build = refused
     live = live_build_id(store)
@@ -209,6 +210,7 @@ def test_accept_can_run_the_night(refused: tuple[FolderStore, Path, str]) -> Non
     assert BAD_DAY in guide_days(store, live_build_id(store))
 
 
+@pytest.mark.thorough
 def test_a_published_day_is_withdrawn_by_one_command(tmp_path: Path) -> None:
     store, lake, _ = published(tmp_path, 7, 8)
     demo_lake(lake, 9)

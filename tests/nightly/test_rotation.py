@@ -15,7 +15,10 @@ from generator.releases.rotation import Rotation
 from tests.support.commands import run
 from tests.support.nights import DAYS, assert_whole, demo_lake, in_hours, published
 
-pytestmark = pytest.mark.xdist_group("nights")  # one process: the published builds are made once
+pytestmark = [
+    pytest.mark.xdist_group("nights"),
+    pytest.mark.thorough,
+]  # one process: the published builds are made once
 SHARED = "history-2025"
 
 
@@ -42,7 +45,6 @@ def night(lake: Path, store: FolderStore, *options: str) -> dict:
     return json.loads(run("nightly", "--lake", lake, "--store", store.root, "--json", "--no-pages", *options).stdout)
 
 
-@pytest.mark.thorough
 def test_a_night_repairs_what_it_reads_again(year_turned, tmp_path: Path) -> None:
     store, lake = year_turned
     file = flip(store, "*.jsonl.gz")
@@ -55,7 +57,6 @@ def test_a_night_repairs_what_it_reads_again(year_turned, tmp_path: Path) -> Non
     assert_whole(store)
 
 
-@pytest.mark.thorough
 def test_a_night_that_meets_a_damaged_input_reads_everything(year_turned) -> None:
     store, lake = year_turned
     flip(store, "price_guide-*")
@@ -64,7 +65,6 @@ def test_a_night_that_meets_a_damaged_input_reads_everything(year_turned) -> Non
     assert_whole(store)
 
 
-@pytest.mark.thorough
 def test_everything_is_read_within_a_week_and_no_night_reads_much(year_turned) -> None:
     store, _ = year_turned
     layers = list(open_build(store, live_build_id(store)).layers.values())
@@ -82,7 +82,6 @@ def test_everything_is_read_within_a_week_and_no_night_reads_much(year_turned) -
     assert set(json.loads(store.get(LAST_READS))) == {"", *(layer.folder for layer in layers)}
 
 
-@pytest.mark.thorough
 def test_after_missed_nights_more_is_read(year_turned) -> None:
     store, _ = year_turned
     layers = list(open_build(store, live_build_id(store)).layers.values())

@@ -27,7 +27,7 @@ from tests.support.selection import mostly_thorough
 LAKE_DAYS, PRODUCTS = 22, 200
 LAST = FIRST_DAY + timedelta(days=LAKE_DAYS - 1)
 
-pytestmark = pytest.mark.xdist_group("sources")  # one process, one store
+pytestmark = [pytest.mark.xdist_group("sources"), pytest.mark.thorough]  # one process, one store
 Story = Callable[[Path, str, str], None]
 
 
@@ -138,7 +138,6 @@ def test_a_source_that_fails_is_named(name: str, ordinary: Path, store: FolderSt
     assert not game or [source.startswith(f"{table} of {game} (") for source in found] == [True]
 
 
-@pytest.mark.thorough
 def test_sources_with_a_rhythm_of_their_own_are_not_late(ordinary: Path, store: FolderStore, tmp_path: Path) -> None:
     assert late(ordinary, store) == []
     lake = shutil.copytree(ordinary, tmp_path / "lake")

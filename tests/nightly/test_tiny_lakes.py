@@ -41,6 +41,7 @@ def night(lake: Path, store: Path, *options: str, status: int = 0) -> dict:
         pytest.param(LONG, id="a long game", marks=pytest.mark.thorough),
     ],
 )
+@pytest.mark.thorough
 def test_every_command_and_answer(rows: Rows, tmp_path: Path) -> None:
     lake, store = write(rows, tmp_path / "lake"), tmp_path / "store"
     report = night(lake, store)

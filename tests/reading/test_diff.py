@@ -109,6 +109,7 @@ class TestAgainstExports:
     """The JSON document equals a brute-force comparison of the exported trees, in both directions."""
 
     @pytest.mark.parametrize("back", [False, True])
+    @pytest.mark.thorough
     def test_objects(self, pair: Pair, back: bool) -> None:
         document = pair.document(back=back)
         trees = pair.trees[::-1] if back else pair.trees
@@ -247,6 +248,7 @@ def test_only_layers_that_differ_are_read(month: Pair, tmp_path: Path) -> None:
 
 class TestCommand:
     @pytest.mark.parametrize("format_", ["text", "json", "html"])
+    @pytest.mark.thorough
     def test_a_build_does_not_differ_from_itself(self, month: Pair, format_: str) -> None:
         reported = cardpress("diff", month.new, month.new, "--store", month.store, "--format", format_)
         if format_ == "json":
@@ -282,6 +284,7 @@ class TestCommand:
         cardpress("diff", month.old, month.new, "--store", month.store, "--top", "0", code=2)
 
     @pytest.mark.parametrize("format_", mostly_thorough(["text", "json", "html"], "html"))
+    @pytest.mark.thorough
     def test_same_bytes_every_time(self, month: Pair, format_: str) -> None:
         """With other numbers of threads, and in another process, whose sets have another order."""
         command = ("diff", month.old, month.new, "--store", month.store, "--format", format_, "--threads", 4)
@@ -356,6 +359,7 @@ class TestText:
         changed = sum(any(map(compared.match, product["fields"])) for product in products)
         assert re.search(rf"^  products changed +{changed:,} ", month.diff(), re.MULTILINE)
 
+    @pytest.mark.thorough
     def test_top_bounds_every_list(self, month: Pair) -> None:
         lists = month.diff("--top", 2).split("trend up, largest in euros", 1)[1]
         lists = lists.split("\n\nobjects ", 1)[0].split("\n\n")

@@ -154,6 +154,7 @@ def before(tmp_path: Path) -> tuple[FolderStore, Path]:
     return store, lake
 
 
+@pytest.mark.thorough
 def test_a_refused_night_says_why_on_its_page(before: tuple[FolderStore, Path]) -> None:
     store, lake = before
     empty("watchlist")(lake)

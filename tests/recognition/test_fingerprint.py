@@ -90,6 +90,7 @@ def photos_of(n: int) -> dict[str, Image.Image]:
 
 @pytest.mark.xdist_group("drawn cards")
 @pytest.mark.parametrize("way", mostly_thorough(PHOTOS, "all, at half strength"))
+@pytest.mark.thorough
 def test_photos_are_recognised(drawn: References, way: str) -> None:
     sample = range(0, CARDS, 20)
     found = [match_photo(np.asarray(photos_of(n)[way]), drawn, 5) for n in sample]

@@ -98,6 +98,7 @@ def say(store: FolderStore, record: Record) -> None:
     store.put(f"{SHIMS}0123456789abcdef.json", json.dumps(asdict(record)).encode())
 
 
+@pytest.mark.thorough
 def test_a_dead_shim_delays_once_and_is_named(
     store: FolderStore, builds: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -141,6 +142,7 @@ def test_another_publisher_in_between_ends_the_wait(store: FolderStore, builds: 
     assert publishing._late_shims(store, pointer, mine, set(store.list(SHIMS))) == {}
 
 
+@pytest.mark.thorough
 def test_a_killed_shim_is_known_at_once(
     service: Service, store: FolderStore, builds: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

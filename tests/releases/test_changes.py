@@ -222,6 +222,7 @@ def test_a_step_shows_and_a_rollback_needs_no_comparison(published, monkeypatch:
     assert get_json(shim, f"changes/{ids[2]}...{ids[1]}")["as_of"] == ids[1][:10]
 
 
+@pytest.mark.thorough
 def test_a_build_that_another_worker_made_live_is_known_at_once(published) -> None:
     store, ids, shim = published
     publish(store, ids[3], by_hand=True)
@@ -230,6 +231,7 @@ def test_a_build_that_another_worker_made_live_is_known_at_once(published) -> No
     assert get_json(shim, f"changes/{ids[3]}...{ids[4]}")["to"] == ids[4]
 
 
+@pytest.mark.thorough
 def test_a_killed_command_leaves_no_gap(client, published, monkeypatch: pytest.MonkeyPatch) -> None:
     """The pointer moves in the same write as the step; a document that is missing is made by the next command."""
     store, ids, _ = published

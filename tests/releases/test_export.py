@@ -108,6 +108,7 @@ SLUGS = {  # and their names in a tree
 }  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_any_host_finds_a_slug_under_its_own_name(tmp_path: Path) -> None:
     store, tree = FolderStore(str(tmp_path / "store")), tmp_path / "tree"
     watched = [{"slug": slug, "name": "n", "url": "https://market.example/x"} for slug in SLUGS]
@@ -145,6 +146,7 @@ def test_the_length_of_each_list_is_known(two, tmp_path: Path) -> None:
     assert lists["cards/all/trend"]["with_key"] == len(priced)
 
 
+@pytest.mark.thorough
 def test_files_that_are_gone_are_deleted_and_no_others(tmp_path: Path) -> None:
     store, tree = FolderStore(str(tmp_path / "store")), tmp_path / "tree"
     watched = [{"slug": f"slug {n}", "name": "n", "url": f"https://market.example/{n}"} for n in range(2)]
@@ -236,6 +238,7 @@ def test_the_documents_that_name_the_build_are_written_last(
     assert set(names[-2:]) == {"api/v1/status.json", "api/v1/bulk.json"}
 
 
+@pytest.mark.thorough
 def test_a_process_that_is_killed(two, tmp_path: Path) -> None:
     store, _, (_, second) = two
     tree = tmp_path / "tree"
@@ -250,6 +253,7 @@ def test_a_process_that_is_killed(two, tmp_path: Path) -> None:
     assert same(tree, tmp_path / "fresh")
 
 
+@pytest.mark.thorough
 def test_what_was_lost_or_cut_is_written_again(two, tmp_path: Path) -> None:
     store, _, (first, _) = two
     tree = tmp_path / "tree"
@@ -285,6 +289,7 @@ def test_a_night_keeps_a_tree_up_to_date(tmp_path: Path) -> None:
     assert newest_report(store)["outcome"] == "not exported"
 
 
+@pytest.mark.thorough
 def test_an_export_that_fails_leaves_the_new_build_live(two, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store, lake, (first, second) = two
     publish(store, first, by_hand=True)

@@ -23,7 +23,7 @@ from tests.support.nights import assert_whole, demo_lake, names, published
 from tests.support.service import ROOT, environment
 from tests.support.small_disk import fill, small_disk
 
-pytestmark = pytest.mark.xdist_group("nights")
+pytestmark = [pytest.mark.xdist_group("nights"), pytest.mark.thorough]
 
 
 def free(disk: Path) -> int:
@@ -72,7 +72,6 @@ def test_rollback_works_at_0_bytes(full, disk: Path) -> None:
     assert "No space left on device" in refused.stderr and live_build_id(store) == ids[0]
 
 
-@pytest.mark.thorough
 def test_a_night_that_meets_0_bytes_reports_and_releases_its_lock(full, disk: Path) -> None:
     store, lake, ids = full
     (disk / "filler").unlink()
@@ -113,7 +112,6 @@ def test_publish_works_at_0_bytes(full, disk: Path) -> None:
     assert run("publish", ids[0], "--store", store.root).stdout.strip() == ids[0] == live_build_id(store)
 
 
-@pytest.mark.thorough
 def test_prune_works_at_0_bytes(disk: Path, tmp_path: Path) -> None:
     _, _, ids = published(tmp_path / "origin", 5, 6, 7)
     store = FolderStore(str(disk / "store"))
@@ -126,7 +124,6 @@ def test_prune_works_at_0_bytes(disk: Path, tmp_path: Path) -> None:
     assert_whole(store)
 
 
-@pytest.mark.thorough
 def test_a_disk_that_gets_full_during_a_build_gets_its_room_back(tmp_path: Path) -> None:
     lake = demo_lake(tmp_path / "lake", 8)
     with small_disk(tmp_path / "disk", 256 << 10) as disk:
@@ -140,7 +137,6 @@ def test_a_disk_that_gets_full_during_a_build_gets_its_room_back(tmp_path: Path)
 
 
 @pytest.mark.parametrize("size", [16 << 10, 64 << 10, 192 << 10])
-@pytest.mark.thorough
 def test_a_full_temporary_folder_is_not_the_lakes_fault(size: int, tmp_path: Path) -> None:
     lake = demo_lake(tmp_path / "lake", 8)
     with ExitStack() as stack:

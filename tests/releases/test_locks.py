@@ -175,6 +175,7 @@ def test_a_terminated_prune_releases_its_lock(store: FolderStore) -> None:
     assert current_holder(store, layout.PRUNE_LOCK, utc_now) is None
 
 
+@pytest.mark.thorough
 def test_a_terminated_build_leaves_no_intent(tmp_path: Path) -> None:
     lake, store = demo_lake(tmp_path / "lake", 8), FolderStore(str(tmp_path / "store"))
     command = [sys.executable, "-m", "generator", "build", "--lake", lake, "--store", store.root]

@@ -21,6 +21,8 @@ from tests.support.commands import run
 from tests.support.nginx_client import open_client
 from tests.support.service import Failed
 
+pytestmark = pytest.mark.thorough
+
 LOST = "another publisher moved the pointer meanwhile"
 
 
@@ -65,7 +67,6 @@ def assert_a_chain(store: FolderStore, at_least: int) -> None:
             assert brute_force(content[step["from"]], content[step["to"]]).items() <= document.items()
 
 
-@pytest.mark.thorough
 def test_publishes_and_rollbacks_at_the_same_moment(nights) -> None:
     store, ids = nights
     rng, rounds, lost = random.Random(5), 25, 0

@@ -12,6 +12,8 @@ from recognition.references import read_index
 from tests.support.service import Client, Service
 from tests.support.serving import eventually
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module")
 def client(demo_service: tuple[Service, str]) -> Client:

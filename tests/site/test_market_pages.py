@@ -3,11 +3,14 @@
 import json
 import re
 
+import pytest
 from playwright.sync_api import Route, expect
 
 from tests.site.conftest import Visit, ending
 from tests.site.test_accessibility import assert_accessible, overflow
 from tests.support.site_lake import DAYS, EMBERFOX
+
+pytestmark = pytest.mark.thorough
 
 
 def test_the_market_ranks_sets_and_games(visit: Visit) -> None:

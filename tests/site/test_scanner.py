@@ -21,6 +21,8 @@ from tests.support.commands import issue
 from tests.support.selection import mostly_thorough
 from tests.support.service import ROOT, Client, Service
 
+pytestmark = pytest.mark.thorough
+
 VECTORS = json.loads((ROOT / "docs" / "fingerprint-vectors.json").read_text())
 PARTS = ("art_p", "art_d", "card_p", "colour")
 FINGERPRINT = """async ({name, width, height, bytes}) => {
@@ -124,7 +126,6 @@ def test_the_browser_computes_the_vectors(page: Page, demo_service: tuple[Servic
         assert found == [fingerprint(view).texts() for view in views(np.asarray(upright.convert("RGB")))]
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("expected", VECTORS["distances"], ids=lambda entry: " to ".join(entry["between"]))
 def test_the_browser_computes_the_distances(page: Page, demo_service: tuple[Service, str], expected: dict) -> None:
     page.goto(f"http://127.0.0.1:{demo_service[0].port}/explore/scan")
@@ -132,7 +133,6 @@ def test_the_browser_computes_the_distances(page: Page, demo_service: tuple[Serv
     assert page.evaluate(DISTANCE, {"one": one, "other": other}) == pytest.approx(expected["distance"], abs=1e-9)
 
 
-@pytest.mark.thorough
 def test_a_turned_card_seen_from_the_side_is_found(
     page: Page,
     demo_service: tuple[Service, str],
@@ -177,7 +177,6 @@ def test_no_sample_from_another_host(page: Page, demo_service: tuple[Service, st
     expect(page.get_by_role("button", name="Try a sample photo")).to_be_hidden()
 
 
-@pytest.mark.thorough
 def test_a_picture_without_a_card(page: Page, demo_service: tuple[Service, str]) -> None:
     scanner(page, demo_service)
     noise = Image.fromarray(np.random.default_rng(1).integers(0, 256, (30, 21, 3), np.uint8)).resize((420, 600))
@@ -275,7 +274,6 @@ def test_an_index_without_entries_is_explained(page: Page, demo_service: tuple[S
     )
 
 
-@pytest.mark.thorough
 def test_accessible_in_both_themes_at_all_widths(
     page: Page, demo_service: tuple[Service, str], drawings: list[Image.Image]
 ) -> None:
@@ -291,7 +289,6 @@ def test_accessible_in_both_themes_at_all_widths(
         assert overflow(page) == [], width
 
 
-@pytest.mark.thorough
 def test_pages_link_to_it(page: Page, demo_service: tuple[Service, str]) -> None:
     service, key = demo_service
     page.goto(f"http://127.0.0.1:{service.port}/")

@@ -14,6 +14,8 @@ from tests.support.nights import demo_lake, published
 from tests.support.selection import mostly_thorough
 from tests.support.service import Service
 
+pytestmark = pytest.mark.thorough
+
 LINES_OF_WORDS = """cells => cells.flatMap((cell) => cell.firstChild.data.split(" ").map((word, at, words) => {
   const range = document.createRange();
   const start = words.slice(0, at).join(" ").length + (at > 0);

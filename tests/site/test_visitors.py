@@ -17,6 +17,8 @@ from tests.support.s3_servers import S3Server
 from tests.support.service import Service
 from tests.support.site_lake import EMBERFOX
 
+pytestmark = pytest.mark.thorough
+
 
 def test_the_form_shows_what_is_behind_it(visit: Visit, demo_service: tuple[Service, str]) -> None:
     service, visit.key = demo_service

@@ -23,7 +23,11 @@ from tests.support.s3_servers import OWNER, SECRET, S3Server, free_port
 from tests.support.selection import mostly_thorough
 from tests.support.service import until
 
-pytestmark = [*on_s3, pytest.mark.parametrize("server", ["moto"], indirect=True)]  # Ceph checks what the gate changes
+pytestmark = [
+    *on_s3,
+    pytest.mark.parametrize("server", ["moto"], indirect=True),
+    pytest.mark.thorough,
+]  # Ceph checks what the gate changes
 
 HABITS = (
     *("md5", "checksum", "nobatch", "deafbatch", "nov2", "weak", "gzip", "quoted", "nometa", "metacase", "norange"),

@@ -29,7 +29,7 @@ from tests.support.s3_proxy import ALWAYS, Proxy
 from tests.support.s3_servers import S3Server, best
 from tests.support.service import Failed, Service, until
 
-pytestmark = on_s3
+pytestmark = [*on_s3, pytest.mark.thorough]
 
 QUIET = Progress(quiet=True)
 LAST_DAY, DAY_BEFORE = "2025-11-20", "2025-11-19"
@@ -84,7 +84,6 @@ def store(bucket: str) -> str:
     return f"s3://{bucket}/out"
 
 
-@pytest.mark.thorough
 def test_the_same_build_as_on_disk(built: str, server: S3Server, on_disk: Path, tmp_path: Path) -> None:
     store = f"s3://{built}/out"
     [newest] = _ids(on_disk)
@@ -95,7 +94,6 @@ def test_the_same_build_as_on_disk(built: str, server: S3Server, on_disk: Path, 
     assert "all match their hashes" in run("verify", "--store", store).stdout
 
 
-@pytest.mark.thorough
 def test_publish_and_rollback(store: str) -> None:
     newest, before = _ids(store)
     publish(open_store(store), before, by_hand=True)
@@ -107,7 +105,6 @@ def test_publish_and_rollback(store: str) -> None:
     assert live_build_id(open_store(store)) == newest
 
 
-@pytest.mark.thorough
 def test_of_two_publishers_one_wins(store: str) -> None:
     _, other = _ids(store)
     stores = [open_store(store) for _ in range(4)]
@@ -129,7 +126,6 @@ def test_of_two_publishers_one_wins(store: str) -> None:
     assert (pointer.build, len(pointer.previous)) == (other, 1)
 
 
-@pytest.mark.thorough
 def test_serve(store: str, server: S3Server, tmp_path: Path) -> None:
     key = issue(store)
     with Service(store, tmp_path / "state") as service:
@@ -145,7 +141,6 @@ def test_serve(store: str, server: S3Server, tmp_path: Path) -> None:
         until(lambda: client.get("/api/v1/me").status == 401, 60, "a revoked key is refused")
 
 
-@pytest.mark.thorough
 def test_what_is_there_is_not_sent_again(s3_lake: str, store: str, bucket: str, server: S3Server) -> None:
     """A build that was killed has left packs without an index; they stay as they are, unless they are not whole."""
     client = server.client()
@@ -161,7 +156,6 @@ def test_what_is_there_is_not_sent_again(s3_lake: str, store: str, bucket: str, 
     verify(open_build(open_store(store), live_build_id(open_store(store))), QUIET)
 
 
-@pytest.mark.thorough
 def test_verify_reads_what_is_in_the_bucket(store: str, bucket: str, server: S3Server) -> None:
     """A damaged object is found, whatever good copies of it there are on this machine."""
     opened, client = open_store(store), server.client()
@@ -184,7 +178,6 @@ def test_verify_reads_what_is_in_the_bucket(store: str, bucket: str, server: S3S
         client.put_object(Bucket=bucket, Key=key, Body=data, Metadata=good["Metadata"])
 
 
-@pytest.mark.thorough
 def test_what_rotted_is_sent_again_by_a_repair(s3_lake: str, store: str, bucket: str, server: S3Server) -> None:
     """Bytes that changed where they lie, under the hash that was noted for them."""
     client, folder = server.client(), _folder(store, "history-open")
@@ -197,7 +190,6 @@ def test_what_rotted_is_sent_again_by_a_repair(s3_lake: str, store: str, bucket:
     assert client.get_object(Bucket=bucket, Key=pack)["Body"].read() == data
 
 
-@pytest.mark.thorough
 def test_unchanged_indexes_are_not_fetched_again(built: str, proxy: Proxy) -> None:
     opened = open_store(f"s3://{built}/out")
     layers = open_build(opened, live_build_id(opened)).layers
@@ -208,7 +200,6 @@ def test_unchanged_indexes_are_not_fetched_again(built: str, proxy: Proxy) -> No
     assert gets == []
 
 
-@pytest.mark.thorough
 def test_the_content_of_a_lake_is_what_it_is_on_disk(
     s3_lake: str, lake: Path, bucket: str, server: S3Server, proxy: Proxy
 ) -> None:
@@ -258,7 +249,6 @@ def test_a_lake_that_is_written_to_meanwhile(s3_lake: str, bucket: str, server: 
         list(place.with_hashes([LakeFile(name, "products", None)], QUIET))
 
 
-@pytest.mark.thorough
 def test_what_is_wrong_with_a_lake_is_told(s3_lake: str, store: str, bucket: str, server: S3Server) -> None:
     client = server.client()
     key = next(key for key in _written(client, bucket) if key.startswith(f"in/price_guide/day={LAST_DAY}/"))
@@ -273,7 +263,6 @@ def test_what_is_wrong_with_a_lake_is_told(s3_lake: str, store: str, bucket: str
             open_lake(nothing)
 
 
-@pytest.mark.thorough
 def test_a_refusal_is_told_in_one_line(built: str, proxy: Proxy) -> None:
     proxy.break_next("deny", ALWAYS)
     with pytest.raises(Failed, match=r"exit 1\n\ncardpress: .*access denied.*\n$"):

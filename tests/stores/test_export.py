@@ -23,7 +23,7 @@ from tests.support.s3_fixtures import on_s3
 from tests.support.s3_proxy import ALWAYS, Proxy
 from tests.support.s3_servers import S3Server
 
-pytestmark = on_s3
+pytestmark = [*on_s3, pytest.mark.thorough]
 RECORD = ".cardpress-export.json"
 ONE = Rows(products=[{"id_product": 7, "name": "Only", "kind": "single"}], price_guide={"2026-03-01": []})
 
@@ -47,7 +47,6 @@ def modified(listed: dict[str, dict], name: str) -> datetime:
     return listed[name]["LastModified"]
 
 
-@pytest.mark.thorough
 def test_the_objects_are_those_of_a_folder_compressed(two, server: S3Server, tmp_path: Path) -> None:
     store, (first, second) = two
     bucket, client = server.bucket(), server.client()
@@ -84,7 +83,6 @@ def test_the_objects_are_those_of_a_folder_compressed(two, server: S3Server, tmp
     assert json.loads(gzip.decompress(status))["build"]["id"] == second
 
 
-@pytest.mark.thorough
 def test_foreign_objects_and_gone_ones(two, server: S3Server) -> None:
     store, (first, _) = two
     bucket, client = server.bucket(), server.client()
@@ -106,7 +104,6 @@ def test_foreign_objects_and_gone_ones(two, server: S3Server) -> None:
     assert "mine" in objects(server, bucket) and "api/v1/gone.json" not in objects(server, bucket)
 
 
-@pytest.mark.thorough
 def test_an_export_that_breaks_off_is_completed_by_the_next(server: S3Server, proxy: Proxy, tmp_path: Path) -> None:
     store, bucket, fresh = FolderStore(str(tmp_path / "store")), server.bucket(), server.bucket()
     build = make(write(ONE, tmp_path / "lake"), store)
@@ -132,7 +129,6 @@ def test_of_two_exports_at_once_one_is_refused(server: S3Server) -> None:
         other.write_record(TreeRecord("b"))
 
 
-@pytest.mark.thorough
 def test_plain_objects_have_no_content_encoding(server: S3Server, tmp_path: Path) -> None:
     """Also for nights after, which write as the tree is; `--compressed` goes back, and bulk files are the same."""
     store, bucket, client = FolderStore(str(tmp_path / "store")), server.bucket(), server.client()

@@ -18,7 +18,7 @@ from tests.support.s3_fixtures import on_s3
 from tests.support.s3_proxy import ALWAYS, Proxy
 from tests.support.s3_servers import S3Server
 
-pytestmark = on_s3
+pytestmark = [*on_s3, pytest.mark.thorough]
 
 CONTENT = b"what was written " * 1000
 PASSING = ("refuse", "slowdown", "reset", "truncate", "lose", "fail")
@@ -115,7 +115,6 @@ def test_a_slow_answer_is_waited_for_and_a_hung_one_is_not(store: Store, proxy: 
     assert time.monotonic() - begun < 20  # boto3 would wait for minutes
 
 
-@pytest.mark.thorough
 @needs("openssl")
 def test_over_https(server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """There boto3 by itself sends checksums behind chunked bodies, which Ceph refuses and others store."""

@@ -103,6 +103,7 @@ def shared_names(store: FolderStore, build: str) -> set[str]:
         itertools.product([".gz", "index.arrow", ".arrow", ".json"], LOSSES), (".gz", "truncated"), (".json", "empty")
     ),
 )
+@pytest.mark.thorough
 def test_a_build_that_lost_data_does_not_answer(tmp_path: Path, kind: str, loss: str) -> None:
     """Files of the live build that it does not share lose bytes in turn; the build before it answers.
 

@@ -156,6 +156,7 @@ def test_one_of_many_creates(store: Store, race: Race) -> None:
         assert store.get(f"new/{number}") == b"%d" % won.index(True)
 
 
+@pytest.mark.thorough
 def test_one_of_many_swaps(store: Store, race: Race) -> None:
     store.put("pointer", b"start")
     for number in range(ROUNDS):
