@@ -140,6 +140,7 @@ def test_a_head_tells_what_a_client_needs_before_it_reads(fixed_service: Service
     assert (head.status, head["Content-Length"], head["Accept-Ranges"]) == (200, str(file["bytes"]), "bytes")
 
 
+@pytest.mark.thorough
 def test_the_log_has_the_size_of_a_stream(reading: Client) -> None:
     file = max(reading.get("/api/v1/bulk").json["files"], key=lambda file: file["bytes"])
     assert file["bytes"] > MAX_READ_BYTES and len(reading.get(file["url"]).body) == file["bytes"]

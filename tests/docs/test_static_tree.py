@@ -12,6 +12,8 @@ from tests.support.commands import build, run
 from tests.support.lakes import Rows, write
 from tests.support.service import ROOT
 
+pytestmark = pytest.mark.xdist_group("static tree")  # one process: what they share is made once
+
 DOCUMENT = (ROOT / "docs" / "static-tree.md").read_text("utf-8")
 PRODUCTS = [
     {"id_product": n, "name": f"P{n}", "kind": "single", "id_expansion": 1, "number": str(n)} for n in range(1, 131)
@@ -49,6 +51,7 @@ def said(*words: str) -> None:
     assert all(word in flat for word in words), words
 
 
+@pytest.mark.thorough
 def test_documents_are_below_the_apis_own_paths_and_the_site_beside_them(tree: Path) -> None:
     said("below `TARGET/api/v1` under the API's own paths", "the site to `TARGET/docs` and `TARGET/explore`")
     assert read(tree, "cards/7.json")["name"] == "P7"
@@ -64,6 +67,7 @@ def test_lists_have_the_names_of_the_document(tree: Path) -> None:
     assert (tree / "api/v1/movers/confirmed/7d/percent/up/all/1.json").exists()
 
 
+@pytest.mark.thorough
 def test_slugs_in_file_names(tree: Path) -> None:
     said(
         "every byte of its UTF-8 that is no letter, digit, `-`, `_` or `.` is `~`",

@@ -16,6 +16,8 @@ from tests.support import small_store
 from tests.support.lakes import write
 from tests.support.nights import make
 
+pytestmark = pytest.mark.xdist_group("details")  # one process: what they share is made once
+
 
 @pytest.fixture(scope="module")
 def lake_rows():

@@ -15,7 +15,7 @@ from tests.support.wsgi import WsgiClient
 
 LIMIT = 9
 THROUGH = [False, pytest.param(True, marks=needs("nginx with Lua"))]
-pytestmark = pytest.mark.shim_only("starts its own services")
+pytestmark = [pytest.mark.shim_only("starts its own services"), pytest.mark.xdist_group("guests")]
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +67,7 @@ def test_a_wrong_key_is_no_guest(client: WsgiClient, location: str, tmp_path: Pa
     assert closed.get(f"{API}/cards", key=None).code == "unauthorized"
 
 
+@pytest.mark.thorough
 def test_guests_have_their_limit_by_address(client: WsgiClient) -> None:
     start_of_minute()
     ask = lambda remote: client.get(f"{API}/cards?limit=1", key=None, remote=remote).status  # noqa: E731

@@ -369,7 +369,7 @@ BAD = [
 GOOD = {"list-pages": page(9), "offers": check(9, offers=0), "watch-checks": watch("good")}
 
 
-@pytest.mark.parametrize(("kind", "line", "reason"), BAD)
+@pytest.mark.parametrize(("kind", "line", "reason"), mostly_thorough(BAD, *BAD[::3]))
 def test_a_bad_line_is_refused_with_its_number_and_kept_where_asked(lake, tmp_path, write, kind, line, reason):
     lines, bad = write(GOOD[kind], "", line, GOOD[kind]), tmp_path / "bad.jsonl"
     message = refused(lake, kind, lines)

@@ -77,6 +77,7 @@ def test_ids_of_runs_sort_by_time_within_a_second() -> None:
     assert ids == sorted(ids)
 
 
+@pytest.mark.thorough
 def test_a_lake_s_first_night_and_the_next(tmp_path: Path) -> None:
     store, lake, metrics = tmp_path / "store", demo_lake(tmp_path / "lake", 8), tmp_path / "night.prom"
     first = run("nightly", "--lake", lake, "--store", store, "--textfile", metrics)

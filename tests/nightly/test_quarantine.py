@@ -168,7 +168,6 @@ def test_accepting_a_level_that_stays_is_enough(tmp_path: Path, few_prices: None
         assert night(lake, store).outcome == "published", "a day after the accepted one is compared with it"
 
 
-@pytest.mark.thorough
 def test_after_a_refusal_everything_says_what_to_do(refused: tuple[FolderStore, Path, str], tmp_path: Path) -> None:
     store, lake, build = refused
     live = live_build_id(store)

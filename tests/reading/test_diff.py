@@ -321,6 +321,7 @@ class TestJson:
 
 
 class TestText:
+    @pytest.mark.thorough
     def test_says_what_changed(self, month: Pair) -> None:
         reported, document = month.diff(), month.document()
         assert reported.startswith(f"{month.old} → {month.new}\n")
@@ -339,6 +340,7 @@ class TestText:
         ]
         assert places == sorted(places)
 
+    @pytest.mark.thorough
     def test_percent_lists_have_a_floor(self, month: Pair) -> None:
         reported = month.diff("--top", 1000)
         for way, sign in (("up", 1), ("down", -1)):

@@ -23,6 +23,7 @@ from generator.reading.doctor.store import check_store, check_writing
 from generator.releases.publish import rollback
 from tests.support.commands import run
 from tests.support.nights import at, in_hours, names, published
+from tests.support.selection import mostly_thorough
 
 pytestmark = pytest.mark.xdist_group("diff")
 
@@ -140,7 +141,7 @@ WRONG: dict[str, tuple[Callable[[Path], object], str, str, str]] = {
 }
 
 
-@pytest.mark.parametrize("case", WRONG)
+@pytest.mark.parametrize("case", mostly_thorough(WRONG, *[*WRONG][::4]))
 def test_what_is_wrong_is_said_with_what_to_do(place: Path, case: str) -> None:
     spoil, check, level, text = WRONG[case]
     spoil(place)

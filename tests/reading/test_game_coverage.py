@@ -69,6 +69,7 @@ def expected(lake: Path) -> dict[str, dict]:
     return found
 
 
+@pytest.mark.thorough
 def test_show_counts_each_game_and_column(place: Path) -> None:
     shown = json.loads(run("show", "--store", place / "store", "--json").stdout)["games"]
     wanted = expected(place / "lake")

@@ -90,6 +90,7 @@ def coverage(store: FolderStore, lake: Path, build: str) -> dict[tuple[str, str]
     return counts
 
 
+@pytest.mark.thorough
 def test_counts_and_coverage_are_those_of_the_cards(night: tuple[FolderStore, Path, dict]) -> None:
     store, lake, said = night
     expected = coverage(store, lake, said["build"])

@@ -38,6 +38,7 @@ def test_recipe_gives_the_vectors(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", mostly_thorough(["card", "odd-size", "transparent", "turned"], "card"))
+@pytest.mark.thorough
 def test_vectors_are_what_plain_arithmetic_gives(name: str) -> None:
     expected = VECTORS["pictures"][name]
     assert fingerprint_vectors.vector(ROOT / "docs" / expected["file"]) == expected
@@ -101,6 +102,7 @@ def test_photos_are_recognised(drawn: References, way: str) -> None:
 
 
 @pytest.mark.xdist_group("drawn cards")
+@pytest.mark.thorough
 def test_another_card_is_far(drawn: References) -> None:
     nearest = [match_photo(np.asarray(draw_card(n)), drawn, 1)[0].distance for n in range(5000, 5020)]
     assert np.median(nearest) > 40

@@ -22,6 +22,8 @@ from tests.support import small_store
 from tests.support.commands import issue
 from tests.support.service import API, HttpAnswer, Service, until
 
+pytestmark = pytest.mark.xdist_group("announce")  # one process: what they share is made once
+
 LONG, LIMIT = 600.0, 60.0  # seconds that a test fails after, and that a busy machine may need
 DEAD = Record("process 7 on elsewhere", time.time() + 86_400)  # longer than a run of the tests
 IN_FORCE_SECONDS = 1.0

@@ -35,6 +35,8 @@ from tests.support.nights import in_hours, make
 from tests.support.service import until
 from tests.support.shared import shared_folder
 
+pytestmark = pytest.mark.xdist_group("changes")  # one process: what they share is made once
+
 NIGHTS, MANY_NIGHTS = 5, 8
 PRICES = {"price_guide", "filtered_price", "listing"}
 PRODUCT = {"id_product": 1, "kind": "single"}

@@ -33,6 +33,7 @@ def test_a_tile_shows_how_the_price_changed_in_7_days(visit: Visit) -> None:
     assert not any("/api/v1/cards/" in url for url in asked)
 
 
+@pytest.mark.thorough
 def test_a_tile_shows_no_change_of_another_build(visit: Visit) -> None:
     """A page that was loaded before a new build was published goes on with the cards of the older one."""
     week = {"build": "2020-01-01-000000000000", "steps": [EMBERFOX], "changes": [50.0]}
@@ -43,6 +44,7 @@ def test_a_tile_shows_no_change_of_another_build(visit: Visit) -> None:
     assert set(page.locator(".change").all_text_contents()) == {""}
 
 
+@pytest.mark.thorough
 def test_words_that_collectors_do_not_know_are_explained(visit: Visit) -> None:
     page = visit.enter()
     meaning = page.get_by_text("The cheapest offer of the English card, in any condition, by sellers in one country.")
@@ -59,6 +61,7 @@ def test_words_that_collectors_do_not_know_are_explained(visit: Visit) -> None:
         expect(prices).to_contain_text(words)
 
 
+@pytest.mark.thorough
 def test_a_card_shows_its_ids_in_other_catalogues(visit: Visit) -> None:
     page = visit.enter(f"#/cards/{EMBERFOX}")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -74,6 +77,7 @@ def test_a_card_shows_its_ids_in_other_catalogues(visit: Visit) -> None:
     expect(ids).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_price_moves_show_what_rose_and_fell(visit: Visit) -> None:
     page = visit.enter("#/movers")
     expect(page.get_by_role("heading", name="Largest price moves")).to_be_focused()
@@ -177,6 +181,7 @@ def test_a_search_that_finds_nothing_offers_what_may_be_meant(visit: Visit) -> N
     expect(meant).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_the_search_is_completed_by_keys(visit: Visit) -> None:
     """As the combobox with list autocomplete of the WAI-ARIA Authoring Practices."""
     page = visit.enter()
@@ -263,6 +268,7 @@ def test_filters_offer_values_that_exist_with_their_counts(visit: Visit) -> None
     expect(page).to_have_url(ending("#/cards?set=Ashen+Peaks&kind=sealed&game=Mythgrove"))
 
 
+@pytest.mark.thorough
 def test_what_counts_cost(visit: Visit) -> None:
     """One request for each list of cards, and one more for each filter in use, but none while more cards come."""
     page = visit.enter()
@@ -277,6 +283,7 @@ def test_what_counts_cost(visit: Visit) -> None:
     assert asked(visit, "sets") == asked(visit, "games") == asked(visit, "names") == 0
 
 
+@pytest.mark.thorough
 def test_a_price_that_facets_do_not_bound_leaves_the_counts_out(visit: Visit) -> None:
     page = visit.enter("#/cards?sort=low&min_price=1")
     expect(page.locator(".total")).to_contain_text("1 card")
@@ -292,6 +299,7 @@ def test_bounds_of_the_market_price_are_counted_and_summed(visit: Visit) -> None
     assert asked(visit, "facets") == 1
 
 
+@pytest.mark.thorough
 def test_bounds_that_foil_prices_keep_are_summed_without_them(visit: Visit) -> None:
     def one_more(route: Route) -> None:
         answer = route.fetch()
@@ -310,6 +318,7 @@ def test_bounds_that_foil_prices_keep_are_summed_without_them(visit: Visit) -> N
     }
 
 
+@pytest.mark.thorough
 def test_it_works_over_a_build_without_names_matches_and_counts(visit: Visit) -> None:
     def refuse(route: Route) -> None:
         error = {"error": {"code": "not_found", "message": "an older version made it"}}
@@ -343,6 +352,7 @@ def asked(visit: Visit, path: str) -> int:
     return sum(urlsplit(request.url).path == f"/api/v1/{path}" for request in visit.requests)
 
 
+@pytest.mark.thorough
 def test_the_list_goes_on_if_the_end_stays_in_view(visit: Visit) -> None:
     """The browser reports a button that comes into view. It reports nothing if the scroll is as fast as the cards."""
     page = visit.enter()
@@ -420,6 +430,7 @@ def test_a_card_and_its_plot(visit: Visit) -> None:
     expect(lines).to_have_count(3)  # what was switched off stays off
 
 
+@pytest.mark.thorough
 def test_a_card_without_any_history(visit: Visit) -> None:
     page = visit.enter("#/cards/500")
     expect(page.get_by_role("heading", name="Box 0")).to_be_visible()
@@ -448,6 +459,7 @@ def test_the_watchlist(visit: Visit) -> None:
     expect(page).to_have_url(ending(SLUG))
 
 
+@pytest.mark.thorough
 def test_a_slug_with_a_slash(visit: Visit) -> None:
     page = visit.enter("#/watchlist")
     page.get_by_role("link", name="Zebra with a slash").click()
@@ -474,6 +486,7 @@ def test_keys_are_refused_and_forgotten(visit: Visit) -> None:
     expect(page.get_by_label("API key")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_an_unknown_card_is_told(visit: Visit) -> None:
     """And so is an unknown view: a sentence, a search, a link."""
     visit.excused += ("404 (Not Found)",)
@@ -486,6 +499,7 @@ def test_an_unknown_card_is_told(visit: Visit) -> None:
     expect(page.locator(".card")).to_have_count(1)
 
 
+@pytest.mark.thorough
 def test_a_service_that_cannot_be_reached_is_asked_again(visit: Visit) -> None:
     visit.excused += ("ERR_INTERNET_DISCONNECTED",)
     page = visit.enter()
@@ -497,6 +511,7 @@ def test_a_service_that_cannot_be_reached_is_asked_again(visit: Visit) -> None:
     expect(page.get_by_role("table", name="Market").locator("tbody tr")).to_have_count(2)
 
 
+@pytest.mark.thorough
 def test_a_key_without_the_scope_of_a_view_leads_to_another(visit: Visit, site_store: Path) -> None:
     visit.excused += ("403 (Forbidden)",)
     page = visit.open(f"/explore#key={issue(site_store, 'watchlist:read', name='watcher')}")
@@ -522,6 +537,7 @@ def test_the_key_lasts_for_the_tab_on_all_pages(visit: Visit) -> None:
     expect(other_tab.get_by_label("API key")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_a_key_in_the_fragment_is_read_and_removed(browser: Browser, site_service: Service, site_key: str) -> None:
     context = browser.new_context()
     page = context.new_page()
@@ -558,6 +574,7 @@ def test_the_first_picture_needs_four_round_trips(visit: Visit) -> None:
     "path",
     ["/explore", pytest.param("/", marks=pytest.mark.thorough), pytest.param("/docs", marks=pytest.mark.thorough)],
 )
+@pytest.mark.thorough
 def test_a_key_link_works_in_a_tab_that_is_open(visit: Visit, path: str) -> None:
     page = visit.open(path)
     expect(page.locator("#key-name")).to_have_text("No key in this tab.")
@@ -568,6 +585,7 @@ def test_a_key_link_works_in_a_tab_that_is_open(visit: Visit, path: str) -> None
         expect(page.locator(".card")).to_have_count(50)
 
 
+@pytest.mark.thorough
 def test_a_page_without_a_form_takes_a_key_from_its_address(visit: Visit) -> None:
     page = visit.open("/docs/changelog.html")
     page.evaluate("key => { location.hash = `key=${key}` }", visit.key)
@@ -584,12 +602,14 @@ def test_a_card_shows_how_its_price_moved(visit: Visit) -> None:
     expect(page.get_by_text("Near Mint").first).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_a_series_without_data_is_not_offered(visit: Visit) -> None:
     page = visit.enter("#/cards/103")  # it has a trend price, and nothing else
     expect(page.get_by_label("Lines shown").get_by_role("checkbox")).to_have_count(1)
     expect(page.locator(".canvas path.line")).to_have_count(1)
 
 
+@pytest.mark.thorough
 def test_card_and_watchlist_lead_to_each_other(visit: Visit) -> None:
     page = visit.enter(f"#/cards/{EMBERFOX}")
     page.get_by_role("link", name="Tracked, with offers").click()
@@ -600,6 +620,7 @@ def test_card_and_watchlist_lead_to_each_other(visit: Visit) -> None:
     expect(page).to_have_url(ending(f"#/cards/{EMBERFOX}"))
 
 
+@pytest.mark.thorough
 def test_on_a_phone_filters_fold_and_prices_stand_above_the_fold(visit: Visit) -> None:
     visit.page.set_viewport_size({"width": 390, "height": 844})
     page = visit.enter()
@@ -633,6 +654,7 @@ def test_downloads_are_listed_and_saved(visit: Visit) -> None:
     expect(rows.first).to_have_css("display", "grid")  # cells stand one below the other, so nothing scrolls sideways
 
 
+@pytest.mark.thorough
 def test_enter_takes_the_first_set_that_has_the_typed_part(visit: Visit) -> None:
     page = visit.enter()
     if not page.get_by_label("Set").is_visible():
@@ -646,6 +668,7 @@ def test_enter_takes_the_first_set_that_has_the_typed_part(visit: Visit) -> None
 
 
 @pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.thorough
 def test_cards_without_pictures_are_rows_without_empty_boxes(visit: Visit, width: int) -> None:
     visit.page.set_viewport_size({"width": width, "height": 900})
     page = visit.enter("#/cards?set=Filler+Set")
@@ -676,6 +699,7 @@ def test_names_in_rows_are_never_cut(visit: Visit) -> None:
     assert page.locator(".card:first-child :is(.name, .where, .rest-of-name)").evaluate_all(cut) == 0
 
 
+@pytest.mark.thorough
 def test_what_stands_in_brackets_is_smaller_than_the_name(visit: Visit) -> None:
     page = visit.enter("#/cards?q=emberfox")
     name = page.locator(".card .name").first
