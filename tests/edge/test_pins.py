@@ -15,13 +15,14 @@ from edge_auth.live.single_flight import REQUEST_TIMEOUT_SECONDS
 from edge_auth.store.folder import FolderStore
 from generator.releases.publish import publish
 from tests.support import small_store
+from tests.support.selection import mostly_thorough
 from tests.support.service import Service, issue, until
 from tests.support.wsgi import WsgiClient
 
 STATUS = "/api/v1/status"
 
 
-@pytest.mark.parametrize("path", ["/docs", "/explore/", "/docs/llms.txt"])
+@pytest.mark.parametrize("path", mostly_thorough(["/docs", "/explore/", "/docs/llms.txt"], "/docs"))
 @pytest.mark.parametrize("named", ["other", "nope", small_store.AS_OF + "-00000000000c"])
 def test_pages_come_from_the_live_build(own, path, named):
     other = small_store.add_build(FolderStore(own.location), 20, live=False)

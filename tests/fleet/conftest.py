@@ -26,7 +26,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     `make test` asks one shim.
     """
     for item in items:
-        if Path(__file__).parent in item.path.parents:
+        if item.nodeid.startswith("tests/fleet/"):
             item.add_marker(pytest.mark.xdist_group("s3"))
             item.add_marker(pytest.mark.thorough)
             if "fleet" in item.fixturenames:

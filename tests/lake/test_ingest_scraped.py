@@ -22,6 +22,7 @@ from generator.cli import main
 from generator.commands.ingest import ingest as ingest_group
 from generator.lake.lake import open_lake
 from tests.support import commands
+from tests.support.selection import mostly_thorough
 
 ROOT = Path(__file__).parents[2]
 NOON = "2026-08-21T12:00:00Z"

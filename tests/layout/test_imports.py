@@ -94,6 +94,7 @@ def test_the_shim_loads_nothing_of_the_generator() -> None:
     assert {"generator", "duckdb", "boto3", "pandas"} & loaded == set()
 
 
+@pytest.mark.thorough
 def test_a_shim_that_counts_in_a_file_loads_no_client_of_redis() -> None:
     assert "redis" not in loaded_by("generator.commands.serve, edge_auth.serve.app")
 

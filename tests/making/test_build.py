@@ -99,6 +99,7 @@ def test_later_partitions_are_not_read(demo: Path, tmp_path: Path) -> None:
     assert build(demo, tmp_path / "a", day) == build(younger, tmp_path / "b")
 
 
+@pytest.mark.thorough
 def test_publish_rollback_and_the_hold(demo: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     days = ("2026-01-01", "2026-01-02", "2026-01-03")

@@ -86,6 +86,7 @@ def test_show_prints_where_a_build_comes_from(tmp_path: Path) -> None:
     assert record["provenance"]["gates"] == f"gates/{record['id']}.json"
 
 
+@pytest.mark.thorough
 def test_builds_of_older_versions_have_none(tmp_path: Path) -> None:
     store, _, ids = published(tmp_path, 7)
     record = store.root / f"builds/{ids[0]}.json"

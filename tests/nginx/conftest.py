@@ -21,7 +21,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run all tests of this folder in one process, and skip them where nginx cannot run."""
     skipped = needs("nginx with Lua")
     for item in items:
-        if Path(__file__).parent in item.path.parents:
+        if item.nodeid.startswith("tests/nginx/"):
             item.add_marker(pytest.mark.xdist_group("nginx"))
             item.add_marker(skipped)
 

@@ -229,6 +229,7 @@ def test_history_that_only_changed_its_place_is_no_change(pairs: Callable[[str],
     assert (cards["added"], cards["removed"], cards["changed"]) == (0, 0, 0)
 
 
+@pytest.mark.thorough
 def test_only_layers_that_differ_are_read(month: Pair, tmp_path: Path) -> None:
     """Packs of equal layers may be missing. A missing pack that is needed gives an error of one line."""
     store = tmp_path / "store"
@@ -394,6 +395,7 @@ class Page(HTMLParser):
         self.words[self.inside] += data
 
 
+@pytest.mark.thorough
 class TestHtml:
     def test_the_page_sends_no_requests(self, month: Pair) -> None:
         page = Page(month.diff("--format", "html", "--top", 1000))

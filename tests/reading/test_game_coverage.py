@@ -89,6 +89,7 @@ def test_show_counts_each_game_and_column(place: Path) -> None:
         assert game["newest_prices"]["avg7"] == max(entry["columns"]["avg7"], default=None)
 
 
+@pytest.mark.thorough
 def test_a_late_game_and_a_missing_column_are_seen(place: Path) -> None:
     late, incomplete = json.loads((place / "names.json").read_text())
     text = run("show", "--store", place / "store").stdout

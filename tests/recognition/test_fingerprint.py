@@ -45,6 +45,7 @@ def test_vectors_are_what_plain_arithmetic_gives(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in VECTORS["pictures"] if name not in fingerprint_vectors.SYMMETRIC])
+@pytest.mark.thorough
 def test_vectors_are_imagehash_s(name: str) -> None:
     expected = VECTORS["pictures"][name]
     assert fingerprint_vectors.by_imagehash(expected) == {part: expected[part] for part in PARTS[:3]}

@@ -73,7 +73,7 @@ def test_a_rollback_has_somewhere_to_go_even_with_keep_1(four) -> None:
     store, _, ids = four
     sweep(store, RetentionRules(keep=1, grace=timedelta(hours=48)))
     assert builds(store) == ids[2:]
-    assert rollback(store) == ids[2]
+    assert run("rollback", "--store", store.root).stdout.strip() == ids[2]
     assert_whole(store)
     with pytest.raises(PublishError, match=f"{ids[1]} was pruned"):
         rollback(store)

@@ -41,7 +41,7 @@ addEventListener("securitypolicyviolation", (event) => violations.push(event.vio
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run each half of the alphabet in a process of its own, which starts service and browser once."""
     for item in items:
-        if Path(__file__).parent in item.path.parents:
+        if item.nodeid.startswith("tests/site/"):
             half = "first" if item.path.name < "test_l" else "second"
             item.add_marker(pytest.mark.xdist_group(f"site, {half} half"))
 
